@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from twisted.internet.posixbase import PosixReactorBase
 
-    from reviewsd.app import insights
     from reviewsd.app.daemon import StartOptions
     from reviewsd.config.schema import Config
     from reviewsd.domain.dataset import Dataset
@@ -36,8 +35,6 @@ AS_ROOT = "running as root: it needs no rights at all, and the shipped systemd u
 """Said once (O12)."""
 
 MAX_PORT = 65_535
-
-EX_DATAERR = 65  # sysexits.h
 
 INTERRUPTED = 130  # as shells say of SIGINT
 
@@ -60,14 +57,6 @@ def run(arguments: list[str], environ: Mapping[str, str]) -> int:
     if options.port is not None and not options.demo:
         parser.error("--port belongs to --demo; otherwise set listen in the configuration")
     os.umask(_PRIVATE)
-    if options.config_schema:
-        from reviewsd.config import show
-
-        return _answer(show.schema(), 0)
-    if options.insights or options.explain is not None:
-        return tell_insights(options, environ)
-    if options.check and options.json:
-        return check_for_programs(options.config, options.data, environ)
     if options.demo:
         return _run_demo(options, environ)
     return _run(options, options.config, environ, _silent, signal.SIG_DFL)
@@ -95,7 +84,6 @@ def _run(
 ) -> int:
     from reviewsd.app import pages
     from reviewsd.config import load as configuration
-    from reviewsd.config import show
     from reviewsd.config.errors import ConfigError
     from reviewsd.config.node import as_node
 
@@ -107,8 +95,6 @@ def _run(
         )
     except ConfigError as error:
         return _fail(error.lines, EX_CONFIG)
-    if options.show_config:
-        return _answer(show.shown(loaded), 0)
     odd = pages.doubts(config, datetime.datetime.now(datetime.UTC))
     for warning in (*loaded.warnings, *(f"{key}: {reason}" for key, reason in odd)):
         _say(f"warning: {warning}")
@@ -187,18 +173,6 @@ def _parser() -> argparse.ArgumentParser:
         action="store_true",
         help="start without valid data too, answer 503, and serve it when it comes (for containers)",
     )
-    for hidden in ("--json", "--show-config", "--config-schema"):  # what reviewsctl asks
-        parser.add_argument(hidden, action="store_true", help=argparse.SUPPRESS)
-    parser.add_argument("--data", type=Path, help=argparse.SUPPRESS)
-    parser.add_argument(
-        "--insights",
-        choices=("served", "made", "compared", "suggested", "labelled"),
-        help=argparse.SUPPRESS,
-    )
-    parser.add_argument("--explain", help=argparse.SUPPRESS)
-    parser.add_argument("--model", help=argparse.SUPPRESS)
-    parser.add_argument("--batch", type=int, default=20, help=argparse.SUPPRESS)
-    parser.add_argument("--limit", type=int, help=argparse.SUPPRESS)
     return parser
 
 
@@ -221,9 +195,9 @@ class _Version(argparse.Action):
 
 def check(config: "Config") -> int:
     """Validate the files that the configuration names as the daemon would; itself it has been."""
-    from reviewsd.app import check as inspection
     from reviewsd.app import pages
     from reviewsd.domain.data_errors import DataError
+    from reviewsd.offline import check as inspection
     from reviewsd.publish import sources
     from reviewsd.publish.publication import load_sources
 
@@ -255,48 +229,6 @@ def _insights(dataset: "Dataset", config: "Config") -> str:
 
 def _reviews(count: int) -> str:
     return f"{count:,} review{'' if count == 1 else 's'}"
-
-
-def tell_insights(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
-    """Tell the insights, or why a review has its labels, as JSON."""
-    from reviewsd.app import check as inspection
-    from reviewsd.app import insights
-    from reviewsd.config.errors import ConfigError
-    from reviewsd.domain.data_errors import DataError
-    from reviewsd.publish import sources
-
-    try:
-        folder = insights.read(options.config, options.data, environ)
-        if options.explain is not None:
-            return _answer(folder.explanation(options.explain), 0)
-        if options.insights == "labelled":
-            return label(folder, options)
-        return _answer(folder.answer(options.insights), 0)
-    except ConfigError as error:
-        return _fail(error.lines, EX_CONFIG)
-    except DataError as error:
-        return _fail(error.lines(), EX_DATAERR)
-    except sources.Unsettled:
-        return _fail([inspection.WRITTEN], EX_DATAERR)
-    except OSError as error:
-        return _fail([f"{error.filename}: {error.strerror}"], EX_DATAERR)
-
-
-def label(folder: "insights.Folder", options: argparse.Namespace) -> int:
-    """Have the reviews labelled by a model that reviewsctl asks."""
-    from reviewsd.app import labeller
-
-    session = labeller.Labeller(folder, options.model, options.batch)
-    labeller.run(session, options.limit, sys.stdin.buffer)
-    return 0
-
-
-def check_for_programs(path: Path | None, data: Path | None, environ: Mapping[str, str]) -> int:
-    """Tell all there is to tell of configuration and data, as JSON lines."""
-    from reviewsd.app import check as inspection
-
-    report = inspection.inspect(path, data, environ, _print_json)
-    return _answer(report, EX_CONFIG if report.problems else 0)
 
 
 def run_daemon(
@@ -366,17 +298,6 @@ def run_daemon(
     reactor.addSystemEventTrigger("before", "shutdown", shut_down)
     reactor.run()
     return code
-
-
-def _answer(document: object, code: int) -> int:
-    _print_json(document)
-    return code
-
-
-def _print_json(document: object) -> None:
-    import msgspec
-
-    print(printable(msgspec.json.encode(document).decode()), flush=True)
 
 
 def _fail(lines: "list[str] | tuple[str, ...]", code: int) -> int:

@@ -1,26 +1,20 @@
-"""``POST /v1/backup``: a copy of the state store, streamed to who asks for it (D12, A3).
+"""``POST /v1/backup``: a copy of the state store, streamed to the client (D12, A3).
 
-So the file is his who asked, and where he wants it, whatever the daemon may write to. What is in it
-stands in the header field ``Reviewsd-Backup``, as JSON.
+The copy is streamed, so the client owns the file and chooses its path, whatever the daemon may write to.
+Its contents are in the header field ``Reviewsd-Backup``, as JSON.
 """
 
-import re
 from collections.abc import Sequence
 
 import msgspec
-from klein import Klein
 from msgspec.structs import replace
 from twisted.protocols.basic import FileSender
-from twisted.python.failure import Failure
-from twisted.web.resource import IResource
 from twisted.web.server import Request
 
-from reviewsd.admin.responses import AdminReplies, ProblemError
+from reviewsd.admin.app import Route
+from reviewsd.admin.responses import AdminResponses, ProblemError
 from reviewsd.http1.problems import Problem
 from reviewsd.store.backup import Backups
-
-PATHS = re.compile(rb"/v1/backup")
-"""What is answered here."""
 
 _MEDIA_TYPE = b"application/vnd.sqlite3"
 
@@ -34,40 +28,35 @@ _SHARED = Problem(
 
 
 class BackupRoutes:
-    """Klein's route for backups.
+    """The route for backups.
 
     Args:
-        backups: Makes them; None where the store is not ours to copy.
-        keys: Where the keys are that belong to a backup, for people.
-        version: Of the program.
+        backups: Makes copies; None if the store is shared.
+        keys: Where the keys of a backup are, for people.
+        responses: Makes the responses.
     """
 
-    _app = Klein()
-
-    def __init__(self, backups: Backups | None, keys: Sequence[str], version: str) -> None:
+    def __init__(
+        self, backups: Backups | None, keys: Sequence[str], responses: AdminResponses
+    ) -> None:
         self._backups = backups
         self._keys = tuple(keys)
-        self._replies = AdminReplies(version)
+        self._responses = responses
 
-    def resource(self) -> IResource:
+    @property
+    def routes(self) -> Sequence[Route]:
         """The route."""
-        return self._app.resource()
+        return (("POST", "/v1/backup", self.backup),)
 
-    @_app.route("/v1/backup", methods=["POST"])
     async def backup(self, request: Request) -> bytes:
-        """The store as it is now."""
+        """Send the store as it is now."""
         if self._backups is None:
             raise ProblemError(_SHARED)
-        self._replies.audit(request, "backup")
+        self._responses.audit(request, "backup")
         file, contents = await self._backups.make()
         with file:
-            about = msgspec.json.encode(replace(contents, keys=self._keys))
-            request.setHeader(b"Reviewsd-Backup", about)
-            self._replies.stream(request, contents.bytes, _MEDIA_TYPE)
+            header = msgspec.json.encode(replace(contents, keys=self._keys))
+            request.setHeader(b"Reviewsd-Backup", header)
+            self._responses.stream(request, contents.bytes, _MEDIA_TYPE)
             await FileSender().beginFileTransfer(file, request)
         return b""
-
-    @_app.handle_errors(Exception)  # type: ignore[arg-type]  # Klein declares IRequest
-    def problem(self, request: Request, failure: Failure) -> bytes:
-        """Every error of a route, as the status it means."""
-        return self._replies.failed(request, failure)

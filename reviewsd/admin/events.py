@@ -1,32 +1,27 @@
-"""``GET /v1/events``: a JSON line for each outcome as it happens, until somebody ends it (A3).
+"""``GET /v1/events``: a JSON line for each event as it happens, until either side closes (A3).
 
-A listener that reads too slowly costs a fixed amount: it loses the oldest of what waits for it, and
-is told how many that were.
+A listener that reads too slowly costs a bounded amount of memory: it loses the oldest waiting events, and
+gets a line with their number.
 """
 
-import re
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from klein import Klein
 from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IPushProducer
 from twisted.python.failure import Failure
-from twisted.web.resource import IResource
 from twisted.web.server import Request
 from zope.interface import implementer
 
-from reviewsd.admin.responses import AdminReplies, Lines, ProblemError
+from reviewsd.admin.app import Route
+from reviewsd.admin.responses import AdminResponses, Lines, ProblemError
 from reviewsd.api.jobs import Happening
 from reviewsd.http1.problems import Problem
 from reviewsd.monitoring.events import Events
 
-PATHS = re.compile(rb"/v1/events")
-"""What is answered here."""
-
 MAX_LISTENERS = 16
 MAX_WAITING = 1_000
-"""Events that wait for one listener, when the kernel takes no more for it."""
+"""Events that wait for one listener while its socket buffer is full."""
 
 _TOO_MANY = Problem(
     503, "too-many", "Too Many Listeners", f"{MAX_LISTENERS} others listen to the events already."
@@ -34,57 +29,50 @@ _TOO_MANY = Problem(
 
 
 class EventRoutes:
-    """Klein's route for events.
+    """The route for events.
 
     Args:
-        events: Where they come from.
-        version: Of the program.
+        events: Publishes the events.
+        responses: Makes the responses.
     """
 
-    _app = Klein()
-
-    def __init__(self, events: Events, version: str) -> None:
+    def __init__(self, events: Events, responses: AdminResponses) -> None:
         self._events = events
-        self._replies = AdminReplies(version)
+        self._responses = responses
         self._listeners: set[_Listener] = set()
 
-    def resource(self) -> IResource:
+    @property
+    def routes(self) -> Sequence[Route]:
         """The route."""
-        return self._app.resource()
+        return (("GET", "/v1/events", self.events),)
 
     def stop(self) -> None:
-        """End all answers; nobody listens any more."""
+        """End all responses."""
         for listener in tuple(self._listeners):
             listener.end()
 
-    @_app.route("/v1/events", methods=["GET"])
     def events(self, request: Request) -> Deferred[bytes]:
-        """Everything from now on; ``{"type": "listening"}`` says when that begins."""
+        """Send all events from now on, after the line ``{"type": "listening"}``."""
         if len(self._listeners) >= MAX_LISTENERS:
             raise ProblemError(_TOO_MANY)
-        lines = self._replies.lines(request)
+        lines = self._responses.lines(request)
         listener = _Listener(request, lines)
-        leave = self._events.listen(listener.hear)
+        remove = self._events.listen(listener.send)
         self._listeners.add(listener)
 
-        def left(result: bytes | Failure) -> bytes | Failure:
-            leave()
+        def forget(result: bytes | Failure) -> bytes | Failure:
+            remove()
             self._listeners.discard(listener)
             return result
 
-        listener.ended.addBoth(left)
-        lines.tell(Happening(type="listening"))
+        listener.ended.addBoth(forget)
+        lines.write(Happening(type="listening"))
         return listener.ended
-
-    @_app.handle_errors(Exception)  # type: ignore[arg-type]  # Klein declares IRequest
-    def problem(self, request: Request, failure: Failure) -> bytes:
-        """Every error of a route, as the status it means."""
-        return self._replies.failed(request, failure)
 
 
 @implementer(IPushProducer)
 class _Listener:
-    """Writes events to one client, as fast as it takes them."""
+    """Writes events to one client, as fast as the client reads them."""
 
     def __init__(self, request: Request, lines: Lines) -> None:
         self._request = request
@@ -93,35 +81,35 @@ class _Listener:
         self._paused = False
         self._lost = 0
         self.ended: Deferred[bytes] = Deferred()
-        """Fires when the answer is to end; is cancelled when the client has left."""
+        """Called at the end of the response; cancelled when the client has left."""
         request.registerProducer(self, True)  # noqa: FBT003  Twisted's
 
-    def hear(self, event: Mapping[str, object]) -> None:
-        """Something has happened."""
+    def send(self, event: Mapping[str, object]) -> None:
+        """Write an event, or queue it."""
         if not self._paused:
-            self._lines.tell(event)
+            self._lines.write(event)
             return
         self._lost += len(self._waiting) == MAX_WAITING
         self._waiting.append(event)
 
     def end(self) -> None:
-        """End the answer, after all that waits."""
+        """End the response after the queued events."""
         self._request.unregisterProducer()
         self.resumeProducing()
         self.ended.callback(b"")
 
     def pauseProducing(self) -> None:
-        """The kernel takes no more (``IPushProducer``)."""
+        """Queue events: the socket buffer is full (``IPushProducer``)."""
         self._paused = True
 
     def resumeProducing(self) -> None:
-        """The kernel takes more (``IPushProducer``)."""
+        """Write the queued events (``IPushProducer``)."""
         self._paused = False
         if self._lost:
             lost, self._lost = self._lost, 0
-            self._lines.tell(Happening(type="lost", lost=lost))
+            self._lines.write(Happening(type="lost", lost=lost))
         while self._waiting and not self._paused:
-            self._lines.tell(self._waiting.popleft())
+            self._lines.write(self._waiting.popleft())
 
     def stopProducing(self) -> None:
-        """The client has left (``IPushProducer``); ``ended`` is cancelled then."""
+        """Do nothing: ``ended`` is cancelled when the client leaves (``IPushProducer``)."""

@@ -1,20 +1,17 @@
-"""The operator's side of the hub: ``/v1/subscriptions``, ``push``, ``topics``, ``hub``, ``blocks``.
+"""The routes of the hub: ``/v1/subscriptions``, ``push``, ``topics``, ``hub``, ``blocks`` (H7, A3).
 
-Implements security-and-operations.md H7 and A3. What the routes do is done by an ``Operator``; here
-are the parameters, the answers and the audit lines. Work that was ordered goes on when the client
-leaves.
+An ``Operator`` does the work; the routes read parameters, respond, and write audit lines. Work that was
+ordered continues when the client leaves.
 """
 
-import re
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-from klein import Klein
 from msgspec.structs import asdict
-from twisted.python.failure import Failure
-from twisted.web.resource import IResource
 from twisted.web.server import Request
 
+from reviewsd.admin.app import Route
 from reviewsd.admin.parameters import (
     INVALID,
     MAX_REASON,
@@ -27,7 +24,7 @@ from reviewsd.admin.parameters import (
     text,
     texts,
 )
-from reviewsd.admin.responses import AdminReplies, ProblemError, line
+from reviewsd.admin.responses import AdminResponses, ProblemError, line
 from reviewsd.api.hub import (
     Blocked,
     BlockList,
@@ -40,9 +37,6 @@ from reviewsd.http1.problems import Problem
 from reviewsd.http1.urls import TOPICS
 from reviewsd.runtime.tasks import TaskSet
 from reviewsd.websub.operator import Operator
-
-PATHS = re.compile(rb"/v1/(subscriptions|push|topics|hub|blocks)(/.*)?")
-"""What is answered here."""
 
 _NO_TOPIC = Problem(
     404,
@@ -68,154 +62,150 @@ _PAUSED = Problem(
 
 
 class HubRoutes:
-    """Klein's routes for the hub.
+    """The operator's routes of the hub.
 
     Args:
-        operator: Does what is asked.
-        replies: Answers.
+        operator: Does the work.
+        responses: Makes the responses.
         base_url: Origin of the topics.
-        tasks: Owns what was ordered.
+        tasks: Own the ordered work.
     """
 
-    _app = Klein()
-
     def __init__(
-        self, operator: Operator, replies: AdminReplies, base_url: str, tasks: TaskSet
+        self, operator: Operator, responses: AdminResponses, base_url: str, tasks: TaskSet
     ) -> None:
         self._operator = operator
-        self._replies = replies
+        self._responses = responses
         self._base_url = base_url
-        self._carried_out = partial(tasks.outcome, "what a client that has left asked for")
+        self._finish = partial(tasks.outcome, "work for a client that has left")
 
-    def resource(self) -> IResource:
-        """The routes, all below ``PATHS``."""
-        return self._app.resource()
+    @property
+    def routes(self) -> Sequence[Route]:
+        """The routes."""
+        return (
+            ("GET", "/v1/subscriptions", self.subscriptions),
+            ("GET", "/v1/subscriptions/<identifier>", self.subscription),
+            ("POST", "/v1/subscriptions/<identifier>/remove", self.remove),
+            ("POST", "/v1/push", self.push),
+            ("GET", "/v1/topics", self.topics),
+            ("GET", "/v1/hub", self.hub),
+            ("POST", "/v1/hub/pause", self.pause),
+            ("POST", "/v1/hub/resume", self.resume),
+            ("GET", "/v1/blocks", self.blocks),
+            ("POST", "/v1/blocks", self.block),
+            ("DELETE", "/v1/blocks", self.unblock),
+        )
 
-    @_app.route("/v1/subscriptions", methods=["GET"])
     async def subscriptions(self, request: Request) -> bytes:
-        """A page of the subscriptions: ``?topic=&state=&callback=&after=&limit=``."""
-        at_most = limit(request)
-        found = await self._operator.listing(
+        """Return a page of subscriptions: ``?topic=&state=&callback=&after=&limit=``."""
+        size = limit(request)
+        entries = await self._operator.listing(
             self._topic(request),
             state(request),
             text(request, "callback") or None,
             after(request),
-            at_most,
+            size,
         )
-        after_it = found[-1].id if len(found) == at_most else None
-        page = ListingPage(subscriptions=tuple(found), next=after_it)
-        return self._replies.value(request, page)
+        next_after = entries[-1].id if len(entries) == size else None
+        page = ListingPage(subscriptions=tuple(entries), next=next_after)
+        return self._responses.value(request, page)
 
-    @_app.route("/v1/subscriptions/<identifier>", methods=["GET"])
     async def subscription(self, request: Request, identifier: str) -> bytes:
-        """All that may be known of one."""
-        return self._replies.value(request, await self._one(identifier))
+        """Return one subscription, or request for one."""
+        return self._responses.value(request, await self._find(identifier))
 
-    @_app.route("/v1/subscriptions/<identifier>/remove", methods=["POST"])
     async def remove(self, request: Request, identifier: str) -> bytes:
-        """End one: ``?reason=`` for its subscriber."""
-        subscription = known(identifier)
+        """Remove a subscription; ``?reason=`` is sent to its subscriber."""
+        subscription_id = known(identifier)
         reason = text(request, "reason", MAX_REASON)
-        self._replies.audit(request, f"removal of subscription {subscription}")
-        if not await self._carried_out(self._operator.remove(subscription, reason)):
+        self._responses.audit(request, f"removal of subscription {subscription_id}")
+        if not await self._finish(self._operator.remove(subscription_id, reason)):
             raise ProblemError(NO_SUBSCRIPTION)
-        return self._replies.value(request, {"id": subscription, "removed": True})
+        return self._responses.value(request, {"id": subscription_id, "removed": True})
 
-    @_app.route("/v1/push", methods=["POST"])
     async def push(self, request: Request) -> bytes:
-        """Deliver now: to ``?topic=``, to each ``?id=``, or to everybody.
+        """Deliver the current content to ``?topic=``, to each ``?id=``, or to all subscriptions.
 
-        A JSON line for each step, and one for the result; with ``?wait=false`` only that it was
-        asked for.
+        The response has a JSON line for each step and one for the result; with ``?wait=false`` it is
+        an acknowledgement.
         """
         topic = self._topic(request)
-        ids = [(await self._verified(each)).id for each in texts(request, "id")] or None
+        ids = [(await self._find_verified(value)).id for value in texts(request, "id")] or None
         if topic and ids:
             raise ProblemError(replace(INVALID, detail="Name a topic or ids, not both."))
         if (await self._operator.state()).paused:
             raise ProblemError(_PAUSED)
         subscriptions = f"subscriptions {', '.join(ids)}" if ids else "every subscription"
-        self._replies.audit(request, f"push to {topic or subscriptions}")
+        self._responses.audit(request, f"push to {topic or subscriptions}")
         if request.args.get(b"wait") == [b"false"]:
-            await self._carried_out(self._operator.push_later(ids, topic))
-            return self._replies.value(request, JobLine("accepted"), 202)
-        tell = self._replies.lines(request).tell
-        return line(await self._carried_out(self._operator.push(ids, topic, tell)))
+            await self._finish(self._operator.push_later(ids, topic))
+            return self._responses.value(request, JobLine("accepted"), 202)
+        progress = self._responses.lines(request).write
+        return line(await self._finish(self._operator.push(ids, topic, progress)))
 
-    @_app.route("/v1/topics", methods=["GET"])
     async def topics(self, request: Request) -> bytes:
-        """The topics, and how far their subscribers are."""
-        return self._replies.value(request, {"topics": await self._operator.topics()})
+        """Return the topics, and how many of their subscribers are up to date."""
+        return self._responses.value(request, {"topics": await self._operator.topics()})
 
-    @_app.route("/v1/hub", methods=["GET"])
     async def hub(self, request: Request) -> bytes:
-        """How the hub and its topics are."""
-        now = await self._operator.state()
-        topics = await self._operator.topics() if now.store == "ok" else ()
-        return self._replies.value(request, HubStatus(**asdict(now), topics=tuple(topics)))
+        """Return the state of the hub and its topics."""
+        hub = await self._operator.state()
+        topics = await self._operator.topics() if hub.store == "ok" else ()
+        return self._responses.value(request, HubStatus(**asdict(hub), topics=tuple(topics)))
 
-    @_app.route("/v1/hub/pause", methods=["POST"])
     async def pause(self, request: Request) -> bytes:
-        """Send nothing until it is resumed."""
-        self._replies.audit(request, "pause of the hub")
-        await self._carried_out(self._operator.pause())
-        return self._replies.value(request, {"paused": True})
+        """Send nothing until the hub is resumed."""
+        self._responses.audit(request, "pause of the hub")
+        await self._finish(self._operator.pause())
+        return self._responses.value(request, {"paused": True})
 
-    @_app.route("/v1/hub/resume", methods=["POST"])
     async def resume(self, request: Request) -> bytes:
-        """Send again."""
-        self._replies.audit(request, "resumption of the hub")
-        await self._carried_out(self._operator.resume())
-        return self._replies.value(request, {"paused": False})
+        """End the pause."""
+        self._responses.audit(request, "resumption of the hub")
+        await self._finish(self._operator.resume())
+        return self._responses.value(request, {"paused": False})
 
-    @_app.route("/v1/blocks", methods=["GET"])
     async def blocks(self, request: Request) -> bytes:
-        """What is blocked."""
-        found = await self._operator.blocks()
-        return self._replies.value(request, BlockList(blocks=tuple(found)))
+        """Return all blocks."""
+        blocks = await self._operator.blocks()
+        return self._responses.value(request, BlockList(blocks=tuple(blocks)))
 
-    @_app.route("/v1/blocks", methods=["POST"])
     async def block(self, request: Request) -> bytes:
-        """Block ``?value=``, with a ``?note=``; ``?dry_run=true`` only counts."""
+        """Block ``?value=`` with a ``?note=``; ``?dry_run=true`` only counts what it would remove."""
         value, note = host_or_network(request), text(request, "note")
         dry_run = request.args.get(b"dry_run") == [b"true"]
         if not dry_run:
-            self._replies.audit(request, f"block of {value}")
-        removed = await self._carried_out(self._operator.block(value, note, dry_run))
-        answer = Blocked(value=value, dry_run=dry_run, removed=removed)
-        return self._replies.value(request, answer)
+            self._responses.audit(request, f"block of {value}")
+        removed = await self._finish(self._operator.block(value, note, dry_run))
+        blocked = Blocked(value=value, dry_run=dry_run, removed=removed)
+        return self._responses.value(request, blocked)
 
-    @_app.route("/v1/blocks", methods=["DELETE"])
     async def unblock(self, request: Request) -> bytes:
-        """Let ``?value=`` in again."""
+        """End the block of ``?value=``."""
         value = host_or_network(request)
-        self._replies.audit(request, f"end of the block of {value}")
-        if not await self._carried_out(self._operator.unblock(value)):
+        self._responses.audit(request, f"end of the block of {value}")
+        if not await self._finish(self._operator.unblock(value)):
             raise ProblemError(_NO_BLOCK)
-        return self._replies.value(request, {"value": value, "blocked": False})
+        return self._responses.value(request, {"value": value, "blocked": False})
 
-    @_app.handle_errors(Exception)  # type: ignore[arg-type]  # Klein declares IRequest
-    def problem(self, request: Request, failure: Failure) -> bytes:
-        """Every error of a route, as the status it means."""
-        return self._replies.failed(request, failure)
-
-    async def _one(self, identifier: str) -> Listing:
-        found = await self._operator.find(known(identifier))
-        if found is None:
+    async def _find(self, identifier: str) -> Listing:
+        entry = await self._operator.find(known(identifier))
+        if entry is None:
             raise ProblemError(NO_SUBSCRIPTION)
-        return found
+        return entry
 
-    async def _verified(self, identifier: str) -> Listing:
-        found = await self._one(identifier)
-        if found.verified_at is None:
+    async def _find_verified(self, identifier: str) -> Listing:
+        entry = await self._find(identifier)
+        if entry.verified_at is None:
             raise ProblemError(_UNVERIFIED)
-        return found
+        return entry
 
     def _topic(self, request: Request) -> str | None:
-        given = text(request, "topic")
-        if not given:
+        """Return the path of ``?topic=``, a path or a whole address; None without the parameter."""
+        value = text(request, "topic")
+        if not value:
             return None
-        path = "/" + given.removeprefix(self._base_url).removeprefix("/")
+        path = "/" + value.removeprefix(self._base_url).removeprefix("/")
         if path not in TOPICS:
             raise ProblemError(_NO_TOPIC)
         return path

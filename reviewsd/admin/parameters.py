@@ -1,6 +1,6 @@
 """The parameters of the hub's routes on the admin socket.
 
-What is wrong ends the route with a problem that names the parameter and what it may be.
+A wrong one ends the route with a problem that names the parameter and the values it may have.
 """
 
 import re
@@ -15,7 +15,7 @@ from reviewsd.domain.subscription import State
 from reviewsd.http1.problems import Problem
 
 PAGE = 1000
-"""Greatest number of subscriptions in one answer."""
+"""Greatest number of subscriptions in one response."""
 
 MAX_TEXT = 2048
 """Characters of a parameter: a callback has no more bytes (E1)."""
@@ -36,58 +36,57 @@ NO_SUBSCRIPTION = Problem(
 
 
 def known(identifier: str) -> str:
-    """An id out of the path; what cannot be one is not there."""
+    """Return an id of the path; anything else is not found."""
     if _ID.fullmatch(identifier) is None:
         raise ProblemError(NO_SUBSCRIPTION)
     return identifier
 
 
 def after(request: Request) -> str | None:
-    """The id that the page before ended with; None for the first page."""
-    given = text(request, "after")
-    if given and _ID.fullmatch(given) is None:
+    """Return the last id of the previous page; None for the first page."""
+    value = text(request, "after")
+    if value and _ID.fullmatch(value) is None:
         raise ProblemError(replace(INVALID, detail="after: expected an id such as 12 or p7."))
-    return given or None
+    return value or None
 
 
 def limit(request: Request) -> int:
-    """How many subscriptions fit on a page."""
-    given = text(request, "limit") or str(PAGE)
-    if _LIMIT.fullmatch(given) is None or int(given) > PAGE:
+    """Return the number of subscriptions on a page."""
+    value = text(request, "limit") or str(PAGE)
+    if _LIMIT.fullmatch(value) is None or int(value) > PAGE:
         raise ProblemError(replace(INVALID, detail=f"limit: expected 1 to {PAGE}."))
-    return int(given)
+    return int(value)
 
 
 def state(request: Request) -> str | None:
-    """One of the four states; None for all."""
-    given = text(request, "state")
-    if given and given not in get_args(State):
+    """Return one of the four states; None for all."""
+    value = text(request, "state")
+    if value and value not in get_args(State):
         expected = ", ".join(get_args(State))
         raise ProblemError(replace(INVALID, detail=f"state: expected one of {expected}."))
-    return given or None
+    return value or None
 
 
 def host_or_network(request: Request) -> str:
-    """``value`` in its normal form: it goes into the log, so it must be no whole callback."""
+    """Return ``value`` in its normal form, which is logged, so it cannot be a whole callback."""
     try:
         return read_block(text(request, "value"))
     except ValueError as error:
         raise ProblemError(replace(INVALID, detail=f"value: {error}.")) from error
 
 
-def text(request: Request, name: str, at_most: int = MAX_TEXT) -> str:
-    """A parameter that is given once, or ''."""
-    given = texts(request, name, at_most)
-    if len(given) > 1:
+def text(request: Request, name: str, max_length: int = MAX_TEXT) -> str:
+    """Return a parameter that may occur once, or '' without it."""
+    values = texts(request, name, max_length)
+    if len(values) > 1:
         raise ProblemError(replace(INVALID, detail=f"{name}: given more than once."))
-    return given[0] if given else ""
+    return values[0] if values else ""
 
 
-def texts(request: Request, name: str, at_most: int = MAX_TEXT) -> list[str]:
-    """A parameter's values, of printable characters only, so that they can go into the log."""
-    given = request.args.get(name.encode(), [])
-    values = [value.decode(errors="replace") for value in given]
-    if not all(value.isprintable() and len(value) <= at_most for value in values):
-        detail = f"{name}: expected at most {at_most} characters, all of them printable."
+def texts(request: Request, name: str, max_length: int = MAX_TEXT) -> list[str]:
+    """Return a parameter's values; they are printable, so that they can be logged."""
+    values = [value.decode(errors="replace") for value in request.args.get(name.encode(), [])]
+    if not all(value.isprintable() and len(value) <= max_length for value in values):
+        detail = f"{name}: expected at most {max_length} characters, all of them printable."
         raise ProblemError(replace(INVALID, detail=detail))
     return values

@@ -1,8 +1,7 @@
 """Reads the configuration and the data again while the daemon runs (R7, interfaces.md 1.3).
 
-All or nothing: a configuration with a fault changes nothing, and the data is not looked at either.
-What a good one says is applied where that is simple to do safely, ``LIVE``; the other keys that have
-changed are named, and wait for a restart.
+A configuration with a fault changes nothing, and the data is not read either. Of a valid one the keys of
+``LIVE`` are applied; other changed keys are named, and wait for a restart.
 """
 
 import time
@@ -21,27 +20,27 @@ from reviewsd.publish.compile_process import StepObserver
 from reviewsd.publish.publisher import Publisher, Report
 
 LIVE = ("crawlers", "data.", "hub.lease.", "hub.limits.", "security.")
-"""How keys begin that take effect at once: what is read each time that it is used."""
+"""Beginnings of the keys that take effect at once, because they are read at each use."""
 
 Read = Callable[[], tuple[Config, Sequence[str]]]
-"""Reads the configuration as the start did; raises ConfigError. It is called in a thread."""
+"""Loads the configuration as at the start; raises ConfigError. It is called in a thread."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reloaded:
-    """What a reload has done."""
+    """The result of a reload."""
 
     report: Report
     config: ConfigChanges
 
 
 class Reloading:
-    """What ``reviewsctl reload`` and SIGHUP do.
+    """Reloads configuration and data, for ``reviewsctl reload`` and SIGHUP.
 
     Args:
-        config: What the daemon was started with.
-        read: Reads it again.
-        apply: Puts the keys of ``LIVE`` into effect.
+        config: The configuration at the start.
+        read: Loads it again.
+        apply: Applies the keys of ``LIVE``.
         publisher: Reloads the data.
     """
 
@@ -50,30 +49,30 @@ class Reloading:
     def __init__(
         self, config: Config, read: Read, apply: Callable[[Config], None], publisher: Publisher
     ) -> None:
-        self._in_force = config
+        self._config = config
         self._read = read
         self._apply = apply
         self._publisher = publisher
         self.changes = ConfigChanges()
-        """What came of the configuration when it was read last."""
+        """The result of the last load of the configuration."""
 
     async def reload(
         self, *, force: bool = False, progress: StepObserver | None = None
     ) -> Reloaded:
-        """Read the configuration, then the data.
+        """Load the configuration, then the data.
 
         Args:
-            force: Although many reviews are gone (``data.max_shrink``).
-            progress: Told how far the data is.
+            force: Publish although many reviews are gone (``data.max_shrink``).
+            progress: Called with the steps of the publication.
         """
-        began = time.monotonic()
+        started_at = time.monotonic()
         await self._reconfigure()
         if self.changes.problems:
             report = Report(
                 outcome="refused",
                 problems=self.changes.problems,
                 at=time.time(),
-                seconds=time.monotonic() - began,
+                seconds=time.monotonic() - started_at,
             )
         else:
             report = await self._publisher.reload(force=force, progress=progress)
@@ -82,21 +81,23 @@ class Reloading:
     async def _reconfigure(self) -> None:
         reading: Awaitable[tuple[Config, Sequence[str]]] = deferToThread(self._read)
         try:
-            wanted, warnings = await reading
+            config, warnings = await reading
         except ConfigError as error:
             self.changes = replace(self.changes, applied=(), problems=error.lines)
-            said = "; ".join(problem.lines[0] for problem in error.problems)
-            self._log.warn("the configuration has faults, nothing is changed: {said}", said=said)
+            faults = "; ".join(problem.lines[0] for problem in error.problems)
+            self._log.warn(
+                "the configuration has faults, nothing is changed: {faults}", faults=faults
+            )
             return
-        changed = [key for key in keys(Config) if _leaf(wanted, key) != _leaf(self._in_force, key)]
+        changed = [key for key in keys(Config) if _leaf(config, key) != _leaf(self._config, key)]
         applied = tuple(key for key in changed if key.startswith(LIVE))
         restart = tuple(key for key in changed if not key.startswith(LIVE))
         self.changes = ConfigChanges(applied=applied, restart=restart)
         for warning in warnings:
             self._log.warn("configuration: {warning}", warning=warning)
         if applied:
-            self._in_force = _with_live(self._in_force, wanted)
-            self._apply(self._in_force)
+            self._config = _with_live(self._config, config)
+            self._apply(self._config)
             self._log.info("the configuration has changed: {keys}", keys=", ".join(applied))
         if restart:
             self._log.warn(
@@ -106,16 +107,14 @@ class Reloading:
 
 
 def _leaf(config: Struct, key: str) -> object:
-    """The value of a dotted key; None for a section, whose keys are looked at one by one."""
+    """Return the value of a dotted key; None for a section, whose keys are compared one by one."""
     value: object = config
     for name in key.split("."):
         value = getattr(value, name)
     return None if isinstance(value, Struct) else value
 
 
-def _with_live(config: Config, wanted: Config) -> Config:
-    """What is in force, with the keys of ``LIVE`` as they are wanted."""
-    hub = replace(config.hub, lease=wanted.hub.lease, limits=wanted.hub.limits)
-    return replace(
-        config, data=wanted.data, hub=hub, crawlers=wanted.crawlers, security=wanted.security
-    )
+def _with_live(config: Config, new: Config) -> Config:
+    """Return a configuration with the keys of ``LIVE`` of another."""
+    hub = replace(config.hub, lease=new.hub.lease, limits=new.hub.limits)
+    return replace(config, data=new.data, hub=hub, crawlers=new.crawlers, security=new.security)

@@ -1,4 +1,4 @@
-"""What ``reviewsd`` says of files and settings: ``--check --json`` and ``--show-config`` (interfaces.md 1.1)."""
+"""The documents of ``reviewsctl check --json`` and ``config show --json`` (interfaces.md 1.1)."""
 
 import datetime
 from typing import Literal
@@ -29,7 +29,7 @@ class Facts(Struct, frozen=True, kw_only=True):
 
 
 class CheckReport(Struct, frozen=True, kw_only=True, tag_field="type", tag="result"):
-    """The answer to ``--check --json``: the last line, after steps of type ``progress``."""
+    """The result of a check; its steps have the type ``progress``."""
 
     config: str | None
     """None where there is none and only data was asked for."""
@@ -60,7 +60,7 @@ class Setting(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Shown(Struct, frozen=True, kw_only=True):
-    """The answer to ``--show-config``: the configuration in effect."""
+    """The configuration in effect."""
 
     file: str
     settings: tuple[Setting, ...]

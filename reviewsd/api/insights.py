@@ -1,4 +1,4 @@
-"""The answers to ``reviewsd --insights`` and ``--explain`` (insights.md 8)."""
+"""The documents of ``reviewsctl insights --json`` (insights.md 8)."""
 
 from typing import Generic, TypeVar
 
@@ -49,7 +49,7 @@ class Overview(Struct, frozen=True, kw_only=True):
 
 
 class ServedInsights(Struct, Generic[T], frozen=True, kw_only=True):
-    """The answer to ``--insights served`` and ``made``."""
+    """The insights that are served, or made now."""
 
     data_dir: str
     origin: InsightsOrigin | None
@@ -105,7 +105,7 @@ class Comparison(Struct, frozen=True, kw_only=True):
 
 
 class Compared(Struct, frozen=True, kw_only=True):
-    """The answer to ``--insights compared``."""
+    """The result of ``--diff``."""
 
     data_dir: str
     file: InsightsOrigin
@@ -148,7 +148,7 @@ class Suggestions(Struct, frozen=True, kw_only=True):
 
 
 class Suggested(Struct, frozen=True, kw_only=True):
-    """The answer to ``--insights suggested``."""
+    """The result of ``--suggest``."""
 
     data_dir: str
     suggestions: Suggestions
@@ -182,7 +182,7 @@ class ClauseExplanation(Struct, frozen=True, kw_only=True):
 
 
 class Explanation(Struct, frozen=True, kw_only=True):
-    """The answer to ``--explain``: why a review has the labels it has."""
+    """The result of ``--explain``: the reasons for the labels of a review."""
 
     id: str
     rating: int

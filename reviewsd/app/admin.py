@@ -1,23 +1,20 @@
 """How the operator's site is put together: a part of the composition root, and nothing but that."""
 
 import os
-import re
 import signal
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
-from pathlib import Path
 
 from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorTime
 from twisted.internet.posixbase import PosixReactorBase
 from twisted.logger import globalLogPublisher
-from twisted.web.resource import IResource
 
-from reviewsd.admin import backup
-from reviewsd.admin import events as admin_events
+from reviewsd.admin.app import Route
 from reviewsd.admin.backup import BackupRoutes
 from reviewsd.admin.events import EventRoutes
 from reviewsd.admin.reload import Reloading
+from reviewsd.admin.responses import AdminResponses
 from reviewsd.config.schema import Config
 from reviewsd.monitoring.events import Events
 from reviewsd.monitoring.rejections import LOG_INTERVAL, SESSIONS_ENDED, RejectionSummary
@@ -26,13 +23,9 @@ from reviewsd.runtime.sockets import ADMIN_NAME, free_path
 from reviewsd.runtime.state_dir import StartError
 from reviewsd.runtime.systemd import Notifier
 from reviewsd.runtime.tasks import TaskSet, every
-from reviewsd.store import secrets, session_keys
 from reviewsd.store.backup import Backups
 from reviewsd.store.ended_sessions import EndedSessions
-from reviewsd.store.keys import credential
-
-Routes = tuple[re.Pattern[bytes], IResource]
-"""Which paths are whose."""
+from reviewsd.store.keys import HUB_KEYS, SESSION_KEYS
 
 
 def operator_routes(
@@ -40,41 +33,37 @@ def operator_routes(
     config: Config,
     environ: Mapping[str, str],
     backups: Backups | None,
-    version: str,
-) -> Sequence[Routes]:
+    responses: AdminResponses,
+) -> Sequence[Route]:
     """Build the routes for events and backups.
 
     Args:
-        stack: Of the daemon; what listens to events is ended by it.
-        config: What the operator wants.
+        stack: The daemon's; it ends the responses of listeners.
+        config: The configuration.
         environ: Names systemd's credentials.
-        backups: Makes them; None where the store is not ours to copy.
-        version: Of the program.
+        backups: Makes copies; None if the store is shared.
+        responses: Makes the responses.
     """
     events = Events()
     globalLogPublisher.addObserver(events)
     stack.callback(globalLogPublisher.removeObserver, events)
-    listening = EventRoutes(events, version)
-    stack.callback(listening.stop)
-    keeping = BackupRoutes(backups, _keys(config, environ), version)
-    return (
-        (admin_events.PATHS, listening.resource()),
-        (backup.PATHS, keeping.resource()),
-    )
+    event_routes = EventRoutes(events, responses)
+    stack.callback(event_routes.stop)
+    backup_routes = BackupRoutes(backups, _key_places(config, environ), responses)
+    return (*event_routes.routes, *backup_routes.routes)
 
 
-def _keys(config: Config, environ: Mapping[str, str]) -> list[str]:
-    """Where the keys are that belong to a backup."""
-    given = environ.get("CREDENTIALS_DIRECTORY")
-    folder = None if given is None else Path(given)
-    own = {
-        secrets.CREDENTIAL: str(config.key_folder / secrets.KEY_FILE),
-        session_keys.CREDENTIAL: config.mcp.session_key_file
-        or str(config.key_folder / session_keys.KEY_FILE),
+def _key_places(config: Config, environ: Mapping[str, str]) -> list[str]:
+    """Return where the keys are that belong to a backup."""
+    paths = {
+        HUB_KEYS: str(config.key_folder / HUB_KEYS.name),
+        SESSION_KEYS: config.mcp.session_key_file or str(config.key_folder / SESSION_KEYS.name),
     }
     return [
-        path if credential(folder, name) is None else f"the systemd credential {name}"
-        for name, path in own.items()
+        path
+        if file.credential_path(environ) is None
+        else f"the systemd credential {file.credential}"
+        for file, path in paths.items()
     ]
 
 

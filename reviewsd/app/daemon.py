@@ -5,6 +5,7 @@ ended. A failed listen is fatal before systemd hears READY=1 (security-and-opera
 """
 
 import gc
+import os
 import signal
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
@@ -19,14 +20,15 @@ from twisted.internet.posixbase import PosixReactorBase
 from twisted.internet.threads import deferToThread
 from twisted.logger import Logger
 
+from reviewsd.admin.app import admin_site
+from reviewsd.admin.hub import HubRoutes
 from reviewsd.admin.probes import ProbeRoutes
 from reviewsd.admin.reload import Read, Reloading
-from reviewsd.admin.site import About, AdminSite
+from reviewsd.admin.responses import AdminResponses
+from reviewsd.admin.status import About, DaemonRoutes
 from reviewsd.app import start_error
 from reviewsd.app.admin import admin_endpoint, log_rejections, operator_routes, reload_on_hangup
 from reviewsd.app.descriptors import fitted, raise_limit
-from reviewsd.app.file_guard import FileGuard
-from reviewsd.app.files import hold_state, start_guard
 from reviewsd.app.first_publication import notify_ready, publish_first
 from reviewsd.app.listeners import Listeners, accept, address
 from reviewsd.app.mcp import build_mcp, follow_ended
@@ -45,12 +47,11 @@ from reviewsd.publish.sources import NO_FILES, fingerprint
 from reviewsd.publish.watcher import Watcher
 from reviewsd.runtime.counters import Counters
 from reviewsd.runtime.sockets import inherited
-from reviewsd.runtime.state_dir import StartError
+from reviewsd.runtime.state_dir import StartError, lock_state
 from reviewsd.runtime.systemd import Notifier
 from reviewsd.runtime.tasks import TaskSet, wait_at_most
 from reviewsd.snapshot.snapshots import Snapshots
 from reviewsd.store.backup import Backups
-from reviewsd.store.metered import MeteredStore
 from reviewsd.store.sqlite import Database
 from reviewsd.web.websub import HubRoute
 from reviewsd.websub.hub import Hub
@@ -98,9 +99,9 @@ async def serve(
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # the start reads the files anyway
     notifier = Notifier(environ.get("NOTIFY_SOCKET"))
     async with AsyncExitStack() as stack:
-        guard = hold_state(stack, config.state_dir)
+        stack.callback(os.close, lock_state(config.state_dir))
         try:
-            listen = await _start(stack, reactor, config, environ, notifier, guard, options)
+            listen = await _start(stack, reactor, config, environ, notifier, options)
             start_error.clear(config.state_dir)
             _keep_what_there_is()
             _log.info("serving {at}, listening on {on}", at=config.base_url, on=", ".join(listen))
@@ -121,7 +122,6 @@ async def _start(
     config: Config,
     environ: Mapping[str, str],
     notifier: Notifier,
-    guard: FileGuard,
     options: StartOptions,
 ) -> Sequence[str]:
     """Build everything, from the lock to READY=1; what must be ended goes onto the stack.
@@ -135,16 +135,15 @@ async def _start(
     counters = Counters()
     publisher = _publisher(stack, reactor, config, snapshots, counters)
 
-    database, secrets = await open_store(stack, reactor, config, environ)
-    store = MeteredStore(database, reactor, counters)
-    hub = Hub.from_config(config, reactor, store, secrets, counters, database.now, stack)
+    store, secrets = await open_store(stack, reactor, config, environ, counters)
+    hub = Hub.from_config(config, reactor, store, secrets, counters, store.now, stack)
     health = start_health(stack, reactor, store)
     readiness = Readiness(snapshots, publisher, lambda: health.store_works)
     replies = build_replies(config)
     requests = TaskSet()
     budgets = build_budgets(reactor, config, counters)
     route = HubRoute(hub.requests, replies, requests, budgets.time.networks)
-    ended = await follow_ended(stack, reactor, store, database.now, hub.add_follower)
+    ended = await follow_ended(stack, reactor, store, store.now, hub.add_follower)
     mcp = build_mcp(config, environ, snapshots, ended, replies, budgets, requests, counters)
     public = build_public(
         reactor,
@@ -158,37 +157,44 @@ async def _start(
     counters.include(public.counts)
     stack.push_async_callback(requests.stop)
     stack.push_async_callback(_together, public.connections.drain, hub.stop)
-    listeners = Listeners(stack, reactor, guard, hub.add_own_listener)
+    listeners = Listeners(stack, reactor, hub.add_own_listener)
     ports = await listeners.bind_public(config, public)
     listen = [address(port) for port in ports]
     watcher = _watcher(reactor, config, publisher)
     reloading = _reloading(config, options.read, publisher, watcher, hub)
-    admin = AdminSite(
-        snapshots,
-        publisher,
-        reloading,
-        hub.operator,
-        About(
+    responses = AdminResponses(program_version())
+    daemon_routes = DaemonRoutes(
+        snapshots=snapshots,
+        publisher=publisher,
+        reloading=reloading,
+        operator=hub.operator,
+        about=About(
             version=program_version(),
             base_url=config.base_url,
             listen=tuple(listen),
             data_dir=str(config.data_dir),
         ),
-        time.time,
-        requests,
-        counters.counts,
+        now=time.time,
+        tasks=requests,
+        counts=counters.counts,
+        responses=responses,
     )
     metrics = build_metrics(
         reactor, snapshots, publisher, health, hub.operator.state, counters.counts
     )
-    backups = None  # a shared store is not ours to copy
-    if isinstance(database, Database):
-        backups = Backups(database, config.state_dir, deferToThread)
-    routes = admin.site(
-        ProbeRoutes(readiness, metrics.text, CONTENT_TYPE, program_version()),
-        operator_routes(stack, config, environ, backups, program_version()),
+    backups = None  # PostgreSQL has tools of its own
+    if isinstance(store, Database):
+        backups = Backups(store, config.state_dir, deferToThread)
+    admin = admin_site(
+        (
+            *daemon_routes.routes,
+            *HubRoutes(hub.operator, responses, config.base_url, requests).routes,
+            *ProbeRoutes(readiness, metrics.text, CONTENT_TYPE, responses).routes,
+            *operator_routes(stack, config, environ, backups, responses),
+        ),
+        responses,
     )
-    await listeners.listen(admin_endpoint(config, inherited()), routes)
+    await listeners.listen(admin_endpoint(config, inherited()), admin)
     await listeners.open_metrics(config, metrics)
 
     await publish_first(
@@ -203,7 +209,6 @@ async def _start(
     watcher.seen = NO_FILES if snapshots.empty else snapshots.current.seen.fingerprint
     watcher.start()
     stack.push_async_callback(watcher.stop)
-    start_guard(stack, guard, reactor, config, environ, snapshots, publisher)
     log_rejections(stack, reactor, counters, ended)
     reload_on_hangup(reactor, reloading, notifier)
     start_watchdog(stack, reactor, environ, health, notifier)

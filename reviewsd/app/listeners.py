@@ -3,7 +3,6 @@
 import errno
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
-from functools import partial
 
 from twisted.internet.address import IPv4Address, IPv6Address
 from twisted.internet.error import CannotListenError
@@ -11,15 +10,12 @@ from twisted.internet.interfaces import IListeningPort, IProtocolFactory
 from twisted.internet.posixbase import PosixReactorBase
 from twisted.internet.tcp import Port
 
-from reviewsd.app.file_guard import FileGuard
-from reviewsd.app.files import keep_socket
 from reviewsd.app.public import PROXIED, factory_for
 from reviewsd.config.schema import Config
 from reviewsd.monitoring.metrics import CONTENT_TYPE, Metrics
 from reviewsd.monitoring.metrics_site import MetricsSite
 from reviewsd.runtime.port_holder import port_holder
 from reviewsd.runtime.sockets import (
-    AdoptedUnixPort,
     inherited,
     listen,
     listen_string,
@@ -35,20 +31,14 @@ class Listeners:
     Args:
         stack: Of the daemon.
         reactor: What everything runs on.
-        guard: Sees to it that files of sockets stay.
         avoid: Told each address and port: the hub must not deliver to the daemon itself.
     """
 
     def __init__(
-        self,
-        stack: AsyncExitStack,
-        reactor: PosixReactorBase,
-        guard: FileGuard,
-        avoid: Callable[[str, int], None],
+        self, stack: AsyncExitStack, reactor: PosixReactorBase, avoid: Callable[[str, int], None]
     ) -> None:
         self._stack = stack
         self._reactor = reactor
-        self._guard = guard
         self._avoid = avoid
 
     async def listen(self, endpoint: str, site: IProtocolFactory) -> IListeningPort:
@@ -64,8 +54,6 @@ class Listeners:
         except OSError as error:
             raise StartError(f"cannot listen on {endpoint}: {error.strerror}", 1) from error
         self._stack.push_async_callback(stop_listening, port)
-        again = None if isinstance(port, AdoptedUnixPort) else partial(self.listen, endpoint, site)
-        keep_socket(self._guard, port, again)
         return port
 
     async def bind_public(self, config: Config, public: ConnectionFactory) -> list[IListeningPort]:

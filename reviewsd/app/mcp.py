@@ -26,8 +26,7 @@ from reviewsd.runtime.tasks import TaskSet
 from reviewsd.snapshot.snapshots import Snapshots
 from reviewsd.store.ended_sessions import EndedSessions
 from reviewsd.store.interface import Store
-from reviewsd.store.keys import KeyFileError
-from reviewsd.store.session_keys import load_session_keys
+from reviewsd.store.keys import SESSION_KEYS, KeyFileError
 from reviewsd.store.transactions import StoreError
 from reviewsd.web.budgets import Budgets
 from reviewsd.web.mcp import AccessRules, Ended, McpRoute
@@ -118,12 +117,10 @@ def build_mcp(
 
 
 def _secrets(config: Config, environ: Mapping[str, str]) -> tuple[bytes, ...]:
-    given, shared = environ.get("CREDENTIALS_DIRECTORY"), config.mcp.session_key_file
+    shared = config.mcp.session_key_file
     try:
-        return load_session_keys(
-            config.key_folder,
-            None if given is None else Path(given),
-            None if shared is None else Path(shared),
+        return SESSION_KEYS.load(
+            config.key_folder, environ, None if shared is None else Path(shared)
         )
     except KeyFileError as error:
         raise StartError(str(error), EX_CONFIG) from error

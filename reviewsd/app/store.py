@@ -3,17 +3,16 @@
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from twisted.internet.interfaces import IReactorFromThreads
+from twisted.internet.base import ReactorBase
 from twisted.logger import Logger
 
 from reviewsd.config.schema import Config
+from reviewsd.runtime.counters import Counters
 from reviewsd.runtime.state_dir import EX_CONFIG, StartError
-from reviewsd.store.backup import check_keys
-from reviewsd.store.keys import KeyFileError
-from reviewsd.store.secrets import Secrets, load_keys
+from reviewsd.store.keys import HUB_KEYS, KeyFileError
+from reviewsd.store.secrets import Secrets, check_keys
 from reviewsd.store.sqlite import Database
 from reviewsd.store.transactions import NewerSchemaError, OtherKeysError, StoreError
 
@@ -28,9 +27,10 @@ _log = Logger()
 
 async def open_store(
     stack: AsyncExitStack,
-    reactor: IReactorFromThreads,
+    reactor: ReactorBase,
     config: Config,
     environ: Mapping[str, str],
+    counters: Counters,
 ) -> "tuple[Database | Postgres, Secrets]":
     """Open the store and the secrets that are sealed in it; the stack closes it.
 
@@ -39,12 +39,13 @@ async def open_store(
         reactor: Runs everything.
         config: The configuration.
         environ: Names systemd's credentials.
+        counters: Count transactions.
 
     Raises:
         StartError: The configuration or the state cannot be used.
     """
     secrets = _secrets(config, environ)
-    database = state_store(reactor, config, secrets)
+    database = state_store(reactor, config, secrets, counters)
     await _open(database)
     if isinstance(database, Database) and database.healthy:
         await _check_keys(database, secrets)
@@ -53,15 +54,14 @@ async def open_store(
 
 
 def _secrets(config: Config, environ: Mapping[str, str]) -> Secrets:
-    folder = environ.get("CREDENTIALS_DIRECTORY")
     try:
-        return Secrets(load_keys(config.key_folder, None if folder is None else Path(folder)))
+        return Secrets(HUB_KEYS.load(config.key_folder, environ))
     except KeyFileError as error:
         raise StartError(str(error), EX_CONFIG) from error
 
 
 def state_store(
-    reactor: IReactorFromThreads, config: Config, secrets: Secrets
+    reactor: ReactorBase, config: Config, secrets: Secrets, counters: Counters
 ) -> "Database | Postgres":
     """Return the store that ``hub.store`` names, not opened yet.
 
@@ -69,7 +69,7 @@ def state_store(
         StartError: Its configuration or its driver cannot be used.
     """
     if not config.hub.shared:
-        return Database(config.state_dir / DATABASE, reactor)
+        return Database(config.state_dir / DATABASE, reactor, counters)
     try:
         from reviewsd.store.postgres import Postgres  # noqa: PLC0415 - psycopg is an extra
     except ImportError as error:
@@ -77,7 +77,7 @@ def state_store(
         text = f"hub.store: PostgreSQL needs psycopg, which cannot be used ({error}): {remedy}"
         raise StartError(text, EX_CONFIG) from error
     try:
-        return Postgres(config.hub.store, reactor, secrets)
+        return Postgres(config.hub.store, reactor, secrets, counters)
     except ValueError as error:
         raise StartError(f"hub.store: {error}", EX_CONFIG) from error
 

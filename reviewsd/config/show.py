@@ -1,7 +1,6 @@
 """The configuration as it is in effect: each value, where it comes from, and what it may be.
 
-The answers to ``--show-config`` and ``--config-schema`` (interfaces.md 1.1, O11). No password leaves
-this module.
+For ``reviewsctl config`` (interfaces.md 1.1, O11). No password leaves this module.
 """
 
 import re

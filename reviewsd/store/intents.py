@@ -104,17 +104,18 @@ def _write_anyway(cursor: SqlCursor, requested: Intent) -> None:
 
 
 def _over(cursor: SqlCursor, pair: Pair, requested: Intent, caps: Caps) -> Asking | None:
-    """The cap that a new pair would break."""
+    """Return the cap that a new pair would exceed; an expired request counts no more."""
+    now = requested.requested_at
     new = (  # who renews is in the first count, or asks for an end
-        "FROM verification v WHERE NOT EXISTS (SELECT 1 FROM subscription s"
+        "FROM verification v WHERE v.expires_at > ? AND NOT EXISTS (SELECT 1 FROM subscription s"
         " WHERE s.topic_id = v.topic_id AND s.callback = v.callback)"
     )
     cursor.execute(
         f"SELECT (SELECT COUNT(*) FROM subscription), (SELECT COUNT(*) {new}),"
         " (SELECT COUNT(*) FROM subscription s WHERE s.callback_host = ?),"
         f" (SELECT COUNT(*) {new} AND v.callback_host = ?),"
-        " (SELECT COUNT(*) FROM verification v WHERE v.requester = ?)",
-        (pair.host, pair.host, requested.requester),
+        " (SELECT COUNT(*) FROM verification v WHERE v.expires_at > ? AND v.requester = ?)",
+        (now, pair.host, now, pair.host, now, requested.requester),
     )
     row = cursor.fetchone()
     assert row is not None  # noqa: S101  aggregates always give a row

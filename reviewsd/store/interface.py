@@ -1,4 +1,4 @@
-"""What others need of a store, whichever it is, and a store of the process."""
+"""The interface of both stores, and what callers pass to them."""
 
 from collections.abc import Callable
 from typing import Protocol, TypeVar
@@ -12,25 +12,25 @@ T = TypeVar("T")
 
 
 class Store(Protocol):
-    """Where transactions run: a ``Database``, a ``Postgres``, or a ``MeteredStore`` around one."""
+    """A store: a ``Database`` or a ``Postgres``."""
 
     async def run(self, work: Callable[[SqlCursor], T], purpose: Purpose = Purpose.WORK) -> T:
-        """Run a transaction: all that ``work`` does, or nothing of it.
+        """Run a transaction: see ``Database.run``.
 
         Raises:
             StoreError: The store cannot be used now.
         """
 
     async def changed(self) -> bool:
-        """Whether other nodes may have changed something since the last time.
+        """Return whether other nodes may have changed something since the last call.
 
         Raises:
-            StoreError: The store cannot say.
+            StoreError: The store cannot be used now.
         """
 
 
 class InThread(Protocol):
-    """Runs what takes long beside the reactor: ``twisted.internet.threads.deferToThread``."""
+    """Calls a slow function in a thread: ``twisted.internet.threads.deferToThread``."""
 
     def __call__(self, work: Callable[[], T], /) -> Deferred[T]:
-        """Call it in a thread."""
+        """Call a function in a thread."""

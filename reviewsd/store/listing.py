@@ -162,10 +162,10 @@ def counts(cursor: SqlCursor, now: int) -> tuple[int, int, int, datetime | None]
     """Active subscriptions, requests, subscriptions that are behind, and since when."""
     behind = "CASE WHEN s.delivered_version < t.version THEN"
     cursor.execute(
-        f"SELECT COUNT(*), (SELECT COUNT(*) FROM verification), COUNT({behind} 1 END),"
+        f"SELECT COUNT(*), (SELECT COUNT(*) FROM verification WHERE expires_at > ?), COUNT({behind} 1 END),"
         f" MIN({behind} t.changed_at END) FROM subscription s JOIN topic t ON t.id = s.topic_id"
         " WHERE s.lease_expires_at > ?",
-        (now,),
+        (now, now),
     )
     row = cursor.fetchone()
     assert row is not None  # noqa: S101  aggregates always give a row

@@ -11,8 +11,7 @@ reason one connection is enough for a node. Migrations and sweeps are under it l
 What differs:
 
 - The time is the server's (4.3): each transaction reads it, and ``now`` counts on from there. A
-  node whose clock is wrong takes over no claim too early and ends no lease. When the server's clock
-  jumps, the first node that notices moves the rows with it, and says so in ``meta`` to the others.
+  node whose clock is wrong takes over no claim too early and ends no lease.
 - Tables are made by the same migrations, with PostgreSQL's names for two types; their version is in
   ``meta``. It is read in each transaction: a node stops when a newer one has migrated (D11).
 - All nodes must unseal each other's secrets. So the keys are checked before anything else: with
@@ -25,25 +24,23 @@ import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from functools import partial
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 from twisted.enterprise.adbapi import ConnectionPool
-from twisted.internet.interfaces import IReactorFromThreads
+from twisted.internet.base import ReactorBase
 from twisted.logger import Logger
 
-from reviewsd.store import key_check, timed_psycopg
-from reviewsd.store.clock import JUMPED, StoreClock, described, move
+from reviewsd.runtime.counters import Counters
+from reviewsd.store import timed_psycopg
 from reviewsd.store.schema import MIGRATIONS
-from reviewsd.store.secrets import Secrets
+from reviewsd.store.secrets import Secrets, check_shared_keys
 from reviewsd.store.thread import Purpose, StoreThread, disconnect
 from reviewsd.store.transactions import (
     MANY,
     NewerSchemaError,
-    OtherKeysError,
     SqlCursor,
     SqlValue,
     StoreError,
@@ -82,8 +79,6 @@ _OUTAGES = (
 """Blame the server, the network or the operator's grants; any other error is a bug of ours."""
 
 _VERSION = "schema_version"
-_MOVED = "clock_moved"
-"""Milliseconds by which the rows have moved with the server's clock, of all jumps together."""
 
 _BEGIN = f"BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock({LOCK})"
 """With what follows it, one message for the server. Each statement of it sees what is committed when
@@ -91,8 +86,7 @@ the one before it has ended: so what follows sees all that was while the lock wa
 
 _FACTS = (
     "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT),"
-    f" (SELECT value FROM meta WHERE key = '{_VERSION}'),"
-    f" (SELECT value FROM meta WHERE key = '{_MOVED}')"
+    f" (SELECT value FROM meta WHERE key = '{_VERSION}')"
 )
 
 PsycopgConnection = psycopg.Connection[tuple[Any, ...]]
@@ -106,6 +100,7 @@ class Postgres:
         url: ``postgresql://...``, as libpq reads it.
         reactor: Where results come back to; it must be running.
         secrets: Must be able to unseal what other nodes have sealed.
+        counters: Count transactions.
 
     Raises:
         ValueError: libpq does not understand the URL; its reason is not told, since it may quote
@@ -117,7 +112,9 @@ class Postgres:
 
     _log = Logger()
 
-    def __init__(self, url: str, reactor: IReactorFromThreads, secrets: Secrets) -> None:
+    def __init__(
+        self, url: str, reactor: ReactorBase, secrets: Secrets, counters: Counters | None = None
+    ) -> None:
         try:
             given = conninfo_to_dict(url)
         except psycopg.ProgrammingError:
@@ -125,15 +122,14 @@ class Postgres:
         self._parameters = {**_CONNECTION, **given}
         self._name = f"{given.get('dbname', '')} at {given.get('host', 'the local server')}"
         self._reactor = reactor
+        self._counters = counters or Counters()
         self._secrets = secrets
         self._thread: StoreThread | None = None
         self._healthy = False
         self._failure: StoreError | None = None
         self._rest_until = 0.0
         self._seen: object = None
-        self._clock = StoreClock(wall_clock())
-        self._moved = 0  # as ``_MOVED`` says
-        self._jumped = 0  # by how much, as this transaction has found
+        self._offset = wall_clock() - _passed()  # of the server's clock, milliseconds
 
     @property
     def healthy(self) -> bool:
@@ -141,8 +137,8 @@ class Postgres:
         return self._healthy
 
     def now(self) -> int:
-        """The server's clock, milliseconds since 1970 UTC; this machine's before it was reached."""
-        return self._clock.now() + self._moved
+        """Return the server's clock, milliseconds since 1970 UTC; this machine's before ``open``."""
+        return _passed() + self._offset
 
     async def open(self) -> None:
         """Start the thread; connect, check and migrate the database.
@@ -161,14 +157,14 @@ class Postgres:
             cp_openfun=self._prepare,
             cp_reactor=self._reactor,
         )
-        self._thread = StoreThread(pool, self._reactor)
+        self._thread = StoreThread(pool, self._reactor, self._counters)
         await self.run(lambda _: None)
 
     async def run(
         self, work: Callable[[SqlCursor], Result], purpose: Purpose = Purpose.WORK
     ) -> Result:
         """Run a transaction: all that ``work`` does, or nothing of it; see ``Database.run``."""
-        return await self._opened().call(purpose, self._transact, work)
+        return await self._opened().transact(purpose, self._transact, work)
 
     async def changed(self) -> bool:
         """Whether any node has committed anything since the last time; takes no lock.
@@ -206,17 +202,11 @@ class Postgres:
             with connection.cursor() as cursor:
                 try:
                     result = work(_Cursor(cursor))
-                    if jumped := self._jumped:  # after ``work``: it goes by the time before that
-                        move(_Cursor(cursor), jumped, self.now() + jumped)
-                        _note(connection, _MOVED, str(self._moved + jumped))
                     connection.commit()
                 except BaseException:
                     with suppress(psycopg.Error):  # a lost connection cannot, and need not
                         connection.rollback()
                     raise
-        if jumped:
-            self._moved += jumped
-            self._log.warn(JUMPED, how=described(jumped))
         return result
 
     def _look(self, pool: ConnectionPool) -> bool:
@@ -238,23 +228,15 @@ class Postgres:
         self._works()
 
     def _begin(self, connection: PsycopgConnection) -> PsycopgConnection:
-        """Begin a transaction that holds the lock."""
-        self._jumped = self._clock.look(partial(self._read_clock, connection))
-        return connection
-
-    def _read_clock(self, connection: PsycopgConnection) -> int:
-        """The server's clock, less what the rows have moved with it; once the lock is there."""
-        found = connection.execute(f"{_BEGIN}; {_FACTS}", prepare=False)
-        while found.nextset():
+        """Begin a transaction that holds the lock, and read the server's clock."""
+        results = connection.execute(f"{_BEGIN}; {_FACTS}", prepare=False)
+        while results.nextset():
             pass
-        row = found.fetchone()
+        row = results.fetchone()
         assert row is not None  # noqa: S101  it is one of constants
+        self._offset = int(row[0]) - _passed()
         _check_version(int(row[1]))
-        moved = int(row[2] or 0)
-        if moved != self._moved:  # another node has noticed a jump, or did so before this start
-            self._moved = moved
-            self._clock.forget()
-        return int(row[0]) - moved
+        return connection
 
     def _prepare(self, connection: PsycopgConnection) -> None:
         """Make a new connection fit for use, or close it and raise."""
@@ -264,7 +246,7 @@ class Postgres:
                 connection.execute("SELECT set_config(%s, %s, false)", setting)
             connection.execute(_BEGIN, prepare=False)
             _migrate(connection)
-            _check_keys(connection, self._secrets)
+            check_shared_keys(_Cursor(connection.cursor()), self._secrets)
             connection.commit()
         except BaseException:
             connection.close()
@@ -287,6 +269,11 @@ class Postgres:
             )
         self._failure = failure
         return failure
+
+
+def _passed() -> int:
+    """Return the milliseconds since the machine was started; nobody sets that clock."""
+    return time.clock_gettime_ns(time.CLOCK_BOOTTIME) // 1_000_000
 
 
 class _Cursor:
@@ -360,17 +347,6 @@ def _check_version(version: int) -> None:
             f"its schema has version {version}, and this program knows up to {len(MIGRATIONS)}: "
             "run the newer program, or restore a backup of the older one"
         )
-
-
-def _check_keys(connection: PsycopgConnection, secrets: Secrets) -> None:
-    """Make sure that the nodes can unseal each other's secrets (H11)."""
-    cursor = _Cursor(connection.cursor())
-    if not key_check.opens(cursor, secrets):
-        raise OtherKeysError(
-            "another node seals the subscribers' secrets with a key that this one does not "
-            "have: give all nodes the same secret.key"
-        )
-    key_check.seal(cursor, secrets)
 
 
 def _fact(connection: PsycopgConnection, key: str) -> str | None:

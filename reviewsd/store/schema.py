@@ -12,8 +12,8 @@ Migration = tuple[str, ...]
 
 MIGRATIONS: tuple[Migration, ...] = (
     (
-        # Facts about this store: hub_paused, nothing_to_end, key_check; on PostgreSQL schema_version,
-        # clock_moved.
+        # Facts about this store: hub_paused, nothing_to_end, key_check; on PostgreSQL
+        # schema_version.
         "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)",
         # ``version`` is one more at each change of the bytes and never used twice.
         """

@@ -1,48 +1,40 @@
-"""The state store: transactions on SQLite, one after the other, in a thread of their own.
+"""The state store on SQLite: transactions run one after the other, in a thread of their own.
 
-What makes an acknowledged transaction durable (security-and-operations.md F13, F14, D1, D10):
+An acknowledged transaction is durable (security-and-operations.md F13, F14, D1, D10) because:
 
 - ``synchronous=FULL``: the log is on the disk before a commit returns. With ``NORMAL`` a power
   loss takes acknowledged commits with it; ``tests/system/crash`` shows both.
-- Exactly one connection. SQLite's WAL-reset bug corrupts with two, so the connection holds the
-  file's lock for as long as it is open, and nobody else's gets in.
+- There is exactly one connection. SQLite's WAL-reset bug corrupts with two, so the connection holds
+  the file's lock for as long as it is open, and no other connection can be opened.
 - After an I/O error, a full disk or damage the connection is closed. After a failed fsync the kernel
   may call pages clean that never reached the disk ("fsyncgate"): commits appended behind such a gap
-  in the log would be lost with it at the next power loss. So the next use writes what the log holds
+  in the log would be lost with it at the next power loss. So the next use writes the log's content
   once more, opens, and checks the whole file, before anything new is written.
+- The database and its log must still be at their paths. If they are not, the next start would not
+  find what is written, so nothing is acknowledged any more (``OpenFiles``).
 
-Every opening takes that path, the one at the start too.
-
-A file that is deleted, replaced or overwritten while it is open is noticed at the next use (``_in_place``). What the
-connection holds is all there is then, so it stays open: the hub's own work goes on in it, while nothing
-new is acknowledged. It is saved at once and at the end, and the next start puts that in the place of a file
-that is gone (``kept``). Where only the log is gone, the file is made whole and opened anew.
-
-A store that fails is no reason to stop: reads are served from memory. ``run`` raises StoreError
+A store that fails does not stop the daemon: reads are served from memory. ``run`` raises StoreError
 until the store works again, and each call tries (D9). A failed commit has an unknown outcome, as
 after a crash: it was not acknowledged, but may be there.
 
-``postgres`` stands beside this: whoever uses a store sees ``run`` and ``SqlCursor`` only.
+``postgres`` has the same interface: callers see only ``run`` and ``SqlCursor``.
 """
 
 import json
 import os
-import secrets
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
-from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
 from twisted.enterprise.adbapi import ConnectionPool
-from twisted.internet.interfaces import IReactorFromThreads
+from twisted.internet.base import ReactorBase
 from twisted.logger import Logger
 
-from reviewsd.store.clock import JUMPED, StoreClock, described, move
-from reviewsd.store.copies import copy, save
+from reviewsd.runtime.counters import Counters
 from reviewsd.store.durable import renew, sync
-from reviewsd.store.kept import KeptStore
+from reviewsd.store.open_files import OpenFiles
 from reviewsd.store.schema import MIGRATIONS
 from reviewsd.store.thread import Purpose, StoreThread
 from reviewsd.store.transactions import (
@@ -91,32 +83,37 @@ class Database:
 
     Args:
         path: The file, in a directory that only this daemon uses (D7). It and its log are 0600.
-        reactor: Where results come back to; it must be running.
+        reactor: Results come back to its thread; it must be running.
+        counters: Count transactions.
         wall: The wall clock, milliseconds since 1970 UTC.
     """
 
     _log = Logger()
 
     def __init__(
-        self, path: Path, reactor: IReactorFromThreads, wall: Callable[[], int] = wall_clock
+        self,
+        path: Path,
+        reactor: ReactorBase,
+        counters: Counters | None = None,
+        wall: Callable[[], int] = wall_clock,
     ) -> None:
         self._path = path
-        self._kept = KeptStore(path)
+        self._files = OpenFiles(path)
         self._reactor = reactor
+        self._counters = counters or Counters()
         self._wall = wall
-        self._clock = StoreClock(wall())
         self._thread: StoreThread | None = None
         self._healthy = False
-        self._reported: str | None = None  # the reason that the log already knows
+        self._failure: StoreError | None = None  # the one that is in the log
 
     @property
     def healthy(self) -> bool:
         """Whether the last use of the store found it working; False until ``open``."""
-        return self._healthy and self._kept.fate is None
+        return self._healthy
 
     def now(self) -> int:
-        """The wall clock, milliseconds since 1970 UTC; when it jumps, what is stored moves with it."""
-        return self._clock.now()
+        """Return the wall clock, milliseconds since 1970 UTC."""
+        return self._wall()
 
     async def open(self) -> None:
         """Start the thread; create, check and migrate the file.
@@ -137,7 +134,7 @@ class Database:
             cp_openfun=self._prepare,
             cp_reactor=self._reactor,
         )
-        self._thread = StoreThread(pool, self._reactor)
+        self._thread = StoreThread(pool, self._reactor, self._counters)
         await self._thread.call(Purpose.WORK, self._connection)
 
     async def run(
@@ -149,8 +146,8 @@ class Database:
         is never aborted half way: cancelling this only stops waiting for the result.
 
         Args:
-            work: What the transaction does.
-            purpose: What for; each purpose has its turn.
+            work: Reads and writes rows.
+            purpose: The queue in which the transaction waits.
 
         Returns:
             What ``work`` returned, after the commit is on the disk.
@@ -158,12 +155,12 @@ class Database:
         Raises:
             StoreError: The store cannot be used now. If the commit itself failed, the outcome is
                 unknown.
-            Exception: What ``work`` raised; rolled back.
+            Exception: What ``work`` raised; the transaction is rolled back.
         """
-        return await self._opened().call(purpose, self._transact, work, purpose)
+        return await self._opened().transact(purpose, self._transact, work, purpose)
 
     async def changed(self) -> bool:
-        """Whether other nodes have changed something since the last time; here there are none."""
+        """Return False: no other node uses this store."""
         return False
 
     async def backup(self, path: Path) -> None:
@@ -177,12 +174,10 @@ class Database:
         await self._opened().call(Purpose.WORK, self._back_up, path)
 
     async def close(self) -> None:
-        """End the transactions that were asked for, then the connection and the thread."""
+        """End the transactions that are queued, then the connection and the thread."""
         thread, self._thread = self._thread, None
         if thread is not None:
-            await thread.call(Purpose.WORK, self._save_lost)
             await thread.close()
-            self._kept.close()
         self._healthy = False
 
     def _opened(self) -> StoreThread:
@@ -190,19 +185,18 @@ class Database:
             raise StoreError("the store is not open")
         return self._thread
 
-    # All below runs in the store's thread.
+    # All methods below run in the store's thread.
 
     def _transact(
         self, pool: ConnectionPool, work: Callable[[SqlCursor], Result], purpose: Purpose
     ) -> Result:
-        connection = self._in_place(pool, purpose)
-        jumped = self._clock.look(self._wall)
+        connection = self._connection(pool)
+        if self._failure is not None and purpose is not Purpose.WORK:
+            raise StoreError(str(self._failure))
         try:
             with closing(connection.cursor()) as cursor:
                 try:
                     result = work(cursor)
-                    if jumped:  # after ``work``: it goes by the time before that
-                        move(cursor, jumped, self._clock.now() + jumped)
                     connection.commit()
                 except BaseException:
                     connection.rollback()
@@ -210,122 +204,80 @@ class Database:
         except sqlite3.Error as error:
             if not _is_outage(error):
                 raise
-            if self._kept.fate is None:  # else all there is would go with it
+            if self._failure is None:  # else the connection has the only copy of the data
                 pool.disconnect(connection)
             raise self._failed(error) from error
-        if jumped:
-            self._clock.jump(jumped)
-            self._log.warn(JUMPED, how=described(jumped))
-        if purpose.acknowledged:
-            self._in_place(pool, purpose)  # else the next start does not find it
+        if purpose.acknowledged and (missing := self._files.missing(connected=True)):
+            raise self._failed(missing)
         return result
 
-    def _in_place(self, pool: ConnectionPool, purpose: Purpose) -> sqlite3.Connection:
-        """The connection, as long as its files are where they were, or that does not matter.
-
-        Raises:
-            StoreError: It cannot be opened; or a file is gone, and something is to be acknowledged.
-        """
-        connection = self._connection(pool)
-        if self._kept.look():
-            self._kept.tell(partial(save, connection))
-        if self._kept.fate is None:
-            return self._with_log(pool, connection)
-        if purpose is Purpose.WORK:
-            return connection
-        if self._kept.unsaved:
-            self._kept.save(partial(save, connection))
-        raise StoreError(self._kept.reason)
-
-    def _with_log(self, pool: ConnectionPool, connection: sqlite3.Connection) -> sqlite3.Connection:
-        """Where the log is gone: bring all that is in it into the file, and open both anew."""
-        fate = self._kept.log.fate()
-        if fate is None:
-            return connection
-        try:
-            ((busy, _, _),) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-        except sqlite3.Error as error:
-            raise self._failed(error) from error
-        if busy:
-            raise self._failed(StoreError(f"its log {fate}, and cannot be written into the file"))
-        self._log.warn(
-            "{path} {fate} while it was in use; nothing is lost",
-            path=self._kept.log.path,
-            fate=fate,
-        )
-        pool.disconnect(connection)  # removes what is in the log's place
-        return self._connection(pool)
-
     def _connection(self, pool: ConnectionPool) -> sqlite3.Connection:
-        """The connection, opened anew unless it is open.
+        """Return the connection, opened anew unless it is open.
+
+        A connection whose files are missing is returned too: it has the only copy of the data.
 
         Raises:
-            StoreError: It cannot be opened, or the file is no good.
+            StoreError: The file cannot be opened, is damaged or missing.
         """
+        connected = bool(pool.connections)
+        missing = self._files.missing(connected=connected)
         try:
-            if not pool.connections:
-                self._before_opening()
+            if missing is not None and not connected:
+                raise missing
             connection: sqlite3.Connection = pool.connect()
         except (OSError, sqlite3.Error, StoreError) as error:
             if isinstance(error, sqlite3.Error) and not _is_outage(error):
                 raise
             raise self._failed(error) from error
-        self._works()
+        if missing is None:
+            self._works()
+        else:
+            self._failed(missing)
         return connection
-
-    def _before_opening(self) -> None:
-        if not self._kept.noted:
-            self._kept.release()
-            return
-        self._kept.look()
-        if self._kept.fate is not None:  # what is there now is not what was in use
-            raise StoreError(self._kept.reason)
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
         """Make a new connection fit for use, or close it and raise."""
         try:
             self._path.chmod(0o600)  # it is still empty when it is new; the log follows its mode
-            if self._kept.log.path.exists():  # after a crash, or an error
-                renew(self._kept.log.path)
+            if self._files.log.exists():  # after a crash, or an error
+                renew(self._files.log)
             _configure(connection)
             _check(connection)
             _migrate(connection)
-            _mark(connection)
-            self._kept.note()
-            # SQLite makes the log's name durable too, but does not mind when that fails.
+            self._files.note()
+            # SQLite makes the log's name durable too, but ignores a failure.
             sync(self._path.parent)
         except BaseException:
             connection.close()
             raise
 
     def _back_up(self, pool: ConnectionPool, path: Path) -> None:
+        connection = self._connection(pool)
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600))
         try:
-            copy(self._connection(pool), path)
-        except sqlite3.Error as error:
-            raise StoreError(f"the backup failed: {error}") from error
-
-    def _save_lost(self, pool: ConnectionPool) -> None:
-        """At the end: what would go with the connection."""
-        if not pool.connections:
-            return
-        self._kept.look()
-        if self._kept.fate is not None:
-            self._kept.save(partial(save, pool.connect()))
+            with closing(sqlite3.connect(path)) as target:
+                connection.backup(target)
+            sync(path.parent)
+        except BaseException as error:
+            path.unlink()
+            if isinstance(error, sqlite3.Error):
+                raise StoreError(f"the backup failed: {error}") from error
+            raise
 
     def _works(self) -> None:
-        if self._reported is not None:
+        if self._failure is not None:
             self._log.info("the store {path} works again", path=self._path)
-        self._healthy, self._reported = True, None
+        self._healthy, self._failure = True, None
 
     def _failed(self, error: Exception) -> StoreError:
-        """Note that the store failed; returns what to raise."""
+        """Note and log that the store failed; return the error to raise."""
         failure = error if isinstance(error, StoreError) else StoreError(str(error))
         self._healthy = False
-        if str(failure) != self._reported:
-            self._reported = str(failure)
+        if str(failure) != str(self._failure):
             self._log.warn(
-                "the store {path} cannot be used: {reason}", path=self._path, reason=self._reported
+                "the store {path} cannot be used: {reason}", path=self._path, reason=str(failure)
             )
+        self._failure = failure
         return failure
 
 
@@ -369,15 +321,3 @@ def _migrate(connection: sqlite3.Connection) -> None:
         connection.commit()
     # Written in any case: a store that opens can be written to.
     connection.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
-
-
-def _mark(connection: sqlite3.Connection) -> None:
-    """Write into the file itself by what it is known while this connection is open (``kept``).
-
-    Raises:
-        StoreError: It cannot be written.
-    """
-    connection.execute(f"PRAGMA application_id = {secrets.randbelow(2**31)}")
-    ((busy, _, _),) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-    if busy:
-        raise StoreError("its log cannot be written into the file")

@@ -1,8 +1,7 @@
-"""The one thread of a store: blocking drivers run there, one call after the other.
+"""The one thread of a store, in which the blocking database driver runs.
 
-What waits is kept apart by its purpose, and the purposes take turns: however many requests of
-strangers wait, the hub's own work, the operator and the watchdog's question wait for one of each. Within
-a purpose the order is that of asking.
+Each purpose has a queue, and the queues take turns: however many requests of clients wait, the hub's own
+work, the operator and the probe wait for one of each. Within a queue calls run in their order.
 """
 
 from collections import deque
@@ -12,26 +11,33 @@ from functools import partial
 from typing import Concatenate, ParamSpec, TypeVar
 
 from twisted.enterprise.adbapi import ConnectionPool
+from twisted.internet import defer
+from twisted.internet.base import ReactorBase
 from twisted.internet.defer import Deferred
-from twisted.internet.interfaces import IReactorFromThreads
 from twisted.internet.threads import deferToThreadPool
 from twisted.python.failure import Failure
+
+from reviewsd.runtime.counters import Counters
+from reviewsd.store.transactions import StoreError
+
+ANSWER_SECONDS = 15.0
+"""The longest wait of a client for an acknowledgement: a store that hangs does not fail (D9)."""
 
 Result = TypeVar("Result")
 Arguments = ParamSpec("Arguments")
 
 
 class Purpose(Enum):
-    """What a transaction is for."""
+    """The purpose of a transaction."""
 
-    WORK = "what the hub and its operator do"
-    REQUEST = "a request to the hub, which is acknowledged once it is stored"
-    SESSIONS = "MCP sessions that end, which is acknowledged too"
-    PROBE = "whether the store works"
+    WORK = "work of the hub and its operator"
+    REQUEST = "a request to the hub, acknowledged once it is stored"
+    SESSIONS = "the end of MCP sessions, acknowledged once it is stored"
+    PROBE = "a look whether the store works"
 
     @property
     def acknowledged(self) -> bool:
-        """Whether a client waits, and is told that what it has asked for is kept."""
+        """Whether a client waits for the acknowledgement."""
         return self in {Purpose.REQUEST, Purpose.SESSIONS}
 
 
@@ -39,17 +45,48 @@ class StoreThread:
     """The thread, and the pool of at most one connection that is used in it.
 
     Args:
-        pool: With one thread, started.
-        reactor: Where results come back to.
+        pool: Has one thread and is started.
+        reactor: Results come back to its thread.
+        counters: Count transactions, their failures and durations (O9).
     """
 
-    def __init__(self, pool: ConnectionPool, reactor: IReactorFromThreads) -> None:
+    def __init__(self, pool: ConnectionPool, reactor: ReactorBase, counters: Counters) -> None:
         self._pool = pool
         self._reactor = reactor
-        self._waiting: dict[Purpose, deque[Callable[[], None]]] = {
-            each: deque() for each in Purpose
+        self._counters = counters
+        self._queues: dict[Purpose, deque[Callable[[], None]]] = {
+            purpose: deque() for purpose in Purpose
         }
-        self._turns = deque(Purpose)  # whose turn comes first
+        self._turns = deque(Purpose)  # the queue of the first purpose is next
+
+    async def transact(
+        self,
+        purpose: Purpose,
+        action: Callable[Concatenate[ConnectionPool, Arguments], Result],
+        *args: Arguments.args,
+        **kwargs: Arguments.kwargs,
+    ) -> Result:
+        """Call a function that is a transaction: it is counted and timed, with its time in the queue.
+
+        Raises:
+            StoreError: ``action`` raised it, or a client has waited too long for an acknowledgement.
+                Then the transaction may still be carried out.
+        """
+        started_at = self._reactor.seconds()
+        running = self.call(purpose, action, *args, **kwargs)
+        if purpose.acknowledged:
+            running.addTimeout(ANSWER_SECONDS, self._reactor)
+        try:
+            return await running
+        except defer.TimeoutError:
+            self._counters.count("store_errors_total")
+            raise StoreError(f"it has not answered for {ANSWER_SECONDS:g} s") from None
+        except StoreError:
+            self._counters.count("store_errors_total")
+            raise
+        finally:
+            duration = self._reactor.seconds() - started_at
+            self._counters.measure("store_latency_seconds", duration)
 
     def call(
         self,
@@ -58,38 +95,38 @@ class StoreThread:
         *args: Arguments.args,
         **kwargs: Arguments.kwargs,
     ) -> Deferred[Result]:
-        """Call with the pool, behind all that was asked for the same purpose before."""
+        """Call a function with the pool, at the end of its purpose's queue."""
         result: Deferred[Result] = Deferred()
         work = partial(action, self._pool, *args, **kwargs)
-        self._waiting[purpose].append(partial(self._run, work, result))
-        self._pool.threadpool.callInThread(self._next)
+        self._queues[purpose].append(partial(self._run, work, result))
+        self._pool.threadpool.callInThread(self._run_next)
         return result
 
     async def close(self) -> None:
-        """End what was asked for, then the connection and the thread."""
-        # Behind all others in the only thread; closing the pool at once would block the reactor.
+        """Finish the queued calls, then close the connection and end the thread."""
+        # Closing the pool at once would block the reactor until the queued calls have run.
         await deferToThreadPool(self._reactor, self._pool.threadpool, disconnect, self._pool)
         self._pool.close()
 
-    # Both below run in the thread. There is one _next for each call that waits.
+    # Both methods below run in the thread. ``_run_next`` is called once for each queued call.
 
-    def _next(self) -> None:
-        while not self._waiting[self._turns[0]]:
+    def _run_next(self) -> None:
+        while not self._queues[self._turns[0]]:
             self._turns.rotate(-1)
-        work = self._waiting[self._turns[0]].popleft()
+        run = self._queues[self._turns[0]].popleft()
         self._turns.rotate(-1)
-        work()
+        run()
 
     def _run(self, work: Callable[[], Result], result: Deferred[Result]) -> None:
         try:
-            found = work()
-        except BaseException:  # noqa: BLE001 - it belongs to who waits
+            value = work()
+        except BaseException:  # noqa: BLE001 - it is raised where the result is awaited
             self._reactor.callFromThread(result.errback, Failure())
         else:
-            self._reactor.callFromThread(result.callback, found)
+            self._reactor.callFromThread(result.callback, value)
 
 
 def disconnect(pool: ConnectionPool) -> None:
-    """End the connection, should there be one; in the thread."""
+    """Close the connection if it is open; call it in the thread."""
     for connection in tuple(pool.connections.values()):
         pool.disconnect(connection)

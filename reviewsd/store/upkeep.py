@@ -1,33 +1,71 @@
-"""What the hub does to its rows beside attempts (H7).
+"""Changes of the hub's rows beside attempts: expiry, and the operator's pause and blocks (H7).
 
-What has run out, the operator's pause and blocks. The functions are transactions for ``Database.run``.
+The functions are transactions for ``Database.run``.
 """
 
+from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from reviewsd.domain.blocks import hits
-from reviewsd.domain.subscription import Event, Passed, Removed, Subscription, step
+from reviewsd.domain.subscription import (
+    UNREACHABLE_WAIT,
+    Event,
+    Passed,
+    Removed,
+    Subscription,
+    step,
+)
 from reviewsd.store.rows import Pair, load, note_end, save
 from reviewsd.store.transactions import SqlCursor
 
-SWEEP = 1_000
-"""Rows that one sweep takes at most, so that it never holds the store for long."""
+JUMP = 10_000
+"""Milliseconds; a clock that differs by more has been set."""
 
 _PAUSED = "hub_paused"
 
 
-def sweep(cursor: SqlCursor, now: int) -> int:
-    """End what has run out: leases, and requests that nobody confirmed. Returns how many."""
+def expired(cursor: SqlCursor, now: int) -> AbstractSet[tuple[Pair, int]]:
+    """Return the leases and the requests that have expired, each with its end."""
     cursor.execute(
-        "SELECT topic_id, callback, callback_host FROM subscription WHERE lease_expires_at <= ?"
-        " UNION SELECT topic_id, callback, callback_host FROM verification WHERE expires_at <= ?"
-        " LIMIT ?",
-        (now, now, SWEEP),
+        "SELECT topic_id, callback, callback_host, lease_expires_at FROM subscription"
+        " WHERE lease_expires_at <= ? UNION ALL"
+        " SELECT topic_id, callback, callback_host, expires_at FROM verification"
+        " WHERE expires_at <= ?",
+        (now, now),
     )
-    pairs = [Pair(*row) for row in cursor.fetchall()]
-    for pair in pairs:
-        change(cursor, pair, Passed(), now, "the lease is over")
-    return len(pairs)
+    return frozenset((Pair(*row[:3]), row[3]) for row in cursor.fetchall())
+
+
+def end_expired(cursor: SqlCursor, pairs: Iterable[Pair], now: int) -> int:
+    """End the expired leases and requests of these pairs; return how many pairs changed."""
+    changes = [change(cursor, pair, Passed(), now, "the lease is over") for pair in pairs]
+    return sum(before != after for before, after in changes)
+
+
+def shorten_waits(cursor: SqlCursor, now: int, claim: int, wait: int) -> None:
+    """Shorten claims and waits that end later than any that is made now: the clock was ahead then.
+
+    Args:
+        cursor: Of a transaction.
+        now: Milliseconds since 1970 UTC.
+        claim: Length of a claim, milliseconds.
+        wait: Longest wait before a delivery, milliseconds.
+    """
+    for table in ("subscription", "verification"):
+        cursor.execute(
+            f"UPDATE {table} SET claim_token = NULL, claim_until = NULL WHERE claim_until > ?",
+            (now + claim + JUMP,),
+        )
+    cursor.execute(
+        "UPDATE subscription SET next_attempt_at = CASE consecutive_failures WHEN 0 THEN 0"
+        " ELSE CAST(? AS BIGINT) END WHERE next_attempt_at > ?",
+        (now + wait, now + wait + JUMP),
+    )
+    cursor.execute(
+        "UPDATE verification SET next_attempt_at = ? WHERE next_attempt_at > ?",
+        (now, now + UNREACHABLE_WAIT + JUMP),
+    )
 
 
 def change(

@@ -27,8 +27,8 @@ from reviewsd.runtime.counters import Counters
 from reviewsd.runtime.tasks import TaskSet, every
 from reviewsd.snapshot.snapshots import Snapshot
 from reviewsd.store import claims, topics, upkeep
-from reviewsd.store.clock import put_right
 from reviewsd.store.deliveries import DeliveryOutcome, EndedSubscription
+from reviewsd.store.expiry import Expiry
 from reviewsd.store.interface import Store
 from reviewsd.store.secrets import Secrets
 from reviewsd.store.topics import Topic
@@ -55,10 +55,7 @@ VERIFICATIONS = 64
 """Verifications that may be busy at the same time."""
 
 SWEEP_SECONDS = 60.0
-"""Interval at which expired leases and requests are removed (W13)."""
-
-SETTLE_SECONDS = 600.0
-"""Time after a start in which nothing expires, because a wrong clock is set then."""
+"""Interval at which waits are bounded, and expired leases and requests ended (W13)."""
 
 FOLLOW_SECONDS = 1.0
 """Interval at which a node checks for changes of other nodes."""
@@ -180,7 +177,7 @@ class Hub:
         self._behind = False  # whether changes of other nodes are not loaded yet
         self._newest: Snapshot | None = None
         self._signal: Deferred[None] | None = None
-        self._started_at = 0.0
+        self._expiry = Expiry(store, context.clock, context.now)
         self._tasks = TaskSet()
 
     @classmethod
@@ -232,7 +229,6 @@ class Hub:
 
     def start(self) -> None:
         """Start, first with the rows that are due already."""
-        self._started_at = self._context.clock.seconds()
         self._tasks.start("hub", self._run())
 
     async def stop(self) -> None:
@@ -330,19 +326,14 @@ class Hub:
         return min(max(remaining, 0), self._min_interval)
 
     async def _sweep(self) -> None:
-        settled = self._context.clock.seconds() - self._started_at >= SETTLE_SECONDS
-
-        def sweep(cursor: SqlCursor) -> int:
-            now = self._context.now()
-            put_right(cursor, now, CLAIM_MILLISECONDS, self._deliverer.max_retry_milliseconds)
-            return upkeep.sweep(cursor, now) if settled else 0
+        def shorten_waits(cursor: SqlCursor) -> None:
+            longest = self._deliverer.max_retry_milliseconds
+            upkeep.shorten_waits(cursor, self._context.now(), CLAIM_MILLISECONDS, longest)
 
         try:
-            count = upkeep.SWEEP
-            while count == upkeep.SWEEP:
-                count = await self._store.run(sweep)
-                if count:
-                    self._log.info("expired leases and requests: {count}", count=count, type="drop")
+            await self._store.run(shorten_waits)
+            if count := await self._expiry.end():
+                self._log.info("expired leases and requests: {count}", count=count, type="drop")
         except StoreError as error:
             self._log.warn("hub: {error}", error=str(error))
 

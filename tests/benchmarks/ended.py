@@ -26,7 +26,7 @@ from reviewsd.app.store import DATABASE
 from reviewsd.http1 import urls
 from reviewsd.mcp.revisions import HANDSHAKE
 from reviewsd.mcp.sessions import RANDOM_BYTES, Sessions
-from reviewsd.store.session_keys import load_session_keys
+from reviewsd.store.keys import SESSION_KEYS
 from tests.benchmarks.inside import percentile
 from tests.support.daemon import Daemon
 from tests.support.subscriber import FORM, until_open
@@ -81,7 +81,7 @@ def fill(state: Path, number: int) -> None:
 
 def measure(daemon: Daemon, deleting: int, seconds: float, *, one_client: bool) -> None:
     """Print what both kinds of clients see."""
-    sessions = Sessions(load_session_keys(daemon.state, None, None), lambda _: False, LIFETIME)
+    sessions = Sessions(SESSION_KEYS.load(daemon.state, {}), lambda _: False, LIFETIME)
     clients = addresses()
     one = next(clients)
 

@@ -25,7 +25,7 @@ import psycopg
 
 from reviewsd.domain.subscription import Active
 from reviewsd.http1 import urls
-from reviewsd.store.secrets import KEY_FILE
+from reviewsd.store.keys import HUB_KEYS
 from tests.benchmarks.fanout_runs import (
     DAY,
     OURS,
@@ -89,8 +89,8 @@ class NodesBench(Bench):
     def _node(self, case: Case, place: Path, number: int, url: str, profile: Path | None) -> Daemon:
         directory = place / f"node{number}"
         (directory / "state").mkdir(parents=True, mode=0o700)
-        (directory / "state" / KEY_FILE).write_text("00" * 32 + "\n")
-        (directory / "state" / KEY_FILE).chmod(0o600)
+        (directory / "state" / HUB_KEYS.name).write_text("00" * 32 + "\n")
+        (directory / "state" / HUB_KEYS.name).chmod(0o600)
         (directory / "data").symlink_to(place / "data")
         environ = {"REVIEWSD_HUB__STORE": url}
         if profile is None:

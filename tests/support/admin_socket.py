@@ -3,16 +3,60 @@
 import http.client
 import json
 import socket
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
+from twisted.internet import reactor
+from twisted.internet.interfaces import IListeningPort, IReactorUNIX
 from twisted.internet.threads import deferToThread
 from twisted.logger import LogEvent, formatEvent
 
-from reviewsd.admin.responses import API
+from reviewsd.admin.app import Route, admin_site
+from reviewsd.admin.hub import HubRoutes
+from reviewsd.admin.responses import API, AdminResponses
+from reviewsd.admin.status import About, DaemonRoutes
+from reviewsd.publish.publisher import Publisher
+from reviewsd.runtime.tasks import TaskSet
+from reviewsd.snapshot.snapshots import Snapshots
+from tests.support.operator import DataReloading, MemoryOperator
 
 VERSION = "9.8.7"
+
+
+ABOUT = About(version=VERSION, base_url="https://a.example", listen=("x",), data_dir="/d")
+RESPONSES = AdminResponses(VERSION)
+
+
+def listen(path: Path, routes: Iterable[Route]) -> IListeningPort:
+    """Serve routes on a socket."""
+    site = admin_site(routes, RESPONSES)
+    return cast("IReactorUNIX", reactor).listenUNIX(
+        str(path),
+        site,  # type: ignore[arg-type]  # declared before factories were generic
+    )
+
+
+def operator_routes(
+    snapshots: Snapshots,
+    publisher: Publisher,
+    operator: MemoryOperator,
+    now: Callable[[], float] = lambda: 0.0,
+) -> tuple[Route, ...]:
+    """Return the routes of the daemon and the hub."""
+    tasks = TaskSet()
+    daemon = DaemonRoutes(
+        snapshots=snapshots,
+        publisher=publisher,
+        reloading=DataReloading(publisher),
+        operator=operator,
+        about=ABOUT,
+        now=now,
+        tasks=tasks,
+        counts=dict,
+        responses=RESPONSES,
+    )
+    return (*daemon.routes, *HubRoutes(operator, RESPONSES, ABOUT.base_url, tasks).routes)
 
 
 class Answer(NamedTuple):

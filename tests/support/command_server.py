@@ -1,8 +1,7 @@
 """The server of ``commands``: it has the imports of ``reviewsctl`` and ``reviewsd``, and forks.
 
 These are nine tenths of what most commands take. What is forked has arguments, an environment, a
-folder, standard streams, signals and an exit code of its own. A ``reviewsd`` that a ``reviewsctl``
-starts is forked from that.
+folder, standard streams, signals and an exit code of its own.
 """
 
 import atexit
@@ -12,18 +11,16 @@ import os
 import pkgutil
 import signal
 import socket
-import subprocess
 import sys
 import threading
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any, NoReturn
 
-from tests.support.commands import REVIEWSD, is_plain
+from tests.support.commands import REVIEWSD
 from tests.support.fork_server import serve
 
 _IMPORTED = (
-    *(REVIEWSD, "reviewsd.app.check", "reviewsd.app.insights", "reviewsd.app.labeller"),
+    *(REVIEWSD, "reviewsd.offline.check", "reviewsd.offline.insights", "reviewsd.offline.labeller"),
     *("reviewsd.config.show", "csv", "encodings.utf_8_sig", "http.client", "importlib.metadata"),
     *("rich.progress", "rich.table", "typer._click.decorators", "zoneinfo"),
 )
@@ -40,19 +37,8 @@ def _import() -> None:
     commands = [each.name for each in pkgutil.walk_packages(reviewsctl.__path__, "reviewsctl.")]
     for name in (*commands, *_IMPORTED):
         importlib.import_module(name)
-    vars(subprocess)["Popen"] = _Popen
     gc.collect()
     gc.freeze()  # else each collection in what is forked copies all of it
-
-
-class _Popen(subprocess.Popen[Any]):
-    """Forks the ``reviewsd`` that ``reviewsctl`` starts, and executes all else."""
-
-    def __init__(self, args: Any, **settings: Any) -> None:  # noqa: ANN401  whatever it takes
-        environ = dict(settings.get("env") or os.environ)
-        if args[:4] == [sys.executable, "-P", "-m", "reviewsd"] and is_plain(environ):
-            settings["preexec_fn"] = partial(_become, REVIEWSD, args[4:], environ, [])
-        super().__init__(args, **settings)
 
 
 def _become(

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any, cast
 
 from twisted.internet import reactor
-from twisted.internet.interfaces import IReactorFromThreads
+from twisted.internet.base import ReactorBase
 
 from reviewsd.store.sqlite import Database
 from reviewsd.store.transactions import SqlCursor
 
-threads = cast("IReactorFromThreads", reactor)
+threads = cast("ReactorBase", reactor)
 
 
 @asynccontextmanager

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 
-from reviewsd.store import secrets, session_keys
+from reviewsd.store.keys import HUB_KEYS, SESSION_KEYS
 from reviewsd.store.postgres import LOCK
 from tests.support.daemon import DEMO, Daemon, until
 from tests.support.judge import (
@@ -95,7 +95,7 @@ class Site:
             own = directory / f"node{number}"
             state = own / "state"
             state.mkdir(parents=True, mode=0o700)
-            for name in (secrets.KEY_FILE, session_keys.KEY_FILE):
+            for name in (HUB_KEYS.name, SESSION_KEYS.name):
                 (state / name).write_text("00" * 32 + "\n")
                 (state / name).chmod(0o600)
             if data is not None:

@@ -35,10 +35,10 @@ def check(
     insights that speak of a review there is not. With --data alone no configuration is needed.
     The exit code is 0 when all is well, 5 when there are problems.
     """
-    from reviewsctl.daemon import program  # 25 ms, see main
+    from reviewsctl.daemon import local  # 25 ms, see main
 
     with failing(as_json=as_json), telling(quiet=quiet, as_json=as_json) as step:
-        answer = program.check(config, data, step)
+        answer = local.check(config, data, step)
     report = answer.value
     bad = bool(report.problem_count or (strict and report.warning_count))
     if as_json:

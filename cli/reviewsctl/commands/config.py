@@ -51,10 +51,10 @@ def show(
     The values that file or environment set; paths are absolute, passwords are ***. With --json all
     keys are there, each with its value, default and origin.
     """
-    from reviewsctl.daemon import program  # 25 ms, see main
+    from reviewsctl.daemon import local  # 25 ms, see main
 
     with failing(as_json=as_json):
-        answer = program.settings(config)
+        answer = local.settings(config)
     if as_json:
         typer.echo(answer.text)
         return

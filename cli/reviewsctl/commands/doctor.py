@@ -63,7 +63,7 @@ def doctor(
 
 
 def _tests(session: Session, config: Path | None, outbound: str | None) -> "Iterator[Diagnosis]":
-    from reviewsctl.daemon import program, start_failure  # all of them 60 ms, see main
+    from reviewsctl.daemon import local, start_failure  # all of them 60 ms, see main
     from reviewsctl.daemon.errors import DaemonError
     from reviewsctl.doctor import offline, public, running
 
@@ -75,7 +75,7 @@ def _tests(session: Session, config: Path | None, outbound: str | None) -> "Iter
         directory = None if shown is None else Path(shown.text("state_dir"))
         answer = start_failure.explained(answer, directory)
     yield running.socket(answer, socket, own_version("reviewsd"))
-    report = program.check(config, None, lambda _: None).value
+    report = local.check(config, None, lambda _: None).value
     yield offline.configuration(report)
     yield offline.data(report)
     yield offline.directory(report, served=_serves(answer, report))
@@ -132,11 +132,11 @@ def _status(socket: Path) -> "Status | DaemonError":
 
 def _settings(config: Path | None) -> "Shown | None":
     """The configuration in effect; None where it is wrong, which another test tells."""
-    from reviewsctl.daemon import program  # see main
+    from reviewsctl.daemon import local  # see main
 
     try:
-        return program.settings(config).value
-    except program.BadConfiguration:
+        return local.settings(config).value
+    except local.BadConfiguration:
         return None
 
 

@@ -114,11 +114,11 @@ def configuration(base_url: str, values: Mapping[str, str]) -> str:
 
 def schema_text() -> str:
     """The JSON Schema of the configuration, with the words of the shipped one."""
-    from reviewsctl.daemon import program  # 25 ms, see main
+    from reviewsctl.daemon import local  # 25 ms, see main
     from reviewsctl.manual.keys import SHIPPED, described, explanations
 
     words = explanations((SHIPPED / CONFIG).read_text())
-    return json.dumps(described(program.schema(), words), indent=2) + "\n"
+    return json.dumps(described(local.schema(), words), indent=2) + "\n"
 
 
 def _sample(name: str) -> str:

@@ -202,20 +202,20 @@ def _printed(
     config: Path | None, data: Path | None, *, explain: str, suggest: bool, diff: bool
 ) -> "tuple[str, Iterator[str]]":
     """What is asked for, as JSON and for people."""
-    from reviewsctl.daemon import program  # 25 ms, see main
+    from reviewsctl.daemon import local  # 25 ms, see main
     from reviewsctl.terminal import insights as shown
     from reviewsctl.terminal.suggestions import suggested
 
     if explain:
-        explanation = program.explanation(config, data, explain)
+        explanation = local.explanation(config, data, explain)
         return explanation.text, shown.explained(explanation.value)
     if suggest:
-        candidates = program.suggested(config, data)
+        candidates = local.suggested(config, data)
         return candidates.text, suggested(candidates.value.suggestions)
     if diff:
-        both = program.compared(config, data)
+        both = local.compared(config, data)
         return both.text, shown.compared(both.value)
-    answer = program.insights(config, data)
+    answer = local.insights(config, data)
     return answer.text, shown.overview(answer.value)
 
 
@@ -223,9 +223,9 @@ def _write(config: Path | None, data: Path | None, *, replace: bool) -> str:
     """``--write``; says what was done."""
     import json  # see main
 
-    from reviewsctl.daemon import program  # 25 ms, see main
+    from reviewsctl.daemon import local  # 25 ms, see main
 
-    made = program.insights(config, data, made=True)
+    made = local.insights(config, data, made=True)
     path = Path(made.value.data_dir) / FILE
     if os.path.lexists(path) and not replace:
         _refuse(f"{path} is there already", "Replace it with --replace; it is kept as .bak.")

@@ -58,12 +58,12 @@ def server_json(
     """
     import json  # see main
 
-    from reviewsctl.daemon import program
+    from reviewsctl.daemon import local
     from reviewsctl.terminal.escaping import printable_lines
 
     with failing(as_json=False):
-        base_url = program.settings(config).value.text("base_url")
-        facts = program.check(config, None, lambda _: None).value.facts
+        base_url = local.settings(config).value.text("base_url")
+        facts = local.check(config, None, lambda _: None).value.facts
     host = urlsplit(base_url).hostname or ""
     if urlsplit(base_url).scheme != "https" or "." not in host or host[-1].isdigit():
         members = {

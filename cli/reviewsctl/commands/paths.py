@@ -41,12 +41,12 @@ def paths(ctx: typer.Context, *, config: ConfigFile = None, as_json: Json = Fals
     As the configuration has them that a daemon started here would find, and whether they are
     there. "hidden" is what you may not look at: the state belongs to the daemon alone.
     """
-    from reviewsctl.daemon import program  # 25 ms, see main
+    from reviewsctl.daemon import local  # 25 ms, see main
     from reviewsctl.terminal.escaping import printable
 
     session: Session = ctx.obj
     with failing(as_json=as_json):
-        shown = program.settings(config).value
+        shown = local.settings(config).value
     found = [Place(name, str(path), _state(path)) for name, path in _paths(shown, session)]
     if as_json:
         typer.echo(json_line({"paths": [asdict(each) for each in found]}))

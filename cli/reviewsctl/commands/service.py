@@ -199,12 +199,12 @@ def _journal(since: float) -> str:
 
 
 def _installation(config: Path | None, root: Path) -> "Installation":
-    from reviewsctl.daemon import program  # 25 ms, see main
+    from reviewsctl.daemon import local  # 25 ms, see main
     from reviewsctl.files.installation import CONFIG, Installation
 
     there = root / CONFIG.relative_to("/")
     with failing(as_json=False):
-        shown = program.settings(there if there.exists() else config).value
+        shown = local.settings(there if there.exists() else config).value
     if not there.exists() and "***" in shown.text("hub.store"):
         remedy = (
             "Take it out and put it into libpq's password file, or write the file there yourself."

@@ -24,7 +24,7 @@ from reviewsctl.terminal.escaping import printable
 from reviewsctl.terminal.output import console
 from reviewsctl.terminal.remedies import to_write
 from reviewsd.api.jobs import Step
-from reviewsd.api.labelling import Plan
+from reviewsd.offline.labeller import Plan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,6 @@
-"""A run: the reviews in batches to the model, its labels through the checks of ``reviewsd`` to insights.
+"""A run: the reviews in batches to the model, its answers checked and kept, then insights (insights.md 7).
 
-``reviewsd --insights labelled`` has the reviews, makes the batches, checks the answers and counts; here is what
-asks the model, what keeps its labels, and what may be spent (insights.md 7).
+``reviewsd.offline.labeller`` makes the batches, checks the answers and counts.
 """
 
 import os
@@ -10,10 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-import msgspec
-
-from reviewsctl.daemon import program
-from reviewsctl.daemon.program import Conversation
+from reviewsctl.daemon import local
 from reviewsctl.files import folders
 from reviewsctl.labelling import records, wire
 from reviewsctl.labelling.asking import Model
@@ -21,19 +17,11 @@ from reviewsctl.labelling.bill import Bill
 from reviewsctl.labelling.errors import ModelError
 from reviewsctl.labelling.records import Records
 from reviewsctl.labelling.wire import Question
-from reviewsd.api.labelling import DataFolder, LabelBatch, LabelCommand, Labelled, Plan, Verdict
+from reviewsd.offline.labeller import Batch, Labeller, Plan, Verdict
 
 INSIGHTS: Final = "insights.json"
 BATCH: Final = 20  # reviews
 _AGAIN: Final = "\n\nAn earlier answer for these reviews was refused, for these faults:\n"
-
-
-def _line(command: LabelCommand) -> bytes:
-    return msgspec.json.encode(command) + b"\n"
-
-
-_NEXT: Final = _line(LabelCommand(type="next"))
-_END: Final = _line(LabelCommand(type="end"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,38 +71,35 @@ def run(order: Order, model: Model, bill: Bill, talk: Talk) -> Outcome:
         DaemonError: The data or the configuration cannot be used.
         OSError: The folder cannot be written.
     """
-    arguments = ["--insights=labelled", f"--model={order.model}", f"--batch={BATCH}"]
-    if order.limit is not None:
-        arguments.append(f"--limit={order.limit}")
-    with program.conversation(order.config, order.data, *arguments) as labeller:
-        place = labeller.hear(DataFolder)
-        folder = Path(place.data_dir)
-        if place.file == "other" and not order.replace:
+    with local.data_folder(order.config, order.data) as data:
+        labeller = Labeller(data, order.model, BATCH)
+    folder = data.place
+    if labeller.maker == "other" and not order.replace:
+        raise ModelError(
+            f"{folder / INSIGHTS} is there, and rules did not make it",
+            "Replace it with --replace; it is kept as .bak.",
+        )
+    outcome = Outcome(folder=folder)
+    with folders.opened(folder) as open_folder, records.opened(open_folder) as kept:
+        labeller.recall(kept.lines())
+        before = open_folder.look(INSIGHTS)
+        plan = labeller.plan(order.limit)
+        talk.agree(plan)
+        asking = _Asking(labeller, order.model, plan, model, bill, kept, outcome)
+        talk.step(0, plan.wanted)
+        for batch in labeller.batches():
+            if not asking.label(batch):
+                outcome.stopped = True
+                break
+            talk.step(outcome.asked, plan.wanted)
+        if not order.replace and _changed(before, open_folder.look(INSIGHTS)):
             raise ModelError(
-                f"{folder / INSIGHTS} is there, and rules did not make it",
-                "Replace it with --replace; it is kept as .bak.",
+                f"{folder / INSIGHTS} was changed by somebody else meanwhile",
+                "Run it again; what is labelled is kept.",
             )
-        with folders.opened(folder) as open_folder, records.opened(open_folder) as kept:
-            for line in kept.lines():
-                labeller.tell(line)
-            labeller.tell(b"\n")
-            before = open_folder.look(INSIGHTS)
-            plan = labeller.hear(Plan)
-            talk.agree(plan)
-            outcome = Outcome(folder=folder)
-            asking = _Asking(labeller, order.model, plan, model, bill, kept, outcome)
-            talk.step(0, plan.wanted)
-            while asking.go_on():
-                talk.step(outcome.asked, plan.wanted)
-            if not order.replace and _changed(before, open_folder.look(INSIGHTS)):
-                raise ModelError(
-                    f"{folder / INSIGHTS} was changed by somebody else meanwhile",
-                    "Run it again; what is labelled is kept.",
-                )
-        labeller.tell(_END)
-        labelled = labeller.hear(Labelled)
+    labelled = labeller.result()
     outcome.by_model, outcome.by_rules = labelled.by_model, labelled.by_rules
-    outcome.insights = bytes(labelled.insights)
+    outcome.insights = labelled.insights
     return outcome
 
 
@@ -122,7 +107,7 @@ def run(order: Order, model: Model, bill: Bill, talk: Talk) -> Outcome:
 class _Asking:
     """The batches, one after the other."""
 
-    labeller: Conversation
+    labeller: Labeller
     name: str
     plan: Plan
     model: Model
@@ -130,38 +115,33 @@ class _Asking:
     kept: Records
     outcome: Outcome
 
-    def go_on(self) -> bool:
-        """Have the next batch labelled; whether there is one and it may be paid for."""
-        self.labeller.tell(_NEXT)
-        batch = self.labeller.hear(LabelBatch)
-        if not batch.reviews:
-            return False
-        verdict = self._ask(batch, self.plan.instructions)
+    def label(self, batch: Batch) -> bool:
+        """Have a batch labelled; return False if that would cost too much."""
+        instructions = self.plan.instructions
+        verdict = self._ask(batch, instructions, is_last_try=False)
         if verdict is not None and verdict.record is None:
             faults = "\n".join(f"- {fault}" for fault in verdict.faults)
-            verdict = self._ask(batch, f"{self.plan.instructions}{_AGAIN}{faults}")
+            verdict = self._ask(batch, f"{instructions}{_AGAIN}{faults}", is_last_try=True)
         if verdict is None or verdict.record is None:
-            self.outcome.stopped = True
             return False
-        self.kept.add(msgspec.json.encode(verdict.record))
-        self.outcome.asked += batch.reviews
+        self.kept.add(verdict.record)
+        self.outcome.asked += len(batch.keys)
         self.outcome.refused += verdict.refused
         self.outcome.batches_by_rules += verdict.by_rules
         self.outcome.labels += 0 if verdict.by_rules else verdict.labels
         return True
 
-    def _ask(self, batch: LabelBatch, instructions: str) -> Verdict | None:
-        """What of an answer is believed; None where asking would cost too much."""
+    def _ask(self, batch: Batch, instructions: str, *, is_last_try: bool) -> Verdict | None:
+        """Ask the model, and return what passed the checks; None if asking would cost too much."""
         question = Question(
             model=self.name, system=instructions, content=batch.content, schema=self.plan.schema
         )
         size = len(wire.body(self.model.api, question))
-        if not self.bill.affords(size, batch.reviews):
+        if not self.bill.affords(size, len(batch.keys)):
             return None
         reply = self.model.ask(question)
         self.bill.add(reply, size)
-        self.labeller.tell(_line(LabelCommand(type="answer", text=reply.text)))
-        return self.labeller.hear(Verdict)
+        return self.labeller.judge(reply.text, batch, is_last_try=is_last_try)
 
 
 def _changed(before: os.stat_result | None, now: os.stat_result | None) -> bool:

@@ -14,7 +14,7 @@ import msgspec
 import typer
 
 from reviewsctl.commands.root import app
-from reviewsctl.daemon import program
+from reviewsctl.daemon import local
 from reviewsctl.daemon.session import own_version
 from reviewsctl.manual.keys import SHIPPED, explanations
 from reviewsctl.manual.roff import Page
@@ -129,7 +129,7 @@ def _configuration(version: str) -> Page:
     head = text.partition("\n\n")[0].splitlines()
     page.verbatim(line.removeprefix("#").removeprefix(" ") for line in head)
     page.heading("Keys")
-    types = dict(_types(program.schema()))
+    types = dict(_types(local.schema()))
     for key, words in explanations(text).items():
         kind = types[key]
         page.term(key, f"{words} ({kind})" if kind else words)

@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import NoReturn
 
 import twisted.internet.epollreactor  # noqa: F401 - the forked reactors are made of it
+from twisted.internet.base import ReactorBase
 from twisted.internet.defer import Deferred
-from twisted.internet.interfaces import IReactorFromThreads
 from twisted.internet.task import react
 
 from reviewsd.config.schema import HubLimitsConfig
@@ -104,7 +104,8 @@ class Hub:
         intents.ask(cursor, TOPICS[number % 3], callback, asked, caps, backing_off=False)
 
     def _sweep(self, cursor: SqlCursor) -> None:
-        upkeep.sweep(cursor, self.now)
+        pairs = {pair for pair, _ in upkeep.expired(cursor, self.now)}
+        upkeep.end_expired(cursor, pairs, self.now)
 
     def _turn_verifications(self, token: str | None, cursor: SqlCursor) -> None:
         """Claim what is due; without a token, write what came of the claimed."""
@@ -167,7 +168,7 @@ class Log:
         os.write(self._file, f"! {transactions} {error}\n".encode())
 
 
-async def write(reactor: IReactorFromThreads, place: Path, traced: int, *, weak: bool) -> None:
+async def write(reactor: ReactorBase, place: Path, traced: int, *, weak: bool) -> None:
     """Run the transactions in two lives, each with its own Database that is closed in the end.
 
     Args:

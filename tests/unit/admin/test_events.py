@@ -10,13 +10,13 @@ from typing import cast
 import pytest_twisted  # type: ignore[import-untyped] # has no stubs
 from twisted.internet import reactor
 from twisted.internet.defer import maybeDeferred
-from twisted.internet.interfaces import IReactorTime, IReactorUNIX
+from twisted.internet.interfaces import IReactorTime
 from twisted.internet.task import deferLater
 from twisted.internet.threads import deferToThread
-from twisted.web.server import Site
 
 from reviewsd.admin.events import MAX_WAITING, EventRoutes
 from reviewsd.monitoring.events import Events, Hear
+from tests.support.admin_socket import RESPONSES, listen
 
 MANY = 5 * MAX_WAITING
 TEXT = "x" * 1_000
@@ -42,10 +42,9 @@ class Office:
 
     def __init__(self, place: Path) -> None:
         self.source = Source()
-        self.routes = EventRoutes(self.source, "9.8.7")
+        self.routes = EventRoutes(self.source, RESPONSES)
         self.path = place / "admin.sock"
-        site = Site(self.routes.resource())
-        self.port = cast("IReactorUNIX", reactor).listenUNIX(str(self.path), site)  # type: ignore[arg-type]  # as in test_admin
+        self.port = listen(self.path, self.routes.routes)
 
     async def listener(self) -> socket.socket:
         """A client that has asked, and reads nothing."""

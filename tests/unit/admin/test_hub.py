@@ -6,46 +6,41 @@ import socket
 import tempfile
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import cast
 
 import pytest
 import pytest_twisted  # type: ignore[import-untyped] # has no stubs
 from msgspec.structs import replace
-from twisted.internet import reactor
 from twisted.internet.defer import Deferred, maybeDeferred, succeed
-from twisted.internet.interfaces import IReactorUNIX
 from twisted.internet.task import Clock
 from twisted.internet.threads import deferToThread
 from twisted.logger import capturedLogs
 
-from reviewsd.admin.site import About, AdminSite
 from reviewsd.publish.compile_process import StepObserver
 from reviewsd.publish.messages import Job, Outcome
 from reviewsd.publish.publication import publish
 from reviewsd.publish.publisher import Publisher
 from reviewsd.publish.sources import fingerprint
-from reviewsd.runtime.tasks import TaskSet
 from reviewsd.snapshot.snapshots import Snapshots
 from reviewsd.store.transactions import StoreError
 from tests.support.admin_socket import (
-    VERSION,
     Answer,
     ask,
     check_headers,
     check_problem,
+    listen,
+    operator_routes,
     told,
 )
 from tests.support.columns import review
-from tests.support.operator import ACTIVE, DataReloading, MemoryOperator
+from tests.support.operator import ACTIVE, MemoryOperator
 from tests.support.publishing import Directories
 
 BASE = "https://a.example"
-ABOUT = About(version=VERSION, base_url=BASE, listen=(), data_dir="/d")
 WHO = f"asked for by pid {os.getpid()}, uid {os.getuid()}, gid {os.getgid()}"
 
 
 class Desk:
-    """An AdminSite on a socket, over an operator in memory."""
+    """The operator's routes on a socket, over an operator in memory."""
 
     def __init__(self, place: Path) -> None:
         directories = Directories(place)
@@ -61,19 +56,8 @@ class Desk:
             Clock(),
         )
         self.path = place / "admin.sock"
-        site = AdminSite(
-            snapshots,
-            self.publisher,
-            DataReloading(self.publisher),
-            self.operator,
-            ABOUT,
-            lambda: 0.0,
-            TaskSet(),
-        ).site()
-        self.port = cast("IReactorUNIX", reactor).listenUNIX(
-            str(self.path),
-            site,  # type: ignore[arg-type]  # declared before factories were generic
-        )
+        routes = operator_routes(snapshots, self.publisher, self.operator)
+        self.port = listen(self.path, routes)
 
     async def ask(self, method: str, target: str) -> Answer:
         return await ask(self.path, method, target)
@@ -425,7 +409,7 @@ async def test_what_fails_after_its_client_has_left_is_in_the_log(desk: Desk) ->
     with capturedLogs() as events:
         await _ask_and_leave(desk, "POST /v1/push")
         gate.errback(StoreError("the disk is full"))
-    assert "what a client that has left asked for failed" == told(events)[-1]
+    assert "work for a client that has left failed" == told(events)[-1]
 
 
 async def _ask_and_leave(desk: Desk, target: str) -> None:

@@ -583,6 +583,15 @@ def test_a_command_imports_what_it_needs(environment: dict[str, str], daemon: Ad
     assert seen.isdisjoint({*NEVER_IMPORTED_BY_HELP, "yaml", "reviewsctl.commands.status"})
 
 
+def test_command_that_asks_the_daemon_imports_nothing_of_it_but_documents(
+    environment: dict[str, str], daemon: AdminFake
+) -> None:
+    """The daemon's models and rules take 300 ms; only check, config and insights need them."""
+    modules = {name for name in imported(environment, "status") if name.startswith("reviewsd.")}
+    assert "reviewsd.api.status" in modules
+    assert {"reviewsd.api"} == {".".join(name.split(".")[:2]) for name in modules}
+
+
 def test_the_help_that_is_kept_is_the_help_that_is_made(environment: dict[str, str]) -> None:
     """Else: COLUMNS=80 reviewsctl --help > cli/reviewsctl/shipped/help.txt"""
     made = reviewsctl({**environment, "COLUMNS": "80"}, "--help").stdout

@@ -3,7 +3,6 @@
 import base64
 import hashlib
 import tracemalloc
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -11,9 +10,6 @@ from hypothesis import strategies as st
 
 from reviewsd.mcp.revisions import HANDSHAKE, Revision
 from reviewsd.mcp.sessions import LABEL, Session, SessionGoneError, Sessions
-from reviewsd.store.keys import KeyFileError
-from reviewsd.store.session_keys import CREDENTIAL, KEY_FILE, load_session_keys
-from tests.support.stores import names
 
 NOW = 1_760_000_000.5
 DAYS_30 = 30 * 86_400
@@ -146,33 +142,3 @@ def test_however_many_are_opened_no_more_is_kept() -> None:
     kept, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert kept < 500_000
-
-
-# -- keys
-
-
-def test_the_key_is_made_once_in_the_state_directory(tmp_path: Path) -> None:
-    (made,) = load_session_keys(tmp_path, None, None)
-    assert (made,) == load_session_keys(tmp_path, None, None)
-    assert [KEY_FILE] == names(tmp_path)
-    assert 32 == len(made)
-
-
-def test_a_credential_comes_before_the_configured_file_and_that_before_our_own(
-    tmp_path: Path,
-) -> None:
-    credentials, state, shared = tmp_path / "credentials", tmp_path / "state", tmp_path / "shared"
-    credentials.mkdir()
-    state.mkdir()
-    shared.write_text(f"{NEW.hex()}\n{OLD.hex()}\n")
-    assert (NEW, OLD) == load_session_keys(state, credentials, shared)
-    (credentials / CREDENTIAL).write_text(OLD.hex())
-    assert (OLD,) == load_session_keys(state, credentials, shared)
-    assert [] == names(state)
-
-
-def test_a_configured_file_that_is_not_there_is_no_reason_to_make_one(tmp_path: Path) -> None:
-    """Nodes that each made their own would refuse each other's sessions."""
-    with pytest.raises(KeyFileError, match="No such file"):
-        load_session_keys(tmp_path, None, tmp_path / "shared")
-    assert [] == names(tmp_path)

@@ -8,8 +8,9 @@ from typing import cast
 import pytest
 import pytest_twisted  # type: ignore[import-untyped] # has no stubs
 from twisted.internet import reactor
+from twisted.internet.base import ReactorBase
 from twisted.internet.defer import Deferred, succeed
-from twisted.internet.interfaces import IReactorFromThreads, IReactorTime
+from twisted.internet.interfaces import IReactorTime
 from twisted.internet.task import Clock, deferLater
 from twisted.logger import capturedLogs
 
@@ -152,7 +153,7 @@ def test_when_it_is_stopped_nothing_is_left(harness: Harness) -> None:
 
 @pytest_twisted.async_yield_fixture  # type: ignore[untyped-decorator] # has no stubs
 async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    database = Database(tmp_path / "state.sqlite", cast("IReactorFromThreads", reactor))
+    database = Database(tmp_path / "state.sqlite", cast("ReactorBase", reactor))
     await database.open()
     yield database
     await database.close()

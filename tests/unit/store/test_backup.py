@@ -8,8 +8,8 @@ import pytest
 import pytest_twisted  # type: ignore[import-untyped] # has no stubs
 from twisted.internet.threads import deferToThread
 
-from reviewsd.store.backup import Backups, check_keys
-from reviewsd.store.secrets import Secrets
+from reviewsd.store.backup import Backups
+from reviewsd.store.secrets import Secrets, check_keys
 from reviewsd.store.sqlite import Database
 from reviewsd.store.transactions import OtherKeysError, StoreError
 from tests.support.stores import blocking, names, opened

@@ -28,10 +28,10 @@ from reviewsd.domain.subscription import (
 )
 from reviewsd.http1.urls import TOPICS
 from reviewsd.store import claims, deliveries, intents, listing, topics, upkeep
-from reviewsd.store.clock import move, put_right
 from reviewsd.store.deliveries import DeliveryOutcome
 from reviewsd.store.intents import Verified
 from reviewsd.store.postgres import _Cursor, translated
+from reviewsd.store.rows import Pair
 from reviewsd.store.schema import MIGRATIONS
 from reviewsd.store.transactions import SqlCursor
 from tests.support import examples
@@ -172,9 +172,8 @@ def happens(both: Both, chance: random.Random, number: int) -> None:  # noqa: PL
                 lambda cursor: upkeep.unblock(cursor, value),
                 lambda cursor: listing.remove(cursor, name, "reason", now),
                 lambda cursor: sorted(listing.push(cursor, names, topic, now)),
-                lambda cursor: upkeep.sweep(cursor, now),
-                lambda cursor: put_right(cursor, now, 90_000, WAITS[1]),
-                lambda cursor: move(cursor, by, now + by),
+                lambda cursor: upkeep.end_expired(cursor, sorted_pairs(cursor, now), now),
+                lambda cursor: upkeep.shorten_waits(cursor, now + by, 90_000, WAITS[1]),
                 lambda cursor: sorted(map(repr, claims.take_over(cursor, now))),
             ]
         )
@@ -182,6 +181,11 @@ def happens(both: Both, chance: random.Random, number: int) -> None:  # noqa: PL
 
     one_of([ask, ask, ask, verify, verify, deliver, deliver, change, look, order])()
     both.now += one_of([0, 10, 2_000, 100_000])
+
+
+def sorted_pairs(cursor: SqlCursor, now: int) -> list[Pair]:
+    pairs = {pair for pair, _ in upkeep.expired(cursor, now)}
+    return sorted(pairs, key=lambda pair: (pair.topic_id, pair.callback))
 
 
 @pytest.mark.parametrize("seed", range(examples.number(8)))

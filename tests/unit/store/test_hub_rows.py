@@ -82,26 +82,6 @@ def test_the_ring_of_ends_forgets_the_oldest(rows: Rows, monkeypatch: pytest.Mon
     )
 
 
-def test_the_sweep_ends_what_has_run_out(rows: Rows) -> None:
-    rows.subscribe(2)
-    rows.ask(5)
-    rows.ask(0, challenge="renewal", expires_at=START + 2_000_000)
-
-    assert 1 == rows.run(lambda cursor: upkeep.sweep(cursor, START + 600_000))
-    assert 2 == rows.run(lambda cursor: upkeep.sweep(cursor, START + 1_000_000))
-    assert 0 == rows.run(lambda cursor: upkeep.sweep(cursor, START + 1_000_000))
-    assert [("renewal",)] == rows.sql("SELECT challenge FROM verification")
-    assert 2 * [("the lease is over",)] == rows.sql("SELECT reason FROM ended")
-
-
-def test_a_sweep_takes_no_more_than_its_share(rows: Rows, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(upkeep, "SWEEP", 2)
-    rows.subscribe(5)
-
-    sizes = [rows.run(lambda cursor: upkeep.sweep(cursor, START + 10**9)) for _ in range(4)]
-    assert [2, 2, 1, 0] == sizes
-
-
 def test_a_pause_is_remembered(rows: Rows) -> None:
     assert not rows.run(upkeep.paused)
     for at in (START, START + 1):

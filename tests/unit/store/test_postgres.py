@@ -28,7 +28,6 @@ from tests.support.stores import blocking, threads
 pytestmark = [needed, pytest.mark.processes]
 
 BLOCKS = "SELECT value FROM block ORDER BY value"
-DAY = 86_400_000  # milliseconds
 KEY, OTHER_KEY = bytes(32), bytes([1]) * 32
 TYPES = {"INTEGER": "integer", "BIGINT": "bigint", "TEXT": "text", "BLOB": "bytea"}
 
@@ -199,41 +198,6 @@ async def test_the_time_is_the_servers(server: Server, url: str) -> None:
         assert 3_599_000 < there.now() - here.now() < 3_601_000
         (wall,) = server.execute("SELECT EXTRACT(EPOCH FROM clock_timestamp()) * 1000")
         assert abs(here.now() - int(wall[0])) < 500
-
-
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_when_the_servers_clock_jumps_the_rows_move_once(server: Server, url: str) -> None:
-    """D13: whichever node notices first, and whoever comes later."""
-    server.execute("CREATE SCHEMA shifted; CREATE TABLE shifted.days AS SELECT 0 AS ahead", url)
-    server.execute(
-        "CREATE FUNCTION shifted.clock_timestamp() RETURNS timestamptz LANGUAGE sql AS $$"
-        " SELECT pg_catalog.clock_timestamp() + (SELECT ahead FROM shifted.days) * interval '1 day'"
-        " $$",
-        url,
-    )
-    shifted = f"{url}&options=-csearch_path%3Dpublic,shifted,pg_catalog"
-    digests = dict.fromkeys(TOPICS, "content")
-    async with node(shifted) as one, node(shifted) as other:
-        start = one.now()
-        await one.run(lambda cursor: topics.bump(cursor, digests, 1, start))
-        with capturedLogs() as events:
-            for noticing, ahead in ((one, 1), (other, -1), (one, 2)):
-                server.execute(f"UPDATE shifted.days SET ahead = {ahead}", url)
-                await noticing.run(lambda _: None)
-                async with node(shifted) as third:
-                    for each in (one, other, third):
-                        await each.run(lambda _: None)
-                        assert abs(each.now() - start - ahead * DAY) < 60_000
-                    changed = await rows(third, "SELECT DISTINCT changed_at FROM topic")
-                    assert abs(changed[0][0] - start - ahead * DAY) < 60_000
-            # Of a node that stood still and takes the time that has passed for a jump: what one node
-            # has said counts for all, or they would move the rows to and fro.
-            server.execute(f"UPDATE meta SET value = '{DAY}' WHERE key = 'clock_moved'", shifted)
-            for each in (one, other):
-                await each.run(lambda _: None)
-        assert ["ahead by 86,400 s", "back by 172,800 s", "ahead by 259,200 s"] == [
-            str(line).partition("set ")[2].partition(";")[0] for line in said(events)
-        ]
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs

@@ -1,20 +1,26 @@
-"""What waits for the store's thread is done in turns, so that nobody's crowd delays the others."""
+"""Calls of a store wait in a queue for each purpose, and transactions are counted and timed (O9)."""
 
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any, cast
 
+import pytest
 import pytest_twisted  # type: ignore[import-untyped] # has no stubs
+from twisted.enterprise.adbapi import ConnectionPool
+from twisted.internet.base import ReactorBase
 from twisted.internet.defer import Deferred, gatherResults
+from twisted.internet.task import Clock
 
-from reviewsd.store.thread import Purpose
-from reviewsd.store.transactions import SqlCursor
+from reviewsd.runtime.counters import Counters
+from reviewsd.store.thread import ANSWER_SECONDS, Purpose, StoreThread
+from reviewsd.store.transactions import SqlCursor, StoreError
 from tests.support.stores import opened
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_crowd_of_one_purpose_delays_the_others_by_one_each(tmp_path: Path) -> None:
-    """Before, a request to the hub waited for every DELETE of a session that had come first."""
+async def test_crowd_of_one_purpose_delays_others_by_one_call_each(tmp_path: Path) -> None:
+    """In one queue, a request to the hub waited for each end of a session before it."""
     begun, go_on = threading.Event(), threading.Event()
     done: list[tuple[Purpose, int]] = []
 
@@ -43,3 +49,77 @@ async def test_a_crowd_of_one_purpose_delays_the_others_by_one_each(tmp_path: Pa
     for purpose in Purpose:  # among themselves in the order of asking
         numbers = [number for each, number in done if each is purpose]
         assert list(range(len(numbers))) == numbers
+
+
+class ManualThread:
+    """A reactor and a pool whose thread runs its calls when a test says so."""
+
+    def __init__(self) -> None:
+        self.clock = Clock()
+        self.threadpool = self
+        self._calls: list[Callable[[], None]] = []
+
+    def callInThread(self, call: Callable[[], None]) -> None:
+        self._calls.append(call)
+
+    def callFromThread(self, call: Callable[[Any], None], value: Any) -> None:  # noqa: ANN401
+        call(value)
+
+    def seconds(self) -> float:
+        return self.clock.seconds()
+
+    def callLater(self, delay: float, call: Callable[[], Any]) -> Any:  # noqa: ANN401
+        return self.clock.callLater(delay, call)
+
+    def run(self) -> None:
+        self._calls.pop(0)()
+
+
+def metered(
+    purpose: Purpose, work: Callable[[], str]
+) -> tuple[ManualThread, Counters, list[object]]:
+    """Start a transaction; return its thread, the counters, and a list for its result or error."""
+    thread, counters, results = ManualThread(), Counters(), []
+    store = StoreThread(cast("ConnectionPool", thread), cast("ReactorBase", thread), counters)
+    running = Deferred.fromCoroutine(store.transact(purpose, lambda _: work()))
+    running.addCallbacks(results.append, lambda failure: results.append(failure.type))
+    return thread, counters, results
+
+
+@pytest.mark.parametrize(
+    ("error", "failures"), [(None, 0), (StoreError("full"), 1), (ValueError("a bug"), 0)]
+)
+def test_transaction_is_timed_and_only_failures_of_the_store_are_errors(
+    error: Exception | None, failures: int
+) -> None:
+    def work() -> str:
+        if error is not None:
+            raise error
+        return "done"
+
+    thread, counters, results = metered(Purpose.WORK, work)
+    thread.clock.advance(0.2)
+    thread.run()
+
+    assert ["done" if error is None else type(error)] == results
+    counts = counters.counts()
+    assert failures == counts.get("store_errors_total", 0)
+    assert pytest.approx(0.2) == counts["store_latency_seconds_sum"]
+    assert (0, 1) == (
+        counts["store_latency_seconds_bucket 0.1"],
+        counts["store_latency_seconds_bucket 0.25"],
+    )
+
+
+@pytest.mark.parametrize("purpose", Purpose)
+def test_only_clients_that_wait_for_an_acknowledgement_time_out(purpose: Purpose) -> None:
+    """The hub must know how its own transactions ended (D9)."""
+    thread, counters, results = metered(purpose, lambda: "done")
+    thread.clock.advance(ANSWER_SECONDS + 1)
+    expired = purpose in {Purpose.REQUEST, Purpose.SESSIONS}
+    assert ([StoreError] if expired else []) == results
+    assert expired == counters.counts().get("store_errors_total", 0)
+
+    thread.run()  # a late result is no error
+    assert [StoreError if expired else "done"] == results
+    assert [] == thread.clock.getDelayedCalls()

@@ -127,18 +127,6 @@ def test_no_stranger_is_run(environment: dict[str, str], folder: Path) -> None:
     assert not (folder / "hacked").exists()
 
 
-def test_a_daemon_that_cannot_be_run_is_said(environment: dict[str, str], folder: Path) -> None:
-    broken = folder / "broken"
-    (broken / "reviewsd").mkdir(parents=True)
-    (broken / "reviewsd/__init__.py").write_text("")
-    (broken / "reviewsd/__main__.py").write_text("raise SystemExit('half installed')")
-    environment["PYTHONPATH"] = f"{broken}:{environment['PYTHONPATH']}"
-    for command in (["check"], ["config", "show"]):
-        done = reviewsctl(environment, *command, fresh=True)
-        assert 1 == done.returncode
-        assert "Error: reviewsd cannot be run: half installed\n" in done.stderr
-
-
 # --- config
 
 

@@ -1,9 +1,4 @@
-"""What ``reviewsctl`` asks about files and settings: JSON documents on stdout, no daemon.
-
-``reviewsctl`` knows nothing of what is in here but these documents, so it runs ``reviewsd`` of its own
-installation with options that ``reviewsd --help`` leaves out: ``--check --json [--data DIR]``,
-``--show-config`` and ``--config-schema``.
-"""
+"""Checks configuration and data, for ``reviewsctl check`` and ``doctor``."""
 
 import datetime
 from collections import Counter
@@ -15,7 +10,7 @@ from typing import Final, cast
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
-from twisted.internet.interfaces import IReactorFromThreads
+from twisted.internet.base import ReactorBase
 from twisted.internet.task import Clock
 
 from reviewsd.api.diagnostic import Diagnostic
@@ -40,6 +35,7 @@ from reviewsd.domain.diagnostic_text import rendered
 from reviewsd.domain.json_location import TextLocation, locate, place_at
 from reviewsd.domain.lint import doubts, mean
 from reviewsd.publish import insights_settings, sources
+from reviewsd.runtime.counters import Counters
 from reviewsd.runtime.state_dir import StartError
 from reviewsd.store.secrets import Secrets
 from reviewsd.websub.outbound.tls import Tls
@@ -58,7 +54,7 @@ def files_fault(config: Config) -> str | None:
         except ValueError as error:
             return f"hub.callbacks.ca_file: {error}"
     try:
-        state_store(cast("IReactorFromThreads", Clock()), config, Secrets(()))  # is not opened
+        state_store(cast("ReactorBase", Clock()), config, Secrets(()), Counters())  # is not opened
     except StartError as error:
         return str(error)
     return None

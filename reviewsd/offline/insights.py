@@ -1,8 +1,4 @@
-"""What ``reviewsctl insights`` asks: insights of a data directory, as JSON, no daemon (insights.md 8).
-
-``reviewsctl`` runs ``reviewsd`` with options that ``--help`` leaves out: ``--insights served|made|compared|suggested`` and
-``--explain ID``, each with ``--data DIR`` or the configuration.
-"""
+"""Insights of a data directory, for ``reviewsctl insights`` (insights.md 8)."""
 
 import tempfile
 from collections.abc import Mapping
@@ -39,16 +35,6 @@ class Folder:
     """``data.insights``."""
     dataset: Dataset
     settings: InsightSettings
-
-    def answer(self, which: str) -> Served | Compared | Suggested:
-        """The answer to ``--insights``."""
-        match which:
-            case "compared":
-                return self.compared()
-            case "suggested":
-                return self.suggested()
-            case _:
-                return self.insights(made=which == "made")
 
     def insights(self, *, made: bool) -> Served:
         """Return the insights that are served, with what only the owner sees.

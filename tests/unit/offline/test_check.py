@@ -1,4 +1,4 @@
-"""What reviewsd tells programs about files and settings (inspection.py, showing.py)."""
+"""Configuration and data are checked, and the configuration is shown, without a daemon."""
 
 import json
 import subprocess
@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
+import msgspec
 import pytest
 import yaml
 
+from reviewsd.api.jobs import Step
+from reviewsd.config import load, show
 from reviewsd.config.schema import Config, keys
-from tests.support import commands
-
-pytestmark = pytest.mark.processes
+from reviewsd.offline.check import inspect
 
 ROOT = Path(__file__).parents[3]
 REVIEW = {
@@ -28,11 +29,12 @@ REVIEW = {
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "data").mkdir()
     write(tmp_path, [REVIEW])
     (tmp_path / "reviewsd.yaml").write_text("base_url: https://r.example.com\ndata_dir: data\n")
     (tmp_path / "reviewsd.yaml").chmod(0o644)
+    monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
@@ -41,22 +43,17 @@ def write(folder: Path, reviews: list[dict[str, object]]) -> None:
     (folder / "data/reviews.json").write_text(json.dumps(document, indent=1))
 
 
-def reviewsd(
-    folder: Path, *arguments: str, environ: Mapping[str, str] | None = None
-) -> subprocess.CompletedProcess[str]:
-    plain = {"PYTHONWARNINGS": "error", "PYTHONPATH": str(ROOT)}
-    return commands.reviewsd({**plain, **(environ or {})}, *arguments, folder=folder)
-
-
-def report(folder: Path, *arguments: str) -> tuple[dict[str, Any], int]:
-    done = reviewsd(folder, "--check", "--json", *arguments)
-    assert "" == done.stderr
-    return json.loads(done.stdout.splitlines()[-1]), done.returncode
+def report(
+    folder: Path, data: Path | None = None, environ: Mapping[str, str] | None = None
+) -> tuple[dict[str, Any], list[Step]]:
+    """Check a folder as its configuration says, or its data alone; return the report and the steps."""
+    steps: list[Step] = []
+    found = inspect(None, data, environ or {}, steps.append)
+    return msgspec.json.decode(msgspec.json.encode(found)), steps
 
 
 def test_good_files_are_told_by_their_facts(folder: Path) -> None:
-    found, code = report(folder)
-    assert 0 == code
+    found, _ = report(folder)
     assert {
         "type": "result",
         "config": "reviewsd.yaml",
@@ -83,8 +80,8 @@ def test_good_files_are_told_by_their_facts(folder: Path) -> None:
 
 def test_a_fault_of_the_configuration_has_its_place(folder: Path) -> None:
     (folder / "reviewsd.yaml").write_text("base_url: https://r.example.com\ndata_dirs: data\n")
-    found, code = report(folder)
-    assert (78, 2, None) == (code, found["problem_count"], found["data_dir"])
+    found, _ = report(folder)
+    assert (2, None) == (found["problem_count"], found["data_dir"])
     assert {
         "file": "reviewsd.yaml",
         "line": 2,
@@ -100,17 +97,17 @@ def test_a_fault_of_the_configuration_has_its_place(folder: Path) -> None:
 
 
 def test_a_fault_of_the_environment_names_the_variable(folder: Path) -> None:
-    done = reviewsd(folder, "--check", "--json", environ={"REVIEWSD_FEEDS__YEAR": "0"})
-    (problem,) = json.loads(done.stdout)["problems"]
+    found, _ = report(folder, environ={"REVIEWSD_FEEDS__YEAR": "0"})
+    (problem,) = found["problems"]
     assert ("environment", "REVIEWSD_FEEDS__YEAR") == (problem["file"], problem["path"])
     assert "feeds.year: expected 1985..9999, got 0" == problem["reason"]
 
 
 def test_a_fault_of_the_data_has_its_place(folder: Path) -> None:
     write(folder, [REVIEW, {**REVIEW, "id": "r2", "rating": 7}])
-    found, code = report(folder)
+    found, _ = report(folder)
     (problem,) = found["problems"]
-    assert (78, None) == (code, found["facts"])
+    assert found["facts"] is None
     assert ("$.reviews[1].rating", "r2", 17, 14) == tuple(
         problem[each] for each in ("path", "id", "line", "column")
     )
@@ -150,8 +147,8 @@ def test_unreadable_data_is_a_problem(folder: Path) -> None:
 def test_oddities_are_warnings_and_only_the_first_are_listed(folder: Path) -> None:
     write(folder, [{**REVIEW, "id": f"r{n}"} for n in range(25)])
     (folder / "reviewsd.yaml").chmod(0o664)
-    found, code = report(folder)
-    assert (0, 26, 21) == (code, found["warning_count"], len(found["warnings"]))
+    found, _ = report(folder)
+    assert (0, 26, 21) == (found["problem_count"], found["warning_count"], len(found["warnings"]))
     assert found["warnings"][0]["lines"] == [
         "reviewsd.yaml: its group may write it; run: chmod g-w reviewsd.yaml"
     ]
@@ -160,9 +157,9 @@ def test_oddities_are_warnings_and_only_the_first_are_listed(folder: Path) -> No
 def test_security_txt_that_expires_is_a_warning_at_its_place(folder: Path) -> None:
     with (folder / "reviewsd.yaml").open("a") as file:
         file.write("security:\n  contact: [tel:+1]\n  expires: 2020-01-01T00:00:00Z\n")
-    found, code = report(folder)
+    found, _ = report(folder)
     (warning,) = found["warnings"]
-    assert (0, 1) == (code, found["warning_count"])
+    assert (0, 1) == (found["problem_count"], found["warning_count"])
     assert ("security.expires", 5, 12) == (warning["path"], warning["line"], warning["column"])
     assert warning["lines"][0].startswith(
         "reviewsd.yaml:5:12: security.expires: security.txt expired on 2020-01-01; "
@@ -171,19 +168,20 @@ def test_security_txt_that_expires_is_a_warning_at_its_place(folder: Path) -> No
 
 def test_data_alone_needs_no_configuration(folder: Path) -> None:
     (folder / "reviewsd.yaml").unlink()
-    found, code = report(folder, "--data", "data")
-    assert (0, None, str(folder / "data")) == (code, found["config"], found["data_dir"])
-    found, code = report(folder)
-    assert (78, 1) == (code, found["problem_count"])
+    found, _ = report(folder, Path("data"))
+    assert (0, None, str(folder / "data")) == (
+        found["problem_count"],
+        found["config"],
+        found["data_dir"],
+    )
+    assert 1 == report(folder)[0]["problem_count"]
 
 
 def test_large_data_is_told_step_by_step(folder: Path) -> None:
     write(folder, [{**REVIEW, "id": f"r{n}"} for n in range(20_000)])
-    lines = reviewsd(folder, "--check", "--json").stdout.splitlines()
-    steps = [json.loads(line) for line in lines[:-1]]
-    assert {"progress"} == {each["type"] for each in steps}
+    _, steps = report(folder)
     assert {("validating", 20_000), ("comparing", 20_000)} == {
-        (each["stage"], each["done"]) for each in steps if each["done"] == each["total"]
+        (step.stage, step.done) for step in steps if step.done == step.total
     }
 
 
@@ -191,9 +189,9 @@ def test_large_data_is_told_step_by_step(folder: Path) -> None:
 
 
 def shown(folder: Path, environ: Mapping[str, str] | None = None) -> dict[str, dict[str, Any]]:
-    done = reviewsd(folder, "--show-config", environ=environ)
-    assert 0 == done.returncode, done.stderr
-    return {each["key"]: each for each in json.loads(done.stdout)["settings"]}
+    """Return the settings in effect by their keys."""
+    settings = show.shown(load.examine(folder / "reviewsd.yaml", environ or {})).settings
+    return {setting.key: msgspec.to_builtins(setting) for setting in settings}
 
 
 def test_each_value_says_where_it_is_from(folder: Path) -> None:
@@ -237,21 +235,10 @@ def test_all_keys_are_there(folder: Path) -> None:
 )
 def test_no_password_is_shown(folder: Path, store: str, safe: str) -> None:
     assert safe == shown(folder, {"REVIEWSD_HUB__STORE": store})["hub.store"]["value"]
-    done = reviewsd(folder, "--show-config", environ={"REVIEWSD_HUB__STORE": store})
-    assert "geheim" not in done.stdout + done.stderr
 
 
-def test_a_wrong_configuration_shows_nothing(folder: Path) -> None:
-    (folder / "reviewsd.yaml").write_text("base_url: x\n")
-    done = reviewsd(folder, "--show-config")
-    assert (78, "") == (done.returncode, done.stdout)
-    assert "reviewsd.yaml:1:11: base_url" in done.stderr
-
-
-def test_the_schema_takes_the_shipped_file_and_refuses_what_the_daemon_refuses(
-    folder: Path,
-) -> None:
-    schema = json.loads(reviewsd(folder, "--config-schema").stdout)
+def test_schema_takes_the_shipped_file_and_refuses_unknown_and_wrong_keys() -> None:
+    schema = show.schema()
     jsonschema.Draft202012Validator.check_schema(schema)
     shipped = yaml.safe_load((ROOT / "config/reviewsd.yaml").read_text())
     jsonschema.validate(shipped, schema)
@@ -264,10 +251,9 @@ def test_the_schema_takes_the_shipped_file_and_refuses_what_the_daemon_refuses(
 
 def test_faults_of_insights_yaml_are_told_with_their_place(folder: Path) -> None:
     (folder / "data" / "insights.yaml").write_text("technicians:\n- {name: Sam, alias: [S]}\n")
-    found, code = report(folder)
+    found, _ = report(folder)
     (problem,) = found["problems"]
-    assert (78, 2, 15, "technicians[0].alias") == (
-        code,
+    assert (2, 15, "technicians[0].alias") == (
         problem["line"],
         problem["column"],
         problem["path"],
@@ -283,6 +269,7 @@ def test_reviews_that_the_insights_leave_out_are_counted(folder: Path) -> None:
     assert (1, 1, False) == (facts["analysed"], facts["uncovered"], facts["made"])
 
 
+@pytest.mark.processes
 def test_the_daemon_does_not_load_the_analyser() -> None:
     """Its word lists take memory and time at the start; they are the publishing process's."""
     program = (

@@ -7,38 +7,41 @@ import tempfile
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import cast
 
 import pytest
 import pytest_twisted  # type: ignore[import-untyped] # has no stubs
-from twisted.internet import reactor
 from twisted.internet.defer import Deferred, maybeDeferred, succeed
-from twisted.internet.interfaces import IReactorUNIX
 from twisted.internet.task import Clock
 from twisted.internet.threads import deferToThread
 from twisted.logger import capturedLogs
 
 from reviewsd.admin.responses import API
-from reviewsd.admin.site import About, AdminSite
 from reviewsd.api.jobs import Step
 from reviewsd.publish.compile_process import StepObserver
 from reviewsd.publish.messages import Job, Outcome
 from reviewsd.publish.publication import publish
 from reviewsd.publish.publisher import Publisher
 from reviewsd.publish.sources import fingerprint
-from reviewsd.runtime.tasks import TaskSet
 from reviewsd.snapshot.snapshots import Snapshots
-from tests.support.admin_socket import Answer, ask, check_headers, check_problem, told
+from tests.support.admin_socket import (
+    ABOUT,
+    Answer,
+    ask,
+    check_headers,
+    check_problem,
+    listen,
+    operator_routes,
+    told,
+)
 from tests.support.columns import review
-from tests.support.operator import DataReloading, MemoryOperator
+from tests.support.operator import MemoryOperator
 from tests.support.publishing import Directories
 
-ABOUT = About(version="9.8.7", base_url="https://a.example", listen=("x",), data_dir="/d")
 STARTED = 1_760_000_000.0
 
 
 class Office:
-    """An AdminSite on a socket, over a Publisher that works in this process."""
+    """The operator's routes on a socket, over a Publisher that works in this process."""
 
     def __init__(self, place: Path) -> None:
         self.directories = Directories(place)
@@ -57,19 +60,8 @@ class Office:
         )
         self.path = place / "admin.sock"
         self.operator = MemoryOperator()
-        site = AdminSite(
-            self.snapshots,
-            self.publisher,
-            DataReloading(self.publisher),
-            self.operator,
-            ABOUT,
-            lambda: self.time,
-            TaskSet(),
-        ).site()
-        self.port = cast("IReactorUNIX", reactor).listenUNIX(
-            str(self.path),
-            site,  # type: ignore[arg-type]  # declared before factories were generic
-        )
+        routes = operator_routes(self.snapshots, self.publisher, self.operator, lambda: self.time)
+        self.port = listen(self.path, routes)
 
     async def run(self, job: Job, progress: StepObserver) -> Outcome:
         self.jobs.append(job)

@@ -1,16 +1,13 @@
-"""What ``reviewsctl insights --model`` asks: batches for a language model, and insights of its answers.
+"""Batches of reviews for a language model, and insights of its answers (insights.md 7).
 
-``reviewsctl`` runs ``reviewsd --insights labelled --model NAME`` and speaks with it in lines of JSON; it alone speaks with
-the model. First it sends the records of earlier runs and an empty line, then ``next``, ``answer`` and
-``end``; each has one line as its answer (insights.md 7).
+``reviewsctl insights --model`` sends the batches and keeps the records; nothing here uses the network.
 """
 
-import sys
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Final, Literal
+from typing import Final, Literal
 
 import msgspec
 from msgspec import Raw, Struct
@@ -19,16 +16,74 @@ from reviewsd.analysis.analysing import catalogue
 from reviewsd.analysis.labels import RULES, Labels, label_key
 from reviewsd.analysis.model_labels import Excerpted, ModelLabels, ReviewAnswer, merged
 from reviewsd.analysis.rules import Rules
-from reviewsd.api.labelling import DataFolder, LabelBatch, LabelCommand, Labelled, Plan, Verdict
-from reviewsd.app.insights import Folder
 from reviewsd.domain.dataset import InsightsFile
 from reviewsd.domain.reviews import Review
+from reviewsd.offline.insights import Folder
 from reviewsd.publish import documents, made_insights
 
 MAX_TEXT: Final = 10_000  # characters of a text that a model is sent; the rest is left out
 BATCH_BYTES: Final = 32_000  # of texts; one that is longer is a batch of its own
 _BESIDE: Final = 40  # bytes of a review that are not its text
 _RULES: Final = "lexicon-"  # begins the model of what rules made
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """The requests that a model would be sent."""
+
+    reviews: int
+    wordless: int
+    known: int
+    """Different texts that have their labels, or that rules label after a model failed."""
+    wanted: int
+    """Different texts to send now."""
+    left: int
+    """Texts that the limit leaves for another run."""
+    batches: int
+    bytes: int
+    """To send, roughly."""
+    people: int
+    """Named in insights.yaml, and so to the model."""
+    instructions: str
+    schema: dict[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Reviews for one request."""
+
+    keys: tuple[str, ...]
+    excerpts: tuple[Excerpted, ...]
+
+    @property
+    def content(self) -> str:
+        """The reviews as a JSON array."""
+        return msgspec.json.encode(self.excerpts).decode()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """The labels of an answer that passed the checks."""
+
+    labels: int
+    refused: int
+    faults: tuple[str, ...]
+    by_rules: bool
+    """Whether the batch is left to the rules."""
+    record: bytes | None
+    """A line to keep for a later run; None if the model is to be asked again, with the faults."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Labelled:
+    """The insights that are made with the labels."""
+
+    by_model: int
+    """Reviews."""
+    by_rules: int
+    """Reviews with words that no model labelled."""
+    insights: bytes
+    """A JSON object."""
 
 
 class _Record(Struct, frozen=True, kw_only=True):
@@ -73,14 +128,14 @@ class Labeller:
         self._known: dict[str, ReviewAnswer | None] = {}
         self._batches: list[list[str]] = []
 
-    def place(self) -> DataFolder:
-        """Where it is."""
-        given = self._folder.dataset.insights
-        file: Literal["none", "rules", "other"] = "none"
-        if given is not None:
-            made = given.typed.model.startswith(_RULES) and not _has_model(given)
-            file = "rules" if made else "other"
-        return DataFolder(data_dir=str(self._folder.place), file=file)
+    @property
+    def maker(self) -> Literal["none", "rules", "other"]:
+        """What made the insights.json that is there."""
+        insights = self._folder.dataset.insights
+        if insights is None:
+            return "none"
+        by_rules = insights.typed.model.startswith(_RULES) and not _has_model(insights)
+        return "rules" if by_rules else "other"
 
     def recall(self, lines: Iterable[bytes]) -> None:
         """Take the records of earlier runs; those of other models, lists or texts are not used."""
@@ -112,28 +167,30 @@ class Labeller:
             schema=self._labels.schema,
         )
 
-    def serve(self, commands: Iterable[bytes], tell: Callable[[Struct], None]) -> None:
-        """Answer commands until ``end``, or until there are no more."""
-        decode = msgspec.json.Decoder(LabelCommand).decode
-        left = iter(self._batches)
-        keys: list[str] = []
-        asked: list[Excerpted] = []
-        again = False
-        for line in commands:
-            command = decode(line)
-            match command.type:
-                case "next":
-                    keys, again = next(left, []), False
-                    asked = [self._excerpt(key, str(n)) for n, key in enumerate(keys, start=1)]
-                    content = msgspec.json.encode(asked).decode()
-                    tell(LabelBatch(reviews=len(asked), content=content))
-                case "answer":
-                    verdict = self._judge(command.text, keys, asked, again=again)
-                    again = verdict.record is None
-                    tell(verdict)
-                case "end":
-                    tell(self._result())
-                    return
+    def batches(self) -> Iterator[Batch]:
+        """Return the batches of the last plan."""
+        for keys in self._batches:
+            excerpts = (self._excerpt(key, str(n)) for n, key in enumerate(keys, start=1))
+            yield Batch(tuple(keys), tuple(excerpts))
+
+    def judge(self, text: str, batch: Batch, *, is_last_try: bool) -> Verdict:
+        """Check the answer of the model; after the last try a bad one is left to the rules."""
+        judged = self._labels.judge(text, list(batch.excerpts))
+        record = None
+        if not judged.bad or is_last_try:
+            labels = {
+                key: None if judged.bad else judged.said.get(excerpt.id)
+                for key, excerpt in zip(batch.keys, batch.excerpts, strict=True)
+            }
+            self._known |= labels
+            record = msgspec.json.encode(_Record(model=self._model, labels=labels))
+        return Verdict(
+            labels=judged.labels,
+            refused=judged.refused,
+            faults=judged.faults,
+            by_rules=judged.bad and is_last_try,
+            record=record,
+        )
 
     def _enter(self, position: int, review: Review) -> None:
         text = review.text
@@ -167,26 +224,8 @@ class Labeller:
         review = self._review(key)
         return Excerpted(id=number, rating=review.rating, text=(review.text or "")[:MAX_TEXT])
 
-    def _judge(self, text: str, keys: list[str], asked: list[Excerpted], *, again: bool) -> Verdict:
-        judged = self._labels.judge(text, asked)
-        by_rules = judged.bad and again
-        record = None
-        if not judged.bad or again:
-            labels = {
-                key: None if judged.bad else judged.said.get(each.id)
-                for key, each in zip(keys, asked, strict=True)
-            }
-            self._known |= labels
-            record = msgspec.to_builtins(_Record(model=self._model, labels=labels))
-        return Verdict(
-            labels=judged.labels,
-            refused=judged.refused,
-            faults=judged.faults,
-            by_rules=by_rules,
-            record=record,
-        )
-
-    def _result(self) -> Labelled:
+    def result(self) -> Labelled:
+        """Make the insights: labels of the model where it has any, else of the rules."""
         labels: dict[str, Labels] = {}
         by_model = 0
         for key, said in self._known.items():
@@ -214,21 +253,8 @@ class Labeller:
         rendered = b"".join(documents.insights(file, dataset))
         members = msgspec.json.decode(rendered, type=dict[str, Raw])
         members |= {name: Raw(msgspec.json.encode(each)) for name, each in own_members.items()}
-        insights = Raw(msgspec.json.encode(members))
+        insights = msgspec.json.encode(members)
         return Labelled(by_model=by_model, by_rules=by_rules, insights=insights)
-
-
-def run(labeller: Labeller, limit: int | None, lines: BinaryIO) -> None:
-    """Speak with ``reviewsctl`` until it has what it wants, or is gone."""
-    _tell(labeller.place())
-    labeller.recall(iter(lambda: lines.readline().strip(), b""))
-    _tell(labeller.plan(limit))
-    labeller.serve(lines, _tell)
-
-
-def _tell(document: Struct) -> None:
-    sys.stdout.buffer.write(msgspec.json.encode(document) + b"\n")
-    sys.stdout.buffer.flush()
 
 
 def _has_model(file: InsightsFile) -> bool:

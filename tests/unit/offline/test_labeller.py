@@ -1,17 +1,13 @@
-"""The lines that reviewsctl and reviewsd exchange about a model's labels (insights.md 7)."""
+"""Batches for a language model, and insights of its answers (insights.md 7)."""
 
-import io
 import json
 from pathlib import Path
 from typing import Any
 
-import msgspec
-from msgspec import Struct
-
 from reviewsd.analysis.settings import InsightSettings
-from reviewsd.app.insights import Folder
-from reviewsd.app.labeller import BATCH_BYTES, MAX_TEXT, Labeller
 from reviewsd.domain.dataset import load
+from reviewsd.offline.insights import Folder
+from reviewsd.offline.labeller import BATCH_BYTES, MAX_TEXT, Labeller
 from tests.support.columns import review
 
 
@@ -23,17 +19,8 @@ def labeller(*reviews: Any, insights: object = None, batch: int = 2) -> Labeller
     return Labeller(folder, "tiny", batch)
 
 
-def spoken(session: Labeller, *commands: object) -> list[dict[str, Any]]:
-    told: list[dict[str, Any]] = []
-
-    def tell(document: Struct) -> None:
-        told.append(json.loads(msgspec.json.encode(document)))
-
-    session.serve([json.dumps(each).encode() for each in commands], tell)
-    return told
-
-
-def answer(*phrases: str) -> dict[str, str]:
+def answer(*phrases: str) -> str:
+    """Return an answer of the model with a phrase about the price for each review."""
     entries = [
         {
             "id": str(number),
@@ -41,10 +28,9 @@ def answer(*phrases: str) -> dict[str, str]:
         }
         for number, phrase in enumerate(phrases, start=1)
     ]
-    return {"type": "answer", "text": json.dumps({"reviews": entries})}
+    return json.dumps({"reviews": entries})
 
 
-NEXT = {"type": "next"}
 REVIEWS = [
     review("a", date="2026-01-03", text="A fair price."),
     review("b", date="2026-01-02", text="A high price.", rating=2),
@@ -54,7 +40,7 @@ REVIEWS = [
 ]
 
 
-def test_a_text_is_asked_for_once_and_counts_as_often_as_it_is_there() -> None:
+def test_text_is_sent_once_and_counts_for_each_review_that_has_it() -> None:
     session = labeller(*REVIEWS)
     plan = session.plan(2)
     assert (5, 1, 0, 2, 1, 1) == (
@@ -65,38 +51,42 @@ def test_a_text_is_asked_for_once_and_counts_as_often_as_it_is_there() -> None:
         plan.left,
         plan.batches,
     )
-    batch, verdict, end, result = spoken(
-        session, NEXT, answer("fair price", "high price"), NEXT, {"type": "end"}
-    )
-    assert (2, 0) == (batch["reviews"], end["reviews"])
-    assert not verdict["by_rules"]
-    assert (3, 1) == (result["by_model"], result["by_rules"])
-    (pricing,) = [e for e in result["insights"]["aspects"] if e["id"] == "pricing"]
+    (batch,) = session.batches()
+    verdict = session.judge(answer("fair price", "high price"), batch, is_last_try=False)
+    assert not verdict.by_rules
+    result = session.result()
+    assert (3, 1) == (result.by_model, result.by_rules)
+    insights = json.loads(result.insights)
+    (pricing,) = [aspect for aspect in insights["aspects"] if aspect["id"] == "pricing"]
     assert (3, 3) == (pricing["mention_count"], pricing["positive_count"])
-    assert ["tiny", "lexicon-2"] == [
-        result["insights"]["method"][name] for name in ("model", "rules")
-    ]
+    assert ["tiny", "lexicon-2"] == [insights["method"][name] for name in ("model", "rules")]
 
 
-def test_what_an_earlier_run_has_is_not_asked_for() -> None:
-    """Also what failed; but a record that was edited is checked like an answer."""
+def test_texts_of_an_earlier_run_are_not_sent_again() -> None:
+    """Nor are those that failed; a record that was edited is checked like an answer."""
     session = labeller(*REVIEWS)
     session.plan(None)
+    first, second = session.batches()
     wrong = answer("cheap", "cheap")
-    _, first, verdict, _, last = spoken(session, NEXT, wrong, wrong, NEXT, answer("Who knows"))
-    assert (None, True) == (first["record"], verdict["by_rules"])
-    record = json.dumps(last["record"]).replace("Who knows", "Cheap!")
+    assert session.judge(wrong, first, is_last_try=False).record is None
+    failed = session.judge(wrong, first, is_last_try=True)
+    good = session.judge(answer("Who knows"), second, is_last_try=False)
+    assert failed.by_rules
+    assert failed.record is not None
+    assert good.record is not None
+
     later = labeller(*REVIEWS)
-    later.recall([json.dumps(verdict["record"]).encode(), record.encode(), b"{", b"{}", b"[1]"])
+    edited = good.record.replace(b"Who knows", b"Cheap!")
+    later.recall([failed.record, edited, b"{", b"{}", b"[1]"])
     plan = later.plan(None)
     assert (3, 0) == (plan.known, plan.wanted)
-    (result,) = spoken(later, {"type": "end"})
-    assert (1, 3) == (result["by_model"], result["by_rules"])
-    entry = result["insights"]["per_review"]["e"]
-    assert [] == entry["aspects"]
+    assert [] == list(later.batches())
+    result = later.result()
+    assert (1, 3) == (result.by_model, result.by_rules)
+    assert [] == json.loads(result.insights)["per_review"]["e"]["aspects"]
 
 
-def test_batches_have_an_end_in_bytes() -> None:
+def test_batches_are_bounded_in_bytes() -> None:
     """Texts have one too: one of a megabyte would be too much for any model."""
     long = [review(f"{n}", text=f"{n} " + "x" * 1_000_000) for n in range(4)]
     plan = labeller(*long, batch=20).plan(None)
@@ -105,7 +95,7 @@ def test_batches_have_an_end_in_bytes() -> None:
     assert 2 == labeller(*REVIEWS, batch=2).plan(None).batches
 
 
-def test_whose_file_it_is() -> None:
+def test_maker_of_insights_is_known_by_their_model_and_method() -> None:
     made = {"model": "lexicon-2", "method": {"rules": "lexicon-2"}}
     cases = [
         (None, "none"),
@@ -115,11 +105,5 @@ def test_whose_file_it_is() -> None:
         ({"model": "lexicon-2", "method": {"model": "tiny"}}, "other"),
     ]
     assert [file for _, file in cases] == [
-        labeller(*REVIEWS, insights=given).place().file for given, _ in cases
+        labeller(*REVIEWS, insights=given).maker for given, _ in cases
     ]
-
-
-def test_whoever_is_gone_asks_no_more() -> None:
-    session = labeller(*REVIEWS)
-    session.recall(iter(lambda: io.BytesIO().readline().strip(), b""))
-    assert [] == spoken(session)

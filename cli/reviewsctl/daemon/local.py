@@ -1,0 +1,151 @@
+"""Configuration, data and insights as ``reviewsd`` reads them; no daemon has to run.
+
+``reviewsd.offline`` is imported when a function is called: it takes some 300 ms, and commands that only
+ask a daemon do without it.
+"""
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import msgspec
+
+from reviewsctl.daemon.errors import DaemonError
+from reviewsctl.daemon.transport import Answer
+from reviewsctl.terminal.escaping import printable
+from reviewsd.api.files import CheckReport, Shown
+from reviewsd.api.insights import Compared, Explanation, Overview, ServedInsights, Suggested
+from reviewsd.api.jobs import Step
+
+if TYPE_CHECKING:
+    from reviewsd.offline.insights import Folder
+
+_T = TypeVar("_T")
+
+
+class _UnusableError(DaemonError):
+    title = ""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        first, *rest = map(printable, lines)
+        super().__init__(
+            self.title, first, remedy="\n".join([*rest, "All that is wrong: reviewsctl check"])
+        )
+
+
+class BadConfiguration(_UnusableError):  # noqa: N818  # named as the outcome it is
+    """There is no configuration, or it cannot be used."""
+
+    title = "the configuration cannot be used"
+
+
+class BadData(_UnusableError):  # noqa: N818  # the same
+    """The data cannot be used."""
+
+    title = "the data cannot be used"
+
+
+def check(
+    config: Path | None, data: Path | None, step: Callable[[Answer[Step]], None]
+) -> Answer[CheckReport]:
+    """Check configuration and data, and find all that is odd about them.
+
+    Args:
+        config: The configuration file; None for the one that the daemon would find.
+        data: The data directory; None for the configuration's.
+        step: Called with each step of a long check.
+    """
+    from reviewsd.offline.check import inspect
+
+    return _answer(inspect(config, data, os.environ, lambda progress: step(_answer(progress))))
+
+
+def settings(config: Path | None) -> Answer[Shown]:
+    """Return the configuration in effect.
+
+    Raises:
+        BadConfiguration: There is none, or it is wrong.
+    """
+    from reviewsd.config import load, show
+
+    with _errors():
+        return _answer(show.shown(load.examine(config, os.environ)))
+
+
+def schema() -> dict[str, object]:
+    """Return the JSON Schema of the configuration file, without descriptions."""
+    from reviewsd.config import show
+
+    return show.schema()
+
+
+@contextlib.contextmanager
+def data_folder(config: Path | None, data: Path | None) -> "Iterator[Folder]":
+    """Read the data directory for a block of code; arguments as ``check``.
+
+    Raises:
+        BadConfiguration: No directory is named, and the configuration cannot be used.
+        BadData: The data cannot be used, also for what the block asks.
+    """
+    from reviewsd.offline import insights
+
+    with _errors():
+        yield insights.read(config, data, os.environ)
+
+
+def insights(
+    config: Path | None, data: Path | None, *, made: bool = False
+) -> Answer[ServedInsights[Overview]]:
+    """Return the insights that are served, or made now.
+
+    Args:
+        config: As ``check``.
+        data: As ``check``.
+        made: Those that the rules make, ``per_review`` included, whatever is served.
+    """
+    with data_folder(config, data) as folder:
+        content = msgspec.json.encode(folder.insights(made=made))
+    value = msgspec.json.decode(content, type=ServedInsights[Overview])
+    return Answer(value, printable(content.decode()))
+
+
+def compared(config: Path | None, data: Path | None) -> Answer[Compared]:
+    """Compare what the rules make with insights.json; arguments as ``check``."""
+    with data_folder(config, data) as folder:
+        return _answer(folder.compared())
+
+
+def suggested(config: Path | None, data: Path | None) -> Answer[Suggested]:
+    """Return candidates for insights.yaml; arguments as ``check``."""
+    with data_folder(config, data) as folder:
+        return _answer(folder.suggested())
+
+
+def explanation(config: Path | None, data: Path | None, review_id: str) -> Answer[Explanation]:
+    """Explain the labels of a review; arguments as ``check``."""
+    with data_folder(config, data) as folder:
+        return _answer(folder.explanation(review_id))
+
+
+def _answer(value: _T) -> Answer[_T]:
+    return Answer(value, printable(msgspec.json.encode(value).decode()))
+
+
+@contextlib.contextmanager
+def _errors() -> Iterator[None]:
+    from reviewsd.config.errors import ConfigError
+    from reviewsd.domain.data_errors import DataError
+    from reviewsd.publish.sources import Unsettled
+
+    try:
+        yield
+    except ConfigError as error:
+        raise BadConfiguration(error.lines) from error
+    except DataError as error:
+        raise BadData(error.lines()) from error
+    except Unsettled as error:
+        raise BadData(["the data files are being written; try again"]) from error
+    except OSError as error:
+        raise BadData([f"{error.filename}: {error.strerror}"]) from error

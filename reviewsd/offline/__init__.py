@@ -1,0 +1,1 @@
+"""Configuration, data and insights without a daemon, for ``reviewsctl`` and ``reviewsd --check``."""

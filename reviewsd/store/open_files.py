@@ -1,0 +1,59 @@
+"""The files of an open SQLite store, compared with what is at their paths.
+
+A file that is deleted or replaced while it is open lives on without its name. The daemon would go on as
+if nothing had happened, and lose everything at its next start.
+"""
+
+from pathlib import Path
+
+from reviewsd.store.transactions import StoreError
+
+_REMEDY = (
+    "while it was in use: requests are refused, deliveries go on. Save what is open:"
+    " reviewsctl backup FILE; then stop the daemon, put FILE in its place, and start"
+)
+
+
+class OpenFiles:
+    """The database file and its log, as they were when they were opened.
+
+    Args:
+        path: The database file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        resolved = path.resolve()
+        self.log = resolved.with_name(f"{resolved.name}-wal")
+        self._paths = (path, self.log)
+        self._opened: tuple[tuple[int, int], ...] = ()  # device and inode of each path
+
+    def note(self) -> None:
+        """Remember the files that have just been opened.
+
+        Raises:
+            OSError: One of them cannot be reached.
+        """
+        self._opened = tuple(_identity(path) for path in self._paths)
+
+    def missing(self, *, connected: bool) -> StoreError | None:
+        """Return what is wrong with the files at the paths; None if they are the open ones.
+
+        Args:
+            connected: Whether the connection is open; the log exists only then.
+        """
+        paths = self._paths if connected else self._paths[:1]
+        for path, opened in zip(paths, self._opened, strict=False):
+            try:
+                current = _identity(path)
+            except (FileNotFoundError, NotADirectoryError):
+                return StoreError(f"{path.name} was deleted {_REMEDY}")
+            except OSError as error:
+                return StoreError(f"{path.name} cannot be reached ({error.strerror})")
+            if current != opened:
+                return StoreError(f"{path.name} was replaced by another file {_REMEDY}")
+        return None
+
+
+def _identity(path: Path) -> tuple[int, int]:
+    status = path.stat()
+    return status.st_dev, status.st_ino

@@ -1,0 +1,162 @@
+"""Leases and requests end when they are expired on two looks ten minutes apart (W13, D13)."""
+
+from collections.abc import Iterator
+
+import pytest
+from twisted.internet.task import Clock
+
+from reviewsd.domain.subscription import Failed
+from reviewsd.store import expiry, upkeep
+from reviewsd.store.deliveries import DeliveryOutcome
+from reviewsd.store.expiry import EXPIRY_SECONDS, Expiry
+from reviewsd.store.intents import Asking
+from reviewsd.store.transactions import StoreError
+from tests.support.hub import START, MemoryStore, result_of
+from tests.support.hub_rows import CAPS, CLAIM, WAITS, Rows
+
+DAY = 86_400_000
+LEASE = 1_000_000
+"""Milliseconds; as ``ASKED``."""
+LOOK = round(EXPIRY_SECONDS * 1000)
+
+
+@pytest.fixture
+def rows() -> Iterator[Rows]:
+    rows = Rows()
+    yield rows
+    rows.connection.close()
+
+
+class Looks:
+    """An Expiry that looks again whenever ``EXPIRY_SECONDS`` have passed."""
+
+    def __init__(self, rows: Rows) -> None:
+        self.clock = Clock()
+        self.store = MemoryStore(rows.connection, self.clock)
+        self.now = START
+        self.expiry = Expiry(self.store, self.clock, lambda: self.now)
+
+    def look(self, now: int) -> int:
+        """Look at a time of the wall clock, ten minutes after the last look."""
+        self.clock.advance(EXPIRY_SECONDS)
+        self.now = now
+        return result_of(self.expiry.end())
+
+
+@pytest.fixture
+def looks(rows: Rows) -> Looks:
+    return Looks(rows)
+
+
+def test_lease_and_request_end_on_the_second_look(rows: Rows, looks: Looks) -> None:
+    rows.subscribe(2)
+    rows.ask(5)
+    assert [0, 1] == [looks.look(START + 600_000) for _ in range(2)]
+    assert [0, 2, 0] == [looks.look(START + LEASE) for _ in range(3)]
+    assert [] == rows.sql("SELECT 1 FROM verification")
+    assert 2 * [("the lease is over",)] == rows.sql("SELECT reason FROM ended")
+
+
+def test_second_look_is_ten_minutes_of_monotonic_time_after_the_first(
+    rows: Rows, looks: Looks
+) -> None:
+    rows.subscribe()
+    assert 0 == looks.look(START + LEASE)
+    for _ in range(9):
+        looks.clock.advance(EXPIRY_SECONDS / 10)
+        looks.now += DAY
+        assert 0 == result_of(looks.expiry.end())
+    looks.clock.advance(EXPIRY_SECONDS / 10)
+    assert 1 == result_of(looks.expiry.end())
+
+
+@pytest.mark.parametrize("jump", [DAY, 400 * DAY])
+def test_clock_that_is_ahead_for_one_look_ends_nothing(rows: Rows, looks: Looks, jump: int) -> None:
+    rows.subscribe()
+    times = [START, START + jump, START + 2 * LOOK // 10, START + jump, START + 3 * LOOK // 10]
+    assert [0] * 5 == [looks.look(now) for now in times]
+
+
+def test_lease_that_is_renewed_between_two_looks_does_not_end(rows: Rows, looks: Looks) -> None:
+    rows.subscribe()
+    assert 0 == looks.look(START + LEASE)
+    rows.connection.execute("UPDATE subscription SET lease_expires_at = lease_expires_at + 1")
+    assert [0, 1] == [looks.look(START + LEASE + 1) for _ in range(2)]
+
+
+def test_pair_whose_request_has_just_expired_waits_for_another_look(
+    rows: Rows, looks: Looks
+) -> None:
+    """One event ends both, so both must have been expired twice."""
+    rows.subscribe()
+    rows.ask(challenge="renewal", expires_at=START + LEASE + LOOK)
+    assert 0 == looks.look(START + LEASE)
+    assert [0, 1] == [looks.look(START + LEASE + LOOK) for _ in range(2)]
+
+
+def test_expired_request_counts_no_more_towards_the_caps(rows: Rows) -> None:
+    """It ends up to twenty minutes later."""
+    for number in range(1, CAPS.pending + 1):
+        assert Asking.ACCEPTED is rows.ask(number)
+    assert Asking.ACCEPTED is not rows.ask(200, requested_at=START + 599_999)
+    assert Asking.ACCEPTED is rows.ask(200, requested_at=START + 600_000)
+
+
+def test_many_leases_end_in_transactions_of_a_bounded_size(
+    rows: Rows, looks: Looks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(expiry, "BATCH", 2)
+    rows.subscribe(5)
+    looks.look(START + LEASE)
+    before = looks.store.transactions
+    assert 5 == looks.look(START + LEASE)
+    assert 1 + 3 == looks.store.transactions - before
+
+
+def test_look_is_made_again_after_the_store_has_failed(rows: Rows, looks: Looks) -> None:
+    rows.subscribe()
+    assert 0 == looks.look(START + LEASE)
+    looks.store.fault = lambda: "before"
+    with pytest.raises(StoreError):
+        looks.look(START + LEASE)
+    looks.store.fault = lambda: None
+    assert 1 == result_of(looks.expiry.end())
+
+
+# Claims and waits of a clock that was ahead
+
+
+def made_ahead(rows: Rows) -> None:
+    """Make a claim, a wait after a failure and a request at START."""
+    rows.subscribe(2)
+    rows.ask(7, next_attempt_at=START + 1_000)
+    rows.bump()
+    claims, _ = rows.deliver(START)
+    rows.deliver(START, (DeliveryOutcome(claim=claims[0], event=Failed(WAITS), error="why"),))
+
+
+def shorten(rows: Rows, now: int, wait: int) -> None:
+    rows.run(lambda cursor: upkeep.shorten_waits(cursor, now, CLAIM, wait))
+
+
+def test_claims_and_waits_that_end_too_late_are_shortened(rows: Rows) -> None:
+    """The clock was ahead when they were made, and was set back."""
+    made_ahead(rows)
+    now = START - DAY
+    for _ in range(2):
+        shorten(rows, now, WAITS[1])
+        assert [2] == [due.id for due in rows.owed(now)]
+        assert 2 == len(rows.owed(now + WAITS[1]))
+        assert 1 == len(rows.verifiable(now))
+
+
+def test_claims_and_waits_of_usual_length_are_left(rows: Rows) -> None:
+    made_ahead(rows)
+    rows.verify(START)
+
+    def state() -> list[object]:
+        return [rows.sql(f"SELECT * FROM {table}") for table in ("subscription", "verification")]
+
+    before = state()
+    shorten(rows, START - upkeep.JUMP, WAITS[0])
+    assert before == state()
