@@ -149,7 +149,7 @@ class Rules:
         if key is None:
             self.counts["no-id"] += 1
             author = words(found.author) or ""
-            key = f"{author}\0{found.created.isoformat()}\0{found.text or ''}"
+            key = f"{author}\0{found.created.isoformat()}\0{found.rating}\0{found.text or ''}"
         review = Imported(
             id=stable_id(found.source, key, found.created),
             author=self._name(found),

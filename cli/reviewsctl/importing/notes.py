@@ -8,7 +8,7 @@ from reviewsctl.importing.merge import Fate, MergeResult
 from reviewsctl.importing.options import ImportOptions, RowCounts, reviews
 
 _MENTIONED: Final = {
-    "no-id": "without an id of their own: {count}; theirs is made of source, author, date and text, "
+    "no-id": "without an id of their own: {count}; theirs is made of source, author, date, stars and text, "
     "so one that is edited will come as a new review",
     "no-source": "nothing says where these reviews were written: {count} have the source "
     '"import" (--source NAME says it, or --map source=COLUMN; an empty cell says nothing)',

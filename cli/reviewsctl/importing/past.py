@@ -47,6 +47,9 @@ def compare(
         ages: What takes the place of the log for locations that it does not have.
     """
     there = {**ages, **log.ages}
+    for place in here.keys() - there.keys():
+        if (age := _last(log.ages, place)) is not None:
+            there[place] = age
     imported_at = _imported_at(log, here.keys(), fingerprint)
     older = (
         place for place, age in here.items() if place in there and _is_older(age, there[place])
@@ -56,6 +59,18 @@ def compare(
         there=there,
         older=frozenset(older if imported_at is None else here),
         imported_at=imported_at,
+    )
+
+
+def _last(ages: Mapping[Place, Age], place: Place) -> Age | None:
+    """Return the age of the last import of a source, of which one of both does not name its location."""
+    return max(
+        (
+            age
+            for other, age in ages.items()
+            if other.source == place.source and not (other.name and place.name)
+        ),
+        default=None,
     )
 
 

@@ -39,7 +39,7 @@ def lines(options: ImportOptions, result: ImportResult, *, verbose: bool, undo: 
     if options.dry_run:
         text.append("nothing was written (--dry-run)")
     elif not result.is_written:
-        text.append(f"{options.target} says all of it already; nothing was written")
+        text.append(f"{options.target} needs no change; nothing was written")
     else:
         hint = f"; to take it back: {undo}" if result.backup else ""
         text.append(f"wrote {options.target} with {reviews(result.merge.total)}{hint}")

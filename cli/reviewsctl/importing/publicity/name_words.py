@@ -34,13 +34,13 @@ NEGATIVE_STEMS: Final = (
     *("cestino", "rimoss", "rimoz", "excluid", "exclusao", "apagad", "rascunho", "rejeitad"),
     *("arquivad", "inativ", "desativ", "lixeira", "verwijder", "afgekeurd", "afgewezen"),
     *("gearchiveer", "prullenbak", "geblokkeer", "uitgeschakeld", "fake", "fraud", "suspicious"),
-    *("suspected", "held"),
+    *("suspected", "held", "duplicat", "duplikat", "doublon", "duplicad"),
 )
 DOUBTFUL_STEMS: Final = (
     "flags",
     "flagged",
     "reported",
-    "disputed",
+    "disput",
     "gemeldet",
     "signale",
     "denunciad",
@@ -92,7 +92,7 @@ LAST_WITHHELD: Final = frozenset(
             "prive",
         ),
         *("privee", "interne", "confidentiel", "privado", "privada", "interno", "interna"),
-        *("confidencial", "privato", "privata", "concept", "del"),
+        *("confidencial", "privato", "privata", "concept", "del", "valider", "prufen", "dispute"),
     )
 )
 """Words that make a sign only at the end of a name: "Private feedback" is a text."""
@@ -124,6 +124,7 @@ FILLERS: Final = frozenset(
             "reviewer",
             "name",
         ),
+        *("a", "zu"),
     )
 )
 """Words that may stand beside these; "ordered online" is no sign."""

@@ -187,7 +187,9 @@ def _sense(words: Sequence[str]) -> Sense | None:
         for stems in (name_words.POSITIVE_STEMS, name_words.NEGATIVE_STEMS)
     )
     bare = [word for word in own if word not in name_words.FILLERS | name_words.NEGATIONS]
-    if len(bare) == 1 and words[-1] in {bare[0], *name_words.TRAILING}:
+    is_last = len(bare) == 1 and words[-1] in {bare[0], *name_words.TRAILING}
+    shows_name = bare == ["show"] and words[-1] in name_words.NAMES
+    if is_last or shows_name:
         positive = positive or bare[0] in name_words.LAST_PUBLIC
         negative = negative or bare[0] in name_words.LAST_WITHHELD
     negative = negative or any(map(_is_anonymous, own))

@@ -94,6 +94,12 @@ def rows(part: Part, dialect: Dialect) -> Iterator[tuple[int, Fields]]:
                 cells = next(reader, None)
             except csv.Error as error:
                 raise ImportRefusedError(f"{part.name}: row {number}: {error}") from error
+            if not lines.is_well_quoted(dialect.delimiter):
+                raise ImportRefusedError(
+                    f"{part.name}: row {number}: a quote is opened and not closed, so that it may have taken "
+                    "the rows below",
+                    "Close it, or double a quote that is part of a text.",
+                )
             if cells is None:
                 return
             if header is None:
@@ -123,17 +129,31 @@ class _Lines:
     def __init__(self, text: io.TextIOWrapper) -> None:
         self._text = text
         self._left = MAX_RECORD
+        self._row: list[str] = []
 
     def __iter__(self) -> Iterator[str]:
         while line := self._text.readline(self._left + 1):
             if len(line) > self._left:
                 raise csv.Error(f"more than {MAX_RECORD:,} characters")
             self._left -= len(line)
+            self._row.append(line)
             yield line
 
     def begin_row(self) -> None:
         """Let the next row have as much as any."""
         self._left = MAX_RECORD
+        self._row.clear()
+
+    def is_well_quoted(self, delimiter: str) -> bool:
+        """Return whether a row of several lines has all its quotes closed, each before a delimiter."""
+        if len(self._row) <= 1:
+            return True
+        reader = csv.reader(self._row, delimiter=delimiter, strict=True)
+        try:
+            next(reader, None)
+        except csv.Error:
+            return False
+        return True
 
 
 def _encoding(part: Part) -> str:

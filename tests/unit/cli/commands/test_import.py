@@ -161,7 +161,7 @@ def test_a_second_import_changes_nothing_not_even_the_file(
     after = (data / "reviews.json").stat()
 
     assert "imported 0 new, 0 changed, 7 unchanged, 1 refused" in run.stdout
-    assert "says all of it already; nothing was written" in run.stdout
+    assert "needs no change; nothing was written" in run.stdout
     after = (data / "reviews.json").stat()  # it was read, so that its atime may be another
     assert (before.st_ino, before.st_ctime_ns) == (after.st_ino, after.st_ctime_ns)
     assert [THERE, (data / "reviews.json").read_text()] == kept_versions(data)

@@ -491,3 +491,37 @@ def test_review_that_the_platform_no_longer_publishes_goes_however_old_it_is(
     withheld = table(tmp_path / "b.csv", head + old.format("deleted") + rows)
     shop.imported(withheld, verified=False, replace=True)
     assert {"Bo", "Cy"} == shop.reviews.keys()
+
+
+# What newcomers lost
+
+
+def test_reviews_without_an_id_that_differ_in_stars_are_two(shop: Shop, tmp_path: Path) -> None:
+    rows = "date,rating,author,text,source\n2026-01-01,5,,,web\n2026-01-01,1,,,web\n"
+    rows += "2026-01-02,2,Jane,Good,web\n2026-01-02,5,Jane,Good,web\n"
+    shop.imported(table(tmp_path / "a.csv", rows), verified=False)
+    assert [1, 2, 5, 5] == sorted(review["rating"] for review in shop.file["reviews"])
+
+
+@pytest.mark.parametrize("names", [("Location", ""), ("", "Location")])
+def test_older_export_is_a_question_though_only_one_names_its_location(
+    shop: Shop, tmp_path: Path, names: tuple[str, str]
+) -> None:
+    """The export of a platform may have the column or not, as it was asked for."""
+    head = "Review Id,Review Created (UTC),Review Username,Review Content,Review Stars,Is Verified"
+    rows = [f"r{day},2025-03-{day} 09:30:00,A{day},Great,5,true" for day in (14, 15, 16)]
+
+    def export(name: str, column: str, count: int) -> Path:
+        lines = [head, *rows[:count]]
+        if column:
+            lines = [
+                f"{line},{'b1' if number else 'Business Unit Id'}"
+                for number, line in enumerate(lines)
+            ]
+        return table(tmp_path / name, "\n".join(lines) + "\n")
+
+    newer, older = names
+    shop.imported(export("new.csv", newer, 3))
+    shop.edit("A15", text="Changed")
+    with pytest.raises(SayMoreError, match="older"):
+        shop.imported(export("old.csv", older, 2))

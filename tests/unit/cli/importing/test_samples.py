@@ -346,10 +346,10 @@ def test_a_windows_table_with_semicolons_is_guessed_and_shown(tmp_path: Path) ->
         "  row 4: no rating",
         '  row 5: date "31.02.2025" is not "%d.%m.%Y"',
         (
-            "note: without an id of their own: 2; theirs is made of source, author, date and text, "
+            "note: without an id of their own: 2; theirs is made of source, author, date, stars and text, "
             "so one that is edited will come as a new review"
         ),
-        f"{tmp_path}/data/reviews.json says all of it already; nothing was written",
+        f"{tmp_path}/data/reviews.json needs no change; nothing was written",
     ]
 
 

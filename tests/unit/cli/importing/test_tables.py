@@ -58,6 +58,13 @@ def test_rows_have_the_number_that_a_spreadsheet_shows() -> None:
     assert [2, 4] == [number for number, _ in read(content)]
 
 
+@pytest.mark.parametrize("end", [b"", b'4,"Dee"\n5,Eve\n'])
+def test_quote_that_is_not_closed_refuses_the_file(end: bytes) -> None:
+    """It had taken the rows below into the text of its own."""
+    with pytest.raises(ImportRefusedError, match="a quote is opened and not closed"):
+        read(b'a,b\n1,"open\n2,Bob\n3,Cid\n' + end)
+
+
 def test_a_cut_last_line_has_no_cells() -> None:
     assert [(2, {"a": "1"})] == read(b"a,b\n1")
 
