@@ -213,14 +213,14 @@ class Scheduler(Generic[C, R]):
         if self._drained is not None and not self._slots.occupied:
             self._clock.callLater(0, self._end_drain)  # later, because it cancels this loop
             return self._max_pause
-        if self._needs_query():
+        if self._needs_query() or self._can_begin():  # either may be new since _begin
             return 0
         return self._next_query_at - self._clock.seconds() if self._may_claim() else self._max_pause
 
     async def _begin(self) -> None:
         """Begin claimed attempts while there are places, and wait for results to share a transaction."""
         begun = 0
-        while self._claims and self._slots.has_place:
+        while self._can_begin():
             self._attempts.start(self._name, self._run_claims())
             begun += 1
             if begun % STARTS_PER_TURN == 0:
@@ -229,6 +229,9 @@ class Scheduler(Generic[C, R]):
             if not self._expects_results():
                 break
             await deferLater(self._clock, BATCH_SECONDS)
+
+    def _can_begin(self) -> bool:
+        return bool(self._claims) and self._slots.has_place
 
     def _expects_results(self) -> bool:
         if len(self._claims) > self._slots.places // 2:
@@ -301,7 +304,7 @@ class Scheduler(Generic[C, R]):
 
     async def _run_claims(self) -> None:
         """Run claimed attempts, one after the other, while there is a place."""
-        while self._claims and self._slots.has_place:
+        while self._can_begin():
             claim, slot = self._claims.popleft()
             if self._clock.seconds() > slot.entered_at + MAX_WAIT:
                 self._release(claim, slot)

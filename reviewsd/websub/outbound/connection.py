@@ -106,14 +106,21 @@ class Connection(Protocol):
 
     @property
     def is_ready(self) -> bool:
-        """Whether it is open and the last response is complete."""
-        return self._open and self._loss is None and self._parser.complete
+        """Whether another exchange may begin: it is alive, and the last response is complete."""
+        return self._is_alive and self._parser.complete
 
     @property
     def is_reusable(self) -> bool:
         """Whether it is ready, or soon will be."""
-        parser, alive = self._parser, self._open and self._loss is None
-        return alive and self._sent and parser.keeps_alive and parser.remaining <= MAX_UNREAD
+        parser, ready = self._parser, self._is_alive and self._sent
+        return ready and parser.keeps_alive and parser.remaining <= MAX_UNREAD
+
+    @property
+    def _is_alive(self) -> bool:
+        """Whether it is open and in the first half of its lifetime, whose end would cut off an exchange."""
+        if self._lifetime is None or not self._open or self._loss is not None:
+            return False
+        return self._lifetime.getTime() - self._clock.seconds() > self._limits.max_lifetime / 2
 
     @property
     def has_work(self) -> bool:

@@ -303,6 +303,26 @@ def test_wake_is_noticed_at_any_moment() -> None:
             assert moment + 1 == len(rig.work.done)
 
 
+@pytest.mark.parametrize("latency", [0.0, 0.1])
+@pytest.mark.parametrize("moment", [0.0, 0.05, 0.1, 0.13, 0.14, 0.16])
+def test_claim_begins_when_a_place_becomes_free_at_any_moment(
+    latency: float, moment: float
+) -> None:
+    """During a query, or while results are awaited: the claim waited for the end of another attempt."""
+    with scheduling() as rig:
+        rig.work.latency = latency
+        for number in range(PLACES + 5):
+            rig.work.add(f"h{number}")
+            rig.work.seconds[f"h{number}"] = 20.0
+        rig.scheduler.start()
+        rig.time.advance(2 * latency + moment)
+
+        rig.scheduler.wake()
+        rig.time.advance(1.0)
+
+        assert PLACES + 5 == len(rig.work.begun)
+
+
 @pytest.mark.parametrize(
     ("offset", "order"), [(0.0, [0, 1, 2, 3]), (0.5, [2, 3, 0, 1]), (0.99, [3, 0, 1, 2])]
 )

@@ -388,7 +388,7 @@ async def test_connections_beyond_the_limit_are_closed(ca_file: Path) -> None:
         assert MAX_IDLE_PER_HOST == len(server.open)
 
 
-@pytest.mark.parametrize("limits", [{"idle_seconds": 1.0}, {"max_lifetime": 1.0}])
+@pytest.mark.parametrize("limits", [{"idle_seconds": 1.0}, {"max_lifetime": 2.0}])
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_kept_connection_is_closed_after_a_time(
     ca_file: Path, limits: dict[str, Any]
@@ -404,6 +404,16 @@ async def test_kept_connection_is_closed_after_a_time(
             assert 2 == server.connections
         await server.until_closed_by_client()
         assert leftovers() <= before  # fewer, if those of an earlier test are closed meanwhile
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_connection_near_the_end_of_its_lifetime_is_not_reused(ca_file: Path) -> None:
+    """Its end came before the response, and the delivery was repeated on another connection."""
+    async with serving() as server, sending(ca_file, max_lifetime=1.0) as sender:
+        await deliver_times(sender, server.url(), 1)
+        await deferLater(reactor, 0.8)
+        await sender.deliver(server.url("/slow/0.4"))
+        assert [2, 2] == [len(server.received), server.connections]
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
