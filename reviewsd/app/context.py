@@ -14,7 +14,7 @@ from reviewsd.runtime.tasks import TaskSet
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DaemonContext:
-    """What every builder of the daemon needs."""
+    """The objects that every builder of the daemon needs."""
 
     stack: AsyncExitStack
     """Stops what was started, in reverse order."""
