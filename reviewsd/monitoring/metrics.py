@@ -219,8 +219,8 @@ def _families(counts: Counts) -> Iterator[Metric]:
         rows.setdefault(name, {})[tuple(labels)] = number
     for metric in COUNTERS:
         counter = CounterMetricFamily(_PREFIX + metric.name, metric.text, labels=metric.labels)
-        known = product(*metric.values) if metric.values or not metric.labels else ()
-        numbers = dict.fromkeys(known, 0.0) | rows.get(metric.name, {})
+        zeros = product(*metric.values) if metric.values or not metric.labels else ()
+        numbers = dict.fromkeys(zeros, 0.0) | rows.get(metric.name, {})
         for values, number in sorted(numbers.items()):
             counter.add_metric(values, number)
         yield counter

@@ -136,8 +136,8 @@ def test_client_is_not_looked_up_for_work_that_runs_at_once(bench: Bench) -> Non
 
 def test_work_that_runs_at_once_counts_against_the_turn(bench: Bench) -> None:
     """Many short jobs in one turn take as long as a long one."""
-    made = [bench.run(str(number), MS) for number in range(20)]
-    at_once = sum(isinstance(each, str) for each in made)
+    results = [bench.run(str(number), MS) for number in range(20)]
+    at_once = sum(isinstance(result, str) for result in results)
     assert TURN_SECONDS / MS - 1 <= at_once <= TURN_SECONDS / MS + 1
     bench.all_turns()
 
@@ -164,21 +164,21 @@ def test_each_turn_has_its_own_budget(bench: Bench) -> None:
     )
 )
 def test_turn_stays_within_its_budget_with_any_work(
-    asked: list[tuple[str, list[float], bool]],
+    jobs: list[tuple[str, list[float], bool]],
 ) -> None:
     bench = Bench()
     bench.occupy()
-    waiting = [bench.wait(client, *lengths, fails=fails) for client, lengths, fails in asked]
+    waiting = [bench.wait(client, *lengths, fails=fails) for client, lengths, fails in jobs]
     bench.all_turns()
 
     assert max(bench.turns) <= TURN_SECONDS + 2 * MS
-    expected = [ZeroDivisionError if fails else client for client, _, fails in asked]
-    assert expected == [each.result for each in waiting]
+    expected = [ZeroDivisionError if fails else client for client, _, fails in jobs]
+    assert expected == [waiter.result for waiter in waiting]
     steps = Counter(name for name in bench.log if name in "abc")
-    wanted = Counter[str]()
-    for client, lengths, _ in asked:
-        wanted[client] += len(lengths)
-    assert +wanted == steps
+    step_counts = Counter[str]()
+    for client, lengths, _ in jobs:
+        step_counts[client] += len(lengths)
+    assert +step_counts == steps
     assert 0 == bench.scheduler.waiting
 
 
@@ -227,14 +227,14 @@ def test_clients_take_turns_independent_of_their_number_of_jobs(bench: Bench) ->
 
 
 def test_client_with_one_job_is_served_before_a_flood(bench: Bench) -> None:
-    """Of two clients one has 128 under way: the other waits less than twice as long as alone."""
+    """Beside a client with 128 jobs, a single job takes less than twice as long as alone."""
     bench.occupy()
     for _ in range(128):
         bench.wait("greedy", *20 * [MS])
     bench.turn()
     before = bench.now
-    other = bench.wait("other", *20 * [MS])
-    while other.result is None:
+    single = bench.wait("other", *20 * [MS])
+    while single.result is None:
         bench.turn()
 
     assert bench.now - before < 2 * 20 * MS
@@ -247,8 +247,8 @@ def test_group_of_clients_delays_others_as_one_client(bench: Bench) -> None:
         bench.wait(f"greedy/{number}", *20 * [MS])
     bench.turn()
     before = bench.now
-    other = bench.wait("other", *20 * [MS])
-    while other.result is None:
+    single = bench.wait("other", *20 * [MS])
+    while single.result is None:
         bench.turn()
 
     assert bench.now - before < 2 * 20 * MS
@@ -260,8 +260,8 @@ def test_clients_within_a_group_take_turns(bench: Bench) -> None:
     for _ in range(128):
         bench.wait("a/greedy", *20 * [MS])
     before = bench.now
-    other = bench.wait("a/other", *20 * [MS])
-    while other.result is None:
+    single = bench.wait("a/other", *20 * [MS])
+    while single.result is None:
         bench.turn()
 
     assert bench.now - before < 2 * 20 * MS + 4 * SLICE_SECONDS
@@ -329,16 +329,16 @@ def test_callback_may_cancel_other_work(bench: Bench) -> None:
     bench.occupy()
     first = bench.run("a", MS)
     assert isinstance(first, Deferred)
-    others = [bench.wait(client, MS) for client in "ab"]
+    waiters = [bench.wait(client, MS) for client in "ab"]
 
-    def leave(_: object) -> None:
-        for each in others:
-            each.cancel()
+    def cancel_all(_: object) -> None:
+        for waiter in waiters:
+            waiter.cancel()
 
-    first.addCallback(leave)
+    first.addCallback(cancel_all)
     bench.all_turns()
 
-    assert [CancelledError, CancelledError] == [each.result for each in others]
+    assert [CancelledError, CancelledError] == [waiter.result for waiter in waiters]
     assert 0 == bench.scheduler.waiting
 
 
@@ -346,11 +346,11 @@ def test_callback_may_cancel_other_work(bench: Bench) -> None:
 def test_failing_work_does_not_stop_other_work(bench: Bench, client: str) -> None:
     bench.occupy()
     failing = bench.wait("a", MS, fails=True)
-    other = bench.wait(client, MS)
+    single = bench.wait(client, MS)
     bench.all_turns()
 
     assert ZeroDivisionError is failing.result
-    assert client == other.result
+    assert client == single.result
 
 
 def test_failing_callback_does_not_stop_other_work(bench: Bench) -> None:
@@ -364,8 +364,8 @@ def test_failing_callback_does_not_stop_other_work(bench: Bench) -> None:
 
     first.addCallback(fail)
     first.addErrback(lambda failure: caught.append(failure.type))
-    other = bench.wait("b", MS)
+    single = bench.wait("b", MS)
     bench.all_turns()
 
     assert [ZeroDivisionError] == caught
-    assert "b" == other.result
+    assert "b" == single.result

@@ -49,17 +49,17 @@ def test_duration_is_in_each_bucket_from_its_bound_on(seconds: float, bound: str
 
     bounds = [*map(str, BOUNDS), "+Inf"]
     first = bounds.index(bound)
-    expected = {f"t_bucket x {each}": float(at >= first) for at, each in enumerate(bounds)}
+    expected = {f"t_bucket x {bound}": float(at >= first) for at, bound in enumerate(bounds)}
     assert {**expected, "t_sum x": seconds} == counts
 
 
 def test_durations_add_up_over_processes() -> None:
-    one, other, both = Counters(), Counters(), Counters()
-    for counters, seconds in ((one, 0.0001), (one, 0.3), (other, 0.3), (other, 20.0)):
+    first, second, both = Counters(), Counters(), Counters()
+    for counters, seconds in ((first, 0.0001), (first, 0.3), (second, 0.3), (second, 20.0)):
         counters.measure("t", seconds)
         both.measure("t", seconds)
 
-    assert pytest.approx(both.counts()) == merged(one.counts(), other.counts())
+    assert pytest.approx(both.counts()) == merged(first.counts(), second.counts())
 
 
 def test_sum_without_counts_is_empty() -> None:

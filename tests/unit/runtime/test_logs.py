@@ -24,7 +24,7 @@ class ForgerError(Exception):
 
 
 class Log:
-    """A logger whose lines end up in ``lines``."""
+    """A logger, and the lines that it has written."""
 
     def __init__(self, form: Format, *, journal: bool = False) -> None:
         self._stream = io.StringIO()
@@ -208,19 +208,19 @@ def test_debug_is_not_shown() -> None:
 
 
 @pytest.mark.parametrize(
-    ("namespace", "shown"),
+    ("namespace", "levels"),
     [
         ("reviewsd.app.daemon", ["info", "warn", "critical"]),
         ("twisted.web.server.Site", ["warn", "critical"]),
         ("twistedly.ours", ["info", "warn", "critical"]),
     ],
 )
-def test_events_of_twisted_are_logged_from_warn_on(namespace: str, shown: list[str]) -> None:
+def test_events_of_twisted_are_logged_from_warn_on(namespace: str, levels: list[str]) -> None:
     log = Log("text")
     logger = Logger(namespace=namespace, observer=LogPublisher(log.observer))
     for level in ("debug", "info", "warn", "critical"):
         getattr(logger, level)("said")
-    assert shown == [line.split()[1] for line in log.lines]
+    assert levels == [line.split()[1] for line in log.lines]
 
 
 PROGRAM = """

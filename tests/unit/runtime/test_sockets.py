@@ -62,15 +62,15 @@ def test_other_endpoints_are_unchanged(endpoint: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("descriptors", "known"), [({}, "none"), ({"https": 0, "admin": 0}, "https, admin")]
+    ("descriptors", "names"), [({}, "none"), ({"https": 0, "admin": 0}, "https, admin")]
 )
 def test_socket_that_systemd_did_not_hand_over_is_an_error(
-    descriptors: dict[str, int], known: str
+    descriptors: dict[str, int], names: str
 ) -> None:
     with pytest.raises(StartError) as error:
         listen_string("systemd:name=http", descriptors)
     assert 1 == error.value.code
-    assert f"no socket of this name was handed over by systemd (got: {known})" in str(error.value)
+    assert f"no socket of this name was handed over by systemd (got: {names})" in str(error.value)
 
 
 def test_without_systemd_nothing_is_inherited() -> None:
@@ -162,14 +162,14 @@ def connects(path: Path) -> bool:
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-@pytest.mark.parametrize("gone", [False, True])
-async def test_stop_removes_the_socket_file_if_it_exists(place: Path, *, gone: bool) -> None:
+@pytest.mark.parametrize("missing", [False, True])
+async def test_stop_removes_the_socket_file_if_it_exists(place: Path, *, missing: bool) -> None:
     path = place / "admin.sock"
     port = await serverFromString(reactor, f"unix:{path}:lockfile=0").listen(
         Factory.forProtocol(Silence)
     )
     assert connects(path)
-    if gone:
+    if missing:
         path.unlink()
     await stop_listening(port)
     assert [] == os.listdir(place)  # noqa: PTH208  pathlib's way counts as blocking

@@ -259,9 +259,9 @@ def test_wait_ends_with_the_result_or_the_timeout(
     assert [] == clock.getDelayedCalls()
     if outcome is None:
         done.callback("later")
-    heard: list[object] = []
-    done.addBoth(heard.append)
-    (end,) = heard
+    results: list[object] = []
+    done.addBoth(results.append)
+    (end,) = results
     assert (outcome or "later") == (end.value if isinstance(end, Failure) else end)
 
 
@@ -270,8 +270,8 @@ def test_cancelled_wait_does_not_cancel_the_awaited_work() -> None:
     done: Deferred[str] = Deferred()
     waiting = Deferred.fromCoroutine(wait_at_most(clock, 5, done))
     waiting.cancel()
-    heard: list[Failure] = []
-    waiting.addErrback(heard.append)
-    assert [CancelledError] == [failure.type for failure in heard]
+    failures: list[Failure] = []
+    waiting.addErrback(failures.append)
+    assert [CancelledError] == [failure.type for failure in failures]
     assert ([], False) == (clock.getDelayedCalls(), done.called)
     done.callback("result")

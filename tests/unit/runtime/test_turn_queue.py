@@ -105,7 +105,7 @@ def test_work_that_waits_keeps_its_place_when_added_again() -> None:
 
 
 def test_work_that_adds_itself_lets_others_run_first() -> None:
-    """So each connection has one request answered before any has its second."""
+    """Each connection has one request answered before any has its second."""
     rig = Rig()
 
     def repeat() -> None:
