@@ -29,29 +29,29 @@ if TYPE_CHECKING:
 
     Handler = Callable[[int, FrameType | None], object] | signal.Handlers
 
-# All else is imported where it is needed: --help and --version take 30 ms so, not 600.
+# Other modules are imported where they are needed, so that --help takes 30 ms instead of 600.
 
 AS_ROOT = "running as root: it needs no rights at all, and the shipped systemd unit gives it none"
-"""Said once (O12)."""
+"""The warning of a start as root (O12)."""
 
 MAX_PORT = 65_535
 
-INTERRUPTED = 130  # as shells say of SIGINT
+INTERRUPTED = 130  # the exit code of shells for SIGINT
 
-_PRIVATE = 0o077  # umask: what this daemon writes is nobody else's business
+_PRIVATE = 0o077  # umask: files of the daemon are private
 
 
 def main() -> None:
     """Entry point of the command."""
     try:
         code = run(sys.argv[1:], os.environ)
-    except KeyboardInterrupt:  # before the reactor runs, which has a way of its own
+    except KeyboardInterrupt:  # before the reactor runs, which has a handler of its own
         code = _fail(["interrupted"], INTERRUPTED)
     sys.exit(code)
 
 
 def run(arguments: list[str], environ: Mapping[str, str]) -> int:
-    """Do what the command line says; returns the exit code."""
+    """Run the command line, and return the exit code."""
     parser = _parser()
     options = parser.parse_args(arguments)
     if options.port is not None and not options.demo:
@@ -63,7 +63,7 @@ def run(arguments: list[str], environ: Mapping[str, str]) -> int:
 
 
 def _run_demo(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
-    """Run the demo, and leave nothing of it."""
+    """Run the demo, and remove its files afterwards."""
     from reviewsd.demo import demo
 
     try:
@@ -95,8 +95,8 @@ def _run(
         )
     except ConfigError as error:
         return _fail(error.lines, EX_CONFIG)
-    odd = pages.doubts(config, datetime.datetime.now(datetime.UTC))
-    for warning in (*loaded.warnings, *(f"{key}: {reason}" for key, reason in odd)):
+    warnings = pages.warnings(config, datetime.datetime.now(datetime.UTC))
+    for warning in (*loaded.warnings, *(f"{key}: {reason}" for key, reason in warnings)):
         _say(f"warning: {warning}")
     if options.check:
         return check(config)
@@ -118,7 +118,7 @@ def _run(
 def _read(
     file: Path, environ: Mapping[str, str], node: str | None
 ) -> "tuple[Config, Sequence[str]]":
-    """Read the configuration again, as ``_run`` has."""
+    """Load the configuration again, as ``_run`` does."""
     from reviewsd.config import load as configuration
     from reviewsd.config.node import as_node
 
@@ -127,7 +127,7 @@ def _read(
 
 
 def _silent(_: Sequence[str]) -> None:
-    """What is to be said when it listens is in the log."""
+    """Print nothing: the log has the addresses."""
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -140,13 +140,13 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version, then exit")
     parser.add_argument("--config", type=Path, metavar="FILE", help="the configuration, YAML")
-    what = parser.add_mutually_exclusive_group()
-    what.add_argument(
+    mode = parser.add_mutually_exclusive_group()
+    mode.add_argument(
         "--check",
         action="store_true",
         help="check configuration and data, then exit: 0 when all is well, 78 otherwise",
     )
-    what.add_argument(
+    mode.add_argument(
         "--demo",
         action="store_true",
         help="serve a sample business on http://127.0.0.1:8080 with temporary state; see --port",
@@ -184,7 +184,7 @@ def _port(text: str) -> int:
 
 
 class _Version(argparse.Action):
-    """Looks the version up only when it is asked for."""
+    """Looks up the version only if ``--version`` is used."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         from importlib.metadata import version
@@ -194,7 +194,7 @@ class _Version(argparse.Action):
 
 
 def check(config: "Config") -> int:
-    """Validate the files that the configuration names as the daemon would; itself it has been."""
+    """Validate the files that a valid configuration names, as the daemon would; returns the exit code."""
     from reviewsd.app import pages
     from reviewsd.domain.data_errors import DataError
     from reviewsd.offline import check as inspection
@@ -204,8 +204,8 @@ def check(config: "Config") -> int:
     if (fault := inspection.files_fault(config)) is not None:
         return _fail([fault], EX_CONFIG)
     try:
-        found = sources.read(config.data_dir, config.data.max_bytes)
-        dataset, _ = load_sources(found)
+        files = sources.read(config.data_dir, config.data.max_bytes)
+        dataset, _ = load_sources(files)
         if (fault := pages.fault(config, dataset)) is not None:
             return _fail([fault], EX_CONFIG)
     except DataError as error:
@@ -241,11 +241,11 @@ def run_daemon(
     """Run the reactor until SIGTERM or SIGINT; returns the exit code.
 
     Args:
-        config: What the operator wants.
+        config: The configuration.
         environ: For systemd's notifications and watchdog.
-        announce: Told where it listens, when it does.
-        start: How to start.
-        second_signal: What a second SIGTERM or SIGINT does.
+        announce: Called with the listening addresses once every listener is up.
+        start: The options of the start.
+        second_signal: The handler of a second SIGTERM or SIGINT.
     """
     from twisted.internet import reactor  # importing it installs it
     from twisted.internet.defer import CancelledError, Deferred
@@ -255,7 +255,7 @@ def run_daemon(
     from reviewsd.app.daemon import serve
     from reviewsd.runtime.timers import steady
 
-    # Read by the system's resolver: a name that nobody answers for must not hold a thread for 20 s
+    # Read by the system's resolver: a name without answer must not hold a thread for 20 s
     os.environ.setdefault("RES_OPTIONS", "timeout:2 attempts:1")  # E6
     unix = steady(cast("PosixReactorBase", reactor))
     running: Deferred[None] = Deferred()
@@ -267,8 +267,8 @@ def run_daemon(
         match failure.value:
             case CancelledError() if stopping:
                 pass
-            case StartError(code=wanted):
-                code = _fail(str(failure.value).splitlines(), wanted)
+            case StartError(code=exit_code):
+                code = _fail(str(failure.value).splitlines(), exit_code)
             case OSError(errno=errno.ENOSPC | errno.EDQUOT, filename=name, strerror=why):
                 code = _fail([f"cannot write {name or config.state_dir}: {why}; make room"], 1)
             case _:
@@ -289,8 +289,8 @@ def run_daemon(
     def shut_down() -> Deferred[None]:
         nonlocal stopping
         stopping = True
-        for each in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(each, second_signal)  # a second one ends it at once (O4)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, second_signal)  # a second signal ends the daemon at once (O4)
         running.cancel()
         return ended
 
@@ -307,8 +307,8 @@ def _fail(lines: "list[str] | tuple[str, ...]", code: int) -> int:
 
 
 def _say(line: str) -> None:
-    shown = printable(line)
-    print(f"reviewsd: {shown}" if not line.startswith(" ") else shown, file=sys.stderr)
+    text = printable(line)
+    print(text if line.startswith(" ") else f"reviewsd: {text}", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -1,1 +1,1 @@
-"""Builds the daemon from its parts: one builder for each subject, and the order of the start."""
+"""Builds the daemon: a builder for each subject, and the order of the start."""

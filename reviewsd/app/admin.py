@@ -1,60 +1,95 @@
-"""How the operator's site is put together: a part of the composition root, and nothing but that."""
+"""Builds the admin site, and reloads on SIGHUP."""
 
 import os
 import signal
+import time
 from collections.abc import Mapping, Sequence
-from contextlib import AsyncExitStack
 
 from twisted.internet.defer import Deferred
-from twisted.internet.interfaces import IReactorTime
-from twisted.internet.posixbase import PosixReactorBase
+from twisted.internet.threads import deferToThread
 from twisted.logger import globalLogPublisher
+from twisted.web.server import Site
 
-from reviewsd.admin.app import Route
+from reviewsd.admin.app import admin_site
 from reviewsd.admin.backup import BackupRoutes
 from reviewsd.admin.events import EventRoutes
+from reviewsd.admin.hub import HubRoutes
+from reviewsd.admin.probes import ProbeRoutes
 from reviewsd.admin.reload import Reloading
 from reviewsd.admin.responses import AdminResponses
+from reviewsd.admin.status import About, DaemonRoutes
+from reviewsd.app.context import DaemonContext
+from reviewsd.app.publication import Publication, program_version
 from reviewsd.config.schema import Config
 from reviewsd.monitoring.events import Events
-from reviewsd.monitoring.rejections import LOG_INTERVAL, SESSIONS_ENDED, RejectionSummary
-from reviewsd.runtime.counters import Counters
+from reviewsd.monitoring.metrics import CONTENT_TYPE, Metrics
+from reviewsd.monitoring.readiness import Readiness
 from reviewsd.runtime.sockets import ADMIN_NAME, free_path
 from reviewsd.runtime.state_dir import StartError
-from reviewsd.runtime.systemd import Notifier
-from reviewsd.runtime.tasks import TaskSet, every
 from reviewsd.store.backup import Backups
-from reviewsd.store.ended_sessions import EndedSessions
+from reviewsd.store.interface import Store
 from reviewsd.store.keys import HUB_KEYS, SESSION_KEYS
+from reviewsd.store.sqlite import Database
+from reviewsd.websub.hub import Hub
 
 
-def operator_routes(
-    stack: AsyncExitStack,
-    config: Config,
-    environ: Mapping[str, str],
-    backups: Backups | None,
-    responses: AdminResponses,
-) -> Sequence[Route]:
-    """Build the routes for events and backups.
+def build_admin(
+    context: DaemonContext,
+    publication: Publication,
+    reloading: Reloading,
+    store: Store,
+    hub: Hub,
+    readiness: Readiness,
+    metrics: Metrics,
+    listen: Sequence[str],
+) -> Site:
+    """Build the admin site; the stack ends the responses of event listeners."""
+    config = context.config
+    responses = AdminResponses(program_version())
+    daemon = DaemonRoutes(
+        snapshots=publication.snapshots,
+        publisher=publication.publisher,
+        reloading=reloading,
+        operator=hub.operator,
+        about=About(
+            version=program_version(),
+            base_url=config.base_url,
+            listen=tuple(listen),
+            data_dir=str(config.data_dir),
+        ),
+        now=time.time,
+        tasks=context.requests,
+        counts=context.counters.counts,
+        responses=responses,
+    )
+    routes = (
+        *daemon.routes,
+        *HubRoutes(hub.operator, responses, config.base_url, context.requests).routes,
+        *ProbeRoutes(readiness, metrics.text, CONTENT_TYPE, responses).routes,
+        *_events(context, responses).routes,
+        *_backup(context, store, responses).routes,
+    )
+    return admin_site(routes, responses)
 
-    Args:
-        stack: The daemon's; it ends the responses of listeners.
-        config: The configuration.
-        environ: Names systemd's credentials.
-        backups: Makes copies; None if the store is shared.
-        responses: Makes the responses.
-    """
+
+def _events(context: DaemonContext, responses: AdminResponses) -> EventRoutes:
     events = Events()
     globalLogPublisher.addObserver(events)
-    stack.callback(globalLogPublisher.removeObserver, events)
-    event_routes = EventRoutes(events, responses)
-    stack.callback(event_routes.stop)
-    backup_routes = BackupRoutes(backups, _key_places(config, environ), responses)
-    return (*event_routes.routes, *backup_routes.routes)
+    context.stack.callback(globalLogPublisher.removeObserver, events)
+    routes = EventRoutes(events, responses)
+    context.stack.callback(routes.stop)
+    return routes
 
 
-def _key_places(config: Config, environ: Mapping[str, str]) -> list[str]:
-    """Return where the keys are that belong to a backup."""
+def _backup(context: DaemonContext, store: Store, responses: AdminResponses) -> BackupRoutes:
+    backups = None  # PostgreSQL has tools of its own
+    if isinstance(store, Database):
+        backups = Backups(store, context.config.state_dir, deferToThread)
+    return BackupRoutes(backups, _key_locations(context.config, context.environ), responses)
+
+
+def _key_locations(config: Config, environ: Mapping[str, str]) -> list[str]:
+    """Return the locations of the keys that belong to a backup, for people."""
     paths = {
         HUB_KEYS: str(config.key_folder / HUB_KEYS.name),
         SESSION_KEYS: config.mcp.session_key_file or str(config.key_folder / SESSION_KEYS.name),
@@ -67,45 +102,15 @@ def _key_places(config: Config, environ: Mapping[str, str]) -> list[str]:
     ]
 
 
-def log_rejections(
-    stack: AsyncExitStack,
-    clock: IReactorTime,
-    counters: Counters,
-    ended: EndedSessions,
-) -> None:
-    """Log rejected connections and requests, once a minute.
-
-    Args:
-        stack: Of the daemon.
-        clock: Its reactor.
-        counters: Of the daemon.
-        ended: Observed for sessions that end.
-    """
-
-    async def note(sessions: Mapping[bytes, int]) -> None:
-        for _ in sessions:
-            counters.count(SESSIONS_ENDED)
-
-    ended.observe(note)
-    tasks = TaskSet()
-    stack.push_async_callback(tasks.stop)
-    summary = RejectionSummary(counters.counts)
-
-    async def log() -> None:
-        summary.log()
-
-    tasks.start("log rejections", every(clock, LOG_INTERVAL, log))
-
-
 def admin_endpoint(config: Config, descriptors: Mapping[str, int]) -> str:
-    """Where the operator's site listens, as Twisted says it; a stale socket file is removed (A4).
+    """Return the endpoint of the admin socket; a stale socket file is removed (A4).
 
     Args:
-        config: What the operator wants.
-        descriptors: What systemd has handed over.
+        config: The configuration.
+        descriptors: The sockets of systemd, by name.
 
     Raises:
-        StartError: It cannot be had.
+        StartError: The path cannot be used.
     """
     if ADMIN_NAME in descriptors:
         return f"systemd:domain=UNIX:name={ADMIN_NAME}"
@@ -125,15 +130,15 @@ def admin_endpoint(config: Config, descriptors: Mapping[str, int]) -> str:
     return f"unix:{escaped}:mode=660:lockfile=0"
 
 
-def reload_on_hangup(reactor: PosixReactorBase, reloading: Reloading, notifier: Notifier) -> None:
-    """SIGHUP reloads, with the notifications that ``Type=notify-reload`` waits for (O2)."""
+def reload_on_hangup(context: DaemonContext, reloading: Reloading) -> None:
+    """Reload on SIGHUP, with the notifications that ``Type=notify-reload`` waits for (O2)."""
 
     async def reload() -> None:
-        notifier.reloading()
+        context.notifier.reloading()
         await reloading.reload()
-        notifier.ready()
+        context.notifier.ready()
 
     def hangup(_signal: int, _frame: object) -> None:
-        reactor.callFromThread(Deferred.fromCoroutine, reload())
+        context.reactor.callFromThread(Deferred.fromCoroutine, reload())
 
     signal.signal(signal.SIGHUP, hangup)

@@ -1,7 +1,6 @@
-"""Open files: as many as the system allows, and no more connections than fit (S4).
+"""Raises the limit of open files, and fits the number of connections into it (S4).
 
-A process that has none left cannot take a connection to say so, deliver, or open its store. So the
-limit is raised as far as it may be, and what it leaves for connections is counted before the start.
+A process without free descriptors cannot refuse a connection, deliver, or open its store.
 """
 
 import resource
@@ -13,40 +12,35 @@ from reviewsd.config.schema import Config
 from reviewsd.websub.slots import IDLE_PER_PLACE
 
 MIN_CONNECTIONS = 16
-"""Connections to clients that there is always room for."""
+"""The least number of connections to clients."""
 
 OTHERS = 384
-"""Files beside the connections to clients and to subscribers that are asked something now: connections to
-subscribers that the hub keeps (256), and what the store and the operator need."""
+"""Files for other uses: idle connections to subscribers (256), the store, and the admin socket."""
 
 _PER_DELIVERY = 2 * (1 + IDLE_PER_PLACE)
-"""Files: its connection and those that are idle beside it, and as many of verifications."""
+"""Files of a delivery: its connection and the idle ones beside it, and as many for a verification."""
 
 _log = Logger()
 
 
 def raise_limit() -> int:
-    """Allow this process, and those it starts, as many open files as it may; returns how many."""
+    """Raise the limit of open files as far as allowed, and return it."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != hard:
         try:
             resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-        except (OSError, ValueError) as error:  # a system call filter, for one
+        except (OSError, ValueError) as error:  # e.g. a system call filter
             _log.warn("the limit of open files stays {soft}: {error}", soft=soft, error=str(error))
             return soft
     return hard
 
 
 def fitted(config: Config, limit: int) -> Config:
-    """A configuration whose connections fit into the limit of open files.
-
-    Args:
-        config: What the operator wants.
-        limit: Files that the process may open.
-    """
-    left = limit - OTHERS
-    hub = min(_PER_DELIVERY * config.hub.delivery.concurrency, left // 2)  # only where many hang
-    room = max(left - hub, MIN_CONNECTIONS)
+    """Return the configuration with ``server.max_connections`` lowered to the limit of open files."""
+    available = limit - OTHERS
+    # The hub uses all of its files only while many subscribers hang
+    hub = min(_PER_DELIVERY * config.hub.delivery.concurrency, available // 2)
+    room = max(available - hub, MIN_CONNECTIONS)
     if config.server.max_connections <= room:
         return config
     _log.warn(

@@ -1,4 +1,4 @@
-"""Where the daemon listens: a part of the composition root."""
+"""Opens the listening sockets of the daemon."""
 
 import errno
 from collections.abc import Callable, Sequence
@@ -15,23 +15,18 @@ from reviewsd.config.schema import Config
 from reviewsd.monitoring.metrics import CONTENT_TYPE, Metrics
 from reviewsd.monitoring.metrics_site import MetricsSite
 from reviewsd.runtime.port_holder import port_holder
-from reviewsd.runtime.sockets import (
-    inherited,
-    listen,
-    listen_string,
-    stop_listening,
-)
+from reviewsd.runtime.sockets import inherited, listen, listen_string, stop_listening
 from reviewsd.runtime.state_dir import StartError
 from reviewsd.server.listener import ConnectionFactory, as_public_port
 
 
 class Listeners:
-    """Opens what the daemon listens on; each is closed with the stack.
+    """Opens listening sockets; the stack closes them.
 
     Args:
-        stack: Of the daemon.
-        reactor: What everything runs on.
-        avoid: Told each address and port: the hub must not deliver to the daemon itself.
+        stack: The exit stack of the daemon.
+        reactor: The reactor of the process.
+        avoid: Called with each address and port, so that the hub does not deliver to the daemon.
     """
 
     def __init__(
@@ -45,7 +40,7 @@ class Listeners:
         """Listen on one endpoint.
 
         Raises:
-            StartError: It cannot be listened on.
+            StartError: The endpoint cannot be used.
         """
         try:
             port = await listen(self._reactor, endpoint, site)
@@ -69,25 +64,27 @@ class Listeners:
             port = await self.listen(inner, factory_for(endpoint, public))
             if type(port) is Port:
                 as_public_port(port)
-            port.stopReading()  # type: ignore[attr-defined]  # all ports of the reactor have it
+            port.stopReading()  # type: ignore[attr-defined]  # all ports of the reactor have this method
             ports.append(port)
-            self._tell(port)
+            self._avoid_port(port)
         return ports
 
     async def open_metrics(self, config: Config, metrics: Metrics) -> None:
-        """Listen where ``metrics.listen`` wants it."""
+        """Listen on ``metrics.listen``, if it is set."""
         if config.metrics.listen is not None:
             site = MetricsSite(metrics.text, CONTENT_TYPE).site()
-            self._tell(await self.listen(listen_string(config.metrics.listen, inherited()), site))
+            self._avoid_port(
+                await self.listen(listen_string(config.metrics.listen, inherited()), site)
+            )
 
-    def _tell(self, port: IListeningPort) -> None:
+    def _avoid_port(self, port: IListeningPort) -> None:
         host = port.getHost()
         if isinstance(host, IPv4Address | IPv6Address):
             self._avoid(host.host, host.port)
 
 
 def _reason(error: CannotListenError) -> str:
-    """Return why a port cannot be listened on, with the process that has it."""
+    """Return why a port cannot be listened on, with the name of the process that uses it."""
     fault = error.socketError
     if fault.errno != errno.EADDRINUSE or not isinstance(error.port, int):
         return str(fault.strerror or fault)
@@ -98,11 +95,11 @@ def _reason(error: CannotListenError) -> str:
 def accept(ports: Sequence[IListeningPort]) -> None:
     """Accept connections on the bound public endpoints."""
     for port in ports:
-        port.startReading()  # type: ignore[attr-defined]  # all ports of the reactor have it
+        port.startReading()  # type: ignore[attr-defined]  # all ports of the reactor have this method
 
 
 def address(port: IListeningPort) -> str:
-    """Where a port listens, in Twisted's words, as ``reviewsctl status`` shows it."""
+    """Return the address of a port as an endpoint of Twisted, for ``reviewsctl status``."""
     host = port.getHost()
     if isinstance(host, IPv4Address):
         return f"tcp:{host.host}:{host.port}"

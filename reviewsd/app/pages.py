@@ -1,4 +1,4 @@
-"""What the configuration says of the pages, and what is wrong with it (pages.md 2, 3)."""
+"""The settings of the pages, and the faults in them (pages.md 2, 3)."""
 
 import datetime
 from collections.abc import Iterator
@@ -15,11 +15,11 @@ from reviewsd.pages.site import PageSettings
 from reviewsd.publish import site, sources
 
 _NOTICE = datetime.timedelta(days=30)
-"""Before security.txt expires (pages.md 1)."""
+"""Time before the expiry of security.txt from which on the operator is warned (pages.md 1)."""
 
 
 def page_settings(config: Config) -> PageSettings:
-    """What the operator wants of pages."""
+    """Return the settings of the pages for people."""
     pages = config.pages
     return PageSettings(
         enabled=pages.enabled, accent=pages.accent, jsonld_reviews=pages.jsonld_reviews
@@ -27,18 +27,13 @@ def page_settings(config: Config) -> PageSettings:
 
 
 def templates_dir(config: Config) -> Path | None:
-    """Where the operator's templates are."""
+    """Return the folder of the operator's templates; None without one."""
     folder = config.pages.templates_dir
     return None if folder is None else Path(folder)
 
 
 def machine_settings(config: Config, version: str) -> MachineSettings:
-    """What documents for crawlers and agents depend on beside the data.
-
-    Args:
-        config: What is in effect.
-        version: Of the program.
-    """
+    """Return the settings of the documents for crawlers and agents, with the version of the program."""
     newest, security = config.pages.sitemap_reviews, None
     if config.security.contact and config.security.expires is not None:
         security = SecurityContact(
@@ -57,22 +52,17 @@ def machine_settings(config: Config, version: str) -> MachineSettings:
     )
 
 
-def doubts(config: Config, now: datetime.datetime) -> Iterator[tuple[str, str]]:
-    """What is odd, each as a dotted key and what there is to say of it.
-
-    Args:
-        config: What is in effect.
-        now: The time; aware.
-    """
+def warnings(config: Config, now: datetime.datetime) -> Iterator[tuple[str, str]]:
+    """Yield warnings, each as a dotted key and a text; ``now`` is aware."""
     accent = config.pages.accent.lower()
-    shown = theme.readable(accent, theme.LIGHT)
-    if shown != accent:
-        found = theme.contrast(accent, theme.tint(accent, theme.LIGHT))
+    readable = theme.readable(accent, theme.LIGHT)
+    if readable != accent:
+        contrast = theme.contrast(accent, theme.tint(accent, theme.LIGHT))
         yield (
             "pages.accent",
             (
-                f"words in {accent} would be hard to read (contrast {found:.1f}, wanted "
-                f"{theme.LEAST_CONTRAST}); the pages have {shown} in its place"
+                f"words in {accent} would be hard to read (contrast {contrast:.1f}, wanted "
+                f"{theme.LEAST_CONTRAST}); the pages have {readable} in its place"
             ),
         )
     expires = config.security.expires
@@ -86,11 +76,11 @@ def doubts(config: Config, now: datetime.datetime) -> Iterator[tuple[str, str]]:
 
 
 def fault(config: Config, dataset: Dataset) -> str | None:
-    """What is wrong with the operator's templates, if anything.
+    """Return the fault in the operator's templates; None without one.
 
     Args:
-        config: Its ``pages``.
-        dataset: What they are tried with.
+        config: The configuration.
+        dataset: The data to render them with.
 
     Raises:
         OSError: The system cannot read them now.

@@ -1,13 +1,13 @@
-"""How the store is opened: a part of the composition root."""
+"""Opens the state store."""
 
 from collections.abc import Mapping
-from contextlib import AsyncExitStack
 from functools import partial
 from typing import TYPE_CHECKING
 
 from twisted.internet.base import ReactorBase
 from twisted.logger import Logger
 
+from reviewsd.app.context import DaemonContext
 from reviewsd.config.schema import Config
 from reviewsd.runtime.counters import Counters
 from reviewsd.runtime.state_dir import EX_CONFIG, StartError
@@ -25,31 +25,18 @@ DATABASE = "state.sqlite"
 _log = Logger()
 
 
-async def open_store(
-    stack: AsyncExitStack,
-    reactor: ReactorBase,
-    config: Config,
-    environ: Mapping[str, str],
-    counters: Counters,
-) -> "tuple[Database | Postgres, Secrets]":
-    """Open the store and the secrets that are sealed in it; the stack closes it.
-
-    Args:
-        stack: The daemon's.
-        reactor: Runs everything.
-        config: The configuration.
-        environ: Names systemd's credentials.
-        counters: Count transactions.
+async def open_store(context: DaemonContext) -> "tuple[Database | Postgres, Secrets]":
+    """Open the store, and load the keys of the secrets in it; the stack closes the store.
 
     Raises:
         StartError: The configuration or the state cannot be used.
     """
-    secrets = _secrets(config, environ)
-    database = state_store(reactor, config, secrets, counters)
+    secrets = _secrets(context.config, context.environ)
+    database = state_store(context.reactor, context.config, secrets, context.counters)
     await _open(database)
     if isinstance(database, Database) and database.healthy:
         await _check_keys(database, secrets)
-    stack.push_async_callback(database.close)
+    context.stack.push_async_callback(database.close)
     return database, secrets
 
 

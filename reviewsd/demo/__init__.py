@@ -1,1 +1,1 @@
-"""The demo: a sample business that is served without any files of one's own."""
+"""The demo: serves a sample business without any files of the user."""

@@ -1,4 +1,4 @@
-"""The sample business of ``reviewsd --demo``, in a directory that goes with the daemon."""
+"""The sample business of ``reviewsd --demo``, in a temporary directory."""
 
 import os
 import secrets
@@ -24,9 +24,9 @@ state_dir: state
 listen: ["tcp:{port}:interface=127.0.0.1"]
 admin_socket: admin.sock
 """
-_QUERY = "?query=boiler&min_rating=4"  # of the search that the guide shows
+_QUERY = "?query=boiler&min_rating=4"  # of the search in the guide
 _DATE = "2026-01-01"
-_TRIES = 5  # to remove what a publication under way goes on writing
+_TRIES = 5  # to remove files that a publication is still writing
 
 End = Callable[[int, FrameType | None], None]
 """A handler of signals."""
@@ -34,17 +34,17 @@ End = Callable[[int, FrameType | None], None]
 
 @contextmanager
 def temporary(environ: Mapping[str, str], port: int | None) -> Iterator[tuple[Path, End]]:
-    """The configuration file of a daemon that serves a copy of the sample business.
+    """Yield the configuration file of the demo, and a signal handler that removes its directory.
 
-    With it comes what a second signal is to do, and any before the reactor runs: nothing is left
-    of the directory, however the daemon ends but by SIGKILL.
+    The handler is for a second signal, and for any before the reactor runs. Only SIGKILL leaves the
+    directory behind.
 
     Args:
-        environ: ``REVIEWSD_LISTEN`` moves the base_url too, if it is a port of this machine.
+        environ: ``REVIEWSD_LISTEN`` also sets the port of base_url, if it is one of this machine.
         port: The port to listen on; None for 8080, or the next one that is free.
 
     Raises:
-        OSError: There is no room for the files.
+        OSError: The files cannot be written.
     """
     directory: Path | None = None
 
@@ -56,7 +56,7 @@ def temporary(environ: Mapping[str, str], port: int | None) -> Iterator[tuple[Pa
 
     before = signal.signal(signal.SIGTERM, end)
     try:
-        # Named before it is made: a signal may come between the two
+        # Named before it is made, because a signal may arrive between the two
         directory = Path(tempfile.gettempdir(), f"reviewsd-demo-{secrets.token_hex(8)}")
         directory.mkdir(0o700)
         (directory / "data").mkdir()
@@ -73,11 +73,11 @@ def temporary(environ: Mapping[str, str], port: int | None) -> Iterator[tuple[Pa
 
 
 def print_guide(folder: Path, environ: Mapping[str, str], listen: Sequence[str]) -> None:
-    """Print what a newcomer can try, at the address that the demo has.
+    """Print commands to try, with the address of the demo.
 
     Args:
         folder: The directory of the demo.
-        environ: ``REVIEWSD_BASE_URL`` takes the place of the address.
+        environ: ``REVIEWSD_BASE_URL`` replaces the address.
         listen: The addresses that the daemon listens on.
     """
     base = environ.get("REVIEWSD_BASE_URL") or f"http://{listen[0].removeprefix('tcp:')}"
@@ -107,7 +107,7 @@ def print_guide(folder: Path, environ: Mapping[str, str], listen: Sequence[str])
 def _default_port(environ: Mapping[str, str]) -> int:
     """Return the port of ``REVIEWSD_LISTEN``, else the first free one from 8080 on.
 
-    The first endpoint counts, as ``["tcp:8081:interface=127.0.0.1"]`` has it.
+    The first endpoint counts, e.g. that of ``["tcp:8081:interface=127.0.0.1"]``.
     """
     listen = environ.get("REVIEWSD_LISTEN", "")
     if not listen:

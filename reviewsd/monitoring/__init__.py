@@ -1,1 +1,1 @@
-"""What is measured and told of the running daemon: metrics, health, events."""
+"""Measures the running daemon: metrics, health, readiness and events."""

@@ -1,7 +1,7 @@
-"""What happens, for who watches (A3): the outcomes that the log tells, at the moment it does.
+"""The outcomes in the log, as events for admin listeners (A3).
 
-A line of the log that is an outcome says so by its ``type``. So whoever watches is told the same as
-the journal, in the same fields, no secret among them, and nothing else need know of him.
+A log line of an outcome has a ``type``. Listeners receive the fields of that line, as the journal does,
+so no other component publishes events.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,29 +12,29 @@ from zope.interface import implementer
 from reviewsd.runtime.logs import fields
 
 TYPES = frozenset({"load", "change", "subscribe", "verify", "deliver", "drop"})
-"""Of outcomes: data was loaded or refused, topics changed, a subscription was asked for, confirmed
-or not, was delivered to or not, or has ended."""
+"""Data was loaded or refused; topics changed; a subscription was requested, verified or not,
+delivered to or not, or removed."""
 
-Hear = Callable[[Mapping[str, object]], None]
+Listener = Callable[[Mapping[str, object]], None]
 
 
 @implementer(ILogObserver)
 class Events:
-    """Hands outcomes to who listens; everything in the reactor's thread."""
+    """Passes outcomes from the log to listeners, in the reactor's thread."""
 
     def __init__(self) -> None:
-        self._listeners: dict[object, Hear] = {}
+        self._listeners: dict[object, Listener] = {}
 
     def __call__(self, event: LogEvent) -> None:
-        """The log tells something (``ILogObserver``)."""
+        """Call the listeners if a log event is an outcome (``ILogObserver``)."""
         kind = event.get("type")
         if self._listeners and kind in TYPES:
             outcome = {"type": kind, **fields(event)}
-            for hear in tuple(self._listeners.values()):
-                hear(outcome)
+            for listener in tuple(self._listeners.values()):
+                listener(outcome)
 
-    def listen(self, hear: Hear) -> Callable[[], None]:
-        """Have all outcomes told from now on; returns what ends that."""
+    def listen(self, listener: Listener) -> Callable[[], None]:
+        """Add a listener; returns a function that removes it."""
         key = object()
-        self._listeners[key] = hear
+        self._listeners[key] = listener
         return lambda: self._listeners.pop(key, None) and None

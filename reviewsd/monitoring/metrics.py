@@ -1,15 +1,17 @@
-"""The metrics: what each of them is called, and all of them as Prometheus reads them (O9).
+"""The metrics under the names that operators see, as text for Prometheus (O9).
 
-What is counted comes as ``Counts``, what is read only when the metrics are comes from gauges. Here it gets its names, which are the operator's: alert rules and
-dashboards depend on them.
+The numbers are the ``Counts`` of their owners. Alert rules and dashboards depend on the names.
 """
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+import platform
+import time
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import dataclass
+from importlib.metadata import version
 from itertools import product
 
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, ProcessCollector
-from prometheus_client import generate_latest as text_of
+from prometheus_client import generate_latest as render
 from prometheus_client.metrics_core import (
     CounterMetricFamily,
     GaugeMetricFamily,
@@ -18,239 +20,225 @@ from prometheus_client.metrics_core import (
     Metric,
 )
 from prometheus_client.registry import Collector
+from twisted.internet.defer import Deferred, TimeoutError  # noqa: A004  Twisted's
+from twisted.internet.interfaces import IReactorTime
 
+from reviewsd.api.hub import HubState
 from reviewsd.domain.callback import Refusal
 from reviewsd.mcp import methods
 from reviewsd.mcp.tools import TOOLS
 from reviewsd.runtime.counters import Counts
+from reviewsd.snapshot.snapshots import Snapshots
 from reviewsd.websub import delivery, requests, verification
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST
-"""Of the text."""
+
+HUB_TIMEOUT = 2.0
+"""Seconds that the store has for the state of the hub; after that its metrics have no samples."""
 
 _PREFIX = "reviewsd_"
 _TOOL_NAMES = tuple(tool.name for tool in TOOLS)
 
-LabelValues = tuple[str, ...]
+Rows = dict[str, dict[tuple[str, ...], float]]
+"""Numbers by name, then by the values of the labels."""
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
-    """Something that is counted under this name, without the prefix."""
+class Definition:
+    """A metric: its name without the prefix, its help text, and its labels."""
 
     name: str
     text: str
-    labels: LabelValues = ()
+    labels: tuple[str, ...] = ()
     values: tuple[tuple[str, ...], ...] = ()
-    """Of each label, where all are known: what never happened yet is 0, and not unknown."""
-
-
-@dataclass(frozen=True, slots=True)
-class Gauge:
-    """Something that is looked at when somebody asks: under this name, without the prefix."""
-
-    name: str
-    text: str
-    read: Callable[[], float | None]
-    """None while there is nothing to see."""
-
-
-@dataclass(frozen=True, slots=True)
-class InfoMetric:
-    """A fact that is no number, as the label of a 1."""
-
-    name: str
-    text: str
-    read: Callable[[], Mapping[str, str]]
+    """The values of each label of a counter, if they are a closed set: each combination begins at 0."""
 
 
 COUNTERS = (
-    Counted(
-        "requests_total",
-        "Answers to requests at the public address.",
-        ("route", "method", "code"),
+    Definition(
+        "requests_total", "Answers to requests at the public address.", ("route", "method", "code")
     ),
-    Counted(
+    Definition(
         "rejected_total",
         "Connections that were refused, and what came over them instead of a request.",
         ("reason",),
     ),
-    Counted(
+    Definition(
         "verification_total",
         "Verifications of a subscriber's intent.",
         ("result",),
         (tuple(verification.RESULTS.values()),),
     ),
-    Counted("mcp_sessions_ended_total", "MCP sessions that their clients have ended.", ()),
-    Counted(
+    Definition("mcp_sessions_ended_total", "MCP sessions that their clients have ended."),
+    Definition(
         "delivery_attempts_total",
         "Deliveries attempted.",
         ("result",),
         (tuple(delivery.RESULTS.values()),),
     ),
-    Counted(
+    Definition(
         "callback_refused_total",
         "Requests to the hub whose callback was refused.",
         ("reason",),
         (tuple(reason.value for reason in Refusal),),
     ),
-    Counted(
+    Definition(
         "ratelimited_total",
         "Requests that were refused because of a limit, by the hub or (reads) by server.read_limit.",
         ("limit",),
         ((*requests.LIMITS, "reads"),),
     ),
-    Counted(
+    Definition(
         "data_reloads_total",
         "Reloads of the data.",
         ("outcome",),
         (("published", "unchanged", "refused", "failed"),),
     ),
-    Counted("store_errors_total", "Transactions that the state store could not run."),
-    Counted(
+    Definition("store_errors_total", "Transactions that the state store could not run."),
+    Definition(
         "mcp_tool_calls_total",
         "Calls of MCP tools.",
         ("tool", "result"),
         (_TOOL_NAMES, methods.RESULTS),
     ),
-    Counted(
+    Definition(
         "mcp_delete_refused_total",
         "MCP sessions that could not be ended because too many are, in all or of one client.",
     ),
 )
 
 DURATIONS = (
-    Counted(
-        "request_duration_seconds",
-        "From a whole request to its answer.",
-        ("route",),
+    Definition("request_duration_seconds", "From a whole request to its answer.", ("route",)),
+    Definition("store_latency_seconds", "Transactions of the state store, and their wait in line."),
+)
+
+GAUGES = (
+    Definition("connections", "Open public connections."),
+    Definition("inflight", "Requests that are being answered."),
+    Definition("computations_waiting", "Searches and MCP messages that wait for their turn."),
+    Definition("answer_bytes_held", "Bytes of MCP answers that their clients have not taken."),
+    Definition("reviews", "Reviews that are served."),
+    Definition("snapshot_age_seconds", "Time since the data that is served was published."),
+    Definition(
+        "data_last_reload_successful",
+        "1 when what is served is what the files say, 0 when they could not be published.",
     ),
-    Counted("store_latency_seconds", "Transactions of the state store, and their wait in line."),
+    Definition(
+        "data_last_reload_success_timestamp_seconds",
+        "When the files were last found published, or were published; POSIX time.",
+    ),
+    Definition(
+        "data_retry_timestamp_seconds",
+        "When a publication that failed is tried again, POSIX time; nothing where none waits.",
+    ),
+    Definition("reactor_lag_seconds", "How late the reactor was in the last minute, at the worst."),
+    Definition("store_up", "1 while the state store works."),
+    Definition("threadpool_queue", "Work that waits for a thread."),
+    Definition("subscriptions", "Subscriptions, and requests for one.", ("state",)),
+    Definition("due", "Subscriptions that have not got the current content."),
+    Definition("delivery_lag_seconds", "Age of the oldest change that a subscriber has not got."),
+    Definition("hub_paused", "1 while the operator has the hub send nothing."),
 )
-
-LEVELS = (
-    Counted("connections", "Open public connections."),
-    Counted("inflight", "Requests that are being answered."),
-    Counted("computations_waiting", "Searches and MCP messages that wait for their turn."),
-    Counted("answer_bytes_held", "Bytes of MCP answers that their clients have not taken."),
-)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HubFigures:
-    """What the store says of the hub."""
-
-    subscriptions: Mapping[str, int]
-    """By state."""
-    due: int
-    """Subscriptions that are behind their topic."""
-    lag: float
-    """Seconds since the change that the longest of them waits for."""
-    paused: bool
 
 
 class Metrics:
-    """Makes the text.
+    """Renders the metrics.
 
     Args:
-        counts: Returns what was counted.
-        hub: How the hub is; None while that cannot be said.
-        gauges: What else is looked at.
-        infos: What is no number.
+        clock: Schedules the time-out of the hub.
+        counts: Returns the numbers of this process.
+        hub: Returns the state of the hub.
+        snapshots: The data that is served.
     """
 
     def __init__(
         self,
+        clock: IReactorTime,
         counts: Callable[[], Counts],
-        hub: Callable[[], Awaitable[HubFigures | None]],
-        gauges: Sequence[Gauge],
-        infos: Sequence[InfoMetric],
+        hub: Callable[[], Awaitable[HubState]],
+        snapshots: Snapshots,
     ) -> None:
+        self._clock = clock
         self._counts = counts
         self._hub = hub
-        self._gauges = gauges
-        self._infos = infos
+        self._snapshots = snapshots
         self._process = ProcessCollector(registry=None)
 
     async def text(self) -> bytes:
-        """All metrics as they are now, in Prometheus's text format."""
-        hub = await self._hub()
-        families = [
-            *_counted(self._counts()),
-            *(_gauge(each.name, each.text, each.read()) for each in self._gauges),
-            *_hub(hub),
-            *map(_info, self._infos),
-        ]
+        """Return all metrics as they are now, in Prometheus's text format."""
+        hub = await self._hub_counts()
         registry = CollectorRegistry()
-        registry.register(_Ready(families))
+        registry.register(_Families([*_families({**self._counts(), **hub}), *self._infos()]))
         registry.register(self._process)
-        return text_of(registry)
+        return render(registry)
+
+    async def _hub_counts(self) -> Counts:
+        """Return the numbers of the hub; none if the store does not answer in time."""
+
+        async def ask() -> HubState:
+            return await self._hub()
+
+        try:
+            state = await Deferred.fromCoroutine(ask()).addTimeout(HUB_TIMEOUT, self._clock)
+        except TimeoutError:
+            return {}
+        due_at = state.oldest_due_at
+        return {
+            "subscriptions active": state.active,
+            "subscriptions pending": state.pending,
+            "due": state.due,
+            "delivery_lag_seconds": max(time.time() - due_at.timestamp(), 0.0) if due_at else 0.0,
+            "hub_paused": state.paused,
+        }
+
+    def _infos(self) -> Iterator[Metric]:
+        build = {
+            "version": version("reviewsd"),
+            "python": platform.python_version(),
+            "twisted": version("twisted"),
+        }
+        yield InfoMetricFamily(f"{_PREFIX}build", "The program.", build)
+        revision = {} if self._snapshots.empty else {"revision": self._snapshots.current.revision}
+        yield InfoMetricFamily(f"{_PREFIX}snapshot", "The data that is served.", revision)
 
 
-class _Ready(Collector):
-    """Families that are known already."""
+class _Families(Collector):
+    """Families that are complete already."""
 
-    def __init__(self, families: Sequence[Metric]) -> None:
+    def __init__(self, families: list[Metric]) -> None:
         self._families = families
 
     def collect(self) -> Iterable[Metric]:
         return self._families
 
 
-def _counted(counts: Counts) -> Iterator[Metric]:
-    found: dict[str, dict[LabelValues, float]] = {}
+def _families(counts: Counts) -> Iterator[Metric]:
+    rows: Rows = {}
     for key, number in counts.items():
-        name, *values = key.split(" ")
-        found.setdefault(name, {})[tuple(values)] = number
-    for each in COUNTERS:
-        counter = CounterMetricFamily(_PREFIX + each.name, each.text, labels=each.labels)
-        known = product(*each.values) if each.values or not each.labels else ()
-        rows = dict.fromkeys(known, 0.0) | found.get(each.name, {})
-        for labels, number in sorted(rows.items()):
-            counter.add_metric(labels, number)
+        name, *labels = key.split(" ")
+        rows.setdefault(name, {})[tuple(labels)] = number
+    for metric in COUNTERS:
+        counter = CounterMetricFamily(_PREFIX + metric.name, metric.text, labels=metric.labels)
+        zeros = product(*metric.values) if metric.values or not metric.labels else ()
+        numbers = dict.fromkeys(zeros, 0.0) | rows.get(metric.name, {})
+        for values, number in sorted(numbers.items()):
+            counter.add_metric(values, number)
         yield counter
-    for each in DURATIONS:
-        yield _histogram(each, found)
-    for each in LEVELS:
-        yield _gauge(each.name, each.text, found.get(each.name, {}).get((), 0.0))
+    for metric in DURATIONS:
+        yield _histogram(metric, rows)
+    for metric in GAUGES:
+        gauge = GaugeMetricFamily(_PREFIX + metric.name, metric.text, labels=metric.labels)
+        for values, number in sorted(rows.get(metric.name, {}).items()):
+            gauge.add_metric(values, number)
+        yield gauge
 
 
-def _histogram(each: Counted, found: Mapping[str, Mapping[LabelValues, float]]) -> Metric:
-    histogram = HistogramMetricFamily(_PREFIX + each.name, each.text, labels=each.labels)
-    buckets: dict[LabelValues, list[tuple[str, float]]] = {}
-    for labels, number in found.get(f"{each.name}_bucket", {}).items():
-        buckets.setdefault(labels[:-1], []).append((labels[-1], number))
-    for labels, total in sorted(found.get(f"{each.name}_sum", {}).items()):
-        within = sorted(buckets[labels], key=lambda bucket: float(bucket[0]))
-        histogram.add_metric(labels, within, total)
+def _histogram(metric: Definition, rows: Rows) -> Metric:
+    histogram = HistogramMetricFamily(_PREFIX + metric.name, metric.text, labels=metric.labels)
+    buckets: dict[tuple[str, ...], list[tuple[str, float]]] = {}
+    for values, number in rows.get(f"{metric.name}_bucket", {}).items():
+        buckets.setdefault(values[:-1], []).append((values[-1], number))
+    for values, total in sorted(rows.get(f"{metric.name}_sum", {}).items()):
+        bounds = sorted(buckets[values], key=lambda bucket: float(bucket[0]))
+        histogram.add_metric(values, bounds, total)
     return histogram
-
-
-def _gauge(name: str, text: str, value: float | None) -> Metric:
-    gauge = GaugeMetricFamily(_PREFIX + name, text)
-    if value is not None:
-        gauge.add_metric((), value)
-    return gauge
-
-
-def _hub(hub: HubFigures | None) -> Iterator[Metric]:
-    subscriptions = GaugeMetricFamily(
-        f"{_PREFIX}subscriptions", "Subscriptions, and requests for one.", labels=("state",)
-    )
-    if hub is not None:
-        for state, number in hub.subscriptions.items():
-            subscriptions.add_metric((state,), number)
-    yield subscriptions
-    text = "Subscriptions that have not got the current content."
-    yield _gauge("due", text, None if hub is None else hub.due)
-    text = "Age of the oldest change that a subscriber has not got."
-    yield _gauge("delivery_lag_seconds", text, None if hub is None else hub.lag)
-    text = "1 while the operator has the hub send nothing."
-    yield _gauge("hub_paused", text, None if hub is None else hub.paused)
-
-
-def _info(each: InfoMetric) -> Metric:
-    facts = each.read()
-    info = InfoMetricFamily(_PREFIX + each.name, each.text, labels=())
-    info.add_metric((), dict(facts))
-    return info

@@ -1,6 +1,6 @@
-"""A site of its own for ``/metrics``, where ``metrics.listen`` wants one (O9).
+"""The site of ``metrics.listen``, which serves ``/metrics`` and nothing else (O9).
 
-Nobody is asked who he is: it belongs on loopback, where Prometheus or its agent looks.
+It has no authentication, so it belongs on loopback, where Prometheus or its agent connects.
 """
 
 from collections.abc import Awaitable, Callable
@@ -16,15 +16,15 @@ from reviewsd.runtime.bodiless_site import BodilessSite
 PATH = "/metrics"
 
 MetricsText = Callable[[], Awaitable[bytes]]
-"""Makes all metrics of the service, in Prometheus's text format."""
+"""Renders all metrics in Prometheus's text format."""
 
 
 class MetricsSite:
-    """Klein's one route.
+    """The Klein app with the one route.
 
     Args:
-        metrics: Makes the text.
-        content_type: Of the text.
+        metrics: Renders the metrics.
+        content_type: The media type of the metrics.
     """
 
     _app = Klein()
@@ -35,17 +35,17 @@ class MetricsSite:
         self._content_type = content_type.encode()
 
     def site(self) -> Site:
-        """The factory for the listener."""
+        """Return the protocol factory for the listener."""
         return BodilessSite(self._app.resource())
 
     @_app.route(PATH, methods=["GET"])
     async def text(self, request: Request) -> bytes:
-        """How much there is of everything."""
+        """Return the metrics."""
         return self._answer(request, 200, await self._metrics(), self._content_type)
 
     @_app.handle_errors(Exception)  # type: ignore[arg-type]  # Klein declares IRequest
     def problem(self, request: Request, failure: Failure) -> bytes:
-        """Another path or method, or a bug."""
+        """Answer another path or method, or an exception."""
         error = failure.value
         if isinstance(error, HTTPException) and error.code is not None:
             return self._answer(request, error.code, b"Here is nothing but GET /metrics.\n")

@@ -1,7 +1,7 @@
-"""Whether the service should be sent clients, for load balancers and people (O10, R6).
+"""Whether load balancers should send clients to the service (O10, R6).
 
-Everything is known already when somebody asks, so that asking often costs nothing. The answer gives no
-reasons: it may be public. Those are in ``reviewsctl status``.
+The answer is made of values in memory, so a probe costs nothing. It gives no reasons, because it may be
+public; ``reviewsctl status`` has them.
 """
 
 from collections.abc import Callable
@@ -13,12 +13,12 @@ from reviewsd.snapshot.snapshots import Snapshots
 
 
 class Readiness:
-    """Looks at what the service needs.
+    """Checks the data, the store, and whether the daemon is stopping.
 
     Args:
-        snapshots: What is served.
-        publisher: Knows whether that is what the files say.
-        store_works: Whether the hub can remember anything.
+        snapshots: The data that is served.
+        publisher: Knows whether the files could be published.
+        store_works: Returns whether the store works.
     """
 
     def __init__(
@@ -30,11 +30,11 @@ class Readiness:
         self._stopping = False
 
     def stop(self) -> None:
-        """The service is being stopped: clients should go elsewhere."""
+        """Report from now on that the daemon is stopping."""
         self._stopping = True
 
     def answer(self) -> tuple[int, bytes]:
-        """The status, 200 or 503, and the JSON document; old data is served, and is 200 too."""
+        """Return the status, 200 or 503, and a JSON document; old data that is served is 200."""
         degraded = self._publisher.failing_since is not None
         checks = {
             "snapshot": "failing" if self._snapshots.empty else "ok",

@@ -1,4 +1,4 @@
-"""Search parameters that do not exist: they are ignored, and counted for the operator (contract 3)."""
+"""Counts of search parameters that do not exist and are ignored (contract 3)."""
 
 from collections import Counter
 from typing import Final
@@ -6,41 +6,40 @@ from typing import Final
 from reviewsd.runtime.counters import Counts, key
 
 NAME: Final = "unknown_parameters_total"
-"""Under which they are counted, each with its name; no metric, since strangers invent names."""
+"""Name of the counts. They are no metric, because clients choose the labels."""
 
 MAX_NAMES: Final = 20
-"""That are told apart."""
+"""Parameters with a count of their own."""
 
 OTHERS: Final = "..."
-"""The name of all further ones."""
+"""Label of the count of all further parameters."""
 
-_LONGEST: Final = 40  # bytes of a name
+_MAX_NAME: Final = 40  # bytes
 
 
 class UnknownParameters:
-    """Counts them."""
+    """Counts unknown parameters by name."""
 
     def __init__(self) -> None:
         self._counts = Counter[str]()
 
     def count(self, name: bytes) -> None:
-        """One was given; its name is as it came, escapes and all."""
-        shown = name[:_LONGEST].decode("ascii", "backslashreplace")
-        if shown not in self._counts and len(self._counts) >= MAX_NAMES:
-            shown = OTHERS
-        self._counts[shown] += 1
+        """Count a parameter; its name is the bytes of the request, with their escapes."""
+        label = name[:_MAX_NAME].decode("ascii", "backslashreplace")
+        if label not in self._counts and len(self._counts) >= MAX_NAMES:
+            label = OTHERS
+        self._counts[label] += 1
 
     def counts(self) -> Counts:
-        """How often each was given."""
-        return {key(NAME, name): number for name, number in self._counts.items()}
+        """Return the counts."""
+        return {key(NAME, label): number for label, number in self._counts.items()}
 
 
 def named(counts: Counts) -> dict[str, int]:
-    """Return the counts of parameters among all counts, the most frequent first."""
-    found = {
-        label: int(number)
-        for each, number in counts.items()
-        for name, _, label in [each.partition(" ")]
-        if name == NAME
+    """Return the counts of unknown parameters among all counts, the most frequent first."""
+    numbers = {
+        key.partition(" ")[2]: int(number)
+        for key, number in counts.items()
+        if key.startswith(f"{NAME} ")
     }
-    return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
+    return dict(sorted(numbers.items(), key=lambda item: (-item[1], item[0])))

@@ -90,7 +90,7 @@ def inspect(
             for each in loaded.warnings
         ]
         now = datetime.datetime.now(datetime.UTC)
-        warnings += map(partial(_doubt, loaded), pages.doubts(config, now))
+        warnings += map(partial(_doubt, loaded), pages.warnings(config, now))
         if (fault := files_fault(config)) is not None:
             problems.append(of_file(file, fault))
             total += 1

@@ -30,6 +30,7 @@ from reviewsd.publish.messages import (
     Refused,
     Unchanged,
 )
+from reviewsd.runtime.counters import Counts
 from reviewsd.runtime.tasks import TaskSet
 from reviewsd.snapshot.layout import Fingerprint
 from reviewsd.snapshot.snapshots import Snapshots
@@ -110,6 +111,15 @@ class Publisher:
         """Since when the files cannot be published, POSIX seconds."""
         self.retry_at: float | None = None
         """When a failed publication is tried again, POSIX seconds; None where none waits for it."""
+
+    def gauges(self) -> Counts:
+        """Return the outcome and the times of the last publications for the metrics (O9)."""
+        gauges = {
+            "data_last_reload_successful": None if self.last is None else float(self.last.good),
+            "data_last_reload_success_timestamp_seconds": self.succeeded_at,
+            "data_retry_timestamp_seconds": self.retry_at,
+        }
+        return {name: value for name, value in gauges.items() if value is not None}
 
     def observe(self, observer: Callable[[Report], None]) -> None:
         """Have each report told."""

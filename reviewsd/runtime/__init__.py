@@ -1,1 +1,1 @@
-"""What a daemon needs of its machine: logs, systemd, sockets, tasks, timers, counters."""
+"""The process and its machine: logs, systemd, sockets, tasks, timers, counters."""

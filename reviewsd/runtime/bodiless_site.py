@@ -1,7 +1,4 @@
-"""Twisted's HTTP for sites whose requests have no bodies: the operator's, and that of the metrics.
-
-(The public server has connections of its own.)
-"""
+"""Twisted's HTTP server for the admin site and the metrics site, whose requests have no bodies."""
 
 from twisted.internet.interfaces import IHalfCloseableProtocol
 from twisted.web import http, server
@@ -10,60 +7,59 @@ from zope.interface import implementer
 
 @implementer(IHalfCloseableProtocol)
 class _HalfClosedChannel(http.HTTPChannel):
-    """Gives the answers that are owed to a client that has closed its half of the connection.
+    """Sends all responses to a client that has closed its half of the connection (RFC 9112 9.6).
 
-    ``nc`` and ``socat`` do when they have asked (RFC 9112 9.6). Twisted takes it for the end of the
-    connection and drops what was asked for.
+    ``nc`` and ``socat`` close it after the request. Twisted would drop the requests under way.
     """
 
     def __init__(self) -> None:
         super().__init__()
-        self._owed = 0
+        self._requests_under_way = 0
         self._half_closed = False
 
     def readConnectionLost(self) -> None:
-        """The client says no more."""
+        """Close after the last response: the client has closed its half."""
         self._half_closed = True
         self._close_if_done()
 
     def writeConnectionLost(self) -> None:
-        """Nothing: this half is not closed before the whole is."""
+        """Do nothing: this side never closes only its half."""
 
     def allContentReceived(self) -> None:
-        """A request has come, to its end."""
-        self._owed += 1
+        """Count a request that was received."""
+        self._requests_under_way += 1
         super().allContentReceived()
 
     def requestDone(self, request: http.Request) -> None:
-        """Its answer is given."""
-        self._owed -= 1
-        super().requestDone(request)  # may go on with the next one
+        """Count a request that was answered."""
+        self._requests_under_way -= 1
+        super().requestDone(request)  # may start the next one
         self._close_if_done()
 
     def _close_if_done(self) -> None:
-        if self._half_closed and not self._owed:
+        if self._half_closed and not self._requests_under_way:
             self.loseConnection()
 
 
 class _BodilessRequest(server.Request):
-    """One whose body is not kept.
+    """A request whose body is dropped.
 
-    Twisted would keep it whole, however long it is, and read a form in the reactor: 1.7 s for 10 MB.
+    Twisted would store a body of any length, and parse a form in the reactor: 1.7 s for 10 MB.
     """
 
     has_body = False
 
     def handleContentChunk(self, data: bytes) -> None:
-        """Drop it."""
+        """Drop a part of the body."""
         self.has_body = self.has_body or bool(data)
 
 
 class BodilessSite(server.Site):
-    """No bodies of requests, no tracebacks in answers, no access log."""
+    """A site without request bodies, tracebacks in responses, and access log."""
 
     displayTracebacks = False
     protocol = _HalfClosedChannel  # type: ignore[assignment]  # declared for the wrapper that knows HTTP/2
     requestFactory = _BodilessRequest
 
     def log(self, request: object) -> None:
-        """Nothing: changes have their audit line."""
+        """Log nothing: changes have an audit line."""

@@ -1,15 +1,14 @@
-"""Shares the reactor's time for computed answers among the clients that ask for them.
+"""Shares the reactor's time for computed responses among clients.
 
-An answer that has to be computed (a search, an MCP message) is a generator of short steps. All of them
-together get a few milliseconds in each turn of the reactor, so that connections are read, and documents
-and health checks answered, however much is asked for.
+A computed response (a search, an MCP message) is a generator of short steps. All generators together get a
+few milliseconds in each turn of the reactor, so that documents and health checks are answered in between.
 
-What is short is computed at once, as long as nothing waits and the turn has time left: no Deferred, no
-delayed call. All else waits in the queue of its client, and groups of clients take turns (deficit round
-robin, Shreedhar and Varghese 1995): each has a slice of time, and what its last step took beyond that is
-taken off its next slice. So 128 connections of one client delay another client as little as one does; nor
-do 128 clients, where they are one group: somebody with a /48 has 65,536 of them. Within a group clients
-take turns, and within a client its pieces of work: an address may be that of many people.
+Short work runs at once while nothing waits and the turn has time left: it needs no Deferred and no delayed
+call. Other work waits in the queue of its client, and groups of clients take turns (deficit round robin,
+Shreedhar and Varghese 1995): each has a slice of time, and a step that exceeds it shortens the next slice.
+So 128 connections of one client delay another client as little as one connection does. The same holds for
+128 clients of one group, because one /48 has 65,536 client networks. Within a group clients take turns, and
+within a client its jobs, because many people may share an address.
 """
 
 from collections import OrderedDict, deque
@@ -21,36 +20,36 @@ from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
 
 TURN_SECONDS = 0.004
-"""Of computed work in a turn of the reactor; the last step may take it beyond that."""
+"""Time for computed work in a turn of the reactor; the last step may exceed it."""
 
 SLICE_SECONDS = 0.002
-"""Of one group of clients, before the next has its turn."""
+"""Time of one group of clients before the turn of the next."""
 
 FEW = 8
-"""A group with more pieces of work than this gets short slices: who asks for one thing at a time
-and waits for it is then delayed less than twofold by one that floods."""
+"""A group with more jobs than this gets short slices. A client with one job at a time then waits less
+than twice as long beside a client that floods."""
 
 SHORT_SLICE_SECONDS = SLICE_SECONDS / 4
 
 MAX_WAITING = 256
-"""Pieces of work of one client; as many as it may have connections (S4)."""
+"""Jobs of one client; as many as it may have connections (S4)."""
 
 RETRY_SOON = (b"Retry-After", b"5")
-"""The header field for whom is refused because of what others do, or the client itself does, now."""
+"""The header field of a refusal that depends only on the load of the moment."""
 
 _UNCOUNTED = TURN_SECONDS / 4
-"""Seconds of work done at once that may be forgotten, so that a short search needs no delayed call."""
+"""Seconds of work in a turn that need not be counted, so that a short search needs no delayed call."""
 
 Steps = Generator[None, None, Any]
 T = TypeVar("T")
 
 
 class QueueFullError(Exception):
-    """The client has as much work waiting as it may have."""
+    """The client has the most jobs that may wait."""
 
 
 class _Job:
-    """One piece of work, and who waits for it."""
+    """A generator, and the Deferred of its result."""
 
     __slots__ = ("done", "steps")
 
@@ -62,18 +61,18 @@ class _Job:
 class _Group:
     """The queues of clients that take turns together."""
 
-    __slots__ = ("clients", "left", "waiting")
+    __slots__ = ("clients", "seconds_left", "waiting")
 
     def __init__(self) -> None:
         self.clients: OrderedDict[str, deque[_Job]] = OrderedDict()
-        self.waiting = 0  # pieces of work of all of them
-        self.left = SLICE_SECONDS  # of its slice; below 0: what it has had too much
+        self.waiting = 0  # jobs of all clients
+        self.seconds_left = SLICE_SECONDS  # of the slice; negative after a step that exceeded it
 
     def add(self, client: str, job: _Job) -> None:
-        """Wait behind what the client has waiting.
+        """Queue a job behind those of its client.
 
         Raises:
-            QueueFullError: That is as much as it may have.
+            QueueFullError: The client has too many jobs.
         """
         jobs = self.clients.setdefault(client, deque())
         if len(jobs) >= MAX_WAITING:
@@ -82,7 +81,7 @@ class _Group:
         self.waiting += 1
 
     def remove(self, client: str, job: _Job) -> None:
-        """Forget a job that is done or cancelled."""
+        """Remove a job that is finished or cancelled."""
         jobs = self.clients[client]
         jobs.remove(job)
         self.waiting -= 1
@@ -90,20 +89,20 @@ class _Group:
             del self.clients[client]
 
     def renew(self) -> None:
-        """Begin the next slice, with the next client and another piece of its work."""
-        self.left += SLICE_SECONDS if self.waiting <= FEW else SHORT_SLICE_SECONDS
+        """Start the next slice, with another client and another of its jobs."""
+        self.seconds_left += SLICE_SECONDS if self.waiting <= FEW else SHORT_SLICE_SECONDS
         name, jobs = next(iter(self.clients.items()))
         jobs.rotate(-1)
         self.clients.move_to_end(name)
 
 
 class CooperativeScheduler:
-    """Runs computed work in steps.
+    """Runs generators step by step.
 
     Args:
-        clock: Its ``callLater(0)`` is the next turn of the reactor.
-        timer: Seconds, to measure steps by.
-        group: The group of a client; each is one of its own where nothing else is said.
+        clock: Schedules the turns.
+        timer: Returns seconds, to measure steps.
+        group: Returns the group of a client; by default each client is its own.
     """
 
     def __init__(
@@ -122,22 +121,22 @@ class CooperativeScheduler:
 
     @property
     def waiting(self) -> int:
-        """Pieces of work that are begun or waiting."""
+        """Jobs that have not ended."""
         return sum(group.waiting for group in self._groups.values())
 
     def run(self, steps: Generator[None, None, T], client: Callable[[], str]) -> "T | Deferred[T]":
         """Run a generator to its end.
 
         Args:
-            steps: The work; each step takes 1 to 2 ms at most.
-            client: Tells for whom; called only where the work has to wait.
+            steps: The generator; each step takes at most 1 to 2 ms.
+            client: Returns the client; called only if the work must wait.
 
         Returns:
-            The generator's result, or a Deferred of it. Cancelling that drops the work.
+            The generator's result, or a Deferred of it. Cancelling it drops the work.
 
         Raises:
-            QueueFullError: The client has too much waiting already.
-            Exception: What the work raised before it had to wait.
+            QueueFullError: The client has too many jobs.
+            Exception: The work failed before it had to wait.
         """
         if not self._groups and not self._running and self._spent < TURN_SECONDS:
             began = self._timer()
@@ -153,9 +152,9 @@ class CooperativeScheduler:
                 self._spent += self._timer() - began
                 if self._spent > _UNCOUNTED:
                     self._wake()
-        return self._put_in_line(steps, client())
+        return self._enqueue(steps, client())
 
-    def _put_in_line(self, steps: Steps, client: str) -> "Deferred[Any]":
+    def _enqueue(self, steps: Steps, client: str) -> "Deferred[Any]":
         name = self._group_of(client)
         group = self._groups.setdefault(name, _Group())
 
@@ -178,17 +177,17 @@ class CooperativeScheduler:
             self._next_turn = self._clock.callLater(0, self._turn)
 
     def _turn(self) -> None:
-        """One turn of the reactor."""
+        """Run jobs for the time of one turn."""
         self._next_turn = None
         began = before = self._timer()
         self._running = True
         try:
             while self._groups and before - began < TURN_SECONDS:
                 name, group = next(iter(self._groups.items()))
-                if group.left > 0:
+                if group.seconds_left > 0:
                     self._step(name, group)
                     now = self._timer()
-                    group.left -= now - before
+                    group.seconds_left -= now - before
                     before = now
                 else:
                     group.renew()
@@ -200,7 +199,7 @@ class CooperativeScheduler:
                 self._wake()
 
     def _step(self, name: str, group: _Group) -> None:
-        """One step of the work that is first in a group."""
+        """Run one step of the first job of a group."""
         client, jobs = next(iter(group.clients.items()))
         job = jobs[0]
         try:
@@ -208,6 +207,6 @@ class CooperativeScheduler:
         except StopIteration as end:
             self._remove(name, group, client, job)
             job.done.callback(end.value)
-        except Exception:  # noqa: BLE001 - whoever waits is told, and logs it where it is a bug
+        except Exception:  # noqa: BLE001 - raised to the caller, which logs it
             self._remove(name, group, client, job)
             job.done.errback()

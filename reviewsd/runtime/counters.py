@@ -1,10 +1,10 @@
-"""Counts of what happens, for whoever asks how much of it there was (security-and-operations.md O9).
+"""Counters, durations and gauges of the process (security-and-operations.md O9).
 
-Everything is a number under a name and the values of its labels, in one string. What only grows has a
-name that ends in ``_total``, ``_bucket`` or ``_sum``, as in Prometheus; every other name is a level, such
-as open connections.
+A key is the name and the values of the labels in one string. Names of numbers that only grow end in
+``_total``, ``_bucket`` or ``_sum``, as in Prometheus; every other number is a gauge, such as open
+connections.
 
-There are no locks: what counts, counts in the reactor's thread.
+There are no locks: all counting is done in the reactor's thread.
 """
 
 from bisect import bisect_left
@@ -12,10 +12,10 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 
 BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
-"""Seconds; the upper ends of the buckets that durations are sorted into, but for the last one."""
+"""Upper bounds of the buckets of durations, in seconds; the last bucket has none."""
 
 QUICK = BOUNDS[0]
-"""Seconds; what takes less is in the first bucket, which is not even counted."""
+"""Durations up to this, in seconds, are in the first bucket, which needs no count."""
 
 Counts = Mapping[str, float]
 
@@ -23,15 +23,14 @@ _BUCKETS = (*map(str, BOUNDS), "+Inf")
 
 
 def key(name: str, *labels: str) -> str:
-    """What a number is found under; the values of labels have no blanks."""
+    """Return the key of a number; the values of labels have no blanks."""
     return " ".join((name, *labels))
 
 
 class Durations:
-    """How often something was done, and how long it took.
+    """A histogram of durations.
 
-    Whoever is in a hurry adds to ``count`` and ``seconds`` himself, and calls ``slow`` for what was not
-    quick.
+    A hot path adds to ``count`` and ``seconds`` itself, and calls ``slow`` for durations above ``QUICK``.
     """
 
     __slots__ = ("_slow", "count", "seconds")
@@ -42,28 +41,28 @@ class Durations:
         self._slow = [0] * (len(BOUNDS) + 1)
 
     def add(self, seconds: float) -> None:
-        """Count one measurement."""
+        """Count a duration."""
         self.count += 1
         self.seconds += seconds
         if seconds > QUICK:
             self.slow(seconds)
 
     def slow(self, seconds: float) -> None:
-        """Put a measurement above ``QUICK`` into its bucket."""
+        """Count a duration above ``QUICK`` in its bucket."""
         self._slow[bisect_left(BOUNDS, seconds)] += 1
 
     def counts(self, name: str, *labels: str) -> dict[str, float]:
-        """Under each bucket's bound the number of those that took at most so long; and the sum."""
+        """Return the sum, and for each bound the number of durations up to it."""
         counts = {key(f"{name}_sum", *labels): self.seconds}
         within = self.count - sum(self._slow)
-        for bound, more in zip(_BUCKETS, self._slow, strict=True):
-            within += more
+        for bound, number in zip(_BUCKETS, self._slow, strict=True):
+            within += number
             counts[key(f"{name}_bucket", *labels, bound)] = within
         return counts
 
 
 class Counters:
-    """What one process counts."""
+    """All counts of the process."""
 
     def __init__(self) -> None:
         self._counts = Counter[str]()
@@ -71,33 +70,33 @@ class Counters:
         self._sources: list[Callable[[], Counts]] = []
 
     def count(self, name: str, *labels: str) -> None:
-        """Something happened once more.
+        """Add one to a counter.
 
         Args:
-            name: Ends in ``_total``.
-            labels: Values from closed sets: never what a stranger says.
+            name: A name that ends in ``_total``.
+            labels: Values from closed sets, never text of a client.
         """
         self._counts[key(name, *labels)] += 1
 
     def measure(self, name: str, seconds: float) -> None:
-        """Something took so long."""
+        """Add a duration to the histogram of a name."""
         durations = self._durations.get(name)
         if durations is None:
             durations = self._durations[name] = Durations()
         durations.add(seconds)
 
     def include(self, source: Callable[[], Counts]) -> None:
-        """Have what others count in their own way told with the rest."""
+        """Add a function that returns further counts."""
         self._sources.append(source)
 
     def counts(self) -> dict[str, float]:
-        """All of it, as it is now."""
-        measured = [each.counts(name) for name, each in self._durations.items()]
-        return merged(self._counts, *measured, *(source() for source in self._sources))
+        """Return all counts."""
+        histograms = [durations.counts(name) for name, durations in self._durations.items()]
+        return merged(self._counts, *histograms, *(source() for source in self._sources))
 
 
 def merged(*snapshots: Counts) -> dict[str, float]:
-    """The sums of several counts."""
+    """Return the sums of several counts."""
     sums: dict[str, float] = {}
     for snapshot in snapshots:
         for name, number in snapshot.items():

@@ -3,8 +3,8 @@
 ``text`` is for people, ``json`` for machines; both read the same ``twisted.logger`` events. Where
 standard output is the journal, each line begins with the priority prefix of sd-daemon(3).
 
-What a stranger sent can be part of an event, so no value may begin a line of its own: control
-characters are escaped, and the lines of a traceback are indented (text) or inside a string (json).
+An event may contain text of a client, so no value may start a line: control characters are escaped, and
+the lines of a traceback are indented (text) or inside a string (json).
 """
 
 import io
@@ -37,31 +37,31 @@ _PRIORITIES = {  # of syslog(3)
     LogLevel.critical: 2,
 }
 
-_FACTORY_WORDS = {"Starting factory {factory!r}", "Stopping factory {factory!r}"}
+_FACTORY_FORMATS = {"Starting factory {factory!r}", "Stopping factory {factory!r}"}
 
 # What twisted.python.log adds to the events of Twisted's older parts and of Klein.
 _LEGACY_FIELDS = {"message", "time", "system", "isError", "format", "failure", "why"}
 
 
 def start(form: Format, *, journal: bool, stream: TextIO) -> None:
-    """Log from now on, beginning with what was logged before; to be called once.
+    """Start to log, first the events so far; call this once.
 
     Args:
         form: ``text`` or ``json``.
-        journal: Whether lines begin with a priority; ``is_journal`` knows.
-        stream: Where to, usually standard output.
+        journal: Whether lines begin with a priority; see ``is_journal``.
+        stream: The destination, usually standard output.
     """
     if isinstance(stream, io.TextIOWrapper):
-        stream.reconfigure(errors="backslashreplace")  # a log line must not fail for its letters
+        stream.reconfigure(errors="backslashreplace")  # no character may make a line fail
     observer = StreamObserver(form, journal=journal, stream=stream)
     globalLogBeginner.beginLoggingTo([observer], redirectStandardIO=False)
 
 
 def is_journal(environ: Mapping[str, str], stream: TextIO) -> bool:
-    """Whether a stream is the one systemd connected to the journal (systemd.exec(5))."""
+    """Return whether systemd connected a stream to the journal (systemd.exec(5))."""
     try:
         status = os.fstat(stream.fileno())
-    except (OSError, ValueError):  # no file behind it, or a closed one
+    except (OSError, ValueError):  # no file, or a closed one
         return False
     return environ.get("JOURNAL_STREAM") == f"{status.st_dev}:{status.st_ino}"
 
@@ -88,10 +88,10 @@ class StreamObserver:
 
 
 def _is_noise(event: LogEvent) -> bool:
-    """Whether an event is the plumbing's talk: below info, or Twisted's own below warn.
+    """Return whether an event is below info, or below warn and Twisted's own.
 
-    Factories log under the name of their class, which may be ours, so they are known by their
-    words; ports and the reactor still log through ``twisted.python.log``.
+    Factories log under the name of their class, which may be ours, so their texts identify them; ports
+    and the reactor still log through ``twisted.python.log``.
     """
     level = _level(event)
     if level < LogLevel.info:
@@ -100,7 +100,7 @@ def _is_noise(event: LogEvent) -> bool:
     return level < LogLevel.warn and (
         namespace == "log_legacy"
         or namespace.startswith("twisted.")
-        or str(event.get("log_format")) in _FACTORY_WORDS
+        or str(event.get("log_format")) in _FACTORY_FORMATS
     )
 
 
@@ -112,28 +112,27 @@ def _as_text(event: LogEvent) -> str:
 
 
 def _as_json(event: LogEvent) -> str:
-    return json.dumps(fields(event))  # ASCII: whatever the stream's encoding, and on one line
+    return json.dumps(fields(event))  # ASCII, for any encoding of the stream, and on one line
 
 
 def fields(event: LogEvent) -> dict[str, object]:
-    """An event as JSON has it: what every event has, then what is its own.
+    """Return the fields of an event for JSON: ``ts``, ``level``, ``event`` (the sentence), then scalar keywords.
 
-    ``ts``, ``level`` and ``event``, the sentence; then its keywords, as far as they are plain. Those
-    that several events have are ``type`` (of what is an outcome, see ``events``), ``topic``,
+    Keywords that several events have are ``type`` (of outcomes, see ``monitoring.events``), ``topic``,
     ``version``, ``callback_host``, ``subscription_id``, ``client``, ``path`` and ``traceback``.
     """
     moment = datetime.fromtimestamp(event["log_time"], UTC)
-    found: dict[str, object] = {
+    values: dict[str, object] = {
         "ts": moment.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
         "level": _level(event).name,
         "event": _message(event),
     }
     for name, value in event.items():
         if not name.startswith("log_") and name not in _LEGACY_FIELDS and _is_scalar(value):
-            found.setdefault(name, value)
+            values.setdefault(name, value)
     if traceback := _traceback(event):
-        found["traceback"] = traceback
-    return found
+        values["traceback"] = traceback
+    return values
 
 
 def _is_scalar(value: object) -> bool:

@@ -1,4 +1,4 @@
-"""Which process listens on a TCP port, for the error of a start that finds it in use (proc(5))."""
+"""Finds the process that listens on a TCP port, for the error of a start (proc(5))."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,7 +7,7 @@ _LISTENING = "0A"  # TCP_LISTEN in /proc/net/tcp
 
 
 def port_holder(port: int, proc: Path = Path("/proc")) -> str | None:
-    """Return e.g. ``nginx (pid 123)``; None if no process that we may look into listens there."""
+    """Return e.g. ``nginx (pid 123)``; None if it is no process that this user may inspect."""
     sockets = {f"socket:[{inode}]" for inode in _listening_inodes(port, proc)}
     for process in proc.glob("[0-9]*"):
         if sockets.intersection(_open_files(process)):

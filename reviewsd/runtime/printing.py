@@ -1,4 +1,4 @@
-"""Text of others on a terminal or in a log; ``reviewsctl.terminal.escaping`` says the same of the operator's tool."""
+"""Escapes foreign text for a terminal or a log, as ``reviewsctl.terminal.escaping`` does in the other program."""
 
 import re
 from typing import Final
@@ -10,14 +10,14 @@ _UNPRINTABLE: Final = re.compile(
 
 
 def printable(text: str) -> str:
-    r"""Text on one line that cannot steer a terminal: control characters appear as ``\u001b``.
+    r"""Return text on one line that cannot steer a terminal: control characters become ``\u001b``.
 
-    In compact JSON such characters occur in strings only, where the same spelling is JSON's own
-    escape: the document keeps its meaning.
+    In compact JSON these characters occur only in strings, where this is JSON's own escape, so the
+    document keeps its meaning.
     """
-    return _UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _UNPRINTABLE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def in_columns(line: str) -> str:
-    """A source line with a caret below it: tabs stay, and each character has a column."""
+    """Return a source line for a caret below it: tabs stay, and each character has one column."""
     return "".join(c if c.isprintable() or c == "\t" else "?" for c in line)

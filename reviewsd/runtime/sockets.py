@@ -1,6 +1,6 @@
-"""Listening: endpoint strings, sockets inherited from systemd, the admin socket's file.
+"""Endpoint strings, sockets inherited from systemd, and the file of the admin socket.
 
-An inherited socket's family must be named in Twisted's endpoint string; operators need not know it:
+Twisted's endpoint string needs the family of an inherited socket, which operators need not know:
 ``systemd:name=http`` becomes ``systemd:domain=INET:name=http`` (O5, F21).
 """
 
@@ -28,28 +28,28 @@ ADMIN_NAME = "admin"
 
 
 def inherited() -> dict[str, int]:
-    """The sockets that systemd hands over, by name.
+    """Return the descriptors of the sockets that systemd hands over, by name.
 
-    Twisted takes ``LISTEN_FDS`` out of the environment when its endpoints are imported, so that
-    nobody adopts a socket twice: its own parser is the only one that still knows them.
+    The import of Twisted's endpoints removes ``LISTEN_FDS`` from the environment, so that no socket is
+    adopted twice: only its parser still has them.
     """
     return _SystemdParser._sddaemon.inheritedNamedDescriptors()  # noqa: SLF001  pinned by a test
 
 
 def listen_string(endpoint: str, descriptors: Mapping[str, int]) -> str:
-    """The endpoint string with the family of an inherited socket filled in.
+    """Return an endpoint string with the family of an inherited socket.
 
     Raises:
-        StartError: systemd handed over no socket of that name.
+        StartError: systemd handed over no socket of this name.
     """
     before, colon, rest = endpoint.rpartition("systemd:")
     if not colon or "domain=" in rest:
         return endpoint
     name = dict(part.split("=", 1) for part in rest.split(":") if "=" in part).get("name")
     if name is None or name not in descriptors:
-        known = ", ".join(descriptors) or "none"
+        names = ", ".join(descriptors) or "none"
         raise StartError(
-            f"listen: {endpoint}: no socket of this name was handed over by systemd (got: {known}); "
+            f"listen: {endpoint}: no socket of this name was handed over by systemd (got: {names}); "
             "start reviewsd.socket, or listen on tcp:",
             1,
         )
@@ -62,10 +62,10 @@ def _family(descriptor: int) -> str:
 
 
 def free_path(path: Path) -> None:
-    """Remove a socket that a daemon left behind when it was killed (A4).
+    """Remove the socket file of a daemon that was killed (A4).
 
     Raises:
-        StartError: Somebody answers there, or it is no socket.
+        StartError: Another daemon listens there, or the file is no socket.
     """
     try:
         mode = path.lstat().st_mode
@@ -99,7 +99,7 @@ class AdoptedUnixPort(unix.Port):
 
     def startListening(self) -> None:  # noqa: D102  Twisted's
         tcp._reservedFD.reserve()  # noqa: SLF001  as Twisted's ports do
-        self.factory.doStart()  # type: ignore[union-attr]  # it has one from the beginning
+        self.factory.doStart()  # type: ignore[union-attr]  # it is set from the start
         self.socket, self._preexistingSocket = self._preexistingSocket, None
         self.fileno = self.socket.fileno  # type: ignore[method-assign, union-attr]  # as Twisted does
         self.connected = True
@@ -130,7 +130,7 @@ def adopt_unix(
 async def listen(
     reactor: PosixReactorBase, description: str, factory: IProtocolFactory
 ) -> IListeningPort:
-    """Listen on an endpoint given as a string of Twisted's.
+    """Listen on an endpoint of Twisted.
 
     Raises:
         CannotListenError: The address cannot be listened on.
@@ -149,12 +149,12 @@ async def listen(
 async def stop_listening(port: IListeningPort) -> None:
     """Accept no more connections.
 
-    A UNIX port of Twisted fails to stop when its file is gone already, so that it only stops to accept
-    and its file is removed here; its descriptor is closed with the process.
+    A UNIX port of Twisted fails to stop if its file is missing. So it only stops accepting, and its file is
+    removed here; its descriptor is closed with the process.
     """
     if isinstance(port, unix.Port) and not isinstance(port, AdoptedUnixPort):
         port.stopReading()
-        with contextlib.suppress(OSError):  # at the next start ``free_path`` looks again
+        with contextlib.suppress(OSError):  # the next start calls ``free_path``
             os.unlink(port.getHost().name)  # noqa: PTH108  the name is bytes
         return
     stopped = port.stopListening()

@@ -1,4 +1,4 @@
-"""The state directory: owned by this user, private, and used by one daemon at a time."""
+"""The state directory: private, owned by this user, and used by one daemon at a time."""
 
 import fcntl
 import os
@@ -6,7 +6,7 @@ import stat
 from pathlib import Path
 
 EX_CONFIG = 78
-"""Configuration, data or state is wrong: starting again cannot help (sysexits.h, O7)."""
+"""Exit code for a fault in configuration, data or state, which a restart does not end (sysexits.h, O7)."""
 
 LOCK = "lock"
 
@@ -34,7 +34,7 @@ def lock_state(directory: Path) -> int:
     """
     try:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor = _opened_lock(directory)
+        descriptor = _open_lock(directory)
     except OSError as error:
         raise StartError(
             f"state_dir {directory} cannot be used: {error.strerror}", EX_CONFIG
@@ -48,7 +48,7 @@ def lock_state(directory: Path) -> int:
             f"state_dir {directory} is used by another reviewsd, pid {holder or 'unknown'}",
             EX_CONFIG,
         ) from None
-    except OSError as error:  # a network file system without locks, for one
+    except OSError as error:  # e.g. a network file system without locks
         os.close(descriptor)
         raise StartError(
             f"state_dir {directory} cannot be locked: {error.strerror}", EX_CONFIG
@@ -56,25 +56,25 @@ def lock_state(directory: Path) -> int:
     try:
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
-    except OSError as error:  # a full disk, for one, which may pass: systemd tries again
+    except OSError as error:  # e.g. a full disk: a restart may succeed
         os.close(descriptor)
         raise StartError(f"state_dir {directory} cannot be written: {error.strerror}", 1) from error
     return descriptor
 
 
-def _opened_lock(directory: Path) -> int:
-    """The lock file, in a directory that is ours and private from now on."""
+def _open_lock(directory: Path) -> int:
+    """Open the lock file, after the directory was made private."""
     folder = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        facts = os.fstat(folder)
-        if facts.st_uid != os.geteuid():
+        status = os.fstat(folder)
+        if status.st_uid != os.geteuid():
             raise StartError(
-                f"state_dir {directory} belongs to uid {facts.st_uid}, not to this daemon's uid "
+                f"state_dir {directory} belongs to uid {status.st_uid}, not to this daemon's uid "
                 f"{os.geteuid()}; change its owner or the setting",
                 EX_CONFIG,
             )
         os.fchmod(folder, 0o700)
-        if facts.st_mode & 0o022:
+        if status.st_mode & 0o022:
             _check_entries(folder, directory)
         flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
         return os.open(LOCK, flags, 0o600, dir_fd=folder)
@@ -83,12 +83,12 @@ def _opened_lock(directory: Path) -> int:
 
 
 def _check_entries(folder: int, directory: Path) -> None:
-    """Others could write here: a link of theirs would lead to files of ours."""
+    """Refuse entries of other users, whose links could lead to files of the daemon."""
     with os.scandir(folder) as entries:
         for entry in entries:
-            facts = entry.stat(follow_symlinks=False)
-            second = stat.S_ISREG(facts.st_mode) and facts.st_nlink > 1
-            if facts.st_uid != os.geteuid() or second:
+            status = entry.stat(follow_symlinks=False)
+            is_linked = stat.S_ISREG(status.st_mode) and status.st_nlink > 1
+            if status.st_uid != os.geteuid() or is_linked:
                 raise StartError(
                     f"state_dir {directory} could be written by others, and {entry.name} in it may be "
                     "theirs: remove it",

@@ -1,8 +1,7 @@
-"""Tells systemd how the daemon is (sd_notify(3), interfaces.md 1.6, O1-O4).
+"""Notifies systemd of the daemon's state (sd_notify(3), interfaces.md 1.6, O1-O4).
 
-A message is one datagram to the socket that ``$NOTIFY_SOCKET`` names; without that, nothing is
-sent. Losing systemd's attention must not end the service: a socket that cannot be reached is
-logged once.
+A message is one datagram to the socket that ``$NOTIFY_SOCKET`` names; without it nothing is sent. The
+service must not end because systemd cannot be reached: the first failure is logged.
 """
 
 import re
@@ -14,7 +13,7 @@ from twisted.logger import Logger
 
 from reviewsd.runtime.printing import printable
 
-_SEND_TIMEOUT = 1.0  # seconds; systemd normally takes a datagram at once, and the reactor waits
+_SEND_TIMEOUT = 1.0  # seconds; systemd normally reads a datagram at once; the reactor waits
 _MICROSECONDS = 1_000_000
 _INTERVAL = re.compile("[0-9]{1,18}")
 
@@ -34,34 +33,34 @@ class Notifier:
     ) -> None:
         self._address = address
         self._monotonic = monotonic
-        self._complained = False
+        self._has_warned = False
 
     def ready(self) -> None:
-        """Everything is up, or a reload is over."""
+        """Report that the start or a reload has ended."""
         self._send("READY=1")
 
     def reloading(self) -> None:
-        """A reload begins; ``ready`` ends it.
+        """Report the begin of a reload; ``ready`` reports its end.
 
-        The time is in the same datagram: without it ``Type=notify-reload`` waits for ever (O2).
+        Without the time in the same datagram ``Type=notify-reload`` would wait for ever (O2).
         """
         moment = int(self._monotonic() * _MICROSECONDS)
         self._send(f"RELOADING=1\nMONOTONIC_USEC={moment}")
 
     def stopping(self) -> None:
-        """The daemon is on its way out."""
+        """Report that the daemon is stopping."""
         self._send("STOPPING=1")
 
     def status(self, text: str) -> None:
-        """The line that ``systemctl status`` shows."""
+        """Set the line that ``systemctl status`` shows."""
         self._send("STATUS=" + printable(" ".join(text.split())))  # a line break ends the field
 
     def extend(self, seconds: float) -> None:
-        """Starting or stopping goes on: wait this much longer, from now."""
+        """Extend the time-out of the start or the stop, from now."""
         self._send(f"EXTEND_TIMEOUT_USEC={int(seconds * _MICROSECONDS)}")
 
     def watchdog(self) -> None:
-        """The daemon is alive."""
+        """Report that the daemon is alive."""
         self._send("WATCHDOG=1")
 
     def _send(self, message: str) -> None:
@@ -73,9 +72,9 @@ class Notifier:
             with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
                 sender.settimeout(_SEND_TIMEOUT)
                 sender.sendto(message.encode(errors="replace"), address)
-        except (OSError, ValueError) as error:  # ValueError: no possible address
-            if not self._complained:
-                self._complained = True
+        except (OSError, ValueError) as error:  # ValueError: the address is invalid
+            if not self._has_warned:
+                self._has_warned = True
                 self._log.warn(
                     "cannot notify systemd at {address}: {error}",
                     address=self._address,
@@ -84,14 +83,14 @@ class Notifier:
 
 
 def watchdog_interval(environ: Mapping[str, str], pid: int) -> float | None:
-    """Seconds between two signs of life: a third of what systemd waits for (O3).
+    """Return the seconds between two notifications: a third of systemd's time-out (O3).
 
     Args:
         environ: Environment with ``WATCHDOG_USEC`` and ``WATCHDOG_PID``, sd_watchdog_enabled(3).
-        pid: The process that asks.
+        pid: The ID of this process.
 
     Returns:
-        None when no watchdog waits for this process.
+        None if systemd expects no notifications from this process.
     """
     timeout = environ.get("WATCHDOG_USEC", "")
     if not _INTERVAL.fullmatch(timeout) or int(timeout) == 0:

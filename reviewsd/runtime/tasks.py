@@ -1,7 +1,7 @@
 """Background work that has an owner.
 
-Who starts work owns it: nothing runs on unnoticed, no failure is lost, and stopping means that
-everything has ended, not that it was asked to. After synapse's ``run_as_background_process``.
+The object that starts work owns it: failures are logged, and ``stop`` returns when all work has ended.
+After synapse's ``run_as_background_process``.
 """
 
 from collections.abc import Awaitable, Callable, Coroutine
@@ -20,24 +20,24 @@ R = TypeVar("R")
 
 
 async def wait_at_most(clock: IReactorTime, seconds: float, done: Deferred[T]) -> None:
-    """Wait for something to happen, but not for ever; it goes on, whatever becomes of the waiting.
+    """Wait for a Deferred for a limited time, without cancelling it afterwards.
 
-    A DeferredList would take a cancellation for an outcome: who is told to stop would go on.
+    A DeferredList would treat the cancellation of the caller as a result, and the caller would go on.
 
     Args:
-        clock: Tells the time.
-        seconds: The most that is waited.
-        done: What is waited for; who made it looks at how it ended.
+        clock: Schedules the time-out.
+        seconds: The longest wait.
+        done: The Deferred. Its result and its failure pass on to its next callback.
     """
     waiting: Deferred[None] = Deferred()
 
-    def tell(outcome: R) -> R:
+    def finish(outcome: R) -> R:
         if not waiting.called:
             waiting.callback(None)
         return outcome
 
-    done.addBoth(tell)
-    timer = clock.callLater(seconds, tell, None)
+    done.addBoth(finish)
+    timer = clock.callLater(seconds, finish, None)
     try:
         await waiting
     finally:
@@ -57,12 +57,12 @@ class TaskSet:
     def start(self, name: str, coroutine: Coroutine[Deferred[Any], Any, object]) -> None:
         """Run a coroutine until it ends or ``stop`` is called; a failure is logged.
 
-        After ``stop`` nothing starts any more: the coroutine is closed unrun. That loses nothing,
-        because what is due is found again at the next start (ARCHITECTURE.md).
+        After ``stop`` the coroutine is closed and does not run. Nothing is lost, because the next start
+        finds all due work in the store (ARCHITECTURE.md).
 
         Args:
-            name: What it does, for the log: "verify intent".
-            coroutine: The work. Its result is dropped.
+            name: The name of the work in the log, e.g. "verify intent".
+            coroutine: The work; its result is dropped.
         """
         if self._stopped:
             coroutine.close()
@@ -73,13 +73,13 @@ class TaskSet:
         ended.addCallback(lambda _: self._running.discard(ended))
 
     def outcome(self, name: str, coroutine: Coroutine[Deferred[Any], Any, T]) -> Deferred[T]:
-        """What comes of work that goes on when whoever waits for it is cancelled.
+        """Return the result of work that goes on if the returned Deferred is cancelled.
 
-        So a client that leaves, whose route Klein then cancels, stops nothing it has asked for. A
-        failure belongs to who waits; where nobody does any more, it is logged.
+        Klein cancels a route when its client leaves; the work that the client requested still ends. A
+        failure is raised to the caller, or logged if the caller was cancelled.
 
         Args:
-            name: As for ``start``.
+            name: The name of the work in the log.
             coroutine: The work.
         """
         waiting: Deferred[T] = Deferred()
@@ -94,7 +94,7 @@ class TaskSet:
                     raise
                 waiting.errback()
             else:
-                waiting.callback(result)  # of no effect where it was cancelled
+                waiting.callback(result)  # without effect after a cancellation
 
         if self._stopped:
             coroutine.close()
@@ -103,7 +103,7 @@ class TaskSet:
         return waiting
 
     async def stop(self) -> None:
-        """Cancel everything and wait until it has ended; its clean-up may take its time."""
+        """Cancel all work and wait until it has ended, with its clean-up."""
         self._stopped = True
         running = tuple(self._running)
         for task in running:
@@ -112,7 +112,7 @@ class TaskSet:
             await task
 
     def _failed(self, failure: Failure, name: str) -> None:
-        # Cancelled by somebody else than ``stop``, it ended although it should not have.
+        # Only ``stop`` may cancel work: any other cancellation is a bug
         if not (self._stopped and failure.check(CancelledError)):
             self._log.failure("{name} failed", failure, name=name)
 
@@ -120,15 +120,15 @@ class TaskSet:
 async def every(
     clock: IReactorTime, seconds: float, action: Callable[[], Awaitable[object]]
 ) -> None:
-    """Periodic work for a TaskSet: acts at once, then always ``seconds`` after the last end.
+    """Call an action at once, and again ``seconds`` after it has ended; for a TaskSet.
 
-    An exception is logged and the work goes on; a LoopingCall would stop for good.
+    An exception is logged and the calls go on; a LoopingCall would stop for good.
     """
     while True:
         try:
             await action()
-        except CancelledError:  # is an Exception; it is how a TaskSet stops this loop
+        except CancelledError:  # an Exception as well; the TaskSet stops this loop
             raise
-        except Exception:  # noqa: BLE001 - logged with its traceback; the next turn may succeed
+        except Exception:  # noqa: BLE001 - logged with its traceback; the next call may succeed
             _log.failure("periodic work failed, next try in {seconds} s", seconds=seconds)
         await deferLater(clock, seconds)

@@ -1,11 +1,10 @@
 """Timers that no change of the wall clock moves (D13).
 
-``ReactorBase.seconds`` of Twisted is ``time.time``. All that waits in Twisted goes by that one method:
-``callLater`` and the DelayedCalls it makes, how long the reactor sleeps, what it runs when it wakes;
-``LoopingCall``, ``deferLater`` and ``addTimeout`` ask the clock that they are given, which is the
-reactor. So a wall clock that was set back by an hour stopped everything for an hour.
+``ReactorBase.seconds`` of Twisted is ``time.time``. All timers of Twisted use this one method:
+``callLater`` and its DelayedCalls, the sleep of the reactor, ``LoopingCall``, ``deferLater`` and
+``addTimeout``. So a wall clock that was set back by an hour stopped everything for an hour.
 
-Only the access log of ``twisted.web`` takes the seconds for those since 1970, and there is none here.
+Only the access log of ``twisted.web`` needs the seconds since 1970, and it is switched off.
 """
 
 import time
@@ -17,13 +16,6 @@ R = TypeVar("R", bound=ReactorBase)
 
 
 def steady(reactor: R) -> R:
-    """Have a reactor go by the monotonic clock; call it as soon as there is one.
-
-    Args:
-        reactor: Nothing waits on it yet.
-
-    Returns:
-        The same.
-    """
-    reactor.seconds = time.monotonic  # as a subclass would have it
+    """Make a reactor without timers use the monotonic clock, and return it."""
+    reactor.seconds = time.monotonic  # as a subclass would
     return reactor

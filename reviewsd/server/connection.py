@@ -11,7 +11,7 @@ do not extend the time for a head or a body. A client that does not take its res
 until it has, and is cut off if it takes it too slowly.
 
 **Quick.** A whole request that came alone goes from ``dataReceived`` to ``send`` in one call. A request
-behind it waits for a turn (``pipelines``), so that other clients are answered in between.
+behind it waits for a turn (``runtime.turn_queue``), so that other clients are answered in between.
 """
 
 from collections.abc import Callable
@@ -164,7 +164,7 @@ class ClientConnection(Protocol):
     def connectionLost(self, reason: Failure = connectionDone) -> None:  # noqa: ARG002
         self.state = State.CLOSING
         self._connections.leave(self)
-        self._connections.pipelines.forget(self._take_turn)
+        self._connections.turns.remove(self._take_turn)
         self._release()
         if self._pending is not None:
             self._pending.cancel()
@@ -262,16 +262,20 @@ class ClientConnection(Protocol):
         """Go on after a response: with bytes that are here already, or with those to come."""
         if self.parser.buffer:
             self.state = State.QUEUED
-            self._connections.pipelines.put_off(self._take_turn, self.abort)
+            self._connections.turns.add(self._take_turn)
         elif self._has_finished:
             self._end()
         else:
             self._resume_reading()
 
     def _take_turn(self) -> None:
-        """Read the request that was queued."""
+        """Read the request that was queued; an exception ends the connection, as in ``dataReceived``."""
         self.state = State.READING
-        self._read_request()
+        try:
+            self._read_request()
+        except Exception:  # noqa: BLE001 - logged with its traceback
+            self._log.failure("answering a pipelined request failed")
+            self.abort()
 
     # Answering ------------------------------------------------------------------------------------
 

@@ -18,7 +18,8 @@ from reviewsd.domain.addresses import client_network, neighbourhood
 from reviewsd.domain.clients import is_trusted
 from reviewsd.http1 import problems
 from reviewsd.http1.problems import Problem
-from reviewsd.server.pipelines import Pipelines
+from reviewsd.runtime.cooperative import TURN_SECONDS
+from reviewsd.runtime.turn_queue import TurnQueue
 
 DRAIN_SECONDS = 20
 """Longest time for responses under way when the daemon stops; systemd waits longer."""
@@ -114,7 +115,8 @@ class Connections:
     ) -> None:
         self.clock = clock
         self.limits = limits
-        self.pipelines = Pipelines(clock)
+        self.turns = TurnQueue(clock, TURN_SECONDS)
+        """Connections whose next request is here already."""
         self.now = clock.seconds()
         """The clock's seconds at the last sweep: exact enough for a deadline a minute ahead."""
         self.open: set[CountedConnection] = set()

@@ -7,6 +7,7 @@ when its folder has been removed (ARCHITECTURE.md, contract 1).
 
 import datetime
 import mmap
+import time
 from bisect import bisect_left
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -22,6 +23,7 @@ from reviewsd.domain.naming import Ambiguous, mention_key
 from reviewsd.domain.search_query import NEWEST, Cursor, SearchQuery
 from reviewsd.http1 import urls
 from reviewsd.http1.representation import Rendered, Representation
+from reviewsd.runtime.counters import Counts
 from reviewsd.snapshot import layout
 from reviewsd.snapshot.columns import set_key
 from reviewsd.snapshot.digests import Digests
@@ -283,6 +285,15 @@ class Snapshots:
     def deleted(self) -> bool:
         """Whether what is served is only in memory: nobody else can open it any more."""
         return not (self.empty or (self._root / layout.CURRENT / layout.MANIFEST).exists())
+
+    def gauges(self) -> Counts:
+        """Return the size and the age of the current snapshot for the metrics (O9)."""
+        if self._current is None:
+            return {}
+        return {
+            "reviews": self._current.manifest.review_count,
+            "snapshot_age_seconds": max(time.time() - self._current.seen.published_at, 0.0),
+        }
 
     def observe(self, observer: Callable[[Snapshot], None]) -> None:
         """Have each new snapshot told, and the current one at once."""

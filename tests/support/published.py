@@ -16,7 +16,7 @@ from pathlib import Path
 
 import msgspec
 
-from reviewsd.app.daemon import program_version, publication_order
+from reviewsd.app.publication import program_version, publication_order
 from reviewsd.config.errors import ConfigError
 from reviewsd.config.load import load
 from reviewsd.publish.messages import Job, PublicationOrder, Published

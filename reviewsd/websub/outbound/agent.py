@@ -28,6 +28,7 @@ from reviewsd.config.schema import Callbacks, Config
 from reviewsd.domain.addresses import Addresses, AddressRefusedError
 from reviewsd.domain.callback import Callback, stored
 from reviewsd.runtime.state_dir import EX_CONFIG, StartError
+from reviewsd.runtime.turn_queue import TurnQueue
 from reviewsd.websub.outbound.client import Payload
 from reviewsd.websub.outbound.connection import Connection
 from reviewsd.websub.outbound.dialer import Dialer
@@ -36,7 +37,6 @@ from reviewsd.websub.outbound.pool import Pool
 from reviewsd.websub.outbound.resolver import Resolver, SystemNames
 from reviewsd.websub.outbound.response_parser import ResponseParser
 from reviewsd.websub.outbound.tls import Tls
-from reviewsd.websub.outbound.turn_queue import TurnQueue
 
 MAX_CHALLENGE_BODY = 1024  # bytes of the response to a GET; E12
 STOPPING = "this service is stopping"

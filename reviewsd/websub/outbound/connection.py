@@ -31,11 +31,11 @@ from zope.interface import implementer
 from reviewsd.config.schema import Callbacks
 from reviewsd.domain.callback import Callback
 from reviewsd.http1.representation import Buffer
+from reviewsd.runtime.turn_queue import TurnQueue
 from reviewsd.websub.outbound import tls
 from reviewsd.websub.outbound.errors import NoResponseError
 from reviewsd.websub.outbound.response_parser import MalformedResponseError, ResponseParser
 from reviewsd.websub.outbound.tls import READ_SIZE, CertificateRefusedError, Tls
-from reviewsd.websub.outbound.turn_queue import TurnQueue
 
 SUCCESS = range(200, 300)
 MAX_UNREAD = 16_384  # bytes left of a body up to which the connection is reused

@@ -15,7 +15,7 @@ from twisted.internet.task import deferLater
 from twisted.internet.threads import deferToThread
 
 from reviewsd.admin.events import MAX_WAITING, EventRoutes
-from reviewsd.monitoring.events import Events, Hear
+from reviewsd.monitoring.events import Events, Listener
 from tests.support.admin_socket import RESPONSES, listen
 
 MANY = 5 * MAX_WAITING
@@ -23,18 +23,18 @@ TEXT = "x" * 1_000
 
 
 class Source(Events):
-    """Tells what it is told to tell."""
+    """Events that the test publishes."""
 
     def __init__(self) -> None:
-        self.listeners: list[Hear] = []
+        self.listeners: list[Listener] = []
 
-    def listen(self, hear: Hear) -> Callable[[], None]:
-        self.listeners.append(hear)
-        return lambda: self.listeners.remove(hear)
+    def listen(self, listener: Listener) -> Callable[[], None]:
+        self.listeners.append(listener)
+        return lambda: self.listeners.remove(listener)
 
     def tell(self, number: int) -> None:
-        for hear in tuple(self.listeners):
-            hear({"type": "load", "number": number, "text": TEXT})
+        for listener in tuple(self.listeners):
+            listener({"type": "load", "number": number, "text": TEXT})
 
 
 class Office:

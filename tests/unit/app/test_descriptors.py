@@ -1,4 +1,4 @@
-"""The limit of open files is raised, and connections that would not fit are not taken (S4)."""
+"""The limit of open files is raised, and the number of connections fits into it (S4)."""
 
 import resource
 from pathlib import Path
@@ -11,35 +11,35 @@ from reviewsd.app import descriptors
 from reviewsd.app.descriptors import MIN_CONNECTIONS, OTHERS, fitted
 from reviewsd.config.schema import Config, ServerConfig
 
-OF_THE_HUB = (
-    2_176  # files for 64 deliveries and 64 verifications at once, and 16 idle ones for each
-)
+HUB_FILES = 2_176  # files for 64 deliveries and 64 verifications at once, and 16 idle ones for each
 CONFIG = Config(base_url="https://example.com", data_dir=Path("/data"))
 
 
 @pytest.mark.parametrize(
-    ("wanted", "limit", "expected"),
+    ("configured", "limit", "expected"),
     [
         (4096, 16_384, 4096),
-        (4096, 4096 + OTHERS + OF_THE_HUB, 4096),
-        (4096, 4096 + OTHERS + OF_THE_HUB - 1, 4095),
+        (4096, 4096 + OTHERS + HUB_FILES, 4096),
+        (4096, 4096 + OTHERS + HUB_FILES - 1, 4095),
         (4096, 1024, 320),
         (1_000_000, 1_048_576, 1_000_000),
         (4096, 256, MIN_CONNECTIONS),
         (16, 256, 16),
     ],
 )
-def test_connections_leave_room_for_all_else(wanted: int, limit: int, expected: int) -> None:
-    config = replace(CONFIG, server=ServerConfig(max_connections=wanted))
+def test_connections_are_lowered_to_the_limit_of_files(
+    configured: int, limit: int, expected: int
+) -> None:
+    config = replace(CONFIG, server=ServerConfig(max_connections=configured))
     with capturedLogs() as events:
-        found = fitted(config, limit)
-    assert expected == found.server.max_connections
-    assert found == replace(config, server=replace(config.server, max_connections=expected))
-    assert (expected != wanted) == bool(events)
+        result = fitted(config, limit)
+    assert expected == result.server.max_connections
+    assert result == replace(config, server=replace(config.server, max_connections=expected))
+    assert (expected != configured) == bool(events)
 
 
-def test_a_limit_that_may_not_be_raised_counts_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A system call filter says so."""
+def test_limit_that_cannot_be_raised_is_used_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A system call filter may refuse to raise it."""
 
     def refuse(_which: int, _limits: tuple[int, int]) -> None:
         raise PermissionError(1, "Operation not permitted")

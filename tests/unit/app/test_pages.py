@@ -1,4 +1,4 @@
-"""What ``check`` says of the pages' configuration."""
+"""Warnings and faults of the pages' configuration."""
 
 import datetime
 import json
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from reviewsd.app.pages import doubts, fault, page_settings
+from reviewsd.app.pages import fault, page_settings, warnings
 from reviewsd.config.schema import Config, Pages, Security
 from reviewsd.domain.dataset import load
 from reviewsd.pages.site import PageSettings
@@ -24,21 +24,21 @@ def config(folder: Path | None = None, **pages: str) -> Config:
     )
 
 
-def test_the_defaults_are_those_of_pages() -> None:
+def test_default_settings_are_those_of_pages() -> None:
     assert PageSettings() == page_settings(config())
-    assert [] == list(doubts(config(), NOW))
+    assert [] == list(warnings(config(), NOW))
 
 
-def test_an_accent_that_is_hard_to_read_is_doubted() -> None:
-    told = (
+def test_unreadable_accent_is_warned_of() -> None:
+    text = (
         "words in #ffcc00 would be hard to read (contrast 1.4, wanted 4.5); "
         "the pages have #846a00 in its place"
     )
-    assert [("pages.accent", told)] == list(doubts(config(accent="#FFCC00"), NOW))
+    assert [("pages.accent", text)] == list(warnings(config(accent="#FFCC00"), NOW))
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "said"),
+    ("name", "text", "expected"),
     [
         (
             "home.html",
@@ -54,31 +54,31 @@ def test_an_accent_that_is_hard_to_read_is_doubted() -> None:
         ("words.json", '{"skip": 1}', "words.json: Expected `str`, got `int` - at `$[...]`"),
     ],
 )
-def test_a_faulty_template_is_named(tmp_path: Path, name: str, text: str, said: str) -> None:
+def test_fault_names_the_template(tmp_path: Path, name: str, text: str, expected: str) -> None:
     (tmp_path / name).write_text(text)
-    assert f"{tmp_path}/{said}" == fault(config(tmp_path), DATASET)
+    assert f"{tmp_path}/{expected}" == fault(config(tmp_path), DATASET)
 
 
-def test_other_files_mean_nothing(tmp_path: Path) -> None:
+def test_other_files_are_ignored(tmp_path: Path) -> None:
     (tmp_path / ".home.html.swp").write_text("{{ a")
     (tmp_path / "README").write_text("{{ a")
     assert None is fault(config(tmp_path), DATASET)
 
 
-def test_a_folder_that_is_not_there_is_a_fault(tmp_path: Path) -> None:
-    gone = tmp_path / "gone"
-    assert f"pages.templates_dir: cannot read {gone}: no such folder" == fault(
-        config(gone), DATASET
+def test_missing_folder_is_a_fault(tmp_path: Path) -> None:
+    missing = tmp_path / "missing"
+    assert f"pages.templates_dir: cannot read {missing}: no such folder" == fault(
+        config(missing), DATASET
     )
 
 
 def security(expires: datetime.datetime) -> Config:
-    given = Security(contact=("mailto:a@b.example",), expires=expires)
-    return Config(base_url="https://a.example", data_dir=Path("/data"), security=given)
+    section = Security(contact=("mailto:a@b.example",), expires=expires)
+    return Config(base_url="https://a.example", data_dir=Path("/data"), security=section)
 
 
 @pytest.mark.parametrize(
-    ("days", "told"),
+    ("days", "texts"),
     [
         (-1, ["security.txt expired on 2026-11-21; look its contacts over and set a later time"]),
         (29, ["security.txt expires on 2026-12-21; look its contacts over and set a later time"]),
@@ -86,7 +86,7 @@ def security(expires: datetime.datetime) -> Config:
         (300, []),
     ],
 )
-def test_security_txt_is_doubted_a_month_before_it_expires(days: int, told: list[str]) -> None:
+def test_security_txt_is_warned_of_a_month_before_it_expires(days: int, texts: list[str]) -> None:
     expiring = security(NOW + datetime.timedelta(days=days))
 
-    assert [("security.expires", each) for each in told] == list(doubts(expiring, NOW))
+    assert [("security.expires", text) for text in texts] == list(warnings(expiring, NOW))

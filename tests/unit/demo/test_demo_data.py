@@ -1,4 +1,4 @@
-"""The sample business must survive the closest look: it is the first data anybody sees.
+"""The sample business is plausible in detail: it is the first data that a newcomer sees.
 
 Every figure in its insights is recomputed here from ``per_review``. Where data-model.md leaves the
 formula open, the sample says: an aspect's score is its balance of mentions, every other score the
@@ -74,8 +74,8 @@ def mean(values: Iterable[float]) -> float:
     return rounded(sum(numbers, Decimal()) / len(numbers), 2)
 
 
-def percent(part: int, whole: int) -> float:
-    return rounded(Decimal(100 * part) / whole, 1)
+def percent(part: int, total: int) -> float:
+    return rounded(Decimal(100 * part) / total, 1)
 
 
 def shares(sentiments: list[str]) -> dict[str, float]:
@@ -111,11 +111,11 @@ def plain_words(text: str) -> set[str]:
 
 
 @pytest.mark.parametrize("text", [REVIEWS_TEXT, INSIGHTS_TEXT], ids=["reviews", "insights"])
-def test_a_file_is_written_in_one_stable_form(text: str) -> None:
+def test_file_is_written_in_one_stable_form(text: str) -> None:
     assert json.dumps(json.loads(text), indent=1, ensure_ascii=False) + "\n" == text
 
 
-def test_the_business_is_complete() -> None:
+def test_business_is_complete() -> None:
     business = msgspec.convert(REVIEWS_FILE["business"], Business)
 
     assert set(Business.__struct_fields__) == set(REVIEWS_FILE["business"])
@@ -123,7 +123,7 @@ def test_the_business_is_complete() -> None:
     assert business.language == "en"
 
 
-def test_the_opening_hours_use_all_that_the_model_allows() -> None:
+def test_opening_hours_use_all_that_the_model_allows() -> None:
     hours = msgspec.convert(REVIEWS_FILE["business"], Business).hours
 
     assert len({opening.day for opening in hours}) < len(hours), "a day with two openings"
@@ -132,14 +132,14 @@ def test_the_opening_hours_use_all_that_the_model_allows() -> None:
 
 
 def test_every_address_is_an_example() -> None:
-    """RFC 2606: the sample must not send anybody to a site of somebody else."""
+    """RFC 2606: the sample must not link to a real site."""
     urls = re.findall(r'https?://([^/"?#\s]+)', REVIEWS_TEXT + INSIGHTS_TEXT)
 
     assert urls
     assert not [host for host in urls if not host.endswith(".example")]
 
 
-def test_the_reviews_are_complete_and_newest_first() -> None:
+def test_reviews_are_complete_and_newest_first() -> None:
     members = tuple(name for name in Review.__struct_fields__ if name not in times.STAMPS)
     assert {members} == {tuple(raw) for raw in REVIEWS_FILE["reviews"]}
     assert 118 <= len(REVIEWS) <= 124
@@ -157,7 +157,7 @@ def test_ids_are_unique_ulids_of_the_day_of_the_review() -> None:
         assert review.date == moment.date(), review
 
 
-def test_the_reviews_span_three_years_unevenly() -> None:
+def test_reviews_span_three_years_unevenly() -> None:
     days = [review.date for review in REVIEWS]
 
     assert datetime.date(2026, 11, 10) == max(days)
@@ -199,16 +199,16 @@ def test_no_reply_is_older_than_its_review_or_younger_than_the_set() -> None:
     "sample",
     ["naïve", "Québec", "Zoë", "🦕", "❤️", "&", "<b>", '"', "\n\n", "¡R", "Merci", "Pünktlich"],
 )
-def test_texts_hold_what_breaks_careless_readers(sample: str) -> None:
+def test_texts_contain_cases_that_break_careless_parsers(sample: str) -> None:
     assert any(sample in (review.text or "") for review in REVIEWS)
 
 
 @pytest.mark.parametrize("direction", ["R", "AL"])
-def test_an_author_writes_from_right_to_left(direction: str) -> None:
+def test_author_writes_from_right_to_left(direction: str) -> None:
     assert any(unicodedata.bidirectional(review.author[0]) == direction for review in REVIEWS)
 
 
-def test_texts_are_short_and_long_and_each_its_own() -> None:
+def test_texts_vary_in_length_and_are_unique() -> None:
     texts = [review.text for review in REVIEWS if review.text]
 
     assert len(set(texts)) == len(texts)
@@ -217,7 +217,7 @@ def test_texts_are_short_and_long_and_each_its_own() -> None:
     assert max(map(len, texts)) <= 1800
 
 
-def test_the_insights_decode_and_have_every_member() -> None:
+def test_insights_decode_and_have_every_member() -> None:
     insights = msgspec.convert(INSIGHTS_FILE, Insights)
 
     assert Insights.__struct_fields__ == tuple(INSIGHTS_FILE)
@@ -226,7 +226,7 @@ def test_the_insights_decode_and_have_every_member() -> None:
     assert len(INSIGHTS_FILE["faq"]) == 8
 
 
-def test_the_insights_cover_exactly_the_reviews() -> None:
+def test_insights_cover_exactly_the_reviews() -> None:
     assert list(PER_REVIEW) == [review.id for review in REVIEWS]
     assert len(REVIEWS) == INSIGHTS_FILE["review_count"]
     assert {
@@ -235,14 +235,14 @@ def test_the_insights_cover_exactly_the_reviews() -> None:
     } == INSIGHTS_FILE["date_range"]
 
 
-def test_a_review_has_the_sentiment_of_its_score() -> None:
+def test_review_has_the_sentiment_of_its_score() -> None:
     for labels in PER_REVIEW.values():
         score = labels["score"]
         expected = "positive" if score >= 0.25 else "negative" if score <= -0.25 else "neutral"
         assert expected == labels["sentiment"], labels
 
 
-def test_a_rating_without_text_mentions_nothing() -> None:
+def test_rating_without_text_has_no_mentions() -> None:
     for review in REVIEWS:
         labels = PER_REVIEW[review.id]
         if review.text is None:
@@ -251,15 +251,15 @@ def test_a_rating_without_text_mentions_nothing() -> None:
 
 
 def test_every_id_in_a_review_is_an_entity() -> None:
-    known = {group: {e["id"] for g, e in ENTITIES if g == group} for group in GROUPS}
-    known["aspects"] = {aspect["id"] for aspect in INSIGHTS_FILE["aspects"]}
+    ids = {group: {e["id"] for g, e in ENTITIES if g == group} for group in GROUPS}
+    ids["aspects"] = {aspect["id"] for aspect in INSIGHTS_FILE["aspects"]}
 
     for review_id, labels in PER_REVIEW.items():
         for group in GROUPS:
-            assert set() == set(labels[group]) - known[group], review_id
+            assert set() == set(labels[group]) - ids[group], review_id
             assert len(set(labels[group])) == len(labels[group]), review_id
         aspects = [aspect["id"] for aspect in labels["aspects"]]
-        assert set() == set(aspects) - known["aspects"], review_id
+        assert set() == set(aspects) - ids["aspects"], review_id
         assert len(set(aspects)) == len(aspects), review_id
 
 
@@ -291,7 +291,7 @@ def test_overall_sentiment_adds_up() -> None:
 
 
 @each_aspect
-def test_an_aspect_adds_up(aspect: dict[str, Any]) -> None:
+def test_figures_of_aspect_add_up(aspect: dict[str, Any]) -> None:
     mentions = aspect_mentions(aspect["id"])
     counts = shares([mention["sentiment"] for mention in mentions.values()])
     balance = Decimal(counts["positive_count"]) - Decimal(counts["negative_count"])
@@ -306,21 +306,21 @@ def test_an_aspect_adds_up(aspect: dict[str, Any]) -> None:
 
 
 @each_entity
-def test_an_entity_adds_up(group: str, entity: dict[str, Any]) -> None:
+def test_figures_of_entity_add_up(group: str, entity: dict[str, Any]) -> None:
     reviews = mentioning(group, entity["id"])
     computed = {
         **shares([PER_REVIEW[review]["sentiment"] for review in reviews]),
         "score": mean(PER_REVIEW[review]["score"] for review in reviews),
         "average_rating": mean(BY_ID[review].rating for review in reviews),
     }
-    given = {name: entity[name] for name in computed if name in entity}
+    figures = {name: entity[name] for name in computed if name in entity}
 
     assert set(entity) == MEMBERS[group]
-    assert given == {name: computed[name] for name in given}
+    assert figures == {name: computed[name] for name in figures}
 
 
 @each_entity
-def test_the_examples_and_phrases_of_an_entity_are_real(group: str, entity: dict[str, Any]) -> None:
+def test_examples_and_phrases_of_an_entity_are_real(group: str, entity: dict[str, Any]) -> None:
     reviews = mentioning(group, entity["id"])
     texts = [text_of(review) for review in reviews]
 
@@ -331,7 +331,7 @@ def test_the_examples_and_phrases_of_an_entity_are_real(group: str, entity: dict
 
 
 @pytest.mark.parametrize("entity", INSIGHTS_FILE["entities"]["technicians"], ids=lambda e: e["id"])
-def test_a_technician_is_mentioned_where_the_text_names_them(entity: dict[str, Any]) -> None:
+def test_technician_is_mentioned_where_the_text_names_them(entity: dict[str, Any]) -> None:
     (first_name,) = plain_words(entity["name"].split()[0])
     naming = [r.id for r in REVIEWS if first_name in plain_words(r.text or "")]
 
@@ -342,14 +342,14 @@ def test_a_technician_is_mentioned_where_the_text_names_them(entity: dict[str, A
 @pytest.mark.parametrize(
     "entity", INSIGHTS_FILE["entities"]["service_areas"], ids=lambda e: e["id"]
 )
-def test_a_service_area_is_mentioned_where_the_text_names_it(entity: dict[str, Any]) -> None:
+def test_service_area_is_mentioned_where_the_text_names_it(entity: dict[str, Any]) -> None:
     naming = [review.id for review in REVIEWS if entity["label"] in (review.text or "")]
 
     assert naming == mentioning("service_areas", entity["id"])
     assert entity["label"] in REVIEWS_FILE["business"]["service_areas"]
 
 
-def test_the_months_are_complete_and_add_up() -> None:
+def test_months_are_complete_and_add_up() -> None:
     """A month without reviews stays in the row, so that a chart shows the gap."""
     first, last = f"{REVIEWS[-1].date:%Y-%m}", f"{REVIEWS[0].date:%Y-%m}"
     months = [f"{y}-{m:02}" for y in range(2023, 2027) for m in range(1, 13)]
@@ -372,7 +372,7 @@ def test_the_months_are_complete_and_add_up() -> None:
     assert 0 in {month["review_count"] for month in expected}
 
 
-def test_the_trend_is_that_of_the_last_year() -> None:
+def test_trend_is_that_of_the_last_year() -> None:
     def year_to(last: datetime.date) -> float:
         first = last.replace(year=last.year - 1)
         return mean(PER_REVIEW[r.id]["score"] for r in REVIEWS if first < r.date <= last)
@@ -384,12 +384,12 @@ def test_the_trend_is_that_of_the_last_year() -> None:
 
 
 @pytest.mark.parametrize("entry", INSIGHTS_FILE["faq"], ids=lambda entry: entry["question"])
-def test_an_answer_rests_on_reviews_with_text(entry: dict[str, Any]) -> None:
+def test_answer_cites_reviews_with_text(entry: dict[str, Any]) -> None:
     assert entry["example_review_ids"]
     assert not [review for review in entry["example_review_ids"] if not text_of(review)]
 
 
-def test_amounts_in_answers_stand_in_their_reviews() -> None:
+def test_amount_in_answer_is_in_its_review() -> None:
     """The figures are what readers check first."""
     for entry in INSIGHTS_FILE["faq"]:
         reviews = [BY_ID[review_id] for review_id in entry["example_review_ids"]]
@@ -398,6 +398,6 @@ def test_amounts_in_answers_stand_in_their_reviews() -> None:
         assert not [a for a in re.findall(r"\$[0-9]+", entry["answer"]) if a not in sources]
 
 
-def test_the_summary_is_short_and_the_pull_quote_verbatim() -> None:
+def test_summary_is_short_and_the_pull_quote_verbatim() -> None:
     assert 2 <= len(INSIGHTS_FILE["summary"].split("\n\n")) <= 3
     assert any(INSIGHTS_FILE["pull_quote"] in (review.text or "") for review in REVIEWS)

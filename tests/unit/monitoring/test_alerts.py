@@ -18,12 +18,12 @@ RUNBOOK = (ROOT / "docs" / "runbook.md").read_text()
 every_rule = pytest.mark.parametrize("rule", RULES, ids=[rule["alert"] for rule in RULES])
 
 
-def test_there_are_eight() -> None:
+def test_eight_rules_have_names_of_their_own() -> None:
     assert 8 == len(RULES) == len({rule["alert"] for rule in RULES})
 
 
 @every_rule
-def test_a_rule_says_when_how_bad_and_what_to_do(rule: dict[str, Any]) -> None:
+def test_rule_has_duration_severity_and_summary(rule: dict[str, Any]) -> None:
     assert {"alert", "expr", "for", "labels", "annotations"} == set(rule)
     assert re.fullmatch(r"[0-9]+[mh]", rule["for"])
     assert rule["labels"]["severity"] in {"warning", "critical"}
@@ -33,7 +33,7 @@ def test_a_rule_says_when_how_bad_and_what_to_do(rule: dict[str, Any]) -> None:
 
 
 @every_rule
-def test_a_rule_has_its_section_of_the_runbook(rule: dict[str, Any]) -> None:
+def test_rule_has_a_section_of_the_runbook(rule: dict[str, Any]) -> None:
     name = rule["alert"]
     assert rule["annotations"]["runbook"].endswith(f" docs/runbook.md#{name.lower()}")
     _, _, section = RUNBOOK.partition(f"\n## {name}\n")
@@ -46,10 +46,10 @@ def test_a_rule_has_its_section_of_the_runbook(rule: dict[str, Any]) -> None:
         assert part in section
 
 
-def test_the_runbook_has_no_other_section() -> None:
+def test_runbook_has_only_sections_of_rules() -> None:
     assert [rule["alert"] for rule in RULES] == re.findall("^## (.*)", RUNBOOK, re.MULTILINE)
 
 
-def test_the_runbook_points_to_what_is_there() -> None:
+def test_links_of_the_runbook_lead_to_its_sections() -> None:
     sections = {name.lower() for name in re.findall("^## (.*)", RUNBOOK, re.MULTILINE)}
     assert sections >= set(re.findall(r"\(#([a-z]+)\)", RUNBOOK))

@@ -1,4 +1,4 @@
-"""Who watches is told what the log tells (A3)."""
+"""Outcomes in the log are events for listeners (A3)."""
 
 from collections.abc import Mapping
 
@@ -8,19 +8,19 @@ from reviewsd.monitoring.events import Events
 
 
 class Watch:
-    """Events, a log that feeds them, and what was heard."""
+    """``Events``, a log that feeds them, and a listener that records them."""
 
     def __init__(self) -> None:
         self.events = Events()
-        self.heard: list[Mapping[str, object]] = []
-        self.leave = self.events.listen(self.heard.append)
+        self.received: list[Mapping[str, object]] = []
+        self.remove = self.events.listen(self.received.append)
         self.log = Logger(namespace="reviewsd.test", observer=LogPublisher(self.events))
 
 
-def test_an_outcome_is_told_with_the_fields_of_the_log() -> None:
+def test_outcome_has_the_fields_of_its_log_line() -> None:
     watch = Watch()
     watch.log.info("published {reviews} reviews", reviews=7, type="load")
-    (event,) = watch.heard
+    (event,) = watch.received
     assert {
         "type": "load",
         "ts": event["ts"],
@@ -30,23 +30,23 @@ def test_an_outcome_is_told_with_the_fields_of_the_log() -> None:
     } == event
 
 
-def test_other_lines_of_the_log_are_not_told() -> None:
+def test_other_log_lines_are_no_events() -> None:
     watch = Watch()
     watch.log.info("something")
     watch.log.info("something", type="unknown")
     watch.log.info("something", type=7)
-    assert [] == watch.heard
+    assert [] == watch.received
 
 
-def test_each_listener_is_told_until_it_leaves() -> None:
+def test_listener_receives_events_until_it_is_removed() -> None:
     watch = Watch()
-    others: list[Mapping[str, object]] = []
-    watch.events.listen(others.append)
+    received_by_second: list[Mapping[str, object]] = []
+    watch.events.listen(received_by_second.append)
     watch.log.info("one", type="load")
-    watch.leave()
-    watch.leave()
+    watch.remove()
+    watch.remove()
     watch.log.info("two", type="load")
     assert (["one"], ["one", "two"]) == (
-        [event["event"] for event in watch.heard],
-        [event["event"] for event in others],
+        [event["event"] for event in watch.received],
+        [event["event"] for event in received_by_second],
     )

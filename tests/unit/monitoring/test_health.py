@@ -1,4 +1,4 @@
-"""Whether the daemon is alive (O3), in a time that passes as it is told to."""
+"""Whether the daemon is alive (O3), on a clock that the tests advance."""
 
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -28,31 +28,31 @@ from tests.support.admin_socket import told
 
 
 class Harness:
-    """A health, its clock, and a store that answers as it is told to."""
+    """A ``Health``, its clock, and a store whose response the test chooses."""
 
     def __init__(self) -> None:
         self.clock = Clock()
         self.answer: Callable[[], Awaitable[object]] = lambda: succeed(None)
         self.health = Health(self.clock, self._probe)
-        self.signs = 0
+        self.notifications = 0
         self.health.start()
 
     async def _probe(self) -> None:
         await self.answer()
 
-    def go(self, seconds: float, step: float = TICK_SECONDS / 2) -> None:
-        """Let time pass in small steps, as a reactor that is not late does."""
+    def advance(self, seconds: float, step: float = TICK_SECONDS / 2) -> None:
+        """Advance the clock in small steps, as a reactor that is not late does."""
         for _ in range(round(seconds / step)):
             self.clock.advance(step)
 
-    def beat(self) -> int:
-        """Signs of life so far, after one more should have been given."""
+    def notify(self) -> int:
+        """Return the notifications of the watchdog so far, after one more was due."""
 
-        def sign() -> None:
-            self.signs += 1
+        def alive() -> None:
+            self.notifications += 1
 
-        Deferred.fromCoroutine(self.health.beat(sign))
-        return self.signs
+        Deferred.fromCoroutine(self.health.notify(alive))
+        return self.notifications
 
 
 @pytest.fixture
@@ -60,34 +60,34 @@ def harness() -> Harness:
     return Harness()
 
 
-def test_all_is_well(harness: Harness) -> None:
+def test_healthy_daemon_notifies_the_watchdog(harness: Harness) -> None:
     assert (0.0, None, True) == (
         harness.health.lag,
         harness.health.stuck,
         harness.health.store_works,
     )
-    harness.go(30)
+    harness.advance(30)
     assert (0.0, None, True) == (
         harness.health.lag,
         harness.health.stuck,
         harness.health.store_works,
     )
-    assert 1 == harness.beat()
+    assert 1 == harness.notify()
 
 
-def test_before_it_looks_there_is_nothing_wrong() -> None:
+def test_nothing_is_wrong_before_the_start() -> None:
     health = Health(Clock(), lambda: succeed(None))
     assert (0.0, None, True) == (health.lag, health.stuck, health.store_works)
 
 
 @pytest.mark.parametrize("late", [LATE_SECONDS - 0.1, LATE_SECONDS, 60.0])
-def test_a_reactor_that_is_late_gives_no_sign_of_life(harness: Harness, late: float) -> None:
-    """O3: whether it is asked before or after its own look."""
-    harness.go(5)
+def test_late_reactor_does_not_notify_the_watchdog(harness: Harness, late: float) -> None:
+    """O3: before the next tick as well as after it."""
+    harness.advance(5)
     stuck = late >= LATE_SECONDS
     harness.clock.rightNow += TICK_SECONDS + late  # nothing runs meanwhile
     with capturedLogs() as events:
-        assert int(not stuck) == harness.beat()
+        assert int(not stuck) == harness.notify()
     assert [f"no sign of life for systemd: the reactor is {late:.1f} s late"] * stuck == told(
         events
     )
@@ -95,58 +95,58 @@ def test_a_reactor_that_is_late_gives_no_sign_of_life(harness: Harness, late: fl
     assert stuck == (harness.health.stuck is not None)
     assert pytest.approx(late) == harness.health.lag
 
-    harness.go(1)
+    harness.advance(1)
     assert harness.health.stuck is None
-    assert harness.beat() > 0
+    assert harness.notify() > 0
     assert pytest.approx(late) == harness.health.lag  # for a minute
 
 
-def test_the_worst_of_the_last_minute_is_told(harness: Harness) -> None:
+def test_lag_is_the_longest_of_the_last_minute(harness: Harness) -> None:
     harness.clock.advance(TICK_SECONDS + 0.8)
     assert pytest.approx(0.8) == harness.health.lag
-    harness.go(50)
+    harness.advance(50)
     assert pytest.approx(0.8) == harness.health.lag
-    harness.go(20)
+    harness.advance(20)
     assert 0.0 == harness.health.lag
 
 
-def test_a_store_that_does_not_answer_gives_no_sign_of_life(harness: Harness) -> None:
-    """O3: but a busy one does."""
+def test_silent_store_does_not_notify_the_watchdog(harness: Harness) -> None:
+    """O3: a store that is only busy does."""
     waiting: Deferred[None] = Deferred()
     harness.answer = lambda: waiting
-    harness.go(PROBE_SECONDS)
+    harness.advance(PROBE_SECONDS)
     assert harness.health.store_works
-    harness.go(PATIENCE_SECONDS)
+    harness.advance(PATIENCE_SECONDS)
     assert not harness.health.store_works
-    assert 1 == harness.beat()
-    harness.go(SILENT_SECONDS - PATIENCE_SECONDS)
+    assert 1 == harness.notify()
+    harness.advance(SILENT_SECONDS - PATIENCE_SECONDS)
     assert "the store has not answered for 10 s" == harness.health.stuck
-    assert 1 == harness.beat()
+    assert 1 == harness.notify()
 
     harness.answer = lambda: succeed(None)
     waiting.callback(None)
     assert harness.health.store_works
-    assert 2 == harness.beat()
+    assert 2 == harness.notify()
 
 
-def test_a_store_that_fails_is_alive_and_does_not_work(harness: Harness) -> None:
-    """D9: a restart would not help it, and reads go on."""
+def test_failing_store_notifies_the_watchdog(harness: Harness) -> None:
+    """D9: a restart would not help it, and reads are still answered."""
 
     async def fail() -> None:
         raise StoreError("the disk is full")
 
     harness.answer = fail
-    harness.go(60)
+    harness.advance(60)
     assert (False, None) == (harness.health.store_works, harness.health.stuck)
-    assert 1 == harness.beat()
+    assert 1 == harness.notify()
     harness.answer = lambda: succeed(None)
-    harness.go(PROBE_SECONDS)
+    harness.advance(PROBE_SECONDS)
     assert harness.health.store_works
 
 
-def test_when_it_is_stopped_nothing_is_left(harness: Harness) -> None:
+def test_stop_cancels_all_timers(harness: Harness) -> None:
     harness.answer = Deferred
-    harness.go(PROBE_SECONDS)
+    harness.advance(PROBE_SECONDS)
     Deferred.fromCoroutine(harness.health.stop())
     assert [] == harness.clock.getDelayedCalls()
 
@@ -160,14 +160,14 @@ async def database(tmp_path: Path) -> AsyncIterator[Database]:
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_blocked_thread_of_a_real_store_is_noticed(database: Database) -> None:
+async def test_blocked_thread_of_a_real_store_counts_as_stuck(database: Database) -> None:
     clock = Clock()
     health = Health(clock, lambda: database.run(lambda _: None))
     gate = threading.Event()
     blocked = Deferred.fromCoroutine(database.run(lambda _: gate.wait(30)))
     health.start()
     clock.advance(SILENT_SECONDS)
-    clock.advance(TICK_SECONDS)  # by now the reactor has caught up
+    clock.advance(TICK_SECONDS)  # else the reactor counts as late
     assert (False, "the store has not answered for 10 s") == (health.store_works, health.stuck)
 
     gate.set()

@@ -2,133 +2,165 @@
 
 import ast
 import re
-from collections.abc import Mapping
-from functools import partial
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
+import pytest
 from prometheus_client.metrics_core import Metric
 from prometheus_client.parser import text_string_to_metric_families
+from twisted.internet.defer import Deferred, succeed
+from twisted.internet.task import Clock
 
-from reviewsd.monitoring.metrics import (
-    COUNTERS,
-    DURATIONS,
-    LEVELS,
-    Gauge,
-    HubFigures,
-    InfoMetric,
-    Metrics,
-)
+from reviewsd.api.hub import HubState
+from reviewsd.monitoring.metrics import COUNTERS, DURATIONS, GAUGES, HUB_TIMEOUT, Metrics
 from reviewsd.runtime.counters import Counters, Counts, merged
+from reviewsd.snapshot.snapshots import Snapshots
 from tests.support.hub import result_of
 
 SOURCES = Path(__file__).parents[3] / "reviewsd"
-QUIET = HubFigures(subscriptions={"active": 2, "pending": 1}, due=1, lag=12.5, paused=False)
+STATE = HubState(
+    paused=False,
+    active=2,
+    pending=1,
+    due=1,
+    in_flight=0,
+    oldest_due_at=datetime(2026, 1, 1, tzinfo=UTC),
+    blocks=0,
+    opened_networks=(),
+    store="ok",
+)
+HUB_GAUGES = ("subscriptions", "due", "delivery_lag_seconds", "hub_paused")
 
 
-def scrape(
+def metrics(
     counts: Counts | None = None,
-    hub: HubFigures | None = QUIET,
-    gauges: Mapping[str, float | None] | None = None,
-) -> dict[str, Metric]:
-    """What a scrape finds, by name."""
-
-    async def asked() -> HubFigures | None:
-        return hub
-
-    looked = [
-        Gauge(name, "Help.", partial(value, number)) for name, number in (gauges or {}).items()
-    ]
-    infos = [InfoMetric("build", "The program.", lambda: {"version": "1.2.3"})]
-    text = result_of(Metrics(lambda: counts or {}, asked, looked, infos).text()).decode()
-    return {family.name: family for family in text_string_to_metric_families(text)}
+    hub: Callable[[], Awaitable[HubState]] = lambda: succeed(STATE),
+    clock: Clock | None = None,
+    revision: str = "",
+) -> Metrics:
+    snapshots = SimpleNamespace(empty=not revision, current=SimpleNamespace(revision=revision))
+    return Metrics(clock or Clock(), lambda: counts or {}, hub, cast("Snapshots", snapshots))
 
 
-def value(number: float | None) -> float | None:
-    return number
+def parsed(text: bytes) -> dict[str, Metric]:
+    return {family.name: family for family in text_string_to_metric_families(text.decode())}
+
+
+def scrape(counts: Counts | None = None) -> dict[str, Metric]:
+    """Return the families of a scrape by name."""
+    return parsed(result_of(metrics(counts).text()))
 
 
 def rows(family: Metric) -> dict[tuple[str, ...], float]:
-    return {tuple(each.labels.values()): each.value for each in family.samples}
+    return {tuple(sample.labels.values()): sample.value for sample in family.samples}
 
 
-def test_counts_are_told_under_their_labels() -> None:
+def test_count_is_reported_under_its_labels() -> None:
     counters = Counters()
     for labels in (("/mcp", "POST", "200"), ("/mcp", "POST", "200"), ("other", "GET", "404")):
         counters.count("requests_total", *labels)
-    (found,) = [scrape(counters.counts())["reviewsd_requests"]]
-    assert "counter" == found.type
+    family = scrape(counters.counts())["reviewsd_requests"]
+    assert "counter" == family.type
     assert [
         ({"route": "/mcp", "method": "POST", "code": "200"}, 2.0),
         ({"route": "other", "method": "GET", "code": "404"}, 1.0),
-    ] == [(sample.labels, sample.value) for sample in found.samples]
+    ] == [(sample.labels, sample.value) for sample in family.samples]
 
 
-def test_what_can_happen_but_never_did_is_zero() -> None:
-    """Else the first of its kind raises no rate, and no alarm."""
+def test_counter_with_known_labels_begins_at_zero() -> None:
+    """Else the first event of its kind raises no rate, and no alert."""
     counters = Counters()
     counters.count("verification_total", "confirmed")
-    found = scrape(counters.counts())
+    families = scrape(counters.counts())
     assert {("confirmed",): 1.0, ("not-confirmed",): 0.0, ("unreachable",): 0.0} == rows(
-        found["reviewsd_verification"]
+        families["reviewsd_verification"]
     )
-    assert {(): 0.0} == rows(found["reviewsd_store_errors"])
-    assert 22 == len(rows(found["reviewsd_mcp_tool_calls"]))
+    assert {(): 0.0} == rows(families["reviewsd_store_errors"])
+    assert 22 == len(rows(families["reviewsd_mcp_tool_calls"]))
 
 
 def test_durations_are_a_histogram() -> None:
     counters = Counters()
     for seconds in (0.0001, 0.004, 11.0):
         counters.measure("store_latency_seconds", seconds)
-    found = scrape(merged(counters.counts(), counters.counts()))["reviewsd_store_latency_seconds"]
-    assert "histogram" == found.type
-    samples = {(each.name, each.labels.get("le")): each.value for each in found.samples}
     name = "reviewsd_store_latency_seconds"
+    family = scrape(merged(counters.counts(), counters.counts()))[name]
+    assert "histogram" == family.type
+    samples = {(sample.name, sample.labels.get("le")): sample.value for sample in family.samples}
     expected = {"0.001": 2, "0.0025": 2, "0.005": 4, "10.0": 4, "+Inf": 6}
     assert expected == {le: samples[f"{name}_bucket", le] for le in expected}
     assert (6, 22.0082) == (samples[f"{name}_count", None], round(samples[f"{name}_sum", None], 6))
 
 
-def test_levels_and_gauges_are_told() -> None:
-    found = scrape({"connections": 5}, gauges={"reviews": 3, "age_seconds": None})
-    assert [5.0] == [each.value for each in found["reviewsd_connections"].samples]
-    assert [0.0] == [each.value for each in found["reviewsd_inflight"].samples]
-    assert [3.0] == [each.value for each in found["reviewsd_reviews"].samples]
-    assert [] == found["reviewsd_age_seconds"].samples  # there is nothing to see yet
-    (build,) = found["reviewsd_build_info"].samples
-    assert ({"version": "1.2.3"}, 1.0) == (build.labels, build.value)
+def test_gauge_without_value_has_no_sample() -> None:
+    families = scrape({"connections": 5, "store_up": 1.0})
+    assert {(): 5.0} == rows(families["reviewsd_connections"])
+    assert {(): 1.0} == rows(families["reviewsd_store_up"])
+    assert {} == rows(families["reviewsd_reviews"])
 
 
-def test_the_hub_is_told_or_left_out() -> None:
-    found = scrape()
-    assert {("active",): 2.0, ("pending",): 1.0} == rows(found["reviewsd_subscriptions"])
-    names = ("due", "delivery_lag_seconds", "hub_paused")
-    assert [1.0, 12.5, 0.0] == [found[f"reviewsd_{name}"].samples[0].value for name in names]
-    found = scrape(hub=None)
-    for name in ("subscriptions", *names):
-        assert [] == found[f"reviewsd_{name}"].samples
+@pytest.mark.parametrize(("revision", "labels"), [("", {}), ("r1", {"revision": "r1"})])
+def test_infos_are_labels(revision: str, labels: dict[str, str]) -> None:
+    families = parsed(result_of(metrics(revision=revision).text()))
+    (snapshot,) = families["reviewsd_snapshot_info"].samples
+    assert (labels, 1.0) == (snapshot.labels, snapshot.value)
+    (build,) = families["reviewsd_build_info"].samples
+    assert {"version", "python", "twisted"} == set(build.labels)
 
 
-def test_the_process_is_told() -> None:
+def test_state_of_hub_is_reported() -> None:
+    families = scrape()
+    assert {("active",): 2.0, ("pending",): 1.0} == rows(families["reviewsd_subscriptions"])
+    assert [1.0, 0.0] == [rows(families[f"reviewsd_{name}"])[()] for name in ("due", "hub_paused")]
+    assert rows(families["reviewsd_delivery_lag_seconds"])[()] > 0
+
+
+def test_slow_store_leaves_only_the_hub_out() -> None:
+    clock = Clock()
+    texts: list[bytes] = []
+    waiting = Deferred.fromCoroutine(metrics({"connections": 5}, Deferred, clock).text())
+    waiting.addCallback(texts.append)
+    clock.advance(HUB_TIMEOUT)
+    families = parsed(*texts)
+    assert [{}] * len(HUB_GAUGES) == [rows(families[f"reviewsd_{name}"]) for name in HUB_GAUGES]
+    assert {(): 5.0} == rows(families["reviewsd_connections"])
+
+
+def test_process_is_reported() -> None:
     assert scrape()["process_resident_memory_bytes"].samples[0].value > 1e6
 
 
-def test_everything_that_is_counted_has_its_metric() -> None:
-    """A count under another name would be told to nobody."""
-    counted = set()
+def test_every_count_has_its_metric() -> None:
+    """A count under another name would not be reported."""
+    names = set()
     for module in SOURCES.rglob("*.py"):
         for node in ast.walk(ast.parse(module.read_text())):
             if isinstance(node, ast.Call) and node.args:
-                called = ast.unparse(node.func)
+                function = ast.unparse(node.func)
                 name = node.args[0]
-                if re.search(r"(_count|counters\.(count|measure)|^key)$", called) and isinstance(
+                if re.search(r"(_count|counters\.(count|measure)|^key)$", function) and isinstance(
                     name, ast.Constant
                 ):
-                    counted.add(str(name.value))
-    known = {each.name for each in (*COUNTERS, *DURATIONS, *LEVELS)}
-    assert set() == counted - known
+                    names.add(str(name.value))
+            elif isinstance(node, ast.FunctionDef) and node.name == "gauges":
+                names |= {
+                    str(key.value)
+                    for value in ast.walk(node)
+                    if isinstance(value, ast.Dict)
+                    for key in value.keys
+                    if isinstance(key, ast.Constant)
+                }
+    metric_names = {metric.name for metric in (*COUNTERS, *DURATIONS, *GAUGES)}
+    assert set() == names - metric_names
     assert {
         "ratelimited_total",
         "verification_total",
         "requests_total",
         "store_latency_seconds",
-    } < counted
+        "reviews",
+        "store_up",
+        "data_retry_timestamp_seconds",
+    } < names

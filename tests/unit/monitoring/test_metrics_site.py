@@ -22,7 +22,7 @@ Get = Callable[..., Any]
 
 
 class Source:
-    """What the metrics are."""
+    """Renders the metrics, or raises an exception."""
 
     async def text(self) -> bytes:
         if self.fault is not None:
@@ -55,12 +55,12 @@ async def get(source: Source) -> AsyncIterator[Get]:
         finally:
             connection.close()
 
-    yield lambda *asked: deferToThread(ask, *asked)
+    yield lambda *request: deferToThread(ask, *request)
     await maybeDeferred(port.stopListening)
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_it_serves_the_text(get: Get) -> None:
+async def test_metrics_are_served(get: Get) -> None:
     assert (200, "text/plain; version=1.0.0", b"a 1.0\n") == await get("GET", "/metrics")
 
 
@@ -69,7 +69,7 @@ async def test_it_serves_the_text(get: Get) -> None:
     ("method", "path", "status"),
     [("GET", "/", 404), ("GET", "/metrics/x", 404), ("POST", "/metrics", 405)],
 )
-async def test_all_else_is_refused_without_html(
+async def test_other_requests_are_refused_without_html(
     get: Get, method: str, path: str, status: int
 ) -> None:
     with capturedLogs() as events:
@@ -79,8 +79,8 @@ async def test_all_else_is_refused_without_html(
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_body_is_not_kept(get: Get) -> None:
-    """However long: a form of 8 MB, of which Twisted would make a dictionary of lists."""
+async def test_body_of_a_request_is_dropped(get: Get) -> None:
+    """Twisted would parse this form of 8 MB into a dictionary of lists."""
     part = b"a=b&" * 1_000
     tracemalloc.start()
     try:
@@ -91,7 +91,7 @@ async def test_a_body_is_not_kept(get: Get) -> None:
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_bug_is_in_the_log_and_not_in_the_answer(get: Get, source: Source) -> None:
+async def test_exception_is_logged_and_not_sent(get: Get, source: Source) -> None:
     source.fault = ValueError("secret")
     with capturedLogs() as events:
         answer = await get("GET", "/metrics")

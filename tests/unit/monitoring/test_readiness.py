@@ -1,4 +1,4 @@
-"""Whether the service should be sent clients (O10, R6): each check alone."""
+"""Readiness for load balancers (O10, R6): each check alone."""
 
 import json
 from types import SimpleNamespace
@@ -14,7 +14,7 @@ GOOD = {"snapshot": "ok", "data": "ok", "store": "ok", "running": "ok"}
 
 
 class Harness:
-    """Everything that readiness looks at."""
+    """``Readiness`` with everything that it checks."""
 
     def __init__(self) -> None:
         self.snapshots = SimpleNamespace(empty=False)
@@ -36,23 +36,23 @@ def harness() -> Harness:
     return Harness()
 
 
-def test_all_is_well(harness: Harness) -> None:
+def test_working_daemon_is_ready(harness: Harness) -> None:
     assert (200, {"status": "ready", "checks": GOOD}) == harness.answer()
 
 
-def test_old_data_is_served_and_said_to_be_old(harness: Harness) -> None:
+def test_old_data_is_reported_as_degraded(harness: Harness) -> None:
     harness.publisher.failing_since = 1.0
     checks = {**GOOD, "data": "degraded"}
     assert (200, {"status": "degraded", "checks": checks}) == harness.answer()
 
 
-def test_without_data_it_is_not_ready(harness: Harness) -> None:
+def test_daemon_without_data_is_not_ready(harness: Harness) -> None:
     harness.snapshots.empty = True
     checks = {**GOOD, "snapshot": "failing"}
     assert (503, {"status": "unready", "checks": checks}) == harness.answer()
 
 
-def test_without_its_store_it_is_not_ready_until_it_works_again(harness: Harness) -> None:
+def test_daemon_is_not_ready_while_its_store_fails(harness: Harness) -> None:
     harness.store_works = False
     checks = {**GOOD, "store": "failing"}
     assert (503, {"status": "unready", "checks": checks}) == harness.answer()
@@ -60,7 +60,7 @@ def test_without_its_store_it_is_not_ready_until_it_works_again(harness: Harness
     assert 200 == harness.answer()[0]
 
 
-def test_what_stops_is_not_ready(harness: Harness) -> None:
+def test_stopping_daemon_is_not_ready(harness: Harness) -> None:
     harness.publisher.failing_since = 1.0
     harness.readiness.stop()
     checks = {**GOOD, "data": "degraded", "running": "stopping"}

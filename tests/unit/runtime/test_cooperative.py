@@ -1,4 +1,4 @@
-"""Computed work shares the reactor: so much in a turn, clients in turn, whoever leaves takes his away."""
+"""Computed work has a share of each turn of the reactor, and clients take turns."""
 
 from collections import Counter
 from collections.abc import Generator
@@ -26,7 +26,7 @@ STEP = SLICE_SECONDS / 2
 
 
 class Bench:
-    """A scheduler whose time goes by only where work takes it."""
+    """A scheduler whose clock advances only during work."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -35,12 +35,12 @@ class Bench:
             self.clock, lambda: self.now, lambda client: client.partition("/")[0]
         )
         self.log: list[str] = []
-        """What was done, in order: the name of the work for each of its steps."""
+        """The name of the work of each step, in order."""
         self.turns: list[float] = []
         """Seconds of work in each turn of the reactor."""
 
     def work(self, name: str, *lengths: float, fails: bool = False) -> Generator[None, None, str]:
-        """Steps of so many seconds."""
+        """Return work with steps of these lengths in seconds."""
         try:
             for seconds in lengths:
                 self.now += seconds
@@ -58,24 +58,24 @@ class Bench:
         steps = self.work(name or client, *lengths, fails=fails)
         return self.scheduler.run(steps, lambda: client)
 
-    def wait(self, client: str, *lengths: float, name: str = "", fails: bool = False) -> "Waits":
-        """Run work that has to wait for its turn."""
-        found = self.run(client, *lengths, name=name, fails=fails)
-        assert isinstance(found, Deferred)
-        return Waits(found)
+    def wait(self, client: str, *lengths: float, name: str = "", fails: bool = False) -> "Waiter":
+        """Run work that must wait for its turn."""
+        result = self.run(client, *lengths, name=name, fails=fails)
+        assert isinstance(result, Deferred)
+        return Waiter(result)
 
     def occupy(self) -> None:
-        """Use up the turn, so that what is asked for from now on has to wait."""
+        """Use up the turn, so that further work must wait."""
         assert isinstance(self.run("occupier", TURN_SECONDS), Deferred)
 
     def turn(self) -> float:
-        """One turn of the reactor, as it makes it; what is due meanwhile is due in the next."""
+        """Run one turn as the reactor does: calls that are added belong to the next."""
         before = self.now
         calls = cast("list[DelayedCall]", self.clock.getDelayedCalls())
         for call in calls:
             function = call.func
             call.cancel()
-            function()  # a Clock would go on with what this adds
+            function()  # a Clock would also call what this adds
         self.turns.append(self.now - before)
         return self.now - before
 
@@ -85,13 +85,13 @@ class Bench:
 
     @property
     def order(self) -> list[str]:
-        """The names of all work in the order of its steps, neighbours of one name as one."""
+        """The names of the steps in order, without repetitions."""
         steps = (name for name in self.log if not name.endswith(" ended"))
         return [name for name, _ in groupby(steps)]
 
 
-class Waits:
-    """Who waits for some work, and what comes of it."""
+class Waiter:
+    """A caller that waits for work, and its result."""
 
     def __init__(self, done: "Deferred[str]") -> None:
         self.result: object = None
@@ -104,7 +104,7 @@ class Waits:
     def _fail(self, failure: object) -> None:
         self.result = failure.type  # type: ignore[attr-defined]
 
-    def leave(self) -> None:
+    def cancel(self) -> None:
         self._done.cancel()
 
 
@@ -116,28 +116,28 @@ def bench() -> Bench:
 # At once ------------------------------------------------------------------------------------------
 
 
-def test_what_is_short_is_done_at_once(bench: Bench) -> None:
+def test_short_work_runs_at_once(bench: Bench) -> None:
     assert "a" == bench.run("a")
     assert "a" == bench.run("a", *3 * [MS / 10])
     assert [] == bench.clock.getDelayedCalls()
 
 
-def test_what_fails_at_once_raises(bench: Bench) -> None:
+def test_work_that_fails_at_once_raises(bench: Bench) -> None:
     with pytest.raises(ZeroDivisionError):
         bench.run("a", MS, fails=True)
 
 
-def test_nobody_is_asked_who_he_is_where_nothing_waits(bench: Bench) -> None:
+def test_client_is_not_looked_up_for_work_that_runs_at_once(bench: Bench) -> None:
     def client() -> str:
         raise AssertionError("asked")
 
     assert "a" == bench.scheduler.run(bench.work("a", MS), client)
 
 
-def test_what_is_done_at_once_has_no_more_of_a_turn_than_the_rest(bench: Bench) -> None:
-    """Many short answers in one turn are as long as a long one."""
-    made = [bench.run(str(number), MS) for number in range(20)]
-    at_once = sum(isinstance(each, str) for each in made)
+def test_work_that_runs_at_once_counts_against_the_turn(bench: Bench) -> None:
+    """Many short jobs in one turn take as long as a long one."""
+    results = [bench.run(str(number), MS) for number in range(20)]
+    at_once = sum(isinstance(result, str) for result in results)
     assert TURN_SECONDS / MS - 1 <= at_once <= TURN_SECONDS / MS + 1
     bench.all_turns()
 
@@ -145,7 +145,7 @@ def test_what_is_done_at_once_has_no_more_of_a_turn_than_the_rest(bench: Bench) 
     assert 20 == sum(name.endswith("ended") for name in bench.log)
 
 
-def test_a_turn_that_is_over_is_forgotten(bench: Bench) -> None:
+def test_each_turn_has_its_own_budget(bench: Bench) -> None:
     for _ in range(50):
         assert isinstance(bench.run("a", MS), str)
         assert isinstance(bench.run("a", MS), str)
@@ -163,26 +163,26 @@ def test_a_turn_that_is_over_is_forgotten(bench: Bench) -> None:
         max_size=30,
     )
 )
-def test_a_turn_has_a_budget_and_all_work_is_done_once(
-    asked: list[tuple[str, list[float], bool]],
+def test_turn_stays_within_its_budget_with_any_work(
+    jobs: list[tuple[str, list[float], bool]],
 ) -> None:
     bench = Bench()
     bench.occupy()
-    waiting = [bench.wait(client, *lengths, fails=fails) for client, lengths, fails in asked]
+    waiting = [bench.wait(client, *lengths, fails=fails) for client, lengths, fails in jobs]
     bench.all_turns()
 
     assert max(bench.turns) <= TURN_SECONDS + 2 * MS
-    expected = [ZeroDivisionError if fails else client for client, _, fails in asked]
-    assert expected == [each.result for each in waiting]
+    expected = [ZeroDivisionError if fails else client for client, _, fails in jobs]
+    assert expected == [waiter.result for waiter in waiting]
     steps = Counter(name for name in bench.log if name in "abc")
-    wanted = Counter[str]()
-    for client, lengths, _ in asked:
-        wanted[client] += len(lengths)
-    assert +wanted == steps
+    step_counts = Counter[str]()
+    for client, lengths, _ in jobs:
+        step_counts[client] += len(lengths)
+    assert +step_counts == steps
     assert 0 == bench.scheduler.waiting
 
 
-def test_work_goes_on_turn_after_turn_without_a_pause(bench: Bench) -> None:
+def test_work_continues_in_each_turn(bench: Bench) -> None:
     bench.occupy()
     bench.wait("a", *40 * [MS])
     bench.all_turns()
@@ -191,7 +191,7 @@ def test_work_goes_on_turn_after_turn_without_a_pause(bench: Bench) -> None:
     assert min(bench.turns[:10]) >= TURN_SECONDS
 
 
-def test_what_is_asked_for_while_others_wait_does_not_go_before_them(bench: Bench) -> None:
+def test_new_work_waits_behind_queued_work(bench: Bench) -> None:
     bench.occupy()
     bench.wait("a", MS)
     bench.wait("b", MS)
@@ -199,8 +199,8 @@ def test_what_is_asked_for_while_others_wait_does_not_go_before_them(bench: Benc
     assert ["occupier", "a", "b"] == bench.order
 
 
-def test_an_answer_may_ask_for_more(bench: Bench) -> None:
-    """A client's next request is often read when its answer is written."""
+def test_callback_may_add_work(bench: Bench) -> None:
+    """The next request of a client is often read when its response is written."""
     bench.occupy()
     done = bench.run("a", MS)
     assert isinstance(done, Deferred)
@@ -215,7 +215,7 @@ def test_an_answer_may_ask_for_more(bench: Bench) -> None:
 # Clients ------------------------------------------------------------------------------------------
 
 
-def test_clients_take_turns_however_much_each_asks_for(bench: Bench) -> None:
+def test_clients_take_turns_independent_of_their_number_of_jobs(bench: Bench) -> None:
     bench.occupy()
     for _ in range(FEW):
         bench.wait("greedy", *4 * [STEP])
@@ -226,50 +226,49 @@ def test_clients_take_turns_however_much_each_asks_for(bench: Bench) -> None:
     assert ["occupier", "greedy", "b", "c", "greedy", "b", "c", "greedy"] == bench.order
 
 
-def test_who_asks_for_one_thing_has_most_of_it_done_first(bench: Bench) -> None:
-    """Of two clients one has 128 under way: the other waits less than twice as long as alone."""
+def test_client_with_one_job_is_served_before_a_flood(bench: Bench) -> None:
+    """Beside a client with 128 jobs, a single job takes less than twice as long as alone."""
     bench.occupy()
     for _ in range(128):
         bench.wait("greedy", *20 * [MS])
     bench.turn()
     before = bench.now
-    other = bench.wait("other", *20 * [MS])
-    while other.result is None:
+    single = bench.wait("other", *20 * [MS])
+    while single.result is None:
         bench.turn()
 
     assert bench.now - before < 2 * 20 * MS
 
 
-def test_clients_of_one_group_delay_others_no_more_than_one_client_does(bench: Bench) -> None:
-    """Somebody with a /48 is 65,536 clients."""
+def test_group_of_clients_delays_others_as_one_client(bench: Bench) -> None:
+    """A /48 has 65,536 client networks."""
     bench.occupy()
     for number in range(128):
         bench.wait(f"greedy/{number}", *20 * [MS])
     bench.turn()
     before = bench.now
-    other = bench.wait("other", *20 * [MS])
-    while other.result is None:
+    single = bench.wait("other", *20 * [MS])
+    while single.result is None:
         bench.turn()
 
     assert bench.now - before < 2 * 20 * MS
 
 
-def test_clients_of_one_group_take_turns(bench: Bench) -> None:
-    """However much their neighbours ask for."""
+def test_clients_within_a_group_take_turns(bench: Bench) -> None:
+    """The number of jobs of the others does not matter."""
     bench.occupy()
     for _ in range(128):
         bench.wait("a/greedy", *20 * [MS])
     before = bench.now
-    other = bench.wait("a/other", *20 * [MS])
-    while other.result is None:
+    single = bench.wait("a/other", *20 * [MS])
+    while single.result is None:
         bench.turn()
 
     assert bench.now - before < 2 * 20 * MS + 4 * SLICE_SECONDS
     assert 129 > bench.scheduler.waiting > 100
 
 
-def test_long_steps_are_made_up_for(bench: Bench) -> None:
-    """Whoever's steps are longer has fewer of them."""
+def test_client_with_longer_steps_has_fewer_of_them(bench: Bench) -> None:
     bench.occupy()
     bench.wait("long", *10 * [2 * SLICE_SECONDS])
     short = bench.wait("short", *100 * [SLICE_SECONDS / 10])
@@ -280,7 +279,7 @@ def test_long_steps_are_made_up_for(bench: Bench) -> None:
     assert 4 <= counts["long"] <= 6
 
 
-def test_a_clients_own_work_takes_turns_too(bench: Bench) -> None:
+def test_jobs_of_one_client_take_turns(bench: Bench) -> None:
     """Many people may share an address."""
     bench.occupy()
     slow = bench.wait("a", *50 * [MS], name="slow")
@@ -291,31 +290,31 @@ def test_a_clients_own_work_takes_turns_too(bench: Bench) -> None:
     assert slow.result is None
 
 
-def test_a_clients_queue_has_an_end(bench: Bench) -> None:
+def test_queue_of_a_client_is_bounded(bench: Bench) -> None:
     bench.occupy()
     for _ in range(MAX_WAITING):
         bench.wait("a", MS)
     with pytest.raises(QueueFullError):
         bench.run("a", MS)
     bench.wait("b", MS)
-    assert MAX_WAITING + 2 == bench.scheduler.waiting  # and who occupies it
+    assert MAX_WAITING + 2 == bench.scheduler.waiting  # and the occupier
     bench.turn()
     bench.turn()
     bench.wait("a", MS)
 
 
-# Those who leave, and what fails ------------------------------------------------------------------
+# Cancellations and failures -----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("begun", [True, False])
-def test_the_work_of_who_leaves_is_dropped(bench: Bench, *, begun: bool) -> None:
+def test_cancelled_work_is_dropped(bench: Bench, *, begun: bool) -> None:
     bench.occupy()
     leaving = bench.wait("a", *20 * [MS], name="dropped")
     staying = bench.wait("a", MS, name="kept")
     if begun:
         bench.turn()
     done = bench.log.count("dropped")
-    leaving.leave()
+    leaving.cancel()
     bench.all_turns()
 
     assert CancelledError is leaving.result
@@ -325,36 +324,36 @@ def test_the_work_of_who_leaves_is_dropped(bench: Bench, *, begun: bool) -> None
     assert 0 == bench.scheduler.waiting
 
 
-def test_an_answer_may_end_other_work(bench: Bench) -> None:
-    """A connection that is lost while an answer is written takes others with it."""
+def test_callback_may_cancel_other_work(bench: Bench) -> None:
+    """A connection may be lost while a response is written."""
     bench.occupy()
     first = bench.run("a", MS)
     assert isinstance(first, Deferred)
-    others = [bench.wait(client, MS) for client in "ab"]
+    waiters = [bench.wait(client, MS) for client in "ab"]
 
-    def leave(_: object) -> None:
-        for each in others:
-            each.leave()
+    def cancel_all(_: object) -> None:
+        for waiter in waiters:
+            waiter.cancel()
 
-    first.addCallback(leave)
+    first.addCallback(cancel_all)
     bench.all_turns()
 
-    assert [CancelledError, CancelledError] == [each.result for each in others]
+    assert [CancelledError, CancelledError] == [waiter.result for waiter in waiters]
     assert 0 == bench.scheduler.waiting
 
 
 @pytest.mark.parametrize("client", ["a", "b"])
-def test_what_fails_stops_nobody_else(bench: Bench, client: str) -> None:
+def test_failing_work_does_not_stop_other_work(bench: Bench, client: str) -> None:
     bench.occupy()
     failing = bench.wait("a", MS, fails=True)
-    other = bench.wait(client, MS)
+    single = bench.wait(client, MS)
     bench.all_turns()
 
     assert ZeroDivisionError is failing.result
-    assert client == other.result
+    assert client == single.result
 
 
-def test_an_error_in_who_waits_stops_nobody_else(bench: Bench) -> None:
+def test_failing_callback_does_not_stop_other_work(bench: Bench) -> None:
     bench.occupy()
     first = bench.run("a", MS)
     assert isinstance(first, Deferred)
@@ -365,8 +364,8 @@ def test_an_error_in_who_waits_stops_nobody_else(bench: Bench) -> None:
 
     first.addCallback(fail)
     first.addErrback(lambda failure: caught.append(failure.type))
-    other = bench.wait("b", MS)
+    single = bench.wait("b", MS)
     bench.all_turns()
 
     assert [ZeroDivisionError] == caught
-    assert "b" == other.result
+    assert "b" == single.result

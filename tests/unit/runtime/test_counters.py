@@ -5,7 +5,7 @@ import pytest
 from reviewsd.runtime.counters import BOUNDS, Counters, Durations, merged
 
 
-def test_what_happens_is_counted_by_name_and_labels() -> None:
+def test_events_are_counted_by_name_and_labels() -> None:
     counters = Counters()
     for result in ("good", "bad", "good"):
         counters.count("attempts_total", result)
@@ -18,7 +18,7 @@ def test_what_happens_is_counted_by_name_and_labels() -> None:
     } == counters.counts()
 
 
-def test_what_others_count_is_told_with_the_rest() -> None:
+def test_included_counts_are_returned() -> None:
     counters = Counters()
     counters.count("a_total")
     levels = {"open": 3, "a_total": 1}
@@ -42,26 +42,26 @@ def test_what_others_count_is_told_with_the_rest() -> None:
         (10.1, "+Inf"),
     ],
 )
-def test_a_duration_is_in_all_buckets_that_are_not_below_it(seconds: float, bound: str) -> None:
+def test_duration_is_in_each_bucket_from_its_bound_on(seconds: float, bound: str) -> None:
     durations = Durations()
     durations.add(seconds)
     counts = durations.counts("t", "x")
 
     bounds = [*map(str, BOUNDS), "+Inf"]
     first = bounds.index(bound)
-    expected = {f"t_bucket x {each}": float(at >= first) for at, each in enumerate(bounds)}
+    expected = {f"t_bucket x {bound}": float(at >= first) for at, bound in enumerate(bounds)}
     assert {**expected, "t_sum x": seconds} == counts
 
 
 def test_durations_add_up_over_processes() -> None:
-    one, other, both = Counters(), Counters(), Counters()
-    for counters, seconds in ((one, 0.0001), (one, 0.3), (other, 0.3), (other, 20.0)):
+    first, second, both = Counters(), Counters(), Counters()
+    for counters, seconds in ((first, 0.0001), (first, 0.3), (second, 0.3), (second, 20.0)):
         counters.measure("t", seconds)
         both.measure("t", seconds)
 
-    assert pytest.approx(both.counts()) == merged(one.counts(), other.counts())
+    assert pytest.approx(both.counts()) == merged(first.counts(), second.counts())
 
 
-def test_the_sum_of_nothing_is_nothing() -> None:
+def test_sum_without_counts_is_empty() -> None:
     assert {} == merged()
     assert {} == Counters().counts()

@@ -24,7 +24,7 @@ class ForgerError(Exception):
 
 
 class Log:
-    """A logger whose lines end up in ``lines``."""
+    """A logger, and the lines that it has written."""
 
     def __init__(self, form: Format, *, journal: bool = False) -> None:
         self._stream = io.StringIO()
@@ -128,7 +128,7 @@ def test_json_has_the_fields_of_the_event() -> None:
     }
 
 
-def test_json_leaves_out_what_json_cannot_say() -> None:
+def test_json_omits_values_that_are_no_scalars() -> None:
     """The sentence has them as text."""
     log = Log("json")
     log.say.info("{where}", where=Path("/x"), body=b"bytes", ratio=float("nan"), items=[1])
@@ -137,7 +137,7 @@ def test_json_leaves_out_what_json_cannot_say() -> None:
     assert entry["event"] == "/x"
 
 
-def test_a_field_cannot_take_the_place_of_the_own_ones() -> None:
+def test_keyword_cannot_replace_a_field_of_every_event() -> None:
     log = Log("json")
     log.observer(
         {"log_time": 0.0, "log_format": "true", "level": "debug", "ts": "never", "event": "false"}
@@ -173,7 +173,7 @@ def test_any_event_is_one_json_line(text: str, value: object) -> None:
     ("level", "priority"), [("info", 6), ("warn", 4), ("error", 3), ("critical", 2)]
 )
 @pytest.mark.parametrize("form", ["text", "json"])
-def test_the_journal_gets_priorities(form: Format, level: str, priority: int) -> None:
+def test_lines_for_the_journal_have_priorities(form: Format, level: str, priority: int) -> None:
     log = Log(form, journal=True)
     getattr(log.say, level)("something")
     assert log.lines[0].startswith(f"<{priority}>")
@@ -187,7 +187,7 @@ def test_every_line_of_a_traceback_has_its_priority() -> None:
     assert all(line.startswith("<2>") for line in log.lines)
 
 
-def test_the_journal_is_known_by_its_device_and_inode(tmp_path: Path) -> None:
+def test_journal_is_recognized_by_its_device_and_inode(tmp_path: Path) -> None:
     with (tmp_path / "out").open("w") as stream:
         status = os.fstat(stream.fileno())
         right = f"{status.st_dev}:{status.st_ino}"
@@ -208,19 +208,19 @@ def test_debug_is_not_shown() -> None:
 
 
 @pytest.mark.parametrize(
-    ("namespace", "shown"),
+    ("namespace", "levels"),
     [
         ("reviewsd.app.daemon", ["info", "warn", "critical"]),
         ("twisted.web.server.Site", ["warn", "critical"]),
         ("twistedly.ours", ["info", "warn", "critical"]),
     ],
 )
-def test_twisted_is_heard_from_warn_on(namespace: str, shown: list[str]) -> None:
+def test_events_of_twisted_are_logged_from_warn_on(namespace: str, levels: list[str]) -> None:
     log = Log("text")
     logger = Logger(namespace=namespace, observer=LogPublisher(log.observer))
     for level in ("debug", "info", "warn", "critical"):
         getattr(logger, level)("said")
-    assert shown == [line.split()[1] for line in log.lines]
+    assert levels == [line.split()[1] for line in log.lines]
 
 
 PROGRAM = """
@@ -262,7 +262,7 @@ def run(form: Format, out: Path, *, journal: bool) -> list[str]:
     return out.read_text(encoding="ascii").splitlines()
 
 
-def test_a_process_logs_what_it_has_to_say_and_no_plumbing(tmp_path: Path) -> None:
+def test_process_logs_its_own_events_only(tmp_path: Path) -> None:
     """Ports, factories and the reactor start silently; what was logged before comes first."""
     lines = run("text", tmp_path / "out", journal=False)
     heads = [line.split(maxsplit=1)[1] for line in lines if not line.startswith(" ")]

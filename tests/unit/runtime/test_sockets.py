@@ -40,7 +40,7 @@ def opened(family: socket.AddressFamily) -> socket.socket:
     ("family", "name"),
     [(socket.AF_INET, "INET"), (socket.AF_INET6, "INET6"), (socket.AF_UNIX, "UNIX")],
 )
-def test_the_family_of_an_inherited_socket_is_filled_in(
+def test_endpoint_gets_the_family_of_an_inherited_socket(
     family: socket.AddressFamily, name: str
 ) -> None:
     """O5: Twisted demands it, operators need not know it."""
@@ -57,20 +57,20 @@ def test_the_family_of_an_inherited_socket_is_filled_in(
     "endpoint",
     ["tcp:8080:interface=127.0.0.1", "systemd:domain=INET:name=http", "unix:/run/reviewsd/http"],
 )
-def test_other_endpoints_stay_as_they_are(endpoint: str) -> None:
+def test_other_endpoints_are_unchanged(endpoint: str) -> None:
     assert endpoint == listen_string(endpoint, {})
 
 
 @pytest.mark.parametrize(
-    ("descriptors", "known"), [({}, "none"), ({"https": 0, "admin": 0}, "https, admin")]
+    ("descriptors", "names"), [({}, "none"), ({"https": 0, "admin": 0}, "https, admin")]
 )
-def test_a_socket_that_was_not_handed_over_is_a_clear_error(
-    descriptors: dict[str, int], known: str
+def test_socket_that_systemd_did_not_hand_over_is_an_error(
+    descriptors: dict[str, int], names: str
 ) -> None:
     with pytest.raises(StartError) as error:
         listen_string("systemd:name=http", descriptors)
     assert 1 == error.value.code
-    assert f"no socket of this name was handed over by systemd (got: {known})" in str(error.value)
+    assert f"no socket of this name was handed over by systemd (got: {names})" in str(error.value)
 
 
 def test_without_systemd_nothing_is_inherited() -> None:
@@ -87,13 +87,13 @@ def refusal(path: Path) -> str:
     return str(error.value)
 
 
-def test_where_nothing_is_nothing_happens(place: Path) -> None:
+def test_missing_path_is_free(place: Path) -> None:
     free_path(place / "admin.sock")
     free_path(place / "nowhere" / "admin.sock")
     assert [] == list(place.iterdir())
 
 
-def test_a_socket_that_nobody_listens_on_is_removed(place: Path) -> None:
+def test_stale_socket_is_removed(place: Path) -> None:
     path = place / "admin.sock"
     with socket.socket(socket.AF_UNIX) as dead:
         dead.bind(str(path))
@@ -101,7 +101,7 @@ def test_a_socket_that_nobody_listens_on_is_removed(place: Path) -> None:
     assert not path.exists()
 
 
-def test_a_socket_that_somebody_listens_on_is_left_to_him(place: Path) -> None:
+def test_socket_of_a_listening_daemon_is_refused(place: Path) -> None:
     path = place / "admin.sock"
     with socket.socket(socket.AF_UNIX) as alive:
         alive.bind(str(path))
@@ -110,7 +110,7 @@ def test_a_socket_that_somebody_listens_on_is_left_to_him(place: Path) -> None:
         assert path.is_socket()
 
 
-def test_a_socket_whose_daemon_is_too_busy_to_accept_is_left_to_it(place: Path) -> None:
+def test_socket_of_a_busy_daemon_is_refused(place: Path) -> None:
     path = place / "admin.sock"
     with contextlib.ExitStack() as stack:
         alive = stack.enter_context(opened(socket.AF_UNIX))
@@ -125,7 +125,7 @@ def test_a_socket_whose_daemon_is_too_busy_to_accept_is_left_to_it(place: Path) 
 
 
 @pytest.mark.parametrize("kind", ["file", "directory", "link to a socket"])
-def test_what_is_no_socket_is_never_removed(place: Path, kind: str) -> None:
+def test_file_that_is_no_socket_is_never_removed(place: Path, kind: str) -> None:
     path = place / "admin.sock"
     with socket.socket(socket.AF_UNIX) as dead:
         dead.bind(str(place / "other"))
@@ -140,7 +140,7 @@ def test_what_is_no_socket_is_never_removed(place: Path, kind: str) -> None:
     assert os.path.lexists(path)
 
 
-def test_a_path_that_leads_through_a_file_is_refused(place: Path) -> None:
+def test_path_through_a_file_is_refused(place: Path) -> None:
     (place / "file").write_text("")
     assert refusal(place / "file" / "admin.sock").endswith(": Not a directory")
 
@@ -162,14 +162,14 @@ def connects(path: Path) -> bool:
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-@pytest.mark.parametrize("gone", [False, True])
-async def test_our_own_socket_goes_and_may_be_gone(place: Path, *, gone: bool) -> None:
+@pytest.mark.parametrize("missing", [False, True])
+async def test_stop_removes_the_socket_file_if_it_exists(place: Path, *, missing: bool) -> None:
     path = place / "admin.sock"
     port = await serverFromString(reactor, f"unix:{path}:lockfile=0").listen(
         Factory.forProtocol(Silence)
     )
     assert connects(path)
-    if gone:
+    if missing:
         path.unlink()
     await stop_listening(port)
     assert [] == os.listdir(place)  # noqa: PTH208  pathlib's way counts as blocking
@@ -177,7 +177,7 @@ async def test_our_own_socket_goes_and_may_be_gone(place: Path, *, gone: bool) -
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_tcp_port_is_closed() -> None:
+async def test_tcp_port_is_closed() -> None:
     port = await serverFromString(reactor, "tcp:0:interface=127.0.0.1").listen(
         Factory.forProtocol(Silence)
     )

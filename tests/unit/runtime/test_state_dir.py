@@ -18,7 +18,7 @@ def refusal(directory: Path) -> str:
     return str(error.value)
 
 
-def test_it_is_made_with_what_leads_to_it(tmp_path: Path) -> None:
+def test_directory_is_made_with_its_parents(tmp_path: Path) -> None:
     directory = tmp_path / "var" / "lib" / "reviewsd"
     os.close(lock_state(directory))
     assert 0o700 == stat.S_IMODE(directory.stat().st_mode)
@@ -33,7 +33,7 @@ def test_a_wide_mode_is_tightened(tmp_path: Path, mode: int) -> None:
     assert 0o700 == stat.S_IMODE(tmp_path.stat().st_mode)
 
 
-def test_the_second_one_is_refused_and_told_who_is_first(tmp_path: Path) -> None:
+def test_second_daemon_is_refused_with_the_pid_of_the_first(tmp_path: Path) -> None:
     descriptor = lock_state(tmp_path)
     reason = f"state_dir {tmp_path} is used by another reviewsd, pid {os.getpid()}"
     assert reason == refusal(tmp_path)
@@ -42,14 +42,14 @@ def test_the_second_one_is_refused_and_told_who_is_first(tmp_path: Path) -> None
     os.close(lock_state(tmp_path))
 
 
-def test_a_holder_that_has_not_written_its_number_yet_is_unknown(tmp_path: Path) -> None:
+def test_holder_without_a_written_pid_is_unknown(tmp_path: Path) -> None:
     descriptor = lock_state(tmp_path)
     (tmp_path / LOCK).write_text("")
     assert refusal(tmp_path).endswith("used by another reviewsd, pid unknown")
     os.close(descriptor)
 
 
-def test_a_longer_number_of_an_earlier_holder_is_gone(tmp_path: Path) -> None:
+def test_pid_of_an_earlier_holder_is_overwritten(tmp_path: Path) -> None:
     (tmp_path / LOCK).write_text("123456789012\n")
     os.close(lock_state(tmp_path))
     assert f"{os.getpid()}\n" == (tmp_path / LOCK).read_text()
@@ -64,7 +64,7 @@ def test_the_lock_ends_with_its_process(tmp_path: Path) -> None:
     os.close(lock_state(tmp_path))
 
 
-def test_a_child_process_does_not_inherit_it(tmp_path: Path) -> None:
+def test_child_process_does_not_inherit_the_lock(tmp_path: Path) -> None:
     descriptor = lock_state(tmp_path)
     with subprocess.Popen(["sleep", "60"], close_fds=False) as child:
         os.close(descriptor)
@@ -72,7 +72,7 @@ def test_a_child_process_does_not_inherit_it(tmp_path: Path) -> None:
         child.kill()
 
 
-def test_a_file_in_its_place_is_refused(tmp_path: Path) -> None:
+def test_file_as_state_directory_is_refused(tmp_path: Path) -> None:
     (tmp_path / "state").write_text("")
     assert refusal(tmp_path / "state").endswith("/state cannot be used: File exists")
 
@@ -84,7 +84,7 @@ def test_a_lock_that_is_a_directory_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
 @pytest.mark.parametrize("way", ["a link", "a file", "a second name"])
-def test_what_others_have_put_there_is_not_used(tmp_path: Path, way: str) -> None:
+def test_entries_of_other_users_are_refused(tmp_path: Path, way: str) -> None:
     """They would have keys, or lead the daemon, which may be root, to a file of its own."""
     state, mine = tmp_path / "state", tmp_path / "mine"
     state.mkdir()
@@ -112,7 +112,7 @@ def test_a_lock_is_no_link(tmp_path: Path, mode: int) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a directory away")
-def test_that_of_somebody_else_is_refused_and_left_alone(tmp_path: Path) -> None:
+def test_directory_of_another_user_is_refused_unchanged(tmp_path: Path) -> None:
     tmp_path.chmod(0o755)
     os.chown(tmp_path, 12345, -1)
     assert "belongs to uid 12345, not to this daemon's uid 0" in refusal(tmp_path)

@@ -1,4 +1,4 @@
-"""What systemd hears (sd_notify(3), O1-O4), at a real datagram socket."""
+"""Notifications of systemd (sd_notify(3), O1-O4), on a real datagram socket."""
 
 import contextlib
 import os
@@ -78,7 +78,7 @@ def test_each_message_is_one_datagram(
     assert [datagram] == manager.heard()
 
 
-def test_a_status_cannot_say_anything_else(notifier: Notifier, manager: Manager) -> None:
+def test_status_cannot_contain_another_field(notifier: Notifier, manager: Manager) -> None:
     """It may quote a reason from the operator's data."""
     notifier.status("refused: \nREADY=1\r\n")
     assert manager.heard() == ["STATUS=refused: READY=1"]
@@ -110,7 +110,7 @@ def test_an_abstract_address_begins_with_an_at() -> None:
 
 
 @pytest.mark.parametrize("address", [None, ""])
-def test_without_an_address_nothing_happens(address: str | None, warnings: list[LogEvent]) -> None:
+def test_nothing_is_sent_without_an_address(address: str | None, warnings: list[LogEvent]) -> None:
     notifier = Notifier(address)
     notifier.ready()
     notifier.watchdog()
@@ -127,7 +127,7 @@ def test_an_impossible_address_is_logged_once(address: str, warnings: list[LogEv
     assert [address] == [event["address"] for event in warnings]
 
 
-def test_a_vanished_socket_ends_nothing(
+def test_missing_socket_is_logged_only(
     notifier: Notifier, manager: Manager, tmp_path: Path, warnings: list[LogEvent]
 ) -> None:
     notifier.ready()
@@ -138,7 +138,7 @@ def test_a_vanished_socket_ends_nothing(
     assert len(warnings) == 1
 
 
-def test_a_manager_that_does_not_read_ends_nothing(
+def test_manager_that_does_not_read_is_logged_only(
     notifier: Notifier, manager: Manager, warnings: list[LogEvent]
 ) -> None:
     """A full queue of datagrams blocks the sender, for a second at most."""
@@ -167,7 +167,7 @@ def test_a_manager_that_does_not_read_ends_nothing(
         ({"WATCHDOG_PID": "42"}, None),
     ],
 )
-def test_the_watchdog_wants_a_sign_three_times_as_often_as_it_bites(
+def test_watchdog_interval_is_a_third_of_its_timeout(
     environ: dict[str, str], seconds: float | None
 ) -> None:
     assert seconds == watchdog_interval(environ, pid=42)

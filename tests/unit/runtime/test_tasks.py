@@ -30,14 +30,14 @@ async def fail(error: Exception) -> None:
     raise error
 
 
-def test_a_failed_task_is_logged_with_its_name() -> None:
+def test_failed_task_is_logged_with_its_name() -> None:
     with capturedLogs() as events:
         TaskSet().start("verify intent", fail(ValueError("broken")))
     assert texts(events) == ["verify intent failed"]
     assert errors(events) == [ValueError]
 
 
-def test_a_task_that_ends_leaves_no_trace() -> None:
+def test_finished_task_is_removed() -> None:
     tasks = TaskSet()
     signal: Deferred[None] = Deferred()
     with capturedLogs() as events:
@@ -48,7 +48,7 @@ def test_a_task_that_ends_leaves_no_trace() -> None:
     assert tasks._running == set()
 
 
-def test_stop_cancels_silently_and_logs_what_else_goes_wrong() -> None:
+def test_stop_logs_failures_other_than_cancellation() -> None:
     tasks = TaskSet()
 
     async def dies_of_cancelling() -> None:
@@ -83,7 +83,7 @@ def test_stop_waits_for_the_clean_up_of_every_task() -> None:
     assert stopped.called
 
 
-def test_a_task_cancelled_by_somebody_else_is_a_failure() -> None:
+def test_cancellation_without_stop_is_a_failure() -> None:
     signal: Deferred[None] = Deferred()
     with capturedLogs() as events:
         TaskSet().start("wait", wait_for(signal))
@@ -91,7 +91,7 @@ def test_a_task_cancelled_by_somebody_else_is_a_failure() -> None:
     assert errors(events) == [CancelledError]
 
 
-def test_after_stop_nothing_starts() -> None:
+def test_no_task_starts_after_stop() -> None:
     tasks = TaskSet()
     assert stop(tasks).called
     ran: list[str] = []
@@ -104,7 +104,7 @@ def test_after_stop_nothing_starts() -> None:
     assert ran == []
 
 
-def test_an_ending_task_may_start_another_one_while_all_are_stopped() -> None:
+def test_task_may_start_another_during_stop() -> None:
     tasks = TaskSet()
     ran: list[str] = []
 
@@ -184,7 +184,7 @@ def test_periodic_work_ends_with_its_owner(*, busy: bool) -> None:
     assert clock.getDelayedCalls() == []
 
 
-def test_an_outcome_goes_to_who_waits_for_it() -> None:
+def test_outcome_returns_the_result() -> None:
     tasks, gate, results = TaskSet(), Deferred[str](), list[str]()
 
     async def work() -> str:
@@ -197,7 +197,7 @@ def test_an_outcome_goes_to_who_waits_for_it() -> None:
 
 
 @pytest.mark.parametrize("fails", [False, True])
-def test_who_waits_no_more_stops_nothing(*, fails: bool) -> None:
+def test_work_goes_on_when_its_caller_is_cancelled(*, fails: bool) -> None:
     tasks, gate, done = TaskSet(), Deferred[None](), list[str]()
 
     async def work() -> None:
@@ -215,7 +215,7 @@ def test_who_waits_no_more_stops_nothing(*, fails: bool) -> None:
     assert ["answer failed"] * fails == [formatEvent(event) for event in events]
 
 
-def test_a_failure_goes_to_who_waits_and_not_into_the_log() -> None:
+def test_failure_is_raised_to_the_caller_without_a_log_line() -> None:
     async def work() -> None:
         raise ValueError("no")
 
@@ -226,7 +226,7 @@ def test_a_failure_goes_to_who_waits_and_not_into_the_log() -> None:
     assert [] == events
 
 
-def test_after_the_stop_nothing_is_begun_that_somebody_would_wait_for() -> None:
+def test_no_outcome_starts_after_stop() -> None:
     tasks, begun = TaskSet(), list[str]()
 
     async def work() -> None:
@@ -241,7 +241,7 @@ def test_after_the_stop_nothing_is_begun_that_somebody_would_wait_for() -> None:
 
 
 @pytest.mark.parametrize("outcome", [None, "result", ValueError("bug")])
-def test_waiting_ends_with_what_is_waited_for_or_after_its_time(
+def test_wait_ends_with_the_result_or_the_timeout(
     outcome: "str | Exception | None",
 ) -> None:
     clock = Clock()
@@ -259,19 +259,19 @@ def test_waiting_ends_with_what_is_waited_for_or_after_its_time(
     assert [] == clock.getDelayedCalls()
     if outcome is None:
         done.callback("later")
-    heard: list[object] = []
-    done.addBoth(heard.append)
-    (end,) = heard
+    results: list[object] = []
+    done.addBoth(results.append)
+    (end,) = results
     assert (outcome or "later") == (end.value if isinstance(end, Failure) else end)
 
 
-def test_who_is_told_to_stop_stops_waiting_and_what_was_waited_for_goes_on() -> None:
+def test_cancelled_wait_does_not_cancel_the_awaited_work() -> None:
     clock = Clock()
     done: Deferred[str] = Deferred()
     waiting = Deferred.fromCoroutine(wait_at_most(clock, 5, done))
     waiting.cancel()
-    heard: list[Failure] = []
-    waiting.addErrback(heard.append)
-    assert [CancelledError] == [failure.type for failure in heard]
+    failures: list[Failure] = []
+    waiting.addErrback(failures.append)
+    assert [CancelledError] == [failure.type for failure in failures]
     assert ([], False) == (clock.getDelayedCalls(), done.called)
     done.callback("result")

@@ -14,8 +14,10 @@ from twisted.logger import capturedLogs
 from reviewsd.http1 import problems, urls
 from reviewsd.http1.hosts import Hosts
 from reviewsd.http1.problems import Problem
+from reviewsd.http1.request import Request
 from reviewsd.http1.responses import Response
 from reviewsd.server.connections import ConnectionLimits
+from reviewsd.server.site import Answer
 from tests.support.connections import BASE_URL, LARGE, REPLIES, Client, MemoryListener, ask
 
 HUB, MCP = urls.HUB, urls.MCP
@@ -186,6 +188,26 @@ def test_who_asks_much_at_once_lets_others_have_their_turn(listener: MemoryListe
     assert 0 < client.received.count(b"HTTP/1.1 200") < 100
     assert other.received
     assert 500 == len(client.answers())
+
+
+def test_exception_in_a_queued_request_ends_only_its_connection(listener: MemoryListener) -> None:
+    """Twisted ends it in ``dataReceived``, but not in a turn of the queue."""
+
+    def respond(request: Request) -> Answer:
+        if request.path == b"/broken":
+            raise ZeroDivisionError
+        return listener.routes.respond_by_path(request)
+
+    listener.routes.respond = respond
+    client, other = listener.connect(), listener.connect()
+    with capturedLogs() as events:
+        client.connection.dataReceived(ask() + ask("/broken"))
+        other.send(3 * ask())
+
+    (event,) = events
+    assert isinstance(event["log_failure"].value, ZeroDivisionError)
+    assert client.line.aborted
+    assert ["/now"] * 3 == other.texts
 
 
 @pytest.mark.parametrize("path", ["/now", "/soon"])

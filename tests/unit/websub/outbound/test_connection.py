@@ -22,12 +22,12 @@ from twisted.internet.task import Clock, deferLater
 from twisted.internet.testing import StringTransport
 from twisted.python.failure import Failure
 
+from reviewsd.runtime.turn_queue import TurnQueue
 from reviewsd.websub.outbound.client import PIECE
 from reviewsd.websub.outbound.connection import Connection
 from reviewsd.websub.outbound.errors import NoResponseError
 from reviewsd.websub.outbound.response_parser import ResponseParser
 from reviewsd.websub.outbound.tls import Tls
-from reviewsd.websub.outbound.turn_queue import TurnQueue
 from tests.support.authority import authority
 from tests.support.callback_process import sink
 from tests.support.callbacks import HOST, Server, serving

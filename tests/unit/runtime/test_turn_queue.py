@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from twisted.internet.task import Clock
 
-from reviewsd.websub.outbound.turn_queue import PORTION_SECONDS, TurnQueue
+from reviewsd.runtime.turn_queue import PORTION_SECONDS, TurnQueue
 
 
 class Reactor(Clock):
@@ -72,6 +72,52 @@ def test_work_that_is_added_during_a_turn_comes_last() -> None:
     rig.turns.add(rig.work("a"))
     assert ["a", "b"] == rig.turn()
     assert [] == rig.reactor.getDelayedCalls()
+
+
+def test_removed_work_does_not_run() -> None:
+    """A connection that is lost may be removed twice, and is no longer read."""
+    rig = Rig()
+    removed = rig.work("a")
+    rig.turns.add(removed)
+    rig.turns.add(rig.work("b"))
+    rig.turns.remove(removed)
+    rig.turns.remove(removed)
+    assert ["b"] == rig.turn()
+
+
+def test_queue_that_becomes_empty_cancels_its_turn() -> None:
+    """Else the last connection that is lost would leave a timer behind."""
+    rig = Rig()
+    work = rig.work("a")
+    rig.turns.add(work)
+    rig.turns.remove(work)
+    assert [] == rig.reactor.getDelayedCalls()
+    rig.turns.add(work)
+    assert ["a"] == rig.turn()
+
+
+def test_work_that_waits_keeps_its_place_when_added_again() -> None:
+    rig = Rig()
+    work = rig.work("a")
+    for function in (work, rig.work("b"), work):
+        rig.turns.add(function)
+    assert ["a", "b"] == rig.turn()
+
+
+def test_work_that_adds_itself_lets_others_run_first() -> None:
+    """Each connection has one request answered before any has its second."""
+    rig = Rig()
+
+    def repeat() -> None:
+        rig.done.append("a")
+        rig.turns.add(repeat)
+
+    rig.turns = TurnQueue(rig.reactor, 4 * PORTION_SECONDS)
+    rig.turns.add(repeat)
+    rig.turns.add(rig.work("b", 4 * PORTION_SECONDS))
+    assert ["a", "b"] == rig.turn()
+    rig.turns.add(rig.work("c", 4 * PORTION_SECONDS))
+    assert ["a", "c"] == rig.turn()
 
 
 def test_bug_does_not_stop_other_work() -> None:
