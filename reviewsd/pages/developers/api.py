@@ -104,11 +104,10 @@ def _blocks(
     yield from prose(operation.description)
     if path in _GUIDES:
         yield Paragraph(("How it is used: ", _GUIDES[path], "."))
-    else:
+    elif not path.endswith("{id}"):  # the example is a review of another business
         target = _target(path, operation)
         yield Code(f"curl '{base_url}{target}'", "sh")
-        if not path.endswith("{id}"):  # the example is a review of another business
-            yield Paragraph(("Try it: ", Link(f"`{target}`", target)))
+        yield Paragraph(("Try it: ", Link(f"`{target}`", target)))
     parameters, responses = operation.parameters, operation.responses
     if _NOT_MODIFIED in responses:
         parameters = tuple(each for each in parameters if not each.ref)
