@@ -61,8 +61,8 @@ def _settings(loaded: Loaded) -> Iterator[Setting]:
 
 
 def _flat(config: Config) -> dict[str, object]:
-    """The values by dotted key, in the order of the keys."""
-    tree = msgspec.to_builtins(config, enc_hook=str)
+    """Return the values by dotted key, in the order of the keys, as JSON has them: tuples are lists."""
+    tree = msgspec.json.decode(msgspec.json.encode(config, enc_hook=str))
     values: dict[str, object] = {}
     for key in keys(Config):
         value = tree

@@ -422,7 +422,6 @@ def test_service_install_restarts_a_running_service_if_told(machine: Machine) ->
     check_runs(machine)
 
 
-@pytest.mark.xfail(reason="a changed listen is not opened since the offline import; see issue 26")
 def test_service_install_opens_changed_sockets_anew(machine: Machine) -> None:
     edit(machine, lambda text: text.replace("tcp:8080:", "tcp:8081:"))
     machine.run("reviewsctl", "service", "install", "--restart")
