@@ -9,7 +9,7 @@ from typing import Final
 POSITIVE_STEMS: Final = (
     *("approv", "publish", "publication", "visib", "freigeb", "freigab", "freigegeb", "freigesch"),
     *("sichtbar", "veroffentlich", "genehmig", "publie", "approuv", "publicad", "publicaci"),
-    *("aprobad", "aprobac", "aprovad", "aprovac", "pubblicat", "pubblicazione", "approvat"),
+    *("aproba", "aprova", "publicar", "pubblicat", "pubblicazione", "approvat"),
     *("approvaz", "visiv", "gepubliceer", "goedgekeur", "zichtbaar", "consent", "einwillig"),
     *("autoris", "autoriz", "toestemming"),
 )
@@ -59,6 +59,15 @@ SHOWING_STEMS: Final = (
     *("publicad", "publicaci", "pubblicat", "pubblicazione", "gepubliceer"),
 )
 """With words for people they are about the review: "customer visible", "customer allows publishing"."""
+TO_BE: Final = frozenset(("to", "zu", "a", "da", "por", "para", "te"))
+"""First words of what is still to be done: "to be approved", "da approvare"."""
+
+CHECK_STEMS: Final = ("valid", "pruf", "keur", "controll", "revis", "verif")
+"""Verbs for the check that comes before publication; elsewhere they are about other things."""
+
+SHOW_VERBS: Final = frozenset(
+    ("show", "zeige", "affiche", "afficher", "mostrar", "mostra", "exibir", "toon", "tonen")
+)
 STATUS_STEMS: Final = (
     "status",
     "statut",
@@ -92,7 +101,7 @@ LAST_WITHHELD: Final = frozenset(
             "prive",
         ),
         *("privee", "interne", "confidentiel", "privado", "privada", "interno", "interna"),
-        *("confidencial", "privato", "privata", "concept", "del", "valider", "prufen", "dispute"),
+        *("confidencial", "privato", "privata", "concept", "del"),
     )
 )
 """Words that make a sign only at the end of a name: "Private feedback" is a text."""
@@ -124,7 +133,6 @@ FILLERS: Final = frozenset(
             "reviewer",
             "name",
         ),
-        *("a", "zu"),
     )
 )
 """Words that may stand beside these; "ordered online" is no sign."""

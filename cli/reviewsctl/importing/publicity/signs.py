@@ -1,6 +1,6 @@
 """Signs: the members of a row that say whether something of it is public, by their names and values."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Final
@@ -123,6 +123,8 @@ def sign_of(name: str) -> Sign | None:
         return None
     is_presence = not name_words.PRESENCE.isdisjoint(last)
     sense = _sense([word for word in last if word not in name_words.PRESENCE])
+    if last[0] in name_words.TO_BE and (sense is Sense.PUBLIC or _is_check(last)):
+        sense = Sense.DOUBTFUL  # "to be approved": it is not yet, or it was
     subject = None if sense is None else _subject(words, sense)
     if sense is None or subject is None:
         return None
@@ -187,11 +189,11 @@ def _sense(words: Sequence[str]) -> Sense | None:
         for stems in (name_words.POSITIVE_STEMS, name_words.NEGATIVE_STEMS)
     )
     bare = [word for word in own if word not in name_words.FILLERS | name_words.NEGATIONS]
-    is_last = len(bare) == 1 and words[-1] in {bare[0], *name_words.TRAILING}
-    shows_name = bare == ["show"] and words[-1] in name_words.NAMES
-    if is_last or shows_name:
+    if len(bare) == 1 and words[-1] in {bare[0], *name_words.TRAILING}:
         positive = positive or bare[0] in name_words.LAST_PUBLIC
         negative = negative or bare[0] in name_words.LAST_WITHHELD
+    if words and words[0] in name_words.SHOW_VERBS and words[-1] in name_words.NAMES:
+        positive = True
     negative = negative or any(map(_is_anonymous, own))
     if positive and negative:
         return Sense.STATUS
@@ -224,6 +226,10 @@ def _subject(words: Collection[str], sense: Sense) -> Subject | None:
 
 def _begins(word: str, stems: tuple[str, ...]) -> bool:
     return word.startswith(stems) and word not in ("publisher", "publishers")
+
+
+def _is_check(words: Iterable[str]) -> bool:
+    return any(word.startswith(name_words.CHECK_STEMS) for word in words)
 
 
 def _is_anonymous(word: str) -> bool:

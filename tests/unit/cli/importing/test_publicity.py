@@ -92,6 +92,12 @@ VALUES: dict[str, dict[Answer, list[object]]] = {
     "Reason held": {PUBLIC: [""], WITHHELD: ["language"]},
     "Internal only": {PUBLIC: ["no"], WITHHELD: ["yes"]},
     "Ne pas publier": {PUBLIC: [""], WITHHELD: ["oui", "x"]},
+    "À valider": {PUBLIC: ["non"], ASKED: ["oui"]},
+    "Da approvare": {PUBLIC: ["no"], ASKED: ["sì", "x"]},
+    "Por aprobar": {PUBLIC: ["no"], ASKED: ["sí"]},
+    "To be approved": {PUBLIC: [False], ASKED: [True]},
+    "Duplicate": {PUBLIC: [""], WITHHELD: ["yes"]},
+    "Dispute": {PUBLIC: ["no"], ASKED: ["yes"]},
     "Nicht anzeigen": {PUBLIC: [""], WITHHELD: ["ja"]},
     "Do not publish": {PUBLIC: [""], WITHHELD: ["x"]},
     "moderations": {ASKED: [[{"status": "rejected"}]], PUBLIC: []},
@@ -113,6 +119,15 @@ def test_value_of_a_sign_is_public_or_withheld_or_a_question(
     name: str, value: object, answer: Answer
 ) -> None:
     assert answer is judged({name: value})
+
+
+@pytest.mark.parametrize(
+    "name", ["Show name?", "Show reviewer name", "Afficher le nom", "Mostrar nombre", "Toon naam"]
+)
+def test_column_may_say_that_the_name_is_not_shown(name: str) -> None:
+    sign = sign_of(name)
+    assert sign is not None
+    assert (Subject.NAME, False) == (sign.subject, sign.reads("no"))
 
 
 @pytest.mark.parametrize(
