@@ -221,7 +221,7 @@ def import_(  # noqa: PLR0913  # these are the command's options
         typer.echo(printable(f"configuration: {configuration.absolute()}"))
     if undo:
         with _refusals("not undone", as_json=as_json):
-            target = reviews_file(data, config, os.environ)
+            target = reviews_file(data, configuration, os.environ)
             report = undone(
                 target, _number(exports or []), now, dry_run=dry_run, command=undo_command
             )
@@ -236,7 +236,7 @@ def import_(  # noqa: PLR0913  # these are the command's options
     with _refusals("not imported", as_json=as_json):
         options = ImportOptions(
             exports=_existing(exports or []),
-            target=reviews_file(data, config, os.environ),
+            target=reviews_file(data, configuration, os.environ),
             format_name=format_name,
             rules=Rules(
                 zone=zone,
