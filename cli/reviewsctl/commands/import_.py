@@ -222,9 +222,10 @@ def import_(  # noqa: PLR0913  # these are the command's options
     if undo:
         with _refusals("not undone", as_json=as_json):
             target = reviews_file(data, configuration, os.environ)
-            report = undone(
-                target, _number(exports or []), now, dry_run=dry_run, command=undo_command
-            )
+            steps = _number(exports or [])
+            with interruption.stoppable():
+                report = undone(target, steps, now, dry_run=dry_run, command=undo_command)
+        interruption.loaded()
         shown = [json_line(report.document)] if as_json else [] if quiet else report.lines
         for line in shown:
             typer.echo(printable(line))

@@ -727,6 +727,34 @@ def test_a_stopped_import_leaves_the_file_as_it_was(
         assert ["reviews.json"] == [each.name for each in data.iterdir()]
 
 
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_stopped_undo_leaves_the_folder_as_it_was(
+    environment: dict[str, str], data: Path, how: signal.Signals
+) -> None:
+    file = json.loads(THERE)
+    file["reviews"] = [{**file["reviews"][0], "id": f"{number}"} for number in range(60_000)]
+    (data / "reviews.json").write_text(json.dumps(file))
+    imported(environment, data, TAKEOUT)
+    before = (data / "reviews.json").read_bytes()
+    history = {file.name for file in (data / ".reviewsctl/history").iterdir()}
+    with subprocess.Popen(
+        [*(sys.executable, "-c", CONSOLE_SCRIPT, "import", "--undo", "--data", str(data))],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as run:
+        until(lambda: [*data.glob(".reviews.json*")], "the file that it writes")
+        run.send_signal(how)
+        _, printed = run.communicate(timeout=60)
+
+    assert 128 + how == run.returncode
+    assert "interrupted: nothing was written" in printed
+    assert before == (data / "reviews.json").read_bytes()
+    assert {".reviewsctl", "reviews.json"} == {file.name for file in data.iterdir()}
+    assert history == {file.name for file in (data / ".reviewsctl/history").iterdir()}
+
+
 def test_on_a_terminal_it_asks_for_the_location(
     environment: dict[str, str], tmp_path: Path
 ) -> None:
