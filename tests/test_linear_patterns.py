@@ -333,6 +333,7 @@ PATTERNS: dict[str, tuple[str, *tuple[Attack, ...]]] = {
         ("http://a:", "1", "x"),
         ("http://[", ":", "!"),
     ),
+    "reviewsctl.importing.values:_NOBODY": (FULL, ("A ", "a", " "), ("A a", " user", "")),
     "reviewsctl.importing.values:_NO_ESCAPE": (SEARCH, ("", "%4", "1")),
     "reviewsctl.importing.values:_UNFIT": (SUB, ("", "%4", "1"), ("", "[", "")),
     "reviewsctl.importing.readers.xlsx:_CELL": (FULL, ("", "A", ""), ("A", "1", "x")),

@@ -13,6 +13,9 @@ _HOST = re.compile(HOST)
 _NO_ESCAPE = re.compile(ESCAPE)
 _UNFIT = re.compile(rf"[{UNFIT}\[\]]|{ESCAPE}")
 _BLANK = re.compile(r"\s")
+_NOBODY = re.compile(
+    r"A [^\W\d_]+ user"
+)  # "A Yelp user": earlier imports wrote it for any platform
 _EMAIL = re.compile(r"[^\s@]++@[^\s@][^\s@.]*+\.[^\s@]++")
 _SHOWN = 60  # characters of a value in a message
 _LONG = 100  # characters of a name that are compared
@@ -95,20 +98,16 @@ def titled(title: object, text: object) -> str | None:
     return f"{head}\n\n{body}"
 
 
-_TRUE = frozenset(
+_CUSTOMER = frozenset(
+    ("verified", "verified buyer", "verified purchase", "buyer", "confirmed buyer")
+)
+_NO_CUSTOMER = frozenset(
     (
-        *("true", "yes", "y", "1", "verified", "verified buyer", "verified purchase"),
-        *("buyer", "confirmed buyer", "ja", "oui", "sí", "si"),
+        *("unverified", "not verified", "nothing", "email", "verified reviewer", "verified user"),
+        *("anonymous", "anonymous user", "verified by email"),
     )
 )
-_FALSE = frozenset(
-    (
-        *("false", "no", "n", "0", "unverified", "not verified", "nothing", "email"),
-        *("verified reviewer", "verified user", "anonymous", "anonymous user"),
-        *("verified by email", "nein", "non"),
-    )
-)
-
+"""Words of platforms beside yes and no: who is a customer, and who is none or whose address alone is known."""
 
 _YES = frozenset(
     (
@@ -186,14 +185,15 @@ def truth(value: object) -> bool | None:
     Raises:
         RowRefusedError: It says something that is neither.
     """
-    if isinstance(value, bool):
-        return value
+    answer = yes_or_no(value)
+    if answer is not None:
+        return answer
     text = word(value)
     if text is None:
         return None
-    normal = " ".join(text.casefold().replace("_", " ").replace("-", " ").split())
-    if normal in _TRUE or normal in _FALSE:
-        return normal in _TRUE
+    bare = normal(text)
+    if bare in _CUSTOMER or bare in _NO_CUSTOMER:
+        return bare in _CUSTOMER
     raise RowRefusedError(f"verified {shown(value)} is neither yes nor no")
 
 
@@ -225,7 +225,7 @@ def nobody(source: str) -> str:
 
 def short_name(name: str) -> str:
     """``Jane Doe`` as ``Jane D.``: names are personal data. Somebody without one stays so."""
-    if name == nobody("google"):
+    if _NOBODY.fullmatch(name):
         return name
     first, *rest = name.split()
     return f"{first} {rest[-1][0].upper()}." if rest else first

@@ -190,6 +190,7 @@ def test_a_title_stands_before_the_text_unless_it_is_its_beginning() -> None:
 def test_verified_is_what_the_export_says_or_nothing() -> None:
     assert [True] * 5 == [truth(each) for each in (True, "TRUE", "verified_buyer", "Ja", 1)]
     assert [False] * 4 == [truth(each) for each in (False, "no", "email", "Verified-Reviewer")]
+    assert [True] * 5 == [truth(each) for each in ("wahr", "vero", "sim", "x", "✓")]  # any flag's
     assert [None, None] == [truth(None), truth(" ")]
     with pytest.raises(RowRefusedError, match='verified "perhaps" is neither yes nor no'):
         truth("perhaps")
@@ -337,3 +338,9 @@ def test_texts_are_verbatim_and_blanks_are_none() -> None:
     assert "a" == word(" a\n")
     assert words("\n ") is None
     assert "5" == words(5.0)
+
+
+@pytest.mark.parametrize("name", ["A Google user", "A Yelp user"])
+def test_author_without_a_name_is_not_shortened(name: str) -> None:
+    """Earlier imports wrote "A Yelp user"; of that "A U." would be made."""
+    assert name == short_name(name)
