@@ -148,4 +148,4 @@ def _errors() -> Iterator[None]:
     except Unsettled as error:
         raise BadData(["the data files are being written; try again"]) from error
     except OSError as error:
-        raise BadData([f"{error.filename}: {error.strerror}"]) from error
+        raise BadData([f"{error.filename or 'temporary files'}: {error.strerror}"]) from error

@@ -6,6 +6,7 @@ a mapping of the export's own names.
 
 import dataclasses
 import datetime
+import functools
 from collections import ChainMap, Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -367,11 +368,11 @@ class Format:
     def _key_reader(self, head: Head, rules: Rules) -> Callable[[Row], str]:
         """Return what makes the merge key of a row; it is empty where the row cannot be read."""
         apart = dataclasses.replace(rules, counts=Counter())
-        parse = self.parser(head, apart)
+        parser = functools.cache(lambda: self.parser(head, apart))  # most files have no such row
 
         def key_of_row(row: Row) -> str:
             try:
-                found = parse(row)
+                found = parser()(row)
                 entry = found if isinstance(found, Entry) else apart.entry(found)
             except (RowRefusedError, RowSkippedError):
                 return ""

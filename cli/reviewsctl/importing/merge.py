@@ -251,7 +251,7 @@ class Merge:
     def _settled(self, piece: Piece) -> bytes | None:
         """Return what becomes of a review that is there; None if it goes."""
         review = piece.value if isinstance(piece.value, dict) else {}
-        place = _place(review)
+        place = Place.of(review)
         self._there[place] += 1
         if place is not None and place.name:
             self._places.add(place)
@@ -338,14 +338,6 @@ class Merge:
         changes = self._changes[fate]
         if len(changes) < MAX_LISTED:
             changes.append(Change(review=_named(review), members=members))
-
-
-def _place(review: Review) -> Place | None:
-    """Return where a review is from; None if it does not say."""
-    source, location = review.get("source"), review.get("location")
-    if not isinstance(source, str):
-        return None
-    return Place(source, location if isinstance(location, str) else "")
 
 
 def _without(record: bytes, names: Sequence[str]) -> str:

@@ -99,11 +99,10 @@ def newest_days(document: Document, now: datetime.datetime) -> dict[Place, Age]:
     """Return the newest day of each location's reviews and replies; days that are not yet do not count."""
     newest: dict[Place, str] = {}
     for review in reviews_of(document):
-        source, location, reply = map(review.get, ("source", "location", "owner_reply"))
-        if not isinstance(source, str):
+        place = Place.of(review)
+        if place is None:
             continue
-        place = Place(source, location if isinstance(location, str) else "")
-        for day in (review.get("date"), members(reply).get("date")):
+        for day in (review.get("date"), members(review.get("owner_reply")).get("date")):
             if isinstance(day, str) and newest.get(place, "") < day <= now.date().isoformat():
                 newest[place] = day
     return {place: Age(midnight) for place, day in newest.items() if (midnight := _midnight(day))}

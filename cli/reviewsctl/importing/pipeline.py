@@ -24,7 +24,7 @@ from reviewsctl.importing.readers.archive import DAMAGED
 from reviewsctl.importing.readers.json_file import DOWNLOAD, OWN_VALUE, Document
 from reviewsctl.importing.readers.watching import WORTH_SHOWING, Reading
 from reviewsctl.importing.rows import check_usable, read_rows, readers_of
-from reviewsctl.importing.staging import Place, Staging, signals_deferred, staging
+from reviewsctl.importing.staging import Place, Staging, staging, uninterrupted
 from reviewsctl.importing.writing import draft
 from reviewsctl.terminal.remedies import to_write
 from reviewsd.api.jobs import Step
@@ -253,20 +253,14 @@ class _Replacement:
             if is_new:
                 now = self.options.now
                 keeping = stack.enter_context(history.keeping(folder, name, new.draft, log, now))
-            is_done = False
-            try:
-                with signals_deferred():
-                    if keeping is None:
-                        new.check()
-                    else:
-                        new.commit(keeping.put_old)
-                    import_log.put(log, folder.look(name))
-                    if keeping is not None:
-                        keeping.put_new()
-                    is_done = True
-            except KeyboardInterrupt:
-                if not is_done:
-                    raise
+            with uninterrupted():
+                if keeping is None:
+                    new.check()
+                else:
+                    new.commit(keeping.put_old)
+                import_log.put(log, folder.look(name))
+                if keeping is not None:
+                    keeping.put_new()
         return _Replaced(
             merge=merge,
             notes=answers,

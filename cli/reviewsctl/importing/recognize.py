@@ -4,6 +4,7 @@ import itertools
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from reviewsctl.importing.bounds import MAX_SAMPLE
 from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
@@ -31,7 +32,7 @@ from reviewsctl.importing.readers import csv_file, foreign, xlsx
 from reviewsctl.importing.readers.json_file import EACH, LINES, Document, Layout
 from reviewsctl.importing.readers.json_lists import layouts_of
 from reviewsctl.importing.readers.parts import Part
-from reviewsctl.importing.signature import FORCED, RECOGNISED
+from reviewsctl.importing.signature import FORCED, RECOGNISED, Shape
 from reviewsctl.importing.values import members, shown
 from reviewsctl.terminal.escaping import printable
 
@@ -74,7 +75,6 @@ _KEPT = 20  # rows of a file of JSON that is recognised
 _ALIKE = 0.7  # share of a format's names that makes it worth a mention
 _CELL = 100  # bytes that a cell takes beside its text
 _SHOWN = 12  # names in a message
-_BLANK_OR_BOM = b" \t\r\n\xef\xbb\xbf"
 _PEEKED = 4096  # bytes
 
 Rows = Callable[[Part], Iterator[tuple[str, Row]]]
@@ -105,7 +105,7 @@ def source_of(part: Part) -> Source:
     foreign.refuse(part.name, begins)
     if begins.startswith(b"PK"):
         return _spreadsheet(part)
-    if begins.lstrip(_BLANK_OR_BOM)[:1] in (b"{", b"["):
+    if begins.lstrip(foreign.BLANK_OR_BOM)[:1] in (b"{", b"["):
         return _json(part)
     dialect = csv_file.dialect_of(part)
     return _table(part, lambda each: csv_file.rows(each, dialect), str(dialect))
@@ -213,7 +213,7 @@ def _spreadsheet(part: Part) -> Source:
             f"{part.name}: sheet {shown(sheets[0].name)} is called after reviews that are held back",
             "If they are public at their platform, give the sheet another name.",
         )
-    sheet = next((each for each in found if _has_reviews(each.sample)), None)
+    sheet = next((each for each in found if _has_reviews("table", each.sample)), None)
     if sheet is None:
         sheet = found[0] if found else None
     if sheet is None:
@@ -234,8 +234,9 @@ def _columns(sheet: xlsx.Sheet) -> frozenset[str]:
     return frozenset(name.casefold() for fields in sheet.sample[:1] for name in fields)
 
 
-def _has_reviews(sample: Sequence[Fields]) -> bool:
-    head = Head(shape="table", sample=sample, around={}, names=names_of(sample))
+def _has_reviews(shape: Shape, sample: Sequence[Fields]) -> bool:
+    """Return whether a table, or a list of JSON, that begins so holds reviews."""
+    head = Head(shape=shape, sample=sample, around={}, names=names_of(sample))
     known = (each for each in FORMATS if not each.generic)
     return any(each.likeness(head) >= RECOGNISED for each in known) or has_columns(head)
 
@@ -273,7 +274,7 @@ def _table(
 
 def _json(part: Part) -> Source:
     with part.open() as file:
-        found = layouts_of(Document(file, part.name), _are_reviews)
+        found = layouts_of(Document(file, part.name), partial(_has_reviews, "json"))
     layouts = [each for each in found if not any(map(is_withheld_name, each))]
     if not layouts:
         raise ImportRefusedError(
@@ -320,13 +321,6 @@ def _json(part: Part) -> Source:
             document.end()
 
     return Source(part=part, head=head, rows=rows, writing="", left=left)
-
-
-def _are_reviews(first: Sequence[Fields]) -> bool:
-    """Whether a list of JSON that begins so holds reviews."""
-    head = Head(shape="json", sample=first, around={}, names=names_of(first))
-    known = (each for each in FORMATS if not each.generic)
-    return any(each.likeness(head) >= RECOGNISED for each in known) or has_columns(head)
 
 
 def _path(layout: Layout) -> str:

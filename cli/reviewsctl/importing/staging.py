@@ -11,7 +11,7 @@ import signal
 import sqlite3
 import tempfile
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from enum import Enum
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -57,6 +57,14 @@ class Place(NamedTuple):
     source: str
     name: str
     """The id that the source gives it, or nothing."""
+
+    @classmethod
+    def of(cls, review: Mapping[str, object]) -> "Place | None":
+        """Return where a review of reviews.json is from; None if it does not say."""
+        source, location = review.get("source"), review.get("location")
+        if not isinstance(source, str):
+            return None
+        return cls(source, location if isinstance(location, str) else "")
 
 
 class PassedOver(Enum):
@@ -303,6 +311,19 @@ def staging(folder: Path | None) -> Iterator[Staging]:
             finally:
                 Path(name).unlink()
         yield staged
+
+
+@contextlib.contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Hold signals for the block; one that comes during it comes too late to stop the command."""
+    is_done = False
+    try:
+        with signals_deferred():
+            yield
+            is_done = True
+    except KeyboardInterrupt:
+        if not is_done:
+            raise
 
 
 @contextlib.contextmanager

@@ -25,7 +25,7 @@ from reviewsctl.importing.import_log import KEPT_FOLDER
 from reviewsctl.importing.readers.json_file import OWN_VALUE, Document, Piece
 from reviewsctl.importing.review_merge import CHANGED, STAMPS, stamp
 from reviewsctl.importing.reviews_file import reviews_of, rewrite, updated
-from reviewsctl.importing.staging import signals_deferred
+from reviewsctl.importing.staging import uninterrupted
 from reviewsctl.importing.writing import draft
 from reviewsctl.importing.written import digest
 from reviewsctl.terminal.remedies import to_write
@@ -131,20 +131,14 @@ def _put(
                 shutil.copyfileobj(content, log.file)
             log.file.flush()
         keeping = stack.enter_context(history.keeping(data, name, new.draft, log, now))
-        is_done = False
-        try:
-            with signals_deferred():
-                new.commit(keeping.put_old)
-                if log is None:
-                    kept.remove(import_log.FILE)
-                else:
-                    import_log.put(log, data.look(name))
-                history.remove(folder, version)
-                keeping.put_new()
-                is_done = True
-        except KeyboardInterrupt:
-            if not is_done:
-                raise
+        with uninterrupted():
+            new.commit(keeping.put_old)
+            if log is None:
+                kept.remove(import_log.FILE)
+            else:
+                import_log.put(log, data.look(name))
+            history.remove(folder, version)
+            keeping.put_new()
     return restored.result(version, is_valid=current is not None)
 
 

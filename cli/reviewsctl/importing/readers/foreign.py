@@ -39,7 +39,8 @@ _MEMBERS: Final = {
     "ppt/presentation.xml": "a presentation (.pptx)",
     "META-INF/manifest.xml": "an OpenDocument file (.ods)",
 }
-_BLANK_OR_BOM: Final = b" \t\r\n\xef\xbb\xbf"
+BLANK_OR_BOM: Final = b" \t\r\n\xef\xbb\xbf"
+"""Bytes that may come before the first character of a text."""
 
 
 def refuse(name: str, begins: bytes) -> None:
@@ -55,7 +56,7 @@ def refuse(name: str, begins: bytes) -> None:
     for magic, kind in _MAGIC.items():
         if begins.startswith(magic):
             raise ImportRefusedError(f"{name} is {kind}", _REMEDY)
-    text = begins.lstrip(_BLANK_OR_BOM).lower()
+    text = begins.lstrip(BLANK_OR_BOM).lower()
     if not text.startswith(b"<"):
         return
     markup = next((kind for mark, kind in _MARKUP.items() if mark in text), None)
