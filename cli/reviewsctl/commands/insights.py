@@ -221,15 +221,16 @@ def _printed(
 
 def _write(config: Path | None, data: Path | None, *, replace: bool) -> str:
     """``--write``; says what was done."""
-    import json  # see main
+    import msgspec  # see main
 
     from reviewsctl.daemon import local  # 25 ms, see main
 
-    made = local.insights(config, data, made=True)
-    path = Path(made.value.data_dir) / FILE
-    if os.path.lexists(path) and not replace:
-        _refuse(f"{path} is there already", "Replace it with --replace; it is kept as .bak.")
-    return _written(path.parent, json.loads(made.text)["insights"])
+    with local.data_folder(config, data) as folder:
+        path = folder.place / FILE
+        if os.path.lexists(path) and not replace:
+            _refuse(f"{path} is there already", "Replace it with --replace; it is kept as .bak.")
+        made = folder.insights(made=True).insights
+    return _written(path.parent, msgspec.json.decode(msgspec.json.encode(made)))
 
 
 def _label(

@@ -95,18 +95,10 @@ def data_folder(config: Path | None, data: Path | None) -> "Iterator[Folder]":
         yield insights.read(config, data, os.environ)
 
 
-def insights(
-    config: Path | None, data: Path | None, *, made: bool = False
-) -> Answer[ServedInsights[Overview]]:
-    """Return the insights that are served, or made now.
-
-    Args:
-        config: As ``check``.
-        data: As ``check``.
-        made: Those that the rules make, ``per_review`` included, whatever is served.
-    """
+def insights(config: Path | None, data: Path | None) -> Answer[ServedInsights[Overview]]:
+    """Return the insights that are served; arguments as ``check``."""
     with data_folder(config, data) as folder:
-        content = msgspec.json.encode(folder.insights(made=made))
+        content = msgspec.json.encode(folder.insights(made=False))
     value = msgspec.json.decode(content, type=ServedInsights[Overview])
     return Answer(value, printable(content.decode()))
 
