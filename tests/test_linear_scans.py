@@ -32,7 +32,6 @@ from reviewsd.http1 import body as bodies
 from reviewsd.http1 import parser, preconditions
 from reviewsd.http1.retry_after import retry_after
 from reviewsd.mcp import arguments, jsonrpc
-from reviewsd.mcp.params import Params
 from reviewsd.pages import environment, text
 from reviewsd.publish import documents
 from reviewsd.snapshot import mentions, suffix_array
@@ -105,8 +104,16 @@ def arguments_of(more: Callable[[int], bytes]) -> Scan:
     """The arguments of a tool."""
     return (
         more,
-        lambda text: arguments.read("search_reviews", _PARAMETERS, (), text),
+        lambda text: arguments.read(_PARAMETERS, (), text),
     )
+
+
+def read_meta(params: bytes) -> object:
+    """Read the parameters of a request, and the members of their ``_meta``."""
+    body = b'{"jsonrpc":"2.0","id":1,"method":"ping","params":%b}' % params
+    message = jsonrpc.read_body(body)
+    assert isinstance(message, jsonrpc.JsonRpcRequest)
+    return message.params.meta
 
 
 def read_bytewise(body: bodies.BodyReader, data: bytes) -> bytes:
@@ -204,7 +211,7 @@ SCANS: dict[str, Scan] = {
     "members in a message": (lambda n: members(b'"%07d":1', n), jsonrpc.check_strict),
     "digits in a message": (lambda n: b"[%b]" % (b"1" * n), jsonrpc.check_strict),
     "digits of a fraction": (lambda n: b"[1.%be5]" % (b"1" * n), jsonrpc.check_strict),
-    "members of _meta": (lambda n: b'{"_meta":%b}' % members(b'"%07d":1', n), Params),
+    "members of _meta": (lambda n: b'{"_meta":%b}' % members(b'"%07d":1', n), read_meta),
     "unknown arguments": arguments_of(lambda n: members(b'"%07d":1', n)),
     "a long argument": arguments_of(lambda n: b'{"%b":1}' % (b"aB" * (n // 2))),
     "digits of an argument": arguments_of(lambda n: b'{"min_rating":1.%b}' % (b"1" * n)),

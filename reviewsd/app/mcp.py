@@ -16,7 +16,6 @@ from reviewsd.mcp.introduction import Introduction
 from reviewsd.mcp.methods import Methods
 from reviewsd.mcp.server import McpServer
 from reviewsd.mcp.sessions import Sessions
-from reviewsd.mcp.toolbox import Toolbox
 from reviewsd.runtime.state_dir import EX_CONFIG, StartError
 from reviewsd.snapshot.snapshots import Snapshots
 from reviewsd.store.ended_sessions import EndedSessions
@@ -75,7 +74,7 @@ def build_mcp(
     mcp = config.mcp
     server = McpServer(
         Sessions(_session_keys(context), ended.__contains__, mcp.session_lifetime),
-        Methods(Toolbox(mcp.answer_budget), Introduction(version("reviewsd")), counters),
+        Methods(Introduction(version("reviewsd")), counters, mcp.answer_budget),
         os.urandom,
     )
     ends = TokenBuckets(ENDS_PER_DAY, 86_400.0)

@@ -1,5 +1,4 @@
-"""The Model Context Protocol over the same data, without I/O (mcp.md).
+"""The Model Context Protocol over the published data, without I/O (mcp.md).
 
-Bytes and header values come in, status and bytes go out; time, randomness and which sessions have
-ended are arguments. ``web.mcp`` carries them.
+Time, randomness and the ended sessions are arguments. ``web.mcp`` is the HTTP in front of it.
 """

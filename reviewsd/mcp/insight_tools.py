@@ -1,4 +1,4 @@
-"""The tools about the insights: fragments that were rendered at publication (mcp.md 5.5)."""
+"""The tools about the insights, which were rendered at publication (mcp.md 5.5)."""
 
 from collections.abc import Sequence
 from typing import NamedTuple, cast
@@ -9,116 +9,112 @@ from reviewsd.domain.naming import Ambiguous, mention_key
 from reviewsd.domain.parameters import ambiguous
 from reviewsd.domain.search_query import LIMIT_DEFAULT
 from reviewsd.http1.representation import Buffer
-from reviewsd.mcp.answers import (
+from reviewsd.mcp.arguments import quoted, shortened
+from reviewsd.mcp.results import (
     KNOWN,
     Call,
+    ToolError,
     ToolSteps,
-    answered,
-    as_written,
-    fitting,
-    refused,
+    count_fitting,
+    data_result,
+    keyword_note,
     with_note,
 )
-from reviewsd.mcp.arguments import quoted, short
 from reviewsd.publish import fragments
 from reviewsd.snapshot.position_sets import FIELDS, find_name
 from reviewsd.snapshot.snapshots import Snapshot
 
 MONTHS_DEFAULT = 24  # mcp.md 5.5
 
-NO_INSIGHTS = "No insights are published for this business; use search_reviews."  # mcp.md 5.4
-
-_COMPARED = 100  # entities among which the nearest is looked for
-_ALIKE = 0.4  # likeness from which on a name may be meant
-_MAX_ID = 128  # characters of an id that is told
+_MAX_COMPARED = 100  # entities among which the nearest is searched
+_MIN_SIMILARITY = 0.4  # of a name that may be meant
+_MAX_ID = 128  # characters; a longer id is never listed
 _MAX_NAME = 40  # characters of a name that are compared
-_STEP = 200  # entries of the FAQ looked through between two yields
+_STEP = 200  # FAQ entries that are searched in one step
 
 
 def get_entity(kind: str, section: str, call: Call) -> ToolSteps:
-    """One aspect, technician or service, by id, name or label."""
+    """Return an aspect, technician or service by its id, name or label."""
     yield
     sections = call.snapshot.sections
     ((parameter, name),) = cast("dict[str, str]", call.values).items()
     row = sections.find(section, name)
     if row is not None:
-        return answered(bytes(sections.fragment(row)))
-    if not call.snapshot.manifest.insights:
-        return refused(NO_INSIGHTS)
-    found = find_name(call.snapshot.columns, FIELDS[fragments.FILTERS[section]], name)
-    if isinstance(found, Ambiguous):
-        return refused(f"{call.tool}: {ambiguous(parameter, name, found.candidates).message}.")
-    return refused(f"{call.tool}: {unknown(kind, section, name, call.snapshot)}.")
+        return data_result(bytes(sections.fragment(row)))
+    match = find_name(call.snapshot.columns, FIELDS[fragments.FILTERS[section]], name)
+    if isinstance(match, Ambiguous):
+        raise ToolError(f"{ambiguous(parameter, name, match.candidates).message}.")
+    raise ToolError(f"{describe_unknown(kind, section, name, call.snapshot)}.")
 
 
-class _Named(msgspec.Struct):
-    """Of an entity what it is called."""
-
+class _Entity(msgspec.Struct):
     id: str
     label: str
 
 
-_named = msgspec.json.Decoder(_Named)
+_entity = msgspec.json.Decoder(_Entity)
 
 
-def unknown(kind: str, section: str, name: str, snapshot: Snapshot) -> str:
-    """What helps where there is no such entity, without a full stop."""
+def describe_unknown(kind: str, section: str, name: str, snapshot: Snapshot) -> str:
+    """Return the error for a name of no entity, with the known ids and without a full stop."""
     sections = snapshot.sections
     rows = sections.rows(section)
     if section not in snapshot.manifest.sections:
         return f"{fragments.not_known([section])}; use search_reviews with query"
     if not rows:
         return f"the insights name no {kind}; use search_reviews with query"
-    decoded = (_named.decode(sections.fragment(row)) for row in rows[:_COMPARED])
+    decoded = (_entity.decode(sections.fragment(row)) for row in rows[:_MAX_COMPARED])
     entities = [entity for entity in decoded if len(entity.id) <= _MAX_ID]
     nearest = _nearest(mention_key(name)[:_MAX_NAME], entities)
-    hint = "" if nearest is None else f'; the nearest is "{nearest.id}" ({short(nearest.label)})'
-    known = ", ".join(entity.id for entity in entities[:KNOWN])
+    hint = ""
+    if nearest is not None:
+        hint = f'; the nearest is "{nearest.id}" ({shortened(nearest.label)})'
+    ids = ", ".join(entity.id for entity in entities[:KNOWN])
     if len(rows) > KNOWN:
-        known = f'the {KNOWN} most mentioned of {len(rows)}: {known}; get_topics with kind "{section}" has all'
-    return f"no {kind} is called {quoted(name)}{hint}. Known ids: {known}"
+        more = f'get_topics with kind "{section}" has all'
+        ids = f"the {KNOWN} most mentioned of {len(rows)}: {ids}; {more}"
+    return f"no {kind} is called {quoted(name)}{hint}. Known ids: {ids}"
 
 
-def _nearest(wanted: str, entities: Sequence[_Named]) -> _Named | None:
-    """The entity whose id or label has the name in it, or else looks like it."""
-    called: dict[str, _Named] = {}
+def _nearest(key: str, entities: Sequence[_Entity]) -> _Entity | None:
+    """Return the first entity with the key in its id or label, else the most similar one."""
+    by_name: dict[str, _Entity] = {}
     for entity in entities:
         for name in (entity.id, entity.label):
-            called.setdefault(mention_key(name)[:_MAX_NAME], entity)
-    within = next((name for name in called if wanted and wanted in name), None)
-    if within is not None:
-        return called[within]
-    pairs = _pairs(wanted)
-    alike = max(called, key=lambda name: _likeness(pairs, _pairs(name)), default="")
-    return called[alike] if _likeness(pairs, _pairs(alike)) >= _ALIKE else None
+            by_name.setdefault(mention_key(name)[:_MAX_NAME], entity)
+    containing = next((name for name in by_name if key and key in name), None)
+    if containing is not None:
+        return by_name[containing]
+    pairs = _pairs(key)
+    similar = max(by_name, key=lambda name: _similarity(pairs, _pairs(name)), default="")
+    return by_name[similar] if _similarity(pairs, _pairs(similar)) >= _MIN_SIMILARITY else None
 
 
 def _pairs(name: str) -> frozenset[str]:
-    """The neighbouring letters of a name, its beginning and its end among them."""
+    """Return the pairs of neighboring letters, with marks for the beginning and the end."""
     edged = f"^{name}$"
     return frozenset(edged[at : at + 2] for at in range(len(edged) - 1))
 
 
-def _likeness(one: frozenset[str], other: frozenset[str]) -> float:
-    """The share of pairs that both have, from 0 to 1 (Dice): linear, as difflib is not."""
-    return 2 * len(one & other) / (len(one) + len(other))
+def _similarity(pairs: frozenset[str], second: frozenset[str]) -> float:
+    """Return the share of common pairs, from 0 to 1 (Dice): linear, unlike difflib."""
+    return 2 * len(pairs & second) / (len(pairs) + len(second))
 
 
 class _Page(NamedTuple):
-    """A part of a list, as it stands in an answer."""
+    """A page of a list, rendered."""
 
     counts: bytes
     """``matched`` and ``returned``."""
     entries: Sequence[Buffer]
-    following: bytes
-    """``next_offset``."""
+    next_offset: bytes
 
 
-def _page(call: Call, rows: Sequence[int], most: int) -> _Page:
-    """So many of the rows as were asked for, as far as the budget goes."""
+def _page(call: Call, rows: Sequence[int], limit: int) -> _Page:
+    """Return the page of ``rows`` at the requested offset, within the limit and the budget."""
     offset = cast("int", call.values.get("offset", 0))
-    found = [call.snapshot.sections.fragment(row) for row in rows[offset : offset + most]]
-    entries = found[: fitting(found, call.budget)]
+    entries = [call.snapshot.sections.fragment(row) for row in rows[offset : offset + limit]]
+    entries = entries[: count_fitting(entries, call.budget)]
     end = offset + len(entries)
     return _Page(
         b'"matched":%d,"returned":%d' % (len(rows), len(entries)),
@@ -127,65 +123,57 @@ def _page(call: Call, rows: Sequence[int], most: int) -> _Page:
     )
 
 
-def _noted(call: Call, answer: bytes, *wanted: str) -> bytes:
-    """An answer that says which of the sections it is made from are not published."""
-    missing = [section for section in wanted if section not in call.snapshot.manifest.sections]
+def _with_missing(call: Call, answer: bytes, *names: str) -> bytes:
+    """Add a note that names the unpublished ones among the sections of an answer."""
+    missing = [name for name in names if name not in call.snapshot.manifest.sections]
     return with_note(answer, fragments.not_known(missing) if missing else "")
 
 
 def get_topics(call: Call) -> ToolSteps:
-    """A page of the topics, or of another kind of what reviews speak of."""
+    """Return a page of the topics, or of the entities of another kind."""
     yield
-    if not call.snapshot.manifest.insights:
-        return refused(NO_INSIGHTS)
     kind = cast("str", call.values.get("kind", fragments.TOPICS))
     limit = cast("int", call.values.get("limit", LIMIT_DEFAULT))
-    counts, topics, following = _page(call, call.snapshot.sections.rows(kind), limit)
-    parts = (kind.encode(), counts, b",".join(topics), following)
-    return answered(_noted(call, b'{"kind":"%b",%b,"topics":[%b],%b}' % parts, kind))
+    counts, topics, next_offset = _page(call, call.snapshot.sections.rows(kind), limit)
+    parts = (kind.encode(), counts, b",".join(topics), next_offset)
+    return data_result(_with_missing(call, b'{"kind":"%b",%b,"topics":[%b],%b}' % parts, kind))
 
 
 def get_sentiment_trend(call: Call) -> ToolSteps:
-    """The newest months, or those before them, oldest first."""
+    """Return a page of the months, of which the first has the newest; oldest first."""
     yield
-    if not call.snapshot.manifest.insights:
-        return refused(NO_INSIGHTS)
     sections = call.snapshot.sections
     months = cast("int", call.values.get("months", MONTHS_DEFAULT))
-    counts, newest, following = _page(call, sections.rows(fragments.MONTHS)[::-1], months)
+    counts, newest, next_offset = _page(call, sections.rows(fragments.MONTHS)[::-1], months)
     trend = bytes(sections.joined(sections.rows(fragments.TREND)))
     head = b'"trend":%b,' % trend if trend else b""
-    parts = (head, counts, b",".join(reversed(newest)), following)
+    parts = (head, counts, b",".join(reversed(newest)), next_offset)
     answer = b'{%b%b,"monthly":[%b],%b}' % parts
-    return answered(_noted(call, answer, fragments.TREND, fragments.MONTHS))
+    return data_result(_with_missing(call, answer, fragments.TREND, fragments.MONTHS))
 
 
 def get_faq(call: Call) -> ToolSteps:
-    """A page of the questions and answers that have a text in them, or of all."""
-    if not call.snapshot.manifest.insights:
-        return refused(NO_INSIGHTS)
+    """Return a page of the questions and answers that contain a text."""
     sections = call.snapshot.sections
     query = cast("str", call.values.get("query", ""))
-    wanted = query.casefold().encode()
+    text = query.casefold().encode()
     limit = cast("int", call.values.get("limit", LIMIT_DEFAULT))
-    found = []
+    matches = []
     texts = sections.rows(fragments.FAQ_TEXTS)
-    for number, (row, text) in enumerate(zip(sections.rows(fragments.FAQ), texts, strict=True)):
+    for number, (row, text_row) in enumerate(zip(sections.rows(fragments.FAQ), texts, strict=True)):
         if number % _STEP == 0:
             yield
-        if wanted in bytes(sections.fragment(text)):
-            found.append(row)
-    counts, faq, following = _page(call, found, limit)
-    page = b'{%b,"faq":[%b],%b}' % (counts, b",".join(faq), following)
+        if text in bytes(sections.fragment(text_row)):
+            matches.append(row)
+    counts, faq, next_offset = _page(call, matches, limit)
+    answer = b'{%b,"faq":[%b],%b}' % (counts, b",".join(faq), next_offset)
     if fragments.FAQ not in call.snapshot.manifest.sections:
-        return answered(_noted(call, page, fragments.FAQ))
-    return answered(page if found else with_note(page, as_written(query or None)))
+        return data_result(_with_missing(call, answer, fragments.FAQ))
+    return data_result(answer if matches else with_note(answer, keyword_note(query or None)))
 
 
 def get_summary(call: Call) -> ToolSteps:
-    """The overview."""
+    """Return the overview."""
     yield
-    if not call.snapshot.manifest.insights:
-        return refused(NO_INSIGHTS)
     sections = call.snapshot.sections
-    return answered(bytes(sections.joined(sections.rows(fragments.SUMMARY))))
+    return data_result(bytes(sections.joined(sections.rows(fragments.SUMMARY))))

@@ -1,9 +1,8 @@
-"""JSON-RPC 2.0: bodies read strictly, answers put together (mcp.md 2a-13 to 15, 2c; S17).
+"""JSON-RPC 2.0: parses bodies strictly, renders responses (mcp.md 2a-13 to 15, 2c; S17).
 
-Only the envelope is decoded. ``id`` and ``params`` stay the text they came as: the id goes back byte
-for byte, the parameters are read by whose they are. What decoders let through is refused for the
-whole body at once, so nobody behind this module meets it: invalid UTF-8, a byte order mark, NaN, lone
-surrogates, two members of one name, nesting deeper than 64, integers of more than 4,300 digits.
+Only the envelope and the names of the parameters are decoded; ids and values stay raw. A body with
+anything that decoders disagree on is refused: invalid UTF-8, a byte order mark, NaN, lone surrogates,
+two members of one name, nesting deeper than 64, integers of more than 4,300 digits.
 """
 
 import json
@@ -24,23 +23,23 @@ INTERNAL_ERROR = -32603
 
 NULL = b"null"
 
-_USUAL = 4_096
-"""Bytes of a body that is decoded at once; larger ones may have thousands of arrays."""
+_MAX_QUICK = 4_096
+"""Bytes of a body that is first decoded as a whole; larger ones may have thousands of arrays."""
 
 _INTEGER = re.compile(rb"-?[0-9]+")
 _VERSION = b'"2.0"'
-_NO_OBJECT = "A message is a JSON object"
-_NO_PARAMS = '"params" must be an object'
+_NOT_AN_OBJECT = "A message is a JSON object"
+_BAD_PARAMS = '"params" must be an object'
 
 
 class JsonRpcError(Exception):
-    """The answer to a message is an error.
+    """An error response.
 
     Attributes:
-        code: Of JSON-RPC or MCP.
-        message: One sentence for the developer; it repeats nothing of what was sent.
-        data: More about it, rendered.
-        request_id: Of what was not a request, where it had a valid one.
+        code: An error code of JSON-RPC or MCP.
+        message: One sentence for the developer, without any text of the request.
+        data: Rendered details.
+        request_id: The id of an invalid message, if it is a valid one.
     """
 
     def __init__(
@@ -53,46 +52,60 @@ class JsonRpcError(Exception):
         super().__init__(f"{code} {message}")
 
 
+class Params(Struct, frozen=True):
+    """The parameters that methods read; unknown ones are ignored (mcp.md 2a-24)."""
+
+    name: Raw = Raw()
+    arguments: Raw = Raw()
+    uri: Raw = Raw()
+    cursor: Raw = Raw()
+    protocol_version: Raw = msgspec.field(default=Raw(), name="protocolVersion")
+    raw_meta: Raw = msgspec.field(default=Raw(), name="_meta")
+
+    @property
+    def meta(self) -> dict[str, Raw]:
+        """The members of ``_meta``; empty unless it is an object."""
+        return _members.decode(self.raw_meta) if bytes(self.raw_meta).startswith(b"{") else {}
+
+
 class JsonRpcRequest(Struct, frozen=True):
-    """A message that wants an answer."""
+    """A message that gets a response."""
 
     id: bytes
-    """A JSON string or integer, as it was given."""
+    """A raw JSON string or integer."""
     method: str
-    params: bytes
-    """A JSON object; ``{}`` where there are none."""
+    params: Params
 
 
 class Notification(Struct, frozen=True):
-    """A message that wants none."""
+    """A message without a response."""
 
     method: str
-    params: bytes
-    """As those of a Request."""
+    params: Params
 
 
 class JsonRpcResponse(Struct, frozen=True):
-    """The answer to a request; nobody here asks anything."""
+    """A response; it is ignored, because the server sends no requests."""
 
 
 Message = JsonRpcRequest | Notification | JsonRpcResponse
 
 
 class JsonRpcBatch(Struct, frozen=True):
-    """What came in one array, for ``read_member``: there may be far too many of them."""
+    """The elements of an array, for ``read_member``; there may be far too many."""
 
     members: Sequence[Raw]
 
 
 class _Error(Struct, frozen=True):
-    """What a client's error has at least (JSON-RPC 5.1)."""
+    """The required members of an error (JSON-RPC 5.1)."""
 
     code: int
     message: str
 
 
 class _Envelope(Struct, frozen=True):
-    """Members are raw: one of a wrong type must not hide the id."""
+    """A message with raw members, so that a wrong type does not hide the id."""
 
     jsonrpc: Raw = Raw()
     id: Raw = Raw()
@@ -103,19 +116,21 @@ class _Envelope(Struct, frozen=True):
 
 
 _envelope = msgspec.json.Decoder(_Envelope)
+_params = msgspec.json.Decoder(Params)
 _items = msgspec.json.Decoder(list[Raw])
+_members = msgspec.json.Decoder(dict[str, Raw])
 _anything = msgspec.json.Decoder()
 _error = msgspec.json.Decoder(_Error)
-_text = msgspec.json.Decoder(str)
+_string = msgspec.json.Decoder(str)
 _encode = msgspec.json.Encoder().encode
 
 
 def read_body(body: bytes) -> Message | JsonRpcBatch:
-    """What was posted.
+    """Parse the body of a POST.
 
     Raises:
-        JsonRpcError: -32700, it is not JSON or not strictly so; -32600, it is JSON, but neither a
-            message nor an array; -32602, its parameters are an array.
+        JsonRpcError: -32700, it is not strict JSON; -32600, it is neither a message nor an array;
+            -32602, its parameters are an array.
     """
     check_strict(body)
     try:
@@ -125,11 +140,11 @@ def read_body(body: bytes) -> Message | JsonRpcBatch:
     try:
         return JsonRpcBatch(_items.decode(body))
     except msgspec.ValidationError:
-        raise JsonRpcError(INVALID_REQUEST, _NO_OBJECT) from None
+        raise JsonRpcError(INVALID_REQUEST, _NOT_AN_OBJECT) from None
 
 
 def count_members(body: bytes) -> int:
-    """How many messages a body has; 1 where it is no batch, or nothing that can be read."""
+    """Return the number of messages in a body; 1 unless it is a batch."""
     try:
         return max(1, len(_items.decode(body)))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -137,7 +152,7 @@ def count_members(body: bytes) -> int:
 
 
 def read_member(member: Raw) -> Message:
-    """One of a batch.
+    """Parse an element of a batch.
 
     Raises:
         JsonRpcError: -32600, always without an id (JSON-RPC 6); -32602, with the request's.
@@ -145,7 +160,7 @@ def read_member(member: Raw) -> Message:
     try:
         return _message(_envelope.decode(member))
     except msgspec.ValidationError:
-        raise JsonRpcError(INVALID_REQUEST, _NO_OBJECT) from None
+        raise JsonRpcError(INVALID_REQUEST, _NOT_AN_OBJECT) from None
     except JsonRpcError as error:
         if error.code != INVALID_REQUEST:
             raise
@@ -153,7 +168,7 @@ def read_member(member: Raw) -> Message:
 
 
 def check_strict(body: bytes) -> None:
-    """Pass JSON that means the same to every decoder.
+    """Check that every decoder reads the same value from a body.
 
     Raises:
         JsonRpcError: -32700.
@@ -164,110 +179,105 @@ def check_strict(body: bytes) -> None:
         raise JsonRpcError(PARSE_ERROR, "The body is not UTF-8") from None
     if too_deep(body):
         raise JsonRpcError(PARSE_ERROR, f"The body is nested deeper than {MAX_DEPTH}")
-    if len(body) <= _USUAL and _has_each_once(body):
+    if len(body) <= _MAX_QUICK and _is_plainly_strict(body):
         return
     try:
-        msgspec.json.decode(body, type=Raw)  # refuses NaN and lone surrogates, where json does not
+        msgspec.json.decode(body, type=Raw)  # refuses NaN and lone surrogates, unlike json
         _strict.decode(text)
     except (msgspec.DecodeError, ValueError) as error:
         reason = str(error) if isinstance(error, _TwiceError) else "The body is not valid JSON"
         raise JsonRpcError(PARSE_ERROR, reason) from None
 
 
-def _has_each_once(body: bytes) -> bool:
-    """Whether it is plain to see that a body is strict JSON, in which no object has a name twice.
+def _is_plainly_strict(body: bytes) -> bool:
+    """Return whether a body is JSON with as many colons as members, so that no name came twice.
 
-    Every member has a colon, so where a body has no more of them than are left when it is decoded, none
-    was lost. Where strings have colons, or arrays have objects, it is not plain.
+    A strict body may have more colons, in strings or in objects within arrays.
     """
     try:
-        return body.count(b":") == _count_nested(_anything.decode(body))
-    except msgspec.DecodeError:  # also for numbers that are large, which JSON may have
+        return body.count(b":") == _count_members(_anything.decode(body))
+    except msgspec.DecodeError:  # also for large numbers, which JSON allows
         return False
 
 
-def _count_nested(value: object) -> int:
-    """The members of an object, and of those within it."""
+def _count_members(value: object) -> int:
+    """Count the members of an object and of the objects in its members."""
     if not isinstance(value, dict):
         return 0
-    return len(value) + sum([_count_nested(each) for each in value.values() if type(each) is dict])
+    members = value.values()
+    return len(value) + sum([_count_members(member) for member in members if type(member) is dict])
 
 
 class _TwiceError(ValueError):
     """An object has two members of one name."""
 
 
-def _unlike(pairs: list[tuple[str, object]]) -> None:
-    if len(pairs) > 1 and len(dict(pairs)) < len(pairs):  # of 21,000 in a body most must be cheap
+def _check_names(pairs: list[tuple[str, object]]) -> None:
+    if len(pairs) > 1 and len(dict(pairs)) < len(pairs):  # a body has up to 21,000 objects
         raise _TwiceError("An object in the body has two members of one name")
 
 
 # Python's own limit on integers stays in force: more than 4,300 digits are a ValueError
-_strict = json.JSONDecoder(object_pairs_hook=_unlike)
+_strict = json.JSONDecoder(object_pairs_hook=_check_names)
 
 
 def _message(envelope: _Envelope) -> Message:
-    given = bytes(envelope.id)
-    identified = given.startswith(b'"') or _INTEGER.fullmatch(given) is not None
-    method = _string(envelope.method)
-    if bytes(envelope.jsonrpc) != _VERSION and _string(envelope.jsonrpc) != "2.0":
+    raw_id = bytes(envelope.id)
+    has_id = raw_id.startswith(b'"') or _INTEGER.fullmatch(raw_id) is not None
+    method = string(envelope.method)
+    if bytes(envelope.jsonrpc) != _VERSION and string(envelope.jsonrpc) != "2.0":
         fault = '"jsonrpc" must be "2.0"'
-    elif method is not None and (identified or not given):
-        params = bytes(envelope.params)
-        if params in {b"", NULL}:
-            params = b"{}"
-        if params.startswith(b"{"):
-            return JsonRpcRequest(given, method, params) if given else Notification(method, params)
-        # an array would do for JSON-RPC (4.2), not for MCP, whose parameters have names
-        code = INVALID_PARAMS if params.startswith(b"[") else INVALID_REQUEST
-        raise JsonRpcError(code, _NO_PARAMS, request_id=given or NULL)
+    elif method is not None and (has_id or not raw_id):
+        params = _params_of(envelope, raw_id)
+        return JsonRpcRequest(raw_id, method, params) if raw_id else Notification(method, params)
     elif method is not None:
         fault = '"id" must be a string or an integer'
     elif bytes(envelope.method):
         fault = '"method" must be a string'
     elif bytes(envelope.result) or bytes(envelope.error):
-        if _is_response(envelope, identified=identified):
+        if _is_response(envelope, has_id=has_id):
             return JsonRpcResponse()
         fault = 'A response has an "id" and a "result" or an "error", each an object'
     else:
         fault = 'A message has a "method", a "result" or an "error"'
-    raise JsonRpcError(INVALID_REQUEST, fault, request_id=given if identified else NULL)
+    raise JsonRpcError(INVALID_REQUEST, fault, request_id=raw_id if has_id else NULL)
 
 
-def _is_response(envelope: _Envelope, *, identified: bool) -> bool:
-    """Whether it is an object for the request with its id, or an error, which may lack one."""
-    found, error = bytes(envelope.result), bytes(envelope.error)
-    if found:
-        return found.startswith(b"{") and identified and not error
+def _params_of(envelope: _Envelope, raw_id: bytes) -> Params:
+    raw = bytes(envelope.params)
+    if raw in {b"", NULL}:
+        return Params()
+    if raw.startswith(b"{"):
+        return _params.decode(raw)
+    # JSON-RPC allows an array (4.2); the parameters of MCP have names
+    code = INVALID_PARAMS if raw.startswith(b"[") else INVALID_REQUEST
+    raise JsonRpcError(code, _BAD_PARAMS, request_id=raw_id or NULL)
+
+
+def _is_response(envelope: _Envelope, *, has_id: bool) -> bool:
+    """Return whether a message is a result with an id, or an error with or without one."""
+    result, error = bytes(envelope.result), bytes(envelope.error)
+    if result:
+        return result.startswith(b"{") and has_id and not error
     try:
         _error.decode(error)
     except msgspec.ValidationError:
         return False
-    return identified or bytes(envelope.id) in {b"", NULL}
+    return has_id or bytes(envelope.id) in {b"", NULL}
 
 
-def _string(raw: Raw) -> str | None:
-    """The string that a member is; None for another value and where it is absent."""
-    return _text.decode(raw) if bytes(raw).startswith(b'"') else None
+def string(raw: Raw) -> str | None:
+    """Return the value of a member; None if it is absent or not a string."""
+    return _string.decode(raw) if bytes(raw).startswith(b'"') else None
 
 
 def result(request_id: bytes, payload: Sequence[Buffer]) -> tuple[Buffer, ...]:
-    """The answer to a request, in parts.
-
-    Args:
-        request_id: As it was given.
-        payload: The result, rendered, in parts.
-    """
+    """Return the response with a rendered result, in parts."""
     return (b'{"jsonrpc":"2.0","id":%b,"result":' % request_id, *payload, b"}")
 
 
 def failure(error: JsonRpcError, request_id: bytes | None = None) -> bytes:
-    """The answer that is an error.
-
-    Args:
-        error: What is wrong.
-        request_id: Of the request that failed.
-    """
+    """Return the response with an error; ``request_id`` is None for an invalid message."""
     data = b"" if error.data is None else b',"data":' + error.data
     return b'{"jsonrpc":"2.0","id":%b,"error":{"code":%d,"message":%b%b}}' % (
         request_id or error.request_id,

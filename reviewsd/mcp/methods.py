@@ -1,162 +1,177 @@
-"""The methods that are served, in both eras (mcp.md 4; 2a-16 to 23, 2b-3, 4, 7, 11).
-
-A result is a rendered object in parts. In the stateless era the same object gets a few more members
-at its front.
-"""
+"""The methods of both eras (mcp.md 4; 2a-16 to 23, 2b-3, 4, 7, 11)."""
 
 from collections.abc import Generator
 
-import msgspec
+from msgspec.structs import replace
 
+from reviewsd.domain.parameters import InvalidParametersError
 from reviewsd.http1.representation import Buffer
-from reviewsd.mcp import resources
+from reviewsd.mcp import arguments, resources
 from reviewsd.mcp.introduction import CAPABILITIES, Introduction
-from reviewsd.mcp.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, JsonRpcError
-from reviewsd.mcp.params import Params
-from reviewsd.mcp.resources import TEMPLATES, ResourceNotFoundError, ResourceTooLargeError
-from reviewsd.mcp.revisions import STATELESS, Revision
-from reviewsd.mcp.toolbox import Toolbox
+from reviewsd.mcp.jsonrpc import (
+    INVALID_PARAMS,
+    METHOD_NOT_FOUND,
+    NULL,
+    JsonRpcError,
+    JsonRpcRequest,
+    Params,
+    string,
+)
+from reviewsd.mcp.resources import TEMPLATES
+from reviewsd.mcp.results import (
+    ANSWER_BUDGET,
+    DEFAULT_BUDGET,
+    Call,
+    Result,
+    ToolError,
+    error_result,
+)
+from reviewsd.mcp.revisions import SUPPORTED, Revision
 from reviewsd.mcp.tools import LISTING, TOOLS
 from reviewsd.runtime.counters import Counters
 from reviewsd.snapshot.snapshots import Snapshot
 
-Payload = tuple[Buffer, ...]
-
-LIST_TTL = 3_600_000  # ms that a client may keep a list or what was discovered; mcp.md 2b-4
+LIST_TTL = 3_600_000  # ms that a client may cache a list or the discovery; mcp.md 2b-4
 READ_TTL = 60_000  # ms, a resource
 
-SUPPORTED = b'["%b"]' % STATELESS.name.encode()
-"""What is told to clients of the stateless era (2b-9)."""
-
 RESULTS = ("answered", "refused")
-"""What comes of a tool's call; so they are counted (O9)."""
+"""Labels of the counter of tool calls (O9)."""
 
-_TOOL_NAMES = frozenset(tool.name for tool in TOOLS)
-_UNKNOWN_TOOL = f"Unknown tool; known: {', '.join(tool.name for tool in TOOLS)}"
-_PING = (b"{}",)
-_META = b'{"_meta":{'
-"""The beginning of a result that has notes on its arguments."""
+NO_INSIGHTS = "No insights are published for this business; use search_reviews."  # mcp.md 5.4
 
-_encode = msgspec.json.Encoder().encode
+_TOOLS = {tool.name: tool for tool in TOOLS}
+_UNKNOWN_TOOL = f"Unknown tool; known: {', '.join(_TOOLS)}"
+_LIMITS = frozenset({"limit", "months"})
+"""Arguments by which an agent asks for a longer list."""
+
+_SERVER_INFO = b"io.modelcontextprotocol/serverInfo"
+_DISCOVERY = b'{"supportedVersions":%b,"capabilities":%b,"instructions":%b}'
 
 
 class Methods:
-    """Answers requests.
+    """The methods of the protocol.
 
     Args:
-        toolbox: Calls tools.
-        introduction: Names the server.
-        counters: Counts calls of tools.
+        introduction: Describes the server.
+        counters: Counts tool calls.
+        answer_budget: Most bytes in the text of a list (``mcp.answer_budget``).
     """
 
-    def __init__(self, toolbox: Toolbox, introduction: Introduction, counters: Counters) -> None:
-        self._toolbox = toolbox
+    def __init__(
+        self, introduction: Introduction, counters: Counters, answer_budget: int = ANSWER_BUDGET
+    ) -> None:
         self._introduction = introduction
         self._counters = counters
+        self._budget = answer_budget
 
-    def initialize(self, revision: Revision, snapshot: Snapshot) -> Payload:
-        """The answer to initialize, when this revision was agreed on."""
-        return (
-            b'{"protocolVersion":"%b","capabilities":%b,"serverInfo":%b,"instructions":%b}'
-            % (
-                revision.name.encode(),
-                CAPABILITIES,
-                self._introduction.server_info(snapshot, revision),
-                self._introduction.instructions(snapshot),
-            ),
+    def initialize(self, revision: Revision, snapshot: Snapshot) -> bytes:
+        """Return the result of initialize."""
+        return b'{"protocolVersion":"%b","capabilities":%b,"serverInfo":%b,"instructions":%b}' % (
+            revision.name.encode(),
+            CAPABILITIES,
+            self._introduction.server_info(snapshot, revision),
+            self._introduction.instructions(snapshot),
         )
 
-    def handshake(
-        self, method: str, params: Params, revision: Revision, snapshot: Snapshot
-    ) -> Generator[None, None, Payload]:
-        """The result of a request in a session, in steps.
+    def call(
+        self, request: JsonRpcRequest, revision: Revision, snapshot: Snapshot
+    ) -> Generator[None, None, tuple[Buffer, ...]]:
+        """Return the rendered result of a request, in steps.
 
         Raises:
             JsonRpcError: -32601, -32602, -32002.
         """
-        if method == "ping":
-            return _PING
-        return (yield from self._shared(method, params, revision, snapshot))
-
-    def stateless(
-        self, method: str, params: Params, snapshot: Snapshot
-    ) -> Generator[None, None, Payload]:
-        """The result of a request that stands alone, in steps.
-
-        Raises:
-            JsonRpcError: -32601, -32602.
-        """
-        if method == "server/discover":
-            found = self._discovered(snapshot)
+        result = yield from self._result(request, revision, snapshot)
+        if revision.stateless:
+            front = b'{"resultType":"complete",%b"_meta":{"%b":%b%b},' % (
+                _freshness(request.method),
+                _SERVER_INFO,
+                self._introduction.server_info(snapshot, revision),
+                b"," + result.notes if result.notes else b"",
+            )
+        elif result.notes:
+            front = b'{"_meta":{%b},' % result.notes
         else:
-            found = yield from self._shared(method, params, STATELESS, snapshot)
-        info = self._introduction.server_info(snapshot, STATELESS)
-        front = b'{"resultType":"complete",%b"_meta":{"io.modelcontextprotocol/serverInfo":%b'
-        first, *rest = found
-        noted = bytes(first[: len(_META)]) == _META
-        own = b"," if noted else b"},"
-        own_members = memoryview(first)[len(_META) if noted else 1 :]
-        return ((front + own) % (_freshness(method), info), own_members, *rest)
+            return result.parts
+        first, *rest = result.parts
+        return (front, memoryview(first)[1:], *rest)
 
-    def _discovered(self, snapshot: Snapshot) -> Payload:
-        return (
-            b'{"supportedVersions":%b,"capabilities":%b,"instructions":%b}'
-            % (SUPPORTED, CAPABILITIES, self._introduction.instructions(snapshot)),
-        )
-
-    def _shared(
-        self, method: str, params: Params, revision: Revision, snapshot: Snapshot
-    ) -> Generator[None, None, Payload]:
-        """What both eras have."""
-        match method:
+    def _result(
+        self, request: JsonRpcRequest, revision: Revision, snapshot: Snapshot
+    ) -> Generator[None, None, Result]:
+        params = request.params
+        match request.method:
             case "tools/call":
-                return (yield from self._call(params, snapshot))
+                return (yield from self._call_tool(params, snapshot))
             case "tools/list":
-                params.check_cursor()
-                return (LISTING,)
+                _check_cursor(params)
+                return Result((LISTING,))
             case "resources/list":
-                params.check_cursor()
-                return (resources.listing(snapshot),)
+                _check_cursor(params)
+                return Result((resources.listing(snapshot),))
             case "resources/templates/list":
-                params.check_cursor()
-                return (TEMPLATES,)
+                _check_cursor(params)
+                return Result((TEMPLATES,))
             case "resources/read":
-                return self._read(params, revision, snapshot)
+                return Result(resources.read(string(params.uri), revision, snapshot))
+            case "ping" if not revision.stateless:
+                return Result((b"{}",))
+            case "server/discover" if revision.stateless:
+                instructions = self._introduction.instructions(snapshot)
+                return Result((_DISCOVERY % (SUPPORTED, CAPABILITIES, instructions),))
         raise JsonRpcError(METHOD_NOT_FOUND, "Method not found")
 
-    def _call(self, params: Params, snapshot: Snapshot) -> Generator[None, None, Payload]:
-        name = params.name
+    def _call_tool(self, params: Params, snapshot: Snapshot) -> Generator[None, None, Result]:
+        name = string(params.name)
         if name is None:
             raise JsonRpcError(INVALID_PARAMS, '"name" must be a string, the name of a tool')
-        if name not in _TOOL_NAMES:
+        if name not in _TOOLS:
             raise JsonRpcError(INVALID_PARAMS, _UNKNOWN_TOOL)
-        answer = yield from self._toolbox.call(name, params.arguments, snapshot)
-        result = "refused" if answer.is_error else "answered"
-        self._counters.count("mcp_tool_calls_total", name, result)
-        noted = b"%b%b}," % (_META, answer.notes) if answer.notes else b"{"
-        content = (noted + b'"content":[{"type":"text","text":', answer.text)
-        if answer.structured is None:
-            return (*content, b'}],"isError":%b}' % (b"true" if answer.is_error else b"false"))
-        return (*content, b'}],"structuredContent":', *answer.structured, b',"isError":false}')
+        body = bytes(params.arguments)
+        if body in {b"", NULL}:
+            body = b"{}"
+        elif not body.startswith(b"{"):
+            raise JsonRpcError(INVALID_PARAMS, '"arguments" must be an object')
+        result = yield from call_tool(name, body, snapshot, self._budget)
+        outcome = "refused" if result.is_error else "answered"
+        self._counters.count("mcp_tool_calls_total", name, outcome)
+        return result
 
-    def _read(self, params: Params, revision: Revision, snapshot: Snapshot) -> Payload:
-        uri = params.uri
-        if uri is None:
-            raise JsonRpcError(INVALID_PARAMS, '"uri" must be a string, the uri of a resource')
-        try:
-            return resources.read(uri, snapshot)
-        except ResourceNotFoundError:
-            raise JsonRpcError(
-                revision.resource_not_found,
-                "Unknown resource; resources/list has the known ones",
-                b'{"uri":%b}' % _encode(uri),
-            ) from None
-        except ResourceTooLargeError as error:
-            raise JsonRpcError(INVALID_PARAMS, str(error)) from None
+
+def call_tool(
+    name: str, body: bytes, snapshot: Snapshot, budget: int = ANSWER_BUDGET
+) -> Generator[None, None, Result]:
+    """Call a tool, in steps (mcp.md 5.3 to 5.5).
+
+    Args:
+        name: The name of a tool.
+        body: The arguments, a strict JSON object.
+        snapshot: The data.
+        budget: Most bytes in the text of a list.
+    """
+    tool, notes = _TOOLS[name], b""
+    try:
+        values, notes = arguments.read(tool.by_name, tool.required, body, tool.order)
+        if tool.needs_insights and not snapshot.manifest.insights:
+            result = error_result(NO_INSIGHTS)
+        else:
+            budget = min(budget, DEFAULT_BUDGET) if _LIMITS.isdisjoint(values) else budget
+            result = yield from tool.call(Call(values=values, snapshot=snapshot, budget=budget))
+    except ToolError as error:
+        result = error_result(f"{name}: {error}")
+    except InvalidParametersError as error:  # an ambiguous name
+        result = error_result(f"{name}: {error}.")
+    return replace(result, notes=notes) if notes else result
+
+
+def _check_cursor(params: Params) -> None:
+    """Refuse any cursor: every list has one page, so the server never issued one."""
+    if bytes(params.cursor) not in {b"", NULL}:
+        raise JsonRpcError(INVALID_PARAMS, "Unknown cursor: the list has one page only")
 
 
 def _freshness(method: str) -> bytes:
-    """How long, and for whom, a result may be kept (CA); a tool's answer says nothing of it."""
+    """Return how long a client may cache a result (CA); a tool's result does not say."""
     if method == "tools/call":
         return b""
     milliseconds = READ_TTL if method == "resources/read" else LIST_TTL

@@ -1,7 +1,7 @@
-"""What tools answer, and its schema: flat, as every client can read it (mcp.md 5.2, 5.5).
+"""The data of each tool's result, and its flat schema (mcp.md 5.2, 5.5).
 
-The schemas are those of the OpenAPI document with everything in place that a client might stumble
-over: references are written out, and what may be null is described in words, without a type.
+The schemas are those of the OpenAPI document without the parts that some clients reject: references
+are resolved, and a member that may be null is described in words, without a type.
 """
 
 from typing import Annotated, Literal
@@ -39,7 +39,7 @@ _PROFILE, _REVIEW = _names(Business), _names(Review)
 
 
 class Profile(Struct):
-    """Of ``get_business``."""
+    """The data of ``get_business``."""
 
     business: Annotated[dict[str, Raw], Meta(description=_PROFILE)]
     aggregate_rating: AggregateRating
@@ -47,7 +47,7 @@ class Profile(Struct):
 
 
 class FoundReviews(Struct):
-    """Of ``search_reviews``."""
+    """The data of ``search_reviews``."""
 
     matched: Matched
     returned: NonNegative
@@ -57,7 +57,7 @@ class FoundReviews(Struct):
 
 
 class FoundSince(Struct):
-    """Of ``get_reviews_since``."""
+    """The data of ``get_reviews_since``."""
 
     since: Date
     matched: Matched
@@ -67,7 +67,7 @@ class FoundSince(Struct):
 
 
 class Topics(Struct):
-    """Of ``get_topics``."""
+    """The data of ``get_topics``."""
 
     kind: str
     matched: Annotated[NonNegative, Meta(description="All of this kind")]
@@ -78,7 +78,7 @@ class Topics(Struct):
 
 
 class SentimentTrend(Struct, kw_only=True):
-    """Of ``get_sentiment_trend``."""
+    """The data of ``get_sentiment_trend``."""
 
     trend: Literal["improving", "stable", "declining"] | UnsetType = UNSET
     matched: Annotated[NonNegative, Meta(description="All months there are")]
@@ -89,7 +89,7 @@ class SentimentTrend(Struct, kw_only=True):
 
 
 class Faq(Struct):
-    """Of ``get_faq``."""
+    """The data of ``get_faq``."""
 
     matched: Matched
     returned: NonNegative
@@ -99,14 +99,11 @@ class Faq(Struct):
 
 
 SummaryIndex = tuple[dict[str, str | float], ...] | UnsetType
-"""The index of a summary: id, label (of technicians name), mention_count, positive_pct."""
-
-
 _LABEL = "id, label, mention_count, positive_pct"
 
 
 class Summary(Struct, kw_only=True):
-    """Of ``get_summary``."""
+    """The data of ``get_summary``."""
 
     summary: str | None
     pull_quote: str | None
@@ -134,7 +131,7 @@ class Summary(Struct, kw_only=True):
 
 
 class OneReview(Struct):
-    """Of ``get_review``."""
+    """The data of ``get_review``."""
 
     review: Annotated[dict[str, Raw], Meta(description=_REVIEW)]
     next_text_offset: Annotated[int | None, Meta(description="null unless the text goes on")]
@@ -144,18 +141,17 @@ class OneReview(Struct):
 
 
 _PREFIX = "#/components/schemas/"
-_KEPT = ("type", "description", "enum")
+_KEYWORDS = ("type", "description", "enum")
 
 _DEPTH = 3
-"""Objects in objects in members of the answer are not described further: the list of tools is read
-by every language model before it says a word."""
+"""Levels of objects that are described: every language model reads the list of tools first."""
 
 
 def schema_of(kind: type[Struct]) -> Json:
-    """The output schema of a tool."""
+    """Return the output schema of a tool."""
     _, own = msgspec.json.schema_components((kind,), ref_template=_PREFIX + "{name}")
-    known = {**own, **schemas.components()}
-    schema = _flat(schemas.reference(kind.__name__), known, _DEPTH)
+    definitions = {**own, **schemas.components()}
+    schema = _flat(schemas.reference(kind.__name__), definitions, _DEPTH)
     fields = msgspec.structs.fields(kind)
     return {
         **schema,
@@ -163,32 +159,34 @@ def schema_of(kind: type[Struct]) -> Json:
     }
 
 
-def _flat(schema: Json, known: dict[str, Json], depth: int) -> Json:
-    """A schema without references, unions and what structs say of themselves."""
+def _flat(schema: Json, definitions: dict[str, Json], depth: int) -> Json:
+    """Return a schema without references, unions and the docstrings of structs."""
     if "anyOf" in schema:
-        return _nullable(schema, known)
+        return _nullable(schema, definitions)
     if "$ref" in schema:
-        found = dict(known[str(schema["$ref"]).removeprefix(_PREFIX)])
-        found.pop("description", None)
-        return _flat(found | {k: v for k, v in schema.items() if k != "$ref"}, known, depth)
-    flat = {keyword: schema[keyword] for keyword in _KEPT if keyword in schema}
+        target = dict(definitions[str(schema["$ref"]).removeprefix(_PREFIX)])
+        target.pop("description", None)
+        return _flat(target | {k: v for k, v in schema.items() if k != "$ref"}, definitions, depth)
+    flat = {keyword: schema[keyword] for keyword in _KEYWORDS if keyword in schema}
     if "enum" in schema:
         flat["type"] = "string"
     if "properties" in schema and depth:
         members = msgspec.convert(schema["properties"], dict[str, Json])
         flat["properties"] = {
-            name: _flat(member, known, depth - 1) for name, member in members.items()
+            name: _flat(member, definitions, depth - 1) for name, member in members.items()
         }
     if isinstance(schema.get("items"), dict):
-        items = _flat(msgspec.convert(schema["items"], Json), known, depth - 1)
-        if items != {"type": "object"}:  # which says nothing
+        items = _flat(msgspec.convert(schema["items"], Json), definitions, depth - 1)
+        if items != {"type": "object"}:  # every object has this type
             flat["items"] = items
     return flat
 
 
-def _nullable(schema: Json, known: dict[str, Json]) -> Json:
-    """A schema of what may be null: words instead of a union."""
-    branches = [_flat(each, known, 0) for each in msgspec.convert(schema["anyOf"], list[Json])]
+def _nullable(schema: Json, definitions: dict[str, Json]) -> Json:
+    """Return the schema of a member that may be null: words instead of a union."""
+    branches = [
+        _flat(branch, definitions, 0) for branch in msgspec.convert(schema["anyOf"], list[Json])
+    ]
     words = " or ".join(str(branch["type"]) for branch in branches)
-    said = schema.get("description")
-    return {"description": f"{words}: {said}" if said else words}
+    description = schema.get("description")
+    return {"description": f"{words}: {description}" if description else words}

@@ -1,4 +1,4 @@
-"""The data set and the feeds as resources, under the addresses where they are served (mcp.md 5.6)."""
+"""The data set, the insights and the feeds as resources, under their public addresses (mcp.md 5.6)."""
 
 from dataclasses import dataclass
 
@@ -6,21 +6,15 @@ import msgspec
 
 from reviewsd.http1 import urls
 from reviewsd.http1.representation import Buffer
+from reviewsd.mcp.jsonrpc import INVALID_PARAMS, JsonRpcError
+from reviewsd.mcp.revisions import Revision
 from reviewsd.snapshot.snapshots import Snapshot
 
 TEMPLATES = b'{"resourceTemplates":[]}'
 
 
-class ResourceNotFoundError(Exception):
-    """No resource has this address."""
-
-
-class ResourceTooLargeError(Exception):
-    """The resource must be fetched from its address; the message says so."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Kind:
+class _Resource:
     path: str
     title: str
     description: str
@@ -30,23 +24,23 @@ class _Kind:
         return self.path.rpartition("/")[2]
 
 
-_KINDS = (
-    _Kind(
+_RESOURCES = (
+    _Resource(
         path=urls.JSON_FEED,
         title="JSON Feed",
         description="The newest reviews as JSON Feed 1.1.",
     ),
-    _Kind(
+    _Resource(
         path=urls.ATOM_FEED,
         title="Atom feed",
         description="The newest reviews as Atom.",
     ),
-    _Kind(
+    _Resource(
         path=urls.INSIGHTS,
         title="Insights",
         description="What the reviews say: sentiment by aspect, technician, topic, month, review.",
     ),
-    _Kind(
+    _Resource(
         path=urls.REVIEWS,
         title="All reviews",
         description="The whole data set: the business, its rating and every review, newest first.",
@@ -55,52 +49,58 @@ _KINDS = (
 
 
 def listing(snapshot: Snapshot) -> bytes:
-    """The result of ``resources/list``."""
+    """Return the result of ``resources/list``."""
     return msgspec.json.encode(
         {
             "resources": [
                 {
-                    "uri": _address(snapshot, kind),
-                    "name": kind.name,
-                    "title": kind.title,
-                    "description": kind.description,
-                    "mimeType": _media_type(snapshot, kind),
-                    "size": sum(map(len, snapshot.documents[kind.path].identity.parts)),
+                    "uri": _address(snapshot, resource),
+                    "name": resource.name,
+                    "title": resource.title,
+                    "description": resource.description,
+                    "mimeType": _media_type(snapshot, resource),
+                    "size": sum(map(len, snapshot.documents[resource.path].identity.parts)),
                 }
-                for kind in _KINDS
-                if kind.path in snapshot.documents
+                for resource in _RESOURCES
+                if resource.path in snapshot.documents
             ]
         }
     )
 
 
-def read(uri: str, snapshot: Snapshot) -> tuple[Buffer, ...]:
-    """The result of ``resources/read``: the very bytes that the address serves, as a string.
+def read(uri: str | None, revision: Revision, snapshot: Snapshot) -> tuple[Buffer, ...]:
+    """Return the result of ``resources/read``, with the bytes that HTTP serves as a string.
 
     Raises:
-        ResourceNotFoundError: There is none at this address.
-        ResourceTooLargeError: It is larger than what is read here (``mcp.max_resource``).
+        JsonRpcError: No resource has this address, or it is larger than ``mcp.max_resource``.
     """
-    for kind in _KINDS:
-        if kind.path in snapshot.documents and _address(snapshot, kind) == uri:
+    if uri is None:
+        raise JsonRpcError(INVALID_PARAMS, '"uri" must be a string, the uri of a resource')
+    for resource in _RESOURCES:
+        if resource.path in snapshot.documents and _address(snapshot, resource) == uri:
             break
     else:
-        raise ResourceNotFoundError(uri)
-    document = snapshot.documents[kind.path]
+        raise JsonRpcError(
+            revision.resource_not_found,
+            "Unknown resource; resources/list has the known ones",
+            b'{"uri":%b}' % msgspec.json.encode(uri),
+        )
+    document = snapshot.documents[resource.path]
     if document.quoted is None:
         size = sum(map(len, document.identity.parts))
-        raise ResourceTooLargeError(
-            f"{kind.name} has {size:,} bytes, too many to be read here: fetch {uri} over HTTP, "
-            "or use the tool search_reviews for the reviews you need"
+        raise JsonRpcError(
+            INVALID_PARAMS,
+            f"{resource.name} has {size:,} bytes, too many to be read here: fetch {uri} over HTTP, "
+            "or use the tool search_reviews for the reviews you need",
         )
-    content = msgspec.json.encode({"uri": uri, "mimeType": _media_type(snapshot, kind)})
+    content = msgspec.json.encode({"uri": uri, "mimeType": _media_type(snapshot, resource)})
     return (b'{"contents":[%b,"text":' % content[:-1], document.quoted, b"}]}")
 
 
-def _address(snapshot: Snapshot, kind: _Kind) -> str:
-    return snapshot.manifest.base_url + kind.path
+def _address(snapshot: Snapshot, resource: _Resource) -> str:
+    return snapshot.manifest.base_url + resource.path
 
 
-def _media_type(snapshot: Snapshot, kind: _Kind) -> str:
-    served = snapshot.documents[kind.path].identity.media_type
-    return served.partition(b";")[0].decode()
+def _media_type(snapshot: Snapshot, resource: _Resource) -> str:
+    media_type = snapshot.documents[resource.path].identity.media_type
+    return media_type.partition(b";")[0].decode()

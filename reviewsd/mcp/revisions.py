@@ -1,7 +1,7 @@
-"""The revisions of the protocol that are offered, and in what they differ here (mcp.md 1).
+"""The offered revisions of the protocol, and their differences (mcp.md 1).
 
-What every revision tolerates is sent in all of them, so that tools and answers are the same bytes:
-titles, annotations, ``outputSchema`` and ``structuredContent``.
+Members that every revision tolerates are sent in all of them, so that tools and results have the same
+bytes: titles, annotations, ``outputSchema`` and ``structuredContent``.
 """
 
 from dataclasses import dataclass
@@ -13,20 +13,20 @@ RESOURCE_NOT_FOUND = -32002  # until 2025-11-25; must not be sent after it (B#er
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Revision:
-    """One row of the table."""
+    """A revision of the protocol."""
 
     name: str
-    """As clients and the header spell it."""
+    """Its spelling in messages and in the header."""
     number: int
-    """In session ids; never given to another one. 0 where there are no sessions."""
+    """Its number in session ids, never reused; 0 without sessions."""
     batches: bool = False
-    """Several messages may come in an array."""
+    """Whether an array of messages is accepted."""
     stateless: bool = False
-    """Without initialize and sessions; each request says all there is to know."""
+    """Whether there is neither initialize nor a session."""
     website: bool = False
-    """``serverInfo`` has ``websiteUrl``."""
+    """Whether ``serverInfo`` has ``websiteUrl``."""
     resource_not_found: int = RESOURCE_NOT_FOUND
-    """The code for an unknown resource."""
+    """The error code for an unknown resource."""
 
 
 HANDSHAKE = (
@@ -34,7 +34,7 @@ HANDSHAKE = (
     Revision(name="2025-06-18", number=2),
     Revision(name="2025-11-25", number=3, website=True),
 )
-"""Those that begin with initialize; the newest is offered to whom asks for an unknown one."""
+"""The revisions with initialize and sessions, oldest first."""
 
 STATELESS = Revision(
     name="2026-07-28",
@@ -43,12 +43,14 @@ STATELESS = Revision(
     website=True,
     resource_not_found=INVALID_PARAMS,
 )
-"""The only one of its era."""
+
+SUPPORTED = b'["%b"]' % STATELESS.name.encode()
+"""The revisions that clients of the stateless era are offered (2b-9)."""
 
 BY_NUMBER = {revision.number: revision for revision in HANDSHAKE}
 _BY_NAME = {revision.name: revision for revision in HANDSHAKE}
 
 
-def negotiated(wanted: str) -> Revision:
-    """The revision of a new session: what is asked for, or else the newest (L#version-negotiation)."""
-    return _BY_NAME.get(wanted, HANDSHAKE[-1])
+def negotiated(requested: str) -> Revision:
+    """Return the revision of a new session: the requested one, else the newest (L#version-negotiation)."""
+    return _BY_NAME.get(requested, HANDSHAKE[-1])

@@ -1,11 +1,8 @@
-"""What is posted to ``/mcp``, and what that is answered (mcp.md 2a, 2b).
+"""Answers POST and DELETE at ``/mcp`` (mcp.md 2a, 2b).
 
-Both eras share the address. A message belongs to the stateless one when its header names a revision
-that has no handshake, or its ``_meta`` names any (2b-1). Otherwise it needs a session, but for
-initialize, which opens one.
-
-A JsonRpcError is a refusal, here or behind; which status it has depends on the era: there every one
-has its own, here what a session's method refuses is 200.
+Both eras share the address. A message is stateless if its header names a revision without sessions,
+or if its ``_meta`` names any (2b-1). Any other message needs a session, except initialize, which
+opens one. An error has a status of its own in the stateless era; in a session it has 200.
 """
 
 from collections.abc import Callable, Generator, Sequence
@@ -14,6 +11,8 @@ from typing import Protocol
 from msgspec import Raw, Struct
 
 from reviewsd.http1.representation import Buffer
+from reviewsd.http1.request import Request
+from reviewsd.mcp import stateless
 from reviewsd.mcp.jsonrpc import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
@@ -28,12 +27,11 @@ from reviewsd.mcp.jsonrpc import (
     read_body,
     read_member,
     result,
+    string,
 )
 from reviewsd.mcp.methods import Methods
-from reviewsd.mcp.params import PROTOCOL_VERSION, Params
 from reviewsd.mcp.revisions import HANDSHAKE, STATELESS, Revision, negotiated
 from reviewsd.mcp.sessions import RANDOM_BYTES, Session, SessionGoneError, Sessions
-from reviewsd.mcp.stateless import check_notification, check_request
 from reviewsd.snapshot.snapshots import Snapshot
 
 MAX_BATCH = 50  # messages; mcp.md 2a-15
@@ -43,43 +41,28 @@ SESSION_ID = b"Mcp-Session-Id"
 BATCH_FULL = "The answers to this batch are too large together; send this request by itself"
 
 _HANDSHAKE_VERSIONS = frozenset(revision.name.encode() for revision in HANDSHAKE)
-_NOT_OURS = frozenset((429, 500, 503))
-"""Statuses that are no fault of the request."""
-
-
-class McpRequest(Struct, frozen=True, kw_only=True):
-    """What counts of an HTTP request; every value of a field, as it came."""
-
-    body: bytes = b""
-    sessions: Sequence[bytes] = ()
-    """``Mcp-Session-Id``."""
-    versions: Sequence[bytes] = ()
-    """``MCP-Protocol-Version``."""
-    methods: Sequence[bytes] = ()
-    """``Mcp-Method``."""
-    names: Sequence[bytes] = ()
-    """``Mcp-Name``."""
-
-    @property
-    def version(self) -> bytes | None:
-        """``MCP-Protocol-Version`` as one value; no revision is called like two of them."""
-        return b", ".join(self.versions).strip(b" \t") if self.versions else None
+_NOT_THE_CLIENT = frozenset((429, 500, 503))
+"""Statuses of requests that are valid."""
 
 
 class McpAnswer(Struct, frozen=True):
-    """What goes back."""
+    """The response to a request, without the headers of CORS and caching."""
 
     status: int
     body: tuple[Buffer, ...] = ()
-    """One JSON value in parts; without any there is no Content-Type either."""
+    """One JSON value in parts; Content-Type is sent only with a body."""
     headers: tuple[tuple[bytes, bytes], ...] = ()
-    """Those that belong to the protocol."""
 
 
-def refusal(status: int, message: str, headers: tuple[tuple[bytes, bytes], ...] = ()) -> McpAnswer:
-    """The answer to what is refused before anybody reads its body (the end of mcp.md 2b)."""
-    code = INTERNAL_ERROR if status in _NOT_OURS else INVALID_REQUEST
-    return McpAnswer(status, (failure(JsonRpcError(code, message)),), headers)
+def refusal(
+    status: int,
+    message: str,
+    headers: tuple[tuple[bytes, bytes], ...] = (),
+    request_id: bytes | None = None,
+) -> McpAnswer:
+    """Return an answer with an error that has no code of its own (the end of mcp.md 2b)."""
+    code = INTERNAL_ERROR if status in _NOT_THE_CLIENT else INVALID_REQUEST
+    return McpAnswer(status, (failure(JsonRpcError(code, message), request_id),), headers)
 
 
 ACCEPTED = McpAnswer(202)
@@ -92,36 +75,27 @@ NO_ROOM = refusal(
 )
 
 
-class _Refused(Exception):  # noqa: N818  it is an answer
-    """An error whose status the handshake era fixes."""
-
-    def __init__(self, status: int, message: str) -> None:
-        self.status = status
-        self.error = JsonRpcError(INVALID_REQUEST, message)
-        super().__init__(message)
-
-
 class AnswerRoom(Protocol):
-    """Counts the memory that an answer takes while it grows."""
+    """Counts the memory of an answer while it grows."""
 
     @property
     def full(self) -> bool:
-        """Whether it should not grow any more."""
+        """Whether the answer must not grow further."""
 
     def reserve(self, parts: Sequence[Buffer]) -> None:
-        """It has grown by these."""
+        """Count parts that were added."""
 
     def release(self) -> None:
-        """It is complete, or nobody waits for it."""
+        """Stop counting: the answer is complete, or the client has left."""
 
 
 class McpServer:
-    """Answers what is posted.
+    """Answers requests.
 
     Args:
-        sessions: Gives out and reads session ids.
-        methods: Answers requests.
-        random: That many bytes nobody can guess.
+        sessions: Mints and reads session ids.
+        methods: The methods of the protocol.
+        random: Returns a number of unguessable bytes.
     """
 
     def __init__(
@@ -132,95 +106,85 @@ class McpServer:
         self._random = random
 
     def post(
-        self, posted: McpRequest, snapshot: Snapshot, now: float, room: AnswerRoom
+        self, request: Request, snapshot: Snapshot, now: float, room: AnswerRoom
     ) -> Generator[None, None, McpAnswer]:
-        """The answer to a POST, in steps.
+        """Answer a POST in steps.
 
         Args:
-            posted: The request.
-            snapshot: What is answered from.
+            request: The request.
+            snapshot: The data.
             now: POSIX seconds.
-            room: For an answer that takes several steps.
+            room: Memory for the answer to a batch.
         """
         try:
-            message = read_body(posted.body)
+            message = read_body(request.body)
         except JsonRpcError as error:
             return McpAnswer(400, (failure(error),))
-        version = posted.version
-        params = Params(
-            message.params if isinstance(message, JsonRpcRequest | Notification) else b"{}"
-        )
-        if PROTOCOL_VERSION in params.meta or not (
-            version is None or version in _HANDSHAKE_VERSIONS
-        ):
-            return (yield from self._stateless(message, params, posted, snapshot))
+        if _is_stateless(message, request):
+            return (yield from self._stateless(message, request, snapshot))
         if isinstance(message, JsonRpcRequest) and message.method == "initialize":
-            return self._initialize(message, params, snapshot, now)
-        try:
-            session = self._session(posted, now)
-        except _Refused as refused:
-            return McpAnswer(refused.status, (failure(refused.error, _id(message)),))
+            return self._initialize(message, snapshot, now)
+        session = self._session(request, now, _id(message))
+        if isinstance(session, McpAnswer):
+            return session
         if isinstance(message, JsonRpcBatch):
             return (yield from self._batch(message, session.revision, snapshot, room))
         if not isinstance(message, JsonRpcRequest):
             return ACCEPTED
-        body = yield from self._answered(message, params, session.revision, snapshot)
-        return McpAnswer(200, body)
+        return McpAnswer(200, (yield from self._response(message, session.revision, snapshot)))
 
-    def delete(self, posted: McpRequest, now: float) -> Session | McpAnswer:
-        """The session that a DELETE ends, or why there is none (2a-8).
+    def delete(self, request: Request, now: float) -> Session | McpAnswer:
+        """Return the session that a DELETE ends, or the refusal (2a-8).
 
-        Who ends it answers ``ENDED``, or ``NO_ROOM`` where it cannot be remembered.
+        The caller ends the session and answers ``ENDED``, or ``NO_ROOM``.
         """
-        version = posted.version
+        version = stateless.header_version(request)
         if version == STATELESS.name.encode():
             return NOT_ALLOWED
         if version is not None and version not in _HANDSHAKE_VERSIONS:
             return refusal(400, "MCP-Protocol-Version names a revision that is not offered")
-        try:
-            return self._session(posted, now)
-        except _Refused as refused:
-            return McpAnswer(refused.status, (failure(refused.error),))
+        return self._session(request, now, None)
 
-    def fault(self, posted: McpRequest) -> McpAnswer:
-        """The answer when answering failed, which is a fault of ours."""
+    def fault(self, request: Request) -> McpAnswer:
+        """Return the answer to a POST that raised an exception."""
         try:
-            message = read_body(posted.body)
+            message = read_body(request.body)
         except JsonRpcError:
             return refusal(500, "Internal error")
-        error = JsonRpcError(INTERNAL_ERROR, "Internal error")
-        return McpAnswer(500, (failure(error, _id(message)),))
+        return refusal(500, "Internal error", request_id=_id(message))
 
-    def _session(self, posted: McpRequest, now: float) -> Session:
-        if not posted.sessions:
-            raise _Refused(400, "Mcp-Session-Id is missing; initialize gives one")
+    def _session(
+        self, request: Request, now: float, request_id: bytes | None
+    ) -> Session | McpAnswer:
+        tokens = request.lines(b"mcp-session-id")
+        if not tokens:
+            message = "Mcp-Session-Id is missing; initialize gives one"
+            return refusal(400, message, request_id=request_id)
         try:
-            return self._sessions.read(b", ".join(posted.sessions).strip(b" \t"), now)
+            return self._sessions.read(b", ".join(tokens).strip(b" \t"), now)
         except SessionGoneError:
-            raise _Refused(404, "Unknown session, or ended; initialize opens a new one") from None
+            message = "Unknown session, or ended; initialize opens a new one"
+            return refusal(404, message, request_id=request_id)
 
-    def _initialize(
-        self, request: JsonRpcRequest, params: Params, snapshot: Snapshot, now: float
-    ) -> McpAnswer:
-        wanted = params.protocol_version
-        if wanted is None:
+    def _initialize(self, message: JsonRpcRequest, snapshot: Snapshot, now: float) -> McpAnswer:
+        version = string(message.params.protocol_version)
+        if version is None:
             error = JsonRpcError(INVALID_PARAMS, '"protocolVersion" must be a string')
-            return McpAnswer(200, (failure(error, request.id),))
-        revision = negotiated(wanted)
+            return McpAnswer(200, (failure(error, message.id),))
+        revision = negotiated(version)
         token = self._sessions.mint(revision, now, self._random(RANDOM_BYTES))
         payload = self._methods.initialize(revision, snapshot)
-        return McpAnswer(200, result(request.id, payload), ((SESSION_ID, token),))
+        return McpAnswer(200, result(message.id, (payload,)), ((SESSION_ID, token),))
 
-    def _answered(
-        self, request: JsonRpcRequest, params: Params, revision: Revision, snapshot: Snapshot
+    def _response(
+        self, message: JsonRpcRequest, revision: Revision, snapshot: Snapshot
     ) -> Generator[None, None, tuple[Buffer, ...]]:
-        """The body of the answer to a request in a session."""
-        steps = self._methods.handshake(request.method, params, revision, snapshot)
+        """Return the response to a request in a session."""
         try:
-            payload = yield from steps
+            payload = yield from self._methods.call(message, revision, snapshot)
         except JsonRpcError as error:
-            return (failure(error, request.id),)
-        return result(request.id, payload)
+            return (failure(error, message.id),)
+        return result(message.id, payload)
 
     def _batch(
         self, batch: JsonRpcBatch, revision: Revision, snapshot: Snapshot, room: AnswerRoom
@@ -232,10 +196,10 @@ class McpServer:
         parts: list[Buffer] = []
         try:
             for member in batch.members:
-                body = yield from self._member(member, revision, snapshot, room)
-                if body:
-                    room.reserve(body)
-                    parts += (b"," if parts else b"[", *body)
+                response = yield from self._member(member, revision, snapshot, room)
+                if response:
+                    room.reserve(response)
+                    parts += (b"," if parts else b"[", *response)
                 yield
         finally:
             room.release()
@@ -244,7 +208,7 @@ class McpServer:
     def _member(
         self, member: Raw, revision: Revision, snapshot: Snapshot, room: AnswerRoom
     ) -> Generator[None, None, tuple[Buffer, ...]]:
-        """The answer to one of a batch; none to what wants none."""
+        """Return the response to an element of a batch; empty without one."""
         try:
             message = read_member(member)
         except JsonRpcError as invalid:
@@ -256,30 +220,35 @@ class McpServer:
             return (failure(error, message.id),)
         if room.full:
             return (failure(JsonRpcError(INVALID_REQUEST, BATCH_FULL), message.id),)
-        return (yield from self._answered(message, Params(message.params), revision, snapshot))
+        return (yield from self._response(message, revision, snapshot))
 
     def _stateless(
-        self,
-        message: Message | JsonRpcBatch,
-        params: Params,
-        posted: McpRequest,
-        snapshot: Snapshot,
+        self, message: Message | JsonRpcBatch, request: Request, snapshot: Snapshot
     ) -> Generator[None, None, McpAnswer]:
-        if not isinstance(message, JsonRpcRequest | Notification):
-            what = "an array" if isinstance(message, JsonRpcBatch) else "a response"
-            return refusal(400, f"Revision {STATELESS.name} has requests, not {what}")
         try:
             if isinstance(message, Notification):
-                check_notification(params, posted)
+                stateless.check_notification(message, request)
                 return ACCEPTED
-            check_request(message, params, posted)
-            payload = yield from self._methods.stateless(message.method, params, snapshot)
+            if not isinstance(message, JsonRpcRequest):
+                kind = "an array" if isinstance(message, JsonRpcBatch) else "a response"
+                return refusal(400, f"Revision {STATELESS.name} has requests, not {kind}")
+            stateless.check_request(message, request)
+            payload = yield from self._methods.call(message, STATELESS, snapshot)
         except JsonRpcError as error:
             status = 404 if error.code == METHOD_NOT_FOUND else 400
             return McpAnswer(status, (failure(error, _id(message)),))
         return McpAnswer(200, result(message.id, payload))
 
 
+def _is_stateless(message: Message | JsonRpcBatch, request: Request) -> bool:
+    version = stateless.header_version(request)
+    if version is not None and version not in _HANDSHAKE_VERSIONS:
+        return True
+    return (
+        isinstance(message, JsonRpcRequest | Notification)
+        and stateless.PROTOCOL_VERSION in message.params.meta
+    )
+
+
 def _id(message: Message | JsonRpcBatch) -> bytes | None:
-    """What an error's id is, where the message has one."""
     return message.id if isinstance(message, JsonRpcRequest) else None

@@ -1,11 +1,11 @@
-"""Session ids that say all there is to know of a session (mcp.md 6, S18).
+"""Self-contained, signed session ids (mcp.md 6, S18).
 
 An id is 40 bytes in base64url without padding:
 
     format 1 | key 1 | revision 1 | expires 5, POSIX seconds | random 16 | HMAC-SHA256 over these, 16
 
-So opening one costs no memory, and every process that has the key can read it, also after a restart.
-Only ids that were ended early are kept, by whom ``ended`` asks, until they would have expired.
+A new session therefore takes no memory, and every process with the key can read its id, also after a
+restart. Only ended sessions are stored, outside of this module, until they would have expired.
 """
 
 import base64
@@ -21,38 +21,38 @@ from reviewsd.mcp.revisions import BY_NUMBER, Revision
 
 FORMAT = 1
 LABEL = b"reviewsd mcp session 1"
-"""What the signing key is derived for; another use of the same secret has another."""
+"""The purpose in the derivation of the signing key; another use of the secret has another."""
 
 RANDOM_BYTES = 16
 TAG_BYTES = 16
 EXPIRES_BYTES = 5
 TOKEN_LENGTH = 54  # characters
 
-_KEPT = 1_024  # ids whose tag need not be computed again; others are as good
+_CACHED = 1_024  # verified ids that are not verified again
 _SIGNED = 3 + EXPIRES_BYTES + RANDOM_BYTES  # bytes before the tag
 
 
 class SessionGoneError(Exception):
-    """The id is altered, expired, ended, or was never given out; the client is not told which."""
+    """The id is altered, unknown, expired or ended; the client does not learn which."""
 
 
 class Session(Struct, frozen=True, kw_only=True):
-    """What a valid id says."""
+    """The content of a valid id."""
 
     revision: Revision
     expires: int
     """POSIX seconds."""
     digest: bytes
-    """32 bytes that stand for the id where it is kept or logged."""
+    """The SHA-256 of the id, under which an end is stored."""
 
 
 class Sessions:
-    """Gives out session ids and reads them.
+    """Mints and reads session ids.
 
     Args:
-        secrets: 32 bytes each. The first signs, all verify; at least one.
-        ended: Whether the session with this digest was ended early.
-        lifetime: Of a session, in seconds.
+        secrets: One or more secrets of 32 bytes. The first signs, all verify.
+        ended: Returns whether the session with a digest has ended.
+        lifetime: Lifetime of a session, in seconds.
     """
 
     def __init__(
@@ -61,15 +61,15 @@ class Sessions:
         self._keys = [(_number(secret), _signing_key(secret)) for secret in secrets]
         self._ended = ended
         self._lifetime = lifetime
-        self._genuine = lru_cache(_KEPT)(self._verified)
+        self._parse = lru_cache(_CACHED)(self._verified)
 
     def mint(self, revision: Revision, now: float, random: bytes) -> bytes:
-        """The id of a new session.
+        """Return the id of a new session.
 
         Args:
-            revision: What was negotiated.
+            revision: The negotiated revision.
             now: POSIX seconds.
-            random: 16 bytes that nobody can guess.
+            random: 16 unguessable bytes.
         """
         number, key = self._keys[0]
         expires = (int(now) + self._lifetime).to_bytes(EXPIRES_BYTES, "big")
@@ -77,22 +77,22 @@ class Sessions:
         return base64.urlsafe_b64encode(signed + _tag(key, signed)).rstrip(b"=")
 
     def read(self, token: bytes, now: float) -> Session:
-        """The session that an id stands for.
+        """Return the session of an id.
 
         Args:
-            token: The value of the header.
+            token: The id.
             now: POSIX seconds.
 
         Raises:
-            SessionGoneError: There is none, or no longer.
+            SessionGoneError: The id is not valid, or the session is over.
         """
-        session = self._genuine(token)
+        session = self._parse(token)
         if now >= session.expires or self._ended(session.digest):
             raise SessionGoneError
         return session
 
     def _verified(self, token: bytes) -> Session:
-        """What an id says that was given out here, whenever that was."""
+        """Return the session of a genuine id, which may be over."""
         plain = _decoded(token)
         signed, tag = plain[:_SIGNED], plain[_SIGNED:]
         revision = BY_NUMBER.get(plain[2])
@@ -104,13 +104,13 @@ class Sessions:
 
     def _verifies(self, number: int, signed: bytes, tag: bytes) -> bool:
         return any(
-            known == number and hmac.compare_digest(_tag(key, signed), tag)
-            for known, key in self._keys  # a number may stand for two keys
+            key_number == number and hmac.compare_digest(_tag(key, signed), tag)
+            for key_number, key in self._keys  # two keys may share a number
         )
 
 
 def _decoded(token: bytes) -> bytes:
-    """The 40 bytes; only one spelling of them is valid."""
+    """Return the 40 bytes of an id; only one spelling of them is valid."""
     if len(token) != TOKEN_LENGTH:
         raise SessionGoneError
     try:
@@ -131,5 +131,5 @@ def _signing_key(secret: bytes) -> bytes:
 
 
 def _number(secret: bytes) -> int:
-    """Tells which key; taken from the key itself, since its line changes as new ones come."""
+    """Return a number for a key, derived from it, since its line in the file may change."""
     return hashlib.sha256(b"reviewsd mcp key number " + secret).digest()[0]

@@ -1,74 +1,78 @@
-"""The checks of the stateless era, in their order (mcp.md 2b-2, 6, 9, 10; SH#server-validation)."""
+"""Checks of ``_meta`` and header fields in the stateless era (mcp.md 2b-2, 6, 9, 10).
+
+Three header fields repeat members of the body, and must agree with them (SH#server-validation).
+"""
 
 import base64
 import binascii
 from collections.abc import Sequence
-from typing import Protocol
 
 import msgspec
+from msgspec import Raw
 
-from reviewsd.mcp.jsonrpc import JsonRpcError, JsonRpcRequest
-from reviewsd.mcp.methods import SUPPORTED
-from reviewsd.mcp.params import Params
-from reviewsd.mcp.revisions import STATELESS
+from reviewsd.http1.request import Request
+from reviewsd.mcp.jsonrpc import INVALID_PARAMS, JsonRpcError, JsonRpcRequest, Notification, string
+from reviewsd.mcp.revisions import HANDSHAKE, STATELESS, SUPPORTED
 
 HEADER_MISMATCH = -32020
 UNSUPPORTED_VERSION = -32022
 
-_SENTINEL, _SENTINEL_END = b"=?base64?", b"?="
+PROTOCOL_VERSION = "io.modelcontextprotocol/protocolVersion"
+CLIENT_CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
+
+_BASE64_START, _BASE64_END = b"=?base64?", b"?="
+
+# a client may arrive here with a session's request and an unusual MCP-Protocol-Version
+_META_LACKS = (
+    f"Sessions have the revisions {', '.join(revision.name for revision in HANDSHAKE)};"
+    f' for {STATELESS.name} "_meta" lacks'
+)
 
 _encode = msgspec.json.Encoder().encode
 
 
-class Mirrors(Protocol):
-    """The header fields that repeat the body: every value of each, as it came."""
-
-    @property
-    def versions(self) -> Sequence[bytes]:
-        """``MCP-Protocol-Version``."""
-
-    @property
-    def methods(self) -> Sequence[bytes]:
-        """``Mcp-Method``."""
-
-    @property
-    def names(self) -> Sequence[bytes]:
-        """``Mcp-Name``."""
+def header_version(request: Request) -> bytes | None:
+    """Return ``MCP-Protocol-Version``, its values joined: no revision has such a name."""
+    versions = request.lines(b"mcp-protocol-version")
+    return b", ".join(versions).strip(b" \t") if versions else None
 
 
-def check_request(request: JsonRpcRequest, params: Params, mirrors: Mirrors) -> None:
-    """Pass a request whose ``_meta`` and header fields are in order.
+def check_request(message: JsonRpcRequest, request: Request) -> None:
+    """Check ``_meta`` and the header fields of a request.
 
     Raises:
         JsonRpcError: -32602, ``_meta`` is incomplete; -32020, a field differs from the body;
             -32022, the revision is not offered.
     """
-    params.check_meta()
-    version = params.stateless_version or ""
-    _same("MCP-Protocol-Version", mirrors.versions, version)
-    _same("Mcp-Method", mirrors.methods, request.method)
-    if request.method == "tools/call":
-        _same_name(mirrors.names, params.name)
-    elif request.method == "resources/read":
-        _same_name(mirrors.names, params.uri)
-    elif len(mirrors.names) > 1:
+    meta = message.params.meta
+    version = string(meta.get(PROTOCOL_VERSION, Raw()))
+    if version is None:
+        raise JsonRpcError(INVALID_PARAMS, f'{_META_LACKS} "{PROTOCOL_VERSION}", a string')
+    if not bytes(meta.get(CLIENT_CAPABILITIES, b"")).startswith(b"{"):
+        raise JsonRpcError(INVALID_PARAMS, f'{_META_LACKS} "{CLIENT_CAPABILITIES}", an object')
+    _check_field("MCP-Protocol-Version", request.lines(b"mcp-protocol-version"), version)
+    _check_field("Mcp-Method", request.lines(b"mcp-method"), message.method)
+    names = request.lines(b"mcp-name")
+    if message.method == "tools/call":
+        _check_name(names, string(message.params.name))
+    elif message.method == "resources/read":
+        _check_name(names, string(message.params.uri))
+    elif len(names) > 1:
         raise _mismatch("Mcp-Name", "came twice")
     _check_offered(version)
 
 
-def check_notification(params: Params, mirrors: Mirrors) -> None:
-    """Pass a notification in a revision that is offered.
-
-    Its ``_meta`` and its other fields are not looked at: the revision says nothing of them.
+def check_notification(message: Notification, request: Request) -> None:
+    """Check the revision of a notification; the specification requires nothing else of it.
 
     Raises:
         JsonRpcError: -32020, -32022.
     """
-    version = params.stateless_version
+    version = string(message.params.meta.get(PROTOCOL_VERSION, Raw()))
     if version is None:
-        version = b", ".join(mirrors.versions).strip(b" \t").decode("latin-1")
-    elif mirrors.versions:
-        _same("MCP-Protocol-Version", mirrors.versions, version)
+        version = (header_version(request) or b"").decode("latin-1")
+    elif versions := request.lines(b"mcp-protocol-version"):
+        _check_field("MCP-Protocol-Version", versions, version)
     _check_offered(version)
 
 
@@ -81,38 +85,37 @@ def _check_offered(version: str) -> None:
         )
 
 
-def _same(field: str, values: Sequence[bytes], expected: str) -> None:
-    if _only(field, values) != expected.encode():
+def _check_field(field: str, values: Sequence[bytes], expected: str) -> None:
+    if _single(field, values) != expected.encode():
         raise _mismatch(field, "differs from the body")
 
 
-def _same_name(values: Sequence[bytes], expected: str | None) -> None:
-    """``Mcp-Name`` says what the body says: the same name, or both none."""
+def _check_name(values: Sequence[bytes], expected: str | None) -> None:
     if expected is None and not values:
-        return  # the method itself will miss its name
+        return  # the method refuses a body without a name
     try:
-        given = _decoded(_only("Mcp-Name", values))
+        name = _decoded(_single("Mcp-Name", values))
     except ValueError:
         raise _mismatch("Mcp-Name", "is neither ASCII nor valid base64 of UTF-8") from None
-    if given != expected:
+    if name != expected:
         raise _mismatch("Mcp-Name", "differs from the body")
 
 
-def _only(field: str, values: Sequence[bytes]) -> bytes:
+def _single(field: str, values: Sequence[bytes]) -> bytes:
     if len(values) != 1:
         raise _mismatch(field, "came twice" if values else "is missing")
     return values[0].strip(b" \t")
 
 
 def _decoded(value: bytes) -> str:
-    """A field's value, out of base64 where it says so (SH#value-encoding).
+    """Return the text of a field that may be in base64 (SH#value-encoding).
 
     Raises:
-        ValueError: It is not what it says.
+        ValueError: The value is neither ASCII nor valid base64.
     """
-    if not (value.startswith(_SENTINEL) and value.endswith(_SENTINEL_END)):
+    if not (value.startswith(_BASE64_START) and value.endswith(_BASE64_END)):
         return value.decode("ascii")
-    encoded = value[len(_SENTINEL) : -len(_SENTINEL_END)]
+    encoded = value[len(_BASE64_START) : -len(_BASE64_END)]
     try:
         plain = base64.b64decode(encoded, validate=True)
     except binascii.Error as error:

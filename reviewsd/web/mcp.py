@@ -1,7 +1,7 @@
 """The MCP endpoint: HTTP in front of ``reviewsd.mcp`` (mcp.md 2, 7; contract 4).
 
 HTTP is checked here, in the order of mcp.md 2b-2: origin and host name, method, media types, size. A request that
-passes goes to the server, which knows the protocol and no HTTP. Every refusal is a JSON-RPC error object,
+passes goes to the server, which knows the protocol. Every refusal is a JSON-RPC error object,
 since clients read nothing else, and has the CORS headers without which a page sees nothing.
 """
 
@@ -29,7 +29,6 @@ from reviewsd.mcp.server import (
     NOT_ALLOWED,
     AnswerRoom,
     McpAnswer,
-    McpRequest,
     refusal,
 )
 from reviewsd.mcp.sessions import Session
@@ -86,14 +85,14 @@ class McpProtocol(Protocol):
     """The protocol without HTTP (``reviewsd.mcp.server.McpServer``)."""
 
     def post(
-        self, posted: McpRequest, snapshot: Snapshot, now: float, room: AnswerRoom
+        self, request: Request, snapshot: Snapshot, now: float, room: AnswerRoom
     ) -> Generator[None, None, McpAnswer]:
         """Answer a POST in steps; ``now`` is POSIX seconds."""
 
-    def delete(self, posted: McpRequest, now: float, /) -> Session | McpAnswer:
+    def delete(self, request: Request, now: float, /) -> Session | McpAnswer:
         """Return the session that a DELETE ends, or the refusal."""
 
-    def fault(self, posted: McpRequest, /) -> McpAnswer:
+    def fault(self, request: Request, /) -> McpAnswer:
         """Return the answer to a POST whose answer failed."""
 
 
@@ -224,23 +223,23 @@ class McpRoute:
                     return NOT_ACCEPTED
                 if request.truncated:
                     return self._too_large
-                return self._post(request, _posted(request))
+                return self._post(request)
             case b"DELETE":
                 return self._delete(request)
         return NOT_ALLOWED
 
-    def _post(self, request: Request, posted: McpRequest) -> McpAnswer | Deferred[McpAnswer]:
+    def _post(self, request: Request) -> McpAnswer | Deferred[McpAnswer]:
         try:
             room = self._memory.reservation(request)
-            steps = self._server.post(posted, self._snapshots.current, self._now(), room)
+            steps = self._server.post(request, self._snapshots.current, self._now(), room)
             answer = self._time.run(request, steps)
         except Exception:  # noqa: BLE001 - handled in _failed
-            return self._failed(posted, Failure())
+            return self._failed(request, Failure())
         if isinstance(answer, Deferred):
-            answer.addErrback(partial(self._failed, posted))
+            answer.addErrback(partial(self._failed, request))
         return answer
 
-    def _failed(self, posted: McpRequest, reason: Failure) -> McpAnswer:
+    def _failed(self, request: Request, reason: Failure) -> McpAnswer:
         """Return the answer to a message whose answer failed, as JSON-RPC."""
         if reason.check(CancelledError):
             reason.raiseException()
@@ -249,10 +248,10 @@ class McpRoute:
         if reason.check(QueueFullError):
             return CROWDED
         self._log.failure("answering an MCP message failed", reason)
-        return self._server.fault(posted)
+        return self._server.fault(request)
 
     def _delete(self, request: Request) -> McpAnswer | Deferred[McpAnswer]:
-        ending = self._server.delete(_posted(request), self._now())
+        ending = self._server.delete(request, self._now())
         if isinstance(ending, McpAnswer):
             return ending
         wait = self._rules.may_end(self._time.networks.of(request))
@@ -292,17 +291,6 @@ def too_many_ends(wait: float) -> McpAnswer:
         429,
         "Too many sessions were ended from your network; this one ends when it expires",
         ((b"Retry-After", b"%d" % ceil(wait)),),
-    )
-
-
-def _posted(request: Request) -> McpRequest:
-    lines = request.lines
-    return McpRequest(
-        body=request.body,
-        sessions=lines(b"mcp-session-id"),
-        versions=lines(b"mcp-protocol-version"),
-        methods=lines(b"mcp-method"),
-        names=lines(b"mcp-name"),
     )
 
 

@@ -6,13 +6,15 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
+from msgspec.structs import replace
+
 from reviewsd.http1.representation import Buffer
+from reviewsd.http1.request import Request
 from reviewsd.mcp.introduction import Introduction
 from reviewsd.mcp.methods import Methods
-from reviewsd.mcp.params import CLIENT_CAPABILITIES, PROTOCOL_VERSION
-from reviewsd.mcp.server import McpAnswer, McpRequest, McpServer
+from reviewsd.mcp.server import McpAnswer, McpServer
 from reviewsd.mcp.sessions import Session, Sessions
-from reviewsd.mcp.toolbox import Toolbox
+from reviewsd.mcp.stateless import CLIENT_CAPABILITIES, PROTOCOL_VERSION
 from reviewsd.runtime.counters import Counters
 from reviewsd.snapshot.snapshots import Snapshot
 from tests.support.columns import review
@@ -82,6 +84,21 @@ def modern(method: str, request_id: object = 1, **params: object) -> dict[str, o
     return request(method, request_id, **{"_meta": meta} | params)
 
 
+_FIELDS = {
+    "sessions": b"mcp-session-id",
+    "versions": b"mcp-protocol-version",
+    "methods": b"mcp-method",
+    "names": b"mcp-name",
+}
+
+
+def http_request(body: bytes = b"", **fields: Sequence[bytes]) -> Request:
+    """Return the HTTP request with a body and with all values of each field."""
+    request = Request(b"POST", b"/mcp", body=body)
+    values = {_FIELDS[name]: tuple(lines) for name, lines in fields.items() if lines}
+    return replace(request, fields=replace(request.fields, values=values))
+
+
 class Room:
     """As much as one likes, and a note of what was held."""
 
@@ -112,20 +129,14 @@ class Bench:
         numbers = count(1)
         self.server = McpServer(
             Sessions(secrets, self.ended.__contains__, LIFETIME),
-            Methods(
-                Toolbox(),
-                Introduction("1.2.3"),
-                Counters(),
-            ),
+            Methods(Introduction("1.2.3"), Counters()),
             lambda size: next(numbers).to_bytes(size, "big"),
         )
 
     def send(self, message: object, **fields: Sequence[bytes]) -> Reply:
         """POST a message, or bytes as they are."""
         body = message if isinstance(message, bytes) else json.dumps(message).encode()
-        steps = self.server.post(
-            McpRequest(body=body, **fields), self.snapshot, self.now, self.room
-        )
+        steps = self.server.post(http_request(body, **fields), self.snapshot, self.now, self.room)
         while True:
             try:
                 next(steps)
@@ -149,7 +160,7 @@ class Bench:
         return self.send(modern(method, **params), **mirrors(method, names))
 
     def delete(self, *sessions: bytes, versions: Sequence[bytes] = ()) -> Reply | Session:
-        found = self.server.delete(McpRequest(sessions=sessions, versions=versions), self.now)
+        found = self.server.delete(http_request(sessions=sessions, versions=versions), self.now)
         return found if isinstance(found, Session) else reply(found)
 
 

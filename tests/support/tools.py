@@ -2,14 +2,14 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import jsonschema
 import msgspec
 
-from reviewsd.mcp.answers import ToolAnswer
-from reviewsd.mcp.toolbox import Toolbox
+from reviewsd.mcp.methods import call_tool
+from reviewsd.mcp.results import ANSWER_BUDGET
 from reviewsd.mcp.tools import TOOLS
 from reviewsd.snapshot.snapshots import Snapshot
 from tests.support.daemon import DEMO
@@ -40,44 +40,64 @@ def published(directories: Directories) -> Snapshot:
     return Snapshot(directories.current.resolve())
 
 
+class _TextContent(msgspec.Struct):
+    text: str
+
+
+class ToolResult(msgspec.Struct, rename={"is_error": "isError", "structured": "structuredContent"}):
+    """The result of a call as a client decodes it."""
+
+    content: tuple[_TextContent]
+    is_error: bool
+    structured: msgspec.Raw = msgspec.Raw()
+
+    @property
+    def text(self) -> str:
+        """The text of its only item."""
+        return self.content[0].text
+
+    @property
+    def data(self) -> Data:
+        """The structured content."""
+        assert not self.is_error, self.text
+        return json.loads(bytes(self.structured))
+
+
 @dataclass(frozen=True, slots=True)
 class Tools:
     """All tools on one snapshot."""
 
     snapshot: Snapshot
-    toolbox: Toolbox = field(default_factory=Toolbox)
+    budget: int = ANSWER_BUDGET
 
-    def answer(self, name: str, given: bytes) -> ToolAnswer:
-        """What a call comes to, checked."""
-        steps = self.toolbox.call(name, given, self.snapshot)
+    def result(self, name: str, body: bytes) -> ToolResult:
+        """Call a tool with a JSON body, and check what holds of every result."""
+        steps = call_tool(name, body, self.snapshot, self.budget)
         while True:
             try:
                 next(steps)
             except StopIteration as end:
-                answer: ToolAnswer = end.value
+                parts = end.value.parts
                 break
-        text = json.loads(answer.text)
-        assert answer.is_error == (answer.structured is None)
-        if answer.structured is not None:
-            structured = b"".join(answer.structured)
-            assert structured.decode() == text
+        result = msgspec.json.decode(b"".join(parts), type=ToolResult)
+        structured = bytes(result.structured)
+        assert result.is_error == (structured == b"")
+        if not result.is_error:
+            assert structured.decode() == result.text
             assert structured == msgspec.json.format(structured, indent=-1)
             _VALIDATORS[name].validate(json.loads(structured))
-        return answer
+        return result
 
     def data(self, name: str, arguments: Mapping[str, object] = {}) -> Data:
-        """The data of a call that is granted."""
-        answer = self.answer(name, json.dumps(arguments).encode())
-        assert answer.structured is not None, answer.text
-        return json.loads(b"".join(answer.structured))
+        """Return the data of a successful call."""
+        return self.result(name, json.dumps(arguments).encode()).data
 
     def size(self, name: str, arguments: Mapping[str, object] = {}) -> int:
-        """Bytes of the text of a call that is granted."""
-        return len(json.loads(self.answer(name, json.dumps(arguments).encode()).text).encode())
+        """Return the bytes of the text of a successful call."""
+        return len(self.result(name, json.dumps(arguments).encode()).text.encode())
 
     def error(self, name: str, arguments: Mapping[str, object] = {}) -> str:
-        """What the agent is told of a call that is not."""
-        answer = self.answer(name, json.dumps(arguments).encode())
-        assert answer.is_error, answer.text
-        told: str = json.loads(answer.text)
-        return told
+        """Return the error of a failed call."""
+        result = self.result(name, json.dumps(arguments).encode())
+        assert result.is_error, result.text
+        return result.text

@@ -28,8 +28,8 @@ def noted(text: str, tool: str = "search_reviews") -> tuple[dict[str, object], d
     """What is read, and what the result's ``_meta`` says of it."""
     found = next(each for each in TOOLS if each.name == tool)
     parameters = {each.name: each for each in found.parameters}
-    arguments = read(tool, parameters, found.required, text.encode(), found.order)
-    return dict(arguments.values), json.loads(b"{%b}" % arguments.notes)
+    values, notes = read(parameters, found.required, text.encode(), found.order)
+    return values, json.loads(b"{%b}" % notes)
 
 
 def told(text: str, tool: str = "search_reviews") -> str:
@@ -76,14 +76,11 @@ def test_what_is_meant_is_read(text: str, expected: object) -> None:
     ]
 
 
-INTEGER = "search_reviews: rating must be an integer from 1 to 5, got "
-NUMBER = "search_reviews: min_rating must be a number from 1 to 5, got "
-DATE = "search_reviews: since must be a date as YYYY-MM-DD, got "
-TEXT = "search_reviews: query must be a string, got "
-AGAIN = (
-    "search_reviews: cursor must be the next_cursor of an earlier answer; leave it out to start "
-    "again."
-)
+INTEGER = "rating must be an integer from 1 to 5, got "
+NUMBER = "min_rating must be a number from 1 to 5, got "
+DATE = "since must be a date as YYYY-MM-DD, got "
+TEXT = "query must be a string, got "
+AGAIN = "cursor must be the next_cursor of an earlier answer; leave it out to start again."
 
 
 @pytest.mark.parametrize(
@@ -110,7 +107,7 @@ AGAIN = (
         ('{"since": "2025-01-31T"}', f'{DATE}"2025-01-31T".'),
         ('{"since": "2025-01-31T25:00:00Z"}', f'{DATE}"2025-01-31T25:00:00Z".'),
         ('{"since": "2025-01-31T00:00:00Zulu"}', f'{DATE}"2025-01-31T00:00:00Zulu".'),
-        ('{"limit": -1}', "search_reviews: limit must be an integer from 1 to 100, got -1."),
+        ('{"limit": -1}', "limit must be an integer from 1 to 100, got -1."),
         ('{"rating": 0.5}', f"{INTEGER}0.5."),
         ('{"rating": false}', f"{INTEGER}false."),
         ('{"query": 0}', f"{TEXT}0."),
@@ -121,7 +118,7 @@ AGAIN = (
         ('{"query": ["a"]}', f'{TEXT}["a"].'),
         (
             json.dumps({"query": "x" * 201}),
-            "search_reviews: query must have at most 200 characters, got 201.",
+            "query must have at most 200 characters, got 201.",
         ),
         ('{"cursor": "abc"}', AGAIN),
         ('{"cursor": 7}', AGAIN),
@@ -133,7 +130,7 @@ def test_what_is_wrong_is_told(text: str, expected: str) -> None:
 
 def test_all_problems_are_told_at_once() -> None:
     assert (
-        'search_reviews: rating must be an integer from 1 to 5, got 9; "stars" is not an argument '
+        'rating must be an integer from 1 to 5, got 9; "stars" is not an argument '
         f'(did you mean "rating"? known: {KNOWN}).'
     ) == told('{"stars": 5, "rating": 9}')
 
@@ -144,9 +141,9 @@ def test_all_problems_are_told_at_once() -> None:
 )
 def test_argument_that_is_meant_is_named(name: str, meant: str) -> None:
     """All spellings stand in tests/unit/domain/test_near_misses.py."""
-    assert (
-        f'search_reviews: "{name}" is not an argument (did you mean "{meant}"? known: {KNOWN}).'
-    ) == told(json.dumps({name: 1}))
+    assert (f'"{name}" is not an argument (did you mean "{meant}"? known: {KNOWN}).') == told(
+        json.dumps({name: 1})
+    )
 
 
 @pytest.mark.parametrize("tool", [tool.name for tool in TOOLS if not tool.required])
@@ -228,16 +225,15 @@ def test_strange_arguments_are_compared_up_to_a_number() -> None:
 
 def test_where_two_may_be_meant_both_are_named() -> None:
     assert told('{"date": "2025-01-01"}') == (
-        'search_reviews: "date" is not an argument (did you mean "since" or "until"? '
-        f"known: {KNOWN})."
+        f'"date" is not an argument (did you mean "since" or "until"? known: {KNOWN}).'
     )
 
 
 def test_a_range_of_ratings_is_not_empty() -> None:
     rule = "min_rating must not be greater than max_rating, got 4 and 2"
-    assert f"search_reviews: {rule}." == told('{"min_rating": "4", "max_rating": 2}')
+    assert f"{rule}." == told('{"min_rating": "4", "max_rating": 2}')
     assert told('{"min_rating": 4, "max_rating": 2, "stars": 1}').startswith(
-        f'search_reviews: {rule}; "stars" is not an argument'
+        f'{rule}; "stars" is not an argument'
     )
 
 
@@ -259,7 +255,7 @@ def test_who_would_sort_is_told_the_order(tool: str, order: str, name: str) -> N
 def test_a_choice_is_one_of_its_values() -> None:
     assert {"kind": "problems"} == arguments('{"kind": "problems"}', "get_topics")
     assert {} == arguments('{"kind": ""}', "get_topics")
-    rule = "get_topics: kind must be "
+    rule = "kind must be "
     kinds = "topics, aspects, technicians, services, problems, service_areas"
     assert f"{rule}one of {kinds}, got Topic." == told('{"kind": "Topic"}', "get_topics")
     assert {"kind": "topics"} == arguments('{"kind": "Topics"}', "get_topics")
@@ -288,9 +284,9 @@ def test_other_tools_know_what_is_meant_as_well(tool: str, name: str, meant: str
     "text", ["{}", '{"name": null}', '{"name": ""}', '{"name": "undefined", "toolCallId": "c"}']
 )
 def test_what_is_required_is_asked_for(text: str) -> None:
-    assert (
-        "get_technician: name is missing: Name, given name, alias or id of the technician."
-    ) == told(text, "get_technician")
+    assert ("name is missing: Name, given name, alias or id of the technician.") == told(
+        text, "get_technician"
+    )
 
 
 def test_numbers_are_told_back_as_written() -> None:
@@ -348,7 +344,7 @@ def test_what_http_reads_is_read_and_what_it_refuses_is_refused(
     absent = blank | {name for name in numbers & values.keys() if float(spell[name]) == 0}
     if refused := refused_over_http(query) - absent:
         said = told(given)
-        assert refused == {name for name in values if f" {name} must" in said}
+        assert refused == {name for name in values if f" {name} must" in f" {said}"}
     elif absent:
         assert not absent & arguments(given).keys()
     else:

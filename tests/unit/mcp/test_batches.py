@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from reviewsd.mcp.server import BATCH_FULL, McpRequest
-from tests.support.mcp import Bench, Reply, notification, request
+from reviewsd.mcp.server import BATCH_FULL
+from tests.support.mcp import Bench, Reply, http_request, notification, request
 
 RESPONSE = {"jsonrpc": "2.0", "id": 1, "result": {}}
 
@@ -103,7 +103,7 @@ def test_other_work_goes_on_between_its_messages(bench: Bench, session: bytes) -
     """A step is a chance for the reactor."""
     body = b"[" + b",".join([b'{"jsonrpc":"2.0","id":1,"method":"ping"}'] * 50) + b"]"
     steps = bench.server.post(
-        McpRequest(body=body, sessions=[session]), bench.snapshot, bench.now, bench.room
+        http_request(body, sessions=[session]), bench.snapshot, bench.now, bench.room
     )
     assert 50 <= sum(1 for _ in steps)
 
@@ -131,7 +131,7 @@ def test_what_is_too_much_together_is_refused_one_by_one(bench: Bench, session: 
 
 def test_what_was_held_is_released_when_the_client_leaves(bench: Bench, session: bytes) -> None:
     body = json.dumps([request("ping", 1), request("ping", 2)]).encode()
-    posted = McpRequest(body=body, sessions=[session])
+    posted = http_request(body, sessions=[session])
     steps = bench.server.post(posted, bench.snapshot, bench.now, bench.room)
     next(steps)
     assert 0 == bench.room.released

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from reviewsd.mcp.arguments import ABSENT, IGNORED
-from reviewsd.mcp.params import CLIENT_CAPABILITIES, PROTOCOL_VERSION
-from reviewsd.mcp.server import ENDED, NOT_ALLOWED, McpRequest
+from reviewsd.mcp.server import ENDED, NOT_ALLOWED
 from reviewsd.mcp.sessions import Session
+from reviewsd.mcp.stateless import CLIENT_CAPABILITIES, PROTOCOL_VERSION
 from reviewsd.snapshot.snapshots import Snapshot
 from tests.support.mcp import (
     LATEST,
@@ -19,6 +19,7 @@ from tests.support.mcp import (
     SECRET,
     Bench,
     Reply,
+    http_request,
     notification,
     publish,
     reply,
@@ -235,9 +236,9 @@ def test_2a_13_params_are_an_object(bench: Bench, method: str, params: object, c
 
 def test_2a_13_our_own_fault_is_500_and_says_nothing(bench: Bench) -> None:
     body = json.dumps(request("ping", "x")).encode()
-    found = reply(bench.server.fault(McpRequest(body=body)))
+    found = reply(bench.server.fault(http_request(body)))
     assert (500, -32603, "x") == (found.status, found.code, found.json["id"])
-    assert None is reply(bench.server.fault(McpRequest(body=b"["))).json["id"]
+    assert None is reply(bench.server.fault(http_request(b"["))).json["id"]
 
 
 @pytest.mark.parametrize("request_id", ["", "1", "é\n", 0, -5, 1, 2**70])

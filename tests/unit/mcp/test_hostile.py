@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewsd.mcp.params import CLIENT_CAPABILITIES, PROTOCOL_VERSION
+from reviewsd.mcp.stateless import CLIENT_CAPABILITIES, PROTOCOL_VERSION
 from reviewsd.snapshot.snapshots import Snapshot
 from tests.support.examples import examples
 from tests.support.mcp import MODERN, Bench, Reply

@@ -13,8 +13,7 @@ from hypothesis import given
 
 from reviewsd.domain.data_errors import DataError
 from reviewsd.domain.dataset import load
-from reviewsd.mcp.answers import DEFAULT_BUDGET
-from reviewsd.mcp.toolbox import Toolbox
+from reviewsd.mcp.results import DEFAULT_BUDGET
 from reviewsd.publish.excerpts import MAX_EXCERPT
 from tests.support.broken import INSIGHTS, Document, nearly
 from tests.support.columns import review
@@ -133,9 +132,9 @@ def test_a_name_that_is_nearly_right_is_recognised(
     tmp_path: Path, name: str, nearest: str | None
 ) -> None:
     found = told(tmp_path, {"entities": {"technicians": ["John", "Maria", "Annelise"]}})
-    said = found.answer("get_technician", json.dumps({"name": name or "?"}).encode()).text.decode()
+    said = found.result("get_technician", json.dumps({"name": name or "?"}).encode()).text
     assert (nearest is not None) == ("the nearest is" in said)
-    assert nearest is None or f'\\"{nearest}\\"' in said
+    assert nearest is None or f'"{nearest}"' in said
 
 
 def test_ids_are_told_whole_or_not_at_all(tmp_path: Path) -> None:
@@ -163,7 +162,7 @@ def test_a_name_that_is_far_from_right_costs_little(tmp_path: Path) -> None:
     def seconds(name: str) -> float:
         given = json.dumps({"name": name}).encode()
         start = time.process_time()
-        found.answer("get_technician", given)
+        found.result("get_technician", given)
         return time.process_time() - start
 
     def least(name: str) -> float:
@@ -549,7 +548,7 @@ def test_what_is_too_large_is_made_smaller(tmp_path: Path) -> None:
 
 def test_a_list_has_at_least_one_entry(tmp_path: Path) -> None:
     found = told(tmp_path, {"topics": ["a" * 500, "b"], "faq": INSIGHTS["faq"]})
-    small = Tools(found.snapshot, Toolbox(500))
+    small = Tools(found.snapshot, 500)
     assert 1 == small.data("get_topics")["returned"]
     assert 1 == small.data("get_faq")["returned"]
 
@@ -585,4 +584,4 @@ def test_whatever_is_published_is_answered(insights: Document) -> None:
         with TemporaryDirectory() as place:
             found = told(Path(place), insights)
             for name, arguments in ALL.items():
-                found.answer(name, json.dumps(arguments).encode())
+                found.result(name, json.dumps(arguments).encode())

@@ -4,17 +4,11 @@ import json
 from mmap import mmap
 from pathlib import Path
 
-import msgspec
 import pytest
 
-from reviewsd.mcp.profile import head
-from reviewsd.mcp.resources import (
-    TEMPLATES,
-    ResourceNotFoundError,
-    ResourceTooLargeError,
-    listing,
-    read,
-)
+from reviewsd.mcp.jsonrpc import JsonRpcError
+from reviewsd.mcp.resources import TEMPLATES, listing, read
+from reviewsd.mcp.revisions import STATELESS
 from reviewsd.snapshot.snapshots import Snapshot
 from tests.support.columns import review
 from tests.support.publishing import Directories
@@ -50,13 +44,13 @@ def test_without_insights_there_is_no_such_resource(
     snapshot = demo_snapshot(Directories(tmp_path_factory.mktemp("bare")), insights=False)
     resources = json.loads(listing(snapshot))["resources"]
     assert ["feed.json", "feed.xml", "reviews.json"] == [each["name"] for each in resources]
-    with pytest.raises(ResourceNotFoundError):
-        read(f"{BASE}/insights.json", snapshot)
+    with pytest.raises(JsonRpcError, match="Unknown resource"):
+        read(f"{BASE}/insights.json", STATELESS, snapshot)
 
 
 @pytest.mark.parametrize("path", PATHS)
 def test_what_is_read_is_what_is_served(demo: Snapshot, path: str) -> None:
-    (content,) = json.loads(b"".join(read(BASE + path, demo)))["contents"]
+    (content,) = json.loads(b"".join(read(BASE + path, STATELESS, demo)))["contents"]
     assert BASE + path == content["uri"]
     assert b"".join(demo.documents[path].identity.parts).decode() == content["text"]
 
@@ -66,14 +60,14 @@ def test_what_is_read_is_what_is_served(demo: Snapshot, path: str) -> None:
     ["", "/reviews.json", f"{BASE}/", f"{BASE}/reviews.json?x", f"{BASE}/.well-known/openapi.json"],
 )
 def test_others_are_not_found(demo: Snapshot, uri: str) -> None:
-    with pytest.raises(ResourceNotFoundError):
-        read(uri, demo)
+    with pytest.raises(JsonRpcError, match="Unknown resource"):
+        read(uri, STATELESS, demo)
 
 
 @pytest.mark.parametrize("path", PATHS)
 def test_what_is_read_is_no_memory_of_its_own(demo: Snapshot, path: str) -> None:
     """A client that asks for much and takes nothing holds views of mapped files."""
-    before, text, after = read(BASE + path, demo)
+    before, text, after = read(BASE + path, STATELESS, demo)
     assert isinstance(text, memoryview)
     assert isinstance(text.obj, mmap)
     assert len(before) + len(after) < 200
@@ -85,7 +79,7 @@ def test_any_text_survives_as_a_string(directories: Directories) -> None:
     directories.write(review("a", text=odd))
     directories.limit_resources(1 << 24)
     snapshot = published(directories)
-    (content,) = json.loads(b"".join(read(f"{BASE}/reviews.json", snapshot)))["contents"]
+    (content,) = json.loads(b"".join(read(f"{BASE}/reviews.json", STATELESS, snapshot)))["contents"]
     (body,) = snapshot.documents["/reviews.json"].identity.parts
     assert str(body, "utf-8") == content["text"]
 
@@ -98,26 +92,16 @@ def directories(tmp_path: Path) -> Directories:
 def test_a_large_one_is_to_be_fetched(demo: Snapshot, directories: Directories) -> None:
     (body,) = demo.documents["/reviews.json"].identity.parts
     directories.limit_resources(len(body))
-    assert read(f"{BASE}/reviews.json", demo_snapshot(directories))
+    assert read(f"{BASE}/reviews.json", STATELESS, demo_snapshot(directories))
     directories.limit_resources(len(body) - 1)
     snapshot = demo_snapshot(directories)
-    with pytest.raises(ResourceTooLargeError) as caught:
-        read(f"{BASE}/reviews.json", snapshot)
+    with pytest.raises(JsonRpcError) as caught:
+        read(f"{BASE}/reviews.json", STATELESS, snapshot)
     assert (
         f"reviews.json has {len(body):,} bytes, too many to be read here: fetch "
         f"{BASE}/reviews.json over HTTP, or use the tool search_reviews for the reviews you need"
-    ) == str(caught.value)
+    ) == caught.value.message
 
 
 def test_there_are_no_templates() -> None:
     assert {"resourceTemplates": []} == json.loads(TEMPLATES)
-
-
-def test_the_profile_is_the_head_of_the_dataset(demo: Snapshot) -> None:
-    (body,) = demo.documents["/reviews.json"].identity.parts
-    dataset = msgspec.json.decode(body)
-    assert {
-        "business": dataset["business"],
-        "aggregate_rating": dataset["aggregate_rating"],
-        "review_count": len(dataset["reviews"]),
-    } == {name: msgspec.json.decode(raw) for name, raw in head(demo).items()}

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from reviewsd.domain.parameters import read_query
 from reviewsd.domain.search_query import MENTIONS
-from reviewsd.mcp.toolbox import Toolbox
 from reviewsd.publish import documents
 from reviewsd.snapshot.snapshots import Snapshot
 from tests.support import vocabulary
@@ -105,15 +104,14 @@ def test_a_search_is_that_over_http(
     *, values: dict[str, object], spelled: bool, pages: int
 ) -> None:
     """Same reviews, order, counts and cursors; numbers as such or as strings."""
-    found = Tools(generated(), Toolbox(1 << 30))
+    found = Tools(generated(), 1 << 30)
     values.setdefault("limit", 20)  # else a smaller budget holds
     for _ in range(pages):
         given = {name: str(value) for name, value in values.items()} if spelled else values
-        answer = found.answer("search_reviews", json.dumps(given).encode())
-        assert answer.structured is not None
+        result = found.result("search_reviews", json.dumps(given).encode())
         expected = json.loads(over_http(found.snapshot, values))
         expected["reviews"] = [concise(each) for each in expected["reviews"]]
-        found_there = json.loads(b"".join(answer.structured))
+        found_there = result.data
         assert ("note" in found_there) <= (not expected["matched"])
         found_there.pop("note", None)
         assert json.dumps(expected) == json.dumps(found_there)
@@ -203,7 +201,7 @@ def test_the_budget_is_used(tmp_path: Path) -> None:
     found = tools(tmp_path, *(review(f"r{n:03}", text="x" * 1_000) for n in range(100)))
     assert 38_000 < found.size("search_reviews", {"limit": 100}) <= 40_000
     assert 18_000 < found.size("search_reviews", {"limit": None}) <= 20_000
-    small = Tools(found.snapshot, Toolbox(5_000))
+    small = Tools(found.snapshot, 5_000)
     assert 3_000 < small.size("search_reviews", {"limit": 100}) <= 5_000
     assert 3_000 < small.size("search_reviews") <= 5_000
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from reviewsd.mcp.arguments import IGNORED
-from reviewsd.mcp.params import CLIENT_CAPABILITIES, PROTOCOL_VERSION
+from reviewsd.mcp.stateless import CLIENT_CAPABILITIES, PROTOCOL_VERSION
 from tests.support.mcp import MODERN, Bench, Reply, mirrors, modern, notification, request
 
 META = {PROTOCOL_VERSION: MODERN, CLIENT_CAPABILITIES: {}}

@@ -132,7 +132,7 @@ def test_the_tools_are_there_with_every_argument() -> None:
             for label in ("Arguments of ", "Answer of ")
         )
         assert {each.name for each in tool.parameters} == arguments
-        assert {each.encode_name for each in msgspec.structs.fields(tool.answer)} == answers
+        assert {each.encode_name for each in msgspec.structs.fields(tool.output)} == answers
 
 
 def test_the_revisions_are_those_that_are_served() -> None:

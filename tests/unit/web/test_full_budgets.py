@@ -15,7 +15,7 @@ from reviewsd.http1 import problems, urls
 from reviewsd.http1.hosts import Hosts, Origins
 from reviewsd.http1.request import Request
 from reviewsd.http1.responses import Response, Responses
-from reviewsd.mcp.server import AnswerRoom, McpAnswer, McpRequest
+from reviewsd.mcp.server import AnswerRoom, McpAnswer
 from reviewsd.mcp.sessions import Session
 from reviewsd.runtime.cooperative import MAX_WAITING
 from reviewsd.runtime.tasks import TaskSet
@@ -44,15 +44,15 @@ class Scribe:
     """Knows no protocol; answers much."""
 
     def post(
-        self, _posted: McpRequest, _snapshot: Snapshot, _now: float, _room: AnswerRoom
+        self, _posted: Request, _snapshot: Snapshot, _now: float, _room: AnswerRoom
     ) -> Generator[None, None, McpAnswer]:
         yield
         return McpAnswer(200, (b'"%b"' % (SMALL * b"x"),))
 
-    def delete(self, _posted: McpRequest, _now: float) -> Session | McpAnswer:
+    def delete(self, _posted: Request, _now: float) -> Session | McpAnswer:
         raise NotImplementedError
 
-    def fault(self, _posted: McpRequest) -> McpAnswer:
+    def fault(self, _posted: Request) -> McpAnswer:
         raise NotImplementedError
 
 

@@ -27,11 +27,11 @@ from twisted.internet.threads import deferToThread
 from twisted.logger import LogEvent, capturedLogs
 
 from reviewsd.http1.hosts import Hosts, Origins
-from reviewsd.http1.request import MAX_PREFERENCES
+from reviewsd.http1.request import MAX_PREFERENCES, Request
 from reviewsd.http1.responses import Responses
 from reviewsd.mcp.jsonrpc import NULL
 from reviewsd.mcp.revisions import HANDSHAKE
-from reviewsd.mcp.server import ENDED, NO_ROOM, AnswerRoom, McpAnswer, McpRequest, refusal
+from reviewsd.mcp.server import ENDED, NO_ROOM, AnswerRoom, McpAnswer, refusal
 from reviewsd.mcp.sessions import Session
 from reviewsd.runtime.tasks import TaskSet
 from reviewsd.server.listener import ConnectionFactory
@@ -74,14 +74,14 @@ class Scribe:
     """Knows no protocol: answers what it was told to, and remembers what was posted."""
 
     def __init__(self) -> None:
-        self.posted: list[McpRequest] = []
+        self.posted: list[Request] = []
         self.answer = McpAnswer(200, (PONG,))
         self.ending: Session | McpAnswer = SESSION
         self.error: Exception | None = None
         self.steps = 0
 
     def post(
-        self, posted: McpRequest, _snapshot: Snapshot, _now: float, _room: AnswerRoom
+        self, posted: Request, _snapshot: Snapshot, _now: float, _room: AnswerRoom
     ) -> Generator[None, None, McpAnswer]:
         self.posted.append(posted)
         for _ in range(self.steps):
@@ -90,11 +90,11 @@ class Scribe:
             raise self.error
         return self.answer
 
-    def delete(self, posted: McpRequest, _now: float) -> Session | McpAnswer:
+    def delete(self, posted: Request, _now: float) -> Session | McpAnswer:
         self.posted.append(posted)
         return self.ending
 
-    def fault(self, _posted: McpRequest) -> McpAnswer:
+    def fault(self, _posted: Request) -> McpAnswer:
         return McpAnswer(500, (b'{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"?"}}',))
 
 
@@ -266,9 +266,7 @@ async def test_a_message_is_carried_there_and_its_answer_back(harness: Harness) 
     date = {"Date": reply.headers["Date"]}
     length = {"Content-Length": str(len(PONG)), "Content-Type": JSON}
     assert ALWAYS | length | date == reply.headers
-    assert [McpRequest(body=BODY, sessions=(), versions=(), methods=(), names=())] == (
-        harness.server.posted
-    )
+    assert [BODY] == [posted.body for posted in harness.server.posted]
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
@@ -284,8 +282,10 @@ async def test_the_fields_of_the_protocol_are_carried_with_every_value(harness: 
     )
 
     (posted,) = harness.server.posted
-    assert ((b"a",), (b"2025-06-18", b"2026-07-28")) == (posted.sessions, posted.versions)
-    assert ((b"ping",), ("caf\u00e9".encode("latin-1"),)) == (posted.methods, posted.names)
+    assert (b"a",) == posted.lines(b"mcp-session-id")
+    assert (b"2025-06-18", b"2026-07-28") == posted.lines(b"mcp-protocol-version")
+    assert (b"ping",) == posted.lines(b"mcp-method")
+    assert ("caf\u00e9".encode("latin-1"),) == posted.lines(b"mcp-name")
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
@@ -625,7 +625,7 @@ async def test_a_session_is_ended_for_good_before_that_is_said(harness: Harness)
 
     assert (204, b"") == (reply.status, reply.body)
     assert ENDED.status == reply.status
-    assert (b"abc",) == harness.server.posted[0].sessions
+    assert (b"abc",) == harness.server.posted[0].lines(b"mcp-session-id")
     assert [(SESSION.digest, SESSION.expires)] == harness.book.ended
 
 
