@@ -31,7 +31,7 @@ INSIGHTS = {"entities": {"technicians": [TECHNICIAN]}}
 
 
 def publish(directories: Directories) -> Snapshot:
-    """Three reviews, of which one mentions Sam."""
+    """Publish three reviews, one of which mentions Sam."""
     directories.write(
         review("a", date="2025-01-01", rating=3, text="Slow."),
         review("b", date="2025-02-01", text='Sam fixed the "boiler".'),
@@ -44,7 +44,7 @@ def publish(directories: Directories) -> Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a client gets."""
+    """A response as the client receives it."""
 
     status: int
     body: bytes
@@ -60,9 +60,9 @@ class Reply:
 
     @property
     def code(self) -> int:
-        """Of the error."""
-        found: int = self.json["error"]["code"]
-        return found
+        """The code of the error."""
+        code: int = self.json["error"]["code"]
+        return code
 
 
 def reply(answer: McpAnswer) -> Reply:
@@ -79,7 +79,7 @@ def notification(method: str, **params: object) -> dict[str, object]:
 
 
 def modern(method: str, request_id: object = 1, **params: object) -> dict[str, object]:
-    """A request of the stateless era."""
+    """Return a request of the stateless era."""
     meta = {PROTOCOL_VERSION: MODERN, CLIENT_CAPABILITIES: {}}
     return request(method, request_id, **{"_meta": meta} | params)
 
@@ -100,7 +100,7 @@ def http_request(body: bytes = b"", **fields: Sequence[bytes]) -> Request:
 
 
 class Room:
-    """As much as one likes, and a note of what was held."""
+    """Room for an answer of any size, which records the reserved parts."""
 
     def __init__(self) -> None:
         self.most = 1_000_000
@@ -134,7 +134,7 @@ class Bench:
         )
 
     def send(self, message: object, **fields: Sequence[bytes]) -> Reply:
-        """POST a message, or bytes as they are."""
+        """POST a message, or raw bytes."""
         body = message if isinstance(message, bytes) else json.dumps(message).encode()
         steps = self.server.post(http_request(body, **fields), self.snapshot, self.now, self.room)
         while True:
@@ -160,12 +160,12 @@ class Bench:
         return self.send(modern(method, **params), **mirrors(method, names))
 
     def delete(self, *sessions: bytes, versions: Sequence[bytes] = ()) -> Reply | Session:
-        found = self.server.delete(http_request(sessions=sessions, versions=versions), self.now)
-        return found if isinstance(found, Session) else reply(found)
+        ending = self.server.delete(http_request(sessions=sessions, versions=versions), self.now)
+        return ending if isinstance(ending, Session) else reply(ending)
 
 
 def mirrors(
     method: str, names: Sequence[bytes] = (), version: str = MODERN
 ) -> dict[str, Sequence[bytes]]:
-    """The header fields of a request of the stateless era."""
+    """Return the header fields of a request of the stateless era."""
     return {"versions": [version.encode()], "methods": [method.encode()], "names": names}

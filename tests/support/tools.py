@@ -1,4 +1,4 @@
-"""Tools called on a snapshot; each answer is checked for what holds of all of them (mcp.md 5.4)."""
+"""Calls tools on a snapshot, and checks each result (mcp.md 5.4)."""
 
 import json
 from collections.abc import Mapping
@@ -24,18 +24,18 @@ _VALIDATORS = {
 }
 
 Data = Any
-"""What JSON has decoded."""
+"""Decoded JSON."""
 
 
 def demo_snapshot(directories: Directories, *, insights: bool = True) -> Snapshot:
-    """The sample business, with its insights or without."""
+    """Publish the sample business, with its insights or without."""
     for name in ("reviews.json", *(["insights.json"] if insights else [])):
         (directories.data / name).write_bytes((DEMO / name).read_bytes())
     return published(directories)
 
 
 def published(directories: Directories) -> Snapshot:
-    """What the data directory holds."""
+    """Publish the data directory."""
     directories.publish()
     return Snapshot(directories.current.resolve())
 

@@ -1,4 +1,4 @@
-"""Arguments as language models write them, and what an agent is told of wrong ones (mcp.md 5.3)."""
+"""Arguments as language models write them, and the errors for wrong ones (mcp.md 5.3)."""
 
 import datetime
 import json
@@ -20,21 +20,22 @@ CURSOR = Cursor(DAY, "01J9ZK3V5Q8R2N7M4T6W1X0YAB")
 KNOWN = ", ".join(parameter.name for parameter in SEARCH_PARAMETERS)
 
 
-def arguments(text: str, tool: str = "search_reviews") -> dict[str, object]:
-    return noted(text, tool)[0]
+def read_values(text: str, tool: str = "search_reviews") -> dict[str, object]:
+    return read_with_notes(text, tool)[0]
 
 
-def noted(text: str, tool: str = "search_reviews") -> tuple[dict[str, object], dict[str, object]]:
-    """What is read, and what the result's ``_meta`` says of it."""
-    found = next(each for each in TOOLS if each.name == tool)
-    parameters = {each.name: each for each in found.parameters}
-    values, notes = read(parameters, found.required, text.encode(), found.order)
+def read_with_notes(
+    text: str, tool: str = "search_reviews"
+) -> tuple[dict[str, object], dict[str, object]]:
+    """Return the values, and the members of the result's ``_meta``."""
+    definition = next(definition for definition in TOOLS if definition.name == tool)
+    values, notes = read(definition.by_name, definition.required, text.encode(), definition.order)
     return values, json.loads(b"{%b}" % notes)
 
 
-def told(text: str, tool: str = "search_reviews") -> str:
+def error_of(text: str, tool: str = "search_reviews") -> str:
     with pytest.raises(ArgumentsError) as caught:
-        arguments(text, tool)
+        read_values(text, tool)
     return str(caught.value)
 
 
@@ -68,11 +69,11 @@ def told(text: str, tool: str = "search_reviews") -> str:
         (json.dumps({"query": "🎉" * 200}), {"query": "🎉" * 200}),
     ],
 )
-def test_what_is_meant_is_read(text: str, expected: object) -> None:
-    found = arguments(text)
-    assert expected == found
+def test_lenient_spelling_is_read(text: str, expected: object) -> None:
+    values = read_values(text)
+    assert expected == values
     assert [type(value) for value in cast("dict[str, object]", expected).values()] == [
-        type(value) for value in found.values()
+        type(value) for value in values.values()
     ]
 
 
@@ -124,38 +125,38 @@ AGAIN = "cursor must be the next_cursor of an earlier answer; leave it out to st
         ('{"cursor": 7}', AGAIN),
     ],
 )
-def test_what_is_wrong_is_told(text: str, expected: str) -> None:
-    assert expected == told(text)
+def test_wrong_value_is_reported_with_the_rule(text: str, expected: str) -> None:
+    assert expected == error_of(text)
 
 
-def test_all_problems_are_told_at_once() -> None:
+def test_all_problems_are_reported_at_once() -> None:
     assert (
         'rating must be an integer from 1 to 5, got 9; "stars" is not an argument '
         f'(did you mean "rating"? known: {KNOWN}).'
-    ) == told('{"stars": 5, "rating": 9}')
+    ) == error_of('{"stars": 5, "rating": 9}')
 
 
 @pytest.mark.parametrize(
-    ("name", "meant"),
+    ("name", "expected"),
     [("stars", "rating"), ("minRating", "min_rating"), ("search text", "query")],
 )
-def test_argument_that_is_meant_is_named(name: str, meant: str) -> None:
-    """All spellings stand in tests/unit/domain/test_near_misses.py."""
-    assert (f'"{name}" is not an argument (did you mean "{meant}"? known: {KNOWN}).') == told(
-        json.dumps({name: 1})
-    )
+def test_error_for_near_miss_names_the_known_argument(name: str, expected: str) -> None:
+    """The table of spellings is in tests/unit/domain/test_near_misses.py."""
+    assert (
+        f'"{name}" is not an argument (did you mean "{expected}"? known: {KNOWN}).'
+    ) == error_of(json.dumps({name: 1}))
 
 
 @pytest.mark.parametrize("tool", [tool.name for tool in TOOLS if not tool.required])
 def test_argument_of_a_gateway_is_ignored_and_noted(tool: str) -> None:
-    """n8n's client adds toolCallId to every call; others add what they know of the conversation."""
+    """n8n's client adds toolCallId to every call; others add data of the conversation."""
     added = {"toolCallId": "c", "sessionId": 7, "action": ["x"], "chatInput": {"a": 1}}
-    assert ({}, {IGNORED: [*added]}) == noted(json.dumps(added), tool)
+    assert ({}, {IGNORED: [*added]}) == read_with_notes(json.dumps(added), tool)
 
 
 def test_argument_that_no_tool_has_is_ignored_beside_others() -> None:
     text = '{"rating": 5, "zzz": 1, "limit": 7}'
-    assert ({"rating": 5, "limit": 7}, {IGNORED: ["zzz"]}) == noted(text)
+    assert ({"rating": 5, "limit": 7}, {IGNORED: ["zzz"]}) == read_with_notes(text)
 
 
 NOTHING: tuple[object, ...] = (None, "", [], {}, "null", "undefined", "None")
@@ -181,58 +182,58 @@ EMPTY_NUMBER = (*NOTHING, 0, 0.0, -0.0, "0", "0.0", " ", "N/A", "nil", "NONE", "
 def test_value_that_stands_for_nothing_counts_as_absent(
     tool: str, name: str, values: tuple[object, ...]
 ) -> None:
-    """A gateway or a model that fills in all that is optional means no filter by it."""
+    """Gateways and models fill in optional arguments without meaning a filter."""
     for value in values:
-        found = noted(json.dumps({name: value}), tool)
-        assert ({}, {ABSENT: [name]}) == found, value
+        outcome = read_with_notes(json.dumps({name: value}), tool)
+        assert ({}, {ABSENT: [name]}) == outcome, value
 
 
 def test_offset_of_zero_is_the_beginning() -> None:
-    assert ({"offset": 0}, {}) == noted('{"offset": 0}', "get_topics")
+    assert ({"offset": 0}, {}) == read_with_notes('{"offset": 0}', "get_topics")
 
 
 def test_absent_values_do_not_hide_the_others() -> None:
     text = '{"rating": 0, "min_rating": 4, "max_rating": 0, "since": "", "query": "late"}'
-    values, notes = noted(text)
+    values, notes = read_with_notes(text)
     assert {"min_rating": 4, "query": "late"} == values
     assert {ABSENT: ["rating", "max_rating", "since"]} == notes
 
 
 @pytest.mark.parametrize("text", ['{"stars": null}', '{"stars": 0}', '{"q": "", "page": []}'])
-def test_near_miss_without_a_value_asks_for_nothing(text: str) -> None:
-    assert ({}, {IGNORED: [*json.loads(text)]}) == noted(text)
+def test_near_miss_without_a_value_is_ignored(text: str) -> None:
+    assert ({}, {IGNORED: [*json.loads(text)]}) == read_with_notes(text)
 
 
-def test_all_that_does_not_count_is_named() -> None:
-    filled = dict.fromkeys((each.name for each in SEARCH_PARAMETERS), "")
-    assert ({}, {ABSENT: [*filled]}) == noted(json.dumps(filled))
+def test_every_absent_argument_is_noted() -> None:
+    filled = dict.fromkeys((parameter.name for parameter in SEARCH_PARAMETERS), "")
+    assert ({}, {ABSENT: [*filled]}) == read_with_notes(json.dumps(filled))
 
 
 def test_notes_are_short() -> None:
-    """64 KiB of strange arguments must not make the result as long."""
-    _, notes = noted(json.dumps({f"zzz{number}" + 60 * "z": 1 for number in range(500)}))
+    """The result must not grow with 64 KiB of unknown arguments."""
+    _, notes = read_with_notes(json.dumps({f"zzz{number}" + 60 * "z": 1 for number in range(500)}))
     names = cast("list[str]", notes[IGNORED])
     assert (MAX_NOTED + 1, "450 more") == (len(names), names[-1])
     assert max(map(len, names)) < 50
 
 
-def test_strange_arguments_are_compared_up_to_a_number() -> None:
+def test_unknown_arguments_are_compared_up_to_a_limit() -> None:
     strange = {f"zzz{number}": 1 for number in range(MAX_COMPARED)}
-    assert {} == arguments(json.dumps({**strange, "stars": 5}))
+    assert {} == read_values(json.dumps({**strange, "stars": 5}))
     strange.pop("zzz0")
-    assert '"stars" is not an argument' in told(json.dumps({**strange, "stars": 5}))
+    assert '"stars" is not an argument' in error_of(json.dumps({**strange, "stars": 5}))
 
 
-def test_where_two_may_be_meant_both_are_named() -> None:
-    assert told('{"date": "2025-01-01"}') == (
+def test_error_for_ambiguous_near_miss_names_both_arguments() -> None:
+    assert error_of('{"date": "2025-01-01"}') == (
         f'"date" is not an argument (did you mean "since" or "until"? known: {KNOWN}).'
     )
 
 
-def test_a_range_of_ratings_is_not_empty() -> None:
+def test_empty_range_of_ratings_is_refused() -> None:
     rule = "min_rating must not be greater than max_rating, got 4 and 2"
-    assert f"{rule}." == told('{"min_rating": "4", "max_rating": 2}')
-    assert told('{"min_rating": 4, "max_rating": 2, "stars": 1}').startswith(
+    assert f"{rule}." == error_of('{"min_rating": "4", "max_rating": 2}')
+    assert error_of('{"min_rating": 4, "max_rating": 2, "stars": 1}').startswith(
         f'{rule}; "stars" is not an argument'
     )
 
@@ -247,23 +248,23 @@ def test_a_range_of_ratings_is_not_empty() -> None:
     ],
 )
 @pytest.mark.parametrize("name", ["sort", "sortBy", "order_by", "ORDER", "sort-direction"])
-def test_who_would_sort_is_told_the_order(tool: str, order: str, name: str) -> None:
-    said = told(json.dumps({name: "x"}), tool)
-    assert f'"{name}" is not an argument (the order is always {order}; known: ' in said
+def test_error_for_sorting_argument_states_the_order(tool: str, order: str, name: str) -> None:
+    message = error_of(json.dumps({name: "x"}), tool)
+    assert f'"{name}" is not an argument (the order is always {order}; known: ' in message
 
 
-def test_a_choice_is_one_of_its_values() -> None:
-    assert {"kind": "problems"} == arguments('{"kind": "problems"}', "get_topics")
-    assert {} == arguments('{"kind": ""}', "get_topics")
+def test_choice_must_be_one_of_its_values() -> None:
+    assert {"kind": "problems"} == read_values('{"kind": "problems"}', "get_topics")
+    assert {} == read_values('{"kind": ""}', "get_topics")
     rule = "kind must be "
     kinds = "topics, aspects, technicians, services, problems, service_areas"
-    assert f"{rule}one of {kinds}, got Topic." == told('{"kind": "Topic"}', "get_topics")
-    assert {"kind": "topics"} == arguments('{"kind": "Topics"}', "get_topics")
-    assert f"{rule}a string, got 7." == told('{"kind": 7}', "get_topics")
+    assert f"{rule}one of {kinds}, got Topic." == error_of('{"kind": "Topic"}', "get_topics")
+    assert {"kind": "topics"} == read_values('{"kind": "Topics"}', "get_topics")
+    assert f"{rule}a string, got 7." == error_of('{"kind": 7}', "get_topics")
 
 
 @pytest.mark.parametrize(
-    ("tool", "name", "meant"),
+    ("tool", "name", "expected"),
     [
         ("get_topics", "cursor", "offset"),
         ("get_topics", "type", "kind"),
@@ -274,8 +275,8 @@ def test_a_choice_is_one_of_its_values() -> None:
         ("get_reviews_since", "since", "date"),
     ],
 )
-def test_other_tools_know_what_is_meant_as_well(tool: str, name: str, meant: str) -> None:
-    assert f'"{name}" is not an argument (did you mean "{meant}"?' in told(
+def test_near_miss_is_recognized_in_every_tool(tool: str, name: str, expected: str) -> None:
+    assert f'"{name}" is not an argument (did you mean "{expected}"?' in error_of(
         json.dumps({name: 1}), tool
     )
 
@@ -283,24 +284,24 @@ def test_other_tools_know_what_is_meant_as_well(tool: str, name: str, meant: str
 @pytest.mark.parametrize(
     "text", ["{}", '{"name": null}', '{"name": ""}', '{"name": "undefined", "toolCallId": "c"}']
 )
-def test_what_is_required_is_asked_for(text: str) -> None:
-    assert ("name is missing: Name, given name, alias or id of the technician.") == told(
+def test_missing_required_argument_is_reported(text: str) -> None:
+    assert ("name is missing: Name, given name, alias or id of the technician.") == error_of(
         text, "get_technician"
     )
 
 
-def test_numbers_are_told_back_as_written() -> None:
-    assert f"{INTEGER}12345678901234567890." == told('{"rating": 12345678901234567890}')
-    assert f"{INTEGER}9.0." == told('{"rating": 9.0}')
+def test_error_repeats_number_as_written() -> None:
+    assert f"{INTEGER}12345678901234567890." == error_of('{"rating": 12345678901234567890}')
+    assert f"{INTEGER}9.0." == error_of('{"rating": 9.0}')
 
 
-def test_many_strange_arguments_are_counted() -> None:
-    """64 KiB of them must not make the answer as long."""
+def test_error_counts_arguments_beyond_the_limit() -> None:
+    """The error must not grow with 64 KiB of unknown arguments."""
     strange = {f"rating{'_' * number}": 1 for number in range(1, MAX_PROBLEMS + 6)}
-    said = told(json.dumps({**strange, "x" * 60_000: 1}))
-    assert MAX_PROBLEMS == said.count("is not an argument")
-    assert said.endswith("; and 5 more are not arguments.")
-    assert len(said) < 1_500
+    message = error_of(json.dumps({**strange, "x" * 60_000: 1}))
+    assert MAX_PROBLEMS == message.count("is not an argument")
+    assert message.endswith("; and 5 more are not arguments.")
+    assert len(message) < 1_500
 
 
 VALUES = {
@@ -320,7 +321,7 @@ VALUES = {
 
 
 def refused_over_http(query: str) -> set[str]:
-    """The names of the parameters that are wrong."""
+    """Return the names of the parameters that HTTP refuses."""
     try:
         read_query(query.encode())
     except InvalidParametersError as error:
@@ -330,23 +331,23 @@ def refused_over_http(query: str) -> set[str]:
 
 @given(values=st.fixed_dictionaries({}, optional=VALUES), spelled=st.booleans())
 @example(values={"query": "\x00", "limit": 5}, spelled=False)
-def test_what_http_reads_is_read_and_what_it_refuses_is_refused(
+def test_arguments_and_query_string_are_read_alike(
     *, values: dict[str, object], spelled: bool
 ) -> None:
-    """Numbers as such or as strings: one table reads both."""
+    """One table reads numbers and strings of both."""
     spell = {name: str(value) for name, value in values.items()}
     query = "&".join(f"{name}={quote(text)}" for name, text in spell.items())
-    given = json.dumps(spell if spelled else values)
+    body = json.dumps(spell if spelled else values)
     numbers = {"rating", "min_rating", "limit"}
     blank = {
         name for name in {"since", "until", "cursor"} & values.keys() if not spell[name].strip()
     }
     absent = blank | {name for name in numbers & values.keys() if float(spell[name]) == 0}
     if refused := refused_over_http(query) - absent:
-        said = told(given)
-        assert refused == {name for name in values if f" {name} must" in f" {said}"}
+        message = error_of(body)
+        assert refused == {name for name in values if f" {name} must" in f" {message}"}
     elif absent:
-        assert not absent & arguments(given).keys()
+        assert not absent & read_values(body).keys()
     else:
-        found = SearchQuery(**arguments(given))  # type: ignore[arg-type]  # that is the question
-        assert read_query(query.encode()) == found
+        expected = SearchQuery(**read_values(body))  # type: ignore[arg-type]  # the test checks the types
+        assert read_query(query.encode()) == expected

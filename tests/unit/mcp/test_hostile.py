@@ -1,4 +1,4 @@
-"""Whatever is posted gets an orderly answer: never an exception, never a 5xx (mcp.md 2c, S17)."""
+"""Every body gets a valid answer, never an exception or a 5xx (mcp.md 2c, S17)."""
 
 import json
 from collections.abc import Sequence
@@ -45,7 +45,7 @@ JSON = st.recursive(
 
 
 def maybe(usual: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    """Most often what is usual, sometimes any JSON."""
+    """Return a strategy that draws the usual value most often, and sometimes any JSON."""
     return st.one_of(usual, usual, usual, JSON)
 
 
@@ -91,43 +91,43 @@ VALUES = st.lists(
 STATUSES = {200, 202, 400, 404}
 
 
-def check(found: Reply) -> None:
-    assert found.status in STATUSES
-    if found.status == 202:
-        assert b"" == found.body
+def check(response: Reply) -> None:
+    assert response.status in STATUSES
+    if response.status == 202:
+        assert b"" == response.body
         return
-    answers = found.json if isinstance(found.json, list) else [found.json]
+    answers = response.json if isinstance(response.json, list) else [response.json]
     assert answers
     for answer in answers:
         assert "2.0" == answer["jsonrpc"]
         assert isinstance(answer["id"], int | str | None)
         assert ("result" in answer) != ("error" in answer)
         assert -32603 != answer.get("error", {}).get("code")
-    found.body.decode()
+    response.body.decode()
 
 
 @pytest.fixture(scope="module")
 def peer(snapshot: Snapshot) -> Bench:
-    """One for all examples: a server keeps nothing."""
+    """A server for all examples: it has no state."""
     return Bench(snapshot)
 
 
 @examples(200)
-@given(body=BODY, versions=VALUES, methods=VALUES, names=VALUES, known=st.booleans())
-def test_random_bodies_are_answered_in_order(
+@given(body=BODY, versions=VALUES, methods=VALUES, names=VALUES, has_batches=st.booleans())
+def test_random_message_is_answered(
     peer: Bench,
     body: bytes,
     versions: Sequence[bytes],
     methods: Sequence[bytes],
     names: Sequence[bytes],
-    known: bool,  # noqa: FBT001  drawn
+    has_batches: bool,  # noqa: FBT001  drawn
 ) -> None:
     check(peer.send(body, versions=versions, methods=methods, names=names))
-    check(peer.send(body, sessions=[peer.session("2025-03-26" if known else "2025-11-25")]))
+    check(peer.send(body, sessions=[peer.session("2025-03-26" if has_batches else "2025-11-25")]))
 
 
 @given(body=BODY, data=st.data())
-def test_so_are_damaged_ones(peer: Bench, body: bytes, data: st.DataObject) -> None:
+def test_damaged_body_is_answered(peer: Bench, body: bytes, data: st.DataObject) -> None:
     damaged = bytearray(body)
     at = data.draw(st.integers(0, len(body)))
     damaged[at : at + data.draw(st.integers(0, 5))] = data.draw(st.binary(max_size=5))
@@ -135,7 +135,9 @@ def test_so_are_damaged_ones(peer: Bench, body: bytes, data: st.DataObject) -> N
 
 
 @given(body=st.binary(), session=st.binary(), version=st.binary())
-def test_so_is_anything(peer: Bench, body: bytes, session: bytes, version: bytes) -> None:
+def test_random_bytes_are_answered(
+    peer: Bench, body: bytes, session: bytes, version: bytes
+) -> None:
     check(peer.send(body, sessions=[session], versions=[version]))
 
 
@@ -157,5 +159,5 @@ LARGE = {
 
 
 @pytest.mark.parametrize("body", LARGE.values(), ids=LARGE)
-def test_so_are_large_ones_and_soon(peer: Bench, body: bytes) -> None:
+def test_large_body_is_answered(peer: Bench, body: bytes) -> None:
     check(peer.send(body, sessions=[peer.session("2025-03-26")]))

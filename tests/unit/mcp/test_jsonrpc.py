@@ -1,4 +1,4 @@
-"""Bodies of JSON-RPC: what is a message, and what is refused whole (mcp.md 2a-13 to 15, 2c, S17)."""
+"""Bodies of JSON-RPC: messages, batches and strictness (mcp.md 2a-13 to 15, 2c, S17)."""
 
 import json
 
@@ -23,7 +23,7 @@ from reviewsd.mcp.jsonrpc import (
 
 
 def refused(body: bytes) -> tuple[int, bytes]:
-    """Code and id."""
+    """Return the code and the id of the error for a body."""
     with pytest.raises(JsonRpcError) as caught:
         read_body(body)
     assert body not in caught.value.message.encode() or len(body) < 3
@@ -40,19 +40,19 @@ def message(**members: object) -> bytes:
 @pytest.mark.parametrize(
     "given_id", [b"1", b"0", b"-7", b"9" * 400, b'"a"', b'""', b'"\\u00e9\\n"']
 )
-def test_an_id_comes_as_it_was_given(given_id: bytes) -> None:
+def test_id_stays_raw(given_id: bytes) -> None:
     body = b'{"jsonrpc":"2.0", "method":"ping", "id" : %b }' % given_id
     assert JsonRpcRequest(given_id, "ping", Params()) == read_body(body)
 
 
 @pytest.mark.parametrize("wrong", ["null", "true", "1.0", "1e2", "0.5", "[1]", "{}"])
-def test_another_id_is_refused_and_no_notification(wrong: str) -> None:
+def test_invalid_id_is_refused(wrong: str) -> None:
     assert (-32600, b"null") == refused(
         b'{"jsonrpc":"2.0","method":"ping","id":%b}' % wrong.encode()
     )
 
 
-def test_without_an_id_it_is_a_notification() -> None:
+def test_message_without_id_is_a_notification() -> None:
     expected = Notification("notifications/initialized", Params())
     assert expected == read_body(message(method="notifications/initialized"))
 
@@ -63,40 +63,40 @@ def test_a_result_or_an_error_is_a_response(members: dict[str, object]) -> None:
 
 
 @pytest.mark.parametrize("wrong", ["7", '"x"', "true", "0.5"])
-def test_params_that_are_no_structure_make_no_request(wrong: str) -> None:
-    """JSON-RPC 4.2."""
+def test_scalar_params_are_refused(wrong: str) -> None:
+    """JSON-RPC 4.2 requires an object or an array."""
     call = f'"jsonrpc":"2.0","method":"ping","params":{wrong}'
     assert (-32600, b"7") == refused(f'{{"id":7,{call}}}'.encode())
     assert (-32600, b"null") == refused(f"{{{call}}}".encode())
 
 
 @pytest.mark.parametrize("wrong", ["[]", '["x"]', "[{}]"])
-def test_params_without_names_are_not_those_of_a_method(wrong: str) -> None:
-    """JSON-RPC has them, MCP has not."""
+def test_array_of_params_is_refused(wrong: str) -> None:
+    """JSON-RPC allows them, MCP does not."""
     call = f'"jsonrpc":"2.0","method":"ping","params":{wrong}'
     assert (-32602, b"7") == refused(f'{{"id":7,{call}}}'.encode())
     assert (-32602, b"null") == refused(f"{{{call}}}".encode())
 
 
-def test_params_stay_as_they_were_given() -> None:
+def test_params_stay_raw() -> None:
     body = b'{"jsonrpc":"2.0","id":1,"method":"a","params":{"arguments": { "a" : 1.50 } },"b":[]}'
     params = Params(arguments=Raw(b'{ "a" : 1.50 }'))
     assert JsonRpcRequest(b"1", "a", params) == read_body(body)
 
 
 @pytest.mark.parametrize("params", ["", ',"params":null'])
-def test_no_params_are_none(params: str) -> None:
+def test_absent_params_are_empty(params: str) -> None:
     body = f'{{"jsonrpc":"2.0","id":1,"method":"a"{params}}}'
     assert JsonRpcRequest(b"1", "a", Params()) == read_body(body.encode())
 
 
-def test_any_way_to_spell_it_is_fine() -> None:
+def test_escaped_names_are_decoded() -> None:
     body = rb' {"\u006asonrpc":"2\u002e0","\u0069d":1,"method":"tools\/list"} '
     assert JsonRpcRequest(b"1", "tools/list", Params()) == read_body(body)
 
 
 @pytest.mark.parametrize(
-    ("body", "found"),
+    ("body", "message_id"),
     [
         (b"{}", b"null"),
         (b'{"id":7}', b"7"),
@@ -112,17 +112,17 @@ def test_any_way_to_spell_it_is_fine() -> None:
         (b'"text"', b"null"),
     ],
 )
-def test_what_is_no_message_is_refused_with_its_id(body: bytes, found: bytes) -> None:
-    assert (-32600, found) == refused(body)
+def test_invalid_message_is_refused_with_its_id(body: bytes, message_id: bytes) -> None:
+    assert (-32600, message_id) == refused(body)
 
 
 # -- batches
 
 
 def members(body: bytes) -> list[Raw]:
-    found = read_body(body)
-    assert isinstance(found, JsonRpcBatch)
-    return list(found.members)
+    batch = read_body(body)
+    assert isinstance(batch, JsonRpcBatch)
+    return list(batch.members)
 
 
 def test_an_array_is_a_batch() -> None:
@@ -136,7 +136,7 @@ def test_an_array_is_a_batch() -> None:
         Notification("b", Params()),
         JsonRpcResponse(),
     ]
-    assert expected == [read_member(each) for each in members(body)]
+    assert expected == [read_member(member) for member in members(body)]
     assert [] == members(b"[]")
 
 
@@ -200,12 +200,12 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("body", HOSTILE.values(), ids=HOSTILE)
-def test_what_is_not_strictly_json_is_a_parse_error(body: bytes) -> None:
+def test_body_that_is_not_strict_json_is_a_parse_error(body: bytes) -> None:
     assert (-32700, b"null") == refused(body)
     assert (-32700, b"null") == refused(b"[" + body)
 
 
-def test_64_levels_and_4300_digits_are_fine() -> None:
+def test_64_levels_and_4300_digits_are_accepted() -> None:
     deep = b"[" * 63 + b"]" * 63
     params = b'{"a":%b,"b":"%b"}' % (b"9" * 4_300, b"[" * 100)
     assert isinstance(
@@ -229,7 +229,7 @@ def test_any_json_is_a_message_or_an_invalid_request(value: object) -> None:
     try:
         read_body(json.dumps(value, allow_nan=False).encode())
     except JsonRpcError as error:
-        assert error.code == -32600  # noqa: PT017  both outcomes are fine
+        assert error.code == -32600  # noqa: PT017  either outcome is valid
     try:
         read_body(json.dumps(value, ensure_ascii=False, allow_nan=False).encode())
     except JsonRpcError as error:
@@ -237,25 +237,25 @@ def test_any_json_is_a_message_or_an_invalid_request(value: object) -> None:
 
 
 @given(JSON, st.data())
-def test_what_passes_means_the_same_to_another_decoder(value: object, data: st.DataObject) -> None:
-    """Cut and changed JSON: what is accepted, Python's own strict reading accepts too."""
+def test_accepted_body_is_the_same_to_another_decoder(value: object, data: st.DataObject) -> None:
+    """Python's decoder reads the same message from damaged JSON that is accepted."""
     body = bytearray(message(id=1, method="a", params={"arguments": value}))
     at = data.draw(st.integers(0, len(body) - 1))
     body[at : at + data.draw(st.integers(0, 3))] = data.draw(st.binary(max_size=3))
     try:
-        found = read_body(bytes(body))
+        parsed = read_body(bytes(body))
     except JsonRpcError:
         return
-    if isinstance(found, JsonRpcRequest):
+    if isinstance(parsed, JsonRpcRequest):
         plain = json.loads(body)
-        assert plain["method"] == found.method
-        assert plain["id"] == json.loads(found.id)
+        assert plain["method"] == parsed.method
+        assert plain["id"] == json.loads(parsed.id)
         arguments = (plain.get("params") or {}).get("arguments")
-        assert arguments == json.loads(bytes(found.params.arguments) or b"null")
+        assert arguments == json.loads(bytes(parsed.params.arguments) or b"null")
 
 
 @given(st.dictionaries(st.text(), JSON, min_size=1, max_size=3), st.data())
-def test_a_name_is_nowhere_twice(params: dict[str, object], data: st.DataObject) -> None:
+def test_repeated_name_is_refused(params: dict[str, object], data: st.DataObject) -> None:
     name = data.draw(st.sampled_from(sorted(params)))
     members = [json.dumps({key: value})[1:-1] for key, value in (*params.items(), (name, 1))]
     body = '{"jsonrpc":"2.0","id":1,"method":"a","params":{%s}}' % ",".join(members)  # noqa: UP031  braces
@@ -266,12 +266,12 @@ def test_a_name_is_nowhere_twice(params: dict[str, object], data: st.DataObject)
 # -- answers
 
 
-def test_a_result_has_its_id_and_stays_in_parts() -> None:
+def test_result_has_its_id_and_is_not_joined() -> None:
     parts = result(b'"a"', (b'{"x"', memoryview(b":1}")))
     assert {"jsonrpc": "2.0", "id": "a", "result": {"x": 1}} == json.loads(b"".join(parts))
 
 
-def test_an_error_has_a_code_a_message_and_what_more_there_is() -> None:
+def test_error_has_code_message_and_data() -> None:
     error = JsonRpcError(-32002, 'No "such" thing\n', b'{"uri":"x"}')
     expected = {"code": -32002, "message": 'No "such" thing\n', "data": {"uri": "x"}}
     assert {"jsonrpc": "2.0", "id": 5, "error": expected} == json.loads(failure(error, b"5"))

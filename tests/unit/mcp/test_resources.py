@@ -1,4 +1,4 @@
-"""The documents as resources (mcp.md 5.6)."""
+"""Documents as resources (mcp.md 5.6)."""
 
 import json
 from mmap import mmap
@@ -23,33 +23,33 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Snapshot:
     return demo_snapshot(Directories(tmp_path_factory.mktemp("demo")))
 
 
-def test_they_are_listed_under_their_addresses(demo: Snapshot) -> None:
+def test_resources_are_listed_under_their_addresses(demo: Snapshot) -> None:
     resources = json.loads(listing(demo))["resources"]
-    assert [BASE + path for path in PATHS] == [each["uri"] for each in resources]
+    assert [BASE + path for path in PATHS] == [resource["uri"] for resource in resources]
     assert ["feed.json", "feed.xml", "insights.json", "reviews.json"] == [
-        each["name"] for each in resources
+        resource["name"] for resource in resources
     ]
-    for path, each in zip(PATHS, resources, strict=True):
+    for path, resource in zip(PATHS, resources, strict=True):
         (body,) = demo.documents[path].identity.parts
-        assert len(body) == each["size"]
+        assert len(body) == resource["size"]
         expected = "application/atom+xml" if path == "/feed.xml" else "application/json"
-        assert expected == each["mimeType"]
-        assert each["title"]
-        assert each["description"]
+        assert expected == resource["mimeType"]
+        assert resource["title"]
+        assert resource["description"]
 
 
-def test_without_insights_there_is_no_such_resource(
+def test_insights_are_no_resource_if_they_are_not_published(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     snapshot = demo_snapshot(Directories(tmp_path_factory.mktemp("bare")), insights=False)
     resources = json.loads(listing(snapshot))["resources"]
-    assert ["feed.json", "feed.xml", "reviews.json"] == [each["name"] for each in resources]
+    assert ["feed.json", "feed.xml", "reviews.json"] == [resource["name"] for resource in resources]
     with pytest.raises(JsonRpcError, match="Unknown resource"):
         read(f"{BASE}/insights.json", STATELESS, snapshot)
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_what_is_read_is_what_is_served(demo: Snapshot, path: str) -> None:
+def test_resource_text_is_the_served_document(demo: Snapshot, path: str) -> None:
     (content,) = json.loads(b"".join(read(BASE + path, STATELESS, demo)))["contents"]
     assert BASE + path == content["uri"]
     assert b"".join(demo.documents[path].identity.parts).decode() == content["text"]
@@ -59,14 +59,14 @@ def test_what_is_read_is_what_is_served(demo: Snapshot, path: str) -> None:
     "uri",
     ["", "/reviews.json", f"{BASE}/", f"{BASE}/reviews.json?x", f"{BASE}/.well-known/openapi.json"],
 )
-def test_others_are_not_found(demo: Snapshot, uri: str) -> None:
+def test_other_address_is_not_found(demo: Snapshot, uri: str) -> None:
     with pytest.raises(JsonRpcError, match="Unknown resource"):
         read(uri, STATELESS, demo)
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_what_is_read_is_no_memory_of_its_own(demo: Snapshot, path: str) -> None:
-    """A client that asks for much and takes nothing holds views of mapped files."""
+def test_resource_text_is_a_view_of_a_mapped_file(demo: Snapshot, path: str) -> None:
+    """A client that never reads its answers must not make the server hold copies."""
     before, text, after = read(BASE + path, STATELESS, demo)
     assert isinstance(text, memoryview)
     assert isinstance(text.obj, mmap)
@@ -74,7 +74,7 @@ def test_what_is_read_is_no_memory_of_its_own(demo: Snapshot, path: str) -> None
 
 
 def test_any_text_survives_as_a_string(directories: Directories) -> None:
-    """Quotes and control characters, and pieces that end within a character."""
+    """The text has quotes and control characters, and its pieces end within characters."""
     odd = "".join(map(chr, range(0x20))) + '"\\/\x7f\u2028\ufeff😀é' * 100_000
     directories.write(review("a", text=odd))
     directories.limit_resources(1 << 24)
@@ -89,7 +89,9 @@ def directories(tmp_path: Path) -> Directories:
     return Directories(tmp_path)
 
 
-def test_a_large_one_is_to_be_fetched(demo: Snapshot, directories: Directories) -> None:
+def test_large_resource_is_refused_with_its_address(
+    demo: Snapshot, directories: Directories
+) -> None:
     (body,) = demo.documents["/reviews.json"].identity.parts
     directories.limit_resources(len(body))
     assert read(f"{BASE}/reviews.json", STATELESS, demo_snapshot(directories))

@@ -1,4 +1,4 @@
-"""The tools about reviews: what HTTP answers, within what a language model can take (mcp.md 5.4)."""
+"""The tools about reviews: the data of HTTP within the budget of a language model (mcp.md 5.4)."""
 
 import datetime
 import json
@@ -31,7 +31,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Tools:
     return Tools(demo_snapshot(Directories(tmp_path_factory.mktemp("demo"))))
 
 
-def tools(place: Path, *reviews: Review, insights: object = None) -> Tools:
+def publish_reviews(place: Path, *reviews: Review, insights: object = None) -> Tools:
     directories = Directories(place)
     directories.write(*reviews, insights=insights)
     return Tools(published(directories))
@@ -49,7 +49,7 @@ def generated() -> Snapshot:
 
 
 def over_http(snapshot: Snapshot, values: dict[str, object]) -> bytes:
-    """What the route of the public site answers."""
+    """Return the body of the same search over HTTP."""
     query = read_query("&".join(f"{name}={value}" for name, value in values.items()).encode())
     steps = snapshot.search(query)
     try:
@@ -65,7 +65,7 @@ def over_http(snapshot: Snapshot, values: dict[str, object]) -> bytes:
 
 
 def concise(served: Data) -> Data:
-    """A review as lists have it: without what is null, and without the avatar."""
+    """Return a review as lists have it: without null members and the avatar."""
     return {
         name: value
         for name, value in served.items()
@@ -100,21 +100,21 @@ FILTERS = {
     spelled=st.booleans(),
     pages=st.integers(1, 3),
 )
-def test_a_search_is_that_over_http(
+def test_search_equals_the_search_over_http(
     *, values: dict[str, object], spelled: bool, pages: int
 ) -> None:
-    """Same reviews, order, counts and cursors; numbers as such or as strings."""
-    found = Tools(generated(), 1 << 30)
+    """Reviews, order, counts and cursors are equal, for numbers and for strings."""
+    tools = Tools(generated(), 1 << 30)
     values.setdefault("limit", 20)  # else a smaller budget holds
     for _ in range(pages):
-        given = {name: str(value) for name, value in values.items()} if spelled else values
-        result = found.result("search_reviews", json.dumps(given).encode())
-        expected = json.loads(over_http(found.snapshot, values))
-        expected["reviews"] = [concise(each) for each in expected["reviews"]]
-        found_there = result.data
-        assert ("note" in found_there) <= (not expected["matched"])
-        found_there.pop("note", None)
-        assert json.dumps(expected) == json.dumps(found_there)
+        arguments = {name: str(value) for name, value in values.items()} if spelled else values
+        result = tools.result("search_reviews", json.dumps(arguments).encode())
+        expected = json.loads(over_http(tools.snapshot, values))
+        expected["reviews"] = [concise(served) for served in expected["reviews"]]
+        data = result.data
+        assert ("note" in data) <= (not expected["matched"])
+        data.pop("note", None)
+        assert json.dumps(expected) == json.dumps(data)
         cursor = expected["next_cursor"]
         if cursor is None:
             break
@@ -122,26 +122,27 @@ def test_a_search_is_that_over_http(
 
 
 def test_reviews_are_those_of_the_dataset(demo: Tools) -> None:
-    given = {
-        each["id"]: each for each in json.loads((DEMO / "reviews.json").read_bytes())["reviews"]
+    reviews_by_id = {
+        record["id"]: record
+        for record in json.loads((DEMO / "reviews.json").read_bytes())["reviews"]
     }
     reviews = demo.data("search_reviews", {"limit": 90})["reviews"]
     assert 90 == len(reviews)
-    for each in reviews:
-        assert concise(given[each["id"]]) == each
+    for record in reviews:
+        assert concise(reviews_by_id[record["id"]]) == record
 
 
 def test_reviews_since_a_day_are_a_search(demo: Tools) -> None:
-    found = demo.data("get_reviews_since", {"date": "2026-09-01", "limit": 3})
+    page = demo.data("get_reviews_since", {"date": "2026-09-01", "limit": 3})
     assert {"since": "2026-09-01"} | demo.data(
         "search_reviews", {"since": "2026-09-01", "limit": 3}
-    ) == found
-    following = demo.data(
-        "get_reviews_since", {"date": "2026-09-01", "limit": 3, "cursor": found["next_cursor"]}
+    ) == page
+    next_page = demo.data(
+        "get_reviews_since", {"date": "2026-09-01", "limit": 3, "cursor": page["next_cursor"]}
     )
-    assert found["matched"] == following["matched"]
-    assert found["reviews"][-1]["date"] >= following["reviews"][0]["date"]
-    assert found["reviews"] != following["reviews"]
+    assert page["matched"] == next_page["matched"]
+    assert page["reviews"][-1]["date"] >= next_page["reviews"][0]["date"]
+    assert page["reviews"] != next_page["reviews"]
 
 
 def test_the_future_has_no_reviews(demo: Tools) -> None:
@@ -155,15 +156,15 @@ def test_the_future_has_no_reviews(demo: Tools) -> None:
 # -- budgets
 
 
-def walk(found: Tools, name: str, arguments: dict[str, object], most: int) -> Iterator[str]:
-    """The ids of all pages, each within its budget."""
+def walk(tools: Tools, name: str, arguments: dict[str, object], most: int) -> Iterator[str]:
+    """Yield the ids of all pages, each within the budget."""
     cursor = None
     while True:
-        given = arguments if cursor is None else {**arguments, "cursor": cursor}
-        page = found.data(name, given)
+        page_arguments = arguments if cursor is None else {**arguments, "cursor": cursor}
+        page = tools.data(name, page_arguments)
         assert page["returned"] == len(page["reviews"]) >= 1
-        assert found.size(name, given) <= most
-        yield from (each["id"] for each in page["reviews"])
+        assert tools.size(name, page_arguments) <= most
+        yield from (record["id"] for record in page["reviews"])
         cursor = page["next_cursor"]
         if cursor is None:
             return
@@ -189,19 +190,19 @@ def long_texts(letter: str) -> Snapshot:
 def test_long_texts_make_short_pages(
     name: str, letter: str, limit: dict[str, object], most: int
 ) -> None:
-    """A budget is bytes of the text: a Japanese one has as many tokens as characters."""
-    found = Tools(long_texts(letter))
-    given = limit | ({"date": "2000-01-01"} if name == "get_reviews_since" else {})
-    ids = list(walk(found, name, given, most))
+    """The budget is in bytes, because a Japanese text has as many tokens as characters."""
+    tools = Tools(long_texts(letter))
+    arguments = limit | ({"date": "2000-01-01"} if name == "get_reviews_since" else {})
+    ids = list(walk(tools, name, arguments, most))
     assert sorted(ids, reverse=True) == ids
     assert len(LENGTHS) == len(ids)
 
 
 def test_the_budget_is_used(tmp_path: Path) -> None:
-    found = tools(tmp_path, *(review(f"r{n:03}", text="x" * 1_000) for n in range(100)))
-    assert 38_000 < found.size("search_reviews", {"limit": 100}) <= 40_000
-    assert 18_000 < found.size("search_reviews", {"limit": None}) <= 20_000
-    small = Tools(found.snapshot, 5_000)
+    tools = publish_reviews(tmp_path, *(review(f"r{n:03}", text="x" * 1_000) for n in range(100)))
+    assert 38_000 < tools.size("search_reviews", {"limit": 100}) <= 40_000
+    assert 18_000 < tools.size("search_reviews", {"limit": None}) <= 20_000
+    small = Tools(tools.snapshot, 5_000)
     assert 3_000 < small.size("search_reviews", {"limit": 100}) <= 5_000
     assert 3_000 < small.size("search_reviews") <= 5_000
 
@@ -211,24 +212,26 @@ def test_the_budget_is_used(tmp_path: Path) -> None:
 
 def test_one_review_is_found_by_its_id(demo: Tools) -> None:
     insights = json.loads((DEMO / "insights.json").read_bytes())["per_review"]
-    for each in demo.data("search_reviews", {"limit": 100})["reviews"]:
-        for spelled in (each["id"], f" {each['id'].lower()}\n"):
-            found = demo.data("get_review", {"id": spelled})
-            assert each == concise(found["review"])
-            assert "author_avatar_url" in found["review"]
-            assert insights.get(each["id"]) == found["insight"]
+    for record in demo.data("search_reviews", {"limit": 100})["reviews"]:
+        for spelled in (record["id"], f" {record['id'].lower()}\n"):
+            data = demo.data("get_review", {"id": spelled})
+            assert record == concise(data["review"])
+            assert "author_avatar_url" in data["review"]
+            assert insights.get(record["id"]) == data["insight"]
 
 
-def test_ids_that_differ_in_case_alone_are_two(tmp_path: Path) -> None:
-    found = tools(tmp_path, review("ab"), review("AB"), review("Ab"), review("b"))
-    for each in ("ab", "AB", "Ab", "b"):
-        assert each == found.data("get_review", {"id": each})["review"]["id"]
-    assert "ab" == found.data("get_review", {"id": "aB"})["review"]["id"]
+def test_ids_that_differ_only_in_case_are_distinct(tmp_path: Path) -> None:
+    tools = publish_reviews(tmp_path, review("ab"), review("AB"), review("Ab"), review("b"))
+    for review_id in ("ab", "AB", "Ab", "b"):
+        assert review_id == tools.data("get_review", {"id": review_id})["review"]["id"]
+    assert "ab" == tools.data("get_review", {"id": "aB"})["review"]["id"]
 
 
-def test_an_analysis_is_completed(tmp_path: Path) -> None:
-    said = {"aspects": ["speed"], "odd": "\u00eb"}
-    found = tools(tmp_path, review("a"), review("b"), insights={"per_review": {"a": said}})
+def test_insight_is_completed(tmp_path: Path) -> None:
+    insight = {"aspects": ["speed"], "odd": "\u00eb"}
+    tools = publish_reviews(
+        tmp_path, review("a"), review("b"), insights={"per_review": {"a": insight}}
+    )
     assert {
         "sentiment": None,
         "aspects": ["speed"],
@@ -238,8 +241,8 @@ def test_an_analysis_is_completed(tmp_path: Path) -> None:
         "service_areas": [],
         "topics": [],
         "odd": "ë",
-    } == found.data("get_review", {"id": "a"})["insight"]
-    assert found.data("get_review", {"id": "b"})["insight"] is None
+    } == tools.data("get_review", {"id": "a"})["insight"]
+    assert tools.data("get_review", {"id": "b"})["insight"] is None
 
 
 WAY = (
@@ -249,7 +252,7 @@ WAY = (
 )
 
 
-def test_an_unknown_id_is_told_where_ids_come_from(demo: Tools) -> None:
+def test_error_for_unknown_id_explains_where_ids_come_from(demo: Tools) -> None:
     assert 'get_review: no review has the id "nope".' + WAY == demo.error(
         "get_review", {"id": "nope"}
     )
@@ -260,31 +263,31 @@ def test_an_unknown_id_is_told_where_ids_come_from(demo: Tools) -> None:
 @pytest.mark.parametrize(
     "mistyped", ["01m739yg0d", "01M739YG0D19M9F73VGTYNH9R", "01M739YG0D19M9F73VGTYNH9RX"]
 )
-def test_an_id_that_is_nearly_right_is_told_the_right_one(demo: Tools, mistyped: str) -> None:
-    said = demo.error("get_review", {"id": mistyped})
-    assert f'"{mistyped}"; did you mean "01M739YG0D19M9F73VGTYNH9RZ"?{WAY}' in said
+def test_error_for_misspelled_id_suggests_the_right_one(demo: Tools, mistyped: str) -> None:
+    message = demo.error("get_review", {"id": mistyped})
+    assert f'"{mistyped}"; did you mean "01M739YG0D19M9F73VGTYNH9RZ"?{WAY}' in message
 
 
-def test_a_long_id_is_told_whole(tmp_path: Path) -> None:
-    found = tools(tmp_path, review("i" * 128))
-    assert 2 == found.error("get_review", {"id": "i" * 127}).count(f'"{"i" * 128}"')
+def test_error_repeats_a_long_id_completely(tmp_path: Path) -> None:
+    tools = publish_reviews(tmp_path, review("i" * 128))
+    assert 2 == tools.error("get_review", {"id": "i" * 127}).count(f'"{"i" * 128}"')
 
 
 # -- texts of any length
 
 
-def told_of(place: Path, **members: object) -> tuple[Tools, Data]:
-    """One review, and what a list says of it."""
-    found = tools(place, {**review("a"), **members})  # type: ignore[typeddict-item] # of any kind
-    (listed,) = found.data("search_reviews")["reviews"]
-    return found, listed
+def publish_review(place: Path, **members: object) -> tuple[Tools, Data]:
+    """Publish one review, and return it as a list has it."""
+    tools = publish_reviews(place, {**review("a"), **members})  # type: ignore[typeddict-item] # of any kind
+    (listed,) = tools.data("search_reviews")["reviews"]
+    return tools, listed
 
 
 @pytest.mark.parametrize("letter", ["x", "日", "🎉", '"', "\x01"])
 def test_a_long_text_ends_early_in_a_list_and_comes_in_parts(tmp_path: Path, letter: str) -> None:
-    """60,000 characters are more than a model should be given at once."""
+    """60,000 characters are too many for one result."""
     text = "".join(f"{letter}{n}" for n in range(12_000))
-    found, listed = told_of(tmp_path, text=text)
+    tools, listed = publish_review(tmp_path, text=text)
     beginning = listed["text"].removesuffix("…")
     assert text.startswith(beginning)
     assert 300 < len(beginning) <= 4_000
@@ -293,11 +296,11 @@ def test_a_long_text_ends_early_in_a_list_and_comes_in_parts(tmp_path: Path, let
     )
     assert listed["truncated"].startswith(expected)
 
-    given: dict[str, object] = {"id": "a"}
+    arguments: dict[str, object] = {"id": "a"}
     read = ""
     while True:
-        part = found.data("get_review", given)
-        assert found.size("get_review", given) < 10_000
+        part = tools.data("get_review", arguments)
+        assert tools.size("get_review", arguments) < 10_000
         read += part["review"]["text"]
         assert (
             f"text: characters {len(read) - len(part['review']['text']):,} to {len(read):,} of "
@@ -306,13 +309,13 @@ def test_a_long_text_ends_early_in_a_list_and_comes_in_parts(tmp_path: Path, let
         if part["next_text_offset"] is None:
             break
         assert len(read) == part["next_text_offset"]
-        given["text_offset"] = len(read)
+        arguments["text_offset"] = len(read)
     assert text == read
 
 
-def test_what_is_long_otherwise_ends_early_too(tmp_path: Path) -> None:
+def test_other_long_members_are_shortened(tmp_path: Path) -> None:
     reply = {"text": "R" * 50_000, "date": "2025-01-02"}
-    found, listed = told_of(
+    tools, listed = publish_review(
         tmp_path,
         text="short",
         author="A" * 50_000,
@@ -323,87 +326,89 @@ def test_what_is_long_otherwise_ends_early_too(tmp_path: Path) -> None:
         id="i" * 128,
         date="2025-01-01",
     )
-    one = found.data("get_review", {"id": "i" * 128})
-    whole = "https://reviews.example/api/reviews/search?since=2025-01-01&until=2025-01-01&limit=100"
-    for said, rest in ((listed, "get_review has more of it"), (one["review"], whole)):
+    one = tools.data("get_review", {"id": "i" * 128})
+    location = (
+        "https://reviews.example/api/reviews/search?since=2025-01-01&until=2025-01-01&limit=100"
+    )
+    for shortened, rest in ((listed, "get_review has more of it"), (one["review"], location)):
         assert ("short", "i" * 128, "2025-01-02") == (
-            said["text"],
-            said["id"],
-            said["owner_reply"]["date"],
+            shortened["text"],
+            shortened["id"],
+            shortened["owner_reply"]["date"],
         )
-        assert "photos" not in said
-        assert said["truncated"].endswith(rest)
-        assert "owner_reply.text: the first " in said["truncated"]
-    assert found.size("search_reviews") < 7_000
-    assert found.size("get_review", {"id": "i" * 128}) < 7_000
+        assert "photos" not in shortened
+        assert shortened["truncated"].endswith(rest)
+        assert "owner_reply.text: the first " in shortened["truncated"]
+    assert tools.size("search_reviews") < 7_000
+    assert tools.size("get_review", {"id": "i" * 128}) < 7_000
     assert one["next_text_offset"] is None
 
 
-def test_an_analysis_of_any_length_is_shortened(tmp_path: Path) -> None:
-    said = {
+def test_long_insight_is_shortened(tmp_path: Path) -> None:
+    published = {
         "aspects": [{"id": f"a{n}", "phrase": "x" * 900} for n in range(900)],
         "odd": "y" * 9_000,
     }
-    found = tools(tmp_path, review("a"), insights={"per_review": {"a": said}})
-    insight = found.data("get_review", {"id": "a"})["insight"]
+    tools = publish_reviews(tmp_path, review("a"), insights={"per_review": {"a": published}})
+    insight = tools.data("get_review", {"id": "a"})["insight"]
     assert 5 <= len(insight["aspects"]) <= 100
     assert "odd" not in insight
     assert insight["truncated"].endswith("the whole is in https://reviews.example/insights.json")
-    assert found.size("get_review", {"id": "a"}) < 7_000
+    assert tools.size("get_review", {"id": "a"}) < 7_000
 
 
 def test_a_text_can_be_read_from_anywhere(tmp_path: Path) -> None:
-    found = tools(tmp_path, review("a", text="0123456789"), review("b", text=None))
-    assert "789" == found.data("get_review", {"id": "a", "text_offset": 7})["review"]["text"]
-    assert "0123456789" == found.data("get_review", {"id": "a", "text_offset": 0})["review"]["text"]
+    tools = publish_reviews(tmp_path, review("a", text="0123456789"), review("b", text=None))
+    assert "789" == tools.data("get_review", {"id": "a", "text_offset": 7})["review"]["text"]
+    assert "0123456789" == tools.data("get_review", {"id": "a", "text_offset": 0})["review"]["text"]
     expected = "get_review: text_offset must be less than {}, the characters of the text."
-    assert expected.format(10) == found.error("get_review", {"id": "a", "text_offset": 10})
-    assert expected.format(0) == found.error("get_review", {"id": "b", "text_offset": 1})
+    assert expected.format(10) == tools.error("get_review", {"id": "a", "text_offset": 10})
+    assert expected.format(0) == tools.error("get_review", {"id": "b", "text_offset": 1})
 
 
-# -- why nothing is found
+# -- notes on results without a match
 
 
-def test_an_unknown_name_is_told_the_known_ones(demo: Tools) -> None:
-    found = demo.data("search_reviews", {"mentions_technician": "Be"})
-    assert (0, []) == (found["matched"], found["reviews"])
-    assert found["note"].startswith(
+def test_note_for_unknown_name_lists_the_known_ids(demo: Tools) -> None:
+    data = demo.data("search_reviews", {"mentions_technician": "Be"})
+    assert (0, []) == (data["matched"], data["reviews"])
+    assert data["note"].startswith(
         'no technician is called "Be"; the nearest is "ben-okafor" (Ben Okafor). Known ids: '
     )
     assert "no service is called" in demo.data("search_reviews", {"mentions_service": "x"})["note"]
-    # who is known, and nothing else is said that might be wrong
-    known = demo.data("search_reviews", {"mentions_technician": "Ben Okafor", "query": "zzzzz"})
-    assert (0, False) == (known["matched"], "note" in known)
+    # for a known name the reason is not certain
+    second = demo.data("search_reviews", {"mentions_technician": "Ben Okafor", "query": "zzzzz"})
+    assert (0, False) == (second["matched"], "note" in second)
     assert "note" not in demo.data("search_reviews", {"mentions_technician": "Ben Okafor"})
     for kind in ("aspect", "problem", "topic", "area"):
-        said = demo.data("search_reviews", {f"mentions_{kind}": "zzz", "limit": 1})
-        assert said["note"].startswith(f'no {kind} is called "zzz". Known ids: ')
+        other_data = demo.data("search_reviews", {f"mentions_{kind}": "zzz", "limit": 1})
+        assert other_data["note"].startswith(f'no {kind} is called "zzz". Known ids: ')
 
 
-def test_without_insights_it_is_not_known_what_reviews_mention(tmp_path: Path) -> None:
-    """0 would be an answer."""
-    bare = tools(tmp_path, review("a"))
-    said = (
+def test_filter_by_mention_is_refused_without_insights(tmp_path: Path) -> None:
+    """A count of 0 would be wrong."""
+    bare = publish_reviews(tmp_path, review("a"))
+    message = (
         "search_reviews: no insights are published for this business, so it is not known what "
         "reviews mention: leave out {}, use query."
     )
     for name in (*MENTIONS, "sentiment"):
-        assert said.format(name) == bare.error("search_reviews", {name: "positive"})
+        assert message.format(name) == bare.error("search_reviews", {name: "positive"})
     both = {"sentiment": "negative", "mentions_aspect": "pricing", "rating": 1}
-    assert said.format("mentions_aspect, sentiment") == bare.error("search_reviews", both)
+    assert message.format("mentions_aspect, sentiment") == bare.error("search_reviews", both)
 
 
-def test_who_is_named_in_a_review_only_is_known(tmp_path: Path) -> None:
-    """Not every name that reviews spell is an entity."""
+def test_name_that_only_a_review_mentions_is_known(tmp_path: Path) -> None:
+    """A name in a review need not be an entity."""
     insights = {"per_review": {"a": {"technicians": ["Bob"]}}}
-    found = tools(tmp_path, review("a", rating=5), insights=insights)
+    tools = publish_reviews(tmp_path, review("a", rating=5), insights=insights)
     for rating, expected in ((5, 1), (1, 0)):
-        answer = found.data("search_reviews", {"mentions_technician": "bob", "rating": rating})
+        answer = tools.data("search_reviews", {"mentions_technician": "bob", "rating": rating})
         assert (expected, False) == (answer["matched"], "note" in answer)
 
 
-def test_keywords_are_told_from_a_piece_of_text(demo: Tools) -> None:
-    """Words that no text has beside each other."""
+def test_note_explains_a_query_of_several_words(demo: Tools) -> None:
+    """No review has these words side by side."""
     expected = "query is looked for as it is written, all words together: try one of them"
     for name in ("search_reviews", "get_faq"):
         assert expected == demo.data(name, {"query": "boiler leak price"})["note"]
@@ -411,19 +416,19 @@ def test_keywords_are_told_from_a_piece_of_text(demo: Tools) -> None:
         assert "note" not in demo.data(name, {"query": "the "})
 
 
-def test_days_in_the_wrong_order_are_told(demo: Tools) -> None:
-    found = demo.data("search_reviews", {"since": "2025-02-01", "until": "2025-01-01"})
-    assert "since is after until" == found["note"]
+def test_note_reports_dates_in_the_wrong_order(demo: Tools) -> None:
+    data = demo.data("search_reviews", {"since": "2025-02-01", "until": "2025-01-01"})
+    assert "since is after until" == data["note"]
 
 
-def test_without_reviews_there_is_nothing_to_name(tmp_path: Path) -> None:
-    found = tools(tmp_path)
-    assert "get_review: there are no reviews yet." == found.error("get_review", {"id": "a"})
-    assert 0 == found.data("search_reviews")["matched"]
-    assert found.data("get_business")["aggregate_rating"]["rating_value"] is None
+def test_tools_work_without_reviews(tmp_path: Path) -> None:
+    tools = publish_reviews(tmp_path)
+    assert "get_review: there are no reviews yet." == tools.error("get_review", {"id": "a"})
+    assert 0 == tools.data("search_reviews")["matched"]
+    assert tools.data("get_business")["aggregate_rating"]["rating_value"] is None
 
 
-# -- the business, and what is hostile
+# -- the business, and hostile texts
 
 
 def test_the_business_is_that_of_the_dataset(demo: Tools) -> None:
@@ -436,17 +441,19 @@ def test_the_business_is_that_of_the_dataset(demo: Tools) -> None:
 
 
 def test_hostile_texts_stay_texts(tmp_path: Path) -> None:
-    """What reviewers write must neither break an answer nor become part of it."""
-    given = [review('"\\', text=HOSTILE), review("b", text=HOSTILE * 50)]
-    for each in given:
-        each["author"] = HOSTILE
-    found = tools(tmp_path, *given, insights={"per_review": {'"\\': {"sentiment": "positive"}}})
-    page = found.data("search_reviews", {"query": HOSTILE[:20]})
-    assert [HOSTILE * 50, HOSTILE] == [each["text"] for each in page["reviews"]]
-    one = found.data("get_review", {"id": '"\\'})
+    """The text of a review must not change the structure of a result."""
+    reviews = [review('"\\', text=HOSTILE), review("b", text=HOSTILE * 50)]
+    for record in reviews:
+        record["author"] = HOSTILE
+    tools = publish_reviews(
+        tmp_path, *reviews, insights={"per_review": {'"\\': {"sentiment": "positive"}}}
+    )
+    page = tools.data("search_reviews", {"query": HOSTILE[:20]})
+    assert [HOSTILE * 50, HOSTILE] == [record["text"] for record in page["reviews"]]
+    one = tools.data("get_review", {"id": '"\\'})
     assert (HOSTILE, "positive") == (one["review"]["text"], one["insight"]["sentiment"])
 
 
 @pytest.mark.parametrize("parameter", ["rating", "stars", "query", "cursor"])
-def test_hostile_arguments_are_told_back_as_text(demo: Tools, parameter: str) -> None:
+def test_error_repeats_a_hostile_argument_shortened(demo: Tools, parameter: str) -> None:
     assert len(demo.error("search_reviews", {parameter: HOSTILE * 400})) < 600

@@ -1,4 +1,4 @@
-"""Session ids: what they say, and that nobody else can make or change one (mcp.md 6, S18)."""
+"""Session ids: their content and their signature (mcp.md 6, S18)."""
 
 import base64
 import hashlib
@@ -17,7 +17,7 @@ OLD, NEW = bytes(range(32)), bytes(range(32, 64))
 RANDOM = bytes(range(16))
 ALPHABET = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
-every_revision = pytest.mark.parametrize("revision", HANDSHAKE, ids=lambda each: each.name)
+every_revision = pytest.mark.parametrize("revision", HANDSHAKE, ids=lambda revision: revision.name)
 
 
 def sessions(*secrets: bytes, ended: set[bytes] | None = None) -> Sessions:
@@ -37,14 +37,14 @@ def gone(token: bytes, *secrets: bytes, now: float = NOW) -> bool:
 
 
 @every_revision
-def test_an_id_says_revision_and_end(revision: Revision) -> None:
+def test_id_contains_revision_and_expiry(revision: Revision) -> None:
     token = sessions(OLD).mint(revision, NOW, RANDOM)
     digest = hashlib.sha256(token).digest()
     expected = Session(revision=revision, expires=int(NOW) + DAYS_30, digest=digest)
     assert expected == sessions(OLD).read(token, NOW)
 
 
-def test_it_is_54_visible_characters_and_40_bytes() -> None:
+def test_id_has_54_visible_characters_and_40_bytes() -> None:
     token = mint(OLD)
     assert 54 == len(token)
     assert set(token) <= set(ALPHABET)
@@ -56,12 +56,12 @@ def test_it_is_54_visible_characters_and_40_bytes() -> None:
 
 
 def test_the_layout_is_pinned() -> None:
-    """Nodes of different versions share a key: another layout needs another format byte."""
+    """Nodes of different versions share a key, so a new layout needs a new format byte."""
     assert b"AYQCAGkPBQAAAQIDBAUGBwgJCgsMDQ4PnsG4D1bSPdo3RJm5JwbgCQ" == mint(OLD)
     assert b"reviewsd mcp session 1" == LABEL
 
 
-def test_every_changed_bit_is_noticed() -> None:
+def test_id_with_a_changed_bit_is_refused() -> None:
     plain = base64.urlsafe_b64decode(mint(OLD) + b"==")
     for bit in range(8 * len(plain)):
         altered = bytearray(plain)
@@ -69,23 +69,23 @@ def test_every_changed_bit_is_noticed() -> None:
         assert gone(base64.urlsafe_b64encode(altered).rstrip(b"="), OLD)
 
 
-def test_every_changed_character_is_noticed() -> None:
-    """Four bits of the last one carry nothing, so it has 16 spellings; one is valid."""
+def test_id_with_a_changed_character_is_refused() -> None:
+    """Four bits of the last character are unused, so it has 16 spellings; one is valid."""
     token = mint(OLD)
     for index in range(len(token)):
-        for other in ALPHABET:
-            if other != token[index]:
-                assert gone(token[:index] + bytes([other]) + token[index + 1 :], OLD)
+        for character in ALPHABET:
+            if character != token[index]:
+                assert gone(token[:index] + bytes([character]) + token[index + 1 :], OLD)
 
 
-def test_a_cut_or_longer_one_is_gone() -> None:
+def test_id_of_another_length_is_refused() -> None:
     token = mint(OLD)
     assert all(gone(token[:length], OLD) for length in range(len(token)))
     assert all(gone(token + more, OLD) for more in (b"=", b"==", b"A", b" ", token))
 
 
 @pytest.mark.parametrize("junk", [b"\n", b"=", b"+", b"/", b"\xff", b" ", b"\0"])
-def test_what_decoders_skip_is_not_skipped(junk: bytes) -> None:
+def test_id_with_a_character_that_decoders_skip_is_refused(junk: bytes) -> None:
     token = mint(OLD)
     for index in range(len(token)):
         assert gone(token[:index] + junk + token[index + 1 :], OLD)
@@ -95,18 +95,18 @@ def test_what_decoders_skip_is_not_skipped(junk: bytes) -> None:
 @given(
     st.binary(max_size=80) | st.text(ALPHABET.decode(), min_size=54, max_size=54).map(str.encode)
 )
-def test_anything_else_is_gone(token: bytes) -> None:
+def test_random_id_is_refused(token: bytes) -> None:
     assert gone(token, OLD, NEW)
 
 
-def test_it_ends_when_it_says() -> None:
+def test_session_ends_at_its_expiry() -> None:
     token = mint(OLD)
     end = int(NOW) + DAYS_30
     assert not gone(token, OLD, now=end - 0.001)
     assert gone(token, OLD, now=end)
 
 
-def test_another_key_s_is_gone() -> None:
+def test_id_of_another_key_is_refused() -> None:
     assert gone(mint(OLD), NEW)
 
 
@@ -117,28 +117,28 @@ def test_a_new_first_key_signs_and_the_older_ones_verify() -> None:
 
 
 def test_keys_that_share_a_number_both_verify() -> None:
-    """It is one byte; with 300 keys some share one."""
+    """A number is one byte, so some of 300 keys share one."""
     keys = [number.to_bytes(32, "big") for number in range(300)]
     assert not any(gone(mint(key), *keys) for key in keys)
 
 
-def test_an_ended_one_is_gone_and_no_other() -> None:
+def test_only_the_ended_session_is_refused() -> None:
     ended: set[bytes] = set()
-    known = Sessions([OLD], ended.__contains__, DAYS_30)
-    token, other = mint(OLD), mint(OLD, random=bytes(16))
-    ended.add(known.read(token, NOW).digest)
+    current = Sessions([OLD], ended.__contains__, DAYS_30)
+    token, second = mint(OLD), mint(OLD, random=bytes(16))
+    ended.add(current.read(token, NOW).digest)
     with pytest.raises(SessionGoneError):
-        known.read(token, NOW)
-    assert known.read(other, NOW).digest not in ended
+        current.read(token, NOW)
+    assert current.read(second, NOW).digest not in ended
 
 
-def test_however_many_are_opened_no_more_is_kept() -> None:
-    known = sessions(OLD)
-    for number in range(2_000):  # the last ones that were read need not be verified again
-        known.read(known.mint(HANDSHAKE[0], NOW, number.to_bytes(16, "little")), NOW)
+def test_new_sessions_take_no_memory() -> None:
+    current = sessions(OLD)
+    for number in range(2_000):  # fills the cache of verified ids
+        current.read(current.mint(HANDSHAKE[0], NOW, number.to_bytes(16, "little")), NOW)
     tracemalloc.start()
     for number in range(5_000):
-        known.read(known.mint(HANDSHAKE[0], NOW, number.to_bytes(16, "big")), NOW)
-    kept, _ = tracemalloc.get_traced_memory()
+        current.read(current.mint(HANDSHAKE[0], NOW, number.to_bytes(16, "big")), NOW)
+    size, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert kept < 500_000
+    assert size < 500_000

@@ -1,4 +1,4 @@
-"""The stateless era: one test for each row of mcp.md 2b that is decided without HTTP."""
+"""The stateless era: one test for each row of mcp.md 2b that needs no HTTP."""
 
 import base64
 import json
@@ -15,8 +15,8 @@ LISTS = ["tools/list", "resources/list", "resources/templates/list"]
 REVIEWS = "https://reviews.example/reviews.json"
 
 
-def outcome(found: Reply) -> tuple[int, int, object]:
-    return found.status, found.code, found.json["id"]
+def outcome(response: Reply) -> tuple[int, int, object]:
+    return response.status, response.code, response.json["id"]
 
 
 def call(**arguments: object) -> dict[str, object]:
@@ -28,25 +28,23 @@ def call_headers(*names: bytes) -> dict[str, Sequence[bytes]]:
 
 
 @pytest.mark.parametrize("version", [b"2026-07-28", b"2024-11-05", b"2099-01-01", b"x", b""])
-def test_2b_1_a_header_that_names_no_handshake_revision_leads_here(
-    bench: Bench, version: bytes
-) -> None:
-    found = bench.send(request("tools/list"), versions=[version], sessions=[bench.session()])
-    assert (400, -32602, 1) == outcome(found)
+def test_2b_1_header_without_handshake_revision_is_stateless(bench: Bench, version: bytes) -> None:
+    response = bench.send(request("tools/list"), versions=[version], sessions=[bench.session()])
+    assert (400, -32602, 1) == outcome(response)
 
 
-def test_2b_1_so_does_a_version_in_meta(bench: Bench) -> None:
+def test_2b_1_version_in_meta_is_stateless(bench: Bench) -> None:
     assert (400, -32020, 1) == outcome(bench.send(modern("tools/list")))
     assert (400, -32602, 1) == outcome(bench.send(request("a", _meta={PROTOCOL_VERSION: 5})))
 
 
-def test_2b_1_other_meta_does_not(bench: Bench) -> None:
-    found = bench.send(request("tools/list", _meta={CLIENT_CAPABILITIES: {}}))
-    assert "Mcp-Session-Id" in found.json["error"]["message"]
+def test_2b_1_meta_without_version_is_not_stateless(bench: Bench) -> None:
+    response = bench.send(request("tools/list", _meta={CLIENT_CAPABILITIES: {}}))
+    assert "Mcp-Session-Id" in response.json["error"]["message"]
 
 
 def test_2b_2_the_first_failure_answers(bench: Bench) -> None:
-    """Everything is wrong, and is put right from the front."""
+    """The request has every fault, and they are corrected one by one in the order of the checks."""
     wrong_headers = {"versions": [b"2026-07-28"], "methods": [b"x"], "names": [b"x"]}
     assert (400, -32700, None) == outcome(bench.send(b'{"id":1,"id":1}', **wrong_headers))
     assert (400, -32600, 1) == outcome(bench.send({"id": 1}, **wrong_headers))
@@ -75,8 +73,8 @@ def test_2b_2_the_first_failure_answers(bench: Bench) -> None:
     ],
 )
 def test_2b_2_meta_must_be_complete(bench: Bench, params: dict[str, object]) -> None:
-    found = bench.send(request("tools/list", 5, **params), **mirrors("tools/list"))
-    assert (400, -32602, 5) == outcome(found)
+    response = bench.send(request("tools/list", 5, **params), **mirrors("tools/list"))
+    assert (400, -32602, 5) == outcome(response)
 
 
 @pytest.mark.parametrize("method", ["server/discover", "tools/list", "resources/list", "nonsense"])
@@ -92,8 +90,8 @@ def test_2b_2_params_must_be_an_object(
 def test_2b_3_discover(bench: Bench) -> None:
     info = {"name": "reviewsd", "title": "Acme reviews", "version": "1.2.3"}
     info["websiteUrl"] = "https://reviews.example"
-    found = bench.ask_modern("server/discover").json["result"]
-    assert "get_summary" in found.pop("instructions")
+    result = bench.ask_modern("server/discover").json["result"]
+    assert "get_summary" in result.pop("instructions")
     expected = {
         "resultType": "complete",
         "ttlMs": 3_600_000,
@@ -102,42 +100,42 @@ def test_2b_3_discover(bench: Bench) -> None:
         "supportedVersions": [MODERN],
         "capabilities": {"tools": {}, "resources": {}},
     }
-    assert expected == found
+    assert expected == result
 
 
 @pytest.mark.parametrize("method", LISTS)
-def test_2b_4_lists_say_how_long_they_hold(bench: Bench, method: str) -> None:
-    found = bench.ask_modern(method).json["result"]
+def test_2b_4_list_has_a_lifetime(bench: Bench, method: str) -> None:
+    result = bench.ask_modern(method).json["result"]
     assert ("complete", 3_600_000, "public") == (
-        found["resultType"],
-        found["ttlMs"],
-        found["cacheScope"],
+        result["resultType"],
+        result["ttlMs"],
+        result["cacheScope"],
     )
     session = bench.session()
     plain = bench.ask(session, method).json["result"]
-    assert plain == {name: value for name, value in found.items() if name in plain}
-    assert {"resultType", "ttlMs", "cacheScope", "_meta"} == set(found) - set(plain)
+    assert plain == {name: value for name, value in result.items() if name in plain}
+    assert {"resultType", "ttlMs", "cacheScope", "_meta"} == set(result) - set(plain)
 
 
-def test_2b_4_so_does_a_resource(bench: Bench) -> None:
-    found = bench.ask_modern("resources/read", REVIEWS.encode(), uri=REVIEWS).json["result"]
+def test_2b_4_resource_has_a_lifetime(bench: Bench) -> None:
+    result = bench.ask_modern("resources/read", REVIEWS.encode(), uri=REVIEWS).json["result"]
     assert ("complete", 60_000, "public") == (
-        found["resultType"],
-        found["ttlMs"],
-        found["cacheScope"],
+        result["resultType"],
+        result["ttlMs"],
+        result["cacheScope"],
     )
-    assert REVIEWS == found["contents"][0]["uri"]
+    assert REVIEWS == result["contents"][0]["uri"]
 
 
-def test_2b_4_a_tool_s_answer_is_complete_and_holds_for_now(bench: Bench) -> None:
-    found = bench.send(call(limit=1), **call_headers(b"search_reviews")).json["result"]
+def test_2b_4_tool_result_is_complete_without_a_lifetime(bench: Bench) -> None:
+    result = bench.send(call(limit=1), **call_headers(b"search_reviews")).json["result"]
     expected = {"resultType", "_meta", "content", "structuredContent", "isError"}
-    assert expected == set(found)
-    assert "complete" == found["resultType"]
-    assert found["structuredContent"] == json.loads(found["content"][0]["text"])
+    assert expected == set(result)
+    assert "complete" == result["resultType"]
+    assert result["structuredContent"] == json.loads(result["content"][0]["text"])
 
 
-def test_2b_5_sessions_are_ignored_and_none_is_given(bench: Bench) -> None:
+def test_2b_5_session_is_ignored(bench: Bench) -> None:
     fields = mirrors("tools/list")
     plain = bench.send(modern("tools/list"), **fields)
     assert 200 == plain.status
@@ -146,10 +144,10 @@ def test_2b_5_sessions_are_ignored_and_none_is_given(bench: Bench) -> None:
         assert plain == bench.send(modern("tools/list"), **fields, sessions=[stale])
 
 
-def test_2b_5_there_is_nothing_to_delete(bench: Bench) -> None:
-    found = bench.delete(bench.session(), versions=[MODERN.encode()])
-    assert isinstance(found, Reply)
-    assert (405, {"Allow": "POST, DELETE, OPTIONS"}) == (found.status, found.headers)
+def test_2b_5_delete_is_405(bench: Bench) -> None:
+    response = bench.delete(bench.session(), versions=[MODERN.encode()])
+    assert isinstance(response, Reply)
+    assert (405, {"Allow": "POST, DELETE, OPTIONS"}) == (response.status, response.headers)
 
 
 def encoded(text: str) -> bytes:
@@ -159,7 +157,7 @@ def encoded(text: str) -> bytes:
 @pytest.mark.parametrize(
     "name", [b"search_reviews", b" search_reviews\t", encoded("search_reviews")]
 )
-def test_2b_6_the_name_is_compared_as_it_is_meant(bench: Bench, name: bytes) -> None:
+def test_2b_6_name_is_decoded_before_it_is_compared(bench: Bench, name: bytes) -> None:
     assert 200 == bench.send(call(), **call_headers(name)).status
 
 
@@ -187,10 +185,10 @@ def test_2b_6_another_name_is_a_mismatch(bench: Bench, names: list[bytes]) -> No
 
 
 def test_2b_6_any_name_can_be_sent(bench: Bench) -> None:
-    """Unknown, all the same."""
+    """A name outside ASCII can be sent in base64; its tool is unknown."""
     for name in ("Größe", " padded ", "=?base64?x?=", "a\nb", ""):
-        found = bench.ask_modern("tools/call", encoded(name), name=name)
-        assert (400, -32602, 1) == outcome(found)
+        response = bench.ask_modern("tools/call", encoded(name), name=name)
+        assert (400, -32602, 1) == outcome(response)
 
 
 @pytest.mark.parametrize(
@@ -207,14 +205,14 @@ def test_2b_6_any_name_can_be_sent(bench: Bench) -> None:
         {"names": [b"a", b"a"]},
     ],
 )
-def test_2b_6_the_other_fields_must_say_what_the_body_says(
+def test_2b_6_other_fields_must_match_the_body(
     bench: Bench, fields: dict[str, Sequence[bytes]]
 ) -> None:
-    found = bench.send(modern("tools/list"), **mirrors("tools/list") | fields)
-    assert (400, -32020, 1) == outcome(found)
+    response = bench.send(modern("tools/list"), **mirrors("tools/list") | fields)
+    assert (400, -32020, 1) == outcome(response)
 
 
-def test_2b_6_a_name_that_nothing_asks_for_is_ignored(bench: Bench) -> None:
+def test_2b_6_name_is_ignored_for_other_methods(bench: Bench) -> None:
     assert 200 == bench.send(modern("tools/list"), **mirrors("tools/list", [b"x"])).status
 
 
@@ -233,10 +231,10 @@ def test_2b_6_a_name_that_nothing_asks_for_is_ignored(bench: Bench) -> None:
         "größe",
     ],
 )
-def test_2b_7_what_is_gone_is_404(bench: Bench, method: str) -> None:
-    found = bench.send(modern(method, "x"), **mirrors(method))
-    assert (404, -32601, "x") == outcome(found)
-    assert {} == found.headers
+def test_2b_7_removed_method_is_404(bench: Bench, method: str) -> None:
+    response = bench.send(modern(method, "x"), **mirrors(method))
+    assert (404, -32601, "x") == outcome(response)
+    assert {} == response.headers
 
 
 @pytest.mark.parametrize("request_id", [0, "", "probe-1", -(2**53)])
@@ -246,55 +244,55 @@ def test_2b_8_errors_carry_the_id(bench: Bench, request_id: object) -> None:
         request("server/discover", request_id, _meta={PROTOCOL_VERSION: "2099-01-01"}),
         {"id": request_id, "method": "server/discover"},
     ):
-        found = bench.send(message, **mirrors("server/discover"))
-        assert request_id == found.json["id"]
+        response = bench.send(message, **mirrors("server/discover"))
+        assert request_id == response.json["id"]
 
 
-def test_2b_9_another_version_is_told_the_supported_ones(bench: Bench) -> None:
+def test_2b_9_error_for_unknown_version_lists_the_supported_ones(bench: Bench) -> None:
     for version in ("2099-01-01", "2025-06-18", "", "ü"):
         message = request("server/discover", _meta=META | {PROTOCOL_VERSION: version})
         fields = mirrors("server/discover", version=version)
-        found = bench.send(message, **fields)
-        assert (400, -32022, 1) == outcome(found)
+        response = bench.send(message, **fields)
+        assert (400, -32022, 1) == outcome(response)
         expected = {"supported": [MODERN], "requested": version}
-        assert expected == found.json["error"]["data"]
+        assert expected == response.json["error"]["data"]
 
 
 @pytest.mark.parametrize("params", [{}, {"_meta": META}])
 def test_2b_10_a_notification_is_accepted(bench: Bench, params: dict[str, object]) -> None:
-    found = bench.send(notification("a", **params), versions=[MODERN.encode()])
-    assert Reply(202, b"", {}) == found
+    response = bench.send(notification("a", **params), versions=[MODERN.encode()])
+    assert Reply(202, b"", {}) == response
 
 
-def test_2b_10_but_not_in_another_version(bench: Bench) -> None:
-    found = bench.send(notification("a"), versions=[b"2099-01-01"])
-    assert (400, -32022, None) == outcome(found)
-    found = bench.send(notification("a", _meta={PROTOCOL_VERSION: "2099-01-01"}))
-    assert (400, -32022, None) == outcome(found)
-    found = bench.send(notification("a", _meta=META), versions=[b"2099-01-01"])
-    assert (400, -32020, None) == outcome(found)
+def test_2b_10_notification_of_another_version_is_refused(bench: Bench) -> None:
+    response = bench.send(notification("a"), versions=[b"2099-01-01"])
+    assert (400, -32022, None) == outcome(response)
+    response = bench.send(notification("a", _meta={PROTOCOL_VERSION: "2099-01-01"}))
+    assert (400, -32022, None) == outcome(response)
+    response = bench.send(notification("a", _meta=META), versions=[b"2099-01-01"])
+    assert (400, -32020, None) == outcome(response)
 
 
 @pytest.mark.parametrize("message", [{"jsonrpc": "2.0", "id": 1, "result": {}}, [], [modern("a")]])
 def test_2b_10_a_response_or_an_array_is_refused(bench: Bench, message: object) -> None:
-    found = bench.send(message, versions=[MODERN.encode()])
-    assert (400, -32600, None) == outcome(found)
+    response = bench.send(message, versions=[MODERN.encode()])
+    assert (400, -32600, None) == outcome(response)
 
 
 def test_2b_11_an_unknown_tool_or_resource_is_400(bench: Bench) -> None:
     assert (400, -32602, 1) == outcome(bench.ask_modern("tools/call", b"x", name="x"))
-    found = bench.ask_modern("resources/read", b"x", uri="x")
-    assert (400, -32602, 1) == outcome(found)
-    assert {"uri": "x"} == found.json["error"]["data"]
+    response = bench.ask_modern("resources/read", b"x", uri="x")
+    assert (400, -32602, 1) == outcome(response)
+    assert {"uri": "x"} == response.json["error"]["data"]
     assert (400, -32602, 1) == outcome(bench.ask_modern("tools/call"))
     assert (400, -32602, 1) == outcome(bench.ask_modern("resources/read"))
     assert (400, -32602, 1) == outcome(bench.ask_modern("tools/list", cursor="x"))
 
 
-def test_2b_11_bad_arguments_are_an_answer(bench: Bench) -> None:
-    found = bench.send(call(rating=9), **call_headers(b"search_reviews"))
-    assert 200 == found.status
-    result = found.json["result"]
+def test_2b_11_bad_arguments_are_an_error_result(bench: Bench) -> None:
+    response = bench.send(call(rating=9), **call_headers(b"search_reviews"))
+    assert 200 == response.status
+    result = response.json["result"]
     assert {"resultType", "_meta", "content", "isError"} == set(result)
     assert result["isError"] is True
 
@@ -310,9 +308,9 @@ def test_tools_and_resources_are_the_same_in_both_eras(bench: Bench) -> None:
 def test_result_notes_arguments_beside_the_server(bench: Bench) -> None:
     arguments = {"query": "boiler", "sessionId": 'a"b'}
     plain = bench.ask_modern("tools/call", b"search_reviews", name="search_reviews", arguments={})
-    found = bench.ask_modern(
+    response = bench.ask_modern(
         "tools/call", b"search_reviews", name="search_reviews", arguments=arguments
     )
     meta = plain.json["result"]["_meta"]
-    assert meta | {IGNORED: ["sessionId"]} == found.json["result"]["_meta"]
-    assert 2 == len(found.json["result"]["structuredContent"]["reviews"])
+    assert meta | {IGNORED: ["sessionId"]} == response.json["result"]["_meta"]
+    assert 2 == len(response.json["result"]["structuredContent"]["reviews"])

@@ -1,4 +1,4 @@
-"""The definitions of the tools: small, portable, and saying enough (mcp.md 5.1, 5.2)."""
+"""The definitions of the tools are small, portable and complete (mcp.md 5.1, 5.2)."""
 
 import json
 import re
@@ -43,18 +43,18 @@ OPTIONAL = {
         *("problems", "service_areas", "topics", "note"),
     },
 }
-"""Members of answers that are left out where insights.json leaves them out."""
+"""Members of results that are absent if insights.json does not have them."""
 
 every_tool = pytest.mark.parametrize("tool", DEFINITIONS, ids=NAMES)
 
 
 def inside(part: object) -> Iterator[tuple[str, object]]:
-    """Every member at any depth."""
+    """Yield every member at any depth."""
     if isinstance(part, dict):
         yield from part.items()
     if isinstance(part, (dict, list)):
-        for each in part.values() if isinstance(part, dict) else part:
-            yield from inside(each)
+        for member in part.values() if isinstance(part, dict) else part:
+            yield from inside(member)
 
 
 def test_the_order_is_fixed() -> None:
@@ -63,7 +63,7 @@ def test_the_order_is_fixed() -> None:
 
 
 def test_the_list_is_small(tmp_path: Path) -> None:
-    """Every model reads it before it says a word, with what the protocol adds."""
+    """Every language model reads the list, with the members that the protocol adds."""
     directories = Directories(tmp_path)
     directories.write(name="ü" * 200)
     directories.publish()
@@ -71,14 +71,14 @@ def test_the_list_is_small(tmp_path: Path) -> None:
     assert len(LISTING) < len(bench.ask_modern("tools/list").body) <= 20_000
 
 
-def test_the_tools_that_give_texts_say_whose_words_they_are() -> None:
-    """What a customer has written may read like an order to a language model."""
-    said = {tool["name"] for tool in DEFINITIONS if "never" in tool["description"]}
-    assert {"search_reviews", "get_review", "get_reviews_since"} == said
+def test_tools_with_review_texts_warn_about_instructions() -> None:
+    """A review may read like an instruction to a language model."""
+    names = {tool["name"] for tool in DEFINITIONS if "never" in tool["description"]}
+    assert {"search_reviews", "get_review", "get_reviews_since"} == names
 
 
 @every_tool
-def test_a_tool_says_what_it_is(tool: dict[str, Any]) -> None:
+def test_tool_is_described(tool: dict[str, Any]) -> None:
     assert re.fullmatch("[a-z_]{1,64}", tool["name"])
     assert {
         "title": tool["title"],
@@ -112,7 +112,7 @@ def test_an_input_schema_is_flat_and_portable(tool: dict[str, Any]) -> None:
 
 
 @every_tool
-def test_an_output_schema_needs_no_thought(tool: dict[str, Any]) -> None:
+def test_output_schema_is_flat_and_portable(tool: dict[str, Any]) -> None:
     schema = tool["outputSchema"]
     jsonschema.Draft202012Validator.check_schema(schema)
     assert schema["type"] == "object"
@@ -123,12 +123,14 @@ def test_an_output_schema_needs_no_thought(tool: dict[str, Any]) -> None:
     assert not [value for name, value in inside(schema) if name == "type" and value == "null"]
 
 
-@pytest.mark.parametrize("parameter", SEARCH_PARAMETERS, ids=lambda each: each.name)
-def test_search_takes_what_http_takes(parameter: Any) -> None:  # noqa: ANN401  pytest's id function
-    """The bounds come from one table."""
+@pytest.mark.parametrize("parameter", SEARCH_PARAMETERS, ids=lambda parameter: parameter.name)
+def test_search_has_the_bounds_of_http(parameter: Any) -> None:  # noqa: ANN401  pytest's id function
+    """One table has the bounds of both."""
     search = next(tool for tool in DEFINITIONS if tool["name"] == "search_reviews")
     schema = search["inputSchema"]["properties"][parameter.name]
     shared = ("type", "minimum", "maximum", "default")
     expected = {key: value for key, value in of_parameter(parameter).items() if key in shared}
     assert expected == {key: value for key, value in schema.items() if key in shared}
-    assert list(search["inputSchema"]["properties"]) == [each.name for each in SEARCH_PARAMETERS]
+    assert list(search["inputSchema"]["properties"]) == [
+        parameter.name for parameter in SEARCH_PARAMETERS
+    ]
