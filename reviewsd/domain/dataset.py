@@ -10,64 +10,29 @@ import re
 import zlib
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import accumulate, chain, count
-from mmap import mmap
-from typing import NamedTuple, get_type_hints
+from typing import NamedTuple
 
 import msgspec
 from msgspec import Raw
 
-from reviewsd.domain import strict_json, times
+from reviewsd.domain import times
 from reviewsd.domain.data_errors import member, show
-from reviewsd.domain.insights import Entities, Entity, Insights, PerReview, named
+from reviewsd.domain.insights_file import INSIGHTS_FILE, InsightsFile, load_insights
 from reviewsd.domain.json_file import Findings, JsonFile, PartType
-from reviewsd.domain.mentions import Spellings
-from reviewsd.domain.records import KnownRuns, Records, RecordText, RunFacts, digest
+from reviewsd.domain.records import KnownRuns, Progress, Records, RecordText, RunFacts, digest
 from reviewsd.domain.reviews import AggregateRating, Business, Review, Timestamp
 
 REVIEWS_FILE = "reviews.json"
-INSIGHTS_FILE = "insights.json"
 SETTINGS_FILE = "insights.yaml"
 """What the owner says of how insights are made (insights.md 3)."""
-
-Progress = Callable[[str, int, int], None]
-"""Called with (stage, done, total) now and then during long work."""
 
 _STEP = 10_000  # records between two calls of Progress
 _RUN, _MAX_RUN = 256, 1024  # reviews that are looked up together: on average, at most
 _BETWEEN = re.compile(rb"[\s,]*")  # two items of an array
 _SHORT = 64  # bytes of it
-
-
-class Mentions(NamedTuple):
-    """The technicians and services that one review names, as the file spells them."""
-
-    technicians: tuple[str, ...]
-    services: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InsightsFile:
-    """The insights, as given and typed."""
-
-    members: Mapping[str, Raw]
-    """The top-level members as given."""
-    typed: Insights
-    """All but ``per_review``, which may be as large as the reviews."""
-    mentions: Sequence[Mentions | None]
-    """From ``per_review``: by position of the review, None where it names nobody and nothing. Of made
-    insights only those of the newest reviews, which feeds show."""
-    spellings: Spellings
-    """From ``per_review``: all that reviews mention."""
-    analysed: int
-    """Number of entries of ``per_review``."""
-    bounds: "array[int] | None" = None
-    """Of made insights: where the value of each entry begins and ends in ``per_review``, which is in the
-    order of the reviews and without white space."""
-    mapped: mmap | None = None
-    """Of made insights: the file that ``per_review`` is mapped from."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +78,7 @@ def load(
     extra = None
     if insights is not None:
         places = {} if dataset is None else dataset.records.places
-        extra = _load_insights(JsonFile(INSIGHTS_FILE, findings), insights, places, progress)
+        extra = load_insights(JsonFile(INSIGHTS_FILE, findings), insights, places, progress)
     if dataset is None or findings:
         raise findings.error()
     return replace(dataset, insights=extra)
@@ -121,7 +86,6 @@ def load(
 
 _BUSINESS: PartType[Business] = PartType(Business)
 _REVIEW: PartType[Review] = PartType(Review, identified=True)
-_PER_REVIEW: PartType[PerReview] = PartType(PerReview)
 _ANYTHING: PartType[Raw] = PartType(Raw)
 _LIST: PartType[list[Raw]] = PartType(list[Raw])
 _OTHER_MEMBERS: dict[str, PartType[object]] = {
@@ -282,96 +246,6 @@ def _checked(file: JsonFile, records: Records, numbers: dict[str, int], run: _Ru
     facts = RunFacts(ids, days, updated.tobytes(), stars, latest, b"".join(digests))
     records.extend(facts, begins, sizes)
     return facts
-
-
-def _load_insights(
-    file: JsonFile, text: RecordText, places: Mapping[str, int], progress: Progress
-) -> InsightsFile | None:
-    parts = file.split(text)
-    if parts is None:
-        return None
-    members, _ = parts
-    typed: dict[str, object] = {}
-    mentions: list[Mentions | None] = [None] * len(places)
-    spellings = Spellings()
-    analysed = 0
-    for name, raw in members.items():
-        path = member("$", name)
-        if name == "per_review":
-            analysed = _load_per_review(file, raw, path, places, mentions, spellings, progress)
-        elif name in _INSIGHTS_MEMBERS:
-            value = file.decode(raw, _INSIGHTS_MEMBERS[name], path)
-            if value is not None:
-                typed[name] = value
-        else:
-            file.decode(raw, _ANYTHING, path)
-    insights = Insights(**typed)  # type: ignore[arg-type]  # each was decoded as its field's type
-    _check_named(file, insights)
-    return InsightsFile(
-        members=members,
-        typed=insights,
-        mentions=mentions,
-        spellings=spellings,
-        analysed=analysed,
-    )
-
-
-_INSIGHTS_MEMBERS: dict[str, PartType[object]] = {
-    name: PartType(kind)
-    for name, kind in get_type_hints(Insights, include_extras=True).items()
-    if name != "per_review"
-}
-
-
-def _load_per_review(
-    file: JsonFile,
-    raw: Raw,
-    path: str,
-    places: Mapping[str, int],
-    mentions: list[Mentions | None],
-    spellings: Spellings,
-    progress: Progress,
-) -> int:
-    """Note whom and what each review mentions; returns how many were analysed."""
-    try:
-        entries = strict_json.split(raw)
-    except msgspec.ValidationError:
-        file.refuse_type(path, raw, dict[str, object])
-        return 0
-    try:
-        for _ in strict_json.walk(raw, entries):
-            pass
-    except strict_json.UnfitError as unfit:
-        file.refuse(path, str(unfit))
-    shared: dict[Mentions, Mentions] = {}  # a few people and services, a million times
-    for index, (review_id, item) in enumerate(entries.items()):
-        if index % _STEP == 0:
-            progress("validating insights", index, len(entries))
-        entry = file.decode(item, _PER_REVIEW, member(path, review_id), depth=2)
-        place = places.get(review_id)
-        if entry is None or place is None:
-            continue
-        spellings.add(place, entry)
-        if entry.technicians or entry.services:
-            found = Mentions(entry.technicians, entry.services)
-            mentions[place] = shared.setdefault(found, found)
-    return len(entries)
-
-
-def _check_named(file: JsonFile, insights: Insights) -> None:
-    """Each aspect, entity and topic needs an id, a label or a name (data-model.md 2)."""
-    lists: dict[str, tuple[str | Entity, ...]] = {
-        "$.aspects": insights.aspects,
-        "$.topics": insights.topics,
-    }
-    for name in Entities.__struct_fields__:
-        lists[f"$.entities.{name}"] = getattr(insights.entities, name)
-    for path, entries in lists.items():
-        for index, entry in enumerate(entries):
-            try:
-                named(entry)
-            except ValueError as error:
-                file.refuse(f"{path}[{index}]", str(error))
 
 
 def _items(file: JsonFile, raw: Raw, path: str) -> list[Raw]:

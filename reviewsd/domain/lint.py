@@ -15,8 +15,9 @@ from msgspec import Raw
 from reviewsd.api.diagnostic import Diagnostic
 from reviewsd.domain import times
 from reviewsd.domain.data_errors import member, show
-from reviewsd.domain.dataset import REVIEWS_FILE, Dataset, Progress
+from reviewsd.domain.dataset import REVIEWS_FILE, Dataset
 from reviewsd.domain.lint_insights import insight_doubts
+from reviewsd.domain.records import Progress
 from reviewsd.domain.reviews import AggregateRating, Business, Distribution, Review, is_blank
 
 STAGE: Final = "comparing"

@@ -12,7 +12,6 @@ from msgspec import UNSET, UnsetType
 
 from reviewsd.api.diagnostic import Diagnostic
 from reviewsd.domain.data_errors import member, show
-from reviewsd.domain.dataset import INSIGHTS_FILE, InsightsFile
 from reviewsd.domain.insights import (
     OPTIONAL,
     AspectMention,
@@ -22,6 +21,7 @@ from reviewsd.domain.insights import (
     PerReview,
     named,
 )
+from reviewsd.domain.insights_file import INSIGHTS_FILE, InsightsFile
 
 _REQUIRED: Final = tuple(n for n in Insights.__struct_fields__ if n not in OPTIONAL)
 _KINDS: Final = ("technicians", "services", "problems", "service_areas")

@@ -7,7 +7,7 @@ the file, which is why a review is cut out of it when it is asked for.
 import os
 import weakref
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from hashlib import blake2b
 from itertools import count
@@ -15,6 +15,9 @@ from mmap import ACCESS_READ, mmap
 from typing import NamedTuple, Protocol, Self, TypeAlias, overload
 
 from msgspec import Raw, Struct
+
+Progress = Callable[[str, int, int], None]
+"""Called with (stage, done, total) now and then during long work."""
 
 DIGEST = 16
 """Bytes of the digest of a review."""

@@ -23,15 +23,9 @@ from reviewsd.config.errors import ConfigError, of_file
 from reviewsd.config.load import Loaded
 from reviewsd.config.schema import Config, Data
 from reviewsd.domain.data_errors import MAX_FINDINGS, DataError
-from reviewsd.domain.dataset import (
-    INSIGHTS_FILE,
-    REVIEWS_FILE,
-    SETTINGS_FILE,
-    Dataset,
-    InsightsFile,
-    load,
-)
+from reviewsd.domain.dataset import REVIEWS_FILE, SETTINGS_FILE, Dataset, load
 from reviewsd.domain.diagnostic_text import rendered
+from reviewsd.domain.insights_file import INSIGHTS_FILE, InsightsFile
 from reviewsd.domain.json_location import TextLocation, locate, place_at
 from reviewsd.domain.lint import doubts, mean
 from reviewsd.publish import insights_settings, sources

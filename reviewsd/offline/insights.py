@@ -18,7 +18,8 @@ from reviewsd.api.jobs import InsightsOrigin
 from reviewsd.config import load as configuration
 from reviewsd.config.schema import Data
 from reviewsd.domain.data_errors import DataError
-from reviewsd.domain.dataset import Dataset, InsightsFile
+from reviewsd.domain.dataset import Dataset
+from reviewsd.domain.insights_file import InsightsFile
 from reviewsd.domain.reviews import Review
 from reviewsd.publish import documents, made_insights, sources
 from reviewsd.publish.publication import load_sources

@@ -16,7 +16,7 @@ from reviewsd.analysis.analysing import catalogue
 from reviewsd.analysis.labels import RULES, Labels, label_key
 from reviewsd.analysis.model_labels import Excerpted, ModelLabels, ReviewAnswer, merged
 from reviewsd.analysis.rules import Rules
-from reviewsd.domain.dataset import InsightsFile
+from reviewsd.domain.insights_file import InsightsFile
 from reviewsd.domain.reviews import Review
 from reviewsd.offline.insights import Folder
 from reviewsd.publish import documents, made_insights

@@ -16,13 +16,9 @@ from urllib.parse import quote
 import msgspec
 
 from reviewsd.api.jobs import InsightsOrigin
-from reviewsd.domain.dataset import (
-    INSIGHTS_FILE,
-    REVIEWS_FILE,
-    Dataset,
-    InsightsFile,
-    Progress,
-)
+from reviewsd.domain.dataset import REVIEWS_FILE, Dataset
+from reviewsd.domain.insights_file import INSIGHTS_FILE, InsightsFile
+from reviewsd.domain.records import Progress
 from reviewsd.domain.reviews import Review
 from reviewsd.domain.search_query import Cursor
 from reviewsd.http1 import urls

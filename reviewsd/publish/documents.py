@@ -16,8 +16,9 @@ import msgspec
 from msgspec import UNSET, Raw, Struct
 
 from reviewsd.domain import times
-from reviewsd.domain.dataset import Dataset, InsightsFile
+from reviewsd.domain.dataset import Dataset
 from reviewsd.domain.insights import NOT_FILLED_IN, Insights
+from reviewsd.domain.insights_file import InsightsFile
 from reviewsd.domain.reviews import AggregateRating, Business, OwnerReply, Review
 from reviewsd.http1.representation import Buffer
 

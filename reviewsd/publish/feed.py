@@ -13,8 +13,9 @@ from markupsafe import escape
 from msgspec import Struct
 
 from reviewsd.domain import times
-from reviewsd.domain.dataset import Dataset, Mentions
+from reviewsd.domain.dataset import Dataset
 from reviewsd.domain.insights import Entity, named, slug
+from reviewsd.domain.insights_file import Mentions
 from reviewsd.domain.naming import mention_key
 from reviewsd.domain.reviews import Business, Review
 from reviewsd.http1 import urls

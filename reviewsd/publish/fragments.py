@@ -12,7 +12,7 @@ from typing import Annotated, NamedTuple
 import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
-from reviewsd.domain.dataset import Dataset, InsightsFile
+from reviewsd.domain.dataset import Dataset
 from reviewsd.domain.insights import (
     DateRange,
     Entity,
@@ -24,6 +24,7 @@ from reviewsd.domain.insights import (
     Stars,
     named,
 )
+from reviewsd.domain.insights_file import InsightsFile
 from reviewsd.domain.naming import Ambiguous, mention_key, names_of
 from reviewsd.domain.reviews import AggregateRating, Business, NonNegative
 from reviewsd.http1 import urls

@@ -23,9 +23,11 @@ from reviewsd.analysis.counts import Counts
 from reviewsd.analysis.settings import InsightSettings
 from reviewsd.analysis.totals import Totals
 from reviewsd.api.jobs import InsightsOrigin
-from reviewsd.domain.dataset import Dataset, InsightsFile, Mentions, Progress
+from reviewsd.domain.dataset import Dataset
 from reviewsd.domain.insights import Insights, PerReview
+from reviewsd.domain.insights_file import InsightsFile, Mentions
 from reviewsd.domain.mentions import Spellings
+from reviewsd.domain.records import Progress
 from reviewsd.domain.reviews import Review
 from reviewsd.http1.representation import Buffer
 from reviewsd.publish import block_file, counted_blocks, documents, second_process

@@ -31,8 +31,8 @@ from reviewsd.analysis.settings import InsightSettings
 from reviewsd.api.diagnostic import Diagnostic
 from reviewsd.api.jobs import InsightsOrigin, Step
 from reviewsd.domain.data_errors import DataError
-from reviewsd.domain.dataset import REVIEWS_FILE, Dataset, Progress, load
-from reviewsd.domain.records import KnownRuns, RecordText
+from reviewsd.domain.dataset import REVIEWS_FILE, Dataset, load
+from reviewsd.domain.records import KnownRuns, Progress, RecordText
 from reviewsd.pages.environment import Bytecode, TemplateError, TemplateSources
 from reviewsd.publish import insights_settings, made_insights, sources
 from reviewsd.publish.checked_runs import CheckedRuns

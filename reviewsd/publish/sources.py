@@ -17,7 +17,8 @@ from typing import BinaryIO, Generic, TypeVar, overload
 
 from reviewsd.api.diagnostic import Diagnostic
 from reviewsd.domain.data_errors import DataError
-from reviewsd.domain.dataset import INSIGHTS_FILE, REVIEWS_FILE, SETTINGS_FILE
+from reviewsd.domain.dataset import REVIEWS_FILE, SETTINGS_FILE
+from reviewsd.domain.insights_file import INSIGHTS_FILE
 from reviewsd.domain.records import MappedFile, RecordText
 from reviewsd.pages.environment import MAX_TEMPLATE, TEMPLATE_ENDINGS
 from reviewsd.snapshot.layout import FileFingerprint, Fingerprint

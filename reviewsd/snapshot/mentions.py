@@ -5,8 +5,8 @@ from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
-from reviewsd.domain.dataset import InsightsFile
 from reviewsd.domain.insights import Entity, named
+from reviewsd.domain.insights_file import InsightsFile
 from reviewsd.domain.mentions import SENTIMENTS, Postings
 from reviewsd.domain.naming import Ambiguous, Means, names_of
 from reviewsd.domain.naming import mention_key as key_of

@@ -10,7 +10,7 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from reviewsd.domain.dataset import Mentions
+from reviewsd.domain.insights_file import Mentions
 from reviewsd.domain.parameters import read_cursor
 from reviewsd.domain.reviews import Review
 from reviewsd.domain.search_query import Cursor

@@ -9,7 +9,8 @@ from typing import cast
 
 import msgspec
 
-from reviewsd.domain.dataset import InsightsFile, load
+from reviewsd.domain.dataset import load
+from reviewsd.domain.insights_file import InsightsFile
 from reviewsd.domain.parameters import InvalidParametersError, read_query
 from reviewsd.domain.reviews import Review
 from reviewsd.domain.search_parameters import FEED_CURSOR

@@ -15,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewsd.domain.data_errors import MAX_FINDINGS, DataError
-from reviewsd.domain.dataset import Dataset, Mentions, load
+from reviewsd.domain.dataset import Dataset, load
+from reviewsd.domain.insights_file import Mentions
 from tests.support.broken import (
     GONE,
     INSIGHTS,

@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewsd.analysis.settings import InsightSettings, NamedTechnician
-from reviewsd.domain.dataset import Dataset, InsightsFile, load
+from reviewsd.domain.dataset import Dataset, load
+from reviewsd.domain.insights_file import InsightsFile
 from reviewsd.publish import block_file, documents, made_insights
 from reviewsd.publish.block_file import BlocksReader, BlocksWriter, Span
 from reviewsd.publish.made_insights import Keeping
