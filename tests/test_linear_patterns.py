@@ -58,6 +58,7 @@ PATTERNS: dict[str, tuple[str, *tuple[Attack, ...]]] = {
     "reviewsd.domain.callback:_TARGET": (FULL, ("/", "a%20", "%"), ("/", "%2", "")),
     "reviewsd.domain.callback:_VISIBLE": (FULL, ("", "a", " ")),
     "reviewsd.domain.clients:_HOP": (FULL, ("[", ":", "]:x"), ("", "1.", ":x")),
+    "reviewsd.domain.corrections:_ULID": (FULL, ("0", "A", "I")),
     "reviewsd.domain.lint:_ULID": (FULL, ("0", "A", "I")),
     "reviewsd.domain.insights:YearMonth": (SEARCH, ("2025-", "0", "1")),
     "reviewsd.domain.json_file:_FIRST": (MATCH, ("", " ", "x")),
@@ -105,6 +106,7 @@ PATTERNS: dict[str, tuple[str, *tuple[Attack, ...]]] = {
         ('"', '\\"', ""),
         ('"a"', " ", "x"),
     ),
+    "reviewsd.domain.withheld_words:_word": (FIND, ("", "a", " "), ("", "a ", "")),
     "reviewsd.domain.strict_json:_STRING": (
         SUB,
         ("", '\\"', ""),

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from twisted.internet.threads import deferToThread
 from twisted.logger import Logger
 
-from reviewsd.api.jobs import ConfigChanges
+from reviewsd.api.jobs import ConfigChanges, Guard
 from reviewsd.config.errors import ConfigError
 from reviewsd.config.schema import Config, keys
 from reviewsd.publish.compile_process import StepObserver
@@ -57,12 +57,12 @@ class Reloading:
         """The result of the last load of the configuration."""
 
     async def reload(
-        self, *, force: bool = False, progress: StepObserver | None = None
+        self, *, lifted: frozenset[Guard] = frozenset(), progress: StepObserver | None = None
     ) -> Reloaded:
         """Load the configuration, then the data.
 
         Args:
-            force: Publish although many reviews are gone (``data.max_shrink``).
+            lifted: Guards that let the data pass this time.
             progress: Called with the steps of the publication.
         """
         started_at = time.monotonic()
@@ -75,7 +75,7 @@ class Reloading:
                 seconds=time.monotonic() - started_at,
             )
         else:
-            report = await self._publisher.reload(force=force, progress=progress)
+            report = await self._publisher.reload(lifted=lifted, progress=progress)
         return Reloaded(report, self.changes)
 
     async def _reconfigure(self) -> None:

@@ -11,7 +11,7 @@ from twisted.web.server import Request
 from reviewsd.admin.app import Route
 from reviewsd.admin.reload import Reloading
 from reviewsd.admin.responses import API, AdminResponses, line
-from reviewsd.api.jobs import JobLine, LastReload, ReloadResult
+from reviewsd.api.jobs import Guard, JobLine, LastReload, ReloadResult
 from reviewsd.api.status import DataState, DataStatus, Pong, SnapshotStatus, Status
 from reviewsd.api.times import instant
 from reviewsd.monitoring.unknown_parameters import named
@@ -20,6 +20,9 @@ from reviewsd.runtime.counters import Counts
 from reviewsd.runtime.tasks import TaskSet
 from reviewsd.snapshot.snapshots import Snapshot, Snapshots
 from reviewsd.websub.operator import Operator
+
+_GUARDS: dict[bytes, Guard] = {b"force": "shrink", b"without_corrections": "corrections"}
+"""By parameter of a reload: the guard that it lifts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,16 +111,18 @@ class DaemonRoutes:
         """Read configuration and data again; a client that leaves does not stop it.
 
         The response has a JSON line for each step and one for the outcome; with ``?wait=false`` it is
-        an acknowledgement.
+        an acknowledgement. ``?force=true`` and ``?without_corrections=true`` lift a guard each.
         """
-        force = request.args.get(b"force") == [b"true"]
+        lifted = frozenset(
+            guard for name, guard in _GUARDS.items() if request.args.get(name) == [b"true"]
+        )
         self._responses.audit(request, "reload")
         ordered = partial(self._tasks.outcome, "reload")
         if request.args.get(b"wait") == [b"false"]:
-            ordered(self._reloading.reload(force=force))
+            ordered(self._reloading.reload(lifted=lifted))
             return self._responses.value(request, JobLine("accepted"), 202)
         lines = self._responses.lines(request)
-        done = await ordered(self._reloading.reload(force=force, progress=lines.write))
+        done = await ordered(self._reloading.reload(lifted=lifted, progress=lines.write))
         snapshot = None if self._snapshots.empty else self._snapshots.current
         report, manifest = done.report, None if snapshot is None else snapshot.manifest
         result = ReloadResult(

@@ -6,6 +6,9 @@ from msgspec import Struct
 
 from reviewsd.api.times import Instant
 
+Guard = Literal["shrink", "corrections"]
+"""A rule that refuses data until the operator lifts it: many reviews are gone, or corrections.json is."""
+
 ReloadOutcome = Literal["published", "unchanged", "refused", "failed"]
 
 

@@ -11,7 +11,8 @@ import zlib
 from array import array
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import accumulate, chain, count
 from typing import NamedTuple
 
@@ -19,11 +20,15 @@ import msgspec
 from msgspec import Raw
 
 from reviewsd.domain import times
+from reviewsd.domain.corrected import Withheld, correct
+from reviewsd.domain.corrections import Overlay
+from reviewsd.domain.corrections import load as load_corrections
 from reviewsd.domain.data_errors import member, show
 from reviewsd.domain.insights_file import INSIGHTS_FILE, InsightsFile, load_insights
 from reviewsd.domain.json_file import Findings, JsonFile, PartType
 from reviewsd.domain.records import KnownRuns, Progress, Records, RecordText, RunFacts, digest
-from reviewsd.domain.reviews import AggregateRating, Business, Review, Timestamp
+from reviewsd.domain.reviews import AggregateRating, Business, RemovedReview, Review, Timestamp
+from reviewsd.domain.withheld_words import remove_words
 
 REVIEWS_FILE = "reviews.json"
 SETTINGS_FILE = "insights.yaml"
@@ -49,11 +54,18 @@ class Dataset:
     latest: datetime.date | None
     """The latest review or reply date."""
     insights: InsightsFile | None
+    withheld: Withheld = field(default_factory=Withheld)
+    """What the owner has hidden."""
+    removed: tuple[RemovedReview, ...] = ()
+    """The reviews that are gone, newest first: those that the file names, and those that are hidden."""
 
     @property
     def updated_at(self) -> datetime.datetime | None:
-        """When a review changed last (``domain.times``); None where there are none."""
-        return times.from_microseconds(max(self.records.updated)) if self.records else None
+        """When a review changed last (``domain.times``), or a correction; None where there are none."""
+        moments = [] if self.withheld.latest is None else [self.withheld.latest]
+        if self.records:
+            moments.append(times.from_microseconds(max(self.records.updated)))
+        return max(moments, default=None)
 
 
 def load(
@@ -61,27 +73,65 @@ def load(
     insights: RecordText | None,
     progress: Progress = lambda *_: None,
     known: KnownRuns | None = None,
+    corrections: RecordText | None = None,
 ) -> Dataset:
-    """Validate both files as one unit.
+    """Validate the files as one unit, and correct the reviews.
 
     Args:
         reviews: Content of reviews.json, UTF-8, a leading BOM tolerated.
         insights: Content of insights.json, or None where there is none.
         progress: Told how far validation is.
         known: Runs of reviews that need not be validated again.
+        corrections: Content of corrections.json, or None where there is none.
 
     Raises:
-        DataError: One of them must not be published; carries the first findings of both.
+        DataError: One of them must not be published; carries the first findings of all.
     """
     findings = Findings()
     dataset = _load_reviews(JsonFile(REVIEWS_FILE, findings), reviews, progress, known)
+    if corrections is not None:
+        overlay = load_corrections(corrections, findings)
+        if dataset is not None and overlay is not None:
+            dataset = _corrected(dataset, Overlay(overlay), progress)
     extra = None
     if insights is not None:
         places = {} if dataset is None else dataset.records.places
         extra = load_insights(JsonFile(INSIGHTS_FILE, findings), insights, places, progress)
     if dataset is None or findings:
         raise findings.error()
-    return replace(dataset, insights=extra)
+    if insights is not None and (dataset.withheld.ids or dataset.withheld.names):
+        texts = partial(_texts, dataset.records)
+        cleaned = remove_words(bytes(insights), dataset.withheld, texts)
+        extra = load_insights(JsonFile(INSIGHTS_FILE, findings), cleaned, places, progress)
+    return replace(dataset, insights=extra, removed=_removed(dataset))
+
+
+def _corrected(dataset: Dataset, overlay: Overlay, progress: Progress) -> Dataset:
+    corrected = correct(dataset.records, overlay, progress)
+    return replace(
+        dataset,
+        records=corrected.records,
+        stars=corrected.stars,
+        latest=corrected.latest,
+        withheld=corrected.withheld,
+    )
+
+
+def _removed(dataset: Dataset) -> tuple[RemovedReview, ...]:
+    """The reviews that are gone, newest first."""
+    named = _REMOVED.decoder.decode(dataset.members.get("removed", Raw(b"[]")))
+    removed = {each.id: each for each in named}
+    for review_id, at in dataset.withheld.hidden.items():
+        removed[review_id] = RemovedReview(id=review_id, at=at)
+    for review_id in removed.keys() & dataset.records.ids:  # it came back
+        del removed[review_id]
+    return tuple(sorted(removed.values(), key=lambda each: (each.at, each.id), reverse=True))
+
+
+def _texts(records: Records) -> Iterator[str]:
+    """The texts of all reviews."""
+    for raw in records.raws(0, len(records)):
+        yield _REVIEW.decoder.decode(raw).text or ""
 
 
 _BUSINESS: PartType[Business] = PartType(Business)
@@ -91,7 +141,9 @@ _LIST: PartType[list[Raw]] = PartType(list[Raw])
 _OTHER_MEMBERS: dict[str, PartType[object]] = {
     "aggregate_rating": PartType(AggregateRating),
     "updated_at": PartType(Timestamp | None),
+    "removed": PartType(tuple[RemovedReview, ...]),
 }
+_REMOVED: PartType[tuple[RemovedReview, ...]] = PartType(tuple[RemovedReview, ...])
 
 
 def _load_reviews(

@@ -14,6 +14,7 @@ from msgspec import Raw
 
 from reviewsd.api.diagnostic import Diagnostic
 from reviewsd.domain import times
+from reviewsd.domain.corrections import CORRECTIONS_FILE
 from reviewsd.domain.data_errors import member, show
 from reviewsd.domain.dataset import REVIEWS_FILE, Dataset
 from reviewsd.domain.lint_insights import insight_doubts
@@ -31,7 +32,12 @@ _LATEST_ZONE: Final = datetime.timezone(datetime.timedelta(hours=14))
 """Where on earth a day begins first, so that no review of today counts as one of tomorrow."""
 _BOM: Final = b"\xef\xbb\xbf"
 _ULID: Final = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}", re.IGNORECASE)
-_TOP: Final = ("business", "aggregate_rating", "updated_at")  # reviews are there, or it is refused
+_TOP: Final = (
+    "business",
+    "aggregate_rating",
+    "updated_at",
+    "removed",
+)  # reviews are there, or it is refused
 
 
 class _Records(msgspec.Struct):
@@ -61,6 +67,8 @@ def doubts(
         yield _finding(path, reason)
     for path, reason in _aggregate(dataset):
         yield _finding(path, reason)
+    if (selection := dataset.withheld.selection(dataset.stars)) is not None:
+        yield Diagnostic(file=CORRECTIONS_FILE, path="$.reviews", reason=selection)
     given = msgspec.json.decode(dataset.members.get("updated_at", b"null"), type=_Moment)
     if given is not None and given > now:
         yield _finding("$.updated_at", _ahead(times.spelled(given)))

@@ -7,7 +7,7 @@ the file, which is why a review is cut out of it when it is asked for.
 import os
 import weakref
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from hashlib import blake2b
 from itertools import count
@@ -110,6 +110,7 @@ class Records(Sequence[Record]):
         self._sizes = array("I")
         self._digests = bytearray()
         self._order = array("I")
+        self._corrected: Mapping[int, bytes] = {}  # what is served in place of a part of the file
 
     @cached_property
     def places(self) -> dict[str, int]:
@@ -139,6 +140,30 @@ class Records(Sequence[Record]):
             self._order.extend(numbers)
         self.updated = array("q", map(self.updated.__getitem__, self._order))
 
+    def corrected(
+        self, changes: Mapping[int, bytes | None], updated: Mapping[int, int]
+    ) -> "Records":
+        """Return the reviews with some replaced or left out; their ids, days and order stay.
+
+        Args:
+            changes: By position what takes the place of a review; None leaves it out.
+            updated: By position when it changed last (``times.microseconds``), where that has changed.
+        """
+        made = Records(self.text)
+        positions = [each for each in range(len(self)) if changes.get(each, b"") is not None]
+        made.ids = [self.ids[each] for each in positions]
+        made.days = array("i", map(self.days.__getitem__, positions))
+        made.updated = array("q", (updated.get(each, self.updated[each]) for each in positions))
+        made._order = array("I", map(self._order.__getitem__, positions))
+        made._begins, made._sizes = self._begins, self._sizes
+        made._digests = bytearray(self._digests)
+        made._corrected = {
+            self._order[position]: raw for position, raw in changes.items() if raw is not None
+        }
+        for number, raw in made._corrected.items():
+            made._digests[number * DIGEST : (number + 1) * DIGEST] = digest(raw)
+        return made
+
     def by_change(self) -> "array[int]":
         """Return the positions, the review that changed last first."""
         newest = sorted(range(len(self)), key=self.updated.__getitem__, reverse=True)
@@ -155,6 +180,8 @@ class Records(Sequence[Record]):
             yield self._raw(number)
 
     def _raw(self, number: int) -> bytes:
+        if number in self._corrected:
+            return self._corrected[number]
         begin, size, text = self._begins[number], self._sizes[number], self.text
         if isinstance(text, MappedFile):
             return text.read_at(begin, size)

@@ -27,6 +27,7 @@ Matched = Annotated[NonNegative, Meta(description="All that match")]
 NextCursor = Annotated[str | None, Meta(description="null on the last page")]
 NextOffset = Annotated[int | None, Meta(description="null on the last page")]
 NothingMatches = Annotated[str | UnsetType, Meta(description="Why nothing matches")]
+Withheld = str | UnsetType
 Missing = fragments.Unknown
 NewestFirst = Annotated[tuple[Listed, ...], Meta(description="Newest first")]
 
@@ -44,6 +45,7 @@ class Profile(Struct):
     business: Annotated[dict[str, Raw], Meta(description=_PROFILE)]
     aggregate_rating: AggregateRating
     review_count: Annotated[NonNegative, Meta(description="Reviews in the data set")]
+    note: Withheld = UNSET
 
 
 class FoundReviews(Struct):
@@ -64,6 +66,7 @@ class FoundSince(Struct):
     returned: NonNegative
     reviews: Annotated[tuple[dict[str, Raw], ...], Meta(description="As search_reviews has them")]
     next_cursor: NextCursor
+    note: Withheld = UNSET
 
 
 class Topics(Struct):

@@ -3,6 +3,7 @@
 from itertools import takewhile
 from typing import cast
 
+import msgspec
 from msgspec.structs import replace
 
 from reviewsd.domain.insights import PerReview
@@ -28,6 +29,8 @@ from reviewsd.snapshot.snapshots import Snapshot
 
 _INSIGHT_FILTERS = (*fragments.FILTERS.values(), "sentiment")
 """Filters that need insights."""
+
+_text = msgspec.json.Decoder(str)
 
 _FEW = "the filter knows only the reviews that entities list"
 
@@ -75,16 +78,24 @@ def _page(call: Call, query: SearchQuery, first_member: bytes = b"") -> ToolStep
     cursor = snapshot.cursor(hits, query.sort)
     next_cursor = None if cursor is None else cursor.encode()
     head, tail = documents.search_ends(hits.matched, count, next_cursor)
+    note = ""
     if (
         not call.values.keys().isdisjoint(_INSIGHT_FILTERS)
         and fragments.PER_REVIEW not in snapshot.manifest.sections
     ):
-        tail = with_note(tail, f"{fragments.not_known([fragments.PER_REVIEW])}; {_FEW}")
+        note = f"{fragments.not_known([fragments.PER_REVIEW])}; {_FEW}"
     elif not hits.matched:
-        tail = with_note(tail, _note(call, query))
+        note = _note(call, query)
+    tail = with_note(tail, "; ".join(filter(None, (note, _withheld(snapshot)))))
     if first_member:
         head = b"{%b%b" % (first_member, head[1:])
     return list_result(head, records, snapshot.excerpts.escaped(positions), tail)
+
+
+def _withheld(snapshot: Snapshot) -> str:
+    """Return what readers are told of withheld reviews; empty where there are none."""
+    rows = snapshot.sections.rows(fragments.WITHHELD)
+    return _text.decode(snapshot.sections.joined(rows)) if rows else ""
 
 
 def _note(call: Call, query: SearchQuery) -> str:

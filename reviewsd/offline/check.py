@@ -22,6 +22,7 @@ from reviewsd.config import load as configuration
 from reviewsd.config.errors import ConfigError, of_file
 from reviewsd.config.load import Loaded
 from reviewsd.config.schema import Config, Data
+from reviewsd.domain.corrections import CORRECTIONS_FILE
 from reviewsd.domain.data_errors import MAX_FINDINGS, DataError
 from reviewsd.domain.dataset import REVIEWS_FILE, SETTINGS_FILE, Dataset, load
 from reviewsd.domain.diagnostic_text import rendered
@@ -138,12 +139,16 @@ def _inspect_data(folder: Path, config: Config | None, tell: Callable[[Step], No
         return _unread(folder, WRITTEN)
     except OSError as error:
         return _unread(folder, f"cannot read now: {error.strerror}")
-    texts = {REVIEWS_FILE: found.reviews, INSIGHTS_FILE: found.insights or b""}
+    texts = {
+        REVIEWS_FILE: found.reviews,
+        INSIGHTS_FILE: found.insights or b"",
+        CORRECTIONS_FILE: found.corrections or b"",
+    }
     _, problems = insights_settings.examine(found.settings or b"", str(folder / SETTINGS_FILE))
     problem_count = len(problems)
     problems = problems[:MAX_FINDINGS]
     try:
-        dataset = load(found.reviews, found.insights, progress)
+        dataset = load(found.reviews, found.insights, progress, corrections=found.corrections)
     except DataError as error:
         problems += _placed(folder, texts, error.findings)
         return _Found(problems=problems, problem_count=problem_count + error.total)

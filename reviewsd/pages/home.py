@@ -105,7 +105,7 @@ def about(renderer: Renderer) -> Iterator[str]:
     if not site.count:
         return
     yield from _checked(renderer)
-    yield words("about_order")
+    yield words("about_order_withheld" if site.withheld.count else "about_order")
     if counted.critical:
         yield plural(
             "about_replies",

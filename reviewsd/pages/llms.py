@@ -72,6 +72,8 @@ def _head(site: Site) -> Iterator[str]:
         yield f"How these reviews are collected and checked, says the business: {statement}"
     if site.count and not site.statistics.verified:
         yield _UNVERIFIED
+    if withheld := site.withheld.sentence(site.count):
+        yield f"{withheld}."
     yield _RULE
 
 

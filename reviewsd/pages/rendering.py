@@ -103,6 +103,7 @@ class Renderer:
                 "site_has_insights": site.insights is not None,
                 "as_of": self._as_of(),
                 "verified_note": self._verified_note(),
+                "withheld_note": self._withheld_note(),
             },
             bytecode=bytecode,
         )
@@ -150,6 +151,25 @@ class Renderer:
             return stated or self.words("verified_meaning")
         unverified = self.words("unverified_one" if self.site.count == 1 else "unverified")
         return f"{stated} {unverified}" if stated else unverified
+
+    def _withheld_note(self) -> str | None:
+        """Return how many reviews are not shown and why; None where all are."""
+        withheld = self.site.withheld
+        if not withheld.count:
+            return None
+        reasons = "; ".join(
+            self.words(
+                "withheld_reason", count=self.language.number(count), reason=self.words(name)
+            )
+            for name, count in withheld.reasons.items()
+        )
+        total = self.site.count + withheld.count - withheld.wordless
+        return self.plural(
+            f"withheld_{withheld.extent}",
+            withheld.count,
+            total=self.language.number(total),
+            reasons=reasons,
+        )
 
     def _as_of(self) -> str | None:
         """The day of the last change."""

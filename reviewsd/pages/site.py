@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
+from reviewsd.domain.corrected import Withheld
 from reviewsd.domain.insights import Insights
 from reviewsd.domain.reviews import AggregateRating, Business, Review
 
@@ -65,6 +66,8 @@ class Site:
     newest: tuple[Review, ...]
     """At most ``NEWEST``."""
     statistics: Statistics
+    withheld: Withheld = field(default_factory=Withheld)
+    """What the owner has hidden."""
     insights: Insights | None = None
     """All but ``per_review``."""
     insights_note: str | None = None

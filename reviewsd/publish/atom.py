@@ -17,6 +17,7 @@ from reviewsd.publish.feed import FeedEntry, FeedFrame, FeedPage
 
 MEDIA_TYPE = "application/atom+xml; charset=utf-8"
 NAMESPACE = "http://www.w3.org/2005/Atom"
+TOMBSTONES = "http://purl.org/atompub/tombstones/1.0"
 
 _LINKED_TYPE = "application/atom+xml"
 
@@ -34,12 +35,17 @@ _WHITE = {ord(each): f"&#{ord(each)};" for each in "\r\n\t"}
 
 
 def render(page: FeedPage) -> Iterator[bytes]:
-    """A page of the feed as UTF-8 XML, in parts: its beginning, each entry, its end."""
+    """A page of the feed as UTF-8 XML, in parts: its beginning, each entry, what is gone (RFC 6721), its end."""
     head = '<?xml version="1.0" encoding="UTF-8"?>\n<feed'
     head += _attributes({"xmlns": NAMESPACE, "xml:lang": page.frame.business.language})
+    if page.removed:
+        head += _attributes({"xmlns:at": TOMBSTONES})
     yield f"{head}>{''.join(_head(page))}".encode()
     for entry in page.entries:
         yield f"<entry>{''.join(_entry(page.frame, entry))}</entry>".encode()
+    for gone in page.removed:
+        deleted = {"ref": _review_tag(page.frame, gone.id), "when": times.spelled(gone.at)}
+        yield f"<at:deleted-entry{_attributes(deleted)} />".encode()
     yield b"</feed>"
 
 
@@ -68,7 +74,7 @@ def _head(page: FeedPage) -> Iterator[str]:
 
 def _entry(frame: FeedFrame, entry: FeedEntry) -> Iterator[str]:
     review = entry.review
-    yield _element("id", _tag(frame, "review:" + quote(review.id, safe=urls.SEGMENT + "/?")))
+    yield _element("id", _review_tag(frame, review.id))
     yield _element("title", feeds.title(review))
     yield _element("published", times.spelled(times.published_at(review)))
     yield _element("updated", times.spelled(times.updated_at(review)))
@@ -87,6 +93,10 @@ def _entry(frame: FeedFrame, entry: FeedEntry) -> Iterator[str]:
 def _tag(frame: FeedFrame, specific: str) -> str:
     """A tag URI of ours (RFC 4151)."""
     return f"tag:{frame.authority},{frame.year}:{specific}"
+
+
+def _review_tag(frame: FeedFrame, review_id: str) -> str:
+    return _tag(frame, "review:" + quote(review_id, safe=urls.SEGMENT + "/?"))
 
 
 def _element(name: str, text: str) -> str:

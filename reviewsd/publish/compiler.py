@@ -40,12 +40,14 @@ from reviewsd.publish.site import StatisticsCounter
 from reviewsd.snapshot import layout
 from reviewsd.snapshot.columns import ColumnsWriter
 from reviewsd.snapshot.digests import DigestsWriter
-from reviewsd.snapshot.layout import Document, File, Manifest, Writer
+from reviewsd.snapshot.layout import Document, File, GoneReviews, Manifest, Writer
 from reviewsd.snapshot.mentions import MentionIndex, mention_positions
 from reviewsd.snapshot.records import RecordsWriter
 from reviewsd.snapshot.text_index_writer import SegmentsWriter
 
 JSON = "application/json"
+
+_encode = msgspec.json.Encoder(order="sorted").encode
 
 _CHUNK = 1 << 20
 _STEP = 10_000  # records between two steps of progress
@@ -124,6 +126,11 @@ def _compile(
         compressor.begin(INSIGHTS_FILE, files[INSIGHTS_FILE].size)
         rendered[urls.INSIGHTS, JSON] = INSIGHTS_FILE
         mentions = mention_positions(dataset.insights, places)
+    if dataset.removed or dataset.withheld.keys:
+        gone = GoneReviews(
+            ids=frozenset(each.id for each in dataset.removed), keys=dataset.withheld.keys
+        )
+        files[layout.GONE] = layout.write(target, layout.GONE, _encode(gone))
     counted = StatisticsCounter()
     with SegmentsWriter(target, len(dataset.records), earlier and earlier.folder) as texts:
         columns = ColumnsWriter(target, texts)
@@ -296,7 +303,8 @@ def _first_page(dataset: Dataset, frame: FeedFrame) -> FeedPage:
     if len(dataset.records) > feed.MAX_ENTRIES:
         following = Cursor(newest[-1].date, newest[-1].id).encode()
     entries = tuple(map(frame.entry, newest, mentions))
-    return FeedPage(frame=frame, entries=entries, following=following)
+    removed = dataset.removed[: feed.MAX_ENTRIES]
+    return FeedPage(frame=frame, entries=entries, following=following, removed=removed)
 
 
 def _quote(target: Path, file: str) -> File:

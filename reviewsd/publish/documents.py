@@ -19,7 +19,7 @@ from reviewsd.domain import times
 from reviewsd.domain.dataset import Dataset
 from reviewsd.domain.insights import NOT_FILLED_IN, Insights
 from reviewsd.domain.insights_file import InsightsFile
-from reviewsd.domain.reviews import AggregateRating, Business, OwnerReply, Review
+from reviewsd.domain.reviews import AggregateRating, Business, OwnerReply, Review, WithheldCount
 from reviewsd.http1.representation import Buffer
 
 BEST_RATING, WORST_RATING = 5, 1
@@ -157,26 +157,41 @@ def updated_at(dataset: Dataset) -> str | None:
     """When the data changed last, RFC 3339 in UTC; from the data, never from a clock (contract 3)."""
     given = dataset.members.get("updated_at", Raw(b"null"))
     moment = msgspec.json.decode(given, type=datetime.datetime | None) or dataset.updated_at
+    corrected = dataset.withheld.latest
+    if moment is not None and corrected is not None:
+        moment = max(moment, corrected)
     return None if moment is None else times.spelled(moment)
+
+
+def withheld(dataset: Dataset) -> bytes | None:
+    """What readers are told of reviews that the owner withholds; None where there are none."""
+    if not dataset.withheld.count:
+        return None
+    return _encode(
+        WithheldCount(count=dataset.withheld.count, reasons=dict(dataset.withheld.reasons))
+    )
 
 
 def reviews_head(dataset: Dataset) -> bytes:
     """What stands before the first review of ``/reviews.json``."""
-    known = (
-        ("business", business(dataset)),
-        ("aggregate_rating", aggregate_rating(dataset)),
-        ("updated_at", _encode(updated_at(dataset))),
-    )
-    return join_members(known)[:-1] + b',"reviews":['
+    known = {
+        "business": business(dataset),
+        "aggregate_rating": aggregate_rating(dataset),
+        "withheld": withheld(dataset),
+        "updated_at": _encode(updated_at(dataset)),
+    }
+    given = ((name, value) for name, value in known.items() if value is not None)
+    return join_members(given)[:-1] + b',"reviews":['
 
 
 def reviews_tail(dataset: Dataset) -> bytes:
-    """What stands after the last review: unknown members."""
-    known = {"business", "aggregate_rating", "updated_at"}
-    extra = [
-        (name, complete(raw)) for name, raw in sorted(dataset.members.items()) if name not in known
-    ]
-    return b"]" + (b"," if extra else b"") + join_members(extra)[1:]
+    """What stands after the last review: unknown members, and the reviews that are gone."""
+    known = {"business", "aggregate_rating", "withheld", "updated_at", "removed"}
+    extra = {name: complete(raw) for name, raw in dataset.members.items() if name not in known}
+    if dataset.removed:
+        gone = [{"id": each.id, "at": times.spelled(each.at)} for each in dataset.removed]
+        extra["removed"] = _encode(gone)
+    return b"]" + (b"," if extra else b"") + join_members(sorted(extra.items()))[1:]
 
 
 def insights(file: InsightsFile, dataset: Dataset) -> typing.Iterator[bytes | memoryview]:

@@ -17,7 +17,7 @@ from reviewsd.domain.dataset import Dataset
 from reviewsd.domain.insights import Entity, named, slug
 from reviewsd.domain.insights_file import Mentions
 from reviewsd.domain.naming import mention_key
-from reviewsd.domain.reviews import Business, Review
+from reviewsd.domain.reviews import Business, RemovedReview, Review
 from reviewsd.http1 import urls
 from reviewsd.pages.environment import printed
 from reviewsd.publish import documents
@@ -93,6 +93,8 @@ class FeedPage:
     """The name of this page; None for the first one, which is the topic."""
     following: str | None = None
     """The name of the next page; None on the last."""
+    removed: Sequence[RemovedReview] = ()
+    """The reviews that went last, at most ``MAX_ENTRIES``; only on the first page."""
 
 
 def frame_of(dataset: Dataset, base_url: str, authority: str, year: int) -> FeedFrame:
@@ -165,6 +167,7 @@ def _paragraphs(text: str) -> str:
 
 
 def updated(page: FeedPage) -> str | None:
-    """When an entry of a page changed last; None where nobody knows. Never the clock (interfaces.md 3)."""
+    """When an entry of a page changed or went last; None if that is unknown. Never the clock (interfaces.md 3)."""
     moments = [times.updated_at(entry.review) for entry in page.entries]
+    moments += [each.at for each in page.removed]
     return times.spelled(max(moments)) if moments else page.frame.updated_at

@@ -33,7 +33,7 @@ from reviewsd.publish.excerpts import MAX_EXCERPT, MAX_LISTED, excerpt, head, wh
 from reviewsd.snapshot.fragment_store import FragmentStoreWriter
 from reviewsd.snapshot.layout import File
 
-BUSINESS, SUMMARY = "business", "summary"
+BUSINESS, SUMMARY, WITHHELD = "business", "summary", "withheld"
 ASPECTS, TECHNICIANS, SERVICES, TOPICS = "aspects", "technicians", "services", "topics"
 PROBLEMS, SERVICE_AREAS = "problems", "service_areas"
 TREND, MONTHS, FAQ = "trend", "months", "faq"
@@ -163,6 +163,8 @@ def write(
     """
     sections = FragmentStoreWriter(target)
     sections.put(BUSINESS, [_business(dataset, whole_in(base_url + urls.REVIEWS))])
+    if sentence := withheld(dataset):
+        sections.put(WITHHELD, [_encode(sentence)])
     if dataset.insights is not None:
         rest = whole_in(base_url + urls.INSIGHTS)
         _write_insights(dataset.insights, dataset, sections, rest)
@@ -172,16 +174,19 @@ def write(
 def _business(dataset: Dataset, rest: str) -> bytes:
     profile = documents.business(dataset)
     rating = documents.aggregate_rating(dataset)
-    return documents.join_members(
-        (
-            ("business", excerpt(profile, MAX_EXCERPT, Business.__struct_fields__, rest)),
-            (
-                "aggregate_rating",
-                excerpt(rating, MAX_LISTED, AggregateRating.__struct_fields__, rest),
-            ),
-            ("review_count", _encode(len(dataset.records))),
-        )
-    )
+    members = {
+        "business": excerpt(profile, MAX_EXCERPT, Business.__struct_fields__, rest),
+        "aggregate_rating": excerpt(rating, MAX_LISTED, AggregateRating.__struct_fields__, rest),
+        "review_count": _encode(len(dataset.records)),
+    }
+    if sentence := withheld(dataset):
+        members[_NOTE] = _encode(sentence)
+    return documents.join_members(members.items())
+
+
+def withheld(dataset: Dataset) -> str:
+    """What agents are told of reviews that the owner withholds; empty where there are none."""
+    return dataset.withheld.sentence(len(dataset.records))
 
 
 class _RenderedEntity(NamedTuple):
@@ -338,8 +343,10 @@ def _summary(
     members["totals"] = _encode({name: len(entities) for name, entities in rendered.items()})
     members |= {name: _index(name, entities) for name, entities in rendered.items()}
     wanted = ("review_count", "overall_sentiment", *_LISTS)
-    if missing := [name for name in wanted if name not in members]:
-        members[_NOTE] = _encode(not_known(missing))
+    missing = [name for name in wanted if name not in members]
+    notes = [not_known(missing)] if missing else []
+    if notes := [*notes, *filter(None, [withheld(dataset)])]:
+        members[_NOTE] = _encode("; ".join(notes))
     return excerpt(documents.join_members(members.items()), MAX_EXCERPT, members, rest)
 
 

@@ -12,7 +12,7 @@ from msgspec import Struct
 from pyroaring import __croaring_version__
 
 from reviewsd.analysis.labels import RULES
-from reviewsd.api.jobs import Step
+from reviewsd.api.jobs import Guard, Step
 from reviewsd.publish.compiler import CompileSettings
 from reviewsd.snapshot import layout
 
@@ -94,7 +94,7 @@ class Job(Struct, frozen=True, kw_only=True):
     order: PublicationOrder
     version: str
     now: float
-    force: bool = False
+    lifted: frozenset[Guard] = frozenset()
     memory: MemoryLimit | None = None
     bytecode: dict[str, bytes] = {}
     """Of the templates of an earlier run."""

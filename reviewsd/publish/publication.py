@@ -30,6 +30,7 @@ import msgspec
 from reviewsd.analysis.settings import InsightSettings
 from reviewsd.api.diagnostic import Diagnostic
 from reviewsd.api.jobs import InsightsOrigin, Step
+from reviewsd.domain.corrections import CORRECTIONS_FILE
 from reviewsd.domain.data_errors import DataError
 from reviewsd.domain.dataset import REVIEWS_FILE, Dataset, load
 from reviewsd.domain.records import KnownRuns, Progress, RecordText
@@ -54,6 +55,7 @@ from reviewsd.publish.sources import Sources, Unsettled
 from reviewsd.snapshot import layout
 from reviewsd.snapshot.layout import (
     BuildInfo,
+    Fingerprint,
     Manifest,
     open_manifest,
     open_seen,
@@ -92,9 +94,12 @@ def _publish_aside(job: Job, progress: Progress, snapshots: Path, aside: Path) -
     order = job.order
     previous = open_manifest(snapshots / layout.CURRENT)
     build_key = order.build_key(job.version)
+    before = open_seen(snapshots / layout.CURRENT)
     earlier = Earlier(snapshots / layout.CURRENT, build_key.encode())
     try:
         found = _read_settled(order)
+        if before is not None and "corrections" not in job.lifted:
+            _guard_corrections(found.fingerprint, before.fingerprint)
 
         def tell(stage: str, done: int, total: int) -> None:
             found.forget()
@@ -102,8 +107,9 @@ def _publish_aside(job: Job, progress: Progress, snapshots: Path, aside: Path) -
 
         with CheckedRuns(earlier, aside) as known:
             dataset, settings = load_sources(found, tell, known)
-        if order.max_shrink is not None and previous is not None and not job.force:
-            _guard_shrink(len(dataset.records), previous.review_count, order.max_shrink)
+        if order.max_shrink is not None and previous is not None and "shrink" not in job.lifted:
+            count = len(dataset.records) + len(dataset.withheld.hidden)
+            _guard_shrink(count, previous.review_count, order.max_shrink)
     except DataError as error:
         return Refused(tuple(error.lines()))
     except Unsettled:
@@ -127,7 +133,6 @@ def _publish_aside(job: Job, progress: Progress, snapshots: Path, aside: Path) -
     compiled = bytecode.used if bytecode.used.keys() - job.bytecode.keys() else {}
     revision = hashlib.sha256(encoded).hexdigest()[:16]
     unchanged = previous == manifest
-    before = open_seen(snapshots / layout.CURRENT)
     seen = BuildInfo(
         fingerprint=found.fingerprint,
         build_key=build_key,
@@ -165,7 +170,7 @@ def load_sources(
     except DataError as error:
         refusals.append(error)
     try:
-        dataset = load(found.reviews, found.insights, progress, known)
+        dataset = load(found.reviews, found.insights, progress, known, found.corrections)
     except DataError as error:
         refusals.append(error)
     if refusals:
@@ -214,6 +219,20 @@ def _read_settled(order: PublicationOrder) -> Sources[RecordText]:
             )
         time.sleep(_SETTLE_SECONDS)
     raise Unsettled
+
+
+def _guard_corrections(now: Fingerprint, before: Fingerprint) -> None:
+    """Refuse data whose corrections are gone, so that no hidden review is shown by mistake.
+
+    Raises:
+        DataError: They are.
+    """
+    if before.corrections is not None and now.corrections is None:
+        reason = (
+            "is missing, and what it hid would be shown; put it back, "
+            "or use reload --without-corrections"
+        )
+        raise DataError((Diagnostic(file=CORRECTIONS_FILE, reason=reason),))
 
 
 def _guard_shrink(count: int, before: int, share: float) -> None:

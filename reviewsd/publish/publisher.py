@@ -19,7 +19,7 @@ from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
 from twisted.logger import Logger
 
-from reviewsd.api.jobs import ReloadOutcome, Step
+from reviewsd.api.jobs import Guard, ReloadOutcome, Step
 from reviewsd.publish.compile_process import ChildError, StepObserver
 from reviewsd.publish.messages import (
     Job,
@@ -97,7 +97,7 @@ class Publisher:
         self._busy = False
         self._waiting: list[_Waiter] = []
         self._next: list[_Waiter] = []  # for whom no run is started
-        self._forced = False
+        self._lifted: frozenset[Guard] = frozenset()
         self._bytecode: dict[str, bytes] = {}  # for the next run, which would compile it again
         self._observers: list[Callable[[Report], None]] = []
         self._logged: tuple[str, ...] = ()  # the problems that the log already knows
@@ -130,12 +130,12 @@ class Publisher:
         self._order = order
 
     def reload(
-        self, *, force: bool = False, progress: StepObserver | None = None
+        self, *, lifted: frozenset[Guard] = frozenset(), progress: StepObserver | None = None
     ) -> Deferred[Report]:
         """Publish what the files say now.
 
         Args:
-            force: Although many reviews are gone (``data.max_shrink``).
+            lifted: Guards that let the data pass this time.
             progress: Told how far the run is.
 
         Returns:
@@ -143,7 +143,7 @@ class Publisher:
         """
         report: Deferred[Report] = Deferred()
         self._waiting.append((report, progress))
-        self._forced |= force
+        self._lifted |= lifted
         if not self._busy:
             self._busy = True
             self._tasks.start("publish", self._work())
@@ -165,15 +165,15 @@ class Publisher:
             while self._waiting:
                 self._drop_retry()
                 waiting, self._waiting, self._next = self._waiting + self._next, [], []
-                forced, self._forced = self._forced, False
+                lifted, self._lifted = self._lifted, frozenset()
                 listeners = [progress for _, progress in waiting if progress is not None]
-                report = await self._publish(forced, listeners)
+                report = await self._publish(lifted, listeners)
                 for waiter, _ in waiting:
                     waiter.callback(report)
         finally:
             self._busy = False
 
-    async def _publish(self, forced: bool, listeners: list[StepObserver]) -> Report:  # noqa: FBT001  ours
+    async def _publish(self, lifted: frozenset[Guard], listeners: list[StepObserver]) -> Report:
         def tell(step: Step) -> None:
             for listener in listeners:
                 listener(step)
@@ -181,8 +181,8 @@ class Publisher:
         began = time.monotonic()
         outcome, problems = _logged(Unchanged(""))
         try:
-            if forced or not await self._up_to_date():
-                outcome, problems = _logged(await self._run_child(forced, tell))
+            if lifted or not await self._up_to_date():
+                outcome, problems = _logged(await self._run_child(lifted, tell))
                 self._snapshots.refresh()
                 if outcome != "refused" and self._snapshots.stale:
                     outcome, problems = "failed", (_UNOPENED,)
@@ -196,7 +196,7 @@ class Publisher:
             self._log.failure("publishing failed")
             outcome, problems = "failed", (f"publishing failed: {error!r}",)
         if outcome == "failed":
-            self._plan_retry(forced)
+            self._plan_retry(lifted)
         else:
             self._pause = RETRY_FIRST
         report = Report(
@@ -209,13 +209,13 @@ class Publisher:
         self._note(report)
         return report
 
-    async def _run_child(self, forced: bool, progress: StepObserver) -> Outcome:  # noqa: FBT001  ours
+    async def _run_child(self, lifted: frozenset[Guard], progress: StepObserver) -> Outcome:
         self._snapshots.discard_damaged()
         job = Job(
             order=self._order,
             version=self._version,
             now=time.time(),
-            force=forced,
+            lifted=lifted,
             bytecode=self._bytecode,
         )
         result = await self._run(job, progress)
@@ -233,8 +233,8 @@ class Publisher:
                 type="load",
             )
 
-    def _plan_retry(self, forced: bool) -> None:  # noqa: FBT001  ours
-        self._retry = self._clock.callLater(self._pause, partial(self.reload, force=forced))
+    def _plan_retry(self, lifted: frozenset[Guard]) -> None:
+        self._retry = self._clock.callLater(self._pause, partial(self.reload, lifted=lifted))
         self.retry_at = time.time() + self._pause
         self._pause = min(2 * self._pause, RETRY_MOST)
 

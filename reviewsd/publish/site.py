@@ -146,6 +146,7 @@ def make(
             msgspec.json.decode(record.raw, type=Review) for record in dataset.records[:NEWEST]
         ),
         statistics=counted,
+        withheld=dataset.withheld,
         insights=None if dataset.insights is None else dataset.insights.typed,
         insights_note=_note(dataset),
         templates=templates,

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import BinaryIO, Generic, TypeVar, overload
 
 from reviewsd.api.diagnostic import Diagnostic
+from reviewsd.domain.corrections import CORRECTIONS_FILE
 from reviewsd.domain.data_errors import DataError
 from reviewsd.domain.dataset import REVIEWS_FILE, SETTINGS_FILE
 from reviewsd.domain.insights_file import INSIGHTS_FILE
@@ -55,6 +56,8 @@ class Sources(Generic[T]):
     """None when there is no insights.json."""
     settings: bytes | None = None
     """None when there is no insights.yaml."""
+    corrections: T | None = None
+    """None when there is no corrections.json."""
     templates: Mapping[str, str] = field(default_factory=dict)
     """The operator's, by name."""
     fingerprint: Fingerprint
@@ -84,6 +87,7 @@ def fingerprint(data_dir: Path, templates_dir: Path | None = None) -> Fingerprin
         reviews=_look(data_dir / REVIEWS_FILE),
         insights=_look(data_dir / INSIGHTS_FILE),
         settings=_look(data_dir / SETTINGS_FILE),
+        corrections=_look(data_dir / CORRECTIONS_FILE),
         templates=_template_fingerprints(templates_dir),
     )
 
@@ -135,6 +139,7 @@ def read(
         (REVIEWS_FILE, before.reviews, max_bytes),
         (INSIGHTS_FILE, before.insights, max_bytes),
         (SETTINGS_FILE, before.settings, _MAX_SETTINGS),
+        (CORRECTIONS_FILE, before.corrections, max_bytes),
     ):
         try:
             contents[name] = _content(data_dir / name, seen, limit, copies)
@@ -155,6 +160,7 @@ def read(
     return Sources(
         reviews=contents[REVIEWS_FILE],
         insights=contents.get(INSIGHTS_FILE),
+        corrections=contents.get(CORRECTIONS_FILE),
         settings=None if settings is None else settings[:],
         templates=templates,
         fingerprint=before,

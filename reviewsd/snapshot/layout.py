@@ -24,7 +24,7 @@ from reviewsd.api.jobs import InsightsOrigin
 
 T = TypeVar("T")
 
-LAYOUT = 11
+LAYOUT = 12
 """Raised when an older program could not read the folder, or a newer one not this."""
 
 GZIP = ".gz"
@@ -68,6 +68,9 @@ FEED = "feed_frame.json"
 
 PAGES = "pages.json"
 """What pages that are made for a request are put together from (``pages.frames``); not where there are none."""
+
+GONE = "gone.json"
+"""The reviews whose pages are gone (``GoneReviews``); not where there are none."""
 
 BLOCKS = "blocks.column"
 """What the analyser found and counted, for the next publication (``publish.counted_blocks``). Only where the
@@ -154,6 +157,14 @@ class Manifest(Struct, frozen=True, kw_only=True):
     """By name: the first row and the one after the last (``snapshot.fragment_store``)."""
 
 
+class GoneReviews(Struct, frozen=True, kw_only=True):
+    """The reviews that were here, or that must not be (corrections.md)."""
+
+    ids: frozenset[str]
+    keys: frozenset[str]
+    """Merge keys (``domain.corrections``)."""
+
+
 class FileFingerprint(Struct, frozen=True, kw_only=True):
     """What the file system says about one file; equal means not replaced and not written."""
 
@@ -175,6 +186,7 @@ class Fingerprint(Struct, frozen=True, kw_only=True):
     insights: FileFingerprint | None
     settings: FileFingerprint | None = None
     """Of insights.yaml."""
+    corrections: FileFingerprint | None = None
     templates: dict[str, FileFingerprint] = {}
     """Of the operator's templates, by name."""
 

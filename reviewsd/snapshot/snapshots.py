@@ -18,6 +18,7 @@ import msgspec
 from pyroaring import BitMap
 from twisted.logger import Logger
 
+from reviewsd.domain.corrections import merge_key
 from reviewsd.domain.insights_file import INSIGHTS_FILE
 from reviewsd.domain.naming import Ambiguous, mention_key
 from reviewsd.domain.search_query import NEWEST, Cursor, SearchQuery
@@ -28,7 +29,14 @@ from reviewsd.snapshot import layout
 from reviewsd.snapshot.columns import set_key
 from reviewsd.snapshot.digests import Digests
 from reviewsd.snapshot.fragment_store import FragmentStore
-from reviewsd.snapshot.layout import BuildInfo, Document, Manifest, open_manifest, open_seen
+from reviewsd.snapshot.layout import (
+    BuildInfo,
+    Document,
+    GoneReviews,
+    Manifest,
+    open_manifest,
+    open_seen,
+)
 from reviewsd.snapshot.numbering import Numbering
 from reviewsd.snapshot.position_sets import Columns
 from reviewsd.snapshot.records import Excerpts, SnapshotRecords
@@ -108,6 +116,7 @@ class Snapshot:
         self.pages = files.get(layout.PAGES)
         """What pages are put together from; None where there are none (``pages.frames``)."""
         self._ids = files[layout.IDS].cast("I")
+        self._gone = _gone_reviews.decode(files.get(layout.GONE, _NONE_GONE))
         self._insights, self._insight_spans = memoryview(b""), memoryview(b"").cast("Q")
         if manifest.insights:
             self._insights = files[INSIGHTS_FILE]
@@ -135,6 +144,10 @@ class Snapshot:
             if found is None or there == review_id.strip():
                 found = position
         return found
+
+    def is_gone(self, review_id: str) -> bool:
+        """Whether a review was here, or must not be."""
+        return review_id in self._gone.ids or merge_key(review_id) in self._gone.keys
 
     def neighbours(self, review_id: str) -> Sequence[int]:
         """The positions of the reviews between whose ids an id would stand."""
@@ -165,6 +178,8 @@ class Snapshot:
         return self.records.cursor_at(hits.positions[-1], sort)
 
 
+_gone_reviews = msgspec.json.Decoder(GoneReviews)
+_NONE_GONE = b'{"ids":[],"keys":[]}'
 _names = msgspec.json.Decoder(tuple[str, ...])
 
 

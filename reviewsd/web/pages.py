@@ -6,6 +6,7 @@ that review: it survives changes of other reviews.
 
 import hashlib
 from collections.abc import Generator
+from http import HTTPStatus
 from typing import Final
 from urllib.parse import unquote_to_bytes
 
@@ -98,7 +99,9 @@ class PageReads:
         if position is None and id.endswith(_TWIN):
             position, twin = snapshot.position(id.removesuffix(_TWIN)), True
         if position is None:
-            return self._responses.page_error(404, published.failed, published.review_not_found)
+            gone = snapshot.is_gone(id) or snapshot.is_gone(id.removesuffix(_TWIN))
+            status = HTTPStatus.GONE if gone else HTTPStatus.NOT_FOUND
+            return self._responses.page_error(status, published.failed, published.review_not_found)
         review = _review.decode(snapshot.records.at(position))
         own = urls.permalink(review.id)
         pages = published.pages

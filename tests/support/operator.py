@@ -7,7 +7,7 @@ from twisted.internet.defer import Deferred, succeed
 
 from reviewsd.admin.reload import Reloaded, Reloading
 from reviewsd.api.hub import Block, HubState, Listing, PendingIntent, TopicState
-from reviewsd.api.jobs import ConfigChanges, PushResult, Step
+from reviewsd.api.jobs import ConfigChanges, Guard, PushResult, Step
 from reviewsd.api.times import instant
 from reviewsd.publish.compile_process import StepObserver
 from reviewsd.publish.publisher import Publisher
@@ -188,7 +188,7 @@ class DataReloading(Reloading):
         self.changes = ConfigChanges()
 
     async def reload(
-        self, *, force: bool = False, progress: StepObserver | None = None
+        self, *, lifted: frozenset[Guard] = frozenset(), progress: StepObserver | None = None
     ) -> Reloaded:
-        report = await self._publisher.reload(force=force, progress=progress)
+        report = await self._publisher.reload(lifted=lifted, progress=progress)
         return Reloaded(report, self.changes)

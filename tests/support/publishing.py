@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 
 import msgspec
 
+from reviewsd.api.jobs import Guard
 from reviewsd.publish.messages import (
     Job,
     JobMessage,
@@ -71,12 +72,16 @@ class Directories:
         if insights is not None:
             (self.data / "insights.json").write_text(json.dumps(insights))
 
-    def job(self, now: float = NOW, *, force: bool = False, **order: object) -> Job:
+    def job(
+        self, now: float = NOW, *, lifted: frozenset[Guard] = frozenset(), **order: object
+    ) -> Job:
         replaced = msgspec.structs.replace(self.order, **order)
-        return Job(order=replaced, version="1", now=now, force=force)
+        return Job(order=replaced, version="1", now=now, lifted=lifted)
 
-    def publish(self, now: float = NOW, *, force: bool = False, **order: object) -> Outcome:
-        return publish_here(self.job(now, force=force, **order))
+    def publish(
+        self, now: float = NOW, *, lifted: frozenset[Guard] = frozenset(), **order: object
+    ) -> Outcome:
+        return publish_here(self.job(now, lifted=lifted, **order))
 
     def seen(self) -> BuildInfo:
         seen = open_seen(self.current)

@@ -1,5 +1,7 @@
 """``reviewsctl reload``: configuration and data are read now (interfaces.md 1.1)."""
 
+from typing import Annotated
+
 import typer
 
 from reviewsctl.daemon.session import Json, Quiet, Session, Wait
@@ -15,6 +17,17 @@ Examples:
 def reload(
     ctx: typer.Context,
     *,
+    force: Annotated[
+        bool,
+        typer.Option("--force", help="Publish although many reviews are gone (data.max_shrink)."),
+    ] = False,
+    without_corrections: Annotated[
+        bool,
+        typer.Option(
+            "--without-corrections",
+            help="Publish although corrections.json is gone: what it hid is shown again.",
+        ),
+    ] = False,
     wait: Wait = True,
     quiet: Quiet = False,
     as_json: Json = False,
@@ -31,14 +44,15 @@ def reload(
     does the same. With --json every event is one line, the last of type "result".
     """
     session: Session = ctx.obj
+    lifted = {"force": force, "without_corrections": without_corrections}
     with session.daemon(as_json=as_json, quiet=quiet) as daemon:
         if not wait:
-            accepted = daemon.reload_later()
+            accepted = daemon.reload_later(**lifted)
             if not quiet:
                 typer.echo(accepted if as_json else "asked for; how it ends: reviewsctl status")
             return
         with steps("reload", "reviewsctl status", quiet=quiet, as_json=as_json) as step:
-            answer = daemon.reload(step)
+            answer = daemon.reload(step, **lifted)
     applied = answer.value.outcome in {"published", "unchanged"}
     if as_json:
         if not quiet:

@@ -75,19 +75,21 @@ class Client:
         head = self._transport.file("POST", "/v1/backup", self._silence_seconds, write)
         return decode(head.get("Reviewsd-Backup", "").encode("latin-1"), BackupContents).value
 
-    def reload_later(self) -> str:
+    def reload_later(self, **lifted: bool) -> str:
         """Asks for a reload without waiting for it; returns the daemon's document."""
-        return decode(self._ask("POST", "/v1/reload", wait="false"), JobLine).text
+        return decode(self._ask("POST", "/v1/reload", wait="false", **_true(lifted)), JobLine).text
 
-    def reload(self, step: Callable[[Answer[Step]], None]) -> Answer[ReloadResult]:
+    def reload(self, step: Callable[[Answer[Step]], None], **lifted: bool) -> Answer[ReloadResult]:
         """Reloads the data and waits for the outcome.
 
         Giving up the wait does not stop the daemon (A3).
 
         Args:
             step: Called with each step, of which there may be none.
+            lifted: Guards that let the data pass this time: ``force``, ``without_corrections``.
         """
-        return self._job("/v1/reload", ReloadResult, step, "How it ended: reviewsctl status")
+        target = _target("/v1/reload", **_true(lifted))
+        return self._job(target, ReloadResult, step, "How it ended: reviewsctl status")
 
     def subscriptions(
         self, *, topic: str = "", state: str = "", callback: str = "", limit: int | None = None
@@ -187,6 +189,10 @@ class Client:
                 case _:  # an event of a newer daemon
                     continue
         raise UnexpectedAnswer("the daemon broke off before the result", remedy)
+
+
+def _true(parameters: Mapping[str, bool]) -> dict[str, str]:
+    return {name: "true" for name, value in parameters.items() if value}
 
 
 def _target(path: str, **parameters: str | Sequence[str]) -> str:

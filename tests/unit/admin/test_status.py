@@ -16,7 +16,7 @@ from twisted.internet.threads import deferToThread
 from twisted.logger import capturedLogs
 
 from reviewsd.admin.responses import API
-from reviewsd.api.jobs import Step
+from reviewsd.api.jobs import Guard, Step
 from reviewsd.publish.compile_process import StepObserver
 from reviewsd.publish.messages import Job, Outcome
 from reviewsd.publish.publication import publish
@@ -297,11 +297,19 @@ async def test_a_refused_reload_says_why_and_what_is_served(office: Office) -> N
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize(
-    ("query", "force"), [("", False), ("?force=true", True), ("?force=1", False)]
+    ("query", "lifted"),
+    [
+        ("", frozenset()),
+        ("?force=true", frozenset({"shrink"})),
+        ("?force=1", frozenset()),
+        ("?without_corrections=true", frozenset({"corrections"})),
+    ],
 )
-async def test_force_is_passed_on(office: Office, query: str, *, force: bool) -> None:
+async def test_reload_lifts_the_guard_that_a_parameter_names(
+    office: Office, query: str, lifted: frozenset[Guard]
+) -> None:
     await office.ask("POST", f"/v1/reload{query}")
-    assert [force] == [job.force for job in office.jobs]
+    assert [lifted] == [job.lifted for job in office.jobs]
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs

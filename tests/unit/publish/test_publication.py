@@ -264,7 +264,7 @@ def test_the_shrink_guard_refuses_what_lost_too_much(
     directories.write(*(review(f"a{n}") for n in range(before)))
     assert isinstance(directories.publish(max_shrink=share), Published)
     directories.write(*(review(f"a{n}") for n in range(after)), name="Other")
-    outcome = directories.publish(force=force, max_shrink=share)
+    outcome = directories.publish(lifted=frozenset({"shrink"} if force else ()), max_shrink=share)
     reason = f"$.reviews: has {after} reviews, was {before}; use reload --force"
     if accepted:
         assert isinstance(outcome, Published)

@@ -11,7 +11,7 @@ from twisted.internet.defer import CancelledError, Deferred, succeed
 from twisted.internet.task import Clock
 from twisted.logger import LogEvent, capturedLogs, formatEvent
 
-from reviewsd.api.jobs import Step
+from reviewsd.api.jobs import Guard, Step
 from reviewsd.pages.site import PageSettings
 from reviewsd.publish.compile_process import ChildError, StepObserver
 from reviewsd.publish.messages import Job, Outcome
@@ -23,6 +23,9 @@ from reviewsd.snapshot.snapshots import Snapshots
 from tests.support.columns import review
 from tests.support.limits import few_descriptors
 from tests.support.publishing import Directories
+
+NONE: frozenset[Guard] = frozenset()
+SHRINK: frozenset[Guard] = frozenset({"shrink"})
 
 
 class Harness:
@@ -61,16 +64,16 @@ class Harness:
         gate.callback(None)
 
     def reload(
-        self, *, force: bool = False, progress: Callable[[Step], None] | None = None
+        self, *, lifted: frozenset[Guard] = NONE, progress: Callable[[Step], None] | None = None
     ) -> list[Report]:
         """Ask for a reload; the report comes into the list."""
         reports: list[Report] = []
-        asked = self.publisher.reload(force=force, progress=progress)
+        asked = self.publisher.reload(lifted=lifted, progress=progress)
         asked.addCallback(reports.append)
         return reports
 
-    def outcome(self, *, force: bool = False) -> str:
-        (report,) = self.reload(force=force)
+    def outcome(self, *, lifted: frozenset[Guard] = NONE) -> str:
+        (report,) = self.reload(lifted=lifted)
         assert report is self.publisher.last
         return report.outcome
 
@@ -119,7 +122,7 @@ def test_the_next_run_is_given_the_templates_that_were_compiled(directories: Dir
     assert second.bytecode == third.bytecode
     with_it = (directories.current / "page%2F").read_bytes()
     (directories.current / "manifest.json").unlink()
-    assert "published" == Harness(directories).outcome(force=True)
+    assert "published" == Harness(directories).outcome(lifted=SHRINK)
     assert with_it == (directories.current / "page%2F").read_bytes()
 
 
@@ -160,10 +163,10 @@ def test_force_always_runs_and_is_not_remembered(
     harness: Harness, directories: Directories
 ) -> None:
     harness.outcome()
-    assert "unchanged" == harness.outcome(force=True)
+    assert "unchanged" == harness.outcome(lifted=SHRINK)
     directories.write(review("a"))
     harness.outcome()
-    assert [False, True, False] == [job.force for job in harness.jobs]
+    assert [NONE, SHRINK, NONE] == [job.lifted for job in harness.jobs]
 
 
 def test_a_damaged_snapshot_is_made_again(harness: Harness, directories: Directories) -> None:
@@ -183,13 +186,13 @@ def test_requests_during_a_run_share_the_one_after_it(directories: Directories) 
     """The running one may have read the files before they were changed."""
     harness = Harness(directories, held=True)
     first = harness.reload()
-    second, third = harness.reload(), harness.reload(force=True)
+    second, third = harness.reload(), harness.reload(lifted=SHRINK)
     assert 1 == len(harness.jobs)
     directories.write(review("a"))
     harness.release()
     assert ["published"] == [report.outcome for report in first]
     assert [] == second
-    assert [False, True] == [job.force for job in harness.jobs]
+    assert [NONE, SHRINK] == [job.lifted for job in harness.jobs]
     harness.release()
     assert second[0] is third[0]
     assert 2 == len(harness.jobs)
@@ -200,7 +203,7 @@ def test_steps_are_told_to_those_who_wait_for_the_run(directories: Directories) 
     first: list[Step] = []
     second: list[Step] = []
     harness.reload(progress=first.append)
-    harness.reload(progress=second.append, force=True)
+    harness.reload(progress=second.append, lifted=SHRINK)
     harness.release()
     assert first != []
     assert [] == second
@@ -352,11 +355,11 @@ def test_what_was_forced_is_forced_again(harness: Harness, directories: Director
     """But not where somebody asks for something else in between."""
     harness.outcome()
     harness.faults += [ChildError("disk full")] * 2
-    harness.outcome(force=True)
+    harness.outcome(lifted=SHRINK)
     harness.clock.advance(1)
     directories.write(review("a"))
     harness.outcome()
-    assert [False, True, True, False] == [job.force for job in harness.jobs]
+    assert [NONE, SHRINK, SHRINK, NONE] == [job.lifted for job in harness.jobs]
     assert [] == harness.clock.getDelayedCalls()
 
 

@@ -240,7 +240,7 @@ def test_the_faults_of_both_files_are_reported_at_once(tmp_path: Path) -> None:
 def test_a_data_directory_that_is_a_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "data").touch()
     reasons = [finding.reason for finding in refusal(tmp_path / "data")]
-    assert reasons == ["cannot read: Not a directory"] * 3
+    assert reasons == ["cannot read: Not a directory"] * 4
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
