@@ -86,7 +86,8 @@ class Withheld:
             return ""
         reasons = ", ".join(f"{count} {_plain(name)}" for name, count in self.reasons.items())
         total = shown + self.count - self.wordless
-        return f"{self.count} of {total} reviews are {what} by the owner ({reasons})"
+        verb = "is" if self.count == 1 else "are"
+        return f"{self.count} of {total} reviews {verb} {what} by the owner ({reasons})"
 
 
 _MOST_HIDDEN: Final = 0.05

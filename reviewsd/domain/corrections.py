@@ -81,6 +81,7 @@ class Erasure(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     copies: Text | None = None
     at: Timestamp
 
+    action: ClassVar[str] = "erase"
     reason: ClassVar[None] = None
     hides: ClassVar[bool] = True
     hides_words: ClassVar[bool] = True

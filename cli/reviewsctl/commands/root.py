@@ -17,6 +17,7 @@ from reviewsctl.terminal import interruption
 
 COMMANDS: Final = (
     *("status", "ping", "open", "metrics", "version", "reload", "push", "import", "export"),
+    "reviews",
     *("tail", "backup", "init", "check", "insights", "paths", "doctor"),
     *("subs", "hub", "config", "service", "mcp"),
 )
@@ -25,7 +26,7 @@ COMMANDS: Final = (
 ASKING: Final = frozenset(
     {
         *("status", "ping", "open", "metrics", "version", "reload", "push", "import", "tail"),
-        *("backup", "subs", "hub", "paths", "doctor"),
+        *("backup", "subs", "hub", "paths", "doctor", "reviews"),
     }
 )
 """Those that talk to the daemon."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from reviewsctl.corrections.imports import KnownCorrections
 from reviewsctl.files.folders import Folder, opened
 from reviewsctl.importing import history, import_log, notes, takeout_parts
 from reviewsctl.importing.bounds import MEMORY
@@ -85,7 +86,8 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
         opened(place) as folder,
         staging(place if is_writable and folder.private else None) as staged,
     ):
-        rows = read_rows(options, readers, staged, prompts)
+        corrections = KnownCorrections(place)
+        rows = read_rows(options, readers, staged, prompts, corrections)
         twice = staged.added - staged.count()
         check_usable(options, staged, rows)
         elsewhere = keep_location(options, staged, prompts)
@@ -127,6 +129,7 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
             *of_rows,
             *([log.fault] if log.fault else []),
             *replaced.notes,
+            *corrections.notes(),
             *notes.of_merge(replaced.merge),
         ],
         is_written=replaced.is_written,

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from reviewsctl.corrections.imports import SKIPPED, KnownCorrections
 from reviewsctl.importing.bounds import MAX_USELESS
 from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
 from reviewsctl.importing.exports import Export
@@ -42,7 +43,11 @@ def readers_of(options: ImportOptions, exports: Sequence[Export]) -> list[Source
 
 
 def read_rows(
-    options: ImportOptions, readers: Sequence[SourceReader], staged: Staging, prompts: Prompts
+    options: ImportOptions,
+    readers: Sequence[SourceReader],
+    staged: Staging,
+    prompts: Prompts,
+    corrections: KnownCorrections,
 ) -> RowCounts:
     """Stage the rows of all files.
 
@@ -57,7 +62,7 @@ def read_rows(
     total = sum(source.part.size for _, source, _ in readers)
     for format_, where, row, read in _rows(readers, Reading("reading", total, prompts.progress)):
         rows[format_.name] += 1
-        outcome = _outcome(read, row)
+        outcome = _outcome(read, row, corrections)
         if isinstance(outcome, Entry):
             staged.add(outcome, mask(format_.certain))
             continue
@@ -91,11 +96,14 @@ def _rows(
             yield format_, f"{prefix}{where}", row, read
 
 
-def _outcome(read: Reader, row: Row) -> Entry | RowRefusedError | RowSkippedError:
+def _outcome(
+    read: Reader, row: Row, corrections: KnownCorrections
+) -> Entry | RowRefusedError | RowSkippedError:
     if row.fault:
         return RowRefusedError(row.fault)
     try:
-        return read(row)
+        entry = read(row)
+        return RowSkippedError(SKIPPED) if corrections.is_erased(entry) else entry
     except (RowRefusedError, RowSkippedError) as error:
         return error
 

@@ -30,7 +30,18 @@ pytestmark = pytest.mark.processes
 
 COMMANDS = [
     *("status", "ping", "open", "metrics", "version", "reload", "push"),
-    *("import", "export", "tail", "backup", "init", "check", "insights", "paths", "doctor"),
+    *(
+        "import",
+        "export",
+        "reviews",
+        "tail",
+        "backup",
+        "init",
+        "check",
+        "insights",
+        "paths",
+        "doctor",
+    ),
     *("subs", "hub", "config", "service", "mcp"),
 ]
 PAGES = [

@@ -1,0 +1,255 @@
+"""``reviewsctl reviews``: lists the reviews, and hides, anonymizes or erases some (corrections.md)."""
+
+from enum import Enum
+from typing import Annotated
+
+import typer
+
+from reviewsctl.commands.data_options import ConfigFile, DataDir
+from reviewsctl.daemon.session import Json
+
+app = typer.Typer(
+    name="reviews",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="""Lists the reviews, and hides, anonymizes or erases some.
+
+    What is decided stands in corrections.json beside reviews.json, and stays through every import.
+    Readers are told how many reviews are not shown, and why. A review is named by its id, by the
+    beginning or the end of it, or by the address of its page. None of this is legal advice.""",
+    epilog="""\b
+    Examples:
+      reviewsctl reviews list --text 'my address'
+      reviewsctl reviews hide 01J9ZK3V5Q --reason spam
+      reviewsctl reviews erase 01JWNEY480 --reason request""",
+)
+
+
+class Reason(Enum):
+    """The values of ``--reason``; none says that a review is negative."""
+
+    PERSONAL_DATA = "personal-data"
+    REQUEST = "request"
+    ILLEGAL = "illegal"
+    DEFAMATION = "defamation"
+    OFFENSIVE = "offensive"
+    FAKE = "fake"
+    SPAM = "spam"
+    OTHER_BUSINESS = "other-business"
+    DUPLICATE = "duplicate"
+    COURT_ORDER = "court-order"
+
+
+Ids = Annotated[
+    list[str],
+    typer.Argument(metavar="ID...", show_default=False, help="An id, or the address of a page."),
+]
+Why = Annotated[
+    Reason,
+    typer.Option(
+        "--reason",
+        show_default=False,
+        help="What readers are told. That a review is negative is no reason.",
+    ),
+]
+Note = Annotated[
+    str,
+    typer.Option(
+        "--note",
+        metavar="TEXT",
+        show_default=False,
+        help="For your own log, .reviewsctl/corrections.log; it is never served.",
+    ),
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what is meant; write nothing.")]
+Yes = Annotated[bool, typer.Option("-y", "--yes", help="Answer every question with yes.")]
+
+
+@app.command(
+    "list",
+    epilog="""\b
+    Examples:
+      reviewsctl reviews list --unanswered --stars 2
+      reviewsctl reviews list --hidden
+      reviewsctl reviews list --text plumber --json | jq -r .id""",
+)
+def list_(
+    *,
+    hidden: Annotated[
+        bool, typer.Option("--hidden", help="Only those that are corrected.")
+    ] = False,
+    source: Annotated[
+        str, typer.Option(metavar="NAME", show_default=False, help="Only of this platform.")
+    ] = "",
+    stars: Annotated[
+        int | None, typer.Option(min=1, max=5, show_default=False, help="Only of so many stars.")
+    ] = None,
+    text: Annotated[
+        str,
+        typer.Option(
+            metavar="WORDS", show_default=False, help="Only with these words in text or author."
+        ),
+    ] = "",
+    unanswered: Annotated[
+        bool, typer.Option("--unanswered", help="Only those without a reply.")
+    ] = False,
+    data: DataDir = None,
+    config: ConfigFile = None,
+    as_json: Json = False,
+) -> None:
+    """Lists the reviews of reviews.json, newest first, with what was decided about them.
+
+    With --json each review is a line, with all its members and its "correction".
+    """
+    from reviewsctl.corrections.deciding import reading  # msgspec, see main
+    from reviewsctl.corrections.output import Output
+
+    output, words = Output(as_json=as_json), text.casefold()
+    with reading(data, config, output) as (_, reviews):
+        found = [
+            each
+            for each in reviews.reviews
+            if (each.correction is not None or not hidden)
+            and (not source or each.review.source.casefold() == source.casefold())
+            and (stars is None or each.review.rating == stars)
+            and (not unanswered or each.review.owner_reply is None)
+            and words in f"{each.review.author}\n{each.review.text or ''}".casefold()
+        ]
+        output.list(found, len(reviews.reviews))
+
+
+@app.command(
+    epilog="""\b
+    Examples:
+      reviewsctl reviews hide 01J9ZK3V5Q --reason spam --dry-run
+      reviewsctl reviews hide 01JWNEY480 --reason personal-data --text"""
+)
+def hide(  # noqa: PLR0913  options
+    ids: Ids,
+    *,
+    reason: Why,
+    text: Annotated[
+        bool, typer.Option("--text", help="Hide the words alone: the stars stay, and count.")
+    ] = False,
+    note: Note = "",
+    dry_run: DryRun = False,
+    yes: Yes = False,
+    data: DataDir = None,
+    config: ConfigFile = None,
+    as_json: Json = False,
+) -> None:
+    """Hides reviews: they are not shown and not counted, and readers are told how many and why.
+
+    Where many are hidden, or those hidden have far fewer stars than the others, it asks first.
+    """
+    from reviewsctl.corrections.deciding import Decision, named, reading  # msgspec, see main
+    from reviewsctl.corrections.output import Output
+
+    output = Output(as_json=as_json, yes=yes)
+    with reading(data, config, output) as (target, reviews):
+        decision = Decision("hide-text" if text else "hide", reason.value, note)
+        decision.make(target, reviews, named(ids, reviews), output, dry_run=dry_run)
+
+
+@app.command(
+    epilog="""\b
+    Example:
+      reviewsctl reviews anonymize 01HV6Q2J8Z --reason request"""
+)
+def anonymize(
+    ids: Ids,
+    *,
+    reason: Why,
+    note: Note = "",
+    dry_run: DryRun = False,
+    data: DataDir = None,
+    config: ConfigFile = None,
+    as_json: Json = False,
+) -> None:
+    """Shows reviews without their author: no name, no picture, no link to the original.
+
+    A name in the text or in a reply stays, and is pointed out.
+    """
+    from reviewsctl.corrections.deciding import Decision, named, reading  # msgspec, see main
+    from reviewsctl.corrections.output import Output
+
+    output = Output(as_json=as_json)
+    with reading(data, config, output) as (target, reviews):
+        decision = Decision("anonymize", reason.value, note)
+        decision.make(target, reviews, named(ids, reviews), output, dry_run=dry_run)
+
+
+@app.command(
+    epilog="""\b
+    Example:
+      reviewsctl reviews restore 01J9ZK3V5Q"""
+)
+def restore(
+    ids: Ids,
+    *,
+    note: Note = "",
+    dry_run: DryRun = False,
+    data: DataDir = None,
+    config: ConfigFile = None,
+    as_json: Json = False,
+) -> None:
+    """Shows reviews again as reviews.json has them. What was erased cannot be restored."""
+    from reviewsctl.corrections.deciding import Decision, named, reading  # msgspec, see main
+    from reviewsctl.corrections.output import Output
+
+    output = Output(as_json=as_json)
+    with reading(data, config, output) as (target, reviews):
+        decision = Decision("restore", None, note)
+        decision.make(target, reviews, named(ids, reviews), output, dry_run=dry_run)
+
+
+@app.command(
+    epilog="""\b
+    Examples:
+      reviewsctl reviews erase 01JWNEY480 --reason request
+      reviewsctl reviews erase --author 'Jane Doe' --reason request --dry-run"""
+)
+def erase(  # noqa: PLR0913  options
+    ctx: typer.Context,
+    ids: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[ID...]", show_default=False, help="Ids, or addresses of pages."),
+    ] = None,
+    *,
+    author: Annotated[
+        str,
+        typer.Option(metavar="NAME", show_default=False, help="Also all reviews of this author."),
+    ] = "",
+    reason: Why,
+    note: Note = "",
+    dry_run: DryRun = False,
+    yes: Yes = False,
+    data: DataDir = None,
+    config: ConfigFile = None,
+    as_json: Json = False,
+) -> None:
+    """Erases reviews for good: from reviews.json, insights.json, all kept versions and the import log.
+
+    Every later import leaves them out, whatever tool made the export. This cannot be undone. It ends with a list
+    of what is not in our hands.
+    """
+    from reviewsctl.corrections.deciding import erase as erased  # msgspec, see main
+    from reviewsctl.corrections.deciding import named, reading
+    from reviewsctl.corrections.output import Output
+
+    output = Output(as_json=as_json, yes=yes)
+    with reading(data, config, output) as (target, reviews):
+        of_author = (
+            each.review.id for each in reviews.reviews if author and each.review.author == author
+        )
+        chosen = named([*(ids or []), *of_author], reviews)
+        if not chosen:
+            output.refuse(
+                f"no review is of {author!r}" if author else "no review is named",
+                "Those there are: reviewsctl reviews list",
+            )
+        output.show(chosen)
+        if not dry_run:
+            output.ask(f"Erase {len(chosen):,} for good? This cannot be undone.")
+            lines = erased(target, reviews, chosen, (reason.value, note), ctx.obj)
+            output.tell("erased", chosen, lines)

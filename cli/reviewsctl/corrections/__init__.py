@@ -1,0 +1,1 @@
+"""Hides, anonymizes and erases reviews: writes ``corrections.json`` and what an erasure changes (corrections.md)."""

@@ -1,0 +1,159 @@
+"""What all commands of ``reviewsctl reviews`` do: read, name reviews, correct, and say what came of it."""
+
+import contextlib
+import datetime
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from reviewsctl.corrections import files
+from reviewsctl.corrections.output import Output
+from reviewsctl.daemon.session import Session
+from reviewsctl.importing.errors import ImportRefusedError
+from reviewsctl.importing.target import reviews_file
+
+if TYPE_CHECKING:
+    from reviewsd.domain.corrections import Action, Reason
+    from reviewsd.domain.reviews import Review
+    from reviewsd.offline.corrections import CorrectableReviews
+
+_ELSEWHERE: Final = (
+    "not in our hands: copies in caches and with subscribers, your own backups and exports, and the "
+    "platform itself"
+)
+_STATES: Final[dict["Action", str]] = {
+    "hide": "hidden",
+    "hide-text": "without words",
+    "anonymize": "anonymous",
+    "restore": "shown again",
+}
+_SHORTEST_NAME: Final = 3  # letters of a part of a name that is looked for
+
+
+@contextlib.contextmanager
+def reading(
+    data: Path | None, config: Path | None, output: Output
+) -> "Iterator[tuple[Path, CorrectableReviews]]":
+    """Read reviews.json and its corrections for a block; end the command on what is wrong with them."""
+    try:
+        target = reviews_file(data, config, os.environ)
+        yield target, files.read(target)
+    except ImportRefusedError as refusal:
+        output.refuse(refusal.detail, refusal.remedy, refusal.exit_code)
+
+
+def named(references: Iterable[str], reviews: "CorrectableReviews") -> "list[Review]":
+    """Return the reviews that are named, each once.
+
+    Raises:
+        ImportRefusedError: One names no review, or several.
+    """
+    from reviewsd.offline.corrections import NoSuchReviewError  # 0.1 s, see main
+
+    try:
+        return list({review.id: review for review in map(reviews.find, references)}.values())
+    except NoSuchReviewError as error:
+        raise ImportRefusedError(str(error), "Those there are: reviewsctl reviews list") from error
+
+
+class Decision:
+    """One correction of some reviews.
+
+    Args:
+        action: What is done.
+        reason: What readers are told; None only for ``restore``.
+        note: For the owner's log.
+    """
+
+    def __init__(self, action: "Action", reason: "Reason | None", note: str) -> None:
+        self._action = action
+        self._reason = reason
+        self._note = note
+        self._now = datetime.datetime.now(datetime.UTC)
+
+    def make(
+        self,
+        target: Path,
+        reviews: "CorrectableReviews",
+        chosen: "Sequence[Review]",
+        output: Output,
+        *,
+        dry_run: bool,
+    ) -> None:
+        """Write corrections.json, and say what it means; a choice that looks like selecting is asked about."""
+        corrected = reviews.corrected(chosen, self._action, self._reason, self._now)
+        output.show(chosen)
+        selection = corrected.selection if self._action == "hide" else None
+        if selection is not None:
+            output.warn(selection)
+        if dry_run:
+            return
+        if selection is not None:
+            output.ask("Hide them all the same?")
+        files.write(target, corrected)
+        label = self._action if self._reason is None else f"{self._action} ({self._reason})"
+        files.note(target, self._now, [each.id for each in chosen], label, self._note)
+        state = _STATES[self._action]
+        output.tell(state, chosen, self._consequences(state, corrected, chosen))
+
+    def _consequences(
+        self, state: str, corrected: "CorrectableReviews", chosen: "Sequence[Review]"
+    ) -> Iterator[str]:
+        yield f"{state} within three seconds of a running daemon, and in all imports to come"
+        yield f"readers are told: {corrected.sentence or 'nothing, as all reviews are shown'}"
+        if self._action == "hide" and corrected.has_given_rating:
+            yield "aggregate_rating of reviews.json is given by the file, and still counts them"
+        if self._action == "anonymize":
+            yield from _names_left(chosen)
+
+
+def erase(
+    target: Path,
+    reviews: "CorrectableReviews",
+    chosen: "Sequence[Review]",
+    why: tuple[str, str],
+    session: Session,
+) -> list[str]:
+    """Erase reviews, have a running daemon publish, and return what came of it.
+
+    Args:
+        target: reviews.json.
+        reviews: All.
+        chosen: Those to erase.
+        why: The reason, and a note for the owner's log.
+        session: Finds the daemon.
+    """
+    now = datetime.datetime.now(datetime.UTC)
+    reason, note = why
+    files.erase(target, reviews.erased(chosen, now), chosen, now)
+    files.note(target, now, [each.id for each in chosen], f"erase ({reason})", note)
+    return [*_published(session, target), _ELSEWHERE]
+
+
+def _published(session: Session, target: Path) -> Iterator[str]:
+    from reviewsctl.daemon import client, errors  # 25 ms, see main
+
+    daemon = client.Client(session.socket)
+    try:
+        if os.path.realpath(daemon.status().value.data.dir) != str(target.parent):
+            yield "the running daemon serves another directory"
+            return
+        result = daemon.reload(lambda _: None).value
+    except errors.DaemonError as error:
+        yield f"not published yet, as no daemon could be asked: {error.detail}"
+        return
+    if result.outcome in {"published", "unchanged"}:
+        yield "published: their pages answer 410"
+    for problem in result.problems:
+        yield f"NOT published, and still shown: {problem}"
+
+
+def _names_left(reviews: "Iterable[Review]") -> Iterator[str]:
+    """Point out where the names of authors stand in texts and replies."""
+    for review in reviews:
+        reply = "" if review.owner_reply is None else review.owner_reply.text
+        parts = [part.casefold() for part in review.author.split() if len(part) >= _SHORTEST_NAME]
+        for place, text in (("its text", review.text or ""), ("your reply", reply)):
+            if any(part in text.casefold() for part in parts):
+                yield f"{review.id}: the name may stand in {place}; hide the words with hide --text"

@@ -1,0 +1,188 @@
+"""Writes corrections.json, and takes erased reviews out of all files of the data directory."""
+
+import contextlib
+import datetime
+import getpass
+import gzip
+import json
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from reviewsctl.files.folders import Folder, opened
+from reviewsctl.importing import history, import_log
+from reviewsctl.importing.errors import ImportRefusedError
+from reviewsctl.importing.import_log import KEPT_FOLDER
+from reviewsctl.importing.staging import uninterrupted
+from reviewsctl.importing.writing import draft
+from reviewsctl.terminal.remedies import to_write
+
+if TYPE_CHECKING:
+    from reviewsd.domain.corrections import Corrections
+    from reviewsd.domain.reviews import Review
+    from reviewsd.offline.corrections import CorrectableReviews
+
+FILE: Final = "corrections.json"
+LOG: Final = "corrections.log"
+"""Who corrected what and why, a JSON object a line; never served."""
+
+REVIEWS: Final = "reviews.json"
+INSIGHTS: Final = "insights.json"
+CACHES: Final = ("insights.labels", "insights.json.bak", "reviews.json.bak")
+"""Files that may repeat an erased review, and that nothing needs."""
+
+_PRIVATE: Final = 0o600
+_members = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_encode = msgspec.json.Encoder().encode
+
+
+def read(target: Path) -> "CorrectableReviews":
+    """Read the reviews with their corrections.
+
+    Args:
+        target: reviews.json.
+
+    Raises:
+        ImportRefusedError: A file is missing or faulty.
+    """
+    from reviewsd.domain.data_errors import DataError  # 0.1 s, see main
+    from reviewsd.offline import corrections
+    from reviewsd.publish.sources import Unsettled
+
+    try:
+        with _faults(target):
+            return corrections.read(target.parent)
+    except DataError as error:
+        first, *rest = error.lines()
+        raise ImportRefusedError(
+            first, "\n".join([*rest, "All that is wrong: reviewsctl check"])
+        ) from error
+    except Unsettled as error:
+        raise ImportRefusedError("the data files are being written", "Try again.") from error
+
+
+@contextlib.contextmanager
+def _faults(target: Path) -> Iterator[None]:
+    """Refuse what the file system does not allow."""
+    try:
+        yield
+    except OSError as error:
+        raise ImportRefusedError(
+            f"{error.filename or target.parent}: {error.strerror}",
+            to_write(target.parent, "ask the owner of the folder."),
+        ) from error
+
+
+def write(target: Path, reviews: "CorrectableReviews") -> None:
+    """Replace corrections.json.
+
+    Raises:
+        ImportRefusedError: Another program wrote it meanwhile, or it cannot be written.
+    """
+    with _faults(target), opened(target.parent) as folder:
+        _replace(folder, FILE, lambda _: reviews.text())
+
+
+def erase(
+    target: Path,
+    reviews: "CorrectableReviews",
+    erased: "Sequence[Review]",
+    now: datetime.datetime,
+) -> None:
+    """Take reviews out of every file of the data directory, for good.
+
+    corrections.json comes first: a crash after it leaves reviews that are not shown.
+
+    Args:
+        target: reviews.json.
+        reviews: With the erasures.
+        erased: The reviews that go.
+        now: When they go.
+    """
+    from reviewsd.offline.corrections import without_erased, without_words  # see ``read``
+
+    corrections = reviews.corrections
+    with _faults(target), opened(target.parent) as folder, uninterrupted():
+        _replace(folder, FILE, lambda _: reviews.text())
+        if folder.look(INSIGHTS) is not None:
+            _replace(folder, INSIGHTS, lambda text: without_words(text, erased, reviews))
+        for name in CACHES:
+            folder.remove(name)
+        with contextlib.suppress(FileNotFoundError), folder.folder(KEPT_FOLDER) as kept:
+            _erase_kept(kept, corrections)
+        _replace(folder, REVIEWS, lambda text: without_erased(text, corrections, now)[0])
+
+
+def note(target: Path, now: datetime.datetime, ids: Sequence[str], action: str, why: str) -> None:
+    """Write a line into the log of corrections."""
+    line = {
+        "at": now.isoformat(timespec="seconds").replace("+00:00", "Z"),
+        "user": getpass.getuser(),
+        "action": action,
+        "reviews": list(ids),
+        "note": why,
+    }
+    with (
+        _faults(target),
+        opened(target.parent) as folder,
+        folder.folder(KEPT_FOLDER, make=True) as kept,
+        kept.journal(LOG, _PRIVATE) as log,
+    ):
+        log.write(json.dumps(line).encode() + b"\n")
+
+
+def _replace(folder: Folder, name: str, change: Callable[[bytes], bytes]) -> None:
+    old = b""
+    with draft(folder, name) as new:
+        if folder.look(name) is not None:
+            with folder.open(name) as file:
+                old = file.read()
+        text = change(old)
+        if text != old:
+            new.file.write(text)
+            new.commit(lambda: None)
+
+
+def _erase_kept(kept: Folder, corrections: "Corrections") -> None:
+    """Take reviews out of the import log and the kept versions; a file that cannot be read goes."""
+    from reviewsd.offline.corrections import without_erased  # see ``read``
+
+    def without_rows(text: bytes) -> bytes:
+        log = _members.decode(text)
+        rows = _members.decode(log["reviews"])
+        left = {key: row for key, row in rows.items() if key not in corrections.erased}
+        return text if len(left) == len(rows) else _encode(log | {"reviews": left})
+
+    def change(name: str, text: bytes) -> bytes:
+        if name.startswith("reviews-"):
+            return without_erased(text, corrections)[0]
+        return without_rows(text)
+
+    if kept.look(import_log.FILE) is not None:
+        _replace(kept, import_log.FILE, without_rows)
+    with contextlib.suppress(FileNotFoundError), kept.folder(history.FOLDER) as versions:
+        for version in history.versions(versions):
+            for name in (version.file, version.log):
+                _erase_packed(versions, name, partial(change, name))
+
+
+def _erase_packed(versions: Folder, name: str, change: Callable[[bytes], bytes]) -> None:
+    facts = versions.look(name)
+    if facts is None:
+        return
+    try:
+        with versions.open(name) as packed, gzip.GzipFile("", "rb", fileobj=packed) as file:
+            old = file.read()
+        text = change(old)
+    except (OSError, EOFError, zlib.error, msgspec.MsgspecError, KeyError):
+        versions.remove(name)
+        return
+    if text != old:
+        with versions.draft(name) as new:
+            new.file.write(gzip.compress(text, mtime=0))
+            new.give(facts.st_uid, facts.st_gid)
+            new.put(_PRIVATE)

@@ -1,0 +1,112 @@
+"""An owner hides and erases reviews of a running daemon; every door tells the same (corrections.md)."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.daemon import DEMO, Answer, Daemon
+
+pytestmark = pytest.mark.processes
+
+VERSION, CLIENT = "2025-06-18", {"name": "test", "version": "1"}
+NAMES = [each["id"] for each in json.loads((DEMO / "reviews.json").read_bytes())["reviews"]]
+
+
+@pytest.fixture
+def daemon(tmp_path: Path) -> Iterator[Daemon]:
+    with Daemon(tmp_path, "data: {poll_interval: 60}\n") as daemon:
+        yield daemon
+
+
+def reviews_command(daemon: Daemon, *arguments: str) -> str:
+    done = daemon.ctl("reviews", *arguments, "--data", str(daemon.data))
+    assert 0 == done.returncode, done.stderr
+    return done.stdout
+
+
+class Agent:
+    """An MCP client with a session."""
+
+    def __init__(self, daemon: Daemon) -> None:
+        self._daemon = daemon
+        self._session: dict[str, str] = {}
+        hello: dict[str, object] = {
+            "protocolVersion": VERSION,
+            "capabilities": {},
+            "clientInfo": CLIENT,
+        }
+        answer = self._ask("initialize", hello)
+        self._session = {"Mcp-Session-Id": answer.headers["Mcp-Session-Id"]}
+
+    def _ask(self, method: str, parameters: dict[str, object]) -> Answer:
+        message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": parameters}
+        headers = {
+            "Content-Type": "application/json",
+            "Accept": "application/json, text/event-stream",
+            "MCP-Protocol-Version": VERSION,
+            **self._session,
+        }
+        body = json.dumps(message).encode()
+        return self._daemon.request("POST", "/mcp", body=body, headers=headers)
+
+    def call(self, tool: str) -> str:
+        """The text of a tool's answer."""
+        return self._ask("tools/call", {"name": tool, "arguments": {}}).body.decode()
+
+
+def test_every_door_tells_that_a_review_is_hidden(daemon: Daemon) -> None:
+    hidden, *_ = NAMES
+    assert 200 == daemon.get(f"/r/{hidden}").status
+    reviews_command(daemon, "hide", hidden, "--reason", "spam", "--yes")
+    assert "published" == daemon.reload()["outcome"]
+    for path in (f"/r/{hidden}", f"/r/{hidden}.md"):
+        assert 410 == daemon.get(path).status
+    assert 404 == daemon.get(f"/api/reviews/{hidden}").status
+    served = daemon.get("/reviews.json").json()
+    assert {"count": 1, "reasons": {"spam": 1}} == served["withheld"]
+    assert [hidden] == [each["id"] for each in served["removed"]]
+    total = len(NAMES)
+    for path in ("/", "/reviews"):
+        page = daemon.get(path).body.decode()
+        assert f"1 of {total} reviews is not shown (spam: 1)." in page
+        assert "All ratings are shown" not in page
+    sentence = f"1 of {total} reviews is not shown by the owner (1 spam)"
+    assert f"{sentence}." in daemon.get("/llms.txt").body.decode()
+    assert f"review:{hidden}" in daemon.get("/feed.xml").body.decode()
+    agent = Agent(daemon)
+    for tool in ("get_business", "get_summary", "search_reviews"):
+        assert sentence in agent.call(tool), tool
+    reviews_command(daemon, "restore", hidden)
+    assert "published" == daemon.reload()["outcome"]
+    assert 200 == daemon.get(f"/r/{hidden}").status
+    assert "withheld" not in daemon.get("/reviews.json").json()
+
+
+def test_erased_review_is_gone_when_the_command_ends(daemon: Daemon) -> None:
+    erased = NAMES[3]
+    text = daemon.get(f"/api/reviews/{erased}").json()["text"]
+    out = reviews_command(daemon, "erase", erased, "--reason", "request", "--yes")
+    assert "published: their pages answer 410" in out
+    assert 410 == daemon.get(f"/r/{erased}").status
+    snapshot = daemon.state / "snapshots" / "current"
+    words = json.dumps(text).strip('"').encode()
+    for file in snapshot.resolve().iterdir():
+        assert words not in file.read_bytes(), file.name
+
+
+def test_lost_corrections_show_nothing_again_until_the_owner_says_so(daemon: Daemon) -> None:
+    hidden = NAMES[5]
+    reviews_command(daemon, "hide", hidden, "--reason", "fake", "--yes")
+    daemon.reload()
+    (daemon.data / "corrections.json").unlink()
+    refused = daemon.ctl("reload")
+    assert 1 == refused.returncode
+    assert "corrections.json: is missing, and what it hid would be shown" in refused.stderr
+    assert 1 == daemon.ctl("reload", "--force").returncode
+    assert 0 == daemon.stop()
+    daemon.start()
+    assert 410 == daemon.get(f"/r/{hidden}").status
+    assert 0 == daemon.ctl("reload", "--without-corrections").returncode
+    assert 200 == daemon.get(f"/r/{hidden}").status

@@ -1,0 +1,213 @@
+"""``reviewsctl reviews``: what it writes, says and refuses (corrections.md)."""
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.commands import reviewsctl
+
+pytestmark = pytest.mark.processes
+
+SECRET, AUTHOR = "They broke the blue vase", "Jane Roe"
+ERASED = "01J9ZK3V5Q8R2N7M4T6W1X0YAB"
+
+
+def review(review_id: str, **members: object) -> dict[str, object]:
+    return {
+        "id": review_id,
+        "author": f"Author of {review_id}",
+        "rating": 5,
+        "date": "2026-01-01",
+        "text": f"Words of {review_id}",
+        "source": "google",
+        "verified": False,
+        **members,
+    }
+
+
+REVIEWS = [
+    review(ERASED, author=AUTHOR, text=SECRET, rating=5),
+    *(review(f"r{number:02}") for number in range(24)),
+]
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    folder = tmp_path / "data"
+    folder.mkdir()
+    (folder / "reviews.json").write_text(
+        json.dumps({"business": {"name": "Acme"}, "x": 1, "reviews": REVIEWS})
+    )
+    return folder
+
+
+class Shop:
+    """The command on a data directory."""
+
+    def __init__(self, environment: dict[str, str], data: Path) -> None:
+        self._environment = environment
+        self.data = data
+
+    def run(self, *arguments: str, code: int = 0) -> tuple[str, str]:
+        done = reviewsctl(self._environment, *arguments, "--data", str(self.data))
+        assert code == done.returncode, done.stderr
+        return done.stdout, done.stderr
+
+    def corrections(self) -> Any:  # noqa: ANN401  any JSON
+        return json.loads((self.data / "corrections.json").read_bytes())
+
+    def files(self) -> dict[str, bytes]:
+        """All files below the data directory, unpacked."""
+        found = {}
+        for path in self.data.rglob("*"):
+            if path.is_file():
+                content = path.read_bytes()
+                found[path.name] = gzip.decompress(content) if path.suffix == ".gz" else content
+        return found
+
+
+@pytest.fixture
+def shop(environment: dict[str, str], data: Path) -> Shop:
+    return Shop(environment, data)
+
+
+def test_hidden_review_stays_in_the_file_and_is_told_of(shop: Shop) -> None:
+    before = (shop.data / "reviews.json").read_bytes()
+    out, _ = shop.run("reviews", "hide", ERASED[:12], "--reason", "spam", "--note", "a note")
+    assert "readers are told: 1 of 25 reviews is not shown by the owner (1 spam)" in out
+    assert before == (shop.data / "reviews.json").read_bytes()
+    entry = shop.corrections()["reviews"][ERASED]
+    assert ("hide", "spam") == (entry["action"], entry["reason"])
+    assert b"a note" in (shop.data / ".reviewsctl/corrections.log").read_bytes()
+    assert 0o600 == (shop.data / ".reviewsctl/corrections.log").stat().st_mode & 0o777
+    assert b"a note" not in (shop.data / "corrections.json").read_bytes()
+    listed, _ = shop.run("reviews", "list", "--hidden", "--json")
+    assert [ERASED] == [json.loads(line)["id"] for line in listed.splitlines()]
+
+
+def test_restored_review_is_shown_and_its_time_is_kept(shop: Shop) -> None:
+    """So that ``changed_since`` tells of it (C9)."""
+    shop.run("reviews", "hide", "r01", "--reason", "duplicate")
+    out, _ = shop.run("reviews", "restore", "r01")
+    assert "readers are told: nothing, as all reviews are shown" in out
+    assert "restore" == shop.corrections()["reviews"]["r01"]["action"]
+
+
+def test_name_that_stays_in_the_text_is_pointed_out(shop: Shop, data: Path) -> None:
+    file = json.loads((data / "reviews.json").read_bytes())
+    file["reviews"][0]["text"] = "Signed, Jane"
+    (data / "reviews.json").write_text(json.dumps(file))
+    out, _ = shop.run("reviews", "anonymize", ERASED, "--reason", "request")
+    assert f"{ERASED}: the name may stand in its text; hide the words with hide --text" in out
+
+
+def test_choice_that_looks_like_selecting_is_asked_about(shop: Shop, data: Path) -> None:
+    _, error = shop.run("reviews", "hide", "r01", "r02", "--reason", "spam", code=1)
+    assert "8% of the reviews are hidden; a reader would call this selecting" in error
+    assert "Agree with --yes." in error
+    assert not (data / "corrections.json").exists()
+    shop.run("reviews", "hide", "r01", "r02", "--reason", "spam", "--yes")
+    assert 2 == len(shop.corrections()["reviews"])
+    out, error = shop.run("check")
+    assert "a reader would call this selecting" in out + error
+
+
+def test_dry_run_writes_nothing(shop: Shop, data: Path) -> None:
+    shop.run("reviews", "hide", "r01", "--reason", "spam", "--dry-run")
+    shop.run("reviews", "erase", "r01", "--reason", "spam", "--dry-run")
+    assert ["reviews.json"] == [path.name for path in data.iterdir()]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (("hide", "r0", "--reason", "spam"), "no review has the id 'r0'"),
+        (("hide", "none-like-it", "--reason", "spam"), "no review has the id 'none-like-it'"),
+        (("erase", "--author", "Nobody", "--reason", "spam"), "no review is of 'Nobody'"),
+        (("erase", "--reason", "spam"), "no review is named"),
+        (("erase", "r01", "--reason", "spam"), "Agree with --yes."),
+    ],
+)
+def test_unknown_review_is_refused_with_the_way_to_find_it(
+    shop: Shop, data: Path, arguments: tuple[str, ...], error: str
+) -> None:
+    _, said = shop.run("reviews", *arguments, code=1)
+    assert error in said
+    assert not (data / "corrections.json").exists()
+
+
+def test_broken_corrections_are_refused_and_left_as_they_are(shop: Shop, data: Path) -> None:
+    (data / "corrections.json").write_text('{"version": 1, "rev')
+    _, error = shop.run("reviews", "hide", "r01", "--reason", "spam", code=1)
+    assert "corrections.json:1:20: invalid JSON" in error
+    assert '{"version": 1, "rev' == (data / "corrections.json").read_text()
+
+
+def test_erased_review_is_in_no_file_and_named_only_as_removed(
+    shop: Shop, data: Path, tmp_path: Path
+) -> None:
+    """Kept versions, import log, insights and caches included; another version of it goes too."""
+    export = tmp_path / "more.json"
+    export.write_text(json.dumps({"business": {"name": "Acme"}, "reviews": [review("new")]}))
+    shop.run("import", str(export))  # keeps two versions, with their logs
+    words = {"id": "v", "label": "Vases", "top_phrases": [SECRET, "Words of r01"]}
+    insights = {"aspects": [words], "per_review": {ERASED: {}, "r01": {}}}
+    (data / "insights.json").write_text(json.dumps(insights))
+    (data / "insights.json.bak").write_text(SECRET)
+    (data / "insights.labels").write_text(SECRET)
+    address = f"https://reviews.example.com/r/{ERASED}.md"
+    out, _ = shop.run("reviews", "erase", address, "--reason", "request", "--yes")
+    assert "not in our hands" in out
+    files = shop.files()
+    assert {"reviews.json", "insights.json", "corrections.json", "imports.json"} <= files.keys()
+    assert 2 == sum(name.startswith("reviews-") for name in files)
+    for name, content in files.items():
+        assert SECRET.encode() not in content, name
+        assert AUTHOR.encode() not in content, name
+    served = json.loads(files["reviews.json"])
+    assert [ERASED] == [each["id"] for each in served["removed"]]
+    assert 25 == len(served["reviews"])
+    assert {"r01": {}} == json.loads(files["insights.json"])["per_review"]
+    assert "NOT" not in out
+
+
+def test_erased_review_is_not_imported_again_by_whatever_tool(
+    shop: Shop, data: Path, tmp_path: Path
+) -> None:
+    """By its id, by another day of the same review, and as the copy of another tool."""
+    shop.run("reviews", "erase", ERASED, "--reason", "request", "--yes")
+    edited = {**REVIEWS[0], "id": "01K0000000" + ERASED[10:], "text": "edited"}
+    copy = {**REVIEWS[0], "id": "copy"}
+    export = tmp_path / "more.json"
+    same = [REVIEWS[0], edited, copy, review("new")]
+    export.write_text(json.dumps({"business": {"name": "Acme"}, "reviews": same}))
+    out, _ = shop.run("import", str(export))
+    assert "note: 3 skipped: erased (reviewsctl reviews erase)" in out
+    ids = [each["id"] for each in json.loads((data / "reviews.json").read_bytes())["reviews"]]
+    assert "new" in ids
+    assert not {ERASED, edited["id"], "copy"} & set(ids)
+
+
+def test_import_keeps_corrections_and_counts_them(shop: Shop, data: Path, tmp_path: Path) -> None:
+    shop.run("reviews", "hide", "r01", "--reason", "spam")
+    before = shop.corrections()
+    export = tmp_path / "more.json"
+    changed = {**review("r01"), "text": "other words"}
+    export.write_text(json.dumps({"business": {"name": "Acme"}, "reviews": [changed]}))
+    out, _ = shop.run("import", str(export))
+    assert "note: 1 review stays corrected" in out
+    assert before == shop.corrections()
+
+
+def test_import_with_broken_corrections_is_refused(shop: Shop, data: Path, tmp_path: Path) -> None:
+    """An erased review might come back."""
+    (data / "corrections.json").write_text("{")
+    before = (data / "reviews.json").read_bytes()
+    export = tmp_path / "more.json"
+    export.write_text(json.dumps({"business": {"name": "Acme"}, "reviews": [review("new")]}))
+    _, error = shop.run("import", str(export), code=1)
+    assert "without it erased reviews would return" in error
+    assert before == (data / "reviews.json").read_bytes()
