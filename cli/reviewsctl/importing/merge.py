@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import BinaryIO, Final
+from typing import Annotated, BinaryIO, Final
 
 import msgspec
 
@@ -37,6 +37,7 @@ from reviewsctl.importing.written import NOTHING, Written, digests
 MAX_LISTED: Final = 10_000
 """Reviews of each fate that are listed."""
 
+_TOLD: Final = datetime.timedelta(days=90)  # for which reviews.json names a review that is gone
 _STEP: Final = 5000  # reviews between two reports of progress
 
 Step = Callable[[int], None]
@@ -168,6 +169,8 @@ class Merge:
         self._met: set[Place] = set()
         self._there: Counter[Place | None] = Counter()
         self._removed: Counter[Place | None] = Counter()
+        self._told: list[object] = []  # ``removed`` of the file
+        self._gone: list[str] = []
         self._name = ""
         self._filled: Mapping[str, object] = {}
         self._review_count: int | None = None
@@ -190,7 +193,7 @@ class Merge:
         Raises:
             ImportRefusedError: It is no JSON object, or its reviews are no array.
         """
-        rewrite(self._out, document, self._member, self._records)
+        rewrite(self._out, document, self._member, self._records, self._last)
         return self._result()
 
     def _result(self) -> MergeResult:
@@ -206,7 +209,17 @@ class Merge:
             review_count=self._review_count,
         )
 
-    def _member(self, name: str, piece: Piece) -> str:
+    def _last(self) -> Mapping[str, object]:
+        """Return the reviews that went in the last 90 days, where there are any (corrections.md C15)."""
+        oldest = self._plan.now - _TOLD
+        told = [each for each in self._told if (_moment(each) or oldest) >= oldest]
+        told += [{"id": review_id, "at": self._now} for review_id in self._gone]
+        return {"removed": told} if told else {}
+
+    def _member(self, name: str, piece: Piece) -> str | None:
+        if name == "removed" and isinstance(piece.value, list):
+            self._told = piece.value
+            return None
         if name == "updated_at" and piece.value is not None:
             return json.dumps(self._now)
         if name == "aggregate_rating" and isinstance(piece.value, dict):
@@ -307,6 +320,7 @@ class Merge:
         """Return a review that is not in the export; None if it goes."""
         if self._goes(review, place, key):
             self._removed[place] += 1
+            self._gone += [each for each in (review.get("id"),) if isinstance(each, str)]
             self._note(Fate.REMOVED, review)
             return None
         if key:
@@ -338,6 +352,18 @@ class Merge:
         changes = self._changes[fate]
         if len(changes) < MAX_LISTED:
             changes.append(Change(review=_named(review), members=members))
+
+
+class _Gone(msgspec.Struct):
+    at: Annotated[datetime.datetime, msgspec.Meta(tz=True)]
+
+
+def _moment(removed: object) -> datetime.datetime | None:
+    """Return when a review of ``removed`` went; None if it does not say."""
+    try:
+        return msgspec.convert(removed, _Gone).at
+    except msgspec.ValidationError:
+        return None
 
 
 def _without(record: bytes, names: Sequence[str]) -> str:

@@ -36,15 +36,20 @@ def create(out: BinaryIO, members: Mapping[str, object], records: Records) -> No
 
 
 def rewrite(
-    out: BinaryIO, document: Document, member: Callable[[str, Piece], str], records: Records
+    out: BinaryIO,
+    document: Document,
+    member: Callable[[str, Piece], str | None],
+    records: Records,
+    last: Callable[[], Mapping[str, object]] = dict,
 ) -> None:
     """Write a file again that was there.
 
     Args:
         out: The new file.
         document: The old one.
-        member: Returns the text of a member beside the reviews.
+        member: Returns the text of a member beside the reviews; None leaves it out.
         records: Called with the reviews that are there.
+        last: Returns the members that come last, when all reviews are written.
 
     Raises:
         ImportRefusedError: It is no JSON object, or its reviews are no array.
@@ -56,16 +61,24 @@ def rewrite(
                 'reviews.json has the member "reviews" twice',
                 "Fix the file, or move it away to start over; what is wrong: reviewsctl check",
             )
+        text = None
+        if name.value != _REVIEWS:
+            text = member(str(name.value), document.value())
+            if text is None:
+                continue
         out.write(before + name.text.encode() + b": ")
         before = b",\n"
-        if name.value == _REVIEWS:
+        if text is None:
             has_reviews = True
             _array(out, records(_elements(document)))
         else:
-            out.write(member(str(name.value), document.value()).encode())
+            out.write(text.encode())
     if not has_reviews:
         out.write(before + b'"reviews": ')
         _array(out, records(iter(())))
+    out.writelines(
+        b",\n" + encoded(name) + b": " + encoded(value) for name, value in last().items()
+    )
     document.end()
     out.write(b"\n}\n")
 

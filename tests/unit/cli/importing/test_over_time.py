@@ -525,3 +525,21 @@ def test_older_export_is_a_question_though_only_one_names_its_location(
     shop.edit("A15", text="Changed")
     with pytest.raises(SayMoreError, match="older"):
         shop.imported(export("old.csv", older, 2))
+
+
+def test_removed_reviews_are_told_for_ninety_days(shop: Shop, tmp_path: Path) -> None:
+    """Mirrors take them out too (corrections.md C15)."""
+    rows = [
+        {"author": str(number), "at": f"2026-01-{number + 10}T10:00:00Z"} for number in range(8)
+    ]
+    shop.imported(google(tmp_path / "a.json", *rows))
+    first = shop.reviews["3"]["id"]
+    assert "removed" not in shop.file
+    shop.imported(google(tmp_path / "b.json", *rows[:3], *rows[4:]), replace=True)
+    gone = shop.now.isoformat().replace("+00:00", "Z")
+    assert [{"id": first, "at": gone}] == shop.file["removed"]
+    assert "removed" == list(shop.file)[-1]
+    second = shop.reviews["4"]["id"]
+    shop.now += datetime.timedelta(days=90)
+    shop.imported(google(tmp_path / "c.json", *rows[:3], *rows[5:]), replace=True, yes=True)
+    assert [second] == [each["id"] for each in shop.file["removed"]]
