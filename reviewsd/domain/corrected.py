@@ -150,6 +150,13 @@ def correct(records: Records, overlay: Overlay, progress: Progress) -> Corrected
     )
 
 
+def shown(raw: bytes, overlay: Overlay) -> bytes | None:
+    """Return one valid review as it is shown, or None if it is not."""
+    review = _decode(raw)
+    correction = overlay.find(review)
+    return raw if correction is None else _CorrectedReview(0, raw, review, correction).shown()
+
+
 def _withheld(found: Sequence["_CorrectedReview"], overlay: Overlay) -> Withheld:
     reasons = Counter(each.correction.reason or "" for each in found if each.counts)
     hidden = [each for each in found if each.correction.hides]

@@ -33,10 +33,17 @@ def export(
     names: Annotated[
         Names, typer.Option(help='Names in full, or as "Jane D.": they are personal data.')
     ] = Names.FULL,
+    every: Annotated[
+        bool,
+        typer.Option(
+            "--all",
+            help="What is hidden or anonymous too, as reviews.json has it (reviewsctl reviews).",
+        ),
+    ] = False,
     data: DataDir = None,
     config: ConfigFile = None,
 ) -> None:
-    """Prints the reviews as CSV or NDJSON.
+    """Prints the reviews as CSV or NDJSON, as readers see them.
 
     "reviewsctl import" reads both kinds back, with the same ids. In the CSV an empty cell is null,
     and members that are not in the data model are left out. Texts are verbatim: a spreadsheet may
@@ -51,7 +58,8 @@ def export(
     short = names is Names.SHORT
     try:
         path = reviews_file(data, config, os.environ)
-        _each(path, _csv(_out(), short=short) if as_csv else _jsonl(_out(), short=short))
+        write = _csv(_out(), short=short) if as_csv else _jsonl(_out(), short=short)
+        _each(path, write if every else _shown(path, write))
     except ImportRefusedError as refusal:
         members = {"title": "not exported", "detail": refusal.detail}
         if refusal.remedy:
@@ -60,6 +68,31 @@ def export(
         raise typer.Exit(refusal.exit_code) from refusal
     except BrokenPipeError:  # whoever reads has enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _shown(path: "Path", write: "Callable[[Piece], None]") -> "Callable[[Piece], None]":
+    """Write reviews as readers see them."""
+    import msgspec  # see main
+
+    from reviewsctl.corrections.imports import KnownCorrections
+    from reviewsctl.importing.errors import ImportRefusedError
+
+    corrections = KnownCorrections(path.parent)
+
+    def write_shown(piece: "Piece") -> None:
+        text = piece.text.encode()
+        try:
+            shown = corrections.shown(text)
+        except msgspec.MsgspecError as error:
+            raise ImportRefusedError(
+                f"{path.name}: {error}", "What is wrong: reviewsctl check"
+            ) from error
+        if shown == text:
+            write(piece)
+        elif shown is not None:
+            write(piece._replace(value=msgspec.json.decode(shown), text=shown.decode()))
+
+    return write_shown
 
 
 def _each(path: "Path", write: "Callable[[Piece], None]") -> None:

@@ -1,4 +1,4 @@
-"""What an import has to know of corrections: erased reviews are not taken, by whatever tool (C5, C8)."""
+"""What imports and exports have to know of corrections: erased reviews are not taken, hidden ones not given (C5, C8)."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -47,6 +47,18 @@ class KnownCorrections:
                 "; ".join(error.lines()),
                 "Mend corrections.json, or put it back: without it erased reviews would return.",
             ) from error
+
+    def shown(self, text: bytes) -> bytes | None:
+        """Return a review of the file as readers see it, or None if they do not.
+
+        Raises:
+            msgspec.MsgspecError: It is no valid review.
+        """
+        if self._overlay is None:
+            return text
+        from reviewsd.domain.corrected import shown  # see ``_read``
+
+        return shown(text, self._overlay)
 
     def notes(self) -> list[str]:
         """Return what the operator is told."""

@@ -211,3 +211,19 @@ def test_import_with_broken_corrections_is_refused(shop: Shop, data: Path, tmp_p
     _, error = shop.run("import", str(export), code=1)
     assert "without it erased reviews would return" in error
     assert before == (data / "reviews.json").read_bytes()
+
+
+def test_export_gives_what_readers_see_unless_all_is_wanted(shop: Shop) -> None:
+    shop.run("reviews", "hide", "r01", "--reason", "spam")
+    shop.run("reviews", "anonymize", "r02", "--reason", "request")
+
+    def exported(*options: str) -> dict[str, str]:
+        out, _ = shop.run("export", "--jsonl", *options)
+        reviews = [json.loads(line) for line in out.splitlines()]
+        return {each["id"]: each["author"] for each in reviews}
+
+    shown = exported()
+    assert "r01" not in shown
+    assert ("Anonymous", "Author of r03") == (shown["r02"], shown["r03"])
+    everything = exported("--all")
+    assert ("Author of r01", "Author of r02") == (everything["r01"], everything["r02"])
