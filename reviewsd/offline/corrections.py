@@ -165,21 +165,7 @@ class CorrectableReviews:
 
     def text(self) -> bytes:
         """Return corrections.json."""
-        corrections = replace(
-            self.corrections,
-            reviews=dict(sorted(self.corrections.reviews.items())),
-            erased=dict(sorted(self.corrections.erased.items())),
-        )
-        members = {
-            name: value
-            for name, value in msgspec.to_builtins(corrections).items()
-            if value is not None
-        }
-        members["reviews"] = {
-            name: {key: value for key, value in each.items() if value is not None}
-            for name, each in members["reviews"].items()
-        }
-        return msgspec.json.format(_encode(members), indent=1) + b"\n"
+        return _text(self.corrections)
 
 
 def read(folder: Path, max_bytes: int = Data().max_bytes) -> CorrectableReviews:
@@ -195,6 +181,18 @@ def read(folder: Path, max_bytes: int = Data().max_bytes) -> CorrectableReviews:
     return CorrectableReviews(dataset, parsed(found.corrections))
 
 
+def _text(corrections: Corrections) -> bytes:
+    """corrections.json, without members that say nothing."""
+    members = msgspec.to_builtins(corrections)
+    for name in ("reviews", "erased"):
+        members[name] = {
+            key: {member: value for member, value in each.items() if value is not None}
+            for key, each in sorted(members[name].items())
+        }
+    given = {name: value for name, value in members.items() if value is not None}
+    return msgspec.json.format(_encode(given), indent=1) + b"\n"
+
+
 def parsed(text: bytes | None) -> Corrections:
     """Return the content of corrections.json; of none where there is no file.
 
@@ -208,6 +206,25 @@ def parsed(text: bytes | None) -> Corrections:
     if corrections is None:
         raise findings.error()
     return corrections
+
+
+def merged(there: Corrections, restored: Corrections) -> bytes:
+    """Return corrections.json with the later decision about each review, and all erasures of both.
+
+    Digests of copies count only with the key that made them: that of the file that is there.
+    """
+    reviews = dict(there.reviews)
+    same_key = there.key == restored.key or there.key is None
+    for review_id, each in restored.reviews.items():
+        known = reviews.get(review_id)
+        if known is None or each.at > known.at:
+            reviews[review_id] = each if same_key else replace(each, copies=None)
+    erased = {
+        key: each if same_key else replace(each, copies=None)
+        for key, each in restored.erased.items()
+    }
+    key = there.key or restored.key
+    return _text(Corrections(reviews=reviews, key=key, erased=erased | there.erased))
 
 
 def without_words(insights: bytes, reviews: Sequence[Review], folder: CorrectableReviews) -> bytes:

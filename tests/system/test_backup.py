@@ -1,9 +1,9 @@
-"""``reviewsctl backup`` of a live daemon, and the way back (D12)."""
+"""``reviewsctl backup`` of a live daemon, and ``restore`` (D12)."""
 
 import json
-import shutil
 import sqlite3
 import stat
+import tarfile
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -31,13 +31,14 @@ def subscribe(daemon: Daemon, subscriber: Subscriber, path: str, **fields: str) 
     until(lambda: hub.hub(daemon)["active"] == active + 1, "the subscription")
 
 
-def restore(daemon: Daemon, copy: Path, keys: list[str]) -> None:
-    """As the help says, into an empty state directory; the old one stays aside."""
-    aside = daemon.state.rename(daemon.directory / "old state")
-    daemon.state.mkdir(mode=0o700)
-    shutil.copyfile(copy, daemon.state / "state.sqlite")
-    for name in keys:
-        shutil.copyfile(aside / name, daemon.state / name)
+def restore(daemon: Daemon, copy: Path, *options: str) -> list[str]:
+    """Restore a backup; what was there stays aside. Returns the lines that are printed."""
+    for folder in (daemon.state, daemon.data):
+        if folder.exists() and "--force" not in options:
+            folder.rename(daemon.directory / f"old {folder.name}")
+    done = daemon.ctl("restore", str(copy), "--config", str(daemon.config), *options)
+    assert (0, "") == (done.returncode, done.stderr)
+    return done.stdout.splitlines()
 
 
 def test_what_was_backed_up_is_there_again(tmp_path: Path, subscriber: Subscriber) -> None:
@@ -50,15 +51,16 @@ def test_what_was_backed_up_is_there_again(tmp_path: Path, subscriber: Subscribe
         subscribe(daemon, subscriber, "/signed", secret="open sesame")
         session, ended = opened(daemon), opened(daemon)
         assert 204 == end(daemon, ended)
-        done = daemon.ctl("backup", str(copy), "--json")
+        done = daemon.ctl("backup", str(copy), "--json", "--config", str(daemon.config))
         assert (0, "") == (done.returncode, done.stderr)
         told = json.loads(done.stdout)
         subscribe(daemon, subscriber, "/later")
     assert (2, 1, 1) == (told["subscriptions"], told["signed"], told["sessions_ended"])
-    assert [str(daemon.state / "secret.key"), str(daemon.state / "mcp.key")] == told["keys"]
+    assert {"config/reviewsd.yaml", "keys/secret.key", "keys/mcp.key"} <= set(told["files"])
+    assert [] == told["notes"]
     assert 0o600 == stat.S_IMODE(copy.stat().st_mode)
 
-    restore(daemon, copy, ["secret.key", "mcp.key"])
+    restore(daemon, copy)
     with daemon:
         assert 2 == hub.hub(daemon)["active"]
         assert (200, 404) == (alive(daemon, session), alive(daemon, ended))
@@ -79,11 +81,13 @@ def test_a_restore_without_its_key_is_refused_before_it_costs_subscriptions(
         hub.until_open(daemon)
         subscribe(daemon, subscriber, "/signed", secret="open sesame")
         assert 0 == daemon.ctl("backup", str(copy)).returncode
-    restore(daemon, copy, [])
+    restore(daemon, copy)
+    kept = (daemon.state / "secret.key").read_bytes()
+    (daemon.state / "secret.key").unlink()
     daemon.launch()
     assert 78 == daemon.ended()
     assert "is not the key that has sealed the secrets in state.sqlite" in daemon.log.read_text()
-    shutil.copyfile(tmp_path / "old state" / "secret.key", daemon.state / "secret.key")
+    (daemon.state / "secret.key").write_bytes(kept)
     daemon.start()
     assert 1 == hub.hub(daemon)["active"]
     daemon.close()
@@ -117,7 +121,7 @@ def test_deleted_store_acknowledges_nothing_until_its_backup_is_restored(
         assert 0 == daemon.ctl("backup", str(copy)).returncode
         assert 0 == daemon.stop()
 
-    shutil.copyfile(copy, daemon.state / "state.sqlite")
+    restore(daemon, copy, "--force")
     with daemon:
         assert (1, "ok") == (hub.hub(daemon)["active"], hub.hub(daemon)["store"])
         assert 202 == hub.ask(daemon, subscriber.url("/new")).status
@@ -132,18 +136,67 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
         yield daemon
 
 
-def test_a_backup_says_what_is_in_it_and_what_is_not(daemon: Daemon, tmp_path: Path) -> None:
+def test_backup_says_what_is_in_it(daemon: Daemon, tmp_path: Path) -> None:
     done = daemon.ctl("backup", str(tmp_path / "copy"))
     first, *rest = done.stdout.splitlines()
-    assert first.startswith(f"wrote {tmp_path / 'copy'}: 0 subscriptions (0 with a secret), ")
-    assert (
-        "The keys that belong to it are not in it. Keep a copy of them, apart from it:" == rest[0]
-    )
-    assert [f"  {daemon.state / name}" for name in ("secret.key", "mcp.key")] == rest[1:]
-    with closing(sqlite3.connect(tmp_path / "copy")) as copy:
+    assert first.startswith(f"wrote {tmp_path / 'copy'}: 6 files, 0 subscriptions, ")
+    (last,) = rest
+    assert last.startswith("it holds keys: ")
+    with tarfile.open(tmp_path / "copy") as archive:
+        store = archive.extractfile("state/state.sqlite")
+        assert store is not None
+        (tmp_path / "store").write_bytes(store.read())
+    with closing(sqlite3.connect(tmp_path / "store")) as copy:
         assert [("ok",)] == copy.execute("PRAGMA integrity_check").fetchall()
     assert "backup asked for by pid" in daemon.log.read_text()
     assert [] == list(daemon.state.glob(".backup-*"))
+
+
+def test_restore_refuses_what_would_cost_something(daemon: Daemon, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    daemon.ctl("backup", str(copy))
+    running = daemon.ctl("restore", str(copy))
+    assert 1 == running.returncode
+    assert "the daemon runs\nStop it, and its sockets, first" in running.stderr
+    (tmp_path / "other").mkdir()
+    other = Daemon(tmp_path / "other")
+    config = ("--config", str(other.config))
+    there = other.ctl("restore", str(copy), *config)
+    assert 1 == there.returncode
+    assert "is there already\nReplace what is there with --force." in there.stderr
+    cut = tmp_path / "cut"
+    cut.write_bytes(copy.read_bytes()[:-200])
+    for path in (cut, daemon.config):
+        refused = other.ctl("restore", str(path), "--force", *config)
+        assert 1 == refused.returncode
+        assert "Error: not restored: " in refused.stderr
+        assert not other.state.exists()
+
+
+def test_review_that_was_erased_since_does_not_return(tmp_path: Path) -> None:
+    """The corrections that are there count, though the archive knows nothing of them."""
+    copy = tmp_path / "copy"
+    daemon = Daemon(tmp_path)
+    reviews = json.loads((daemon.data / "reviews.json").read_bytes())["reviews"]
+    erased, hidden = reviews[0]["id"], reviews[1]["id"]
+    data = ("--data", str(daemon.data))
+    with daemon:
+        assert (
+            0
+            == daemon.ctl("reviews", "hide", hidden, "--reason", "spam", "--yes", *data).returncode
+        )
+        assert 0 == daemon.ctl("backup", str(copy)).returncode
+        assert (
+            0
+            == daemon.ctl("reviews", "erase", erased, "--reason", "request", "-y", *data).returncode
+        )
+    lines = restore(daemon, copy, "--force")
+    assert "left out, as they were erased since: 1" in lines
+    assert erased not in [
+        each["id"] for each in json.loads((daemon.data / "reviews.json").read_bytes())["reviews"]
+    ]
+    with daemon:
+        assert [410, 410] == [daemon.get(f"/r/{each}").status for each in (erased, hidden)]
 
 
 def test_a_file_that_is_there_is_left_alone(daemon: Daemon, tmp_path: Path) -> None:
@@ -153,7 +206,7 @@ def test_a_file_that_is_there_is_left_alone(daemon: Daemon, tmp_path: Path) -> N
     assert (1, "precious") == (done.returncode, copy.read_text())
     assert "is there already\nGive another name, or replace it with --force.\n" in done.stderr
     assert 0 == daemon.ctl("backup", "--force", "--quiet", str(copy)).returncode
-    assert copy.read_bytes().startswith(b"SQLite format 3\0")
+    assert tarfile.is_tarfile(copy)
     assert ["copy"] == names(tmp_path)
 
 
@@ -180,9 +233,11 @@ def test_what_a_killed_daemon_left_half_done_goes_at_the_next_start(tmp_path: Pa
 
 
 @needed
-def test_on_postgresql_it_names_the_tool(tmp_path: Path) -> None:
+def test_on_postgresql_it_has_the_rest_and_names_the_tool(tmp_path: Path) -> None:
     with Server() as server, Daemon(tmp_path, f"hub: {{store: {server.database()!r}}}\n") as daemon:
         done = daemon.ctl("backup", str(tmp_path / "copy"))
-    assert 1 == done.returncode
-    assert "pg_dump makes the backup" in done.stderr
-    assert not (tmp_path / "copy").exists()
+    assert 0 == done.returncode
+    assert "pg_dump makes the backup" in done.stdout
+    with tarfile.open(tmp_path / "copy") as archive:
+        assert "data/reviews.json" in archive.getnames()
+        assert "state/state.sqlite" not in archive.getnames()

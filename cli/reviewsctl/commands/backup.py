@@ -1,23 +1,27 @@
-"""``reviewsctl backup``: the daemon's state as a file (security-and-operations.md D12)."""
+"""``reviewsctl backup``: all that an owner would miss, in one archive (security-and-operations.md D12)."""
 
 import contextlib
+import datetime
 import os
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, BinaryIO
+from typing import TYPE_CHECKING, Annotated, BinaryIO, cast
 
 import typer
 
+from reviewsctl.commands.data_options import ConfigFile
 from reviewsctl.daemon.session import Json, Quiet, Session
 from reviewsctl.terminal.output import EXIT_FAILED, EXIT_INTERRUPTED, complain, json_line
 
 if TYPE_CHECKING:
+    from reviewsctl.daemon.client import Client
     from reviewsd.api.status import BackupContents
 
 EPILOG = """\b
     Examples:
-      reviewsctl backup /var/backups/reviewsd-$(date +%F).sqlite
-      reviewsctl backup --force state-backup.sqlite --json | jq .subscriptions"""
+      reviewsctl backup /var/backups/reviewsd-$(date +%F).tar.gz
+      reviewsctl backup --force /var/backups/reviewsd.tar.gz --json | jq .subscriptions"""
 
 
 def backup(
@@ -26,61 +30,116 @@ def backup(
         Path, typer.Argument(metavar="FILE", show_default=False, help="Where to write it.")
     ],
     *,
+    config: ConfigFile = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Writes a copy of the daemon's state to a file of yours.
+    """Writes all that you would miss into one archive of yours.
 
-    It is consistent, and the daemon goes on meanwhile. In it are the subscriptions, pending requests, blocks, the pause, and which MCP sessions have
-    ended. FILE is written whole or not at all, for your eyes only.
+    In it are reviews.json with its kept versions, corrections.json, insights.yaml, insights.json and the labels, the
+    configuration, and the state of the hub with the keys that belong to it: subscriptions, pending requests, blocks,
+    the pause, and which MCP sessions have ended. It is consistent, and the daemon goes on meanwhile. FILE is written
+    whole or not at all, for your eyes only: with the keys in it, it opens the secrets of subscribers.
 
-    The keys are not in it, so that the copy alone reveals no subscriber's secret: keep secret.key and
-    mcp.key of the state directory once, and apart. To restore: stop the daemon, put FILE in the place
-    of state.sqlite, remove state.sqlite-wal, put the keys beside it, all owned by the daemon's user,
-    and start it. What is served is not in it either: that is made of your data directory.
+    The way back: reviewsctl restore FILE. Not in it: credentials of sources, templates, and a PostgreSQL store,
+    which pg_dump backs up.
     """
     session: Session = ctx.obj
     try:
         with session.daemon(as_json=as_json, quiet=quiet) as daemon, _new(file, force) as out:
-            answer = daemon.backup(out.write)
+            report = _write(daemon, out, config)
     except KeyboardInterrupt:
         raise typer.Exit(EXIT_INTERRUPTED) from None
     except OSError as fault:
-        detail = f"{file}: {fault.strerror or fault}"
-        members = {"title": "the backup was not written", "detail": detail}
+        place = fault.filename if isinstance(fault, PermissionError) and fault.filename else file
+        members = {
+            "title": "the backup was not written",
+            "detail": f"{place}: {fault.strerror or fault}",
+        }
         if isinstance(fault, FileExistsError):
             members["remedy"] = "Give another name, or replace it with --force."
+        elif isinstance(fault, PermissionError):
+            members["remedy"] = "Run it as root, or as the user of the daemon."
         complain("error", members, as_json=as_json)
         raise typer.Exit(EXIT_FAILED) from fault
     if as_json:
-        typer.echo(json_line({"file": str(file), **_members(answer)}))
+        typer.echo(json_line({"file": str(file), **report}))
     elif not quiet:
         from reviewsctl.terminal.escaping import printable_lines  # see main
 
-        typer.echo(printable_lines(_described(file, answer)))
+        typer.echo(printable_lines(_described(file, report)))
 
 
-def _members(contents: "BackupContents") -> dict[str, object]:
+def _write(daemon: "Client", out: BinaryIO, config: Path | None) -> dict[str, object]:
+    """Write the archive, and return what is in it."""
+    from reviewsctl.backups import archive  # msgspec, see main
+    from reviewsctl.daemon import default_paths
+    from reviewsctl.daemon.errors import Refused
+
+    config = config or default_paths.configuration(os.environ)
+    data = Path(daemon.status().value.data.dir)
+    environ = {**os.environ, "REVIEWSD_CONFIG": "" if config is None else str(config)}
+    state = default_paths.state_dir(environ)
+    with tempfile.TemporaryFile() as store:
+        contents, fault = None, ""
+        try:
+            contents = daemon.backup(store.write)
+        except Refused as error:  # the store is in PostgreSQL
+            fault = error.detail
+        keys = [] if contents is None else list(map(Path, contents.keys))
+        manifest = archive.Manifest(
+            made_at=datetime.datetime.now(datetime.UTC),
+            config="" if config is None else str(config.absolute()),
+            data_dir=str(data),
+            state_dir=str(state),
+            keys_dir=str(keys[0].parent if keys else state),
+        )
+        with archive.writing(out, manifest) as writer:
+            if config is not None:
+                writer.add_file(archive.CONFIG, config)
+            writer.add_data(data)
+            if contents is not None:
+                size = store.tell()
+                store.seek(0)
+                writer.add(archive.STORE, store, size)
+            missing = [key for key in keys if not writer.add_file(f"keys/{key.name}", key)]
+    notes = [fault] if fault else []
+    notes += [f"not in it, keep it apart: {key}" for key in missing]
+    return {**_members(contents), "files": writer.names, "notes": notes}
+
+
+def _members(contents: "BackupContents | None") -> dict[str, object]:
     from msgspec.structs import asdict  # see main
 
-    return {name: value for name, value in asdict(contents).items() if name != "schema"}
+    if contents is None:
+        return {}
+    return {
+        name: value for name, value in asdict(contents).items() if name not in {"schema", "keys"}
+    }
 
 
-def _described(file: Path, contents: "BackupContents") -> str:
+def _described(file: Path, report: dict[str, object]) -> str:
     from reviewsctl.terminal.words import counted  # see main
 
-    parts = (
-        f"{counted(contents.subscriptions, 'subscription')} ({contents.signed:,} with a secret)",
-        counted(contents.requests, "pending request"),
-        counted(contents.blocks, "block"),
-        counted(contents.sessions_ended, "ended MCP session"),
-    )
-    keys = "".join(f"\n  {key}" for key in contents.keys)
-    return (
-        f"wrote {file}: {', '.join(parts)}; {contents.bytes:,} bytes\n"
-        f"The keys that belong to it are not in it. Keep a copy of them, apart from it:{keys}"
-    )
+    words = {
+        "subscriptions": "subscription",
+        "requests": "pending request",
+        "blocks": "block",
+        "sessions_ended": "ended MCP session",
+    }
+    parts = [
+        counted(value, word)
+        for name, word in words.items()
+        if isinstance(value := report.get(name), int)
+    ]
+    names, notes = cast("list[str]", report["files"]), cast("list[str]", report["notes"])
+    lines = [
+        f"wrote {file}: {', '.join([counted(len(names), 'file'), *parts])}",
+        *(f"note: {note}" for note in notes),
+        "it holds keys: keep it where nobody else can read it. The way back: reviewsctl restore",
+    ]
+    return "\n".join(lines)
 
 
 @contextlib.contextmanager

@@ -18,7 +18,7 @@ from reviewsctl.terminal import interruption
 COMMANDS: Final = (
     *("status", "ping", "open", "metrics", "version", "reload", "push", "import", "export"),
     "reviews",
-    *("tail", "backup", "init", "check", "insights", "paths", "doctor"),
+    *("tail", "backup", "restore", "init", "check", "insights", "paths", "doctor"),
     *("subs", "hub", "config", "service", "mcp"),
 )
 """In the order of the help."""
@@ -26,7 +26,7 @@ COMMANDS: Final = (
 ASKING: Final = frozenset(
     {
         *("status", "ping", "open", "metrics", "version", "reload", "push", "import", "tail"),
-        *("backup", "subs", "hub", "paths", "doctor", "reviews"),
+        *("backup", "restore", "subs", "hub", "paths", "doctor", "reviews"),
     }
 )
 """Those that talk to the daemon."""

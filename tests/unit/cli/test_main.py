@@ -36,6 +36,7 @@ COMMANDS = [
         "reviews",
         "tail",
         "backup",
+        "restore",
         "init",
         "check",
         "insights",

@@ -1,0 +1,156 @@
+"""The archive that ``reviewsctl backup`` writes: a tar with gzip, for its owner's eyes only.
+
+    manifest.json       when it was made, and where the files were
+    config/...          the configuration
+    data/...            reviews.json, corrections.json, insights and labels, kept versions, import log
+    state/state.sqlite  the store of the hub, as SQLite copies it
+    keys/...            the keys that belong to it
+"""
+
+import io
+import os
+import stat
+import tarfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import IO, BinaryIO, Final
+
+import msgspec
+
+from reviewsctl.importing.history import FOLDER
+from reviewsctl.importing.import_log import KEPT_FOLDER
+
+VERSION: Final = 1
+MANIFEST: Final = "manifest.json"
+CONFIG: Final = "config/reviewsd.yaml"
+STORE: Final = "state/state.sqlite"
+DATA: Final = (
+    *("reviews.json", "corrections.json", "insights.json", "insights.yaml", "insights.labels"),
+)
+FOLDERS: Final = (KEPT_FOLDER, f"{KEPT_FOLDER}/{FOLDER}")
+"""Folders of the data directory whose files belong to it."""
+
+_MODE: Final = 0o600
+
+
+DAMAGED: Final = (tarfile.TarError, EOFError, zlib.error, OSError)
+"""Faults of an archive that was cut or changed."""
+
+
+class Manifest(msgspec.Struct, frozen=True, kw_only=True):
+    """What the archive says of itself."""
+
+    version: int = VERSION
+    made_at: datetime
+    config: str
+    """Where the configuration was; empty without one."""
+    data_dir: str
+    state_dir: str
+    keys_dir: str
+
+
+class ArchiveError(Exception):
+    """The file is no archive of ours, or a later version's; the text says which."""
+
+
+class ArchiveWriter:
+    """Writes one archive; made by ``writing``.
+
+    Args:
+        tar: The file.
+        manifest: Written first.
+    """
+
+    def __init__(self, tar: tarfile.TarFile, manifest: Manifest) -> None:
+        self._tar = tar
+        self._time = int(manifest.made_at.timestamp())
+        self.names: list[str] = []
+        """What is in it."""
+        encoded = msgspec.json.encode(manifest)
+        self.add(MANIFEST, io.BytesIO(encoded), len(encoded))
+
+    def add(self, name: str, file: IO[bytes], size: int) -> None:
+        """Add a file of which so many bytes are read."""
+        entry = tarfile.TarInfo(name)
+        entry.size, entry.mode, entry.mtime = size, _MODE, self._time
+        self._tar.addfile(entry, file)
+        self.names.append(name)
+
+    def add_file(self, name: str, path: Path) -> bool:
+        """Add a file if it is there; return whether it is.
+
+        Raises:
+            OSError: It cannot be read.
+        """
+        try:
+            file = path.open("rb")
+        except FileNotFoundError:
+            return False
+        with file:
+            facts = os.fstat(file.fileno())
+            if not stat.S_ISREG(facts.st_mode):
+                return False
+            self.add(name, file, facts.st_size)
+        return True
+
+    def add_data(self, folder: Path) -> None:
+        """Add the files of a data directory."""
+        for name in DATA:
+            self.add_file(f"data/{name}", folder / name)
+        for below in FOLDERS:
+            if (folder / below).is_dir():
+                for path in sorted((folder / below).iterdir()):
+                    if not path.name.startswith("."):
+                        self.add_file(f"data/{below}/{path.name}", path)
+
+
+@contextmanager
+def writing(out: BinaryIO, manifest: Manifest) -> Iterator[ArchiveWriter]:
+    """Write an archive for the block."""
+    with tarfile.open(fileobj=out, mode="w:gz") as tar:
+        yield ArchiveWriter(tar, manifest)
+
+
+def read(file: BinaryIO) -> "tuple[Manifest, Iterator[tuple[str, IO[bytes]]]]":
+    """Return the manifest of an archive, and its files in their order.
+
+    Raises:
+        ArchiveError: It is none.
+    """
+    try:
+        tar = tarfile.open(fileobj=file, mode="r:gz")  # noqa: SIM115  the iterator below reads it
+        first = tar.next()
+        content = None if first is None or first.name != MANIFEST else tar.extractfile(first)
+        if content is None:
+            raise ArchiveError("it is no backup of reviewsctl")
+        manifest = msgspec.json.decode(content.read(), type=Manifest)
+    except (*DAMAGED, msgspec.MsgspecError) as error:
+        raise ArchiveError(f"it is no backup of reviewsctl: {error}") from error
+    if manifest.version > VERSION:
+        raise ArchiveError("a later reviewsctl wrote it")
+    return manifest, _files(tar)
+
+
+def _next(tar: tarfile.TarFile) -> tarfile.TarInfo | None:
+    try:
+        return tar.next()
+    except DAMAGED as error:
+        raise ArchiveError(f"it is damaged: {error}") from error
+
+
+def _files(tar: tarfile.TarFile) -> Iterator[tuple[str, IO[bytes]]]:
+    """The files behind the manifest; nothing else than we write, so that no name leads elsewhere."""
+    known = {CONFIG, STORE, *(f"data/{name}" for name in DATA)}
+    while (entry := _next(tar)) is not None:
+        folder, _, name = entry.name.rpartition("/")
+        is_ours = entry.name in known or folder in {
+            "keys",
+            *(f"data/{below}" for below in FOLDERS),
+        }
+        content = tar.extractfile(entry) if entry.isreg() and is_ours else None
+        if content is None or name in {"", ".", ".."}:
+            raise ArchiveError(f"it has a file that no backup has: {entry.name!r}")
+        yield entry.name, content

@@ -1,0 +1,165 @@
+"""``reviewsctl restore``: puts a backup on a machine (security-and-operations.md D12)."""
+
+import contextlib
+import datetime
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final, NoReturn
+
+import typer
+
+from reviewsctl.daemon.session import Json, Session
+from reviewsctl.terminal.output import EXIT_FAILED, complain, json_line
+
+if TYPE_CHECKING:
+    from reviewsctl.backups.archive import Manifest
+    from reviewsctl.backups.restoring import Places
+
+EPILOG: Final = """\b
+    Examples:
+      reviewsctl restore /var/backups/reviewsd.tar.gz --dry-run
+      reviewsctl restore /var/backups/reviewsd.tar.gz"""
+
+_ANSWER_SECONDS: Final = 2.0
+
+
+def restore(
+    ctx: typer.Context,
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            show_default=False,
+            exists=True,
+            dir_okay=False,
+            help="What reviewsctl backup wrote.",
+        ),
+    ],
+    *,
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            "--config",
+            metavar="FILE",
+            show_default=False,
+            help="Where the configuration goes, instead of where it was. One that is there is kept, and says "
+            "where data and state go.",
+        ),
+    ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace data and state that are there.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say which files would be written; write none.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Puts a backup back: data, configuration, state of the hub.
+
+    The daemon must not run. corrections.json is never replaced by an older one: the later decision
+    about each review counts, and reviews that were erased since the backup was made do not return.
+    """
+    from reviewsctl.backups import restoring  # msgspec, see main
+
+    now, erased = datetime.datetime.now(datetime.UTC), 0
+    with _refusals(file, as_json=as_json), file.open("rb") as opened:
+        manifest, names = restoring.names(opened)
+        places = _places(manifest, config)
+        if places.config.exists():
+            names = [name for name in names if not name.startswith("config/")]
+        _check(ctx.obj, [] if force else restoring.taken(names, places))
+        if not dry_run:
+            erased = restoring.restore(opened, names, places, now)
+    written = [str(places.target(name)) for name in names]
+    if as_json:
+        typer.echo(
+            json_line({"files": written, "made_at": str(manifest.made_at), "erased": erased})
+        )
+        return
+    for path in written:
+        typer.echo(f"{'would write' if dry_run else 'wrote'} {path}")
+    if erased:
+        typer.echo(f"left out, as they were erased since: {erased:,}")
+    typer.echo(f"the backup is of {manifest.made_at:%Y-%m-%d %H:%M} UTC")
+    if not dry_run:
+        typer.echo("next: reviewsctl check, then start the daemon")
+
+
+@contextlib.contextmanager
+def _refusals(file: Path, *, as_json: bool) -> Iterator[None]:
+    """End the command on what keeps a backup from being restored."""
+    from reviewsctl.backups.archive import ArchiveError  # msgspec, see main
+    from reviewsctl.importing.errors import ImportRefusedError
+
+    def refuse(detail: str, remedy: str) -> NoReturn:
+        members = {"title": "not restored", "detail": detail, "remedy": remedy}
+        complain("error", {k: v for k, v in members.items() if v}, as_json=as_json)
+        raise typer.Exit(EXIT_FAILED)
+
+    try:
+        yield
+    except ArchiveError as error:
+        refuse(f"{file}: {error}", "")
+    except ImportRefusedError as refusal:
+        refuse(refusal.detail, refusal.remedy)
+    except OSError as fault:
+        refuse(
+            f"{fault.filename or file}: {fault.strerror or fault}", "Is there room? Run it as root."
+        )
+
+
+def _check(session: Session, taken: Sequence[Path]) -> None:
+    """Refuse to write what a daemon uses, and over what is there.
+
+    Raises:
+        ImportRefusedError: There is one, or something.
+    """
+    from reviewsctl.importing.errors import ImportRefusedError  # msgspec, see main
+
+    if _runs(session):
+        raise ImportRefusedError(
+            "the daemon runs",
+            "Stop it, and its sockets, first: "
+            "systemctl stop reviewsd.socket reviewsd-admin.socket reviewsd",
+        )
+    if taken:
+        raise ImportRefusedError(
+            f"{taken[0]} is there already", "Replace what is there with --force."
+        )
+
+
+def _places(manifest: "Manifest", config: Path | None) -> "Places":
+    """Where the files go: by the configuration that is there, else where they were."""
+    from reviewsctl.backups.restoring import Places
+    from reviewsctl.daemon import default_paths
+
+    found = config or default_paths.configuration(os.environ) or Path(manifest.config)
+    old = Path(manifest.config).parent
+
+    def moved(place: str) -> Path:
+        """Where a place of the old machine is; below the folder of the configuration it stays below it."""
+        path = Path(place)
+        if manifest.config and path.is_relative_to(old):
+            return found.absolute().parent / path.relative_to(old)
+        return path
+
+    data, state, keys = map(moved, (manifest.data_dir, manifest.state_dir, manifest.keys_dir))
+    if found.exists():
+        environ = {**os.environ, "REVIEWSD_CONFIG": str(found)}
+        data = default_paths.data_dir(found, environ) or data
+        state = default_paths.state_dir(environ)
+        keys = default_paths.keys_dir(found) or state
+    return Places(config=found.absolute(), data=data, state=state.absolute(), keys=keys.absolute())
+
+
+def _runs(session: Session) -> bool:
+    from reviewsctl.daemon import client, errors  # 25 ms, see main
+
+    try:
+        client.Client(session.socket, answer_seconds=_ANSWER_SECONDS).status()
+    except errors.Unreachable:
+        return False
+    except errors.DaemonError:
+        return True
+    return True
