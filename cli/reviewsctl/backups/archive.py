@@ -5,6 +5,8 @@
     data/...            reviews.json, corrections.json, insights and labels, kept versions, import log
     state/state.sqlite  the store of the hub, as SQLite copies it
     keys/...            the keys that belong to it
+
+No other names are written or read.
 """
 
 import io
