@@ -38,6 +38,7 @@ MAX_LISTED: Final = 10_000
 """Reviews of each fate that are listed."""
 
 _TOLD: Final = datetime.timedelta(days=90)  # for which reviews.json names a review that is gone
+_SAME: Final = ("source", "author", "date", "rating")  # members of which copies say the same
 _STEP: Final = 5000  # reviews between two reports of progress
 
 Step = Callable[[int], None]
@@ -57,7 +58,9 @@ class Fate(Enum):
     OLDER = "older"
     """Not changed by a row of the export that is an older version of it; these are unchanged too."""
     ALIKE = "alike"
-    """Kept, and like a review of the export in all but the id."""
+    """Kept, and like a review of the export in source, author, day and rating, under another id."""
+    COPY = "copy"
+    """In the file under another id, by another tool's export; these are unchanged or changed too."""
     EXAMPLE = "example"
     """Written by ``reviewsctl init``, and left out."""
     ANOTHER = "another"
@@ -276,14 +279,21 @@ class Merge:
             return None
         key = merge_key(identifier)
         staged = self._staged.find(identifier, key)
+        copy = None if staged is not None else self._copy(review)
+        staged = staged or copy
         if staged is None or self._used[staged.number]:
             return self._absent(review, piece, place, key)
+        record = msgspec.json.decode(staged.record)
+        if copy is not None:  # it fills what is empty: another tool's addresses would come and go
+            record = {name: value for name, value in record.items() if review.get(name) is None}
+            record.pop("location", None)
+            self._counts[Fate.COPY] += 1
         self._used[staged.number] = 1
         self._met.add(staged.place)
         written = self._staged.written.get(key) or NOTHING
         merged = merge_review(
             review,
-            msgspec.json.decode(staged.record),
+            record,
             staged,
             written,
             export_is_older=staged.place in self._plan.older,
@@ -297,6 +307,33 @@ class Merge:
         if not merged.changes:
             return piece.text.encode()
         return updated(review, piece.text, {**merged.changes, CHANGED: self._now})
+
+    def _copy(self, review: Review) -> Staged | None:
+        """Return the review of the export that another tool has exported under this id before.
+
+        It says the same of source, author, day, rating and text, and no other review of the file has become it.
+        Stars alone have no copies: a customer may rate two locations on one day.
+        """
+        number = self._alike(review)
+        if number is None or self._used[number] or not plain(review.get("text")):
+            return None
+        staged = self._staged.at(number)
+        record = msgspec.json.decode(staged.record, type=dict[str, object])
+        location = review.get("location")
+        if (
+            plain(record.get("text")) != plain(review.get("text"))
+            or any(record.get(name) != review.get(name) for name in _SAME)
+            or (isinstance(location, str) and _are_of_one_tool(location, staged.place.name))
+        ):
+            return None
+        return staged
+
+    def _alike(self, review: Review) -> int | None:
+        """Return the number of the review of the export that says the same, whatever its id."""
+        parts = tuple(map(review.get, _SAME))
+        if not all(isinstance(part, str | int) for part in parts):
+            return None
+        return self._alikes.get(alike(*parts))
 
     def _note_merged(self, review: Review, merged: Merged) -> None:
         if merged.keeps_reply:
@@ -326,9 +363,7 @@ class Merge:
         if key:
             self._staged.written.retain(key)
         self._counts[Fate.KEPT] += 1
-        parts = tuple(map(review.get, ("source", "author", "date", "rating")))
-        if all(isinstance(part, str | int) for part in parts) and alike(*parts) in self._alikes:
-            self._counts[Fate.ALIKE] += 1
+        self._counts[Fate.ALIKE] += self._alike(review) is not None
         return piece.text.encode()
 
     def _goes(self, review: Review, place: Place | None, key: str) -> bool:
@@ -364,6 +399,17 @@ def _moment(removed: object) -> datetime.datetime | None:
         return msgspec.convert(removed, _Gone).at
     except msgspec.ValidationError:
         return None
+
+
+def plain(text: object) -> str:
+    """Return a text without differences of case and white space."""
+    return " ".join(text.casefold().split()) if isinstance(text, str) else ""
+
+
+def _are_of_one_tool(location: str, other: str) -> bool:
+    """Return whether two locations differ and are named in one way, so that they are two."""
+    is_one_way = location[:4] == other[:4] or (location.isdigit() and other.isdigit())
+    return location != other and is_one_way
 
 
 def _without(record: bytes, names: Sequence[str]) -> str:

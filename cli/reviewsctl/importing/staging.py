@@ -242,13 +242,16 @@ class Staging:
         (number,) = self._connection.execute("SELECT count(*) FROM entry").fetchone()
         return int(number)
 
-    def alikes(self) -> frozenset[int]:
-        """Return the numbers by which reviews are found under another id; none of a large export."""
+    def alikes(self) -> dict[int, int]:
+        """Return by ``alike`` the number of a review, to find it under another id; none of a large export."""
         if self.count() > _MAX_ALIKE:
-            return frozenset()
-        return frozenset(
-            number for (number,) in self._connection.execute("SELECT alike FROM entry")
-        )
+            return {}
+        return dict(self._connection.execute("SELECT alike, number FROM entry"))
+
+    def at(self, number: int) -> Staged:
+        """Return the review of a number."""
+        row = self._connection.execute(f"{_STAGED} WHERE number = ?", (number,)).fetchone()
+        return self._staged(*row)
 
     def largest(self) -> int:
         """Return the greatest number of a review; 0 without one."""

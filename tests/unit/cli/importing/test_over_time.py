@@ -12,7 +12,7 @@ import pytest
 from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
 from reviewsctl.importing.format import Rules
 from reviewsctl.importing.merge import Fate
-from tests.support.shop import Shop, google, table
+from tests.support.shop import Shop, google, outscraper, table
 
 SAMPLES = Path(__file__).parent / "samples"
 
@@ -543,3 +543,46 @@ def test_removed_reviews_are_told_for_ninety_days(shop: Shop, tmp_path: Path) ->
     shop.now += datetime.timedelta(days=90)
     shop.imported(google(tmp_path / "c.json", *rows[:3], *rows[5:]), replace=True, yes=True)
     assert [second] == [each["id"] for each in shop.file["removed"]]
+
+
+def test_copy_by_another_tool_stays_one_review_and_fills_what_is_empty(
+    shop: Shop, tmp_path: Path
+) -> None:
+    """Takeout and Outscraper give one review two ids."""
+    row = {"author": "Ann", "at": "2026-01-01T10:00:00Z", "text": "Fine"}
+    shop.imported(google(tmp_path / "a.json", row))
+    before = shop.reviews["Ann"]
+    export = outscraper(tmp_path / "b.json", "Acme", "ChIJ1", "Ann")
+    content = json.loads(export.read_bytes())
+    content[0] |= {
+        "review_id": "ChdDSUhN",
+        "owner_answer": "Thanks",
+        "owner_answer_timestamp_datetime_utc": "01/22/2026 10:00:00",
+    }
+    export.write_text(json.dumps(content))
+    for expected in (1, 0):
+        result = shop.imported(export, yes=True)
+        assert (0, expected) == (result.merge.count(Fate.NEW), result.merge.count(Fate.CHANGED))
+        assert 1 == result.merge.count(Fate.COPY)
+    (after,) = shop.file["reviews"]
+    assert ("Thanks", before["id"]) == (after["owner_reply"]["text"], after["id"])
+    assert before["location"] == after["location"]
+    again = shop.imported(google(tmp_path / "a.json", row))
+    assert 0 == again.merge.count(Fate.CHANGED)
+
+
+@pytest.mark.parametrize("members", [{"text": ""}, {"text": "Other words"}, {"place": "23"}])
+def test_reviews_that_are_no_copies_stay_two(
+    shop: Shop, tmp_path: Path, members: dict[str, str]
+) -> None:
+    """Without words, with other words, and of another location as the same tool names it."""
+    row = {"author": "Ann", "at": "2026-01-01T10:00:00Z", "text": "Fine"}
+    first = {**row, "text": members.get("text", "Fine")} if not members.get("text") else row
+    shop.imported(google(tmp_path / "a.json", first))
+    other = {**row, **members, "author": "Ann"}
+    page = google(tmp_path / "b.json", other)
+    content = json.loads(page.read_bytes())
+    content["reviews"][0]["name"] += "-another"
+    page.write_text(json.dumps(content))
+    result = shop.imported(page, yes=True)
+    assert (1, 0) == (result.merge.count(Fate.NEW), result.merge.count(Fate.COPY))
