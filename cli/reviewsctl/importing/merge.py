@@ -11,15 +11,16 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Annotated, BinaryIO, Final
+from typing import BinaryIO, Final
 
 import msgspec
 
 from reviewsctl.importing.business import empty, filled
+from reviewsctl.importing.copies import alike_number, is_copy
 from reviewsctl.importing.examples import EXAMPLES
 from reviewsctl.importing.ids import merge_key
 from reviewsctl.importing.readers.json_file import Document, Piece
-from reviewsctl.importing.review import alike
+from reviewsctl.importing.removed import removed_member
 from reviewsctl.importing.review_merge import (
     CHANGED,
     STAMPS,
@@ -37,8 +38,6 @@ from reviewsctl.importing.written import NOTHING, Written, digests
 MAX_LISTED: Final = 10_000
 """Reviews of each fate that are listed."""
 
-_TOLD: Final = datetime.timedelta(days=90)  # for which reviews.json names a review that is gone
-_SAME: Final = ("source", "author", "date", "rating")  # members of which copies say the same
 _STEP: Final = 5000  # reviews between two reports of progress
 
 Step = Callable[[int], None]
@@ -196,7 +195,7 @@ class Merge:
         Raises:
             ImportRefusedError: It is no JSON object, or its reviews are no array.
         """
-        rewrite(self._out, document, self._member, self._records, self._last)
+        rewrite(self._out, document, self._member, self._records, self._removed_member)
         return self._result()
 
     def _result(self) -> MergeResult:
@@ -212,12 +211,8 @@ class Merge:
             review_count=self._review_count,
         )
 
-    def _last(self) -> Mapping[str, object]:
-        """Return the reviews that went in the last 90 days, where there are any (corrections.md C15)."""
-        oldest = self._plan.now - _TOLD
-        told = [each for each in self._told if (_moment(each) or oldest) >= oldest]
-        told += [{"id": review_id, "at": self._now} for review_id in self._gone]
-        return {"removed": told} if told else {}
+    def _removed_member(self) -> Mapping[str, object]:
+        return removed_member(self._told, self._gone, self._plan.now)
 
     def _member(self, name: str, piece: Piece) -> str | None:
         if name == "removed" and isinstance(piece.value, list):
@@ -309,31 +304,18 @@ class Merge:
         return updated(review, piece.text, {**merged.changes, CHANGED: self._now})
 
     def _copy(self, review: Review) -> Staged | None:
-        """Return the review of the export that another tool has exported under this id before.
-
-        It says the same of source, author, day, rating and text, and no other review of the file has become it.
-        Stars alone have no copies: a customer may rate two locations on one day.
-        """
+        """Return the review of the export that is there under another id, unless it became another one."""
         number = self._alike(review)
-        if number is None or self._used[number] or not plain(review.get("text")):
+        if number is None or self._used[number]:
             return None
         staged = self._staged.at(number)
         record = msgspec.json.decode(staged.record, type=dict[str, object])
-        location = review.get("location")
-        if (
-            plain(record.get("text")) != plain(review.get("text"))
-            or any(record.get(name) != review.get(name) for name in _SAME)
-            or (isinstance(location, str) and _are_of_one_tool(location, staged.place.name))
-        ):
-            return None
-        return staged
+        return staged if is_copy(review, record, staged.place.name) else None
 
     def _alike(self, review: Review) -> int | None:
         """Return the number of the review of the export that says the same, whatever its id."""
-        parts = tuple(map(review.get, _SAME))
-        if not all(isinstance(part, str | int) for part in parts):
-            return None
-        return self._alikes.get(alike(*parts))
+        number = alike_number(review)
+        return None if number is None else self._alikes.get(number)
 
     def _note_merged(self, review: Review, merged: Merged) -> None:
         if merged.keeps_reply:
@@ -387,29 +369,6 @@ class Merge:
         changes = self._changes[fate]
         if len(changes) < MAX_LISTED:
             changes.append(Change(review=_named(review), members=members))
-
-
-class _Gone(msgspec.Struct):
-    at: Annotated[datetime.datetime, msgspec.Meta(tz=True)]
-
-
-def _moment(removed: object) -> datetime.datetime | None:
-    """Return when a review of ``removed`` went; None if it does not say."""
-    try:
-        return msgspec.convert(removed, _Gone).at
-    except msgspec.ValidationError:
-        return None
-
-
-def plain(text: object) -> str:
-    """Return a text without differences of case and white space."""
-    return " ".join(text.casefold().split()) if isinstance(text, str) else ""
-
-
-def _are_of_one_tool(location: str, other: str) -> bool:
-    """Return whether two locations differ and are named in one way, so that they are two."""
-    is_one_way = location[:4] == other[:4] or (location.isdigit() and other.isdigit())
-    return location != other and is_one_way
 
 
 def _without(record: bytes, names: Sequence[str]) -> str:
