@@ -256,9 +256,9 @@ class Scheduler(Generic[C, R]):
             pause = self._max_pause if next_due is None else min(next_due, self._max_pause)
             self._next_query_at = self._clock.seconds() + pause
             entries = self._enter()
-            if len(due) < MAX_ROWS or not self._may_claim():
+            if len(due) < MAX_ROWS:
                 return entries
-            if entries:
+            if entries or not self._may_claim():
                 self._stale = True
                 return entries
             full.update(row.host for row in due)

@@ -434,6 +434,19 @@ def test_hanging_host_that_fills_the_query_does_not_delay_another() -> None:
         assert [MAX_ROWS + 500] == rig.work.done
 
 
+def test_hanging_hosts_that_take_all_slots_of_a_query_do_not_delay_another() -> None:
+    """The rows behind a full query are found as soon as slots are idle, not after MAX_PAUSE."""
+    with scheduling() as rig:
+        for number in range(10):
+            rig.work.seconds[f"hanging {number}"] = 300
+            rig.work.add(f"hanging {number}", MAX_ROWS // 10)
+        rig.work.add("quick")
+        rig.scheduler.start()
+        rig.time.advance(2.0)
+
+        assert [MAX_ROWS] == rig.work.done
+
+
 def test_backed_off_hosts_that_fill_queries_do_not_delay_another() -> None:
     """They have no slot, and no attempt under way (H3)."""
     with scheduling() as rig:
