@@ -6,7 +6,6 @@ Real commands in a home that is empty; where one of them leaves a question open,
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -162,17 +161,14 @@ def day(site: Site, subscriber: Subscriber, tmp_path: Path) -> None:
     assert b"Acme & Daughters" in site.get(TOPIC)
     # the delivery is known to the hub a moment after the subscriber has answered it
     until(lambda: "1 of 1" in site.daemon("push"), "a push")
-    assert "1 subscription" in site.daemon("backup", str(tmp_path / "state.sqlite"))
+    assert "1 subscription" in site.daemon("backup", str(tmp_path / "backup.tar.gz"))
 
 
 def restored(site: Site, tmp_path: Path) -> None:
-    """On another disk: the backup, the keys, the data."""
-    state = site.place / "state"
-    aside = state.rename(site.place / "lost")
-    state.mkdir(mode=0o700)
-    shutil.copyfile(tmp_path / "state.sqlite", state / "state.sqlite")
-    for key in ("secret.key", "mcp.key"):
-        shutil.copyfile(aside / key, state / key)
+    """On another disk: state and data come back from the backup."""
+    for name in ("state", "data"):
+        (site.place / name).rename(site.place / f"lost {name}")
+    site.daemon("restore", str(tmp_path / "backup.tar.gz"))
     with site.running():
         until(lambda: "active" in site.daemon("subs", "list"), "the subscription")
         assert "Acme & Daughters" in site.get(TOPIC).decode()

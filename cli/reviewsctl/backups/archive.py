@@ -105,7 +105,7 @@ class ArchiveWriter:
         for below in FOLDERS:
             if (folder / below).is_dir():
                 for path in sorted((folder / below).iterdir()):
-                    if not path.name.startswith("."):
+                    if path.is_file() and not path.name.startswith("."):
                         self.add_file(f"data/{below}/{path.name}", path)
 
 
