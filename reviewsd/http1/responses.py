@@ -14,12 +14,12 @@ from msgspec import Struct
 from reviewsd.domain.parameters import Issue
 from reviewsd.http1 import problems, urls
 from reviewsd.http1.negotiation import HTML, PROBLEMS, accepted_codings, best_type
-from reviewsd.http1.preconditions import http_date, status_of
+from reviewsd.http1.preconditions import evaluate, http_date
 from reviewsd.http1.problems import Problem
 from reviewsd.http1.representation import Buffer, Rendered, Representation
 from reviewsd.http1.request import Request
 
-_FOUND, _NOT_MODIFIED = 200, 304
+_OK, _NOT_MODIFIED = 200, 304
 _BODILESS = frozenset({204, _NOT_MODIFIED})
 
 Header = tuple[bytes, bytes]
@@ -64,7 +64,7 @@ class Prepared(Struct, frozen=True, kw_only=True):
 
     etag: bytes
     last_modified: int | None
-    found: Response
+    full: Response
     unmodified: Response
 
 
@@ -179,7 +179,7 @@ class Responses:
         return Prepared(
             etag=of.etag,
             last_modified=of.last_modified,
-            found=Response(_FOUND, block + content, of.parts),
+            full=Response(_OK, block + content, of.parts),
             unmodified=Response(_NOT_MODIFIED, block),
         )
 
@@ -190,10 +190,10 @@ class Responses:
     def rendered(self, request: Request, resource: PreparedDocument) -> Response:
         """Answer with the coding that the client prefers (S10)."""
         if resource.others:
-            best = best_type(request.preferences(b"accept"), resource.names)
+            best = best_type(request.lines(b"accept"), resource.names)
             resource = resource.others[best][1]
-        lines = request.preferences(b"accept-encoding")
-        if not lines:
+        lines = request.fields.values.get(b"accept-encoding")
+        if lines is None:
             return self._outcome(request, resource.identity)
         gzip, identity = accepted_codings(lines)
         if resource.gzip is not None and gzip:
@@ -205,8 +205,7 @@ class Responses:
 
     def wants_gzip(self, request: Request) -> bool:
         """Return whether the client prefers gzip to identity."""
-        lines = request.preferences(b"accept-encoding")
-        return bool(lines) and accepted_codings(lines)[0]
+        return accepted_codings(request.lines(b"accept-encoding"))[0]
 
     def computed(
         self,
@@ -238,15 +237,14 @@ class Responses:
         block = b"%bETag: %b\r\nLink: %b\r\nVary: Accept-Encoding\r\n" % (self._data, etag, link)
         if last_modified is not None:
             block += b"Last-Modified: %b\r\n" % _date(self._shown(last_modified))
-        if request.fields.conditional and (
-            answer := self._without_content(request, block, etag, last_modified)
-        ):
+        answer = self._without_content(request, block, etag, last_modified)
+        if answer is not None:
             return answer
         block += b"Content-Type: %b\r\n" % media_type
         if gzipped:
-            return Response(_FOUND, block, parts)
+            return Response(_OK, block, parts)
         size = len(parts[0]) if len(parts) == 1 else sum(map(len, parts))
-        return Response(_FOUND, block + b"Content-Length: %d\r\n" % size, parts)
+        return Response(_OK, block + b"Content-Length: %d\r\n" % size, parts)
 
     @staticmethod
     def gzipped(computed: Response, body: bytes) -> Response:
@@ -276,13 +274,12 @@ class Responses:
             body: Makes the page; not called if the client has it.
         """
         block += b"ETag: %b\r\n" % etag
-        if request.fields.conditional and (
-            answer := self._without_content(request, block, etag, None)
-        ):
+        answer = self._without_content(request, block, etag, None)
+        if answer is not None:
             return answer
         content = body()
         head = b"Content-Type: %b\r\nContent-Length: %d\r\n"
-        return Response(_FOUND, block + head % (media_type.encode(), len(content)), (content,))
+        return Response(_OK, block + head % (media_type.encode(), len(content)), (content,))
 
     @staticmethod
     def page_error(status: int, block: bytes, content: bytes) -> Response:
@@ -292,24 +289,26 @@ class Responses:
 
     def _outcome(self, request: Request, chosen: Prepared) -> Response:
         """Answer with a representation, or with 304 if the client has it (RFC 9110 13)."""
-        if not request.fields.conditional:
-            return chosen.found
-        status = status_of(request, chosen.etag, chosen.last_modified, self._now)
-        if status == _NOT_MODIFIED:
+        fields = request.fields
+        if not fields.conditional:
+            return chosen.full
+        if fields.known == chosen.etag:
             return chosen.unmodified
-        if status != _FOUND:
-            return self.problem(request, problems.PRECONDITION_FAILED)
-        return chosen.found
+        unmodified = chosen.unmodified.block
+        answer = self._without_content(request, unmodified, chosen.etag, chosen.last_modified)
+        return answer or chosen.full
 
     def _without_content(
         self, request: Request, block: bytes, etag: bytes, last_modified: int | None
     ) -> Response | None:
         """Return the 304 or 412 of a precondition; None if the request proceeds."""
-        status = status_of(request, etag, last_modified, self._now)
-        if status == _FOUND:
+        if not request.fields.conditional:
+            return None
+        status = evaluate(request, etag, last_modified, int(self._now()))
+        if status == _OK:
             return None
         if status == _NOT_MODIFIED:
-            return Response(status, block)
+            return Response(_NOT_MODIFIED, block)
         return self.problem(request, problems.PRECONDITION_FAILED)
 
     def no_store_json(self, body: bytes, status: int = 200) -> Response:
@@ -329,7 +328,7 @@ class Responses:
         issues: Sequence[Issue] = (),
     ) -> Response:
         """Answer with an error; headers in ``extra`` replace the usual ones."""
-        accept = request.preferences(b"accept")
+        accept = request.lines(b"accept")
         if problem.status == problems.NOT_FOUND.status and self.not_found_page is not None:
             block, content = self.not_found_page
             if best_type(accept, (*PROBLEMS, HTML)) == len(PROBLEMS):

@@ -5,10 +5,9 @@ passes goes to the server, which knows the protocol. Every refusal is a JSON-RPC
 since clients read nothing else, and has the CORS headers without which a page sees nothing.
 """
 
-import re
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from math import ceil
 from typing import Final, Protocol
 
@@ -18,6 +17,7 @@ from twisted.python.failure import Failure
 
 from reviewsd.http1 import urls
 from reviewsd.http1.hosts import Hosts, Origins
+from reviewsd.http1.negotiation import accepts_json
 from reviewsd.http1.request import Request
 from reviewsd.http1.responses import Response, Responses
 from reviewsd.http1.routes import BodyRule
@@ -219,7 +219,7 @@ class McpRoute:
             case b"POST":
                 if not _is_json(request.lines(b"content-type")):
                     return WRONG_TYPE
-                if not _accepts_json(request.preferences(b"accept")):
+                if not accepts_json(request.lines(b"accept")):
                     return NOT_ACCEPTED
                 if request.truncated:
                     return self._too_large
@@ -299,28 +299,3 @@ def _is_json(lines: Sequence[bytes]) -> bool:
     if len(lines) != 1:
         return False
     return lines[0].partition(b";")[0].strip(b" \t").lower() == b"application/json"
-
-
-_QUALITY = re.compile(rb"[01](\.[0-9]*)?")
-_RANGES = (b"application/json", b"application/*", b"*/*")
-"""Media ranges that include JSON; the first one in Accept counts (RFC 9110 12.5.1)."""
-
-
-@lru_cache(maxsize=64)
-def _accepts_json(lines: tuple[bytes, ...]) -> bool:
-    """Return whether Accept includes JSON; without one everything is accepted."""
-    qualities: dict[bytes, float] = {}
-    for part in b",".join(lines).lower().split(b","):
-        media_range, *parameters = (piece.strip(b" \t") for piece in part.split(b";"))
-        if media_range:
-            quality = min(map(_quality, parameters), default=1.0)
-            qualities[media_range] = max(quality, qualities.get(media_range, 0.0))
-    if not qualities:
-        return True
-    return next((qualities[name] > 0 for name in _RANGES if name in qualities), False)
-
-
-def _quality(parameter: bytes) -> float:
-    """Return the weight in a parameter of a media range; 1 if it is another parameter."""
-    name, _, value = parameter.partition(b"=")
-    return float(value) if name == b"q" and _QUALITY.fullmatch(value) else 1.0

@@ -331,7 +331,7 @@ def test_all_that_is_asked_for_is_read() -> None:
         for call in ast.walk(ast.parse(path.read_text())):
             match call:
                 case ast.Call(
-                    func=ast.Attribute(attr="lines" | "preferences") | ast.Name(id="lines"),
+                    func=ast.Attribute(attr="lines") | ast.Name(id="lines"),
                     args=[ast.Constant(value=bytes(name))],
                 ):
                     asked.add(name)

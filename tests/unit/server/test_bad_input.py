@@ -14,7 +14,7 @@ from twisted.internet.task import Clock
 from twisted.internet.testing import StringTransport
 from twisted.logger import LogEvent, capturedLogs
 
-from reviewsd.http1.request import MAX_PREFERENCES
+from reviewsd.http1.negotiation import MAX_PREFERENCES
 from reviewsd.http1.responses import Responses
 from reviewsd.snapshot.snapshots import Snapshot, SnapshotError, Snapshots
 from reviewsd.web.index import RouteIndex

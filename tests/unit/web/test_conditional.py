@@ -9,8 +9,9 @@ from email.utils import formatdate, parsedate_to_datetime
 
 import pytest
 
+from reviewsd.http1.negotiation import MAX_PREFERENCES
 from reviewsd.http1.representation import Rendered, Representation
-from reviewsd.http1.request import MAX_PREFERENCES, Request
+from reviewsd.http1.request import Request
 from reviewsd.http1.responses import Responses
 from tests.support.daemon import Answer, Daemon
 
@@ -273,6 +274,6 @@ def test_nothing_is_said_to_have_changed_in_time_to_come() -> None:
     page = Representation(parts=(b"x",), media_type=b"text/x", etag=b'"x"', last_modified=2_000)
     prepared = replies.prepare("/x", Rendered(identity=page, gzip=None)).identity
     computed = replies.computed(Request(b"GET", b"/x"), (b"x",), b'"x"', 2_000)
-    for block in (prepared.found.block, prepared.unmodified.block, computed.block):
+    for block in (prepared.full.block, prepared.unmodified.block, computed.block):
         assert b"\r\nLast-Modified: Thu, 01 Jan 1970 00:16:40 GMT\r\n" in block
     assert 2_000 == prepared.last_modified

@@ -15,8 +15,6 @@ from typing import NamedTuple, cast
 
 import pytest
 import pytest_twisted  # type: ignore[import-untyped] # has no stubs
-from hypothesis import given
-from hypothesis import strategies as st
 from twisted.internet import reactor
 from twisted.internet.address import IPv4Address, UNIXAddress
 from twisted.internet.defer import Deferred, maybeDeferred
@@ -27,7 +25,8 @@ from twisted.internet.threads import deferToThread
 from twisted.logger import LogEvent, capturedLogs
 
 from reviewsd.http1.hosts import Hosts, Origins
-from reviewsd.http1.request import MAX_PREFERENCES, Request
+from reviewsd.http1.negotiation import MAX_PREFERENCES
+from reviewsd.http1.request import Request
 from reviewsd.http1.responses import Responses
 from reviewsd.mcp.jsonrpc import NULL
 from reviewsd.mcp.revisions import HANDSHAKE
@@ -38,7 +37,7 @@ from reviewsd.server.listener import ConnectionFactory
 from reviewsd.snapshot.snapshots import Snapshot, Snapshots
 from reviewsd.store.transactions import StoreError
 from reviewsd.web.index import RouteIndex
-from reviewsd.web.mcp import AccessRules, McpRoute, _accepts_json
+from reviewsd.web.mcp import AccessRules, McpRoute
 from reviewsd.web.reads import Reads
 from reviewsd.websub.rate_limits import TokenBuckets
 from tests.support.budgets import budgets
@@ -365,50 +364,6 @@ async def test_another_type_is_415(harness: Harness, content_type: str | Sequenc
 async def test_an_accept_that_is_too_long_is_not_read(harness: Harness) -> None:
     accept = f"text/html{MAX_PREFERENCES * ','}"
     assert 200 == (await harness.ask(headers={"Content-Type": JSON, "Accept": accept})).status
-
-
-@pytest.mark.parametrize(
-    "accept",
-    [
-        b"",
-        b" ",
-        b"application/json",
-        b"Application/JSON",
-        b"application/*",
-        b"*/*",
-        b"application/json, text/event-stream",
-        b"text/event-stream,application/json;q=0.1",
-        b"application/json;charset=utf-8",
-        b"text/html, */*;q=0.01",
-        b"application/json;q=oops",
-        b"application/json;q=0, application/json",
-        b"*/*;q=0, application/json",
-    ],
-)
-def test_json_is_accepted_unless_it_is_excluded(accept: bytes) -> None:
-    """claude-code#45368, composio#2152: clients that do not accept streams were turned away."""
-    assert _accepts_json((accept,))
-
-
-@pytest.mark.parametrize(
-    "accept",
-    [
-        b"text/event-stream",
-        b"text/html, image/*",
-        b"application/json;q=0",
-        b"application/json;charset=utf-8;q=0.0",
-        b"*/*, application/json;q=0",
-        b"application/*;q=0, */*",
-        b"jsonp",
-    ],
-)
-def test_json_is_not_accepted_when_it_is_excluded(accept: bytes) -> None:
-    assert not _accepts_json((accept,))
-
-
-@given(st.binary(max_size=30))
-def test_any_accept_is_read(accept: bytes) -> None:
-    _accepts_json((accept, accept))
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
