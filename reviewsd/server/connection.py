@@ -109,7 +109,7 @@ class ClientConnection(Protocol):
         self._pace = ReadingPace(self.out, transport)
         limits = self._connections.limits
         self._expire_in(limits.idle if self._proxy_header is None else limits.header)
-        problem = self._connections.enter(self)
+        problem = self._connections.enter(self, self._remote_client)
         if problem is not None:
             self._refuse(problem)
 
@@ -118,6 +118,11 @@ class ClientConnection(Protocol):
 
     def _set_client(self, host: str) -> None:
         self.parser.client, self.parser.loopback = host, is_loopback(host)
+
+    @property
+    def _remote_client(self) -> str | None:
+        """The address of a client that is not on this machine; None for others."""
+        return None if self.parser.loopback else self.parser.client
 
     def _read_proxy_header(self, data: bytes) -> bytes:
         """Read the PROXY header; returns the bytes behind it, empty while more of it must come.
@@ -136,7 +141,7 @@ class ClientConnection(Protocol):
         rest, self._proxy_header = self._proxy_header[header.size :], None
         if header.source is not None:
             self._set_client(header.source[0])
-            problem = self._connections.count_client(self)
+            problem = self._connections.count_client(self, self._remote_client)
             if problem is not None:
                 self._refuse(problem)
                 return b""
@@ -187,16 +192,6 @@ class ClientConnection(Protocol):
         self.out.abortConnection()
 
     @property
-    def client(self) -> str | None:
-        """The address of the client; None if the transport knows none."""
-        return self.parser.client
-
-    @property
-    def is_local(self) -> bool:
-        """Whether the client is on this machine."""
-        return self.parser.loopback
-
-    @property
     def is_idle(self) -> bool:
         """Whether no request is under way and the client has all it was sent."""
         return not self.out.pending and (self.state is State.CLOSING or not self._has_request)
@@ -226,7 +221,7 @@ class ClientConnection(Protocol):
             self._read_request()
         elif len(parser.buffer) > _MAX_BUFFERED and not self._reading_paused:
             self._reading_paused = True
-            self.out.pause_reading()
+            self.out.stopReading()
 
     def _read_request(self) -> None:
         """Take the next request and answer it, if all of it has come."""
@@ -256,7 +251,7 @@ class ClientConnection(Protocol):
     def _resume_reading(self) -> None:
         if self._reading_paused:
             self._reading_paused = False
-            self.out.resume_reading()
+            self.out.startReading()
 
     def _read_on(self) -> None:
         """Go on after a response: with bytes that are here already, or with those to come."""
@@ -303,7 +298,7 @@ class ClientConnection(Protocol):
         self._pending = None
         if self.state is not State.ANSWERING:  # the client was cut off meanwhile
             return
-        self._site.traffic.answered(request, response.status, began)
+        self._site.count(request, response.status, began)
         self._send(response, is_head=request.method == b"HEAD")
 
     def _fail(self, request: Request, began: float, failure: Failure) -> None:

@@ -5,7 +5,7 @@ An endpoint makes a plain ``tcp.Port``, also around an inherited socket; :func:`
 send directly (``transport``) and are watched together (``poller``).
 
 With TCP_DEFER_ACCEPT the kernel keeps a connection until its first bytes have come, and they are read when it is
-accepted. Else a connection whose request is here, but not read, would look idle and be closed for a newcomer (S4).
+accepted. Otherwise a connection with an unread request would look idle and be closed for a new one (S4).
 
 If there are no descriptors or no memory left, connections wait in the kernel's backlog, and accepting goes on
 after a moment. Twisted would close them, and retry in each turn of the reactor.
@@ -24,7 +24,6 @@ from errno import (
     EPERM,
     EPROTO,
 )
-from functools import partial
 from typing import Any, cast
 
 from twisted.internet.interfaces import (
@@ -39,7 +38,6 @@ from twisted.internet.tcp import Port
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
-from reviewsd.runtime.counters import merged
 from reviewsd.server.connection import ClientConnection
 from reviewsd.server.connections import Connections
 from reviewsd.server.poller import Polling
@@ -66,7 +64,7 @@ _PEER_ERRORS = frozenset(
     {ECONNABORTED, EHOSTDOWN, EHOSTUNREACH, ENETDOWN, ENETUNREACH, ENONET, ENOPROTOOPT}
     | {EOPNOTSUPP, EPERM, EPROTO}
 )
-"""Errors of the connection that is accepted (accept(2)); all others are errors of this machine."""
+"""Errors of the accepted connection (accept(2)); all other errors are of this machine."""
 
 
 class ConnectionFactory(Factory[ClientConnection]):
@@ -75,29 +73,21 @@ class ConnectionFactory(Factory[ClientConnection]):
     Args:
         site: Answers the requests.
         connections: All connections.
+        proxied: Whether a PROXY header comes first on each connection (S6).
     """
 
     noisy = False
 
-    def __init__(self, site: PublicSite, connections: Connections) -> None:
+    def __init__(
+        self, site: PublicSite, connections: Connections, *, proxied: bool = False
+    ) -> None:
         self.site = site
         self.connections = connections
+        self._proxied = proxied
 
     def buildProtocol(self, addr: object) -> ClientConnection:  # noqa: ARG002
         """Return a new connection."""
-        return ClientConnection(self.site, self.connections)
-
-    def proxied(self) -> Factory[ClientConnection]:
-        """Return the factory of listeners that expect PROXY headers (S6)."""
-        factory: Factory[ClientConnection] = Factory.forProtocol(
-            partial(ClientConnection, self.site, self.connections, proxied=True)
-        )
-        factory.noisy = False
-        return factory
-
-    def counts(self) -> dict[str, float]:
-        """Return the counts of connections and responses (O9)."""
-        return merged(self.connections.counts(), self.site.traffic.counts())
+        return ClientConnection(self.site, self.connections, proxied=self._proxied)
 
 
 class PublicPort(Port):
@@ -134,7 +124,7 @@ class PublicPort(Port):
             transport = connect(reactor, factory, connection, peer)
             if transport is not None:
                 transport.begin()
-        except Exception:  # noqa: BLE001 - a bug, logged with its traceback; others must be accepted
+        except Exception:  # noqa: BLE001 - a bug, logged with its traceback; accepting goes on
             self._log.failure("a new connection failed")
             if transport is not None:
                 transport.abortConnection()

@@ -20,8 +20,7 @@ from twisted.python.failure import Failure
 from reviewsd.http1.representation import Buffer
 
 MAX_SEND_BYTES = 1_048_576
-"""Bytes that are offered to the kernel in one call: a fast reader would take more without end, while
-the other clients wait."""
+"""Most bytes that are offered to the kernel in one call, so that a fast reader does not delay other clients."""
 
 _DONE = Failure(CONNECTION_DONE)
 
@@ -69,10 +68,6 @@ class DirectServer(Server):
         """Read the bytes that are here, then watch for more."""
         if self._wants_data and self.connected:
             self.doRead()  # epoll reports an end or an error again
-        self.watch()
-
-    def watch(self) -> None:
-        """Watch for bytes, unless the protocol does not read."""
         if self._wants_data and self.connected:
             self.reactor.addReader(self)
 
@@ -87,7 +82,7 @@ class DirectServer(Server):
         self.reactor.removeReader(self)
 
     def doRead(self) -> ConnectionDone | ConnectionLost | None:  # type: ignore[override]
-        """Give the protocol the bytes that came, and close if it has asked for that and all is sent."""
+        """Pass the bytes that came to the protocol, and close if the protocol has closed and all is sent."""
         try:
             data = self.socket.recv(self.bufferSize)
         except BlockingIOError:
@@ -104,7 +99,7 @@ class DirectServer(Server):
         return None
 
     def readConnectionLost(self, reason: Failure) -> None:
-        """Tell the protocol that the client has closed its side."""
+        """Report to the protocol that the client has closed its side."""
         self._in_protocol = True
         super().readConnectionLost(reason)
         self._in_protocol = False
@@ -112,7 +107,7 @@ class DirectServer(Server):
             self._close_when_sent()
 
     def _close_when_sent(self) -> None:
-        """Close now if all is sent, else later: the protocol has asked for that."""
+        """Close for the protocol: now if all is sent, else later."""
         if self.connected and not self._aborting:
             if self.producer is None and not self.pending:
                 self.connectionLost(_DONE)
@@ -134,14 +129,6 @@ class DirectServer(Server):
             self.loseWriteConnection()
         else:
             self.loseConnection()
-
-    def pause_reading(self) -> None:
-        """Stop reading, until :meth:`resume_reading`."""
-        self.stopReading()
-
-    def resume_reading(self) -> None:
-        """Read again."""
-        self.startReading()
 
     @property
     def pending(self) -> int:

@@ -1,7 +1,7 @@
 """The write buffer of a connection, and the pace of its client.
 
-A plain socket is a :class:`DirectServer`, which is its own write buffer. A transport of TLS keeps copies of the
-bytes that it is given, so :class:`ChunkedWriter` gives it pieces, and none while it asks to wait.
+A plain socket is a :class:`DirectServer`, which is its own write buffer. A transport of TLS copies all bytes that
+are written to it, so :class:`ChunkedWriter` writes them in pieces, and only while the transport takes more.
 """
 
 from collections import deque
@@ -24,7 +24,7 @@ from reviewsd.http1.representation import Buffer
 from reviewsd.server.transport import DirectServer
 
 PIECE = 65_536
-"""Bytes that a transport is given in one call."""
+"""Bytes that are written to a transport in one call."""
 
 _COUNT = Struct("i")
 
@@ -47,10 +47,10 @@ class WriteBuffer(Protocol):
                 read the response before a reset. The connection closes the other side.
         """
 
-    def pause_reading(self) -> None:
-        """Stop reading until :meth:`resume_reading`."""
+    def stopReading(self) -> None:
+        """Stop reading."""
 
-    def resume_reading(self) -> None:
+    def startReading(self) -> None:
         """Read again."""
 
     def abortConnection(self) -> None:
@@ -69,8 +69,8 @@ def write_buffer_for(transport: ITransport, connection: IPushProducer) -> WriteB
 def unacknowledged(transport: ITransport) -> int:
     """Return the bytes that the kernel has and the client has not acknowledged; 0 without a socket.
 
-    They may be millions, and the kernel takes more only when a third of them is gone: the bytes that wait
-    here alone show no progress of a slow reader for minutes.
+    They may be millions, and the kernel takes more only when a third of them is gone. So the bytes that wait
+    in this process alone show no progress of a slow reader for minutes.
     """
     fileno = getattr(transport, "fileno", None)
     descriptor = -1 if fileno is None else fileno()
@@ -115,11 +115,11 @@ class ReadingPace:
 
 @implementer(IPushProducer)
 class ChunkedWriter:
-    """Gives a transport the bytes in pieces.
+    """Writes bytes to a transport in pieces.
 
     Args:
         transport: The transport.
-        connection: Is paused and resumed.
+        connection: Is paused while its client takes no bytes.
     """
 
     def __init__(self, transport: FileDescriptor, connection: IPushProducer) -> None:
@@ -132,8 +132,8 @@ class ChunkedWriter:
         self._lingers = False
         self._is_registered = True  # as the transport's producer
         transport.registerProducer(self, True)  # noqa: FBT003  it pushes
-        self.pause_reading = transport.pauseProducing
-        self.resume_reading = transport.resumeProducing
+        self.stopReading = transport.pauseProducing
+        self.startReading = transport.resumeProducing
         self.abortConnection = cast("ITCPTransport", transport).abortConnection
 
     @property

@@ -190,7 +190,8 @@ def public_server(
 ) -> ConnectionFactory:
     """Return a server of some routes; connections of ``PROXY`` are not counted by client."""
     connections = Connections(clock, limits or ConnectionLimits(), [ip_network(PROXY)])
-    return ConnectionFactory(PublicSite(routes, responses, hosts, mcp_body), connections)
+    site = PublicSite(routes, responses, hosts or Hosts(BASE_URL, ["*"]), mcp_body)
+    return ConnectionFactory(site, connections)
 
 
 def open_connections(server: ConnectionFactory) -> set[ClientConnection]:

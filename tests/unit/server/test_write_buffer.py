@@ -203,9 +203,9 @@ def test_a_lost_connection_needs_nothing_more() -> None:
 
 def test_reading_can_be_held() -> None:
     out, transport, _ = pieces()
-    out.pause_reading()
+    out.stopReading()
     assert "paused" == transport.producerState
-    out.resume_reading()
+    out.startReading()
     assert "producing" == transport.producerState
 
 
