@@ -149,8 +149,8 @@ class Responses:
             (
                 (first, plain),
                 *(
-                    (kind, self._prepared(other, chosen, negotiated=True))
-                    for kind, other in others.items()
+                    (kind, self._prepared(document, chosen, negotiated=True))
+                    for kind, document in others.items()
                 ),
             ),
         )
@@ -213,7 +213,7 @@ class Responses:
         parts: tuple[Buffer, ...],
         etag: bytes,
         last_modified: int | None = None,
-        following: str | None = None,
+        next_page: str | None = None,
         *,
         media_type: bytes = b"application/json",
         gzipped: bool = False,
@@ -225,13 +225,13 @@ class Responses:
             parts: The body.
             etag: Of the body; it depends on the data and the request alone.
             last_modified: POSIX seconds; None if they are not known.
-            following: The path and query of the next page.
+            next_page: Its path and query.
             media_type: Of the body.
             gzipped: Whether the method ``gzipped`` will compress the body of a 200.
         """
         link = self._service_link
-        if following is not None:
-            link = b'%b, <%b%b>; rel="next"' % (link, self._origin, following.encode())
+        if next_page is not None:
+            link = b'%b, <%b%b>; rel="next"' % (link, self._origin, next_page.encode())
         if gzipped:
             etag = b'%b-gzip"' % etag[:-1]
         block = b"%bETag: %b\r\nLink: %b\r\nVary: Accept-Encoding\r\n" % (self._data, etag, link)

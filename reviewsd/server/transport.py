@@ -32,8 +32,7 @@ _MAX_PARTS = 1_024  # of one sendmsg (IOV_MAX of Linux)
 class DirectServer(Server):
     """A connection that sends buffers without joining or copying them.
 
-    Bytes go out in the order of the calls of :meth:`send` and ``write``. Producers and closing work as
-    in Twisted.
+    A protocol uses either :meth:`send` or ``write``, which TLS does. Push producers and closing work as in Twisted.
     """
 
     logstr = "public"  # the same for all: making one for each takes time
@@ -50,7 +49,7 @@ class DirectServer(Server):
     ) -> None:
         Connection.__init__(self, sock, protocol, reactor)
         self._peer = peer
-        self._unsent: _Views = []  # goes out before the bytes that Twisted keeps
+        self._unsent: _Views = []
         self.connected = 1
 
     def __repr__(self) -> str:
@@ -148,11 +147,7 @@ class DirectServer(Server):
             return
         size = sum(map(len, parts))
         sent = 0
-        if (
-            size <= MAX_SEND_BYTES
-            and len(parts) <= _MAX_PARTS
-            and not (self._unsent or self._tempDataBuffer or self.dataBuffer)
-        ):
+        if size <= MAX_SEND_BYTES and len(parts) <= _MAX_PARTS and not self._unsent:
             try:
                 out = self.socket
                 sent = out.send(parts[0]) if len(parts) == 1 else out.sendmsg(parts)
@@ -161,19 +156,11 @@ class DirectServer(Server):
             except OSError:
                 self.stopReading()  # writing reports the error again
             if sent == size:
-                if self.producer is not None and not self.streamingProducer:
-                    self.startWriting()  # asks the producer for more
                 return
         self._keep(parts, sent)
 
     def _keep(self, parts: Iterable[Buffer], sent: int) -> None:
         """Keep the unsent bytes of some parts until the socket is writable."""
-        if self.dataBuffer or self._tempDataBuffer:
-            twisted = [memoryview(self.dataBuffer)[self.offset :]]
-            twisted += map(memoryview, self._tempDataBuffer)
-            self.dataBuffer, self.offset = b"", 0
-            self._tempDataBuffer, self._tempDataLen = [], 0
-            self._unsent += filter(len, twisted)
         views = [memoryview(part) for part in parts if part]
         _advance(views, sent)
         self._unsent += views
@@ -181,7 +168,7 @@ class DirectServer(Server):
         self.startWriting()
 
     def doWrite(self) -> ConnectionDone | ConnectionLost | None:  # type: ignore[override]
-        """Send the bytes that are kept, then those that Twisted keeps."""
+        """Send the views that are kept, or the bytes that Twisted keeps."""
         if not self.connected:
             return None  # closed while the bytes of the same event were read
         if self._unsent:

@@ -1,7 +1,7 @@
-"""Klein applications of the public site: each class that answers declares its routes on one.
+"""Klein applications of the public site, on which routes are declared (decision 175).
 
-A route is declared once, with ``@app.route`` on the method that answers it. What the server has to know of it
-stands in the same place: methods, body, cost, host names (decision 175).
+A route is declared once, with ``@app.route`` on the method that answers it, together with the properties that the
+server needs: methods, body, cost, host names.
 """
 
 from collections.abc import Callable, Coroutine
@@ -22,7 +22,7 @@ MethodT = TypeVar("MethodT", bound=Callable[..., AnyAnswer])
 
 
 class PublicApp(Klein):
-    """A Klein application whose methods take a parsed request and return a response."""
+    """A Klein application of methods that take a parsed request and return a response."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -49,12 +49,12 @@ class PublicApp(Klein):
 
         Args:
             url: The rule: ``<name>`` is one segment, ``<path:name>`` one that may hold escaped slashes.
-            methods: As ``Route`` has them. A route that decides itself is also answered with a slash at
-                its end, since clients that are redirected repeat a POST as a GET, or give up.
-            body: What a request may have in its body.
-            any_host: Whether it is answered under any host name.
-            cost: What a request takes of the read limit.
-            page: Whether it is no part of the API.
+            methods: As in ``Route``. With None the address is also answered with a slash at its end, because
+                redirected clients repeat a POST as a GET, or fail.
+            body: As in ``Route``.
+            any_host: As in ``Route``.
+            cost: As in ``Route``.
+            page: As in ``Route``.
         """
         path = url.replace("<path:", "<").replace("<", "{").replace(">", "}")
         route = Route(
