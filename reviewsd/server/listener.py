@@ -11,19 +11,8 @@ If there are no descriptors or no memory left, connections wait in the kernel's 
 after a moment. Twisted would close them, and retry in each turn of the reactor.
 """
 
+import errno
 import socket
-from errno import (
-    ECONNABORTED,
-    EHOSTDOWN,
-    EHOSTUNREACH,
-    ENETDOWN,
-    ENETUNREACH,
-    ENONET,
-    ENOPROTOOPT,
-    EOPNOTSUPP,
-    EPERM,
-    EPROTO,
-)
 from typing import Any, cast
 
 from twisted.internet.interfaces import (
@@ -42,7 +31,7 @@ from reviewsd.server.connection import ClientConnection
 from reviewsd.server.connections import Connections
 from reviewsd.server.poller import Polling
 from reviewsd.server.site import PublicSite
-from reviewsd.server.transport import connect, internet_address
+from reviewsd.server.transport import DirectServer, internet_address
 
 RETRY_DELAY = 0.25
 """Seconds until accepting is tried again after it has failed."""
@@ -61,8 +50,11 @@ _BACKLOG = 1_024  # connections that may wait in the kernel; Twisted's 50 are fe
 _SILENCE = 1  # seconds, roughly, that the kernel keeps a connection without bytes
 
 _PEER_ERRORS = frozenset(
-    {ECONNABORTED, EHOSTDOWN, EHOSTUNREACH, ENETDOWN, ENETUNREACH, ENONET, ENOPROTOOPT}
-    | {EOPNOTSUPP, EPERM, EPROTO}
+    (
+        *(errno.ECONNABORTED, errno.EHOSTDOWN, errno.EHOSTUNREACH, errno.ENETDOWN),
+        *(errno.ENETUNREACH, errno.ENONET, errno.ENOPROTOOPT, errno.EOPNOTSUPP),
+        *(errno.EPERM, errno.EPROTO),
+    )
 )
 """Errors of the accepted connection (accept(2)); all other errors are of this machine."""
 
@@ -119,14 +111,20 @@ class PublicPort(Port):
         transport = None
         try:
             peer = internet_address(address)
-            factory = cast("IProtocolFactory", self.factory)
-            reactor = cast("IReactorFDSet", self.polling)
-            transport = connect(reactor, factory, connection, peer)
-            if transport is not None:
-                transport.begin()
+            protocol = cast("IProtocolFactory", self.factory).buildProtocol(peer)
+            if protocol is None:
+                connection.close()
+                return
+            transport = DirectServer(
+                connection, protocol, peer, cast("IReactorFDSet", self.polling)
+            )
+            protocol.makeConnection(transport)
+            transport.begin()
         except Exception:  # noqa: BLE001 - a bug, logged with its traceback; accepting goes on
             self._log.failure("a new connection failed")
-            if transport is not None:
+            if transport is None:
+                connection.close()
+            else:
                 transport.abortConnection()
 
     def _back_off(self, error: OSError) -> None:

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from twisted.internet.address import IPv4Address, IPv6Address
 from twisted.internet.error import ConnectionDone, ConnectionLost
-from twisted.internet.interfaces import IProtocol, IProtocolFactory, IReactorFDSet
+from twisted.internet.interfaces import IProtocol, IReactorFDSet
 from twisted.internet.main import CONNECTION_DONE, CONNECTION_LOST
 from twisted.internet.tcp import Connection, Server
 from twisted.python.failure import Failure
@@ -122,7 +122,12 @@ class DirectServer(Server):
             super().loseConnection()
 
     def end(self, *, lingering: bool) -> None:
-        """Close when all is sent; only this side of it if the client may still be sending."""
+        """Close when all is sent; a second call may close the side that the first has left open.
+
+        Args:
+            lingering: Whether only this side is closed, so that a client that is still sending can
+                read the response before a reset. The connection closes the other side.
+        """
         self.unregisterProducer()
         if lingering:
             self.loseWriteConnection()
@@ -194,33 +199,6 @@ class DirectServer(Server):
         """Drop the views as well: they keep files mapped."""
         self._unsent.clear()
         super().connectionLost(reason)
-
-
-def connect(
-    reactor: IReactorFDSet,
-    factory: IProtocolFactory,
-    sock: socket.socket,
-    peer: IPv4Address | IPv6Address,
-) -> DirectServer | None:
-    """Return the transport of a connected socket, not read yet; None if the factory refuses it.
-
-    The socket is closed if the factory refuses it, or fails.
-    """
-    try:
-        protocol = factory.buildProtocol(peer)
-    except Exception:
-        sock.close()
-        raise
-    if protocol is None:
-        sock.close()
-        return None
-    transport = DirectServer(sock, protocol, peer, reactor)
-    try:
-        protocol.makeConnection(transport)
-    except Exception:
-        transport.abortConnection()
-        raise
-    return transport
 
 
 def internet_address(name: tuple[Any, ...]) -> IPv4Address | IPv6Address:

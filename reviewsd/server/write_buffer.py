@@ -8,7 +8,7 @@ from collections import deque
 from fcntl import ioctl
 from struct import Struct
 from termios import TIOCOUTQ
-from typing import Protocol, cast
+from typing import cast
 
 from twisted.internet.abstract import FileDescriptor
 from twisted.internet.interfaces import (
@@ -29,43 +29,6 @@ PIECE = 65_536
 _COUNT = Struct("i")
 
 
-class WriteBuffer(Protocol):
-    """Sends the bytes of a connection, and pauses it while its client takes none."""
-
-    @property
-    def pending(self) -> int:
-        """Bytes that are not sent yet."""
-
-    def send(self, *parts: Buffer) -> None:
-        """Send bytes, in order; they must not change until they are sent."""
-
-    def end(self, *, lingering: bool) -> None:
-        """Close when all is sent; a second call may close the side that the first has left open.
-
-        Args:
-            lingering: Whether only this side is closed, so that a client that is still sending can
-                read the response before a reset. The connection closes the other side.
-        """
-
-    def stopReading(self) -> None:
-        """Stop reading."""
-
-    def startReading(self) -> None:
-        """Read again."""
-
-    def abortConnection(self) -> None:
-        """Close at once."""
-
-
-def write_buffer_for(transport: ITransport, connection: IPushProducer) -> WriteBuffer:
-    """Return the write buffer of a transport; it pauses and resumes the connection."""
-    if isinstance(transport, DirectServer):
-        transport.registerProducer(connection, True)  # noqa: FBT003  it pushes
-        return transport
-    # a transport of TLS has all that a FileDescriptor has
-    return ChunkedWriter(cast("FileDescriptor", transport), connection)
-
-
 def unacknowledged(transport: ITransport) -> int:
     """Return the bytes that the kernel has and the client has not acknowledged; 0 without a socket.
 
@@ -78,39 +41,6 @@ def unacknowledged(transport: ITransport) -> int:
         return 0
     count: int = _COUNT.unpack(ioctl(descriptor, TIOCOUTQ, bytes(_COUNT.size)))[0]
     return count
-
-
-class ReadingPace:
-    """Measures how fast a client takes the bytes it is sent (S5).
-
-    Args:
-        out: The write buffer of the connection.
-        transport: Its transport.
-    """
-
-    def __init__(self, out: WriteBuffer, transport: ITransport) -> None:
-        self._out = out
-        self._transport = transport
-        self._last_untaken = 0  # at the last measurement; 0 before the first
-
-    @property
-    def untaken(self) -> int:
-        """Bytes that the client does not have yet."""
-        return self._out.pending + unacknowledged(self._transport)
-
-    def begin(self) -> None:
-        """Measure from now on."""
-        self._last_untaken = self.untaken
-
-    def end(self) -> None:
-        """Stop measuring: the client has all bytes."""
-        self._last_untaken = 0
-
-    def has_taken(self, least: float) -> bool:
-        """Return whether the client has taken that many bytes since the last measurement, if any."""
-        last = self._last_untaken
-        self.begin()
-        return not last or last - self._last_untaken >= least
 
 
 @implementer(IPushProducer)
@@ -167,7 +97,7 @@ class ChunkedWriter:
             self._close()
 
     def end(self, *, lingering: bool) -> None:
-        """Close when all is sent."""
+        """Close when all is sent; only this side of it if the client may still be sending."""
         self._ends, self._lingers = True, lingering
         self._push()
 
@@ -202,3 +132,49 @@ class ChunkedWriter:
         """Drop the bytes: the connection is lost."""
         self._unsent.clear()
         self._transport_is_full = True
+
+
+WriteBuffer = DirectServer | ChunkedWriter
+"""Sends the bytes of a connection, and pauses it while its client takes none."""
+
+
+def write_buffer_for(transport: ITransport, connection: IPushProducer) -> WriteBuffer:
+    """Return the write buffer of a transport; it pauses and resumes the connection."""
+    if isinstance(transport, DirectServer):
+        transport.registerProducer(connection, True)  # noqa: FBT003  it pushes
+        return transport
+    # a transport of TLS has all that a FileDescriptor has
+    return ChunkedWriter(cast("FileDescriptor", transport), connection)
+
+
+class ReadingPace:
+    """Measures how fast a client takes the bytes it is sent (S5).
+
+    Args:
+        out: The write buffer of the connection.
+        transport: Its transport.
+    """
+
+    def __init__(self, out: WriteBuffer, transport: ITransport) -> None:
+        self._out = out
+        self._transport = transport
+        self._last_untaken = 0  # at the last measurement; 0 before the first
+
+    @property
+    def untaken(self) -> int:
+        """Bytes that the client does not have yet."""
+        return self._out.pending + unacknowledged(self._transport)
+
+    def begin(self) -> None:
+        """Measure from now on."""
+        self._last_untaken = self.untaken
+
+    def end(self) -> None:
+        """Stop measuring: the client has all bytes."""
+        self._last_untaken = 0
+
+    def has_taken(self, least: float) -> bool:
+        """Return whether the client has taken that many bytes since the last measurement, if any."""
+        last = self._last_untaken
+        self.begin()
+        return not last or last - self._last_untaken >= least

@@ -37,18 +37,17 @@ class PublicApp(Klein):
 
     def route(  # type: ignore[override]  # the options of Werkzeug's rules are not needed here
         self,
-        url: str,
-        *,
+        *urls: str,
         methods: tuple[str, ...] | None = ("GET",),
         body: BodyRule = BodyRule.IGNORED,
         any_host: bool = False,
         cost: int = 1,
         page: bool = False,
     ) -> Callable[[MethodT], MethodT]:
-        """Declare that a method answers an address.
+        """Declare that a method answers some addresses.
 
         Args:
-            url: The rule: ``<name>`` is one segment, ``<path:name>`` one that may hold escaped slashes.
+            urls: The rules: ``<name>`` is one segment, ``<path:name>`` one that may hold escaped slashes.
             methods: As in ``Route``. With None the address is also answered with a slash at its end, because
                 redirected clients repeat a POST as a GET, or fail.
             body: As in ``Route``.
@@ -56,27 +55,17 @@ class PublicApp(Klein):
             cost: As in ``Route``.
             page: As in ``Route``.
         """
-        path = url.replace("<path:", "<").replace("<", "{").replace(">", "}")
-        route = Route(
-            path=path, methods=methods, body=body, any_host=any_host, cost=cost, page=page
-        )
-        rules = (url,) if methods else (url, f"{url}/")
         klein_route = super().route
 
         def declare(method: MethodT) -> MethodT:
-            for rule in rules:
-                self.routes[rule] = route
-                klein_route(rule, methods=methods)(method)  # type: ignore[type-var]  # no Klein renders it
-            return method
-
-        return declare
-
-    def pages(self, *urls: str) -> Callable[[MethodT], MethodT]:
-        """Declare that a method answers several pages."""
-
-        def declare(method: MethodT) -> MethodT:
             for url in urls:
-                self.route(url, page=True)(method)
+                path = url.replace("<path:", "<").replace("<", "{").replace(">", "}")
+                route = Route(
+                    path=path, methods=methods, body=body, any_host=any_host, cost=cost, page=page
+                )
+                for rule in (url,) if methods else (url, f"{url}/"):
+                    self.routes[rule] = route
+                    klein_route(rule, methods=methods)(method)  # type: ignore[type-var]  # no Klein renders it
             return method
 
         return declare

@@ -120,7 +120,7 @@ class PageReads:
             request, published.block(link), tag, HTML, lambda: pages.review(review)
         )
 
-    @app.pages(urls.LIST, urls.LIST_MARKDOWN)
+    @app.route(urls.LIST, urls.LIST_MARKDOWN, page=True)
     def reviews(self, request: Request) -> Answer:
         """Answer with a page of the reviews that match the parameters, as HTML or Markdown.
 

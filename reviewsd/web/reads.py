@@ -73,12 +73,8 @@ class Reads:
             for path, document in snapshot.documents.items()
         }
 
-    @app.route(urls.REVIEWS)
-    @app.route(urls.INSIGHTS)
-    @app.route(urls.JSON_FEED)
-    @app.route(urls.ATOM_FEED)
-    @app.route(urls.OPENAPI)
-    @app.pages(*urls.PAGES, f"{urls.SITEMAP_PART}<part>")
+    @app.route(urls.REVIEWS, urls.INSIGHTS, urls.JSON_FEED, urls.ATOM_FEED, urls.OPENAPI)
+    @app.route(*urls.PAGES, f"{urls.SITEMAP_PART}<part>", page=True)
     def document(self, request: Request, **_parts: str) -> Response:
         """Answer with a document that was rendered at publication."""
         path = request.path

@@ -53,6 +53,14 @@ class Echo(Protocol):
         self.factory.present.remove(self)
 
 
+class Failing(Echo):
+    """Fails as soon as it is connected."""
+
+    def connectionMade(self) -> None:
+        super().connectionMade()
+        raise ZeroDivisionError
+
+
 class Hall(Factory):
     noisy = False
 
@@ -60,12 +68,16 @@ class Hall(Factory):
         self.present: list[Echo] = []
         self.peers: list[IAddress | None] = []
         self.refuses = False
+        self.error: Exception | None = None
+        self.protocol_class: type[Echo] = Echo
 
     def buildProtocol(self, addr: IAddress | None) -> Echo | None:  # type: ignore[override]
         self.peers.append(addr)
         if self.refuses:
             return None
-        echo = Echo()
+        if self.error is not None:
+            raise self.error
+        echo = self.protocol_class()
         echo.factory = self
         return echo
 
@@ -211,6 +223,27 @@ async def test_connection_refused_by_the_factory_is_closed(hall: Hall, port: Pub
     with come(port) as client:
         port.doRead()
         assert ended(client)
+
+
+@pytest.mark.parametrize("error", [ValueError("no protocol"), OSError("no memory")])
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_connection_is_closed_if_its_factory_fails(
+    hall: Hall, port: PublicPort, error: Exception
+) -> None:
+    hall.error = error
+    with capturedLogs() as logs, come(port) as client:
+        port.doRead()
+        assert ended(client)
+    assert [error] == [event["log_failure"].value for event in logs]
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_connection_is_closed_if_its_protocol_fails(hall: Hall, port: PublicPort) -> None:
+    hall.protocol_class = Failing
+    with capturedLogs() as logs, come(port) as client:
+        port.doRead()
+        assert await deferToThread(ended, client)
+    assert [ZeroDivisionError] == [event["log_failure"].type for event in logs]
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs

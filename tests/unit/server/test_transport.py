@@ -10,10 +10,10 @@ from typing import cast
 
 import pytest
 import pytest_twisted  # type: ignore[import-untyped] # has no stubs
-from twisted.internet.address import IPv4Address, IPv6Address
+from twisted.internet.address import IPv6Address
 from twisted.internet.defer import Deferred
 from twisted.internet.error import ConnectionAborted, ConnectionDone, ConnectionLost
-from twisted.internet.interfaces import IHalfCloseableProtocol, IProtocolFactory
+from twisted.internet.interfaces import IHalfCloseableProtocol
 from twisted.internet.protocol import Factory, Protocol, connectionDone
 from twisted.internet.task import deferLater
 from twisted.internet.tcp import Server
@@ -22,7 +22,7 @@ from twisted.python.failure import Failure
 from zope.interface import implementer
 
 from reviewsd.server.listener import UNSENT, PublicPort, as_public_port
-from reviewsd.server.transport import MAX_SEND_BYTES, DirectServer, connect, internet_address
+from reviewsd.server.transport import MAX_SEND_BYTES, DirectServer, internet_address
 from reviewsd.server.write_buffer import unacknowledged
 from tests.support.outbound import reactor
 from tests.support.waiting import until
@@ -63,11 +63,8 @@ class Ends(Factory):
     def __init__(self) -> None:
         self.sides: list[Side] = []
         self.make: Callable[[], Side] = Side
-        self.refuses = False
 
-    def buildProtocol(self, _addr: object) -> Side | None:
-        if self.refuses:
-            return None
+    def buildProtocol(self, _addr: object) -> Side:
         side = self.make()
         self.sides.append(side)
         return side
@@ -324,47 +321,6 @@ async def test_push_producer_is_paused_while_bytes_are_unsent(harness: Harness, 
     side.wire.unregisterProducer()
     side.wire.loseConnection()
     assert BIG[:sent] == await reading
-
-
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_connection_refused_by_the_factory_is_closed(harness: Harness) -> None:
-    ends = Ends()
-    ends.refuses = True
-    near, far = socket.socketpair()
-    with far:
-        transport = connect(
-            reactor, cast("IProtocolFactory", ends), near, IPv4Address("TCP", "a", 1)
-        )
-        assert (None, b"") == (transport, far.recv(1))
-
-
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_connection_whose_protocol_fails_is_closed() -> None:
-    class Failing(Side):
-        def connectionMade(self) -> None:
-            raise ValueError
-
-    ends = Ends()
-    ends.make = Failing
-    near, far = socket.socketpair()
-    with far:
-        with pytest.raises(ValueError, match=r"^$"):
-            connect(reactor, ends, near, IPv4Address("TCP", "a", 1))
-        await ends.sides[0].closed
-        assert b"" == far.recv(1)
-
-
-def test_connection_is_closed_if_the_factory_fails() -> None:
-    def fail() -> Side:
-        raise ValueError
-
-    ends = Ends()
-    ends.make = fail
-    near, far = socket.socketpair()
-    with far:
-        with pytest.raises(ValueError, match=r"^$"):
-            connect(reactor, ends, near, IPv4Address("TCP", "a", 1))
-        assert b"" == far.recv(1)
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
