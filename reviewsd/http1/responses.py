@@ -1,6 +1,6 @@
 """Responses: status, header block and body; conditional requests, codings and errors.
 
-Everything that reads have in common is here, so that a route only chooses the representation (contract 2). A
+This has everything that reads have in common, so that a route only chooses the representation (contract 2). A
 response is a value, which the connection sends. Header blocks of documents are made at publication.
 """
 
@@ -56,7 +56,7 @@ class Response(Struct, frozen=True):
     body: tuple[Buffer, ...] = ()
     """The parts of the body; the connection leaves them out for HEAD."""
     reserve: Callable[[], Callable[[], None]] | None = None
-    """Counts the memory of the body, and returns a function that ends it; None if it is not counted."""
+    """Counts the memory of the body, and returns a function that stops counting; None if it is not counted."""
 
 
 class Prepared(Struct, frozen=True, kw_only=True):
@@ -73,13 +73,8 @@ class PreparedDocument(Struct, frozen=True):
 
     identity: Prepared
     gzip: Prepared | None
-    others: tuple[tuple[str, "PreparedDocument"], ...] = ()
-    """The documents of other media types, by media type; this one comes first."""
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The media types of ``others``."""
-        return tuple(name for name, _ in self.others)
+    alternatives: Mapping[str, "PreparedDocument"] = {}
+    """The documents at this address by media type, with this one first; empty if there is no other."""
 
 
 class Responses:
@@ -126,34 +121,27 @@ class Responses:
         )
 
     def prepare(
-        self, path: str, resource: Rendered, others: Mapping[str, Rendered] | None = None
+        self, path: str, resource: Rendered, alternatives: Mapping[str, Rendered] | None = None
     ) -> PreparedDocument:
         """Make all responses of a document before it is requested.
 
         Args:
             path: Its address.
             resource: Its representations.
-            others: Other documents at the same address, by media type. Shared caches do not keep them: a
-                cache that ignores Vary would serve them to all clients.
+            alternatives: Other documents at the same address, by media type. They are not for shared caches:
+                a cache that ignores Vary would serve them to all clients.
         """
         own = {name.encode(): value.encode() for name, value in resource.headers.items()}
         link = self._link(path)
-        plain = self._prepared(resource, {b"Link": link, **own}, negotiated=bool(others))
-        if not others:
+        plain = self._prepared(resource, {b"Link": link, **own}, negotiated=bool(alternatives))
+        if not alternatives:
             return plain
-        chosen = {b"Link": link, **own, **self._private}
-        first, _, _ = resource.identity.media_type.decode().partition(";")
-        return PreparedDocument(
-            plain.identity,
-            plain.gzip,
-            (
-                (first, plain),
-                *(
-                    (kind, self._prepared(document, chosen, negotiated=True))
-                    for kind, document in others.items()
-                ),
-            ),
-        )
+        private = {b"Link": link, **own, **self._private}
+        media_type, _, _ = resource.identity.media_type.decode().partition(";")
+        documents = {media_type: plain}
+        for kind, document in alternatives.items():
+            documents[kind] = self._prepared(document, private, negotiated=True)
+        return PreparedDocument(plain.identity, plain.gzip, documents)
 
     def _prepared(
         self, resource: Rendered, headers: Mapping[bytes, bytes], *, negotiated: bool
@@ -166,7 +154,7 @@ class Responses:
         return PreparedDocument(self._prepare(resource.identity, block), gzip)
 
     def _fixed(self, headers: Mapping[bytes, bytes]) -> bytes:
-        """Return the header fields of data; the given ones replace the usual ones."""
+        """Return the header fields of data; ``headers`` replace the usual ones."""
         return _encoded({**self._usual, **headers}.items())
 
     def _prepare(self, of: Representation, block: bytes) -> Prepared:
@@ -189,9 +177,9 @@ class Responses:
 
     def rendered(self, request: Request, resource: PreparedDocument) -> Response:
         """Answer with the coding that the client prefers (S10)."""
-        if resource.others:
-            best = best_type(request.lines(b"accept"), resource.names)
-            resource = resource.others[best][1]
+        if resource.alternatives:
+            names = tuple(resource.alternatives)
+            resource = resource.alternatives[names[best_type(request.lines(b"accept"), names)]]
         lines = request.fields.values.get(b"accept-encoding")
         if lines is None:
             return self._outcome(request, resource.identity)
@@ -253,7 +241,7 @@ class Responses:
         return Response(computed.status, computed.block + coding, (body,))
 
     def header_block(self, headers: Mapping[str, str]) -> bytes:
-        """Return the header fields of pages; the given ones replace the usual ones."""
+        """Return the header fields of pages; ``headers`` replace the usual ones."""
         return self._fixed({name.encode(): value.encode() for name, value in headers.items()})
 
     def page(
@@ -283,7 +271,7 @@ class Responses:
 
     @staticmethod
     def page_error(status: int, block: bytes, content: bytes) -> Response:
-        """Answer with a page that says that a page is not there, or cannot be made."""
+        """Answer with a page about an error."""
         head = b"Content-Type: text/html; charset=utf-8\r\nContent-Length: %d\r\n"
         return Response(status, block + head % len(content), (content,))
 
@@ -292,7 +280,7 @@ class Responses:
         fields = request.fields
         if not fields.conditional:
             return chosen.full
-        if fields.known == chosen.etag:
+        if fields.if_none_match == chosen.etag:
             return chosen.unmodified
         unmodified = chosen.unmodified.block
         answer = self._without_content(request, unmodified, chosen.etag, chosen.last_modified)
@@ -312,12 +300,12 @@ class Responses:
         return self.problem(request, problems.PRECONDITION_FAILED)
 
     def no_store_json(self, body: bytes, status: int = 200) -> Response:
-        """Answer with JSON that no cache may keep."""
+        """Answer with JSON that no cache may store."""
         headers = ((b"Cache-Control", b"no-store"), (b"Content-Type", b"application/json"))
         return _reply(status, self._shared, headers, (body,))
 
     def invalid(self, request: Request, issues: Sequence[Issue]) -> Response:
-        """Answer which parameters are invalid."""
+        """Answer 400 with the invalid parameters."""
         return self.problem(request, problems.invalid_parameters(issues), issues=issues)
 
     def problem(
@@ -353,11 +341,11 @@ class Responses:
         return Response(308, b"%bLocation: %b\r\nContent-Length: 0\r\n" % (self._data, target))
 
     def plain(self, status: int, text: str, extra: Sequence[Header] = ()) -> Response:
-        """Answer with text that no cache may keep, and no script of another site may read.
+        """Answer with text that no cache may store, and no script of another site may read.
 
         Args:
             status: Of HTTP.
-            text: Lines, the last without its end.
+            text: Lines, without the last line end.
             extra: Further headers.
         """
         return _reply(status, self._plain, extra, (f"{text}\n".encode(),))
@@ -365,24 +353,24 @@ class Responses:
     def no_store(
         self, status: int, headers: Sequence[Header], body: tuple[Buffer, ...] = ()
     ) -> Response:
-        """Answer with a body that no cache may keep, and the headers of the caller.
+        """Answer with a body that no cache may store, and the headers of the caller.
 
         Args:
             status: Of HTTP.
-            headers: Further ones; the body's type too, where there is one.
-            body: The parts of it.
+            headers: Further headers, with the Content-Type of a body.
+            body: Its parts.
         """
         return _reply(status, self._unkept, headers, body)
 
     def refusal(self, problem: Problem) -> Response:
-        """Answer bytes that are no request."""
+        """Answer a request that no route answers, or malformed bytes."""
         if problem.plain:
             return self.plain(problem.status, problem.detail)
         return self.problem(Request(b"", b""), problem)
 
 
 def _encoded(headers: Iterable[Header]) -> bytes:
-    """Return header fields as they stand in a response, each with its line end."""
+    """Return header fields as bytes, each with its line end."""
     return b"".join(b"%b: %b\r\n" % header for header in headers)
 
 

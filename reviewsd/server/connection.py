@@ -244,7 +244,7 @@ class ClientConnection(Protocol):
         if state != self._timed_state:
             self._timed_state = state
             self._expire_in(limits.header if state == HEAD else limits.body)
-            if self.parser.awaited:
+            if self.parser.awaits_continue:
                 self.out.send(_CONTINUE)
         self._resume_reading()
 

@@ -15,6 +15,6 @@ def conditional_request(values: Mapping[bytes, tuple[bytes, ...]]) -> Request:
         persistent=True,
         expects=False,
         conditional=True,
-        known=None,
+        if_none_match=None,
     )
     return Request(b"GET", b"/", fields=fields)

@@ -314,7 +314,7 @@ def test_fields_keep_their_order_and_lose_their_case() -> None:
         persistent=True,
         expects=False,
         conditional=False,
-        known=None,
+        if_none_match=None,
     )
     assert expected == read_fields(raw, old=False)
 
@@ -665,7 +665,7 @@ def test_if_none_match_that_decides_alone_is_known(
 ) -> None:
     """If-None-Match decides alone unless another precondition comes before it (RFC 9110 13.2.2)."""
     fields = fields_of(*lines)
-    assert (conditional, tag) == (fields.conditional, fields.known)
+    assert (conditional, tag) == (fields.conditional, fields.if_none_match)
 
 
 # Any bytes -----------------------------------------------------------------------------------------

@@ -126,8 +126,8 @@ def test_state_is_the_part_that_is_coming() -> None:
 def test_client_that_expects_100_is_recognized() -> None:
     parser = RequestParser(cap)
     head = SENT[:-9] + b"\r\nExpect: 100-continue\r\n\r\n"
-    assert ([], True) == (parsed(head, parser=parser), parser.awaited)
-    assert ([], False) == (parsed(head + b"h"), RequestParser(cap).awaited)
+    assert ([], True) == (parsed(head, parser=parser), parser.awaits_continue)
+    assert ([], False) == (parsed(head + b"h"), RequestParser(cap).awaits_continue)
 
 
 def test_head_in_single_bytes_takes_linear_time() -> None:
