@@ -1,14 +1,14 @@
-"""Public listeners: they accept connections, and have them served.
+"""Public listeners, which accept connections.
 
 An endpoint makes a plain ``tcp.Port``, also around an inherited socket; :func:`as_public_port` turns it into a
 :class:`PublicPort`, in place, so that ``tcp:``, ``systemd:``, ``ssl:`` and ``haproxy:`` listen alike. Its connections
-send directly (``transport``) and are watched together (``poller``).
+send directly (``transport``) and share an epoll (``poller``).
 
 With TCP_DEFER_ACCEPT the kernel keeps a connection until its first bytes have come, and they are read when it is
 accepted. Otherwise a connection with an unread request would look idle and be closed for a new one (S4).
 
-If there are no descriptors or no memory left, connections wait in the kernel's backlog, and accepting goes on
-after a moment. Twisted would close them, and retry in each turn of the reactor.
+Without descriptors or memory, connections wait in the kernel's backlog, and accepting is retried after a moment.
+Twisted would close them, and retry in each turn of the reactor.
 """
 
 import errno
@@ -34,18 +34,18 @@ from reviewsd.server.site import PublicSite
 from reviewsd.server.transport import DirectServer, internet_address
 
 RETRY_DELAY = 0.25
-"""Seconds until accepting is tried again after it has failed."""
+"""Seconds until accepting is retried after an error of this machine."""
 
 ACCEPTS_PER_TURN = 32
 """Connections that are accepted in one turn of the reactor."""
 
 UNSENT = 65_536
-"""Bytes that the kernel takes of a connection beyond those on their way. Without a bound it takes 2 to
-4 MB for each client that reads slowly, and systemd's MemoryMax= counts them."""
+"""Bytes that the kernel buffers for a connection beyond those in flight. Without a limit it buffers 2 to
+4 MB for each slow reader, which count for systemd's MemoryMax=."""
 
-_LOG_INTERVAL = 60  # seconds; a failure so soon after another is not logged
+_LOG_INTERVAL = 60  # seconds; a further failure within them is not logged
 
-_BACKLOG = 1_024  # connections that may wait in the kernel; Twisted's 50 are few for a burst
+_BACKLOG = 1_024  # connections that wait in the kernel; Twisted's 50 are too few for a burst
 
 _SILENCE = 1  # seconds, roughly, that the kernel keeps a connection without bytes
 
@@ -88,9 +88,9 @@ class PublicPort(Port):
     _log = Logger()
     polling: Polling
     """Watches its connections."""
-    _shouldShutdown = False  # a shutdown would end it for other processes that listen on it as well
+    _shouldShutdown = False  # a shutdown would end the socket for other processes as well
     _retry: IDelayedCall | None = None  # while nothing is accepted
-    _failed_at = float("-inf")  # the last time without room, in the reactor's seconds
+    _failed_at = float("-inf")  # the last failure, in the reactor's seconds
 
     def doRead(self) -> None:
         """Accept the connections that wait, up to a limit."""
@@ -128,7 +128,7 @@ class PublicPort(Port):
                 transport.abortConnection()
 
     def _back_off(self, error: OSError) -> None:
-        """Accept nothing for a moment."""
+        """Stop accepting for a moment."""
         clock = cast("IReactorTime", self.reactor)
         if clock.seconds() - self._failed_at > _LOG_INTERVAL:
             self._log.warn("new connections have to wait: {reason}", reason=error.strerror)

@@ -1,7 +1,7 @@
-"""The site behind all connections: host names, limits of bodies, refusals, the begin of each head, counts.
+"""The site behind all connections: host names, limits of bodies, refusals, the begin of each head, counts (O9).
 
-Counting a response costs one look-up and two additions. Only known routes and methods are counted by name, so
-that a client cannot make new rows (O9).
+Counting a response costs one look-up and two additions. Only known routes and methods have rows of their own, so
+that a client cannot make new ones.
 """
 
 import time
@@ -80,7 +80,7 @@ class PublicSite:
         return self._responses.problem(request, problems.MISDIRECTED)
 
     def refuse(self, problem: Problem) -> Response:
-        """Count and return the response to bytes that are no request."""
+        """Count and return the response to malformed bytes."""
         self._refusals[problem.kind] += 1
         return self._responses.refusal(problem)
 
@@ -89,7 +89,7 @@ class PublicSite:
         return self._responses.refusal(problems.INTERNAL)
 
     def cap(self, method: bytes, path: bytes) -> Cap:
-        """Return what may come in the body of a request (S2)."""
+        """Return the limit of the body of a request (S2)."""
         route = self._routes.find(path)
         body = BodyRule.IGNORED if route is None else route.body
         if body is BodyRule.JSON:

@@ -35,7 +35,7 @@ class DirectServer(Server):
     A protocol uses either :meth:`send` or ``write``, which TLS does. Push producers and closing work as in Twisted.
     """
 
-    logstr = "public"  # the same for all: making one for each takes time
+    logstr = "public"  # one for all, as making one takes time
     bufferSize = 16_384  # bytes that are read at once
     _wants_data = True  # whether the protocol reads; the reactor may not know yet
     _in_protocol = False  # during a call of the protocol
@@ -175,7 +175,7 @@ class DirectServer(Server):
     def doWrite(self) -> ConnectionDone | ConnectionLost | None:  # type: ignore[override]
         """Send the views that are kept, or the bytes that Twisted keeps."""
         if not self.connected:
-            return None  # closed while the bytes of the same event were read
+            return None  # closed while bytes of the same event were read
         if self._unsent:
             try:
                 sent = self.socket.sendmsg(_batch(self._unsent))
@@ -202,7 +202,7 @@ class DirectServer(Server):
 
 
 def internet_address(name: tuple[Any, ...]) -> IPv4Address | IPv6Address:
-    """Return an address of the socket module as Twisted's, with the zone of IPv6 as text."""
+    """Return an address of the socket module as one of Twisted, with the zone of IPv6 as text."""
     if len(name) == 2:  # noqa: PLR2004  host and port
         return IPv4Address("TCP", *name)
     host, port, flow, scope = name
@@ -212,7 +212,7 @@ def internet_address(name: tuple[Any, ...]) -> IPv4Address | IPv6Address:
 
 
 def _batch(parts: _Views) -> _Views:
-    """Return as much of some parts as one call may offer to the kernel."""
+    """Return the begin of some parts, as much as one call may offer to the kernel."""
     batch, room = [], MAX_SEND_BYTES
     for part in islice(parts, _MAX_PARTS):
         batch.append(part[:room])
@@ -223,7 +223,7 @@ def _batch(parts: _Views) -> _Views:
 
 
 def _advance(parts: _Views, sent: int) -> None:
-    """Remove the bytes that were sent from some parts."""
+    """Remove the sent bytes from some parts."""
     sent_parts = 0
     for part in parts:
         if sent < len(part):

@@ -68,7 +68,7 @@ class ChunkedWriter:
 
     @property
     def pending(self) -> int:
-        """Bytes that are not sent yet, as far as the transport knows."""
+        """Bytes that are not sent yet, with those of the transport if it counts them."""
         below: int = getattr(self._transport, "pending", 0)
         return sum(map(len, self._unsent)) + below
 
@@ -81,7 +81,7 @@ class ChunkedWriter:
             self._connection.pauseProducing()
 
     def _push(self) -> None:
-        pieces: list[memoryview[int]] = []  # a head goes out with the begin of its body
+        pieces: list[memoryview[int]] = []  # a head is sent with the begin of its body
         size = 0
         while self._unsent and not self._transport_is_full:
             part = self._unsent.popleft()
@@ -121,7 +121,7 @@ class ChunkedWriter:
         self._transport_is_full = True
 
     def resumeProducing(self) -> None:
-        """Go on: the transport takes more."""
+        """Continue: the transport takes more."""
         self._transport_is_full = False
         self._push()
         if self._connection_is_paused and not (self._unsent or self._ends):

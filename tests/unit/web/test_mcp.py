@@ -3,24 +3,22 @@
 Sources: mcp.md 2a-4 to 2a-11, 2a-25, 2b-2, 2b-5, 2c, 3, 7; S2, S12, S13. The protocol is tested in tests/unit/mcp.
 """
 
-import http.client
 import json
 import socket
 import struct
 from collections.abc import AsyncIterator, Generator, Mapping, Sequence
 from ipaddress import ip_network
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import cast
 
 import pytest
 import pytest_twisted  # type: ignore[import-untyped] # has no stubs
 from twisted.internet import reactor
 from twisted.internet.address import IPv4Address, UNIXAddress
-from twisted.internet.defer import Deferred, maybeDeferred
-from twisted.internet.interfaces import IReactorTCP, IReactorTime
+from twisted.internet.defer import Deferred
+from twisted.internet.interfaces import IReactorTime
 from twisted.internet.task import Clock
 from twisted.internet.testing import StringTransport
-from twisted.internet.threads import deferToThread
 from twisted.logger import LogEvent, capturedLogs
 
 from reviewsd.http1.hosts import Hosts, Origins
@@ -43,6 +41,7 @@ from reviewsd.websub.rate_limits import TokenBuckets
 from tests.support.budgets import budgets
 from tests.support.columns import review
 from tests.support.connections import public_server
+from tests.support.loopback import LoopbackSite, Reply
 from tests.support.publishing import Directories
 from tests.support.waiting import until
 
@@ -116,12 +115,6 @@ class RecordingSessions(EndedSessions):
         return not self.full
 
 
-class Reply(NamedTuple):
-    status: int
-    headers: Mapping[str, str]
-    body: bytes
-
-
 def server(
     snapshots: Snapshots, clock: IReactorTime, route: McpRoute | None = None
 ) -> ConnectionFactory:
@@ -136,7 +129,7 @@ def server(
     )
 
 
-class Harness:
+class Harness(LoopbackSite):
     """An MCP endpoint on a port of loopback."""
 
     def __init__(self, published: Path, *, ends: int = 100) -> None:
@@ -161,17 +154,10 @@ class Harness:
             self.tasks,
             lambda: 0.0,
         )
-        self.public = server(snapshots, clock, self.route)
-        self.listening = cast("IReactorTCP", reactor).listenTCP(
-            0,
-            self.public,  # type: ignore[arg-type]  # declared before factories were generic
-            interface="127.0.0.1",
-        )
-        self.port = cast("IPv4Address", self.listening.getHost()).port
+        super().__init__(server(snapshots, clock, self.route))
 
     async def close(self) -> None:
-        await maybeDeferred(self.listening.stopListening)
-        await self.public.connections.drain()
+        await super().close()
         await self.tasks.stop()
 
     async def ask(
@@ -185,45 +171,7 @@ class Harness:
         if method == "POST":
             fields["Content-Type"] = JSON
             body = BODY if body is None else body
-        fields |= headers or {}
-        reply: Reply = await deferToThread(self._ask, method, fields, body)
-        return reply
-
-    def _ask(
-        self, method: str, headers: Mapping[str, str | Sequence[str]], body: bytes | None
-    ) -> Reply:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
-        try:
-            connection.putrequest(method, "/mcp", skip_host=True, skip_accept_encoding=True)
-            for name, value in headers.items():
-                for line in [value] if isinstance(value, str) else value:
-                    connection.putheader(name, line)
-            if body is not None and "Transfer-Encoding" not in headers:
-                connection.putheader("Content-Length", str(len(body)))
-            connection.endheaders(body, encode_chunked="Transfer-Encoding" in headers)
-            response = connection.getresponse()
-            reply = Reply(response.status, dict(response.headers.items()), response.read())
-        finally:
-            connection.close()
-        names = [name.lower() for name in dict(response.headers.items())]
-        assert len(names) == len(set(names))
-        return reply
-
-    async def say(self, data: bytes, then: bytes = b"") -> bytes:
-        """Send bytes, and others after the first response; returns all bytes that come back."""
-        answer: bytes = await deferToThread(self._say, data, then)
-        return answer
-
-    def _say(self, data: bytes, then: bytes) -> bytes:
-        received = b""
-        with socket.create_connection(("127.0.0.1", self.port), timeout=60) as connection:
-            connection.sendall(data)
-            if then:
-                received += connection.recv(65_536)
-                connection.sendall(then)
-            while piece := connection.recv(65_536):
-                received += piece
-        return received
+        return await self.request(method, "/mcp", fields | dict(headers or {}), body)
 
 
 @pytest.fixture(scope="module")
@@ -606,7 +554,7 @@ async def test_session_is_ended_although_its_client_leaves(harness: Harness) -> 
     linger = struct.pack("ii", 1, 0)
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)  # close by a reset
     connection.close()
-    await until(lambda: not harness.public.connections.open)
+    await until(lambda: not harness.connections.open)
     assert [] == harness.sessions.ended
     harness.sessions.gate.callback(None)
 
@@ -648,7 +596,7 @@ async def test_other_spelling_of_the_path_is_the_same_endpoint(
 ) -> None:
     """Clients follow no redirect with a POST: the official one says only "Session terminated"."""
     head = HEAD + b"Connection: close\r\nContent-Length: 40\r\n\r\n"
-    answers = [await harness.say(text + BODY) for text in (head.replace(b"/mcp", path), head)]
+    answers = [await harness.exchange(text + BODY) for text in (head.replace(b"/mcp", path), head)]
 
     assert answers[0].endswith(PONG)
     assert _undated(answers[0]) == _undated(answers[1])
@@ -659,7 +607,7 @@ async def test_too_large_body_with_a_trailing_slash_is_refused_as_json_rpc(
     harness: Harness,
 ) -> None:
     head = HEAD.replace(b"/mcp", b"/mcp/") + b"Connection: close\r\n"
-    answer = await harness.say(head + b"Content-Length: %d\r\n\r\n" % (MAX_BODY + 1))
+    answer = await harness.exchange(head + b"Content-Length: %d\r\n\r\n" % (MAX_BODY + 1))
 
     assert b"HTTP/1.1 413 " == answer[:13]
     assert b"jsonrpc" in answer

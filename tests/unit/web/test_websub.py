@@ -3,7 +3,6 @@
 Sources: contract 5; W8, W9, W24; H16; S2, S6, S7, S11 to S13, S15.
 """
 
-import http.client
 import socket
 import struct
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -16,11 +15,10 @@ import pytest
 import pytest_twisted  # type: ignore[import-untyped] # has no stubs
 from twisted.internet import reactor
 from twisted.internet.address import IPv4Address, UNIXAddress
-from twisted.internet.defer import CancelledError, Deferred, maybeDeferred
-from twisted.internet.interfaces import IReactorTCP, IReactorTime
+from twisted.internet.defer import CancelledError, Deferred
+from twisted.internet.interfaces import IReactorTime
 from twisted.internet.task import Clock
 from twisted.internet.testing import StringTransport
-from twisted.internet.threads import deferToThread
 from twisted.logger import LogEvent, capturedLogs
 
 from reviewsd.config.schema import Lease
@@ -41,6 +39,7 @@ from reviewsd.websub.requests import HubRequests, HubResponse
 from tests.support.budgets import budgets
 from tests.support.columns import review
 from tests.support.connections import public_server
+from tests.support.loopback import LoopbackSite, Reply
 from tests.support.publishing import Directories
 from tests.support.waiting import until
 
@@ -106,12 +105,6 @@ class FormHub(HubRequests):
         return self.answer
 
 
-class Answer(NamedTuple):
-    status: int
-    headers: Mapping[str, str]
-    body: bytes
-
-
 def server(
     snapshots: Snapshots, clock: IReactorTime, route: HubRoute | None = None
 ) -> ConnectionFactory:
@@ -123,84 +116,32 @@ def server(
     return public_server(routes, REPLIES, clock)
 
 
-class Harness:
+class Harness(LoopbackSite):
     """A hub on a port of loopback."""
 
     def __init__(self, place: Path) -> None:
         directories = Directories(place)
         directories.write(review("a"))
-        self.snapshots = Snapshots(directories.snapshots)
-        self.hub = FormHub()
-        self.tasks = TaskSet()
+        self.hub, self.tasks = FormHub(), TaskSet()
         networks = ClientNetworks([ip_network("127.0.0.0/8")])
         route = HubRoute(self.hub, REPLIES, self.tasks, networks)
         clock = cast("IReactorTime", reactor)
-        self.server = server(self.snapshots, clock, route)
-        self.listening = cast("IReactorTCP", reactor).listenTCP(
-            0,
-            self.server,  # type: ignore[arg-type]  # declared before factories were generic
-            interface="127.0.0.1",
-        )
-        self.port = cast("IPv4Address", self.listening.getHost()).port
+        super().__init__(server(Snapshots(directories.snapshots), clock, route))
 
     async def close(self) -> None:
-        await maybeDeferred(self.listening.stopListening)
-        await self.server.connections.drain()
+        await super().close()
         await self.tasks.stop()
 
     async def ask(
         self,
         method: str = "POST",
-        headers: Mapping[str, str] | None = None,
+        headers: Mapping[str, str | Sequence[str]] | None = None,
         body: bytes | None = None,
         path: str = PATH,
-    ) -> Answer:
+    ) -> Reply:
         """Send a request; by default a POST has the media type of a form."""
         fields = {"Content-Type": FORM} if method == "POST" else {}
-        answer: Answer = await deferToThread(
-            self._ask, method, path, {**fields, **(headers or {})}, body
-        )
-        return answer
-
-    def _ask(
-        self, method: str, path: str, headers: Mapping[str, str], body: bytes | None
-    ) -> Answer:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
-        try:
-            connection.putrequest(method, path, skip_accept_encoding=True)
-            for name, value in headers.items():
-                for line in value.split("|"):
-                    connection.putheader(name, line)
-            chunked = headers.get("Transfer-Encoding") == "chunked"
-            if body is not None and not chunked:
-                connection.putheader("Content-Length", str(len(body)))
-            content = body if body is None or not chunked else _pieces(body)
-            connection.endheaders(content, encode_chunked=chunked)
-            response = connection.getresponse()
-            received = dict(response.getheaders())
-            assert len(received) == len(response.getheaders()), "a header came twice"
-            return Answer(response.status, received, response.read())
-        finally:
-            connection.close()
-
-    async def raw(self, *pieces: bytes) -> bytes:
-        """Send bytes, each after a response to the last; returns all bytes until the connection ends."""
-        answered: bytes = await deferToThread(self._raw, *pieces)
-        return answered
-
-    def _raw(self, *pieces: bytes) -> bytes:
-        received = b""
-        with socket.create_connection(("127.0.0.1", self.port), timeout=60) as connection:
-            for piece in pieces:
-                connection.sendall(piece)
-                received += connection.recv(65_536)
-            while data := connection.recv(65_536):
-                received += data
-        return received
-
-
-def _pieces(body: bytes) -> list[bytes]:
-    return [body[at : at + 4096] for at in range(0, len(body), 4096)]
+        return await self.request(method, path, fields | dict(headers or {}), body)
 
 
 @pytest_twisted.async_yield_fixture  # type: ignore[untyped-decorator] # has no stubs
@@ -217,7 +158,7 @@ def failures(events: Sequence[LogEvent]) -> list[LogEvent]:
     return [event for event in events if "log_failure" in event and "expected" not in event]
 
 
-def check(answer: Answer, status: int, text: bytes) -> None:
+def check(answer: Reply, status: int, text: bytes) -> None:
     """Check that an answer has this text, and exactly the headers of the hub."""
     assert (status, text) == (answer.status, answer.body)
     varying = {"Date", "Content-Length", "Connection", "Retry-After", "Allow"}
@@ -330,10 +271,12 @@ async def test_parameters_in_the_query_are_ignored(harness: Harness) -> None:
         ("application/json", 415),
         ("\xff", 415),
         ("", 415),
-        (f"{FORM}|{FORM}", 415),
+        ([FORM, FORM], 415),
     ],
 )
-async def test_form_needs_its_media_type(harness: Harness, content_type: str, status: int) -> None:
+async def test_form_needs_its_media_type(
+    harness: Harness, content_type: str | Sequence[str], status: int
+) -> None:
     answer = await harness.ask(headers={"Content-Type": content_type}, body=BODY)
 
     text = b"accepted\n" if status == 202 else f"Content-Type must be {FORM}\n".encode()
@@ -344,7 +287,7 @@ async def test_form_needs_its_media_type(harness: Harness, content_type: str, st
 async def test_form_without_a_media_type_is_415(harness: Harness) -> None:
     head = f"POST {PATH} HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 1\r\n\r\nx"
 
-    assert (await harness.raw(head.encode())).startswith(b"HTTP/1.1 415 ")
+    assert (await harness.exchange(head.encode())).startswith(b"HTTP/1.1 415 ")
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
@@ -432,14 +375,14 @@ async def test_get_with_a_body_is_413(
     [
         ("203.0.113.9", "203.0.113.9/32"),
         ("198.51.100.1, 203.0.113.9", "203.0.113.9/32"),
-        ("198.51.100.1|203.0.113.9|127.0.0.5", "203.0.113.9/32"),
+        (["198.51.100.1", "203.0.113.9", "127.0.0.5"], "203.0.113.9/32"),
         ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
         ("\xff", "127.0.0.1/32"),
         ("", "127.0.0.1/32"),
     ],
 )
 async def test_client_is_that_of_a_trusted_proxy(
-    harness: Harness, forwarded: str, client: str
+    harness: Harness, forwarded: str | Sequence[str], client: str
 ) -> None:
     """S6, as its network (H1)."""
     await harness.ask(headers={"X-Forwarded-For": forwarded}, body=BODY)
@@ -519,7 +462,7 @@ async def test_request_is_stored_although_its_client_leaves(
     linger = struct.pack("ii", 1, 0)
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)  # close by a reset
     connection.close()
-    await until(lambda: not harness.server.connections.open)
+    await until(lambda: not harness.connections.open)
     assert [] == harness.hub.ended
     harness.hub.gate.callback(None)
 
@@ -536,7 +479,7 @@ async def test_request_under_way_is_cancelled_when_tasks_stop(harness: Harness) 
     reset = struct.pack("ii", 1, 0)  # after a half-close the client could still read
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, reset)
     connection.close()
-    await until(lambda: not harness.server.connections.open)
+    await until(lambda: not harness.connections.open)
 
     await harness.tasks.stop()
 
@@ -547,8 +490,8 @@ async def test_request_under_way_is_cancelled_when_tasks_stop(harness: Harness) 
 async def test_partial_request_does_not_reach_the_hub(harness: Harness) -> None:
     with socket.create_connection(("127.0.0.1", harness.port)) as connection:
         connection.sendall(f"POST {PATH} HTTP/1.1\r\nContent-Length: 100\r\n\r\nx".encode())
-        await until(lambda: harness.server.connections.open)
-    await until(lambda: not harness.server.connections.open)
+        await until(lambda: harness.connections.open)
+    await until(lambda: not harness.connections.open)
 
     assert [] == harness.hub.received
 
