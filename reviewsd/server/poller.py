@@ -40,9 +40,7 @@ class Polling:
         self._reactor = reactor
         self._epoll: select.epoll | None = None  # while there is a connection to watch
         self._connections: dict[int, Connection] = {}
-        self._events: dict[
-            Connection, tuple[int, int]
-        ] = {}  # descriptor, and the events that are watched
+        self._events: dict[Connection, tuple[int, int]] = {}  # descriptor, and watched events
         self._retired = False
 
     def retire(self) -> None:
@@ -51,6 +49,7 @@ class Polling:
         self._close_if_idle()
 
     def _opened(self) -> select.epoll:
+        """Return the epoll; a connection may be watched again after its port was closed."""
         if self._epoll is None:
             self._epoll = select.epoll()
             self._reactor.addReader(cast("Any", self))

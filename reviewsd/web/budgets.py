@@ -153,13 +153,13 @@ class MemoryBudget:
             return response
         if self.is_full(request):
             raise MemoryFullError
-        reserve = partial(self._reserve, request, response.body)
-        return Response(response.status, response.block, response.body, reserve)
 
-    def _reserve(self, request: Request, body: tuple[Buffer, ...]) -> Callable[[], None]:
-        reservation = self.reservation(request)
-        reservation.reserve(body)
-        return reservation.release
+        def reserve() -> Callable[[], None]:
+            reservation = self.reservation(request)
+            reservation.reserve(response.body)
+            return reservation.release
+
+        return replace(response, reserve=reserve)
 
     def add(self, request: Request, size: int) -> None:
         """Count bytes for the client of a request; negative ones are given back."""
