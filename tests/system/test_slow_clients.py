@@ -1,10 +1,11 @@
 """Slow clients of a real daemon, and a daemon with all its connections in use (S1, S4, S5, F5, F8).
 
+Steady slow readers are in tests/unit/server/test_write_buffer.py, with real sockets and a fake clock.
+
 Deadlines are short here, and checked four times a second. Times are measured from before the first byte is sent.
 """
 
 import json
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -175,47 +176,6 @@ def test_steady_slow_reader_gets_30_mb(daemon: Daemon) -> None:
     assert seconds > 2 * max(HEADER, BODY, IDLE), "the reader was not slow"
 
 
-class SteadyReader(threading.Thread):
-    """Reads 50 kB a second, six times the minimum rate.
-
-    The kernel takes three megabytes of the response, and no more until a third of them is acknowledged. So the bytes
-    that the kernel takes show no progress for twenty seconds.
-    """
-
-    def __init__(self, port: int) -> None:
-        super().__init__(daemon=True)
-        self.seconds = 0.0
-        """The time for which it was served."""
-        self._wire = Wire(port, receive_buffer=65_536)
-        self._stopping = threading.Event()
-
-    def run(self) -> None:
-        with self._wire as wire:
-            wire.send(LARGE)
-            began = time.monotonic()
-            while not wire.gone() and not self._stopping.wait(0.1):
-                wire.read(5, 5_000)
-                self.seconds = time.monotonic() - began
-
-    def stop(self) -> None:
-        self._stopping.set()
-        self.join()
-
-
-@pytest.fixture(scope="module")
-def steady(daemon: Daemon) -> Iterator[SteadyReader]:
-    """Start a reader that reads while the other tests run."""
-    reader = SteadyReader(daemon.port)
-    reader.start()
-    yield reader
-    reader.stop()
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _start_early(steady: SteadyReader) -> None:
-    """Start the steady reader before the other tests."""
-
-
 class SlowReaders(NamedTuple):
     """The outcome of fifty readers that take 2 kB a second of 30 MB each."""
 
@@ -265,13 +225,6 @@ def test_too_slow_reader_is_cut_off(slow: SlowReaders) -> None:
     assert 50 == len(slow.ends)
     assert DRAIN * 0.8 < slow.ends[0]
     assert slow.ends[-1] < DRAIN * 1.6
-
-
-def test_steady_reader_is_not_cut_off(steady: SteadyReader) -> None:
-    while steady.is_alive() and steady.seconds < 3.2 * DRAIN:
-        time.sleep(0.1)
-
-    assert steady.seconds >= 3.2 * DRAIN
 
 
 def test_slow_readers_take_little_memory(slow: SlowReaders) -> None:

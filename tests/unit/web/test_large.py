@@ -160,17 +160,6 @@ def test_slow_readers_get_every_byte_and_take_little_memory(daemon: Daemon) -> N
     assert peak - before < GROWTH
 
 
-def test_other_clients_are_not_delayed_by_slow_readers(daemon: Daemon) -> None:
-    answered = 0
-    with reading(daemon, *LARGE, *LARGE) as readers, ThreadPoolExecutor(len(readers)) as pool:
-        digests = [pool.submit(reader.take_all) for reader in readers]
-        while not all(digest.done() for digest in digests):
-            assert 200 == daemon.get("/healthz").status
-            answered += 1
-
-    assert answered > 20  # while the readers take a second and more
-
-
 @pytest.mark.parametrize("rudely", [False, True], ids=["closes", "resets"])
 @pytest.mark.parametrize("path", LARGE)
 def test_connection_of_a_client_that_leaves_early_is_closed(
