@@ -67,7 +67,7 @@ class CountedConnection(Protocol):
     """A connection, as ``Connections`` sees it."""
 
     deadline: float
-    """When it is overdue, in the clock's seconds."""
+    """The time from which it is overdue, in the clock's seconds."""
     networks: tuple[str, ...]
     """The client networks it is counted for."""
 
@@ -109,16 +109,18 @@ class Connections:
         self.clock = clock
         self.limits = limits
         self.turns = TurnQueue(clock, TURN_SECONDS)
-        """Connections whose next request is here already."""
+        """Connections with bytes of their next request."""
         self.now = clock.seconds()
-        """The clock's seconds at the last sweep: exact enough for a deadline a minute ahead."""
+        """The clock's seconds at the last sweep, which is exact enough for idle times."""
         self.open: set[CountedConnection] = set()
         self._proxies = proxies
         self._draining = False
         self._per_network: Counter[str] = Counter()
         self._idle: list[CountedConnection] | None = None  # of the last scan; longest idle last
         self._idle_count = 0  # of the last scan
-        self._changes: deque[float] = deque(maxlen=MAX_STALE_SNAPSHOTS)  # times of the last ones
+        self._changes: deque[float] = deque(
+            maxlen=MAX_STALE_SNAPSHOTS
+        )  # times of the last new snapshots
         self._drained: Deferred[None] | None = None
         self._sweeping = LoopingCall(self._sweep)
         self._sweeping.clock = clock

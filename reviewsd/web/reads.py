@@ -110,9 +110,7 @@ class Reads:
             first = query.first_page()
             next_page = f"{urls.SEARCH}?{first}{'&' if first else ''}cursor={cursor}"
         tag = entity_tag(b"%d %d " % (hits.matched, hits.more), snapshot.digests.of(positions))
-        if not self.is_compressed(request, parts):
-            return self.responses.computed(request, parts, tag, next_page=next_page)
-        return (yield from self.gzipped(request, parts, tag, next_page=next_page))
+        return (yield from self.computed(request, parts, tag, next_page=next_page))
 
     @app.route(f"{urls.SINCE}<date>")
     def since(self, request: Request, date: str) -> Answer:
@@ -123,9 +121,9 @@ class Reads:
         dataset = snapshot.documents[urls.REVIEWS].identity
         parts = documents.since_result(day, count, records)
         tag = entity_tag(b"since %b " % date.encode(), snapshot.digests.of_newest(count))
-        if not self.is_compressed(request, parts):
+        if not self._is_compressed(request, parts):
             return self.responses.computed(request, parts, tag, dataset.last_modified)
-        steps = self.gzipped(request, parts, tag, dataset.last_modified)
+        steps = self.computed(request, parts, tag, dataset.last_modified)
         return self.time.run(request, steps)
 
     @app.route(f"{urls.API_REVIEW}<path:id>")
@@ -140,11 +138,11 @@ class Reads:
         tag = entity_tag(b"review ", snapshot.digests.of((position,)))
         return self.responses.computed(request, (snapshot.records.at(position),), tag)
 
-    def is_compressed(self, request: Request, parts: tuple[Buffer, ...]) -> bool:
+    def _is_compressed(self, request: Request, parts: tuple[Buffer, ...]) -> bool:
         """Return whether a computed body is sent in gzip (decision 9)."""
         return self.responses.wants_gzip(request) and MIN_GZIP <= sum(map(len, parts)) <= MAX_GZIP
 
-    def gzipped(
+    def computed(
         self,
         request: Request,
         parts: tuple[Buffer, ...],
@@ -153,7 +151,9 @@ class Reads:
         next_page: str | None = None,
         media_type: bytes = b"application/json",
     ) -> Generator[None, None, Response]:
-        """Compress a body in steps; answer with the plain one if the compressed one takes too much memory.
+        """Answer with a computed body, which is compressed in steps if the client prefers that.
+
+        If the compressed body takes too much memory, the plain one is sent.
 
         Raises:
             MemoryFullError: Both take too much.
@@ -167,6 +167,8 @@ class Reads:
             next_page,
             media_type=media_type,
         )
+        if not self._is_compressed(request, parts):
+            return computed()
         answer = computed(gzipped=True)
         if answer.status != HTTPStatus.OK:
             return answer
