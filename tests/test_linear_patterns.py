@@ -195,7 +195,7 @@ PATTERNS: dict[str, tuple[str, *tuple[Attack, ...]]] = {
         ("GET / HTTP/1.1\r\nhost:", "a", ":x"),
         ("GET / HTTP/1.1\r\n", "a", ""),
     ),
-    "reviewsd.web.mcp:_QUALITY": (FULL, ("0.", "0", "x")),
+    "reviewsd.http1.negotiation:_QUALITY": (FULL, ("0.", "0", "x")),
     "reviewsd.http1.hosts:_AUTHORITY": (FULL, ("", "a", "!"), ("[", ":", "!")),
     "reviewsd.http1.hosts:_ORIGIN": (FULL, ("http://", "a", ":"), ("http://[", ":", "!")),
     "reviewsd.web.index:_BROKEN_ESCAPE": (SEARCH, ("", "%20", "%")),

@@ -35,10 +35,10 @@ from reviewsd.mcp import arguments, jsonrpc
 from reviewsd.pages import environment, text
 from reviewsd.publish import documents
 from reviewsd.snapshot import mentions, suffix_array
-from reviewsd.web import mcp
 from reviewsd.websub.outbound import response_parser
 from tests.support.bombs import Pieces, spreadsheet
 from tests.support.growth import Thunk, assert_linear
+from tests.support.requests import conditional_request
 
 Scan = tuple[Callable[[int], Any], Callable[[Any], object]]
 """Makes an input of about so many bytes, and reads it."""
@@ -149,10 +149,8 @@ def indexed(texts: bytes) -> None:
 def tags(tail: bytes) -> Scan:
     """If-None-Match with many tags, and ours among them."""
     return (
-        lambda n: preconditions.Conditions(if_none_match=(b'"a" , , ' * (n // 8) + tail,)),
-        lambda conditions: preconditions.evaluate(
-            conditions, safe=True, etag=b'"z"', last_modified=1, now=1
-        ),
+        lambda n: conditional_request({b"if-none-match": (b'"a" , , ' * (n // 8) + tail,)}),
+        lambda request: preconditions.evaluate(request, b'"z"', last_modified=1, now=1),
     )
 
 
@@ -296,10 +294,6 @@ SCANS: dict[str, Scan] = {
     "a long hop": (
         lambda n: [":" * n],
         lambda hops: clients.client_address("127.0.0.1", hops, LOOPBACK),
-    ),
-    "media ranges": (
-        lambda n: (b"a/b;q=0.5," * (n // 10),),
-        mcp._accepts_json.__wrapped__,
     ),
     "entities of one name": (one_name, mentioned),
     "names that several have": (many_names, mentioned),

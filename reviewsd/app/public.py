@@ -33,7 +33,9 @@ PROXIED = "haproxy:"
 
 def factory_for(endpoint: str, public: ConnectionFactory) -> IProtocolFactory:
     """Return the factory for the connections of a public endpoint."""
-    return public.proxied() if endpoint.startswith(PROXIED) else public
+    if endpoint.startswith(PROXIED):
+        return ConnectionFactory(public.site, public.connections, proxied=True)
+    return public
 
 
 def build_public(
@@ -71,10 +73,10 @@ def build_public(
     snapshots.observe(lambda _: connections.snapshot_changed())
     hosts = Hosts(config.base_url, convert.allowed_hosts(config))
     site = PublicSite(routes, responses, hosts, config.server.max_body.mcp)
-    factory = ConnectionFactory(site, connections)
     counters.include(reads.unknown.counts)
-    counters.include(factory.counts)
-    return factory
+    counters.include(connections.counts)
+    counters.include(site.counts)
+    return ConnectionFactory(site, connections)
 
 
 def _responses(config: Config) -> Responses:

@@ -1,11 +1,10 @@
-"""The body of a request, read strictly while it comes (RFC 9112 6 and 7; S2, S3). No I/O.
+"""Reads the body of a request strictly, while it comes (RFC 9112 6 and 7; S2, S3). No I/O.
 
-A reader keeps the content in one piece: a body of 64 KiB may come as 32,768 chunks. Bytes behind the body
+A reader has the content in one buffer, because a body of 64 KiB may come as 32,768 chunks. Bytes behind the body
 belong to the next request.
 """
 
 import re
-from typing import Protocol
 
 from reviewsd.http1 import problems
 from reviewsd.http1.head import RefusedError
@@ -17,13 +16,20 @@ _MAX_LINE = 256  # bytes of a chunk's size and its extension
 _MAX_TRAILERS = 4_096  # bytes of all trailers
 
 
-class BodyReader(Protocol):
-    """Reads one body."""
+class BodyReader:
+    """Reads one body.
 
-    size: int
-    """Bytes of content that have come; for a body of known length, those to come."""
-    done: bool
-    """Whether the body is complete."""
+    Args:
+        size: The first value of ``size``.
+    """
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        """Bytes of content that have come; for a body of known length, those to come."""
+        self.done = False
+        """Whether the body is complete."""
+        self._content = bytearray()
+        self._missing = 0  # bytes of the body, or of the chunk under way
 
     def feed(self, data: bytes) -> bytes:
         """Read bytes of the body; returns those behind it, none while it is not complete.
@@ -31,12 +37,14 @@ class BodyReader(Protocol):
         Raises:
             RefusedError: The bytes break the grammar.
         """
+        raise NotImplementedError
 
     def content(self) -> bytes:
         """Return the content that has come."""
+        return bytes(self._content)
 
 
-class Sized:
+class Sized(BodyReader):
     """A body with a Content-Length.
 
     Args:
@@ -44,9 +52,9 @@ class Sized:
     """
 
     def __init__(self, length: int) -> None:
-        self.size = self._missing = length
+        super().__init__(length)
+        self._missing = length
         self.done = not length
-        self._content = bytearray()
 
     def feed(self, data: bytes) -> bytes:
         """Read bytes of the body."""
@@ -56,25 +64,18 @@ class Sized:
         self.done = not self._missing
         return data[len(part) :]
 
-    def content(self) -> bytes:
-        """Return the content that has come."""
-        return bytes(self._content)
 
-
-class Chunked:
+class Chunked(BodyReader):
     """A body in chunks (RFC 9112 7.1); extensions and trailers are skipped, and bounded.
 
     Args:
-        max_size: The most bytes of content. Behind more nothing is read, so that the refusal does not
+        max_size: The most bytes of content. Bytes behind more are not read, so that the refusal does not
             depend on how the bytes were cut.
     """
 
     def __init__(self, max_size: float = float("inf")) -> None:
-        self.size = 0
-        self.done = False
+        super().__init__(0)
         self._max_size = max_size
-        self._content = bytearray()
-        self._missing = 0  # bytes of the chunk under way
         self._line = b""  # the part of a line that has come
         self._chunk_ended = False  # whether the line end behind a chunk has to come
         self._trailer_size = -1  # bytes of the trailers; -1 before the last chunk
@@ -129,7 +130,3 @@ class Chunked:
             self._trailer_size = -1 if self._missing else 0
         if not is_valid:
             raise RefusedError(problems.NOT_HTTP)
-
-    def content(self) -> bytes:
-        """Return the content that has come."""
-        return bytes(self._content)

@@ -1,11 +1,10 @@
 """Parses the head of a request strictly (RFC 9112 2 to 6; S3). Bytes in, values out; no I/O.
 
-There is one parser for all requests, so there are no two opinions about where a request ends. A head that is
-not exactly as the grammar has it is refused: a proxy may read it differently, and request smuggling lives on
-that.
+There is one parser for all requests, so a request ends at one place only. A head that breaks the grammar is refused,
+because a proxy may read it differently, which makes request smuggling possible.
 
-All fields are checked by the grammar in one pass over their bytes. Only those on which a response depends
-(``READ``) are parsed: a proxy sends many others, and different ones with each request.
+The grammar of all fields is checked in one pass over their bytes. Only those on which a response depends (``READ``)
+are parsed: a proxy sends many others, and different ones with each request.
 """
 
 import re
@@ -74,7 +73,7 @@ class RequestLine(Struct, frozen=True):
     method: bytes
     path: bytes
     query: bytes
-    """The part behind the question mark; empty if there is none."""
+    """The part behind the question mark; empty without one."""
     authority: bytes | None
     """The authority of a target in absolute form, which replaces Host (RFC 9112 3.2.2)."""
     old: bool
@@ -96,7 +95,7 @@ class Fields(Struct, frozen=True):
     """Whether the client waits for a 100 before it sends the body."""
     conditional: bool
     """Whether there are preconditions."""
-    known: bytes | None
+    if_none_match: bytes | None
     """The value of If-None-Match, if it alone decides (RFC 9110 13.2.2)."""
 
 

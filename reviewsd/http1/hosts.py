@@ -1,4 +1,4 @@
-"""The names this service answers to, and the web pages that may call it (mcp.md 7; S3).
+"""The host names that are served, and the web pages that may call the service (mcp.md 7; S3).
 
 Any page can make a browser send requests to this machine or its network. The browser sends the origin of the page
 (Origin) and the name that it has resolved (Host). With DNS rebinding that is a foreign name, so a listener on
@@ -22,8 +22,7 @@ _AUTHORITY = re.compile(_HOST, re.ASCII | re.IGNORECASE)
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
 ANY = "*"
-
-_MAX_CACHED = 300  # bytes of a host name whose verdict is cached: DNS allows 253
+"""Stands for all names, and for all origins."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,11 +33,11 @@ class Origin:
     host: str
     """In lower case; an IPv6 address has its brackets."""
     port: int | None
-    """None where the scheme has no default port and none is given."""
+    """None if the origin has no port and its scheme has no default one."""
 
 
 def read_origin(text: str) -> Origin | None:
-    """Parse the origin that a page or an operator names; None where it is none, such as ``null``."""
+    """Parse an origin; None if it is malformed or ``null``."""
     parts = _ORIGIN.fullmatch(text)
     if parts is None:
         return None
@@ -48,11 +47,11 @@ def read_origin(text: str) -> Origin | None:
 
 
 class Origins:
-    """The origins whose pages may send requests.
+    """The web origins that may send requests.
 
     Args:
-        base_url: Its origin may.
-        allowed: These may too (``mcp.allowed_origins``); ``*`` is all there are.
+        base_url: Its origin is allowed.
+        allowed: Further origins (``mcp.allowed_origins``); ``*`` allows all.
     """
 
     def __init__(self, base_url: str, allowed: Sequence[str] = ()) -> None:
@@ -65,7 +64,7 @@ class Origins:
 
         Args:
             lines: The lines of Origin, at least one.
-            loopback: Whether only this machine can ask: then its own pages may, at any port.
+            loopback: Whether the client is on this machine: then pages of this machine are allowed, at any port.
         """
         if self._all:
             return ANY.encode()
@@ -84,8 +83,8 @@ class Hosts:
     """The host names that are served (S3).
 
     Args:
-        base_url: Its host may.
-        allowed: These may too (``server.allowed_hosts``), without ports; ``*`` is all there are.
+        base_url: Its host is served.
+        allowed: Further names (``server.allowed_hosts``), without ports; ``*`` allows all.
     """
 
     def __init__(self, base_url: str, allowed: Iterable[str] = ()) -> None:
@@ -94,23 +93,17 @@ class Hosts:
         self._allowed = frozenset(name.lower() for name in (*named, *allowed))
         self._is_any = ANY in self._allowed
 
-        self._allow_name = lru_cache(maxsize=64)(self._is_allowed_name)
-
     def allow(self, authority: bytes | None, *, loopback: bool) -> bool:
-        """Return whether a Host header names one of them; without one, no browser asks.
+        """Return whether a Host header names one of them; browsers always send one.
+
+        A dot at the end of the name stands for the root of DNS, and changes nothing.
 
         Args:
-            authority: The value of the header.
-            loopback: Whether only this machine can ask: then its own names are allowed as well.
+            authority: The value of the header; None without one.
+            loopback: Whether the client is on this machine: then names of this machine are allowed as well.
         """
         if authority is None or self._is_any:
             return True
-        if len(authority) > _MAX_CACHED:
-            return self._is_allowed_name(authority, loopback)
-        return self._allow_name(authority, loopback)
-
-    def _is_allowed_name(self, authority: bytes, loopback: bool) -> bool:  # noqa: FBT001  cached
-        """Return whether a name is allowed; a dot at its end is the root of DNS, and changes nothing."""
         parts = _AUTHORITY.fullmatch(authority.decode("latin-1"))
         if parts is None:
             return False
@@ -120,7 +113,7 @@ class Hosts:
 
 @lru_cache(maxsize=64)
 def is_loopback(host: str) -> bool:
-    """Whether a host means this machine, whatever a resolver says."""
+    """Return whether a host is this machine by its name or address, without a resolver."""
     if host in _LOOPBACK:
         return True
     try:

@@ -1,7 +1,7 @@
 """Parses the bytes of a connection into requests (RFC 9112 2 to 7; S1 to S3). No I/O, no clock.
 
-Bytes wait in ``buffer`` until a request is taken out of it; those behind it stay for the next one. ``state`` says
-which part of the next request is coming, so that the connection can give each part its time.
+Bytes stay in ``buffer`` until a request is taken out of it. ``state`` is the part of the next request that is coming,
+because each part has its own deadline.
 """
 
 from collections.abc import Callable
@@ -64,7 +64,7 @@ class RequestParser:
         self._cap: Cap | None = None
 
     @property
-    def awaited(self) -> bool:
+    def awaits_continue(self) -> bool:
         """Whether the client waits for a 100 before it sends the body."""
         fields = self._fields
         return self.state == BODY and not self.buffer and fields is not None and fields.expects

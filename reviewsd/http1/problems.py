@@ -1,8 +1,7 @@
-"""The one shape of errors: RFC 9457 members, and ``issues`` on validation errors (contract 2).
+"""The errors of the service: RFC 9457 members, and ``issues`` on validation errors (contract 2).
 
-Every error of the service stands here once, for the routes and for the OpenAPI
-document; what may be wrong with a subscriber's form stands in ``websub/form.py``. An error never
-repeats what a client sent, but for the values in ``issues``.
+Routes and the OpenAPI document use the same errors; those of a subscriber's form are in ``websub/form.py``. An error
+repeats no bytes of a client, except the values in ``issues``.
 """
 
 from collections.abc import Sequence
@@ -22,15 +21,15 @@ class Problem:
     kind: str
     """Fragment of the problem type's address; clients may switch on it."""
     title: str
-    """The reason phrase of RFC 9110, where the kind says no more than the status."""
+    """The reason phrase of RFC 9110, or a phrase for the kind if several kinds have the status."""
     detail: str
-    """A sentence for a person: what is wrong, and what to do."""
+    """A sentence for people: what is wrong, and what to do."""
     plain: bool = False
-    """Whether it is sent as one line of plain text, as subscribers of the hub expect it (S15)."""
+    """Whether it is sent as one line of plain text, as subscribers of the hub expect (S15)."""
 
 
 HUB_MAX_BODY = 8192
-"""Bytes; a form with a callback of the greatest length, all of it escaped, has fewer (H16, S2)."""
+"""Bytes; a form with the longest callback, fully escaped, has fewer (H16, S2)."""
 
 _MAIN = ", ".join(urls.MAIN)
 
@@ -143,12 +142,12 @@ UNAVAILABLE = Problem(503, "unavailable", "Service Unavailable", "No data has be
 
 
 def render(base_url: str, problem: Problem, issues: Sequence[Issue] = ()) -> bytes:
-    """A problem as JSON.
+    """Return a problem as JSON.
 
     Args:
-        base_url: Origin under which the errors are documented.
-        problem: What happened.
-        issues: What is wrong with the parameters, for 400.
+        base_url: The origin of its documentation.
+        problem: The problem.
+        issues: The errors of parameters, for 400.
     """
     members: dict[str, object] = {
         "type": f"{base_url}/developers/errors#{problem.kind}",
@@ -162,6 +161,6 @@ def render(base_url: str, problem: Problem, issues: Sequence[Issue] = ()) -> byt
 
 
 def invalid_parameters(issues: Sequence[Issue]) -> Problem:
-    """The problem that counts the issues."""
+    """Return the problem of some invalid parameters."""
     count = "1 parameter is" if len(issues) == 1 else f"{len(issues)} parameters are"
     return replace(INVALID_PARAMETERS, detail=f"{count} invalid.")

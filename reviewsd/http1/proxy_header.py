@@ -1,8 +1,8 @@
 """The header that a proxy sends before a client's bytes: PROXY protocol, versions 1 and 2 (S6).
 
 It comes first on every connection of a ``haproxy:`` listener, and has the client's address
-(haproxy.org, proxy-protocol.txt). Twisted's reader is not used: it wants the first 16 bytes in one piece,
-takes anything for an address, and fails with an exception on what is no port. No I/O.
+(haproxy.org, proxy-protocol.txt). Twisted's reader is not used: it needs the first 16 bytes in one piece,
+accepts any text as an address, and raises an exception at a malformed port. No I/O.
 """
 
 import re
@@ -14,7 +14,7 @@ from reviewsd.http1 import problems
 from reviewsd.http1.head import RefusedError
 
 MAX_HEADER = 16_384
-"""Bytes of a header of version 2, extensions included, which are read past."""
+"""Bytes of a header of version 2, with its extensions, which are skipped."""
 
 _MAX_LINE = 107  # bytes of version 1, its end included
 _WORD = b"PROXY "

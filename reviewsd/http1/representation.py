@@ -30,6 +30,6 @@ class Rendered:
     quoted: Buffer | None = None
     """The body as a JSON string; only of a resource of MCP that is small enough to be read there."""
     headers: Mapping[str, str] = field(default_factory=dict)
-    """Header fields that take the place of the usual ones."""
+    """Header fields that replace the usual ones."""
     others: Mapping[str, str] = field(default_factory=dict)
-    """By media type: the path of the resource that is answered to an Accept that prefers it."""
+    """By media type: the path of the resource for clients that prefer it."""

@@ -4,10 +4,6 @@ from msgspec import Struct
 
 from reviewsd.http1.head import Fields
 
-MAX_PREFERENCES = 256
-"""Bytes of Accept or Accept-Encoding that are read; browsers send 140. A header has room for thousands
-of ranges, which take 10 microseconds each."""
-
 METHODS = frozenset(b"GET HEAD OPTIONS POST PUT PATCH DELETE TRACE QUERY".split())
 """The known methods; others are 501, these 405 if they are not allowed (S7)."""
 
@@ -35,11 +31,3 @@ class Request(Struct, frozen=True):
     def lines(self, name: bytes) -> tuple[bytes, ...]:
         """Return all values of a field; its name is in lower case."""
         return self.fields.values.get(name, ())
-
-    def preferences(self, name: bytes) -> tuple[bytes, ...]:
-        """Return all values of a field with preferences; none if they are too long (RFC 9110 12.1)."""
-        lines = self.fields.values.get(name)
-        if lines is None:
-            return ()
-        size = len(lines[0]) if len(lines) == 1 else sum(map(len, lines))
-        return lines if size <= MAX_PREFERENCES else ()

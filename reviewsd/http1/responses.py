@@ -1,6 +1,6 @@
 """Responses: status, header block and body; conditional requests, codings and errors.
 
-Everything that reads have in common is here, so that a route only chooses the representation (contract 2). A
+This has everything that reads have in common, so that a route only chooses the representation (contract 2). A
 response is a value, which the connection sends. Header blocks of documents are made at publication.
 """
 
@@ -14,12 +14,12 @@ from msgspec import Struct
 from reviewsd.domain.parameters import Issue
 from reviewsd.http1 import problems, urls
 from reviewsd.http1.negotiation import HTML, PROBLEMS, accepted_codings, best_type
-from reviewsd.http1.preconditions import http_date, status_of
+from reviewsd.http1.preconditions import evaluate, http_date
 from reviewsd.http1.problems import Problem
 from reviewsd.http1.representation import Buffer, Rendered, Representation
 from reviewsd.http1.request import Request
 
-_FOUND, _NOT_MODIFIED = 200, 304
+_OK, _NOT_MODIFIED = 200, 304
 _BODILESS = frozenset({204, _NOT_MODIFIED})
 
 Header = tuple[bytes, bytes]
@@ -56,7 +56,7 @@ class Response(Struct, frozen=True):
     body: tuple[Buffer, ...] = ()
     """The parts of the body; the connection leaves them out for HEAD."""
     reserve: Callable[[], Callable[[], None]] | None = None
-    """Counts the memory of the body, and returns a function that ends it; None if it is not counted."""
+    """Counts the memory of the body, and returns a function that stops counting; None if it is not counted."""
 
 
 class Prepared(Struct, frozen=True, kw_only=True):
@@ -64,7 +64,7 @@ class Prepared(Struct, frozen=True, kw_only=True):
 
     etag: bytes
     last_modified: int | None
-    found: Response
+    full: Response
     unmodified: Response
 
 
@@ -73,13 +73,8 @@ class PreparedDocument(Struct, frozen=True):
 
     identity: Prepared
     gzip: Prepared | None
-    others: tuple[tuple[str, "PreparedDocument"], ...] = ()
-    """The documents of other media types, by media type; this one comes first."""
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The media types of ``others``."""
-        return tuple(name for name, _ in self.others)
+    alternatives: Mapping[str, "PreparedDocument"] = {}
+    """The documents at this address by media type, with this one first; empty if there is no other."""
 
 
 class Responses:
@@ -126,34 +121,27 @@ class Responses:
         )
 
     def prepare(
-        self, path: str, resource: Rendered, others: Mapping[str, Rendered] | None = None
+        self, path: str, resource: Rendered, alternatives: Mapping[str, Rendered] | None = None
     ) -> PreparedDocument:
         """Make all responses of a document before it is requested.
 
         Args:
             path: Its address.
             resource: Its representations.
-            others: Other documents at the same address, by media type. Shared caches do not keep them: a
-                cache that ignores Vary would serve them to all clients.
+            alternatives: Other documents at the same address, by media type. They are not for shared caches:
+                a cache that ignores Vary would serve them to all clients.
         """
         own = {name.encode(): value.encode() for name, value in resource.headers.items()}
         link = self._link(path)
-        plain = self._prepared(resource, {b"Link": link, **own}, negotiated=bool(others))
-        if not others:
+        plain = self._prepared(resource, {b"Link": link, **own}, negotiated=bool(alternatives))
+        if not alternatives:
             return plain
-        chosen = {b"Link": link, **own, **self._private}
-        first, _, _ = resource.identity.media_type.decode().partition(";")
-        return PreparedDocument(
-            plain.identity,
-            plain.gzip,
-            (
-                (first, plain),
-                *(
-                    (kind, self._prepared(other, chosen, negotiated=True))
-                    for kind, other in others.items()
-                ),
-            ),
-        )
+        private = {b"Link": link, **own, **self._private}
+        media_type, _, _ = resource.identity.media_type.decode().partition(";")
+        documents = {media_type: plain}
+        for kind, document in alternatives.items():
+            documents[kind] = self._prepared(document, private, negotiated=True)
+        return PreparedDocument(plain.identity, plain.gzip, documents)
 
     def _prepared(
         self, resource: Rendered, headers: Mapping[bytes, bytes], *, negotiated: bool
@@ -166,7 +154,7 @@ class Responses:
         return PreparedDocument(self._prepare(resource.identity, block), gzip)
 
     def _fixed(self, headers: Mapping[bytes, bytes]) -> bytes:
-        """Return the header fields of data; the given ones replace the usual ones."""
+        """Return the header fields of data; ``headers`` replace the usual ones."""
         return _encoded({**self._usual, **headers}.items())
 
     def _prepare(self, of: Representation, block: bytes) -> Prepared:
@@ -179,7 +167,7 @@ class Responses:
         return Prepared(
             etag=of.etag,
             last_modified=of.last_modified,
-            found=Response(_FOUND, block + content, of.parts),
+            full=Response(_OK, block + content, of.parts),
             unmodified=Response(_NOT_MODIFIED, block),
         )
 
@@ -189,11 +177,11 @@ class Responses:
 
     def rendered(self, request: Request, resource: PreparedDocument) -> Response:
         """Answer with the coding that the client prefers (S10)."""
-        if resource.others:
-            best = best_type(request.preferences(b"accept"), resource.names)
-            resource = resource.others[best][1]
-        lines = request.preferences(b"accept-encoding")
-        if not lines:
+        if resource.alternatives:
+            names = tuple(resource.alternatives)
+            resource = resource.alternatives[names[best_type(request.lines(b"accept"), names)]]
+        lines = request.fields.values.get(b"accept-encoding")
+        if lines is None:
             return self._outcome(request, resource.identity)
         gzip, identity = accepted_codings(lines)
         if resource.gzip is not None and gzip:
@@ -205,8 +193,7 @@ class Responses:
 
     def wants_gzip(self, request: Request) -> bool:
         """Return whether the client prefers gzip to identity."""
-        lines = request.preferences(b"accept-encoding")
-        return bool(lines) and accepted_codings(lines)[0]
+        return accepted_codings(request.lines(b"accept-encoding"))[0]
 
     def computed(
         self,
@@ -214,7 +201,7 @@ class Responses:
         parts: tuple[Buffer, ...],
         etag: bytes,
         last_modified: int | None = None,
-        following: str | None = None,
+        next_page: str | None = None,
         *,
         media_type: bytes = b"application/json",
         gzipped: bool = False,
@@ -226,27 +213,26 @@ class Responses:
             parts: The body.
             etag: Of the body; it depends on the data and the request alone.
             last_modified: POSIX seconds; None if they are not known.
-            following: The path and query of the next page.
+            next_page: Its path and query.
             media_type: Of the body.
             gzipped: Whether the method ``gzipped`` will compress the body of a 200.
         """
         link = self._service_link
-        if following is not None:
-            link = b'%b, <%b%b>; rel="next"' % (link, self._origin, following.encode())
+        if next_page is not None:
+            link = b'%b, <%b%b>; rel="next"' % (link, self._origin, next_page.encode())
         if gzipped:
             etag = b'%b-gzip"' % etag[:-1]
         block = b"%bETag: %b\r\nLink: %b\r\nVary: Accept-Encoding\r\n" % (self._data, etag, link)
         if last_modified is not None:
             block += b"Last-Modified: %b\r\n" % _date(self._shown(last_modified))
-        if request.fields.conditional and (
-            answer := self._without_content(request, block, etag, last_modified)
-        ):
+        answer = self._without_content(request, block, etag, last_modified)
+        if answer is not None:
             return answer
         block += b"Content-Type: %b\r\n" % media_type
         if gzipped:
-            return Response(_FOUND, block, parts)
+            return Response(_OK, block, parts)
         size = len(parts[0]) if len(parts) == 1 else sum(map(len, parts))
-        return Response(_FOUND, block + b"Content-Length: %d\r\n" % size, parts)
+        return Response(_OK, block + b"Content-Length: %d\r\n" % size, parts)
 
     @staticmethod
     def gzipped(computed: Response, body: bytes) -> Response:
@@ -255,7 +241,7 @@ class Responses:
         return Response(computed.status, computed.block + coding, (body,))
 
     def header_block(self, headers: Mapping[str, str]) -> bytes:
-        """Return the header fields of pages; the given ones replace the usual ones."""
+        """Return the header fields of pages; ``headers`` replace the usual ones."""
         return self._fixed({name.encode(): value.encode() for name, value in headers.items()})
 
     def page(
@@ -276,49 +262,50 @@ class Responses:
             body: Makes the page; not called if the client has it.
         """
         block += b"ETag: %b\r\n" % etag
-        if request.fields.conditional and (
-            answer := self._without_content(request, block, etag, None)
-        ):
+        answer = self._without_content(request, block, etag, None)
+        if answer is not None:
             return answer
         content = body()
         head = b"Content-Type: %b\r\nContent-Length: %d\r\n"
-        return Response(_FOUND, block + head % (media_type.encode(), len(content)), (content,))
+        return Response(_OK, block + head % (media_type.encode(), len(content)), (content,))
 
     @staticmethod
     def page_error(status: int, block: bytes, content: bytes) -> Response:
-        """Answer with a page that says that a page is not there, or cannot be made."""
+        """Answer with a page about an error."""
         head = b"Content-Type: text/html; charset=utf-8\r\nContent-Length: %d\r\n"
         return Response(status, block + head % len(content), (content,))
 
     def _outcome(self, request: Request, chosen: Prepared) -> Response:
         """Answer with a representation, or with 304 if the client has it (RFC 9110 13)."""
-        if not request.fields.conditional:
-            return chosen.found
-        status = status_of(request, chosen.etag, chosen.last_modified, self._now)
-        if status == _NOT_MODIFIED:
+        fields = request.fields
+        if not fields.conditional:
+            return chosen.full
+        if fields.if_none_match == chosen.etag:
             return chosen.unmodified
-        if status != _FOUND:
-            return self.problem(request, problems.PRECONDITION_FAILED)
-        return chosen.found
+        unmodified = chosen.unmodified.block
+        answer = self._without_content(request, unmodified, chosen.etag, chosen.last_modified)
+        return answer or chosen.full
 
     def _without_content(
         self, request: Request, block: bytes, etag: bytes, last_modified: int | None
     ) -> Response | None:
         """Return the 304 or 412 of a precondition; None if the request proceeds."""
-        status = status_of(request, etag, last_modified, self._now)
-        if status == _FOUND:
+        if not request.fields.conditional:
+            return None
+        status = evaluate(request, etag, last_modified, int(self._now()))
+        if status == _OK:
             return None
         if status == _NOT_MODIFIED:
-            return Response(status, block)
+            return Response(_NOT_MODIFIED, block)
         return self.problem(request, problems.PRECONDITION_FAILED)
 
     def no_store_json(self, body: bytes, status: int = 200) -> Response:
-        """Answer with JSON that no cache may keep."""
+        """Answer with JSON that no cache may store."""
         headers = ((b"Cache-Control", b"no-store"), (b"Content-Type", b"application/json"))
         return _reply(status, self._shared, headers, (body,))
 
     def invalid(self, request: Request, issues: Sequence[Issue]) -> Response:
-        """Answer which parameters are invalid."""
+        """Answer 400 with the invalid parameters."""
         return self.problem(request, problems.invalid_parameters(issues), issues=issues)
 
     def problem(
@@ -329,7 +316,7 @@ class Responses:
         issues: Sequence[Issue] = (),
     ) -> Response:
         """Answer with an error; headers in ``extra`` replace the usual ones."""
-        accept = request.preferences(b"accept")
+        accept = request.lines(b"accept")
         if problem.status == problems.NOT_FOUND.status and self.not_found_page is not None:
             block, content = self.not_found_page
             if best_type(accept, (*PROBLEMS, HTML)) == len(PROBLEMS):
@@ -354,11 +341,11 @@ class Responses:
         return Response(308, b"%bLocation: %b\r\nContent-Length: 0\r\n" % (self._data, target))
 
     def plain(self, status: int, text: str, extra: Sequence[Header] = ()) -> Response:
-        """Answer with text that no cache may keep, and no script of another site may read.
+        """Answer with text that no cache may store, and no script of another site may read.
 
         Args:
             status: Of HTTP.
-            text: Lines, the last without its end.
+            text: Lines, without the last line end.
             extra: Further headers.
         """
         return _reply(status, self._plain, extra, (f"{text}\n".encode(),))
@@ -366,24 +353,24 @@ class Responses:
     def no_store(
         self, status: int, headers: Sequence[Header], body: tuple[Buffer, ...] = ()
     ) -> Response:
-        """Answer with a body that no cache may keep, and the headers of the caller.
+        """Answer with a body that no cache may store, and the headers of the caller.
 
         Args:
             status: Of HTTP.
-            headers: Further ones; the body's type too, where there is one.
-            body: The parts of it.
+            headers: Further headers, with the Content-Type of a body.
+            body: Its parts.
         """
         return _reply(status, self._unkept, headers, body)
 
     def refusal(self, problem: Problem) -> Response:
-        """Answer bytes that are no request."""
+        """Answer a request that no route answers, or malformed bytes."""
         if problem.plain:
             return self.plain(problem.status, problem.detail)
         return self.problem(Request(b"", b""), problem)
 
 
 def _encoded(headers: Iterable[Header]) -> bytes:
-    """Return header fields as they stand in a response, each with its line end."""
+    """Return header fields as bytes, each with its line end."""
     return b"".join(b"%b: %b\r\n" % header for header in headers)
 
 

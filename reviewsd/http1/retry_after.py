@@ -1,25 +1,25 @@
-"""When a failed delivery is tried again (contract.md 5, H14)."""
+"""The delays before a failed delivery is retried (contract.md 5, H14)."""
 
 from collections.abc import Callable
 
 from reviewsd.http1.preconditions import parse_http_date
 
 MAX_RETRY_AFTER = 3_600_000
-"""Milliseconds by which a callback may ask for patience at most."""
+"""Longest delay in milliseconds that a callback may request."""
 
-_DIGITS = 10  # of the seconds asked for; these are more than enough
+_DIGITS = 10  # of the seconds; more exceed the longest delay
 
 
 def waits(
     delays: tuple[float, float], jitter: float, chance: Callable[[], float], request: int = 0
 ) -> tuple[int, int]:
-    """The waits after the first and the second failure, milliseconds.
+    """Return the delays after the first and the second failure, in milliseconds.
 
     Args:
         delays: Seconds.
-        jitter: By which part of itself each is made longer or shorter at most.
-        chance: Gives a number from 0 to 1, another one each time.
-        request: What the callback asked for; lengthens a wait, never shortens it.
+        jitter: The largest fraction of a delay by which it is lengthened or shortened.
+        chance: Returns a random number from 0 to 1.
+        request: The delay that the callback requests, in milliseconds; it only lengthens.
     """
 
     def wait(delay: float) -> int:
@@ -31,10 +31,10 @@ def waits(
 
 
 def retry_after(value: bytes | None, now: int) -> int:
-    """How long a Retry-After asks to wait (RFC 9110 10.2.3), milliseconds, an hour at most.
+    """Return the delay of a Retry-After in milliseconds, at most an hour (RFC 9110 10.2.3).
 
     Args:
-        value: The header; None and what is malformed ask for nothing.
+        value: The header; an absent or malformed one has no delay.
         now: Milliseconds since 1970 UTC.
     """
     if value is None:

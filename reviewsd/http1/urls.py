@@ -91,7 +91,7 @@ SEGMENT = "!$&'()*+,;=:@"
 
 
 def twin(path: str) -> str:
-    """The path of a page as Markdown."""
+    """Return the path of a page as Markdown."""
     return f"{path}.md"
 
 
@@ -108,30 +108,30 @@ PAGES = (
 
 
 def json_page(cursor: str | None) -> str:
-    """The path of a page of the JSON Feed; None for the first one."""
+    """Return the path of a page of the JSON Feed; the first page has no cursor."""
     return JSON_FEED if cursor is None else JSON_FEED_PAGE.replace("<cursor>", cursor)
 
 
 def atom_page(cursor: str | None) -> str:
-    """The path of a page of the Atom feed; None for the first one."""
+    """Return the path of a page of the Atom feed; the first page has no cursor."""
     return ATOM_FEED if cursor is None else ATOM_FEED_PAGE.replace("<cursor>", cursor)
 
 
 def permalink(review_id: str) -> str:
-    """The path of a review's page."""
+    """Return the path of a review's page."""
     return REVIEW + _segment(review_id)
 
 
 def review(review_id: str) -> str:
-    """The path of a review in the API."""
+    """Return the path of a review in the API."""
     return API_REVIEW + _segment(review_id)
 
 
 def _segment(review_id: str) -> str:
-    """An id as a path segment.
+    """Return an id as a path segment.
 
-    Every browser takes ``.`` and ``..`` for folders, escaped or not (RFC 3986 5.2.4, WHATWG URL): a blank
-    after them, which no id has, keeps them what they are.
+    Browsers read ``.`` and ``..`` as folders, escaped or not (RFC 3986 5.2.4, WHATWG URL). So a blank follows
+    them, which no id has.
     """
     if review_id.isalnum():
         return review_id

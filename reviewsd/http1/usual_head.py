@@ -1,9 +1,9 @@
 """Parses a usual head with one regular expression: as strict as ``head``, in a third of its time.
 
-A usual head is what clients and proxies send: GET, HEAD or POST with a path, HTTP/1.1, a plain name as Host, no
-chunks, and no field twice on which the response depends. The expression checks all of it by the grammar, and skips
-the other fields, however they vary. For any other head, also one that is to be refused, the result is None,
-and ``head`` parses it. Both parse a usual head alike (``tests/unit/http1/test_usual_head.py``).
+Clients and proxies mostly send usual heads: GET, HEAD or POST with a path, HTTP/1.1, a plain name as Host, no chunks,
+and no repeated field on which the response depends. The expression checks the grammar, and skips other fields. Any
+other head gives None, also one that is refused, and ``head`` parses it. Both parse a usual head alike
+(``tests/unit/http1/test_usual_head.py``).
 """
 
 import re

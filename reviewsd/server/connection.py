@@ -1,17 +1,17 @@
 """One connection of the public site: strict, bounded, and quick (S1 to S5, S17).
 
-``dataReceived`` gives the parser what comes, and the requests are answered one after the other. A client that
-closes its side gets the responses to what it has requested by then.
+``dataReceived`` passes bytes to the parser, and requests are answered one after the other. A client that closes its
+side gets the responses to its complete requests.
 
-**Strict.** One parser reads every request. What it refuses is answered, and the connection ends, because
-nothing says where the next request would begin.
+**Strict.** One parser reads every request. A malformed request is answered and ends the connection, because the begin
+of the next one is unknown.
 
-**Bounded.** A connection has one deadline, which ``Connections`` checks four times a second. Bytes that come
-do not extend the time for a head or a body. A client that does not take its response is not read from
-until it has, and is cut off if it takes it too slowly.
+**Bounded.** A connection has one deadline, which ``Connections`` checks four times a second. Further bytes do not extend
+the time for a head or a body. While a client does not take its response, its bytes are not read, and it is cut off
+if it takes them too slowly.
 
-**Quick.** A whole request that came alone goes from ``dataReceived`` to ``send`` in one call. A request
-behind it waits for a turn (``runtime.turn_queue``), so that other clients are answered in between.
+**Quick.** A complete request that came alone goes from ``dataReceived`` to ``send`` in one call. A pipelined request
+waits for a turn (``runtime.turn_queue``), so that other clients are answered in between.
 """
 
 from collections.abc import Callable
@@ -43,12 +43,12 @@ LAST_REQUEST_SECONDS = 1
 """Time for one more request when the daemon stops (O4)."""
 
 LINGER_SECONDS = 5
-"""Seconds for which the bytes of a refused client are skipped, so that it can read the response."""
+"""Seconds for which bytes of a refused client are skipped, so that it can read the response."""
 
 DRAIN_WINDOW = 10.0
-"""Seconds over which a client must keep to the minimum rate (S5)."""
+"""Seconds over which the minimum rate of a client is measured (S5)."""
 
-_MAX_BUFFERED = 16_384  # bytes that wait during an answer; beyond that the socket is not read
+_MAX_BUFFERED = 16_384  # bytes during an answer; with more of them reading is paused
 
 _CLOSE = b"Connection: close\r\n\r\n"
 _END = b"\r\n"
@@ -61,8 +61,8 @@ class State(Enum):
     READING = "waits for a request, or for the rest of one"
     QUEUED = "has bytes of its next request, and waits for its turn"
     ANSWERING = "waits for the response to its request"
-    SENDING = "waits until the client takes what it was sent"
-    CLOSING = "has sent its last response; what still comes is skipped"
+    SENDING = "waits until the client takes its response"
+    CLOSING = "has sent its last response; further bytes are skipped"
 
 
 @implementer(IHalfCloseableProtocol, IPushProducer)
@@ -88,11 +88,11 @@ class ClientConnection(Protocol):
         self._connections = connections
         self._proxy_header = b"" if proxied else None  # the bytes so far; None once it is read
         self._request_count = 0
-        self._timed_state = NOTHING  # the parser's state that the deadline is for
+        self._timed_state = NOTHING  # the parser's state to which the deadline belongs
         self._pending: Deferred[Response] | None = None  # the answer under way
-        self._release: Callable[[], object] = bool  # ends the counting of a body that is not taken
+        self._release: Callable[[], object] = bool  # stops counting the memory of the response
         self._closes = False  # after the response under way, or the next
-        self._lingers = False  # whether bytes that still come are skipped at the end
+        self._lingers = False  # whether further bytes are skipped at the end
         self._reading_paused = False
         self._has_finished = False  # whether the client has closed its side
         self._blocked_since = NEVER
@@ -109,7 +109,7 @@ class ClientConnection(Protocol):
         self._pace = ReadingPace(self.out, transport)
         limits = self._connections.limits
         self._expire_in(limits.idle if self._proxy_header is None else limits.header)
-        problem = self._connections.enter(self)
+        problem = self._connections.enter(self, self._remote_client)
         if problem is not None:
             self._refuse(problem)
 
@@ -119,10 +119,15 @@ class ClientConnection(Protocol):
     def _set_client(self, host: str) -> None:
         self.parser.client, self.parser.loopback = host, is_loopback(host)
 
-    def _read_proxy_header(self, data: bytes) -> bytes:
-        """Read the PROXY header; returns the bytes behind it, empty while more of it must come.
+    @property
+    def _remote_client(self) -> str | None:
+        """The address of a client that is not on this machine; None for others."""
+        return None if self.parser.loopback else self.parser.client
 
-        Until it is complete nothing extends the deadline, and the connection counts as the proxy's.
+    def _read_proxy_header(self, data: bytes) -> bytes:
+        """Read the PROXY header; returns the bytes behind it, none while it is incomplete.
+
+        Until it is complete its bytes do not extend the deadline, and the connection counts for the proxy.
         """
         assert self._proxy_header is not None  # noqa: S101  it is awaited
         self._proxy_header += data
@@ -136,7 +141,7 @@ class ClientConnection(Protocol):
         rest, self._proxy_header = self._proxy_header[header.size :], None
         if header.source is not None:
             self._set_client(header.source[0])
-            problem = self._connections.count_client(self)
+            problem = self._connections.count_client(self, self._remote_client)
             if problem is not None:
                 self._refuse(problem)
                 return b""
@@ -145,9 +150,9 @@ class ClientConnection(Protocol):
         return rest
 
     def readConnectionLost(self) -> None:
-        """Answer what the client has requested: it has closed its side, and may still read.
+        """Answer the complete requests of a client that has closed its side, and may still read.
 
-        It may have left as well, which looks the same: so an answer under way gets a deadline.
+        A client that has left looks the same, so an answer under way gets a deadline.
         """
         self._has_finished = True
         match self.state:
@@ -159,7 +164,7 @@ class ClientConnection(Protocol):
                 self._read_request()
 
     def writeConnectionLost(self) -> None:
-        """Do nothing: only this side closes it."""
+        """Do nothing: this side has closed it."""
 
     def connectionLost(self, reason: Failure = connectionDone) -> None:  # noqa: ARG002
         self.state = State.CLOSING
@@ -172,7 +177,7 @@ class ClientConnection(Protocol):
     def drain(self) -> None:
         """Close after the response under way, or the next one, or if no request comes for a moment.
 
-        Closing at once would lose a request that is on its way.
+        A request may be on its way, which closing at once would lose.
         """
         self._closes = True
         if not self._has_request:
@@ -187,18 +192,8 @@ class ClientConnection(Protocol):
         self.out.abortConnection()
 
     @property
-    def client(self) -> str | None:
-        """The address of the client; None if the transport knows none."""
-        return self.parser.client
-
-    @property
-    def is_local(self) -> bool:
-        """Whether the client is on this machine."""
-        return self.parser.loopback
-
-    @property
     def is_idle(self) -> bool:
-        """Whether no request is under way and the client has all it was sent."""
+        """Whether no request is under way and the client has all bytes."""
         return not self.out.pending and (self.state is State.CLOSING or not self._has_request)
 
     @property
@@ -226,10 +221,10 @@ class ClientConnection(Protocol):
             self._read_request()
         elif len(parser.buffer) > _MAX_BUFFERED and not self._reading_paused:
             self._reading_paused = True
-            self.out.pause_reading()
+            self.out.stopReading()
 
     def _read_request(self) -> None:
-        """Take the next request and answer it, if all of it has come."""
+        """Answer the next request if it is complete."""
         try:
             request = self.parser.next_request()
         except RefusedError as refused:
@@ -249,17 +244,17 @@ class ClientConnection(Protocol):
         if state != self._timed_state:
             self._timed_state = state
             self._expire_in(limits.header if state == HEAD else limits.body)
-            if self.parser.awaited:
+            if self.parser.awaits_continue:
                 self.out.send(_CONTINUE)
         self._resume_reading()
 
     def _resume_reading(self) -> None:
         if self._reading_paused:
             self._reading_paused = False
-            self.out.resume_reading()
+            self.out.startReading()
 
     def _read_on(self) -> None:
-        """Go on after a response: with bytes that are here already, or with those to come."""
+        """Continue after a response, with buffered bytes or further ones."""
         if self.parser.buffer:
             self.state = State.QUEUED
             self._connections.turns.add(self._take_turn)
@@ -299,11 +294,11 @@ class ClientConnection(Protocol):
             answer.addErrback(partial(self._fail, request, began))
 
     def _respond(self, request: Request, began: float, response: Response) -> None:
-        """Send the response to the request under way, and go on."""
+        """Send the response to the request under way."""
         self._pending = None
-        if self.state is not State.ANSWERING:  # the client was cut off meanwhile
+        if self.state is not State.ANSWERING:  # the client was cut off
             return
-        self._site.traffic.answered(request, response.status, began)
+        self._site.count(request, response.status, began)
         self._send(response, is_head=request.method == b"HEAD")
 
     def _fail(self, request: Request, began: float, failure: Failure) -> None:
@@ -329,7 +324,7 @@ class ClientConnection(Protocol):
                 self._read_on()
 
     def _refuse(self, problem: Problem) -> None:
-        """Answer bytes that are no request, and close; what still comes is skipped."""
+        """Answer malformed bytes, and close; further bytes are skipped."""
         self._closes = self._lingers = True
         line = self.parser.line
         is_head = line is not None and line.method == b"HEAD"
@@ -367,7 +362,7 @@ class ClientConnection(Protocol):
             self._end()
 
     def pauseProducing(self) -> None:
-        """Wait until the client takes what it was sent: called while something is sent."""
+        """Wait until the client takes its response: called while one is sent."""
         if self.state is not State.CLOSING:
             self.state = State.SENDING
         self._pace.begin()
@@ -375,7 +370,7 @@ class ClientConnection(Protocol):
         self._blocked_since = self.deadline - DRAIN_WINDOW
 
     def resumeProducing(self) -> None:
-        """Go on: the transport has taken all that was written."""
+        """Continue: the transport has sent all bytes."""
         self._pace.end()
         self._release()
         if self.state is State.SENDING:

@@ -1,12 +1,13 @@
-"""All connections of the public site: how many there may be, when each is overdue, and their end.
+"""All connections of the public site: their limits, their deadlines and their end.
 
-One sweep, four times a second, ends connections that are overdue, in place of a delayed call for each (S1).
+One sweep ends overdue connections, four times a second, in place of a delayed call for each (S1).
 """
 
 from collections import Counter, deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network
+from operator import attrgetter
 from typing import Protocol
 
 from twisted.internet.defer import Deferred
@@ -31,16 +32,16 @@ NEVER = float("inf")
 """A deadline that does not come."""
 
 MAX_STALE_SNAPSHOTS = 8
-"""Snapshots that are no longer served and that slow clients keep on the disk, at most,"""
+"""Most snapshots that are no longer served and stay on the disk for slow clients."""
 
 STALE_SECONDS = 60.0
-"""unless their responses began within these seconds: a quick series of changes ends none."""
+"""A response is not cut off this soon after its begin, however many snapshots have followed."""
 
 NEIGHBOURS = 4
 """A /24 or /48 may have this many times the connections of a client network (S4)."""
 
 _RESCAN_THRESHOLD = 64
-"""All connections are scanned again if the last scan found one in this many idle: they share its cost."""
+"""All connections are scanned again if the last scan found more than one idle connection in this many."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,17 +67,9 @@ class CountedConnection(Protocol):
     """A connection, as ``Connections`` sees it."""
 
     deadline: float
-    """When it is overdue, in the clock's seconds."""
+    """The time from which it is overdue, in the clock's seconds."""
     networks: tuple[str, ...]
     """The client networks it is counted for."""
-
-    @property
-    def client(self) -> str | None:
-        """The address of the client; None if the transport knows none."""
-
-    @property
-    def is_local(self) -> bool:
-        """Whether the client is on this machine."""
 
     @property
     def is_idle(self) -> bool:
@@ -97,12 +90,12 @@ class CountedConnection(Protocol):
 
 
 class Connections:
-    """Counts connections, makes room for new ones, and ends them.
+    """Counts connections, closes idle ones for new ones, and ends those that are overdue.
 
     Args:
         clock: For the deadlines.
         limits: Deadlines and caps.
-        proxies: Networks of proxies, whose connections are not counted by client.
+        proxies: Networks of proxies; their connections are not counted by client.
     """
 
     _log = Logger()
@@ -116,40 +109,49 @@ class Connections:
         self.clock = clock
         self.limits = limits
         self.turns = TurnQueue(clock, TURN_SECONDS)
-        """Connections whose next request is here already."""
+        """Connections with bytes of their next request."""
         self.now = clock.seconds()
-        """The clock's seconds at the last sweep: exact enough for a deadline a minute ahead."""
+        """The clock's seconds at the last sweep, which is exact enough for idle times."""
         self.open: set[CountedConnection] = set()
         self._proxies = proxies
         self._draining = False
         self._per_network: Counter[str] = Counter()
         self._idle: list[CountedConnection] | None = None  # of the last scan; longest idle last
         self._idle_count = 0  # of the last scan
-        self._changes: deque[float] = deque(maxlen=MAX_STALE_SNAPSHOTS)  # times of the last ones
+        self._changes: deque[float] = deque(
+            maxlen=MAX_STALE_SNAPSHOTS
+        )  # times of the last new snapshots
         self._drained: Deferred[None] | None = None
         self._sweeping = LoopingCall(self._sweep)
         self._sweeping.clock = clock
 
-    def enter(self, connection: CountedConnection) -> Problem | None:
-        """Count a new connection; returns the problem if it may not stay (S4)."""
+    def enter(self, connection: CountedConnection, client: str | None) -> Problem | None:
+        """Count a new connection (S4).
+
+        Args:
+            connection: The connection.
+            client: The address of its client; None if it is on this machine, or not known.
+
+        Returns:
+            The problem if it has to be refused.
+        """
         self.open.add(connection)
         if not self._sweeping.running:
             self.now = self.clock.seconds()
             self._sweeping.start(SWEEP_SECONDS, now=False)
         if self._draining:
             connection.drain()
-        problem = self.count_client(connection)
+        problem = self.count_client(connection, client)
         if problem is not None:
             return problem
         if len(self.open) > self.limits.connections and not self._make_room(connection):
             return problems.NO_ROOM
         return None
 
-    def count_client(self, connection: CountedConnection) -> Problem | None:
-        """Count a connection for its client, and no longer for an earlier one; returns as ``enter``."""
+    def count_client(self, connection: CountedConnection, client: str | None) -> Problem | None:
+        """Count a connection for its client in place of an earlier one; arguments as for ``enter``."""
         self._uncount(connection)
-        client = connection.client
-        if client is None or connection.is_local or is_trusted(client, self._proxies):
+        if client is None or is_trusted(client, self._proxies):
             return None
         network = client_network(client)
         wider = neighbourhood(network)
@@ -170,13 +172,13 @@ class Connections:
     def _make_room(self, newest: CountedConnection) -> bool:
         """Close the connection that has been idle longest; returns whether there was any.
 
-        A scan of all connections takes milliseconds. It is made once between two sweeps, and again
-        only if the last one has found enough.
+        A scan of all connections takes milliseconds. It is made once between two sweeps, and again only if
+        the last one found enough idle connections.
         """
         while True:
             if self._idle is None:
-                idle = (other for other in self.open if other.is_idle and other is not newest)
-                self._idle = sorted(idle, key=lambda other: other.deadline, reverse=True)
+                idle = [entry for entry in self.open if entry.is_idle and entry is not newest]
+                self._idle = sorted(idle, key=attrgetter("deadline"), reverse=True)
                 self._idle_count = len(self._idle)
             while self._idle:
                 oldest = self._idle.pop()
@@ -200,11 +202,11 @@ class Connections:
                 drained.callback(None)
 
     def snapshot_changed(self) -> None:
-        """Note that responses under way are of a snapshot that is no longer served."""
+        """Record that responses under way are of a snapshot that is no longer served."""
         self._changes.append(self.clock.seconds())
 
     def is_stale(self, since: float) -> bool:
-        """Return whether a response that waits since then keeps a snapshot that is too old (S5)."""
+        """Return whether a response that has waited since a time keeps too old a snapshot (S5)."""
         is_full = len(self._changes) == MAX_STALE_SNAPSHOTS
         return is_full and since < min(self._changes[0], self.clock.seconds() - STALE_SECONDS)
 
@@ -215,7 +217,7 @@ class Connections:
             connection.deadline = NEVER
             try:
                 connection.expire()
-            except Exception:  # noqa: BLE001 - logged with its traceback; the others are due as well
+            except Exception:  # noqa: BLE001 - logged with its traceback; the sweep goes on
                 self._log.failure("ending a connection failed")
                 connection.abort()
 

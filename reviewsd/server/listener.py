@@ -1,30 +1,18 @@
-"""Public listeners: they accept connections, and have them served.
+"""Public listeners, which accept connections.
 
 An endpoint makes a plain ``tcp.Port``, also around an inherited socket; :func:`as_public_port` turns it into a
 :class:`PublicPort`, in place, so that ``tcp:``, ``systemd:``, ``ssl:`` and ``haproxy:`` listen alike. Its connections
-send directly (``transport``) and are watched together (``poller``).
+send directly (``transport``) and share an epoll (``poller``).
 
 With TCP_DEFER_ACCEPT the kernel keeps a connection until its first bytes have come, and they are read when it is
-accepted. Else a connection whose request is here, but not read, would look idle and be closed for a newcomer (S4).
+accepted. Otherwise a connection with an unread request would look idle and be closed for a new one (S4).
 
-If there are no descriptors or no memory left, connections wait in the kernel's backlog, and accepting goes on
-after a moment. Twisted would close them, and retry in each turn of the reactor.
+Without descriptors or memory, connections wait in the kernel's backlog, and accepting is retried after a moment.
+Twisted would close them, and retry in each turn of the reactor.
 """
 
+import errno
 import socket
-from errno import (
-    ECONNABORTED,
-    EHOSTDOWN,
-    EHOSTUNREACH,
-    ENETDOWN,
-    ENETUNREACH,
-    ENONET,
-    ENOPROTOOPT,
-    EOPNOTSUPP,
-    EPERM,
-    EPROTO,
-)
-from functools import partial
 from typing import Any, cast
 
 from twisted.internet.interfaces import (
@@ -39,34 +27,36 @@ from twisted.internet.tcp import Port
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
-from reviewsd.runtime.counters import merged
 from reviewsd.server.connection import ClientConnection
 from reviewsd.server.connections import Connections
 from reviewsd.server.poller import Polling
 from reviewsd.server.site import PublicSite
-from reviewsd.server.transport import connect, internet_address
+from reviewsd.server.transport import DirectServer, internet_address
 
 RETRY_DELAY = 0.25
-"""Seconds until accepting is tried again after it has failed."""
+"""Seconds until accepting is retried after an error of this machine."""
 
 ACCEPTS_PER_TURN = 32
 """Connections that are accepted in one turn of the reactor."""
 
 UNSENT = 65_536
-"""Bytes that the kernel takes of a connection beyond those on their way. Without a bound it takes 2 to
-4 MB for each client that reads slowly, and systemd's MemoryMax= counts them."""
+"""Bytes that the kernel buffers for a connection beyond those in flight. Without a limit it buffers 2 to
+4 MB for each slow reader, which count for systemd's MemoryMax=."""
 
-_LOG_INTERVAL = 60  # seconds; a failure so soon after another is not logged
+_LOG_INTERVAL = 60  # seconds; a further failure within them is not logged
 
-_BACKLOG = 1_024  # connections that may wait in the kernel; Twisted's 50 are few for a burst
+_BACKLOG = 1_024  # connections that wait in the kernel; Twisted's 50 are too few for a burst
 
 _SILENCE = 1  # seconds, roughly, that the kernel keeps a connection without bytes
 
 _PEER_ERRORS = frozenset(
-    {ECONNABORTED, EHOSTDOWN, EHOSTUNREACH, ENETDOWN, ENETUNREACH, ENONET, ENOPROTOOPT}
-    | {EOPNOTSUPP, EPERM, EPROTO}
+    (
+        *(errno.ECONNABORTED, errno.EHOSTDOWN, errno.EHOSTUNREACH, errno.ENETDOWN),
+        *(errno.ENETUNREACH, errno.ENONET, errno.ENOPROTOOPT, errno.EOPNOTSUPP),
+        *(errno.EPERM, errno.EPROTO),
+    )
 )
-"""Errors of the connection that is accepted (accept(2)); all others are errors of this machine."""
+"""Errors of the accepted connection (accept(2)); all other errors are of this machine."""
 
 
 class ConnectionFactory(Factory[ClientConnection]):
@@ -75,29 +65,21 @@ class ConnectionFactory(Factory[ClientConnection]):
     Args:
         site: Answers the requests.
         connections: All connections.
+        proxied: Whether a PROXY header comes first on each connection (S6).
     """
 
     noisy = False
 
-    def __init__(self, site: PublicSite, connections: Connections) -> None:
+    def __init__(
+        self, site: PublicSite, connections: Connections, *, proxied: bool = False
+    ) -> None:
         self.site = site
         self.connections = connections
+        self._proxied = proxied
 
     def buildProtocol(self, addr: object) -> ClientConnection:  # noqa: ARG002
         """Return a new connection."""
-        return ClientConnection(self.site, self.connections)
-
-    def proxied(self) -> Factory[ClientConnection]:
-        """Return the factory of listeners that expect PROXY headers (S6)."""
-        factory: Factory[ClientConnection] = Factory.forProtocol(
-            partial(ClientConnection, self.site, self.connections, proxied=True)
-        )
-        factory.noisy = False
-        return factory
-
-    def counts(self) -> dict[str, float]:
-        """Return the counts of connections and responses (O9)."""
-        return merged(self.connections.counts(), self.site.traffic.counts())
+        return ClientConnection(self.site, self.connections, proxied=self._proxied)
 
 
 class PublicPort(Port):
@@ -106,9 +88,9 @@ class PublicPort(Port):
     _log = Logger()
     polling: Polling
     """Watches its connections."""
-    _shouldShutdown = False  # a shutdown would end it for other processes that listen on it as well
+    _shouldShutdown = False  # a shutdown would end the socket for other processes as well
     _retry: IDelayedCall | None = None  # while nothing is accepted
-    _failed_at = float("-inf")  # the last time without room, in the reactor's seconds
+    _failed_at = float("-inf")  # the last failure, in the reactor's seconds
 
     def doRead(self) -> None:
         """Accept the connections that wait, up to a limit."""
@@ -129,18 +111,24 @@ class PublicPort(Port):
         transport = None
         try:
             peer = internet_address(address)
-            factory = cast("IProtocolFactory", self.factory)
-            reactor = cast("IReactorFDSet", self.polling)
-            transport = connect(reactor, factory, connection, peer)
-            if transport is not None:
-                transport.begin()
-        except Exception:  # noqa: BLE001 - a bug, logged with its traceback; others must be accepted
+            protocol = cast("IProtocolFactory", self.factory).buildProtocol(peer)
+            if protocol is None:
+                connection.close()
+                return
+            transport = DirectServer(
+                connection, protocol, peer, cast("IReactorFDSet", self.polling)
+            )
+            protocol.makeConnection(transport)
+            transport.begin()
+        except Exception:  # noqa: BLE001 - a bug, logged with its traceback; accepting goes on
             self._log.failure("a new connection failed")
-            if transport is not None:
+            if transport is None:
+                connection.close()
+            else:
                 transport.abortConnection()
 
     def _back_off(self, error: OSError) -> None:
-        """Accept nothing for a moment."""
+        """Stop accepting for a moment."""
         clock = cast("IReactorTime", self.reactor)
         if clock.seconds() - self._failed_at > _LOG_INTERVAL:
             self._log.warn("new connections have to wait: {reason}", reason=error.strerror)

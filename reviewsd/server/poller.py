@@ -1,8 +1,7 @@
 """Watches the public connections by an epoll of their own, which the reactor watches as one descriptor.
 
-The reactor's way to an event costs more than answering it: a logging context and two wrappers for each. Here
-all connections with an event are served in one call. To them this is the reactor; they use no more of
-it than is here.
+The reactor calls each event through a logging context and two wrappers, which takes longer than answering it. Here
+all connections with an event are served in one call. They use a ``Polling`` in place of the reactor.
 """
 
 import select
@@ -19,10 +18,10 @@ _BATCH = 16
 """Events of one call to epoll."""
 
 _MANY = 4
-"""After this many events in one call, more will have come meanwhile."""
+"""After this many events in one call, further ones are likely."""
 
 _TURN_SECONDS = 0.002
-"""Connections are served this long, roughly, before the rest of the process has its turn."""
+"""Connections are served for roughly this time before the reactor continues."""
 
 _IN, _OUT = select.EPOLLIN, select.EPOLLOUT
 _ERROR_EVENTS = ~(_IN | _OUT)
@@ -41,9 +40,7 @@ class Polling:
         self._reactor = reactor
         self._epoll: select.epoll | None = None  # while there is a connection to watch
         self._connections: dict[int, Connection] = {}
-        self._events: dict[
-            Connection, tuple[int, int]
-        ] = {}  # descriptor, and the events that are watched
+        self._events: dict[Connection, tuple[int, int]] = {}  # descriptor, and watched events
         self._retired = False
 
     def retire(self) -> None:
@@ -52,6 +49,7 @@ class Polling:
         self._close_if_idle()
 
     def _opened(self) -> select.epoll:
+        """Return the epoll; a connection may be watched again after its port was closed."""
         if self._epoll is None:
             self._epoll = select.epoll()
             self._reactor.addReader(cast("Any", self))
@@ -79,7 +77,7 @@ class Polling:
         while self._epoll is not None and (batch := self._epoll.poll(0, _BATCH)):
             for descriptor, events in batch:
                 connection = self._connections.get(descriptor)
-                if connection is not None:  # None: one that was served before has ended it
+                if connection is not None:  # None: an earlier connection of the batch has ended it
                     self._serve(connection, events)
             if len(batch) < _MANY or time.perf_counter() > end:
                 break
@@ -102,7 +100,7 @@ class Polling:
             return
         self.removeReader(connection)
         if is_read and reason is CONNECTION_DONE:
-            connection.readConnectionLost(Failure(reason))  # the client may still listen
+            connection.readConnectionLost(Failure(reason))  # the client may still read
         else:
             self.removeWriter(connection)
             connection.connectionLost(Failure(reason))

@@ -1,10 +1,14 @@
-"""The site behind all connections: host names, limits of bodies, refusals, the begin of each head.
+"""The site behind all connections: host names, limits of bodies, refusals, the begin of each head, counts (O9).
 
-``PublicSite`` knows no connection. A request goes through :meth:`PublicSite.respond` to the routes, and its response back.
+Counting a response costs one look-up and two additions. Only known routes and methods have rows of their own, so
+that a client cannot make new ones.
 """
 
 import time
+from collections import Counter
+from functools import lru_cache
 from http import HTTPStatus
+from time import perf_counter
 from typing import Protocol
 
 from twisted.internet.defer import Deferred
@@ -14,12 +18,15 @@ from reviewsd.http1.hosts import Hosts
 from reviewsd.http1.parser import Cap
 from reviewsd.http1.preconditions import http_date
 from reviewsd.http1.problems import HUB_MAX_BODY, Problem
-from reviewsd.http1.request import Request
+from reviewsd.http1.request import METHODS, Request
 from reviewsd.http1.responses import Response, Responses
 from reviewsd.http1.routes import BodyRule, Route
-from reviewsd.server.traffic import Traffic
+from reviewsd.runtime.counters import QUICK, Durations, key, merged
 
 Answer = Response | Deferred[Response]
+
+OTHER = "other"
+"""The label of all unknown routes, and of all unknown methods."""
 
 _NO_BODY = Cap(0, problems.CONTENT_TOO_LARGE)
 _NO_HUB_BODY = Cap(0, problems.HUB_CONTENT_TOO_LARGE)
@@ -42,30 +49,28 @@ class Routes(Protocol):
 
 
 class PublicSite:
-    """Answers requests by the routes, and refuses what the routes must not see.
+    """Answers requests by the routes, refuses requests that are not for the routes, and counts both.
 
     Args:
         routes: Answer the requests.
         responses: Makes the refusals.
-        hosts: The host names that are served; None for all.
+        hosts: The host names that are served.
         mcp_body: The most bytes of a body for the MCP endpoint.
     """
 
-    def __init__(
-        self, routes: Routes, responses: Responses, hosts: Hosts | None, mcp_body: int
-    ) -> None:
-        self.traffic = Traffic(routes.find)
+    def __init__(self, routes: Routes, responses: Responses, hosts: Hosts, mcp_body: int) -> None:
         self._routes = routes
         self._responses = responses
-        self._hosts = hosts
+        self._is_served = lru_cache(maxsize=64)(hosts.allow)
         self._mcp_cap = Cap(mcp_body, problems.CONTENT_TOO_LARGE, truncates=True)
         self._second = 0
         self._prefixes: dict[int, bytes] = {}
+        self._durations: dict[tuple[bytes, bytes, int], Durations] = {}  # by path, method, status
+        self._refusals = Counter[str]()
 
     def respond(self, request: Request) -> Answer:
         """Answer a request, now or later; cancelling a Deferred stops the work."""
-        hosts = self._hosts
-        if hosts is None or hosts.allow(request.authority, loopback=request.loopback):
+        if self._is_served(request.authority, loopback=request.loopback):
             return self._routes.respond(request)
         route = self._routes.find(request.path)
         if route is not None and route.any_host:
@@ -75,16 +80,16 @@ class PublicSite:
         return self._responses.problem(request, problems.MISDIRECTED)
 
     def refuse(self, problem: Problem) -> Response:
-        """Count and return the response to bytes that are no request."""
-        self.traffic.refused(problem)
+        """Count and return the response to malformed bytes."""
+        self._refusals[problem.kind] += 1
         return self._responses.refusal(problem)
 
     def internal_error(self) -> Response:
-        """Return the response to a request whose answer failed."""
+        """Return the response to a request that could not be answered."""
         return self._responses.refusal(problems.INTERNAL)
 
     def cap(self, method: bytes, path: bytes) -> Cap:
-        """Return what may come in the body of a request (S2)."""
+        """Return the limit of the body of a request (S2)."""
         route = self._routes.find(path)
         body = BodyRule.IGNORED if route is None else route.body
         if body is BodyRule.JSON:
@@ -107,3 +112,42 @@ class PublicSite:
             prefix = b"%b\r\nServer: reviewsd\r\nDate: %b\r\n" % (line, http_date(second))
             self._prefixes[status] = prefix
         return prefix
+
+    def count(self, request: Request, status: int, began: float) -> None:
+        """Count the response to a request.
+
+        Args:
+            request: The request.
+            status: The status of the response.
+            began: When the request was complete, by ``time.perf_counter``.
+        """
+        seconds = perf_counter() - began
+        try:
+            durations = self._durations[request.path, request.method, status]
+        except KeyError:
+            durations = self._row(request, status)
+        durations.count += 1
+        durations.seconds += seconds
+        if seconds > QUICK:
+            durations.slow(seconds)
+
+    def _row(self, request: Request, status: int) -> Durations:
+        """Return the row of a response if its path is new, or not that of a fixed route."""
+        route = self._routes.find(request.path)
+        path = b"" if route is None else route.path.encode()
+        row = (path, request.method if request.method in METHODS else b"", status)
+        return self._durations.setdefault(row, Durations())
+
+    def counts(self) -> dict[str, float]:
+        """Return the numbers of responses and refusals, and the durations (O9)."""
+        counts: dict[str, float] = {
+            key("rejected_total", kind): number for kind, number in self._refusals.items()
+        }
+        rows = []
+        for (path, method, status), durations in self._durations.items():
+            route = path.decode() or OTHER
+            counts[key("requests_total", route, method.decode() or OTHER, str(status))] = (
+                durations.count
+            )
+            rows.append(durations.counts("request_duration_seconds", route))
+        return merged(counts, *rows)

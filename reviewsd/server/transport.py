@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from twisted.internet.address import IPv4Address, IPv6Address
 from twisted.internet.error import ConnectionDone, ConnectionLost
-from twisted.internet.interfaces import IProtocol, IProtocolFactory, IReactorFDSet
+from twisted.internet.interfaces import IProtocol, IReactorFDSet
 from twisted.internet.main import CONNECTION_DONE, CONNECTION_LOST
 from twisted.internet.tcp import Connection, Server
 from twisted.python.failure import Failure
@@ -20,8 +20,7 @@ from twisted.python.failure import Failure
 from reviewsd.http1.representation import Buffer
 
 MAX_SEND_BYTES = 1_048_576
-"""Bytes that are offered to the kernel in one call: a fast reader would take more without end, while
-the other clients wait."""
+"""Most bytes that are offered to the kernel in one call, so that a fast reader does not delay other clients."""
 
 _DONE = Failure(CONNECTION_DONE)
 
@@ -33,11 +32,10 @@ _MAX_PARTS = 1_024  # of one sendmsg (IOV_MAX of Linux)
 class DirectServer(Server):
     """A connection that sends buffers without joining or copying them.
 
-    Bytes go out in the order of the calls of :meth:`send` and ``write``. Producers and closing work as
-    in Twisted.
+    A protocol uses either :meth:`send` or ``write``, which TLS does. Push producers and closing work as in Twisted.
     """
 
-    logstr = "public"  # the same for all: making one for each takes time
+    logstr = "public"  # one for all, as making one takes time
     bufferSize = 16_384  # bytes that are read at once
     _wants_data = True  # whether the protocol reads; the reactor may not know yet
     _in_protocol = False  # during a call of the protocol
@@ -51,7 +49,7 @@ class DirectServer(Server):
     ) -> None:
         Connection.__init__(self, sock, protocol, reactor)
         self._peer = peer
-        self._unsent: _Views = []  # goes out before the bytes that Twisted keeps
+        self._unsent: _Views = []
         self.connected = 1
 
     def __repr__(self) -> str:
@@ -69,10 +67,6 @@ class DirectServer(Server):
         """Read the bytes that are here, then watch for more."""
         if self._wants_data and self.connected:
             self.doRead()  # epoll reports an end or an error again
-        self.watch()
-
-    def watch(self) -> None:
-        """Watch for bytes, unless the protocol does not read."""
         if self._wants_data and self.connected:
             self.reactor.addReader(self)
 
@@ -87,7 +81,7 @@ class DirectServer(Server):
         self.reactor.removeReader(self)
 
     def doRead(self) -> ConnectionDone | ConnectionLost | None:  # type: ignore[override]
-        """Give the protocol the bytes that came, and close if it has asked for that and all is sent."""
+        """Pass the bytes that came to the protocol, and close if the protocol has closed and all is sent."""
         try:
             data = self.socket.recv(self.bufferSize)
         except BlockingIOError:
@@ -104,7 +98,7 @@ class DirectServer(Server):
         return None
 
     def readConnectionLost(self, reason: Failure) -> None:
-        """Tell the protocol that the client has closed its side."""
+        """Report to the protocol that the client has closed its side."""
         self._in_protocol = True
         super().readConnectionLost(reason)
         self._in_protocol = False
@@ -112,7 +106,7 @@ class DirectServer(Server):
             self._close_when_sent()
 
     def _close_when_sent(self) -> None:
-        """Close now if all is sent, else later: the protocol has asked for that."""
+        """Close for the protocol: now if all is sent, else later."""
         if self.connected and not self._aborting:
             if self.producer is None and not self.pending:
                 self.connectionLost(_DONE)
@@ -128,20 +122,17 @@ class DirectServer(Server):
             super().loseConnection()
 
     def end(self, *, lingering: bool) -> None:
-        """Close when all is sent; only this side of it if the client may still be sending."""
+        """Close when all is sent; a second call may close the side that the first has left open.
+
+        Args:
+            lingering: Whether only this side is closed, so that a client that is still sending can
+                read the response before a reset. The connection closes the other side.
+        """
         self.unregisterProducer()
         if lingering:
             self.loseWriteConnection()
         else:
             self.loseConnection()
-
-    def pause_reading(self) -> None:
-        """Stop reading, until :meth:`resume_reading`."""
-        self.stopReading()
-
-    def resume_reading(self) -> None:
-        """Read again."""
-        self.startReading()
 
     @property
     def pending(self) -> int:
@@ -161,11 +152,7 @@ class DirectServer(Server):
             return
         size = sum(map(len, parts))
         sent = 0
-        if (
-            size <= MAX_SEND_BYTES
-            and len(parts) <= _MAX_PARTS
-            and not (self._unsent or self._tempDataBuffer or self.dataBuffer)
-        ):
+        if size <= MAX_SEND_BYTES and len(parts) <= _MAX_PARTS and not self._unsent:
             try:
                 out = self.socket
                 sent = out.send(parts[0]) if len(parts) == 1 else out.sendmsg(parts)
@@ -174,19 +161,11 @@ class DirectServer(Server):
             except OSError:
                 self.stopReading()  # writing reports the error again
             if sent == size:
-                if self.producer is not None and not self.streamingProducer:
-                    self.startWriting()  # asks the producer for more
                 return
         self._keep(parts, sent)
 
     def _keep(self, parts: Iterable[Buffer], sent: int) -> None:
         """Keep the unsent bytes of some parts until the socket is writable."""
-        if self.dataBuffer or self._tempDataBuffer:
-            twisted = [memoryview(self.dataBuffer)[self.offset :]]
-            twisted += map(memoryview, self._tempDataBuffer)
-            self.dataBuffer, self.offset = b"", 0
-            self._tempDataBuffer, self._tempDataLen = [], 0
-            self._unsent += filter(len, twisted)
         views = [memoryview(part) for part in parts if part]
         _advance(views, sent)
         self._unsent += views
@@ -194,9 +173,9 @@ class DirectServer(Server):
         self.startWriting()
 
     def doWrite(self) -> ConnectionDone | ConnectionLost | None:  # type: ignore[override]
-        """Send the bytes that are kept, then those that Twisted keeps."""
+        """Send the views that are kept, or the bytes that Twisted keeps."""
         if not self.connected:
-            return None  # closed while the bytes of the same event were read
+            return None  # closed while bytes of the same event were read
         if self._unsent:
             try:
                 sent = self.socket.sendmsg(_batch(self._unsent))
@@ -222,35 +201,8 @@ class DirectServer(Server):
         super().connectionLost(reason)
 
 
-def connect(
-    reactor: IReactorFDSet,
-    factory: IProtocolFactory,
-    sock: socket.socket,
-    peer: IPv4Address | IPv6Address,
-) -> DirectServer | None:
-    """Return the transport of a connected socket, not read yet; None if the factory refuses it.
-
-    The socket is closed if the factory refuses it, or fails.
-    """
-    try:
-        protocol = factory.buildProtocol(peer)
-    except Exception:
-        sock.close()
-        raise
-    if protocol is None:
-        sock.close()
-        return None
-    transport = DirectServer(sock, protocol, peer, reactor)
-    try:
-        protocol.makeConnection(transport)
-    except Exception:
-        transport.abortConnection()
-        raise
-    return transport
-
-
 def internet_address(name: tuple[Any, ...]) -> IPv4Address | IPv6Address:
-    """Return an address of the socket module as Twisted's, with the zone of IPv6 as text."""
+    """Return an address of the socket module as one of Twisted, with the zone of IPv6 as text."""
     if len(name) == 2:  # noqa: PLR2004  host and port
         return IPv4Address("TCP", *name)
     host, port, flow, scope = name
@@ -260,7 +212,7 @@ def internet_address(name: tuple[Any, ...]) -> IPv4Address | IPv6Address:
 
 
 def _batch(parts: _Views) -> _Views:
-    """Return as much of some parts as one call may offer to the kernel."""
+    """Return the begin of some parts, as much as one call may offer to the kernel."""
     batch, room = [], MAX_SEND_BYTES
     for part in islice(parts, _MAX_PARTS):
         batch.append(part[:room])
@@ -271,7 +223,7 @@ def _batch(parts: _Views) -> _Views:
 
 
 def _advance(parts: _Views, sent: int) -> None:
-    """Remove the bytes that were sent from some parts."""
+    """Remove the sent bytes from some parts."""
     sent_parts = 0
     for part in parts:
         if sent < len(part):

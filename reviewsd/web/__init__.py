@@ -1,1 +1,1 @@
-"""Floor 4: HTTP. One class for each listening socket."""
+"""The public site: routes, the methods that answer them, and budgets of time and memory."""

@@ -1,7 +1,7 @@
-"""Klein applications of the public site: each class that answers declares its routes on one.
+"""Klein applications of the public site, on which routes are declared (decision 175).
 
-A route is declared once, with ``@app.route`` on the method that answers it. What the server has to know of it
-stands in the same place: methods, body, cost, host names (decision 175).
+A route is declared once, with ``@app.route`` on the method that answers it, together with the properties that the
+server needs: methods, body, cost, host names.
 """
 
 from collections.abc import Callable, Coroutine
@@ -22,7 +22,7 @@ MethodT = TypeVar("MethodT", bound=Callable[..., AnyAnswer])
 
 
 class PublicApp(Klein):
-    """A Klein application whose methods take a parsed request and return a response."""
+    """A Klein application of methods that take a parsed request and return a response."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -37,46 +37,35 @@ class PublicApp(Klein):
 
     def route(  # type: ignore[override]  # the options of Werkzeug's rules are not needed here
         self,
-        url: str,
-        *,
+        *urls: str,
         methods: tuple[str, ...] | None = ("GET",),
         body: BodyRule = BodyRule.IGNORED,
         any_host: bool = False,
         cost: int = 1,
         page: bool = False,
     ) -> Callable[[MethodT], MethodT]:
-        """Declare that a method answers an address.
+        """Declare that a method answers some addresses.
 
         Args:
-            url: The rule: ``<name>`` is one segment, ``<path:name>`` one that may hold escaped slashes.
-            methods: As ``Route`` has them. A route that decides itself is also answered with a slash at
-                its end, since clients that are redirected repeat a POST as a GET, or give up.
-            body: What a request may have in its body.
-            any_host: Whether it is answered under any host name.
-            cost: What a request takes of the read limit.
-            page: Whether it is no part of the API.
+            urls: The rules: ``<name>`` is one segment, ``<path:name>`` one that may hold escaped slashes.
+            methods: As in ``Route``. With None the address is also answered with a slash at its end, because
+                redirected clients repeat a POST as a GET, or fail.
+            body: As in ``Route``.
+            any_host: As in ``Route``.
+            cost: As in ``Route``.
+            page: As in ``Route``.
         """
-        path = url.replace("<path:", "<").replace("<", "{").replace(">", "}")
-        route = Route(
-            path=path, methods=methods, body=body, any_host=any_host, cost=cost, page=page
-        )
-        rules = (url,) if methods else (url, f"{url}/")
         klein_route = super().route
 
         def declare(method: MethodT) -> MethodT:
-            for rule in rules:
-                self.routes[rule] = route
-                klein_route(rule, methods=methods)(method)  # type: ignore[type-var]  # no Klein renders it
-            return method
-
-        return declare
-
-    def pages(self, *urls: str) -> Callable[[MethodT], MethodT]:
-        """Declare that a method answers several pages."""
-
-        def declare(method: MethodT) -> MethodT:
             for url in urls:
-                self.route(url, page=True)(method)
+                path = url.replace("<path:", "<").replace("<", "{").replace(">", "}")
+                route = Route(
+                    path=path, methods=methods, body=body, any_host=any_host, cost=cost, page=page
+                )
+                for rule in (url,) if methods else (url, f"{url}/"):
+                    self.routes[rule] = route
+                    klein_route(rule, methods=methods)(method)  # type: ignore[type-var]  # no Klein renders it
             return method
 
         return declare

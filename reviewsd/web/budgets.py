@@ -1,9 +1,8 @@
 """Budgets that clients share: the time of the reactor, and the memory of responses (S5, S14).
 
-Documents, MCP resources and the records of a search are views of mapped files: a slow reader of them holds
-nothing. The response of an MCP tool is memory of this process for as long as its client takes to read
-it. So it is counted, in all and for each client network, and if that is too much no further large
-response begins: the client gets 503, and the service goes on.
+Documents, MCP resources and the records of a search are views of mapped files, so a slow reader of them holds
+no memory. The response of an MCP tool is memory of this process until its client has read it. So such responses are
+counted, in all and for each client network. At the limit a further large one is refused with 503.
 """
 
 from collections import Counter
@@ -88,10 +87,10 @@ class TimeBudget:
         return self._scheduler.run(steps, partial(self.networks.of, request))
 
     def charge(self, request: Request, cost: int) -> float:
-        """Take the cost of a request, at most all that its network may have.
+        """Take the cost of a request, at most the whole burst.
 
         Returns:
-            0.0, or the seconds until the network may read again; then nothing was taken.
+            0.0; or the seconds until the network may read again, and nothing is taken.
         """
         network = self.networks.of(request)
         wait = self._buckets.take(network, self._now(), min(cost, self._burst))
@@ -99,13 +98,13 @@ class TimeBudget:
         return wait
 
     def with_fields(self, response: Response, request: Request) -> Response:
-        """Return a response that says what its client has left (draft-ietf-httpapi-ratelimit-headers-10)."""
+        """Return a response with the RateLimit fields of its client (draft-ietf-httpapi-ratelimit-headers-10)."""
         tokens, full_in = self._buckets.available(self.networks.of(request), self._now())
         state = f'RateLimit: "default";r={floor(tokens)};t={ceil(full_in)}\r\n'
         return replace(response, block=response.block + (self._policy + state).encode())
 
     def counts(self) -> dict[str, float]:
-        """Return how much work waits, and how many requests were refused (O9)."""
+        """Return the numbers of waiting computations and refused requests (O9)."""
         counts: dict[str, float] = {"computations_waiting": self._scheduler.waiting}
         if self._refusals:
             counts[key("ratelimited_total", "reads")] = self._refusals
@@ -133,7 +132,7 @@ class MemoryBudget:
         self._per_network = Counter[str]()
 
     def is_full(self, request: Request) -> bool:
-        """Return whether the client of a request may not be given more."""
+        """Return whether the client of a request may hold no more."""
         if self.in_use < self._share:
             return False
         if self.in_use >= self._total:
@@ -145,7 +144,7 @@ class MemoryBudget:
         return Reservation(self, request)
 
     def admit(self, request: Request, response: Response) -> Response:
-        """Return a response that may be sent; a large one is counted while its client takes it.
+        """Return the response; a large one is counted until its client has read it.
 
         Raises:
             MemoryFullError: It is large, and too much is held already.
@@ -154,13 +153,13 @@ class MemoryBudget:
             return response
         if self.is_full(request):
             raise MemoryFullError
-        reserve = partial(self._reserve, request, response.body)
-        return Response(response.status, response.block, response.body, reserve)
 
-    def _reserve(self, request: Request, body: tuple[Buffer, ...]) -> Callable[[], None]:
-        reservation = self.reservation(request)
-        reservation.reserve(body)
-        return reservation.release
+        def reserve() -> Callable[[], None]:
+            reservation = self.reservation(request)
+            reservation.reserve(response.body)
+            return reservation.release
+
+        return replace(response, reserve=reserve)
 
     def add(self, request: Request, size: int) -> None:
         """Count bytes for the client of a request; negative ones are given back."""
@@ -190,11 +189,11 @@ class Reservation:
 
     @property
     def full(self) -> bool:
-        """Whether the response should not grow, because of its own size or of what others hold."""
+        """Whether the response should not grow, for its own size or for want of memory."""
         return self._size >= BATCH or self._budget.is_full(self._request)
 
     def reserve(self, parts: Sequence[Buffer]) -> None:
-        """Hold the bytes of some parts, whether there is room or not."""
+        """Hold the bytes of some parts, also beyond the limit."""
         if size := own_size(parts):
             self._budget.add(self._request, size)
             self._size += size

@@ -1,4 +1,4 @@
-"""The client network of a request, which limits and queues go by (S6)."""
+"""The client network of a request, by which limits and queues are kept (S6)."""
 
 from collections.abc import Sequence
 from ipaddress import IPv4Network, IPv6Network

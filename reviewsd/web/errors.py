@@ -16,7 +16,7 @@ _log = Logger()
 
 
 def error_response(responses: Responses, request: Request, failure: Failure) -> Response:
-    """Return the response to a request whose route has failed; a bug is logged."""
+    """Return the response to an error of a route; a bug is logged."""
     match failure.value:
         case InvalidParametersError(issues=issues):
             return responses.invalid(request, issues)

@@ -100,9 +100,7 @@ class FeedReads:
         body = (b"".join(parts),)
         tag = entity_tag(media_type, body[0])
         reads = self._reads
-        if reads.is_compressed(request, body):
-            return (yield from reads.gzipped(request, body, tag, media_type=media_type))
-        answer = reads.responses.computed(request, body, tag, media_type=media_type)
+        answer = yield from reads.computed(request, body, tag, media_type=media_type)
         return reads.memory.admit(request, answer)
 
 

@@ -1,6 +1,6 @@
-"""From a request to the method that answers it.
+"""Finds the method that answers a request.
 
-The routes stand on the classes that answer (``web.app``). ``RouteIndex`` joins the rules of their Klein
+Routes are declared on the classes that answer (``web.app``). ``RouteIndex`` joins the rules of their Klein
 applications in one map, and makes an index of it at the start: fixed addresses are found in a dictionary, open
 ones by the text around their segment. An address in another spelling is decoded and matched by the map. It is
 answered only if it is exact: no doubled slashes, no escaped ones, no dot segments (F18, S8).
@@ -72,7 +72,7 @@ class RouteIndex:
     """Finds the method that answers a request, and calls it.
 
     Args:
-        answerers: The objects whose routes are served.
+        answerers: The objects with the routes.
         responses: Makes the responses to errors.
         time: Limits how often a client network may read; None for no limit.
     """
@@ -168,7 +168,7 @@ class RouteIndex:
         return endpoint.answer(request, **values)
 
     def _answer_unknown(self, request: Request) -> Response:
-        """Answer a request for an address that there is not."""
+        """Answer a request for an address without a route."""
         method, path = request.method, request.path
         if path == ASTERISK and method == b"OPTIONS":
             return self._responses.options(("GET", "HEAD", "OPTIONS"))
@@ -186,7 +186,7 @@ class RouteIndex:
         return any(path == address.prefix for address in self._open)
 
     def _match(self, path: bytes) -> tuple[Endpoint, Mapping[str, str]] | None:
-        """Return what answers a path, and the values in it; None if nothing does."""
+        """Return the endpoint of a path, and the values in the path; None without one."""
         endpoint = self._fixed.get(path)
         if endpoint is not None:
             return endpoint, {}

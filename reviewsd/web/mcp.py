@@ -1,16 +1,15 @@
 """The MCP endpoint: HTTP in front of ``reviewsd.mcp`` (mcp.md 2, 7; contract 4).
 
 HTTP is checked here, in the order of mcp.md 2b-2: origin and host name, method, media types, size. A request that
-passes goes to the server, which knows the protocol. Every refusal is a JSON-RPC error object,
-since clients read nothing else, and has the CORS headers without which a page sees nothing.
+passes goes to the server, which knows the protocol. Every refusal is a JSON-RPC error object, because
+clients read nothing else, and has CORS headers, because a page cannot read it without them.
 """
 
-import re
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from math import ceil
-from typing import Final, Protocol
+from typing import Final
 
 from twisted.internet.defer import CancelledError, Deferred
 from twisted.logger import Logger
@@ -18,6 +17,7 @@ from twisted.python.failure import Failure
 
 from reviewsd.http1 import urls
 from reviewsd.http1.hosts import Hosts, Origins
+from reviewsd.http1.negotiation import accepts_json
 from reviewsd.http1.request import Request
 from reviewsd.http1.responses import Response, Responses
 from reviewsd.http1.routes import BodyRule
@@ -27,14 +27,15 @@ from reviewsd.mcp.server import (
     ENDED,
     NO_ROOM,
     NOT_ALLOWED,
-    AnswerRoom,
     McpAnswer,
+    McpServer,
     refusal,
 )
 from reviewsd.mcp.sessions import Session
 from reviewsd.runtime.cooperative import RETRY_SOON, QueueFullError
 from reviewsd.runtime.tasks import TaskSet
-from reviewsd.snapshot.snapshots import Snapshot, SnapshotError, Snapshots
+from reviewsd.snapshot.snapshots import SnapshotError, Snapshots
+from reviewsd.store.ended_sessions import EndedSessions
 from reviewsd.store.transactions import StoreError
 from reviewsd.web.app import PublicApp
 from reviewsd.web.budgets import COSTLY, Budgets, MemoryFullError
@@ -45,7 +46,7 @@ _FIELDS = (
     b"Content-Type, Accept, MCP-Protocol-Version, Mcp-Session-Id, Mcp-Method, Mcp-Name,"
     b" Last-Event-ID, traceparent, tracestate, baggage"
 )
-"""The last three are W3C Trace Context's: a page that is traced adds them to every request."""
+"""The last three are those of W3C Trace Context, which a traced page adds to every request."""
 _PREFLIGHT: Headers = (
     ALLOW,
     (b"Access-Control-Allow-Methods", ALLOW[1]),
@@ -58,7 +59,6 @@ _TYPE = (b"Content-Type", b"application/json")
 
 _MAX_LOGGED = 100
 """Foreign origins and host names that are logged, each once: a client can invent any number."""
-
 
 FOREIGN_ORIGIN = refusal(
     403, "Pages of this origin may not ask; the operator can allow them by mcp.allowed_origins"
@@ -81,32 +81,6 @@ FAILED = McpAnswer(500, (failure(JsonRpcError(INTERNAL_ERROR, "Internal error"))
 UNSTORED = refusal(503, "The session cannot be ended at the moment", ((b"Retry-After", b"60"),))
 
 
-class McpProtocol(Protocol):
-    """The protocol without HTTP (``reviewsd.mcp.server.McpServer``)."""
-
-    def post(
-        self, request: Request, snapshot: Snapshot, now: float, room: AnswerRoom
-    ) -> Generator[None, None, McpAnswer]:
-        """Answer a POST in steps; ``now`` is POSIX seconds."""
-
-    def delete(self, request: Request, now: float, /) -> Session | McpAnswer:
-        """Return the session that a DELETE ends, or the refusal."""
-
-    def fault(self, request: Request, /) -> McpAnswer:
-        """Return the answer to a POST whose answer failed."""
-
-
-class Ended(Protocol):
-    """The ended sessions (``store.ended_sessions.EndedSessions``)."""
-
-    async def end(self, digest: bytes, expires: int) -> bool:
-        """End a session for good; False if too many have ended.
-
-        Raises:
-            StoreError: The end cannot be stored.
-        """
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccessRules:
     """Origins, host names and limits that the operator has configured."""
@@ -116,8 +90,8 @@ class AccessRules:
     max_body: int
     """Bytes; counted by the connection."""
     may_end: Callable[[str], float]
-    """Returns 0.0, or the seconds until a client network may end another session: an ended session is
-    kept until it would have expired."""
+    """Returns 0.0, or the seconds until a client network may end another session. Ended sessions are stored
+    until they would have expired."""
 
 
 class McpRoute:
@@ -130,7 +104,7 @@ class McpRoute:
         rules: Origins, host names and limits.
         responses: Makes the responses.
         budgets: Time and memory of all clients.
-        tasks: Owns work that goes on without the client; stopped when no request is under way.
+        tasks: Owns work that continues when the client leaves; stopped when no request is under way.
         now: Returns POSIX seconds.
     """
 
@@ -139,9 +113,9 @@ class McpRoute:
 
     def __init__(
         self,
-        server: McpProtocol,
+        server: McpServer,
         snapshots: Snapshots,
-        ended: Ended,
+        ended: EndedSessions,
         rules: AccessRules,
         responses: Responses,
         budgets: Budgets,
@@ -161,7 +135,7 @@ class McpRoute:
         self._now = now
         self._logged: set[str] = set()
         self.refused = 0
-        """Sessions that could not be ended because too many are, in all or of one client."""
+        """Sessions that were not ended because too many have been, in all or of one client."""
 
     @app.route(urls.MCP, methods=None, body=BodyRule.JSON, any_host=True, cost=0)
     def answer(self, request: Request) -> Response | Deferred[Response]:
@@ -205,7 +179,7 @@ class McpRoute:
             self._log.warn(sentence, source=source, name=text, setting=setting)
 
     def _limited(self, request: Request) -> McpAnswer | None:
-        """Return the refusal of a client that sends too many messages (S14)."""
+        """Return the refusal if the client sends too many messages (S14)."""
         if not self._time.is_limited or request.method == b"OPTIONS":
             return None
         wait = self._time.charge(request, COSTLY * count_members(request.body))
@@ -219,7 +193,7 @@ class McpRoute:
             case b"POST":
                 if not _is_json(request.lines(b"content-type")):
                     return WRONG_TYPE
-                if not _accepts_json(request.preferences(b"accept")):
+                if not accepts_json(request.lines(b"accept")):
                     return NOT_ACCEPTED
                 if request.truncated:
                     return self._too_large
@@ -240,7 +214,7 @@ class McpRoute:
         return answer
 
     def _failed(self, request: Request, reason: Failure) -> McpAnswer:
-        """Return the answer to a message whose answer failed, as JSON-RPC."""
+        """Return the JSON-RPC answer to a message that could not be answered."""
         if reason.check(CancelledError):
             reason.raiseException()
         if reason.check(SnapshotError):
@@ -261,7 +235,7 @@ class McpRoute:
         return self._tasks.outcome("end an MCP session", self._end(ending))
 
     async def _end(self, session: Session) -> McpAnswer:
-        """End a session, in a task of its own: a client that leaves stops nothing."""
+        """End a session, in a task that continues when the client leaves."""
         try:
             ended = await self._ended.end(session.digest, session.expires)
         except CancelledError:
@@ -299,28 +273,3 @@ def _is_json(lines: Sequence[bytes]) -> bool:
     if len(lines) != 1:
         return False
     return lines[0].partition(b";")[0].strip(b" \t").lower() == b"application/json"
-
-
-_QUALITY = re.compile(rb"[01](\.[0-9]*)?")
-_RANGES = (b"application/json", b"application/*", b"*/*")
-"""Media ranges that include JSON; the first one in Accept counts (RFC 9110 12.5.1)."""
-
-
-@lru_cache(maxsize=64)
-def _accepts_json(lines: tuple[bytes, ...]) -> bool:
-    """Return whether Accept includes JSON; without one everything is accepted."""
-    qualities: dict[bytes, float] = {}
-    for part in b",".join(lines).lower().split(b","):
-        media_range, *parameters = (piece.strip(b" \t") for piece in part.split(b";"))
-        if media_range:
-            quality = min(map(_quality, parameters), default=1.0)
-            qualities[media_range] = max(quality, qualities.get(media_range, 0.0))
-    if not qualities:
-        return True
-    return next((qualities[name] > 0 for name in _RANGES if name in qualities), False)
-
-
-def _quality(parameter: bytes) -> float:
-    """Return the weight in a parameter of a media range; 1 if it is another parameter."""
-    name, _, value = parameter.partition(b"=")
-    return float(value) if name == b"q" and _QUALITY.fullmatch(value) else 1.0

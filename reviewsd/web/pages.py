@@ -1,7 +1,7 @@
 """Pages that are made for a request: ``/r/{id}``, and ``/reviews`` with parameters (pages.md 1, 2).
 
-All of a page but its reviews was rendered at publication. The entity tag of ``/r/{id}`` is made of its frame and of
-that review: it survives changes of other reviews.
+The frames of the pages are rendered at publication, and the reviews are filled in for the request. The entity tag of
+``/r/{id}`` depends on its frame and its review, so changes of other reviews leave it as it is.
 """
 
 import hashlib
@@ -39,7 +39,7 @@ class _SnapshotPages:
         self.digest = _digest(frames)
         stable = (frames.review, frames.words, frames.templates, frames.business, frames.headers)
         self.review_digest = _digest((*stable, frames.jsonld_reviews))
-        """Digest of all of a review's page but the review."""
+        """Digest of a review's page without the review."""
         self.link = frames.headers["Link"]
         self._headers = frames.headers
         self._responses = responses
@@ -120,7 +120,7 @@ class PageReads:
             request, published.block(link), tag, HTML, lambda: pages.review(review)
         )
 
-    @app.pages(urls.LIST, urls.LIST_MARKDOWN)
+    @app.route(urls.LIST, urls.LIST_MARKDOWN, page=True)
     def reviews(self, request: Request) -> Answer:
         """Answer with a page of the reviews that match the parameters, as HTML or Markdown.
 
@@ -158,16 +158,16 @@ class PageReads:
             return self._invalid(published, query.canonical().encode(), error)
         positions = hits.positions
         cursor = snapshot.cursor(hits, query.sort)
-        canonical, path, other = query.canonical(), urls.LIST, urls.LIST_MARKDOWN
-        link = f'<{other}?{canonical}>; rel="alternate"; type="text/markdown"'
+        canonical, path, alternate = query.canonical(), urls.LIST, urls.LIST_MARKDOWN
+        link = f'<{alternate}?{canonical}>; rel="alternate"; type="text/markdown"'
         if twin:
-            path, other = other, path
-            link = f'<{pages.frames.base_url}{other}?{canonical}>; rel="canonical"'
-        following = None
+            path, alternate = alternate, path
+            link = f'<{pages.frames.base_url}{alternate}?{canonical}>; rel="canonical"'
+        next_page = None
         if cursor is not None:
             first = query.first_page()
-            following = f"{path}?{first}{'&' if first else ''}cursor={cursor.encode()}"
-            link = f'{link}, <{following}>; rel="next"'
+            next_page = f"{path}?{first}{'&' if first else ''}cursor={cursor.encode()}"
+            link = f'{link}, <{next_page}>; rel="next"'
         facts = b"%b %d %d %d %b " % (
             published.digest,
             twin,
@@ -178,7 +178,7 @@ class PageReads:
 
         def body() -> bytes:
             reviews = [_review.decode(snapshot.records.at(position)) for position in positions]
-            listed = ReviewsFound(matched=hits.matched, reviews=reviews, following=following)
+            listed = ReviewsFound(matched=hits.matched, reviews=reviews, following=next_page)
             return (pages.listed_markdown if twin else pages.listed)(query, listed)
 
         response = self._responses.page(

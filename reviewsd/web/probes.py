@@ -1,4 +1,4 @@
-"""Health and readiness for anyone who asks: load balancers, monitors."""
+"""Health and readiness, for load balancers and monitors."""
 
 from typing import Final
 
@@ -16,7 +16,7 @@ class Probes:
 
     Args:
         responses: Makes the responses.
-        readiness: Whether the service should get requests; None if ``server.readyz`` is off.
+        readiness: Whether the service is ready for requests; None if ``server.readyz`` is off.
     """
 
     app: Final = PublicApp()
@@ -32,7 +32,7 @@ class Probes:
 
     @app.route(urls.READY, any_host=True, cost=0)
     def ready(self, _request: Request) -> Response:
-        """Answer whether the service should get requests."""
+        """Answer whether the service is ready for requests."""
         if self._readiness is None:
             raise NotFound
         status, document = self._readiness.answer()

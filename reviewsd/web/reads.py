@@ -1,4 +1,4 @@
-"""Every read of the specification: a request becomes a Response (seed 4, contract 2 and 3).
+"""Answers every read of the specification (seed 4, contract 2 and 3).
 
 A read finds a document that was rendered at publication, or joins slices of it; it encodes no JSON. It reads
 ``snapshots.current`` once, so a response never mixes two states of the data.
@@ -28,8 +28,8 @@ from reviewsd.web.app import Answer, PublicApp
 from reviewsd.web.budgets import COSTLY, Budgets, MemoryFullError
 
 MIN_GZIP, MAX_GZIP = 1_024, 1_048_576
-"""Bytes of a computed body that is compressed if the client prefers it, at 7 ns each. A larger one would take
-memory, while the records of the plain one are views of a mapped file."""
+"""Bounds in bytes of a computed body that is compressed if the client prefers that, at 7 ns for each byte. A larger
+one would take memory, while the records of the plain one are views of a mapped file."""
 
 GZIP_STEP = 65_536
 """Bytes that are compressed in one step of half a millisecond."""
@@ -37,8 +37,8 @@ GZIP_STEP = 65_536
 _GZIP = 31  # window bits of zlib, gzip's frame included
 
 COPIED = 16_384
-"""Bytes of a search result that is joined; the records of a larger one stay views of the document, so that
-a slow client holds no memory."""
+"""Most bytes of a search result that is joined; the records of a larger one stay views of the document, so
+that a slow client holds no memory."""
 
 
 class Reads:
@@ -68,17 +68,13 @@ class Reads:
             path.encode(): self.responses.prepare(
                 path,
                 document,
-                {kind: snapshot.documents[other] for kind, other in document.others.items()},
+                {kind: snapshot.documents[name] for kind, name in document.others.items()},
             )
             for path, document in snapshot.documents.items()
         }
 
-    @app.route(urls.REVIEWS)
-    @app.route(urls.INSIGHTS)
-    @app.route(urls.JSON_FEED)
-    @app.route(urls.ATOM_FEED)
-    @app.route(urls.OPENAPI)
-    @app.pages(*urls.PAGES, f"{urls.SITEMAP_PART}<part>")
+    @app.route(urls.REVIEWS, urls.INSIGHTS, urls.JSON_FEED, urls.ATOM_FEED, urls.OPENAPI)
+    @app.route(*urls.PAGES, f"{urls.SITEMAP_PART}<part>", page=True)
     def document(self, request: Request, **_parts: str) -> Response:
         """Answer with a document that was rendered at publication."""
         path = request.path
@@ -102,21 +98,19 @@ class Reads:
         self, request: Request, query: SearchQuery, snapshot: Snapshot
     ) -> Generator[None, None, Response]:
         hits = yield from snapshot.search(query)
-        following = snapshot.cursor(hits, query.sort)
-        cursor = None if following is None else following.encode()
+        next_cursor = snapshot.cursor(hits, query.sort)
+        cursor = None if next_cursor is None else next_cursor.encode()
         positions = hits.positions
         head, tail = documents.search_ends(hits.matched, len(positions), cursor)
         parts = (head, *snapshot.records.pieces(positions), tail)
         if sum(map(len, parts)) <= COPIED:
             parts = (b"".join(parts),)
-        after = None
+        next_page = None
         if cursor is not None:
             first = query.first_page()
-            after = f"{urls.SEARCH}?{first}{'&' if first else ''}cursor={cursor}"
+            next_page = f"{urls.SEARCH}?{first}{'&' if first else ''}cursor={cursor}"
         tag = entity_tag(b"%d %d " % (hits.matched, hits.more), snapshot.digests.of(positions))
-        if not self.is_compressed(request, parts):
-            return self.responses.computed(request, parts, tag, following=after)
-        return (yield from self.gzipped(request, parts, tag, following=after))
+        return (yield from self.computed(request, parts, tag, next_page=next_page))
 
     @app.route(f"{urls.SINCE}<date>")
     def since(self, request: Request, date: str) -> Answer:
@@ -127,9 +121,9 @@ class Reads:
         dataset = snapshot.documents[urls.REVIEWS].identity
         parts = documents.since_result(day, count, records)
         tag = entity_tag(b"since %b " % date.encode(), snapshot.digests.of_newest(count))
-        if not self.is_compressed(request, parts):
+        if not self._is_compressed(request, parts):
             return self.responses.computed(request, parts, tag, dataset.last_modified)
-        steps = self.gzipped(request, parts, tag, dataset.last_modified)
+        steps = self.computed(request, parts, tag, dataset.last_modified)
         return self.time.run(request, steps)
 
     @app.route(f"{urls.API_REVIEW}<path:id>")
@@ -144,23 +138,25 @@ class Reads:
         tag = entity_tag(b"review ", snapshot.digests.of((position,)))
         return self.responses.computed(request, (snapshot.records.at(position),), tag)
 
-    def is_compressed(self, request: Request, parts: tuple[Buffer, ...]) -> bool:
+    def _is_compressed(self, request: Request, parts: tuple[Buffer, ...]) -> bool:
         """Return whether a computed body is sent in gzip (decision 9)."""
         return self.responses.wants_gzip(request) and MIN_GZIP <= sum(map(len, parts)) <= MAX_GZIP
 
-    def gzipped(
+    def computed(
         self,
         request: Request,
         parts: tuple[Buffer, ...],
         tag: bytes,
         last_modified: int | None = None,
-        following: str | None = None,
+        next_page: str | None = None,
         media_type: bytes = b"application/json",
     ) -> Generator[None, None, Response]:
-        """Compress a body in steps; answer with the plain one if the other takes too much memory.
+        """Answer with a computed body, which is compressed in steps if the client prefers that.
+
+        If the compressed body takes too much memory, the plain one is sent.
 
         Raises:
-            MemoryFullError: Either takes too much.
+            MemoryFullError: Both take too much.
         """
         computed = partial(
             self.responses.computed,
@@ -168,9 +164,11 @@ class Reads:
             parts,
             tag,
             last_modified,
-            following,
+            next_page,
             media_type=media_type,
         )
+        if not self._is_compressed(request, parts):
+            return computed()
         answer = computed(gzipped=True)
         if answer.status != HTTPStatus.OK:
             return answer

@@ -1,11 +1,11 @@
 """The hub's address: requests of subscribers, answered as plain text (contract 5).
 
-The hub commits a request before it answers. A route is cancelled when its client leaves, which must not stop
-the commit: so the hub's work is a task of its own, and the route only waits for it. Responses have no CORS
-headers, as this is no read (S12).
+The hub commits a request before it answers. A route is cancelled when its client leaves, and the commit must not
+be: so the hub's work is a task of its own, and the route waits for it. Responses have no CORS headers,
+because pages may not read them (S12).
 """
 
-from typing import Final, Protocol
+from typing import Final
 
 from twisted.internet.defer import CancelledError
 from twisted.logger import Logger
@@ -18,7 +18,7 @@ from reviewsd.runtime.tasks import TaskSet
 from reviewsd.store.transactions import StoreError
 from reviewsd.web.app import PublicApp
 from reviewsd.web.clients import ClientNetworks
-from reviewsd.websub.requests import HubResponse
+from reviewsd.websub.requests import HubRequests, HubResponse
 
 METHODS = ("GET", "HEAD", "OPTIONS", "POST")
 
@@ -28,26 +28,6 @@ UNSTORED = HubResponse(
     retry_after=60,
 )
 FAILED = HubResponse(status=500, text="the hub failed; its log says why")
-
-
-class HubEndpoint(Protocol):
-    """The hub, as the route sees it."""
-
-    @property
-    def help_text(self) -> str:
-        """Instructions for subscribers: lines, the last without its end."""
-
-    async def receive(self, body: bytes, content_type: bytes | None, client: str) -> HubResponse:
-        """Answer a request; before a 202 its intent is on disk.
-
-        Args:
-            body: The form, as received.
-            content_type: None if the field is absent, or came twice.
-            client: The client network (H1).
-
-        Raises:
-            StoreError: The intent cannot be stored.
-        """
 
 
 class HubRoute:
@@ -65,7 +45,7 @@ class HubRoute:
 
     def __init__(
         self,
-        hub: HubEndpoint,
+        hub: HubRequests,
         responses: Responses,
         tasks: TaskSet,
         networks: ClientNetworks,
@@ -90,7 +70,7 @@ class HubRoute:
         return self._responses.plain(405, text, [(b"Allow", ", ".join(METHODS).encode())])
 
     async def _ask(self, request: Request) -> HubResponse:
-        """Have the hub answer, also if the client leaves meanwhile."""
+        """Return the hub's response; runs to its end if the client leaves."""
         types = request.lines(b"content-type")
         client = self._networks.of(request)
         try:

@@ -16,7 +16,7 @@ def budgets(
     total: int = TOTAL,
     timer: Callable[[], float] = lambda: 0.0,
 ) -> Budgets:
-    """Return budgets of one's own; unless a timer is given, all work takes no time."""
+    """Return budgets; without a timer all work takes no time."""
     networks = ClientNetworks(trusted)
     scheduler = CooperativeScheduler(clock, timer)
     time = TimeBudget(scheduler, networks, clock.seconds)

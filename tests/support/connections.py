@@ -1,4 +1,4 @@
-"""Public connections in memory, with a clock that stands still, and routes that answer when told to."""
+"""Public connections in memory, with a fake clock, and routes that answer when a test says so."""
 
 from collections.abc import Callable
 from ipaddress import ip_network
@@ -40,9 +40,9 @@ def ask(path: str = "/now", *fields: str, method: str = "GET", version: str = "1
 
 @implementer(IHalfCloseableDescriptor)
 class Line(StringTransport):
-    """A transport whose client takes all that it is sent at once, unless it is slow.
+    """A transport whose client takes all bytes at once, unless it is slow.
 
-    Like one of TCP it can be closed in one direction, and asks for no more when it has enough.
+    Like a transport of TCP it can be closed in one direction, and pauses its producer when it is full.
     """
 
     def __init__(self, peer: str = "192.0.2.1", *, slow: bool = False) -> None:
@@ -68,7 +68,7 @@ class Line(StringTransport):
                 self.producer.pauseProducing()
 
     def take(self, size: int) -> None:
-        """The client takes so many bytes of what waits for it."""
+        """Let the client take a number of the bytes that wait for it."""
         waited, self.pending = self.pending, max(0, self.pending - size)
         if waited and not self.pending:
             if self.producer is not None:
@@ -89,7 +89,7 @@ class Line(StringTransport):
         self._lose(ConnectionAborted())
 
     def leave(self) -> None:
-        """The client closes."""
+        """Close the connection from the client's side."""
         self._lose(ConnectionLost())
 
     def _lose(self, reason: Exception) -> None:
@@ -106,7 +106,7 @@ class Line(StringTransport):
 
 
 class Client:
-    """One connection and what came back on it."""
+    """One connection, and the bytes that came back on it."""
 
     def __init__(self, connection: ClientConnection, line: Line, clock: Clock) -> None:
         self.connection = connection
@@ -114,25 +114,25 @@ class Client:
         self._clock = clock
 
     def send(self, *pieces: bytes) -> None:
-        """Send bytes; each piece comes alone."""
+        """Send bytes, each piece in a read of its own."""
         for piece in pieces:
             assert not self.line.closed, "the connection is closed"
             self.connection.dataReceived(piece)
             self.settle()
 
     def finish(self) -> None:
-        """Say that nothing more will be sent."""
+        """Half-close the connection."""
         self.connection.readConnectionLost()
         self.settle()
 
     def settle(self) -> None:
-        """Let the server do what it leaves for the next turns of the reactor."""
+        """Run the calls that the server has left for the next turns of the reactor."""
         now = self._clock.seconds()
         while any(call.getTime() <= now for call in self._clock.getDelayedCalls()):
             self._clock.advance(0)
 
     def take_all(self) -> None:
-        """Take all that there is for it."""
+        """Take all bytes that wait for the client."""
         self.settle()
         while self.line.pending:
             self.line.take(self.line.pending)
@@ -143,13 +143,13 @@ class Client:
         return bytes(self.line.value())
 
     def answers(self, heads: tuple[int, ...] = ()) -> list[ReceivedResponse]:
-        """All that came back, read strictly."""
+        """Return all responses, parsed strictly."""
         self.settle()
         return responses(self.received, heads)
 
     @property
     def texts(self) -> list[str]:
-        """The bodies that came back."""
+        """The bodies of the responses."""
         return [answer.body.decode().strip() for answer in self.answers()]
 
     @property
@@ -158,25 +158,25 @@ class Client:
 
 
 class Later:
-    """An answer that somebody waits for."""
+    """A request that is not answered yet."""
 
     def __init__(
-        self, asked: Request, send: Callable[[Response], None], fail: Callable[[], None]
+        self, request: Request, send: Callable[[Response], None], fail: Callable[[], None]
     ) -> None:
         self.cancelled = False
-        self._asked = asked
+        self._request = request
         self._send = send
         self.fail = fail
 
     def answer(self) -> None:
-        self._send(answer(self._asked))
+        self._send(echo(self._request))
 
 
-def answer(asked: Request) -> Response:
-    """What all routes say: the body that came, or else the path."""
-    if asked.path == b"/large":
+def echo(request: Request) -> Response:
+    """Return a response with the body of a request, or else its path."""
+    if request.path == b"/large":
         return Response(200, b"Content-Length: %d\r\n" % LARGE, (bytes(LARGE),))
-    text = "truncated" if asked.truncated else asked.body.decode() or asked.path.decode()
+    text = "truncated" if request.truncated else request.body.decode() or request.path.decode()
     return REPLIES.plain(200, text)
 
 
@@ -190,7 +190,8 @@ def public_server(
 ) -> ConnectionFactory:
     """Return a server of some routes; connections of ``PROXY`` are not counted by client."""
     connections = Connections(clock, limits or ConnectionLimits(), [ip_network(PROXY)])
-    return ConnectionFactory(PublicSite(routes, responses, hosts, mcp_body), connections)
+    site = PublicSite(routes, responses, hosts or Hosts(BASE_URL, ["*"]), mcp_body)
+    return ConnectionFactory(site, connections)
 
 
 def open_connections(server: ConnectionFactory) -> set[ClientConnection]:
@@ -199,35 +200,35 @@ def open_connections(server: ConnectionFactory) -> set[ClientConnection]:
 
 
 class FakeRoutes:
-    """Answers all paths alike: ``/later`` when a test says so, ``/bug`` with an error."""
+    """Echoes all requests: ``/later`` when a test says so; ``/bug`` fails."""
 
     def __init__(self) -> None:
-        self.asked: list[Request] = []
+        self.requests: list[Request] = []
         self.waiting: list[Later] = []
         self.find = routes.find
         self.respond: Callable[[Request], Answer] = self.respond_by_path
 
-    def respond_by_path(self, asked: Request) -> Answer:
+    def respond_by_path(self, request: Request) -> Answer:
         """Answer a request."""
-        self.asked.append(asked)
-        if asked.path == b"/soon":
-            return succeed(answer(asked))
-        if asked.path == b"/bug":
+        self.requests.append(request)
+        if request.path == b"/soon":
+            return succeed(echo(request))
+        if request.path == b"/bug":
             return fail(ValueError("bug"))
-        if asked.path != b"/later":
-            return answer(asked)
-        done: Deferred[Response] = Deferred(lambda _: setattr(later, "cancelled", True))
-        later = Later(asked, done.callback, lambda: done.errback(ValueError("bug")))
+        if request.path != b"/later":
+            return echo(request)
+        answer: Deferred[Response] = Deferred(lambda _: setattr(later, "cancelled", True))
+        later = Later(request, answer.callback, lambda: answer.errback(ValueError("bug")))
         self.waiting.append(later)
-        return done
+        return answer
 
 
 class MemoryListener:
-    """A server whose connections are in memory.
+    """A server with connections in memory.
 
     Args:
-        hosts: By which names it may be asked.
-        limits: That are not as usual.
+        hosts: The host names that are served; all by default.
+        limits: Limits that replace the usual ones.
     """
 
     def __init__(
@@ -246,7 +247,7 @@ class MemoryListener:
     def connect(
         self, peer: str = "192.0.2.1", *, slow: bool = False, proxied: bool = False
     ) -> Client:
-        """A new connection."""
+        """Open a connection."""
         site = self.server.site
         connection = ClientConnection(site, self.connections, proxied=proxied)
         line = Line(peer, slow=slow)
@@ -255,12 +256,12 @@ class MemoryListener:
         return Client(connection, line, self.clock)
 
     def wait(self, seconds: float) -> None:
-        """Let time pass, and the server look as often as it does."""
+        """Let time pass, with the sweeps of the server."""
         for _ in range(round(seconds / SWEEP_SECONDS)):
             self.clock.advance(SWEEP_SECONDS)
 
     def drain(self) -> list[str]:
-        """Begin the drain; the list says when it has ended."""
+        """Begin the drain; the list gets an entry when it has ended."""
         ended: list[str] = []
         Deferred.fromCoroutine(self.server.connections.drain()).addCallback(
             lambda _: ended.append("ended")
@@ -268,7 +269,7 @@ class MemoryListener:
         return ended
 
     def close(self) -> None:
-        """All clients leave; nothing may be left in the clock."""
+        """Close all connections, and check that no delayed call is left."""
         for connection in open_connections(self.server):
             connection.connectionLost(Failure(ConnectionDone()))
         assert [] == self.clock.getDelayedCalls()

@@ -1,4 +1,4 @@
-"""Reads without a daemon: a data directory is published, and requests are put to the routes."""
+"""Reads without a daemon: a published data directory, and routes that answer requests."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -49,9 +49,9 @@ class PublishedReads:
         self.reads = Reads(self.snapshots, responses, budgets(self.clock))
         self._routes = RouteIndex((self.reads, FeedReads(self.reads)), responses)
 
-    def publish(self, reviews: Sequence[Review], name: str = "Acme", **given: object) -> None:
-        """Publish reviews, and take over what was published."""
-        self.directories.write(*reviews, name=name, **given)
+    def publish(self, reviews: Sequence[Review], name: str = "Acme", **members: object) -> None:
+        """Publish reviews, and serve them."""
+        self.directories.write(*reviews, name=name, **members)
         self.directories.publish()
         self.snapshots.refresh()
 
@@ -67,7 +67,7 @@ class PublishedReads:
         return Read(response.status, headers, b"".join(response.body))
 
     def wait(self, answer: Response | Deferred[Response]) -> Response:
-        """The response that an answer comes to."""
+        """Return the response of an answer, when it is there."""
         if isinstance(answer, Response):
             return answer
         responses: list[Response] = []

@@ -1,4 +1,4 @@
-"""Clients that ask for much and take nothing: the service keeps its memory, the others their answers."""
+"""Clients that request much and read nothing take little memory, and do not delay others (S5, S14)."""
 
 import json
 from collections.abc import Iterator
@@ -12,14 +12,14 @@ from tests.support.columns import review
 from tests.support.daemon import BASE_URL, Daemon, until
 from tests.support.raw import Wire, responses
 
-FLOODING, OTHER = "192.0.2.1", "198.51.100.1"
+FLOODING, SECOND = "192.0.2.1", "198.51.100.1"
 HELD = 4 << 20
-"""Bytes, of which a quarter is one client's."""
+"""Bytes of ``mcp.max_held``; one client may hold a quarter."""
 
 
 @pytest.fixture(scope="module")
 def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
-    """Of twenty reviews that are long."""
+    """A daemon with twenty long reviews."""
     directory = tmp_path_factory.mktemp("daemon")
     (directory / "data").mkdir()
     reviews = [review(f"r{number:02}", text=2_000 * "é") for number in range(20)]
@@ -30,8 +30,8 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
         assert [] == [line for line in running.unusual if "notify" not in line]
 
 
-def posted(daemon: Daemon, client: str, method: str, times: int = 50, **params: object) -> bytes:
-    """A batch of requests, all alike; for one, the request."""
+def post(daemon: Daemon, client: str, method: str, times: int = 50, **params: object) -> bytes:
+    """Return the bytes of a POST: a batch of equal requests, or one request."""
     begin = {"protocolVersion": "2025-03-26"}
     message = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": begin}
     headers = {"Content-Type": "application/json", "X-Forwarded-For": client}
@@ -45,7 +45,7 @@ def posted(daemon: Daemon, client: str, method: str, times: int = 50, **params: 
 
 
 def reader(daemon: Daemon, data: bytes) -> Wire:
-    """A connection that asks, and takes nothing but the status line."""
+    """Return a connection that sends a request, and reads only the status line."""
     wire = Wire(daemon.port, 4_096)
     wire.send(data)
     wire.read_until(lambda: len(wire.received) >= 12 or wire.read(0.1, 12))
@@ -59,15 +59,15 @@ def anonymous_mb(daemon: Daemon) -> float:
 
 
 def answered(daemon: Daemon, data: bytes) -> tuple[int, Any]:
-    """The status and JSON that a client gets who takes the answer."""
+    """Return the status and JSON of a response that is read."""
     with Wire(daemon.port) as wire:
         (answer,) = responses(wire.ask(data))
     return answer.status, json.loads(answer.body)
 
 
 def test_resources_take_no_memory(daemon: Daemon) -> None:
-    """12 answers of 4 MB, all of it views of mapped files."""
-    data = posted(daemon, FLOODING, "resources/read", uri=f"{BASE_URL}/reviews.json")
+    """Twelve answers of 4 MB are views of mapped files."""
+    data = post(daemon, FLOODING, "resources/read", uri=f"{BASE_URL}/reviews.json")
     before = anonymous_mb(daemon)
     with ExitStack() as stack:
         wires = [stack.enter_context(reader(daemon, data)) for _ in range(12)]
@@ -76,9 +76,9 @@ def test_resources_take_no_memory(daemon: Daemon) -> None:
         assert 200 == daemon.get("/healthz").status
 
 
-def test_who_holds_too_much_is_given_no_more_and_others_are(daemon: Daemon) -> None:
+def test_client_that_holds_too_much_gets_503_and_others_are_answered(daemon: Daemon) -> None:
     search = {"name": "search_reviews", "arguments": {}}
-    batch, one = (posted(daemon, FLOODING, "tools/call", times, **search) for times in (50, 1))
+    batch, one = (post(daemon, FLOODING, "tools/call", times, **search) for times in (50, 1))
     before = anonymous_mb(daemon)
     with ExitStack() as stack:
         for _ in range(8):
@@ -90,7 +90,7 @@ def test_who_holds_too_much_is_given_no_more_and_others_are(daemon: Daemon) -> N
         headers = {"X-Forwarded-For": FLOODING}
         for path in ("/api/reviews/search", "/reviews.json", "/healthz"):
             assert 200 == daemon.get(path, headers).status
-        status, whole = answered(daemon, posted(daemon, OTHER, "tools/call", 1, **search))
+        status, answer = answered(daemon, post(daemon, SECOND, "tools/call", 1, **search))
         assert status == 200
-        assert whole["result"]["structuredContent"]["reviews"]
+        assert answer["result"]["structuredContent"]["reviews"]
     until(lambda: answered(daemon, one)[0] == 200, "room again", seconds=5)

@@ -13,7 +13,7 @@ import pytest
 import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
-from reviewsd.server.traffic import OTHER
+from reviewsd.server.site import OTHER
 from tests.support.daemon import BASE_URL, Daemon
 from tests.support.routes import ROUTES
 

@@ -1,4 +1,4 @@
-"""A daemon behind a proxy that says first whose connection it is (``listen: haproxy:...``; S6)."""
+"""A daemon behind a proxy that sends PROXY headers (``listen: haproxy:...``; S6)."""
 
 import time
 from collections.abc import Iterator
@@ -26,12 +26,12 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
         assert [] == [line for line in running.unusual if "notify" not in line]
 
 
-def of(host: str) -> bytes:
-    """What the proxy says of a client."""
+def header(host: str) -> bytes:
+    """Return the PROXY header of a client."""
     return f"PROXY TCP4 {host} 198.51.100.1 50000 443\r\n".encode()
 
 
-def asked(method: str = "GET", path: str = urls.HEALTH, host: str = NAME) -> bytes:
+def request(method: str = "GET", path: str = urls.HEALTH, host: str = NAME) -> bytes:
     return f"{method} {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode()
 
 
@@ -39,32 +39,32 @@ def statuses(daemon: Daemon, data: bytes) -> list[int]:
     return [answer.status for answer in responses(exchange(daemon.port, data))]
 
 
-def test_each_client_has_its_own_limit_of_the_hub(daemon: Daemon) -> None:
-    form = asked("POST", urls.HUB)
+def test_requests_to_the_hub_are_limited_by_client(daemon: Daemon) -> None:
+    form = request("POST", urls.HUB)
     for host in ("192.0.2.1", "192.0.2.2"):
-        found = [statuses(daemon, of(host) + form) for _ in range(3)]
-        assert [[415], [415], [429]] == found, host
+        received = [statuses(daemon, header(host) + form) for _ in range(3)]
+        assert [[415], [415], [429]] == received, host
 
 
-def test_only_a_client_on_this_machine_may_use_its_names(daemon: Daemon) -> None:
-    read = asked(path=urls.OPENAPI, host="localhost")
-    assert [421] == statuses(daemon, of("192.0.2.3") + read)
-    assert [200] == statuses(daemon, of("127.0.0.1") + read)
+def test_names_of_this_machine_are_served_only_to_local_clients(daemon: Daemon) -> None:
+    read = request(path=urls.OPENAPI, host="localhost")
+    assert [421] == statuses(daemon, header("192.0.2.3") + read)
+    assert [200] == statuses(daemon, header("127.0.0.1") + read)
 
 
-def test_each_client_has_its_own_limit_of_connections(daemon: Daemon) -> None:
-    host, health = of("192.0.2.4"), b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+def test_connections_are_limited_by_client(daemon: Daemon) -> None:
+    proxied = header("192.0.2.4") + b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
     with ExitStack() as stack:
-        found = []
+        received = []
         for _ in range(PER_CLIENT + 1):
             wire = stack.enter_context(Wire(daemon.port))
-            found.append(wire.ask(host + health)[9:12])
-        assert [*PER_CLIENT * [b"200"], b"429"] == found
-        assert [200] == statuses(daemon, of("192.0.2.5") + asked())
+            received.append(wire.ask(proxied)[9:12])
+        assert [*PER_CLIENT * [b"200"], b"429"] == received
+        assert [200] == statuses(daemon, header("192.0.2.5") + request())
 
 
-@pytest.mark.parametrize("said", [b"PROXY", of("192.0.2.6")[:-2]])
-def test_a_header_that_does_not_come_ends_the_connection(daemon: Daemon, said: bytes) -> None:
+@pytest.mark.parametrize("data", [b"PROXY", header("192.0.2.6")[:-2]])
+def test_connection_with_a_partial_header_is_closed(daemon: Daemon, data: bytes) -> None:
     began = time.monotonic()
-    assert b"" == exchange(daemon.port, said)
+    assert b"" == exchange(daemon.port, data)
     assert time.monotonic() - began >= HEADER

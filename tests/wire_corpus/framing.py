@@ -1,7 +1,7 @@
-"""How long a request is: lengths, transfer codings, chunks, limits of bodies (S2, S3; RFC 9112 6, 7).
+"""Lengths, transfer codings, chunks and limits of bodies (S2, S3; RFC 9112 6, 7).
 
-At the hub and at MCP a body without a Content-Type is a 415, once it has been read: so an answer of
-415 and a connection that serves on mean that the length was understood.
+The hub and MCP answer a body without a Content-Type with 415 when they have read it. So 415 and an open connection
+show that the body was framed right.
 """
 
 from tests.wire_corpus.rows import (

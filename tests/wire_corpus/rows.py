@@ -1,4 +1,4 @@
-"""What a row of the corpus is, and what rows are made of (S1 to S8; RFC 9110, RFC 9112)."""
+"""Rows of the corpus, and their parts (S1 to S8; RFC 9110, RFC 9112)."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -16,39 +16,39 @@ HUB = b"/api/websub/hub"
 MCP = b"/mcp"
 
 PROBE = b"PUT /healthz HTTP/1.1\r\n" + HOST + CLOSE + END
-"""Asks whether a connection still serves, and is at the beginning of a request; no row asks that."""
+"""A request that shows whether a connection is open and at the begin of a request; no row sends it."""
 
 REQUESTS = 150
-"""That one connection may bring; ``server.requests_per_connection`` of the corpus."""
+"""``server.requests_per_connection`` of the corpus."""
 
 
 class Act(Enum):
-    """What a client does between two pieces."""
+    """An act of the client between two pieces."""
 
-    AWAIT = "waits until something has come back"
-    END = "says that nothing more will come"
+    AWAIT = "waits for bytes to come back"
+    END = "closes its side of the connection"
 
 
 Status = int | tuple[int, ...]
-"""Of an answer; where the sources leave a choice, each that may be."""
+"""The status of a response, or several if the sources leave a choice."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """Something sent on a connection of its own, and what has to come back."""
+    """Bytes to send on a new connection, and the expected responses."""
 
     name: str
     pieces: tuple[bytes | Act, ...]
     statuses: tuple[Status, ...]
-    """Of all answers in their order; 100 where a client waits for it."""
+    """The statuses of all responses in order; 100 if the client waits for it."""
     closed: bool | None
-    """Whether the connection is closed then; None: it may be. If not, it has to serve on."""
+    """Whether the connection is closed after them; None if it may be."""
     heads: tuple[int, ...] = ()
-    """Which answers are to HEAD."""
+    """The positions of responses to HEAD."""
 
     @property
     def waits(self) -> bool:
-        """Whether the client waits for something to come back before it goes on."""
+        """Whether the client waits for a response between two pieces."""
         return Act.AWAIT in self.pieces
 
 
@@ -60,32 +60,32 @@ def request(
     version: bytes = b"HTTP/1.1",
     body: bytes = b"",
 ) -> bytes:
-    """A request whose parts are as they are given.
+    """Return the bytes of a request, without changes to its parts.
 
     Args:
-        target: After the method.
+        target: The second word of the request line.
         fields: Lines without their ends.
-        method: First word.
+        method: The first word.
         host: The lines before the other fields.
-        version: Last word of the request line.
-        body: What follows.
+        version: The last word.
+        body: The bytes behind the head.
     """
     lines = b"".join(field + b"\r\n" for field in fields)
     return method + b" " + target + b" " + version + b"\r\n" + host + lines + END + body
 
 
 def post(target: bytes, *fields: bytes, body: bytes = b"") -> bytes:
-    """A POST whose fields say how long its body is, or do not."""
+    """Return a POST; its fields may frame the body."""
     return request(target, *fields, method=b"POST", body=body)
 
 
 def sized(target: bytes, body: bytes, *fields: bytes) -> bytes:
-    """A POST that states its length as it should."""
+    """Return a POST with the right Content-Length."""
     return post(target, b"Content-Length: %d" % len(body), *fields, body=body)
 
 
 def chunked(body: bytes, target: bytes = HUB) -> bytes:
-    """A POST in chunks, which are as they are given."""
+    """Return a POST with a chunked body."""
     return post(target, CHUNKED.strip(), body=body)
 
 
@@ -97,30 +97,30 @@ def row(
     closed: bool | None = True,
     heads: tuple[int, ...] = (),
 ) -> Row:
-    """A row of one answer, or of several.
+    """Return a row.
 
     Args:
-        name: What is wrong, or stretched.
-        pieces: What is sent, and when.
-        status: Of the only answer.
-        statuses: Of all; neither is none.
-        closed: As of the row.
-        heads: As of the row.
+        name: The fault or peculiarity.
+        pieces: The bytes and acts in order.
+        status: The status of the only response.
+        statuses: The statuses of all responses, if there is not one.
+        closed: As in ``Row``.
+        heads: As in ``Row``.
     """
     expected = tuple(statuses) if status is None else (status,)
     return Row(name=name, pieces=pieces, statuses=expected, closed=closed, heads=heads)
 
 
 def broken(name: str, data: bytes) -> Row:
-    """No HTTP: 400, and the end."""
+    """Return a row of malformed HTTP, which is answered 400 and closed."""
     return row(name, data, status=400)
 
 
 def fine(name: str, data: bytes, status: Status = 200) -> Row:
-    """Unusual, but HTTP: answered for what it is, and the connection serves on."""
+    """Return a row of unusual HTTP, which is answered and leaves the connection open."""
     return row(name, data, status=status, closed=False)
 
 
 def bytewise(data: bytes) -> tuple[bytes, ...]:
-    """Every byte for itself."""
+    """Return each byte as a piece."""
     return tuple(data[at : at + 1] for at in range(len(data)))

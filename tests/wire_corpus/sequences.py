@@ -172,7 +172,7 @@ PIECES: tuple[Row, ...] = (
 
 
 def _with_head(before: bytes) -> bytes:
-    """A piece that ends with the head of a POST, whose body is as long as the piece."""
+    """Return a piece that ends with the head of a POST with a body of the same size."""
     return before + post(
         HUB, b"Content-Length: %d" % (len(before) + len(post(HUB, b"Content-Length: 100")))
     )

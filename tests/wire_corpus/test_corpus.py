@@ -1,7 +1,7 @@
-"""Abuses of HTTP/1.1 at the door of a real daemon.
+"""Abuses of HTTP/1.1, sent to a real daemon.
 
-Each row says what is sent, which answers come back, and whether the connection serves on after them.
-Where it does, it is asked once more: so a byte that was read too far, or not far enough, shows.
+Each row has the bytes to send, the statuses of the responses, and whether the connection stays open. An open
+connection gets one more request, which shows if a byte too many or too few was read.
 
 Sources: S1 to S4, S7, S8 and F7 of security-and-operations.md; RFC 9110, RFC 9112; http-garden.
 """
@@ -22,7 +22,7 @@ from tests.wire_corpus.rows import PROBE, REQUESTS, Act, Row
 PATIENCE = 0.8  # seconds; what a row sends in pieces takes a tenth of that
 
 OURS = b'<!DOCTYPE html>\n<html lang="en" dir="ltr">\n'
-"""How our pages begin."""
+"""The begin of the service's own pages."""
 
 CORPUS = {
     "request line": lines.REQUEST_LINES,
@@ -66,7 +66,7 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
 
 
 def play(row: Row, daemon: Daemon) -> tuple[bytes, bool]:
-    """What comes back on a row, and whether the connection was closed without being asked to."""
+    """Return the responses to a row, and whether the daemon closed the connection."""
     with Wire(daemon.port) as wire:
         for piece in row.pieces:
             match piece:
@@ -90,25 +90,26 @@ def more_than(size: int, wire: Wire) -> bool:
 
 
 def check(answers: list[ReceivedResponse], row: Row, *, closed: bool) -> None:
-    """The answers are those of the row, and what every answer is."""
-    given = [each.status for each in answers if row.waits or not each.interim]
-    assert len(row.statuses) == len(given), given
-    for expected, status in zip(row.statuses, given, strict=True):
-        assert status in (expected if isinstance(expected, tuple) else (expected,)), given
+    """Check the responses against the row, and the fields of every response."""
+    statuses = [answer.status for answer in answers if row.waits or not answer.interim]
+    assert len(row.statuses) == len(statuses), statuses
+    for expected, status in zip(row.statuses, statuses, strict=True):
+        assert status in (expected if isinstance(expected, tuple) else (expected,)), statuses
     if row.closed is not None:
         assert row.closed == closed
-    final = [each for each in answers if not each.interim]
-    for each in final:
-        assert ["reviewsd"] == each.values("Server")
-        assert ["nosniff"] == each.values("X-Content-Type-Options")
-        (date,) = each.values("Date")
+    final = [answer for answer in answers if not answer.interim]
+    for answer in final:
+        assert ["reviewsd"] == answer.values("Server")
+        assert ["nosniff"] == answer.values("X-Content-Type-Options")
+        (date,) = answer.values("Date")
         assert abs(parsedate_to_datetime(date).timestamp() - time()) < 10
-        page = each.body.startswith(OURS)  # and no page of Twisted's or Werkzeug's
-        for told in (b"Traceback", b"Twisted", b"evil", *(() if page else (b"<html", b"<script"))):
-            assert told not in each.body
-        if each.status >= 400:
-            assert ["no-store"] == each.values("Cache-Control")
-    assert not any(each.closes for each in final[:-1])
+        is_page = answer.body.startswith(OURS)  # Twisted and Werkzeug have pages of their own
+        markup = () if is_page else (b"<html", b"<script")
+        for text in (b"Traceback", b"Twisted", b"evil", *markup):
+            assert text not in answer.body
+        if answer.status >= 400:
+            assert ["no-store"] == answer.values("Cache-Control")
+    assert not any(answer.closes for answer in final[:-1])
     if final and Act.END not in row.pieces:
         assert closed == final[-1].closes
 
@@ -119,14 +120,13 @@ ROWS = [
 
 
 @pytest.mark.parametrize("row", ROWS)
-def test_row_is_answered_as_it_says(daemon: Daemon, row: Row) -> None:
+def test_row_gets_its_responses(daemon: Daemon, row: Row) -> None:
     data, closed = play(row, daemon)
     check(responses(data, row.heads), row, closed=closed)
 
 
-def test_the_corpus_is_as_large_as_was_asked_for() -> None:
-    """At least 80."""
+def test_corpus_has_at_least_80_different_rows() -> None:
     rows = list(chain.from_iterable(CORPUS.values()))
 
     assert len(rows) >= 80
-    assert len(rows) == len({row.pieces for row in rows}), "a row stands there twice"
+    assert len(rows) == len({row.pieces for row in rows}), "two rows send the same bytes"

@@ -1,11 +1,11 @@
-"""The head of a request: what is read, and that nothing is read that another may read differently.
+"""The grammar of a request's head, which leaves nothing that a proxy may read differently.
 
 RFC 9112 2 to 6, RFC 9110 5 to 7 and 10.1.1; S3 and S7 of the specification.
 """
 
 import ast
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -19,7 +19,6 @@ from reviewsd.http1.head import (
     ASTERISK,
     MAX_FIELDS,
     MAX_HEAD,
-    MAX_LINE,
     READ,
     Fields,
     RefusedError,
@@ -29,7 +28,6 @@ from reviewsd.http1.head import (
 )
 from reviewsd.http1.problems import Problem
 from tests.support.examples import examples
-from tests.support.growth import cpu
 
 HOST = b"Host: localhost\r\n"
 
@@ -41,12 +39,12 @@ VCHARS = set(range(0x21, 0x7F))
 
 
 def fields_of(*lines: bytes, host: bytes = HOST, old: bool = False) -> Fields:
-    """What is read of some field lines, given without their ends."""
+    """Return the fields of some lines, which have no line ends."""
     return read_fields(host + b"".join(line + b"\r\n" for line in lines), old=old)
 
 
 def refused(read: Callable[[], object]) -> Problem | None:
-    """With which problem something is refused; None where it is not."""
+    """Return the problem of a refusal; None without one."""
     try:
         read()
     except RefusedError as error:
@@ -63,14 +61,14 @@ def fields_problem(*lines: bytes, host: bytes = HOST, old: bool = False) -> Prob
 
 
 def passed(read: Callable[[bytes], object]) -> set[int]:
-    """Which of all bytes are not refused."""
+    """Return the bytes that are not refused."""
     return {byte for byte in range(256) if refused(partial(read, bytes([byte]))) is None}
 
 
 # The request line (RFC 9112 3) --------------------------------------------------------------------
 
 
-def test_a_line_is_method_target_and_version() -> None:
+def test_line_has_method_target_and_version() -> None:
     expected = RequestLine(b"GET", b"/a/b", b"c=d&e", None, old=False)
     assert expected == read_line(b"GET /a/b?c=d&e HTTP/1.1")
 
@@ -86,7 +84,7 @@ def test_a_line_is_method_target_and_version() -> None:
     ],
 )
 def test_unescaped_target_is_refused_with_the_remedy(target: bytes) -> None:
-    """curl and hand-written clients send an address as it was typed."""
+    """curl sends an address as it was typed."""
     assert problems.UNESCAPED == line_problem(b"GET %b HTTP/1.1" % target)
     assert 400 == problems.UNESCAPED.status
     assert "percent-encode" in problems.UNESCAPED.detail
@@ -110,7 +108,7 @@ def test_line_of_another_fault_is_not_well_formed(line: bytes) -> None:
     assert problems.NOT_HTTP == line_problem(line)
 
 
-def test_http_1_0_is_told() -> None:
+def test_http_1_0_is_recognized() -> None:
     assert not read_line(b"GET / HTTP/1.1").old
     assert read_line(b"GET / HTTP/1.0").old
 
@@ -134,8 +132,8 @@ def test_http_1_0_is_told() -> None:
         (b"/" + 20_000 * b"a", b"/" + 20_000 * b"a", b""),
     ],
 )
-def test_origin_form_stays_as_it_came(target: bytes, path: bytes, query: bytes) -> None:
-    """Escapes, doubled slashes and dots are the routes' to judge (S8)."""
+def test_path_and_query_are_not_decoded(target: bytes, path: bytes, query: bytes) -> None:
+    """Routes decide about escapes, doubled slashes and dots (S8)."""
     assert RequestLine(b"GET", path, query, None, old=False) == read_line(
         b"GET %b HTTP/1.1" % target
     )
@@ -160,7 +158,7 @@ def test_origin_form_stays_as_it_came(target: bytes, path: bytes, query: bytes) 
         (b"http://127.0.0.1:1/a@b", b"127.0.0.1:1", b"/a@b", b""),
     ],
 )
-def test_absolute_form_names_the_authority(
+def test_absolute_form_has_an_authority(
     target: bytes, authority: bytes, path: bytes, query: bytes
 ) -> None:
     expected = RequestLine(b"GET", path, query, authority, old=False)
@@ -184,7 +182,7 @@ def test_absolute_form_names_the_authority(
         *(b"http://loc%al/", b'http://"/', b"http://<a>/", b"http://a|b/"),
     ],
 )
-def test_no_other_target_is_one(target: bytes) -> None:
+def test_malformed_target_is_refused(target: bytes) -> None:
     for method in (b"GET", b"OPTIONS"):
         assert problems.NOT_A_PATH == line_problem(b"%b %b HTTP/1.1" % (method, target))
 
@@ -192,8 +190,8 @@ def test_no_other_target_is_one(target: bytes) -> None:
 @pytest.mark.parametrize(
     "target", [b"/#", b"/a#b", b"/a?b#c", b"#", b"#/", b"http://localhost/#", b"http://localhost#a"]
 )
-def test_a_fragment_is_never_sent(target: bytes) -> None:
-    """Some cut it off, some take it for a part of the path (RFC 9112 3.2)."""
+def test_target_with_a_fragment_is_refused(target: bytes) -> None:
+    """Some servers cut it off, others read it as a part of the path (RFC 9112 3.2)."""
     assert problems.NOT_A_PATH == line_problem(b"GET %b HTTP/1.1" % target)
 
 
@@ -201,8 +199,10 @@ def test_a_fragment_is_never_sent(target: bytes) -> None:
     ("target", "authority"),
     [(b"*", None), (b"http://localhost", b"localhost"), (b"https://[::1]:8443", b"[::1]:8443")],
 )
-def test_options_of_the_whole_server(target: bytes, authority: bytes | None) -> None:
-    """Without a path, an absolute form means that too (RFC 9110 4.2.3, RFC 9112 3.2.4)."""
+def test_options_of_the_whole_server_has_the_asterisk_path(
+    target: bytes, authority: bytes | None
+) -> None:
+    """An absolute form without a path has the same meaning (RFC 9110 4.2.3, RFC 9112 3.2.4)."""
     expected = RequestLine(b"OPTIONS", ASTERISK, b"", authority, old=False)
     assert expected == read_line(b"OPTIONS %b HTTP/1.1" % target)
 
@@ -216,7 +216,7 @@ def test_options_of_the_whole_server(target: bytes, authority: bytes | None) -> 
         (b"http://a?b", b"/", b"b"),
     ],
 )
-def test_options_of_a_path(target: bytes, path: bytes, query: bytes) -> None:
+def test_options_of_a_path_has_the_path(target: bytes, path: bytes, query: bytes) -> None:
     line = read_line(b"OPTIONS %b HTTP/1.1" % target)
     assert (path, query) == (line.path, line.query)
 
@@ -229,7 +229,7 @@ def test_options_of_a_path(target: bytes, path: bytes, query: bytes) -> None:
         *(b"OPTIONS */ HTTP/1.1", b"OPTIONS *a HTTP/1.1", b"OPTIONS *# HTTP/1.1"),
     ],
 )
-def test_no_other_asterisk_is_a_target(line: bytes) -> None:
+def test_asterisk_is_refused_for_other_requests(line: bytes) -> None:
     assert problems.NOT_A_PATH == line_problem(line)
 
 
@@ -237,23 +237,23 @@ def test_no_other_asterisk_is_a_target(line: bytes) -> None:
     "target",
     [b"localhost:443", b"[::1]:443", b"/", b"/a", b"*", b"http://localhost/", b"localhost"],
 )
-def test_nobody_is_connected(target: bytes) -> None:
+def test_connect_method_is_refused(target: bytes) -> None:
     assert problems.NOT_A_PATH == line_problem(b"CONNECT %b HTTP/1.1" % target)
 
 
-def test_a_method_has_upper_case_letters_only() -> None:
+def test_method_has_upper_case_letters_only() -> None:
     assert passed(lambda byte: read_line(byte + b" / HTTP/1.1")) == UPPER_CASE
     assert passed(lambda byte: read_line(b"G" + byte + b"T / HTTP/1.1")) == UPPER_CASE
     assert passed(lambda byte: read_line(b"GE" + byte + b" / HTTP/1.1")) == UPPER_CASE
 
 
 @pytest.mark.parametrize("method", [b"A", b"GET", b"QUERY", b"BREW", 10_000 * b"A"])
-def test_whether_a_method_is_known_is_not_asked(method: bytes) -> None:
-    """501 and 405 are answered further up (S7)."""
+def test_unknown_method_is_parsed(method: bytes) -> None:
+    """Routes answer 501 and 405 (S7)."""
     assert method == read_line(method + b" / HTTP/1.1").method
 
 
-def test_a_target_is_visible_ascii() -> None:
+def test_target_is_visible_ascii() -> None:
     visible = VCHARS - set(b"#")
     assert visible == passed(lambda byte: read_line(b"GET /a" + byte + b"b HTTP/1.1"))
     assert visible == passed(lambda byte: read_line(b"GET /a?" + byte + b" HTTP/1.1"))
@@ -261,7 +261,7 @@ def test_a_target_is_visible_ascii() -> None:
     assert set(b"/") == passed(lambda byte: read_line(b"GET " + byte + b"a HTTP/1.1"))
 
 
-def test_one_blank_stands_between_the_words() -> None:
+def test_words_of_a_line_are_separated_by_one_blank() -> None:
     assert set(b" ") == passed(lambda byte: read_line(b"GET" + byte + b"/ HTTP/1.1"))
     assert set(b" ") == passed(lambda byte: read_line(b"GET /" + byte + b"HTTP/1.1"))
 
@@ -277,7 +277,7 @@ def test_one_blank_stands_between_the_words() -> None:
         b"\xef\xbb\xbfGET / HTTP/1.1",
     ],
 )
-def test_three_words_and_nothing_else(line: bytes) -> None:
+def test_malformed_line_is_refused(line: bytes) -> None:
     assert problems.NOT_HTTP == line_problem(line)
 
 
@@ -290,12 +290,12 @@ def test_three_words_and_nothing_else(line: bytes) -> None:
         *(b"http/1.1", b"Http/1.1", b"HTTPS/1.1", b"ICY/1.1", b"XHTTP/1.1", b"HTTP/1.\xb1", b"1.1"),
     ],
 )
-def test_no_other_version_is_spoken(version: bytes) -> None:
+def test_other_version_is_refused(version: bytes) -> None:
     assert problems.NOT_HTTP == line_problem(b"GET / " + version)
     assert problems.NOT_HTTP == line_problem(b"PRI * " + version)
 
 
-def test_what_is_cut_off_is_no_line() -> None:
+def test_truncated_line_is_refused() -> None:
     line = b"OPTIONS http://localhost:80/a?b HTTP/1.1"
     read_line(line)
     assert [] == [line[:at] for at in range(len(line)) if line_problem(line[:at]) is None]
@@ -314,29 +314,29 @@ def test_fields_keep_their_order_and_lose_their_case() -> None:
         persistent=True,
         expects=False,
         conditional=False,
-        known=None,
+        if_none_match=None,
     )
     assert expected == read_fields(raw, old=False)
 
 
-def test_fields_that_nobody_asks_for_are_not_read() -> None:
+def test_fields_without_a_reader_are_not_parsed() -> None:
     near = (b"Hosts: a", b"X-Host: a", b"Accep: a", b"Accept-Encodings: a", b"Cookie: accept: a")
     assert {b"host"} == set(fields_of(*near).values)
 
 
-def test_all_that_is_asked_for_is_read() -> None:
-    """Who asks for a field that is not read would be told that it is absent."""
-    asked = set()
+def test_each_field_with_a_reader_is_parsed() -> None:
+    """A field that is not parsed would look absent to the code that reads it."""
+    names = set()
     for path in (Path(head.__file__).parents[1]).rglob("*.py"):
         for call in ast.walk(ast.parse(path.read_text())):
             match call:
                 case ast.Call(
-                    func=ast.Attribute(attr="lines" | "preferences") | ast.Name(id="lines"),
+                    func=ast.Attribute(attr="lines") | ast.Name(id="lines"),
                     args=[ast.Constant(value=bytes(name))],
                 ):
-                    asked.add(name)
+                    names.add(name)
     framing = {b"host", b"connection", b"content-length", b"transfer-encoding", b"expect"}
-    assert READ == asked | framing
+    assert READ == names | framing
 
 
 @pytest.mark.parametrize(
@@ -357,26 +357,26 @@ def test_all_that_is_asked_for_is_read() -> None:
         (b"A: " + 8_000 * b" " + b"b", b"b"),
     ],
 )
-def test_blanks_around_a_value_are_not_of_it(line: bytes, value: bytes) -> None:
+def test_blanks_around_a_value_are_removed(line: bytes, value: bytes) -> None:
     assert (value,) == fields_of(b"Accept" + line[1:]).values[b"accept"]
 
 
-def test_a_name_is_a_token() -> None:
+def test_field_name_is_a_token() -> None:
     assert passed(lambda byte: fields_of(byte + b": b")) == TCHARS
     assert passed(lambda byte: fields_of(b"A" + byte + b"c: b")) == TCHARS | set(b":")
     assert passed(lambda byte: fields_of(b"A" + byte + b": b")) == TCHARS | set(b":")
 
 
-def test_a_value_has_no_control_characters() -> None:
+def test_field_value_has_no_control_characters() -> None:
     free = VCHARS | set(b"\t ") | set(range(0x80, 0x100))
     assert free == passed(lambda byte: fields_of(b"A: b" + byte + b"c"))
     assert free == passed(lambda byte: fields_of(b"A:" + byte))
     assert free == passed(lambda byte: fields_of(b"A: b" + byte))
 
 
-@pytest.mark.parametrize("control", [each for each in CONTROLS if each != b"\t"])
-def test_a_control_character_is_nowhere_read_past(control: bytes) -> None:
-    """But the tab, where a blank may stand; bare CR and LF are among them."""
+@pytest.mark.parametrize("control", [control for control in CONTROLS if control != b"\t"])
+def test_control_character_is_refused_at_any_place(control: bytes) -> None:
+    """Bare CR and LF are among them; a tab may stand in place of a blank."""
     raw = HOST + b"A: bc\r\nDe:f\r\n"
     places = [raw[:at] + control + raw[at:] for at in range(len(raw) + 1)]
     assert [] == [raw for raw in places if refused(partial(read_fields, raw, old=False)) is None]
@@ -393,8 +393,8 @@ def test_a_control_character_is_nowhere_read_past(control: bytes) -> None:
         *([b"A: b\0"], [b"A\0: b"], [b"\xe2\x84\xaa: b"], [b"GET / HTTP/1.1"], [b"(A): b"]),
     ],
 )
-def test_no_other_line_is_a_field(lines: list[bytes]) -> None:
-    """Folded lines are among them, and blanks before the colon (RFC 9112 5.1, 5.2)."""
+def test_malformed_field_is_refused(lines: list[bytes]) -> None:
+    """Folded lines and blanks before the colon are among them (RFC 9112 5.1, 5.2)."""
     assert problems.NOT_HTTP == fields_problem(*lines)
     assert problems.NOT_HTTP == refused(
         lambda: read_fields(b"\r\n".join([*lines, HOST]), old=False)
@@ -409,11 +409,11 @@ def test_no_other_line_is_a_field(lines: list[bytes]) -> None:
         *(b"\r\nHost: localhost\r\n", b"Host: localhost\r\nA: b", b"Host: localhost\n\r"),
     ],
 )
-def test_each_line_has_its_end(raw: bytes) -> None:
+def test_field_without_its_line_end_is_refused(raw: bytes) -> None:
     assert problems.NOT_HTTP == refused(lambda: read_fields(raw, old=False))
 
 
-def test_there_are_500_fields_at_most() -> None:
+def test_more_than_500_fields_are_refused() -> None:
     assert MAX_FIELDS == 500
     few = [b"Accept: b"] * (MAX_FIELDS - 1)
     assert len(few) == len(fields_of(*few).values[b"accept"])
@@ -424,7 +424,7 @@ def test_there_are_500_fields_at_most() -> None:
     assert problems.FIELDS_TOO_LARGE == fields_problem(*few, b"B: c")
 
 
-def test_there_are_16_kib_of_fields_at_most() -> None:
+def test_more_than_16_kib_of_fields_are_refused() -> None:
     assert MAX_HEAD == 16_384
     room = MAX_HEAD - len(HOST) - len(b"A:\r\n")
     assert fields_problem(b"A:" + room * b"b") is None
@@ -446,7 +446,7 @@ def test_there_are_16_kib_of_fields_at_most() -> None:
         *(b"!$&'()*+,;=", b"a,b"),
     ],
 )
-def test_a_host_is_kept_as_it_came(host: bytes) -> None:
+def test_host_is_not_normalized(host: bytes) -> None:
     assert host == fields_of(host=b"Host: \t" + host + b" \r\n").host
 
 
@@ -462,8 +462,8 @@ BAD_HOSTS = [
 
 
 @pytest.mark.parametrize("host", BAD_HOSTS)
-def test_what_is_no_host_is_refused(host: bytes) -> None:
-    """An empty one too: whoever asks for something of http has an authority (RFC 9110 4.2.1)."""
+def test_malformed_host_is_refused(host: bytes) -> None:
+    """An empty host is refused too, as an http address has an authority (RFC 9110 4.2.1)."""
     for old in (False, True):
         assert problems.NOT_HTTP == fields_problem(host=b"Host: " + host + b"\r\n", old=old)
 
@@ -477,11 +477,11 @@ def test_what_is_no_host_is_refused(host: bytes) -> None:
         *(HOST + b"Host:\r\n", b"Host:\r\n" + HOST),
     ],
 )
-def test_two_hosts_are_one_too_many(hosts: bytes, old: bool) -> None:  # noqa: FBT001
+def test_repeated_host_is_refused(hosts: bytes, old: bool) -> None:  # noqa: FBT001
     assert problems.NOT_HTTP == fields_problem(host=hosts, old=old)
 
 
-def test_only_http_1_0_does_without_host() -> None:
+def test_host_is_optional_only_in_http_1_0() -> None:
     assert problems.NOT_HTTP == fields_problem(host=b"")
     assert problems.NOT_HTTP == fields_problem(b"X-Host: localhost", b"Hos: a", host=b"")
     assert fields_of(host=b"", old=True).host is None
@@ -504,7 +504,7 @@ def test_only_http_1_0_does_without_host() -> None:
     ],
 )
 @pytest.mark.parametrize("old", [False, True])
-def test_a_length_is_decimal(value: bytes, length: int, old: bool) -> None:  # noqa: FBT001
+def test_length_is_decimal(value: bytes, length: int, old: bool) -> None:  # noqa: FBT001
     assert length == fields_of(b"Content-Length:" + value, old=old).length
     assert length == fields_of(b"content-LENGTH: " + value, old=old).length
 
@@ -517,7 +517,7 @@ def test_a_length_is_decimal(value: bytes, length: int, old: bool) -> None:  # n
         *(b"\xb2", b"\xb3", b"\xef\xbc\x93", b"\xd9\xa3", 17 * b"0", 17 * b"9", 5_000 * b"1"),
     ],
 )
-def test_nothing_else_is_a_length(value: bytes) -> None:
+def test_malformed_length_is_refused(value: bytes) -> None:
     for old in (False, True):
         assert problems.NOT_HTTP == fields_problem(b"Content-Length: " + value, old=old)
 
@@ -531,13 +531,13 @@ def test_nothing_else_is_a_length(value: bytes) -> None:
         *([b"Content-Length: 3", b"Content-Length: 4"], [b"Content-Length: 3", b"Content-Length:"]),
     ],
 )
-def test_a_length_is_told_once(lines: list[bytes], old: bool) -> None:  # noqa: FBT001
-    """RFC 9112 6.3 would let the same twice pass; not all in front of us read it so."""
+def test_repeated_length_is_refused(lines: list[bytes], old: bool) -> None:  # noqa: FBT001
+    """RFC 9112 6.3 allows equal lengths, but not all proxies read them as one."""
     assert problems.NOT_HTTP == fields_problem(*lines, old=old)
 
 
 @pytest.mark.parametrize("value", [b"chunked", b"Chunked", b"CHUNKED", b"\tchunked \t"])
-def test_chunks_have_no_length(value: bytes) -> None:
+def test_chunked_body_has_no_length(value: bytes) -> None:
     assert fields_of(b"Transfer-Encoding:" + value).length is None
     assert problems.NOT_HTTP == fields_problem(b"Transfer-Encoding:" + value, old=True)
 
@@ -551,7 +551,7 @@ def test_chunks_have_no_length(value: bytes) -> None:
         *(b"\xa0chunked", b"chunked\x85", b"chun\xe2\x84\xaaed", b"chunked:", b"cow"),
     ],
 )
-def test_no_other_coding_is_read(value: bytes) -> None:
+def test_other_transfer_coding_is_refused(value: bytes) -> None:
     assert problems.NOT_HTTP == fields_problem(b"Transfer-Encoding: " + value)
 
 
@@ -567,7 +567,7 @@ def test_no_other_coding_is_read(value: bytes) -> None:
         [b"Transfer-Encoding: identity", b"Content-Length: 3"],
     ],
 )
-def test_there_is_one_way_to_read_the_framing(lines: list[bytes]) -> None:
+def test_ambiguous_framing_is_refused(lines: list[bytes]) -> None:
     assert problems.NOT_HTTP == fields_problem(*lines)
 
 
@@ -579,11 +579,11 @@ def test_there_is_one_way_to_read_the_framing(lines: list[bytes]) -> None:
         *(b"Connection: Content-Length", b"Upgrade: h2c", b"HTTP2-Settings: a", b"Content-Type: a"),
     ],
 )
-def test_nothing_else_frames(line: bytes) -> None:
+def test_other_fields_do_not_frame_a_body(line: bytes) -> None:
     assert 0 == fields_of(line).length
 
 
-# What else is said of the connection and the request ----------------------------------------------
+# Connection, Expect and preconditions --------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -609,7 +609,7 @@ def test_nothing_else_frames(line: bytes) -> None:
         ([b"Proxy-Connection: close"], True),
     ],
 )
-def test_the_client_says_when_a_connection_ends(
+def test_connection_field_decides_about_persistence(
     lines: list[bytes],
     persistent: bool,  # noqa: FBT001
 ) -> None:
@@ -632,17 +632,17 @@ def test_the_client_says_when_a_connection_ends(
         ([b"Expect: 100-continue x"], False),
     ],
 )
-def test_the_client_says_whether_it_waits_for_leave(
+def test_expect_field_announces_a_wait_for_100(
     lines: list[bytes],
     expects: bool,  # noqa: FBT001
 ) -> None:
-    """In HTTP/1.0 it cannot mean it (RFC 9110 10.1.1)."""
+    """HTTP/1.0 has no expectations (RFC 9110 10.1.1)."""
     assert expects == fields_of(*lines).expects
     assert not fields_of(*lines, old=True).expects
 
 
 @pytest.mark.parametrize(
-    ("lines", "conditional", "known"),
+    ("lines", "conditional", "tag"),
     [
         ([], False, None),
         ([b"If-Range: a", b"If: b", b"Range: bytes=0-1"], False, None),
@@ -658,17 +658,17 @@ def test_the_client_says_whether_it_waits_for_leave(
         ([b"If-Match: *"], True, None),
     ],
 )
-def test_what_the_client_knows(
+def test_if_none_match_that_decides_alone_is_known(
     lines: list[bytes],
     conditional: bool,  # noqa: FBT001
-    known: bytes | None,
+    tag: bytes | None,
 ) -> None:
-    """If-None-Match decides alone unless something is asked before it (RFC 9110 13.2.2)."""
+    """If-None-Match decides alone unless another precondition comes before it (RFC 9110 13.2.2)."""
     fields = fields_of(*lines)
-    assert (conditional, known) == (fields.conditional, fields.known)
+    assert (conditional, tag) == (fields.conditional, fields.if_none_match)
 
 
-# Of anything --------------------------------------------------------------------------------------
+# Any bytes -----------------------------------------------------------------------------------------
 
 PIECES = st.sampled_from(
     [
@@ -739,7 +739,7 @@ LINES = st.one_of(
 
 @given(ANYTHING | LINES)
 @example(b"OPTIONS http://a HTTP/1.1")
-def test_any_line_is_refused_or_read_and_reads_the_same_again(data: bytes) -> None:
+def test_any_line_is_refused_or_parsed_and_formatted_back(data: bytes) -> None:
     problem = line_problem(data)
     if problem is not None:
         assert 400 == problem.status
@@ -751,7 +751,7 @@ def test_any_line_is_refused_or_read_and_reads_the_same_again(data: bytes) -> No
 
 
 def written(line: RequestLine) -> bytes:
-    """A request line that says the same."""
+    """Return a request line with these values."""
     target = line.path + (b"?" + line.query if line.query else b"")
     if line.authority is not None:
         target = b"http://" + line.authority + (b"" if line.path == ASTERISK else target)
@@ -760,7 +760,7 @@ def written(line: RequestLine) -> bytes:
 
 @given(ANYTHING | FIELDS | FIELDS.map(lambda lines: HOST + lines), st.booleans())
 @example(HOST + b"A:\r\na: \xff\t\r\n", False)  # noqa: FBT003
-def test_any_fields_are_refused_or_read_and_read_the_same_again(data: bytes, old: bool) -> None:  # noqa: FBT001
+def test_any_fields_are_refused_or_parsed_and_formatted_back(data: bytes, old: bool) -> None:  # noqa: FBT001
     problem = refused(lambda: read_fields(data, old=old))
     if problem is not None:
         assert 400 == problem.status
@@ -781,8 +781,8 @@ def test_any_fields_are_refused_or_read_and_read_the_same_again(data: bytes, old
 
 @examples(200)
 @given(LINES, FIELDS, st.sampled_from([b"", HOST, HOST, HOST]))
-def test_what_a_peer_refuses_is_refused(line: bytes, fields: bytes, host: bytes) -> None:
-    """h11 reads some things that we do not: folded lines, bare line feeds, lengths told twice."""
+def test_head_that_h11_refuses_is_refused(line: bytes, fields: bytes, host: bytes) -> None:
+    """h11 accepts folded lines, bare line feeds and repeated lengths, which are refused here."""
     raw = host + fields
     peer = h11.Connection(h11.SERVER)
     peer.receive_data(line + b"\r\n" + raw + b"\r\n")
@@ -800,48 +800,3 @@ def test_what_a_peer_refuses_is_refused(line: bytes, fields: bytes, host: bytes)
     assert sorted((name, value) for name, value in event.headers if name in READ) == sorted(
         (name, value) for name, values in ours.values.items() for value in values
     )
-
-
-# Time ---------------------------------------------------------------------------------------------
-
-BUDGET = 0.02  # seconds; what is quadratic in 16 KiB takes more than one, all that follows 0.001
-
-
-def filled(*repeated: bytes, start: bytes = b"", end: bytes = b"") -> Iterable[bytes]:
-    """As much of something as may be in a head, between a beginning and an end."""
-    for each in repeated:
-        yield start + (MAX_LINE - len(start) - len(end)) // len(each) * each + end
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        *filled(b"A", b"A ", b" ", b"/", b"/ ", b"GET / ", b"HTTP/1.1 ", b"\r", b"\xff"),
-        *filled(b"a", b"?", b"#", b"%", b"/ ", b"HTTP/1.", start=b"GET /"),
-        *filled(
-            b"a", b"a.", b":", b"@", b"1", b"%41", b"%", start=b"GET http://", end=b" HTTP/1.1"
-        ),
-        *filled(b"a%41", b"a", start=b"GET http://", end=b"@/ HTTP/1.1"),
-        *filled(b":", b"1:", b"::", start=b"GET http://[", end=b"]/ HTTP/1.1"),
-    ],
-)
-def test_a_line_takes_no_time(line: bytes) -> None:
-    assert cpu(lambda: refused(lambda: read_line(line)), 5) < BUDGET
-
-
-@pytest.mark.parametrize(
-    "raw",
-    [
-        *filled(b"A", b"A:", b":", b" ", b"\r\n", b"\r", b"A:\r\n", b"A: \r", b"A:\r\n "),
-        *filled(b"A", b"A:", b" ", b"\t ", b"A:\r\n", b"A: b\r\n", b"\xff", start=HOST, end=b"\0"),
-        *filled(b"A", b"A:", b"A:\r\n", b"A: b\r\nC:d\r\n", start=HOST, end=b"A\r\n"),
-        *filled(b"a", b"a%41", b"1", b".", b"%", start=b"Host: ", end=b"@\r\n"),
-        *filled(b":", b"1:", b"::1", b"1.", start=b"Host: [", end=b"]\r\n"),
-        *filled(b"1", b"0", b"1,", start=HOST + b"Content-Length: ", end=b"\r\n"),
-        *filled(b",", b" ,", b"a,", b" ", start=HOST + b"Connection: ", end=b"a\r\n"),
-        *filled(b" ", b"\t", b"a ", start=HOST + b"A:", end=b"\r\n"),
-        HOST + 499 * b"A:bbbbbbbbbbbbbbbbbbbbbbbbb\r\n",
-    ],
-)
-def test_fields_take_no_time(raw: bytes) -> None:
-    assert cpu(lambda: refused(lambda: read_fields(raw, old=False)), 5) < BUDGET

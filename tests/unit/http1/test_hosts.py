@@ -1,4 +1,4 @@
-"""Whose pages may ask, and by which name (mcp.md 7, 2a-11, 2a-12; S12)."""
+"""Web origins that may send requests, and host names that are served (mcp.md 7, 2a-11, 2a-12; S12)."""
 
 import pytest
 from hypothesis import given
@@ -21,7 +21,7 @@ ORIGINS = Origins(BASE_URL, ["https://app.example.com:8443", "http://intranet.ex
     ],
 )
 @pytest.mark.parametrize("loopback", [True, False])
-def test_the_own_origin_and_those_named_may(origin: bytes, loopback: bool) -> None:  # noqa: FBT001
+def test_own_and_configured_origins_are_allowed(origin: bytes, loopback: bool) -> None:  # noqa: FBT001
     assert origin == ORIGINS.allowed([origin], loopback=loopback)
 
 
@@ -49,7 +49,7 @@ def test_the_own_origin_and_those_named_may(origin: bytes, loopback: bool) -> No
     ],
 )
 @pytest.mark.parametrize("loopback", [True, False])
-def test_no_other_may(origin: bytes, loopback: bool) -> None:  # noqa: FBT001
+def test_other_origin_is_refused(origin: bytes, loopback: bool) -> None:  # noqa: FBT001
     assert ORIGINS.allowed([origin], loopback=loopback) is None
 
 
@@ -64,7 +64,7 @@ def test_no_other_may(origin: bytes, loopback: bool) -> None:  # noqa: FBT001
         b"https://127.0.0.1",
     ],
 )
-def test_pages_of_this_machine_may_where_only_it_can_ask(origin: bytes) -> None:
+def test_loopback_origin_is_allowed_on_loopback_only(origin: bytes) -> None:
     """The Inspector's page is one, at port 6274."""
     assert origin == ORIGINS.allowed([origin], loopback=True)
     assert ORIGINS.allowed([origin], loopback=False) is None
@@ -73,16 +73,16 @@ def test_pages_of_this_machine_may_where_only_it_can_ask(origin: bytes) -> None:
 @pytest.mark.parametrize(
     "origin", [b"http://localhost.evil.example", b"http://127.0.0.1.evil.example", b"http://[::2]"]
 )
-def test_what_only_looks_like_this_machine_may_not(origin: bytes) -> None:
+def test_origin_that_resembles_loopback_is_refused(origin: bytes) -> None:
     assert ORIGINS.allowed([origin], loopback=True) is None
 
 
-def test_an_origin_that_is_repeated_may_not() -> None:
+def test_repeated_origin_is_refused() -> None:
     assert ORIGINS.allowed([BASE_URL.encode()] * 2, loopback=True) is None
 
 
 @pytest.mark.parametrize("origin", [b"https://any.example", b"null", b"vscode-webview://x"])
-def test_the_operator_may_allow_all(origin: bytes) -> None:
+def test_star_allows_all_origins(origin: bytes) -> None:
     origins = Origins(BASE_URL, ["https://app.example.com", "*"])
     assert b"*" == origins.allowed([origin], loopback=False)
 
@@ -124,12 +124,12 @@ def test_origin_of_another_app_is_refused(origin: bytes) -> None:
 
 
 def test_loopback_origin_of_an_app_is_refused() -> None:
-    """Any app may use such a name for its pages: only web pages of this machine are known by it."""
+    """Any app may use this name for its pages, so it identifies only web pages of this machine."""
     assert ORIGINS.allowed([b"capacitor://localhost"], loopback=True) is None
 
 
 @given(st.binary(max_size=40))
-def test_nothing_made_up_may(origin: bytes) -> None:
+def test_any_bytes_are_no_allowed_origin(origin: bytes) -> None:
     assert ORIGINS.allowed([origin], loopback=False) is None
 
 
@@ -152,7 +152,7 @@ def test_nothing_made_up_may(origin: bytes) -> None:
         b"reviews.internal:80",
     ],
 )
-def test_a_listener_on_loopback_is_asked_by_its_names(host: bytes) -> None:
+def test_own_and_loopback_names_are_served_on_loopback(host: bytes) -> None:
     assert Hosts(BASE_URL, ["Reviews.internal"]).allow(host, loopback=True)
 
 
@@ -175,8 +175,8 @@ def test_a_listener_on_loopback_is_asked_by_its_names(host: bytes) -> None:
     ],
 )
 @pytest.mark.parametrize("loopback", [True, False])
-def test_not_by_other_names(host: bytes, loopback: bool) -> None:  # noqa: FBT001
-    """A page of evil.example could ask, whose name now leads here (DNS rebinding)."""
+def test_other_name_is_not_served(host: bytes, loopback: bool) -> None:  # noqa: FBT001
+    """DNS rebinding: evil.example resolves to this machine."""
     assert not Hosts(BASE_URL).allow(host, loopback=loopback)
 
 
@@ -192,23 +192,23 @@ def test_not_by_other_names(host: bytes, loopback: bool) -> None:  # noqa: FBT00
         (b"[::1]", False),
     ],
 )
-def test_elsewhere_only_the_operators_names_are_served(host: bytes, served: bool) -> None:  # noqa: FBT001
+def test_only_configured_names_are_served_elsewhere(host: bytes, served: bool) -> None:  # noqa: FBT001
     """S3."""
     assert served == Hosts(BASE_URL, ["Reviews.internal"]).allow(host, loopback=False)
 
 
 @pytest.mark.parametrize("loopback", [True, False])
-def test_no_browser_asks_without_a_name(loopback: bool) -> None:  # noqa: FBT001
+def test_request_without_a_name_is_served(loopback: bool) -> None:  # noqa: FBT001
     assert Hosts(BASE_URL).allow(None, loopback=loopback)
 
 
 @pytest.mark.parametrize("loopback", [True, False])
-def test_the_operator_may_allow_all_names(loopback: bool) -> None:  # noqa: FBT001
+def test_star_allows_all_names(loopback: bool) -> None:  # noqa: FBT001
     assert Hosts(BASE_URL, ["*"]).allow(b"evil.example", loopback=loopback)
 
 
 @pytest.mark.parametrize("base_url", ["http://[2001:db8::1]:8080", "http://10.0.0.1"])
-def test_the_own_name_may_be_an_address(base_url: str) -> None:
+def test_own_name_may_be_an_address(base_url: str) -> None:
     host = base_url.removeprefix("http://")
     assert Hosts(base_url).allow(host.encode(), loopback=False)
     assert Origins(base_url).allowed([base_url.encode()], loopback=False)

@@ -1,4 +1,4 @@
-"""Requests taken out of bytes: however they are cut, the same ones (RFC 9112 2 to 7, S1 to S3)."""
+"""The parser takes the same requests out of bytes however they are cut (RFC 9112 2 to 7, S1 to S3)."""
 
 from itertools import pairwise
 
@@ -34,24 +34,24 @@ BAD = (
 
 
 def cap(method: bytes, path: bytes) -> Cap:
-    """A hub, an endpoint that refuses by itself, and reads."""
+    """Return the limits of a hub, of an endpoint that refuses large bodies itself, and of reads."""
     if path == b"/mcp":
         return Cap(ROOM, problems.CONTENT_TOO_LARGE, truncates=True)
     return Cap(ROOM if path == b"/hub" else 0, problems.CONTENT_TOO_LARGE)
 
 
-def taken(*pieces: bytes, parser: RequestParser | None = None) -> list[Request | str]:
-    """The requests in some pieces, and how it ended where it did."""
+def parsed(*pieces: bytes, parser: RequestParser | None = None) -> list[Request | str]:
+    """Return the requests in some pieces, and the title of a refusal."""
     parser = parser or RequestParser(cap)
-    found: list[Request | str] = []
+    requests: list[Request | str] = []
     for piece in pieces:
         parser.buffer += piece
         try:
-            while parser.buffer and (asked := parser.next_request()) is not None:
-                found.append(asked)
+            while parser.buffer and (request := parser.next_request()) is not None:
+                requests.append(request)
         except RefusedError as refused:
-            return [*found, refused.problem.title]
-    return found
+            return [*requests, refused.problem.title]
+    return requests
 
 
 def cut(data: bytes, places: list[int]) -> list[bytes]:
@@ -61,81 +61,79 @@ def cut(data: bytes, places: list[int]) -> list[bytes]:
 
 @example([TOO_LARGE, b"get / HTTP/1.1\r\n"], [len(TOO_LARGE)])
 @given(st.lists(st.sampled_from((*GOOD, *BAD)), max_size=4), st.lists(st.integers(0, 999)))
-def test_requests_are_the_same_however_they_are_cut(
-    several: list[bytes], places: list[int]
-) -> None:
+def test_requests_do_not_depend_on_cuts(several: list[bytes], places: list[int]) -> None:
     data = b"".join(several)
-    assert taken(data) == taken(*cut(data, places))
+    assert parsed(data) == parsed(*cut(data, places))
 
 
 @pytest.mark.parametrize("data", GOOD)
-def test_a_request_is_taken_whole(data: bytes) -> None:
-    (asked,) = taken(data + READ)[:1]
-    assert isinstance(asked, Request)
+def test_request_ends_where_the_next_begins(data: bytes) -> None:
+    (request,) = parsed(data + READ)[:1]
+    assert isinstance(request, Request)
     body = b"hello" if b"hello" in data else b""
-    assert (b"x", body) == (asked.authority, asked.body)
-    assert 2 == len(taken(data + READ))
+    assert (b"x", body) == (request.authority, request.body)
+    assert 2 == len(parsed(data + READ))
 
 
 @pytest.mark.parametrize("data", BAD)
-def test_what_is_no_request_is_refused_at_once_and_nothing_follows_it(data: bytes) -> None:
-    (*before, refusal) = taken(READ + data + READ)
+def test_malformed_request_is_refused_and_ends_parsing(data: bytes) -> None:
+    (*before, refusal) = parsed(READ + data + READ)
     assert 1 == len(before)
     assert isinstance(refusal, str)
-    assert refusal == taken(*(bytes([byte]) for byte in data))[-1]
+    assert refusal == parsed(*(bytes([byte]) for byte in data))[-1]
 
 
-def test_more_of_a_body_than_may_come_is_its_routes_business_where_that_is_so() -> None:
-    (asked,) = taken(TOO_MUCH)
-    assert isinstance(asked, Request)
-    assert (True, b"") == (asked.truncated, asked.body)
+def test_too_large_body_is_truncated_if_the_route_refuses_it() -> None:
+    (request,) = parsed(TOO_MUCH)
+    assert isinstance(request, Request)
+    assert (True, b"") == (request.truncated, request.body)
 
 
 @pytest.mark.parametrize(
     "size", [MAX_LINE, MAX_LINE + 1], ids=["of the greatest length", "a byte longer"]
 )
-def test_a_request_line_has_its_limit_wherever_it_is_cut(size: int) -> None:
+def test_limit_of_a_request_line_does_not_depend_on_cuts(size: int) -> None:
     line = b"GET /" + (size - 14) * b"a" + b" HTTP/1.1"
     data = line + b"\r\nHost: x\r\n\r\n"
     expected = problems.URI_TOO_LONG.title if len(line) > MAX_LINE else None
     for place in (size - 1, size, size + 1, size + 2, len(data) - 1, len(data)):
-        (found,) = taken(data[:place], data[place:])
-        assert expected == (found if isinstance(found, str) else None)
+        (request,) = parsed(data[:place], data[place:])
+        assert expected == (request if isinstance(request, str) else None)
 
 
 @pytest.mark.parametrize("size", [MAX_HEAD, MAX_HEAD + 1])
-def test_fields_have_their_limit_wherever_they_are_cut(size: int) -> None:
+def test_limit_of_fields_does_not_depend_on_cuts(size: int) -> None:
     fields = b"Host: x\r\nA: " + (size - 14) * b"a" + b"\r\n"
     data = b"GET / HTTP/1.1\r\n" + fields + b"\r\n"
     expected = problems.FIELDS_TOO_LARGE.title if len(fields) > MAX_HEAD else None
     assert size == len(fields)
     for place in range(len(data) - 6, len(data) + 1):
-        (found,) = taken(data[:place], data[place:])
-        assert expected == (found if isinstance(found, str) else None)
+        (request,) = parsed(data[:place], data[place:])
+        assert expected == (request if isinstance(request, str) else None)
 
 
-def test_the_stage_tells_what_has_begun_to_come() -> None:
+def test_state_is_the_part_that_is_coming() -> None:
     parser = RequestParser(cap)
-    stages: list[str] = []
+    states: list[str] = []
     for byte in b"\r\n" + SENT:
-        assert not stages or stages[-1] != "whole"
-        stages.append("whole" if taken(bytes([byte]), parser=parser) else str(parser.state))
-    assert [str(NOTHING)] * 2 == stages[:2]
-    assert [str(HEAD)] * (len(SENT) - 6) == stages[2 : len(SENT) - 4]
-    assert [*[str(BODY)] * 5, "whole"] == stages[len(SENT) - 4 :]
+        assert not states or states[-1] != "complete"
+        states.append("complete" if parsed(bytes([byte]), parser=parser) else str(parser.state))
+    assert [str(NOTHING)] * 2 == states[:2]
+    assert [str(HEAD)] * (len(SENT) - 6) == states[2 : len(SENT) - 4]
+    assert [*[str(BODY)] * 5, "complete"] == states[len(SENT) - 4 :]
 
 
-def test_a_client_that_waits_for_leave_is_known() -> None:
+def test_client_that_expects_100_is_recognized() -> None:
     parser = RequestParser(cap)
     head = SENT[:-9] + b"\r\nExpect: 100-continue\r\n\r\n"
-    assert ([], True) == (taken(head, parser=parser), parser.awaited)
-    assert ([], False) == (taken(head + b"h"), RequestParser(cap).awaited)
+    assert ([], True) == (parsed(head, parser=parser), parser.awaits_continue)
+    assert ([], False) == (parsed(head + b"h"), RequestParser(cap).awaits_continue)
 
 
-def test_a_head_that_comes_byte_by_byte_is_looked_at_once() -> None:
-    def taking(size: int) -> Thunk:
+def test_head_in_single_bytes_takes_linear_time() -> None:
+    def parsing(size: int) -> Thunk:
         data = b"GET / HTTP/1.1\r\nHost: x\r\nA: %b\r\n\r\n" % (min(size, 16_000) * b"a")
         pieces = [bytes([byte]) for byte in data]
-        return lambda: taken(*pieces)
+        return lambda: parsed(*pieces)
 
-    assert_linear(taking)
+    assert_linear(parsing)

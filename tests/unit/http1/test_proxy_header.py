@@ -1,4 +1,4 @@
-"""Whose connection it is, where a proxy says so first (S6; haproxy.org, proxy-protocol.txt)."""
+"""The header of the PROXY protocol, and connections that begin with it (S6; haproxy.org, proxy-protocol.txt)."""
 
 import socket
 import struct
@@ -19,7 +19,7 @@ SIGNATURE = b"\r\n\r\n\x00\r\nQUIT\n"
 
 
 def line(host: str = "192.0.2.1") -> bytes:
-    """Version 1, of a client."""
+    """Return a header of version 1."""
     family, target = ("TCP6", "::1") if ":" in host else ("TCP4", "198.51.100.1")
     return f"PROXY {family} {host} {target} 50000 443\r\n".encode()
 
@@ -27,7 +27,7 @@ def line(host: str = "192.0.2.1") -> bytes:
 def binary(
     host: str = "192.0.2.1", command: int = 0x21, family: int | None = None, more: bytes = b""
 ) -> bytes:
-    """Version 2, of a client."""
+    """Return a header of version 2."""
     kind = socket.AF_INET6 if ":" in host else socket.AF_INET
     address = socket.inet_pton(kind, host)
     rest = 2 * address + struct.pack("!HH", 50000, 443) + more
@@ -93,24 +93,24 @@ REFUSED = [
 
 @pytest.mark.parametrize("rest", [b"", b"GET / HTTP/1.1\r\n", b"PROXY UNKNOWN\r\n"])
 @pytest.mark.parametrize(("data", "host"), NAMED)
-def test_a_proxy_names_the_client(data: bytes, host: str, rest: bytes) -> None:
+def test_header_has_the_address_of_the_client(data: bytes, host: str, rest: bytes) -> None:
     assert ProxyHeader((host, 50000), len(data)) == read_header(data + rest)
 
 
 @pytest.mark.parametrize("data", UNNAMED)
-def test_a_proxy_may_speak_for_itself_or_know_no_client(data: bytes) -> None:
+def test_header_may_have_no_client(data: bytes) -> None:
     assert ProxyHeader(None, len(data)) == read_header(data + b"x")
 
 
 @pytest.mark.parametrize("data", REFUSED)
-def test_all_else_is_refused(data: bytes) -> None:
+def test_malformed_header_is_refused(data: bytes) -> None:
     with pytest.raises(RefusedError) as refused:
         read_header(data)
     assert problems.NOT_PROXIED is refused.value.problem
 
 
 @pytest.mark.parametrize("data", [*UNNAMED, *(data for data, _ in NAMED[:-1])])
-def test_more_is_waited_for_wherever_it_is_cut(data: bytes) -> None:
+def test_incomplete_header_is_waited_for(data: bytes) -> None:
     assert {None} == {read_header(data[:at]) for at in range(len(data))}
 
 
@@ -118,9 +118,7 @@ def test_more_is_waited_for_wherever_it_is_cut(data: bytes) -> None:
     st.sampled_from([b"", b"PROXY ", b"PROXY TCP4 ", SIGNATURE, SIGNATURE + b"\x21\x11\0"]),
     st.binary(max_size=130),
 )
-def test_any_bytes_are_read_or_refused_and_never_waited_for_in_vain(
-    begin: bytes, data: bytes
-) -> None:
+def test_any_bytes_are_parsed_refused_or_shorter_than_a_header(begin: bytes, data: bytes) -> None:
     try:
         header = read_header(begin + data)
     except RefusedError:
@@ -136,51 +134,44 @@ def test_any_bytes_are_read_or_refused_and_never_waited_for_in_vain(
 
 @pytest.fixture
 def listener() -> Iterator[MemoryListener]:
-    one = MemoryListener(hosts=Hosts(BASE_URL), per_client=2)
-    yield one
-    one.close()
+    listener = MemoryListener(hosts=Hosts(BASE_URL), per_client=2)
+    yield listener
+    listener.close()
 
 
-def asked(host: str = "reviews.example") -> bytes:
+def get(host: str = "reviews.example") -> bytes:
     return ask().replace(b"Host: a", f"Host: {host}".encode())
 
 
 @pytest.mark.parametrize("header", [line("192.0.2.7"), binary("192.0.2.7")])
-def test_a_request_is_the_clients_that_was_named(listener: MemoryListener, header: bytes) -> None:
+def test_request_has_the_address_of_the_header(listener: MemoryListener, header: bytes) -> None:
     clients = [listener.connect("127.0.0.1", proxied=True) for _ in range(3)]
-    clients[0].send(header, asked(), asked())
-    clients[1].send(header + asked() + asked())
-    data = header + asked() + asked()
+    clients[0].send(header, get(), get())
+    clients[1].send(header + get() + get())
+    data = header + get() + get()
     listener.connections.limits = ConnectionLimits()
     clients[2].send(*(data[at : at + 1] for at in range(len(data))))
 
     for client in clients:
         assert [200, 200] == client.statuses
     assert {("192.0.2.7", False)} == {
-        (each.client, each.loopback) for each in listener.routes.asked
+        (request.client, request.loopback) for request in listener.routes.requests
     }
 
 
-def test_the_header_is_no_part_of_a_request_that_comes_again(listener: MemoryListener) -> None:
-    client = listener.connect("127.0.0.1", proxied=True)
-    client.send(line() + asked(), line() + asked())
-
-    assert [200, 400] == client.statuses
-
-
 @pytest.mark.parametrize("header", [line("127.0.0.1"), line("::1"), UNNAMED[0], UNNAMED[3]])
-def test_only_a_client_on_this_machine_may_use_its_names(
+def test_names_of_this_machine_are_served_only_to_local_clients(
     listener: MemoryListener, header: bytes
 ) -> None:
-    """The proxy, which is, may for itself: it looks whether we are there."""
-    own, other = (listener.connect("127.0.0.1", proxied=True) for _ in range(2))
-    own.send(header + asked("localhost"))
-    other.send(line() + asked("localhost"))
+    """A proxy on this machine may use them for its health checks."""
+    local, remote = (listener.connect("127.0.0.1", proxied=True) for _ in range(2))
+    local.send(header + get("localhost"))
+    remote.send(line() + get("localhost"))
 
-    assert ([200], [421]) == (own.statuses, other.statuses)
+    assert ([200], [421]) == (local.statuses, remote.statuses)
 
 
-def test_each_client_has_its_own_limit_and_the_proxy_none(listener: MemoryListener) -> None:
+def test_connections_are_limited_by_client_and_not_by_proxy(listener: MemoryListener) -> None:
     def connect(host: str) -> Client:
         client = listener.connect("127.0.0.1", proxied=True)
         client.send(line(host))
@@ -195,8 +186,10 @@ def test_each_client_has_its_own_limit_and_the_proxy_none(listener: MemoryListen
 
 
 @pytest.mark.parametrize("silent", [b"", b"PRO", SIGNATURE])
-def test_until_then_a_connection_is_its_peers(listener: MemoryListener, silent: bytes) -> None:
-    """Who says nothing may have as many as anybody."""
+def test_connection_counts_for_its_peer_until_the_header(
+    listener: MemoryListener, silent: bytes
+) -> None:
+    """Silent connections are limited like those of any client."""
     clients = [listener.connect("192.0.2.9", proxied=True) for _ in range(2)]
     for client in clients:
         client.send(silent)
@@ -207,14 +200,14 @@ def test_until_then_a_connection_is_its_peers(listener: MemoryListener, silent: 
     assert b"" == listener.connect("192.0.2.9", proxied=True).received
 
 
-def test_a_proxy_that_is_known_may_have_any_number(listener: MemoryListener) -> None:
+def test_connections_of_a_trusted_proxy_are_not_limited(listener: MemoryListener) -> None:
     assert 5 * [b""] == [listener.connect(PROXY, proxied=True).received for _ in range(5)]
 
 
 @pytest.mark.parametrize(
     "drip", [b"", b"PROXY TCP4 192.0.2.1 ", SIGNATURE + b"\x21\x11\1\0" + bytes(9)]
 )
-def test_a_header_that_does_not_come_ends_the_connection_and_nothing_puts_that_off(
+def test_connection_without_a_header_is_closed_at_the_deadline(
     listener: MemoryListener, drip: bytes
 ) -> None:
     client = listener.connect("127.0.0.1", proxied=True)
@@ -226,7 +219,7 @@ def test_a_header_that_does_not_come_ends_the_connection_and_nothing_puts_that_o
     assert b"" == client.received
 
 
-def test_from_then_on_it_is_a_connection_like_any_other(listener: MemoryListener) -> None:
+def test_idle_time_begins_with_the_header(listener: MemoryListener) -> None:
     client = listener.connect("127.0.0.1", proxied=True)
     listener.wait(9)
     client.send(line())
@@ -236,8 +229,8 @@ def test_from_then_on_it_is_a_connection_like_any_other(listener: MemoryListener
     assert client.line.closed
 
 
-@pytest.mark.parametrize("data", [b"GET / HTTP/1.1\r\nHost: a\r\n\r\n", b"PROXY x\r\n" + asked()])
-def test_without_a_header_nothing_is_answered_but_why(
+@pytest.mark.parametrize("data", [b"GET / HTTP/1.1\r\nHost: a\r\n\r\n", b"PROXY x\r\n" + get()])
+def test_request_without_a_header_is_refused_with_the_reason(
     listener: MemoryListener, data: bytes
 ) -> None:
     client = listener.connect("127.0.0.1", proxied=True)
@@ -246,21 +239,21 @@ def test_without_a_header_nothing_is_answered_but_why(
     assert [400] == client.statuses
     assert problems.NOT_PROXIED.detail in client.texts[0]
     assert client.line.half_closed
-    assert [] == listener.routes.asked
+    assert [] == listener.routes.requests
 
 
-def test_those_who_have_said_nothing_make_room_first(listener: MemoryListener) -> None:
+def test_connection_without_a_header_is_closed_first_when_full(listener: MemoryListener) -> None:
     listener.connections.limits = ConnectionLimits(connections=2)
     silent, asking = (listener.connect("127.0.0.1", proxied=True) for _ in range(2))
     silent.send(b"PROXY ")
-    asking.send(line() + asked()[:-2])
+    asking.send(line() + get()[:-2])
     newest = listener.connect("127.0.0.1", proxied=True)
-    newest.send(line("192.0.2.2") + asked())
+    newest.send(line("192.0.2.2") + get())
 
     assert ([200], True, False) == (newest.statuses, silent.line.aborted, asking.line.closed)
 
 
-def test_a_client_that_leaves_before_it_is_named_is_closed(listener: MemoryListener) -> None:
+def test_half_closed_client_without_a_header_is_closed(listener: MemoryListener) -> None:
     client = listener.connect("127.0.0.1", proxied=True)
     client.send(b"PROXY TCP4")
     client.finish()
@@ -268,12 +261,12 @@ def test_a_client_that_leaves_before_it_is_named_is_closed(listener: MemoryListe
     assert b"" == client.received
 
 
-def test_who_is_named_as_the_daemon_stops_may_ask_once_more(listener: MemoryListener) -> None:
+def test_client_with_a_header_during_the_drain_is_answered_once(listener: MemoryListener) -> None:
     client = listener.connect("127.0.0.1", proxied=True)
     ended = listener.drain()
     client.send(line())
     listener.wait(0.5)
-    client.send(asked())
+    client.send(get())
 
     assert [(200, True)] == [(answer.status, answer.closes) for answer in client.answers()]
     assert ["ended"] == ended

@@ -1,4 +1,4 @@
-"""When a failed delivery is tried again (contract 5, H14)."""
+"""Delays before a failed delivery is retried (contract 5, H14)."""
 
 import pytest
 from hypothesis import given
@@ -18,7 +18,7 @@ def test_waits_vary_by_a_fifth(chance: float, expected: tuple[int, int]) -> None
     assert expected == waits(DELAYS, 0.2, lambda: chance)
 
 
-def test_each_wait_varies_by_itself() -> None:
+def test_each_wait_varies_independently() -> None:
     chances = iter((0.0, 1.0))
 
     assert (48_000, 2_160_000) == waits(DELAYS, 0.2, lambda: next(chances))
@@ -30,12 +30,12 @@ def test_each_wait_varies_by_itself() -> None:
     st.floats(0, 1),
     st.integers(0, MAX_RETRY_AFTER),
 )
-def test_a_wait_lies_between_its_bounds_and_is_never_shorter_than_asked(
-    delays: tuple[float, float], jitter: float, chance: float, asked: int
+def test_wait_is_within_its_bounds_and_not_shorter_than_requested(
+    delays: tuple[float, float], jitter: float, chance: float, requested: int
 ) -> None:
-    for delay, wait in zip(delays, waits(delays, jitter, lambda: chance, asked), strict=True):
+    for delay, wait in zip(delays, waits(delays, jitter, lambda: chance, requested), strict=True):
         least, most = delay * (1 - jitter) * 1000, delay * (1 + jitter) * 1000
-        assert max(least - 1, asked) <= wait <= max(most + 1, asked)
+        assert max(least - 1, requested) <= wait <= max(most + 1, requested)
 
 
 @pytest.mark.parametrize(
@@ -74,5 +74,5 @@ def test_retry_after_is_seconds_or_a_date_and_an_hour_at_most(
 
 
 @given(st.binary(max_size=40), st.integers(0, 4 * 10**12))
-def test_whatever_it_says_is_a_wait(value: bytes, now: int) -> None:
+def test_any_retry_after_gives_a_wait(value: bytes, now: int) -> None:
     assert 0 <= retry_after(value, now) <= MAX_RETRY_AFTER

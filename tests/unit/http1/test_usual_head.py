@@ -1,4 +1,4 @@
-"""A usual head is read as any other, only quicker: whatever is read here is read alike there."""
+"""The parser of usual heads agrees with the parser of all heads."""
 
 import pytest
 from hypothesis import given
@@ -10,7 +10,7 @@ from tests.support.examples import examples
 from tests.unit.http1.test_head import FIELDS, HOST, LINES
 
 USUAL = b"GET /a?b=c HTTP/1.1\r\nHost: localhost\r\nUser-Agent: d\r\n\r\n"
-NAMES = [name for each in sorted(READ) for name in (each, each.title(), each.upper())]
+NAMES = [spelling for name in sorted(READ) for spelling in (name, name.title(), name.upper())]
 NEAR = [*NAMES, *(name[:-1] for name in NAMES), *(name + b"s" for name in NAMES), b"a", b"X", b"c"]
 VALUES = [b"", b" ", b"close", b"a, b", b"*", b'"a"', b" b ", b"\tb\t", b"\xff", b"\0", b"1", b"0"]
 READ_FIELDS = st.lists(
@@ -25,29 +25,29 @@ HOSTS = st.sampled_from(
 
 
 def read(data: bytes) -> tuple[RequestLine, Fields, int] | None:
-    """What the reader of all heads makes of one; None where it refuses it."""
+    """Return the result of the parser of all heads; None if the head is refused."""
     head, _, _ = data.partition(b"\r\n\r\n")
     line, _, fields = (head + b"\r\n").partition(b"\r\n")
     try:
-        asked = read_line(line)
-        return asked, read_fields(fields, old=asked.old), len(head) + 4
+        request_line = read_line(line)
+        return request_line, read_fields(fields, old=request_line.old), len(head) + 4
     except RefusedError:
         return None
 
 
 def agree(data: bytes) -> bool:
-    """Hold both to the same result; whether the head is usual."""
-    found = read_usual(data)
-    if found is None:
+    """Check that both parsers agree; returns whether the head is usual."""
+    usual = read_usual(data)
+    if usual is None:
         return False
-    method, path, query, fields, end = found
+    method, path, query, fields, end = usual
     assert (RequestLine(method, path, query, None, old=False), fields, end) == read(data)
     return True
 
 
 @examples(200)
 @given(LINES, FIELDS | READ_FIELDS, HOSTS, READ_FIELDS, st.sampled_from([b"", b"GET / HTTP/1.1"]))
-def test_what_is_usual_is_read_as_everything_is(
+def test_both_parsers_agree_on_any_head(
     line: bytes, fields: bytes, host: bytes, more: bytes, rest: bytes
 ) -> None:
     agree(line + b"\r\n" + fields + host + more + b"\r\n" + rest)
@@ -55,12 +55,14 @@ def test_what_is_usual_is_read_as_everything_is(
 
 @examples(200)
 @given(READ_FIELDS, READ_FIELDS, st.sampled_from([b"GET", b"HEAD", b"POST"]))
-def test_what_is_usual_is_sound(before: bytes, after: bytes, method: bytes) -> None:
+def test_both_parsers_agree_on_well_formed_heads(
+    before: bytes, after: bytes, method: bytes
+) -> None:
     agree(method + b" /a HTTP/1.1\r\n" + before + HOST + after + b"\r\n")
 
 
 @given(st.integers(0, len(USUAL)), st.binary(min_size=1, max_size=3))
-def test_a_byte_more_changes_no_reading(at: int, piece: bytes) -> None:
+def test_both_parsers_agree_on_a_usual_head_with_more_bytes(at: int, piece: bytes) -> None:
     agree(USUAL[:at] + piece + USUAL[at:])
 
 
@@ -75,22 +77,22 @@ def test_a_byte_more_changes_no_reading(at: int, piece: bytes) -> None:
         *(b"If-Modified-Since: Sun, 06 Nov 1994 08:49:37 GMT", b"TE: trailers", b"Content-MD5: a"),
     ],
 )
-def test_what_clients_send_is_usual(line: bytes) -> None:
+def test_heads_of_clients_are_usual(line: bytes) -> None:
     assert agree(USUAL[:-2] + line + b"\r\n\r\n")
     assert agree(USUAL[:-2].replace(b"GET", b"POST") + line + b"\r\n\r\n")
 
 
 @pytest.mark.parametrize("value", [b"", b"+3", b"3,3", b"3 3", 17 * b"0", b"0x3", b"\xb2", b"3\t"])
-def test_a_length_that_is_not_plain_is_not_usual(value: bytes) -> None:
+def test_malformed_length_is_not_usual(value: bytes) -> None:
     assert read_usual(USUAL[:-2] + b"Content-Length: " + value + b"\r\n\r\n") is None
 
 
-def test_a_head_is_not_read_before_it_is_whole() -> None:
+def test_incomplete_head_is_not_usual() -> None:
     assert [] == [size for size in range(len(USUAL)) if read_usual(USUAL[:size]) is not None]
 
 
 @pytest.mark.parametrize("name", sorted(READ))
-def test_what_is_said_twice_is_not_usual(name: bytes) -> None:
+def test_repeated_field_is_not_usual(name: bytes) -> None:
     line = name.title() + b": 1\r\n"
     assert read_usual(USUAL[:-2] + line + line + b"\r\n") is None
 
@@ -101,12 +103,12 @@ def test_what_is_said_twice_is_not_usual(name: bytes) -> None:
         *(b"Transfer-Encoding", b"Expect", b"If-Match", b"If-Unmodified-Since"),
     ],
 )
-def test_what_needs_more_than_a_look_is_not_usual(name: bytes) -> None:
+def test_fields_that_need_more_checks_are_not_usual(name: bytes) -> None:
     for spelling in (name, name.lower(), name.upper()):
         assert read_usual(USUAL[:-2] + spelling + b": 0\r\n\r\n") is None
 
 
-def test_a_large_head_is_not_usual() -> None:
+def test_large_head_is_not_usual() -> None:
     room = MAX_SIZE - len(USUAL) - len(b"A:\r\n")
     assert agree(USUAL[:-2] + b"A:" + room * b"b" + b"\r\n\r\n")
     assert not agree(USUAL[:-2] + b"A:" + room * b"b" + b"b\r\n\r\n")

@@ -1,8 +1,7 @@
-"""One connection in memory: what is answered, in which order, and what of it the client is sent.
+"""One connection in memory: its responses and their order, its end, refusals and bodies.
 
-Both ways are tested, the quick look-up and what stands for Klein. ``test_head`` and
-``test_bodies`` prove the grammar, ``test_channel_time`` the deadlines, ``test_channel_pressure`` what
-happens when clients send or take more or less than they should, ``test_channel_bytes`` any bytes at all.
+``test_connection_time`` has the deadlines, ``test_connection_pressure`` clients that send or take too much or too
+little, ``test_connection_bytes`` any bytes. The grammar is in tests/unit/http1 and tests/wire_corpus.
 """
 
 from collections.abc import Iterator
@@ -12,13 +11,12 @@ from twisted.internet.defer import CancelledError, Deferred
 from twisted.logger import capturedLogs
 
 from reviewsd.http1 import problems, urls
-from reviewsd.http1.hosts import Hosts
 from reviewsd.http1.problems import Problem
 from reviewsd.http1.request import Request
 from reviewsd.http1.responses import Response
 from reviewsd.server.connections import ConnectionLimits
 from reviewsd.server.site import Answer
-from tests.support.connections import BASE_URL, LARGE, REPLIES, Client, MemoryListener, ask
+from tests.support.connections import LARGE, REPLIES, MemoryListener, ask
 
 HUB, MCP = urls.HUB, urls.MCP
 CLOSE = "Connection: close"
@@ -26,9 +24,9 @@ CLOSE = "Connection: close"
 
 @pytest.fixture
 def listener() -> Iterator[MemoryListener]:
-    one = MemoryListener()
-    yield one
-    one.close()
+    listener = MemoryListener()
+    yield listener
+    listener.close()
 
 
 def posted(path: str, body: bytes, *fields: str) -> bytes:
@@ -43,7 +41,7 @@ def chunked(path: str, *chunks: bytes) -> bytes:
 # Answers ------------------------------------------------------------------------------------------
 
 
-def test_an_answer_begins_with_the_same_fields_for_all(listener: MemoryListener) -> None:
+def test_response_begins_with_server_and_date(listener: MemoryListener) -> None:
     client = listener.connect()
     client.send(ask())
 
@@ -53,16 +51,16 @@ def test_an_answer_begins_with_the_same_fields_for_all(listener: MemoryListener)
     assert (200, b"/now\n", False) == (answer.status, answer.body, answer.closes)
 
 
-def test_the_answer_to_head_is_that_to_get_without_its_body(listener: MemoryListener) -> None:
+def test_head_is_answered_like_get_without_the_body(listener: MemoryListener) -> None:
     client = listener.connect()
     client.send(ask(), ask(method="HEAD"), ask())
 
-    got, headed, _ = client.answers(heads=(1,))
-    assert got.values("Content-Length") == headed.values("Content-Length") == ["5"]
-    assert b"" == headed.body
+    full, head, _ = client.answers(heads=(1,))
+    assert full.values("Content-Length") == head.values("Content-Length") == ["5"]
+    assert b"" == head.body
 
 
-def test_an_answer_may_take_its_time(listener: MemoryListener) -> None:
+def test_response_may_take_any_time(listener: MemoryListener) -> None:
     client = listener.connect()
     client.send(ask("/later"))
     listener.wait(600)
@@ -73,7 +71,7 @@ def test_an_answer_may_take_its_time(listener: MemoryListener) -> None:
     assert not client.line.closed
 
 
-def test_an_answer_of_http_1_0_is_the_last_and_says_so(listener: MemoryListener) -> None:
+def test_http_1_0_connection_is_closed_after_the_response(listener: MemoryListener) -> None:
     client = listener.connect()
     client.send(ask(version="1.0"))
 
@@ -91,7 +89,7 @@ def test_failing_route_is_answered_500(listener: MemoryListener) -> None:
     assert 1 == len([event for event in events if "log_failure" in event])
 
 
-def test_an_answer_that_fails_later_is_a_500_and_is_logged_once(listener: MemoryListener) -> None:
+def test_route_that_fails_later_is_answered_500_and_logged_once(listener: MemoryListener) -> None:
     client = listener.connect()
     client.send(ask("/later"))
     with capturedLogs() as events:
@@ -102,7 +100,7 @@ def test_an_answer_that_fails_later_is_a_500_and_is_logged_once(listener: Memory
     assert isinstance(event["log_failure"].value, ValueError)
 
 
-def test_a_client_that_leaves_has_its_answer_cancelled(listener: MemoryListener) -> None:
+def test_answer_is_cancelled_when_its_client_leaves(listener: MemoryListener) -> None:
     client = listener.connect()
     client.send(ask("/later"))
     (later,) = listener.routes.waiting
@@ -115,13 +113,11 @@ def test_a_client_that_leaves_has_its_answer_cancelled(listener: MemoryListener)
     assert [] == [event for event in events if "log_failure" in event]
 
 
-def test_an_answer_that_comes_when_the_client_has_left_is_nothing_to_anybody() -> None:
+def test_response_after_the_client_has_left_is_dropped() -> None:
     """A route may catch its cancellation."""
-    listener, done = (
-        MemoryListener(),
-        Deferred[Response](lambda deferred: deferred.callback(Response(204, b""))),
-    )
-    listener.routes.respond = lambda _asked: done
+    listener = MemoryListener()
+    answer = Deferred[Response](lambda deferred: deferred.callback(Response(204, b"")))
+    listener.routes.respond = lambda _request: answer
     client = listener.connect()
     client.send(ask())
     client.line.leave()
@@ -130,13 +126,13 @@ def test_an_answer_that_comes_when_the_client_has_left_is_nothing_to_anybody() -
     listener.close()
 
 
-def test_an_answer_that_somebody_else_cancels_is_a_500() -> None:
-    """So that the client need not wait for ever."""
-    listener, done = MemoryListener(), Deferred[Response]()
-    listener.routes.respond = lambda _asked: done
+def test_answer_cancelled_by_its_route_is_500() -> None:
+    """Otherwise the client would wait for ever."""
+    listener, answer = MemoryListener(), Deferred[Response]()
+    listener.routes.respond = lambda _request: answer
     client = listener.connect()
     client.send(ask())
-    done.errback(CancelledError())
+    answer.errback(CancelledError())
 
     assert [500] == client.statuses
     listener.close()
@@ -145,7 +141,7 @@ def test_an_answer_that_somebody_else_cancels_is_a_500() -> None:
 # One after the other ------------------------------------------------------------------------------
 
 
-def test_a_connection_answers_one_request_after_the_other(listener: MemoryListener) -> None:
+def test_connection_answers_several_requests(listener: MemoryListener) -> None:
     client = listener.connect()
     client.send(ask(), ask()[:10], ask()[10:] + ask())
 
@@ -154,16 +150,7 @@ def test_a_connection_answers_one_request_after_the_other(listener: MemoryListen
     assert b"Connection:" not in client.received
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 7])
-def test_it_does_not_matter_how_a_request_is_cut(listener: MemoryListener, size: int) -> None:
-    data = posted(HUB, b"abc") + ask() + chunked(HUB, b"de", b"f") + b"\r\n" + ask("/x")
-    client = listener.connect()
-    client.send(*(data[at : at + size] for at in range(0, len(data), size)))
-
-    assert ["abc", "/now", "def", "/x"] == client.texts
-
-
-def test_what_is_pipelined_waits_for_the_answer_before_it(listener: MemoryListener) -> None:
+def test_pipelined_request_waits_for_the_response_before_it(listener: MemoryListener) -> None:
     client = listener.connect()
     client.send(ask("/1") + ask("/later") + ask("/2") + posted(HUB, b"abc"), ask("/3"))
     assert ["/1"] == client.texts
@@ -172,7 +159,7 @@ def test_what_is_pipelined_waits_for_the_answer_before_it(listener: MemoryListen
     assert ["/1", "/later", "/2", "abc", "/3"] == client.texts
 
 
-def test_a_body_is_no_part_of_what_comes_while_it_is_answered(listener: MemoryListener) -> None:
+def test_body_ends_before_pipelined_requests(listener: MemoryListener) -> None:
     client = listener.connect()
     client.send(posted("/later", b"abc") + ask("/1"), posted(HUB, b"de"))
     listener.routes.waiting.pop().answer()
@@ -180,13 +167,13 @@ def test_a_body_is_no_part_of_what_comes_while_it_is_answered(listener: MemoryLi
     assert ["abc", "/1", "de"] == client.texts
 
 
-def test_who_asks_much_at_once_lets_others_have_their_turn(listener: MemoryListener) -> None:
-    client, other = listener.connect(), listener.connect()
+def test_pipelining_client_does_not_delay_others(listener: MemoryListener) -> None:
+    client, second = listener.connect(), listener.connect()
     client.connection.dataReceived(500 * ask())
-    other.connection.dataReceived(ask())
+    second.connection.dataReceived(ask())
 
     assert 0 < client.received.count(b"HTTP/1.1 200") < 100
-    assert other.received
+    assert second.received
     assert 500 == len(client.answers())
 
 
@@ -199,22 +186,22 @@ def test_exception_in_a_queued_request_ends_only_its_connection(listener: Memory
         return listener.routes.respond_by_path(request)
 
     listener.routes.respond = respond
-    client, other = listener.connect(), listener.connect()
+    client, second = listener.connect(), listener.connect()
     with capturedLogs() as events:
         client.connection.dataReceived(ask() + ask("/broken"))
-        other.send(3 * ask())
+        second.send(3 * ask())
 
     (event,) = events
     assert isinstance(event["log_failure"].value, ZeroDivisionError)
     assert client.line.aborted
-    assert ["/now"] * 3 == other.texts
+    assert ["/now"] * 3 == second.texts
 
 
 @pytest.mark.parametrize("path", ["/now", "/soon"])
 def test_two_thousand_pipelined_requests_are_answered_in_order(
     path: str, listener: MemoryListener
 ) -> None:
-    """None of them inside another: Python would not go so deep."""
+    """Answering one request inside the call of another would exceed Python's recursion limit."""
     client = listener.connect()
     listener.connections.limits = ConnectionLimits(requests=100_000)
     client.send(ask("/later") + 1_000 * ask(path) + ask("/later") + 998 * ask(path))
@@ -226,7 +213,7 @@ def test_two_thousand_pipelined_requests_are_answered_in_order(
     assert expected == client.texts
 
 
-def test_the_last_answer_that_a_connection_may_have_says_so(listener: MemoryListener) -> None:
+def test_last_response_of_a_connection_has_connection_close(listener: MemoryListener) -> None:
     client = listener.connect()
     listener.connections.limits = ConnectionLimits(requests=3)
     client.send(3 * ask())
@@ -236,8 +223,8 @@ def test_the_last_answer_that_a_connection_may_have_says_so(listener: MemoryList
 
 
 @pytest.mark.parametrize("over", [ask(), b"\0"])
-def test_what_follows_the_last_answer_is_read_past(listener: MemoryListener, over: bytes) -> None:
-    """A closed connection would be reset by it, perhaps before the answer is read (RFC 9112 9.6)."""
+def test_bytes_after_the_last_request_are_skipped(listener: MemoryListener, over: bytes) -> None:
+    """Bytes to a closed connection reset it, perhaps before the client has read the response (RFC 9112 9.6)."""
     client = listener.connect()
     client.send(ask("/now", CLOSE) + over, over)
 
@@ -252,9 +239,7 @@ def test_what_follows_the_last_answer_is_read_past(listener: MemoryListener, ove
 
 
 @pytest.mark.parametrize("request_", [ask("/later"), posted("/later", b"abc")])
-def test_who_says_nothing_more_is_answered_all_the_same(
-    listener: MemoryListener, request_: bytes
-) -> None:
+def test_half_closed_client_is_answered(listener: MemoryListener, request_: bytes) -> None:
     client = listener.connect()
     client.send(request_)
     client.finish()
@@ -266,8 +251,10 @@ def test_who_says_nothing_more_is_answered_all_the_same(
 
 
 @pytest.mark.parametrize("before", [b"", ask("/later")])
-def test_but_not_for_ever(listener: MemoryListener, before: bytes) -> None:
-    """It may have left, and nobody else would notice."""
+def test_answer_to_a_half_closed_client_ends_at_the_idle_deadline(
+    listener: MemoryListener, before: bytes
+) -> None:
+    """A client that has left looks the same."""
     client = listener.connect()
     client.send(before + ask("/later"))
     client.finish()
@@ -284,7 +271,7 @@ def test_but_not_for_ever(listener: MemoryListener, before: bytes) -> None:
 
 
 @pytest.mark.parametrize("part", [b"", b"G", ask()[:-2], posted(HUB, b"abc")[:-1]])
-def test_all_that_was_asked_by_then_is_answered_and_no_part(
+def test_half_closed_client_is_answered_for_each_complete_request(
     listener: MemoryListener, part: bytes
 ) -> None:
     client = listener.connect()
@@ -300,7 +287,7 @@ def test_all_that_was_asked_by_then_is_answered_and_no_part(
 
 @pytest.mark.parametrize("before", [b"", ask()])
 @pytest.mark.parametrize("part", [b"", b"G", b"\r\n", ask()[:-2], posted(HUB, b"abc")[:-1]])
-def test_who_has_not_asked_to_the_end_is_closed_at_once(
+def test_half_closed_client_without_a_complete_request_is_closed(
     listener: MemoryListener, before: bytes, part: bytes
 ) -> None:
     client = listener.connect()
@@ -312,7 +299,7 @@ def test_who_has_not_asked_to_the_end_is_closed_at_once(
     assert set() == listener.connections.open
 
 
-def test_a_slow_reader_who_says_nothing_more_gets_all_of_it(listener: MemoryListener) -> None:
+def test_half_closed_slow_reader_gets_all_responses(listener: MemoryListener) -> None:
     client = listener.connect(slow=True)
     client.send(ask("/large") + ask("/2"))
     client.finish()
@@ -323,7 +310,7 @@ def test_a_slow_reader_who_says_nothing_more_gets_all_of_it(listener: MemoryList
     assert client.line.closed
 
 
-def test_so_does_one_whose_last_answer_it_was(listener: MemoryListener) -> None:
+def test_half_closed_slow_reader_gets_the_last_response(listener: MemoryListener) -> None:
     client = listener.connect(slow=True)
     client.send(ask("/large", CLOSE))
     client.finish()
@@ -333,7 +320,7 @@ def test_so_does_one_whose_last_answer_it_was(listener: MemoryListener) -> None:
     assert client.line.closed
 
 
-def test_nothing_is_waited_for_from_who_was_refused_and_says_nothing_more(
+def test_refused_client_that_half_closes_is_closed(
     listener: MemoryListener,
 ) -> None:
     client = listener.connect()
@@ -344,7 +331,7 @@ def test_nothing_is_waited_for_from_who_was_refused_and_says_nothing_more(
     assert client.line.closed
 
 
-def test_who_is_refused_when_it_says_nothing_more_is_told(listener: MemoryListener) -> None:
+def test_half_closed_client_gets_its_refusal(listener: MemoryListener) -> None:
     client = listener.connect()
     client.send(ask("/later") + b"\0\r\n")
     client.finish()
@@ -354,90 +341,13 @@ def test_who_is_refused_when_it_says_nothing_more_is_told(listener: MemoryListen
     assert client.line.closed
 
 
-# Fields from request to request -------------------------------------------------------------------
-
-
-def test_what_one_request_says_is_not_said_by_the_next(listener: MemoryListener) -> None:
-    client = listener.connect()
-    first, second = "Accept: b", "Accept: c"
-    client.send(ask("/1", first), ask("/2", second, "Origin: e"), ask("/3"), ask("/4", first))
-
-    asked = listener.routes.asked
-    assert [(b"b",), (b"c",), (), (b"b",)] == [each.lines(b"accept") for each in asked]
-    assert [(), (b"e",), (), ()] == [each.lines(b"origin") for each in asked]
-
-
-def test_the_same_fields_mean_another_thing_in_http_1_0(listener: MemoryListener) -> None:
-    client = listener.connect()
-    client.send(ask(), ask(version="1.0"))
-
-    assert [False, True] == [answer.closes for answer in client.answers()]
-
-
-def test_a_body_is_that_of_its_request_alone(listener: MemoryListener) -> None:
-    client = listener.connect()
-    client.send(posted(HUB, b"abc"), ask(), posted(HUB, b"def"))
-
-    assert [b"abc", b"", b"def"] == [asked.body for asked in listener.routes.asked]
-
-
-# Names --------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def named() -> Iterator[Client]:
-    """A connection to who is called reviews.example."""
-    listener = MemoryListener(hosts=Hosts(BASE_URL))
-    yield listener.connect()
-    listener.close()
-
-
-def hosted(host: str, path: str = "/now") -> bytes:
-    return ask(path).replace(b"Host: a", f"Host: {host}".encode())
-
-
-def test_who_asks_for_another_name_is_told_so_and_may_ask_again(named: Client) -> None:
-    named.send(hosted("evil.example"), hosted("reviews.example"), hosted("Reviews.Example:443"))
-
-    assert [421, 200, 200] == named.statuses
-    assert problems.MISDIRECTED.detail in named.texts[0]
-
-
-@pytest.mark.parametrize("path", [urls.HEALTH, MCP])
-def test_names_are_judged_again_behind_what_any_name_may_ask(named: Client, path: str) -> None:
-    """Probes know none, MCP judges by itself; neither opens the door for what follows."""
-    named.send(hosted("evil.example", path), hosted("evil.example"), hosted("reviews.example"))
-
-    assert [200, 421, 200] == named.statuses
-
-
-def test_a_name_that_was_served_serves_no_other(named: Client) -> None:
-    named.send(hosted("reviews.example") + hosted("evil.example") + hosted("evil.example"))
-
-    assert [200, 421, 421] == named.statuses
-
-
-def test_the_name_in_the_target_takes_the_place_of_host(named: Client) -> None:
-    """RFC 9112 3.2.2."""
-    named.send(hosted("reviews.example", "http://evil.example/now"))
-    named.send(hosted("evil.example", "https://reviews.example/now"))
-
-    assert [421, 200] == named.statuses
-
-
 # Refusals -----------------------------------------------------------------------------------------
 
 
-FIELD = b"A: b\r\n"
 REFUSED: list[tuple[tuple[bytes, ...], Problem]] = [
-    ((b"x" * 16_387,), problems.URI_TOO_LONG),
     ((b"x" * 10_000, b"x" * 10_000, b"x" * 10_000), problems.URI_TOO_LONG),
-    ((b"GET /" + b"x" * 16_400 + ask()[4:],), problems.URI_TOO_LONG),
-    ((ask()[:-2], b"A: " + b"b" * 16_385), problems.FIELDS_TOO_LARGE),
-    ((ask()[:-2], *[FIELD] * 3_000), problems.FIELDS_TOO_LARGE),
-    ((ask()[:-2] + FIELD * 600 + b"\r\n",), problems.FIELDS_TOO_LARGE),
+    ((ask()[:-2], *[b"A: b\r\n"] * 3_000), problems.FIELDS_TOO_LARGE),
     ((b"x\r\n", ask(), ask()), problems.NOT_HTTP),
-    ((b"GET / HTTP/1.1\nHost: a\n\n",), problems.NOT_HTTP),
     ((ask()[:-2] + b"Content-Length: 3\r\n", b"\r\n", b"abc", ask()), problems.CONTENT_TOO_LARGE),
     ((posted("/x", 65_537 * b"x"), ask()), problems.CONTENT_TOO_LARGE),
     ((chunked("/x", 65_536 * b"x", b"x"),), problems.CONTENT_TOO_LARGE),
@@ -450,7 +360,7 @@ REFUSED: list[tuple[tuple[bytes, ...], Problem]] = [
 
 @pytest.mark.parametrize(("pieces", "problem"), REFUSED)
 @pytest.mark.parametrize("before", [b"", ask(), ask(method="HEAD")], ids=["first", "GET", "HEAD"])
-def test_a_refusal_is_one_whole_response_and_the_last(
+def test_refusal_is_one_response_and_the_last(
     listener: MemoryListener, before: bytes, pieces: tuple[bytes, ...], problem: Problem
 ) -> None:
     client = listener.connect()
@@ -463,23 +373,11 @@ def test_a_refusal_is_one_whole_response_and_the_last(
     assert b"".join(refusal.body) == answers[-1].body
     names = [line.partition(b":")[0].decode() for line in refusal.block.split(b"\r\n")[:-1]]
     assert ["Server", "Date", *names, "Connection"] == [name for name, _ in answers[-1].fields]
-    assert bool(before) == len(listener.routes.asked)
+    assert bool(before) == len(listener.routes.requests)
 
 
-@pytest.mark.parametrize(
-    "rest", [b"Content-Length: 3\r\n\r\nabc", b"A b: c\r\n\r\n", 3_000 * FIELD, b"A\n\r\n\r\n"]
-)
-def test_the_refusal_of_head_has_no_body(listener: MemoryListener, rest: bytes) -> None:
-    """RFC 9110 9.3.2; a body would be taken for the next response."""
-    client = listener.connect()
-    client.send(ask(method="HEAD")[:-2], rest)
-
-    (answer,) = client.answers(heads=(0,))
-    assert answer.closes
-
-
-def test_who_is_refused_is_read_past_for_a_while(listener: MemoryListener) -> None:
-    """A closed connection would be reset by what still comes, perhaps before the answer is read."""
+def test_bytes_of_a_refused_client_are_skipped_for_five_seconds(listener: MemoryListener) -> None:
+    """Bytes to a closed connection reset it, perhaps before the client has read the response."""
     client = listener.connect()
     client.send(ask("/x", "Content-Length: 9999999", method="POST"))
     for _ in range(5):
@@ -491,41 +389,31 @@ def test_who_is_refused_is_read_past_for_a_while(listener: MemoryListener) -> No
 
     assert client.line.closed
     assert [413] == client.statuses
-    assert [] == listener.routes.asked
-
-
-def test_a_request_of_unknown_length_in_between_is_answered_once(listener: MemoryListener) -> None:
-    """The smuggler's favourite: both lengths."""
-    client = listener.connect()
-    fields = ("Content-Length: 5", "Transfer-Encoding: chunked")
-    client.send(ask(HUB, *fields, method="POST") + b"0\r\n\r\n" + ask("/smuggled"))
-
-    assert [400] == client.statuses
-    assert [] == listener.routes.asked
+    assert [] == listener.routes.requests
 
 
 # Bodies -------------------------------------------------------------------------------------------
 
 
-def test_a_body_that_no_read_wants_is_read_past_when_it_is_small(listener: MemoryListener) -> None:
+def test_small_body_of_a_read_is_skipped(listener: MemoryListener) -> None:
     client = listener.connect()
-    whole = posted("/x", 65_536 * b"x")
-    client.send(whole[:100], whole[100:], ask())
+    request = posted("/x", 65_536 * b"x")
+    client.send(request[:100], request[100:], ask())
 
     assert [200, 200] == client.statuses
 
 
-def test_the_room_for_one_body_is_not_what_the_one_before_has_left(
+def test_each_body_has_the_full_limit(
     listener: MemoryListener,
 ) -> None:
     client = listener.connect()
     body = 8_192 * b"x"
     client.send(*2 * [posted(HUB, body), chunked(HUB, body[:5_000], body[5_000:])])
 
-    assert 4 * [body] == [asked.body for asked in listener.routes.asked]
+    assert 4 * [body] == [request.body for request in listener.routes.requests]
 
 
-def test_who_waits_for_leave_to_send_a_body_gets_it(listener: MemoryListener) -> None:
+def test_client_that_expects_100_gets_it(listener: MemoryListener) -> None:
     client = listener.connect()
     client.send(ask(HUB, "Content-Length: 3", "Expect: 100-Continue", method="POST"))
     assert b"HTTP/1.1 100 Continue\r\n\r\n" == client.received
@@ -534,7 +422,7 @@ def test_who_waits_for_leave_to_send_a_body_gets_it(listener: MemoryListener) ->
     assert [100, 200, 200] == client.statuses
 
 
-def test_who_does_not_wait_for_it_needs_none(listener: MemoryListener) -> None:
+def test_client_with_its_body_sent_gets_no_100(listener: MemoryListener) -> None:
     client = listener.connect()
     client.send(posted(HUB, b"abc", "Expect: 100-continue"))
     client.send(ask("/x", "Expect: 100-continue"))
@@ -543,7 +431,7 @@ def test_who_does_not_wait_for_it_needs_none(listener: MemoryListener) -> None:
 
 
 @pytest.mark.parametrize("path", [HUB, MCP, "/x"])
-def test_who_announces_too_much_gets_no_leave(listener: MemoryListener, path: str) -> None:
+def test_announced_body_that_is_too_large_gets_no_100(listener: MemoryListener, path: str) -> None:
     client = listener.connect()
     client.send(ask(path, "Content-Length: 65537", "Expect: 100-continue", method="POST"))
 
@@ -561,10 +449,10 @@ def test_who_announces_too_much_gets_no_leave(listener: MemoryListener, path: st
         (ask(MCP, "Transfer-Encoding: chunked", method="POST"), b"ffffff\r\n", 65_537 * b"x"),
     ],
 )
-def test_mcp_itself_refuses_a_body_that_is_too_large(
+def test_too_large_body_reaches_mcp_truncated(
     listener: MemoryListener, pieces: tuple[bytes, ...]
 ) -> None:
-    """It has an order of refusals, and what comes after the first 64 KiB is not needed for it."""
+    """MCP has its own order of refusals, which does not need the bytes after the first 64 KiB."""
     client = listener.connect()
     client.send(*pieces, ask())
 
@@ -573,34 +461,11 @@ def test_mcp_itself_refuses_a_body_that_is_too_large(
     assert client.line.half_closed
 
 
-def test_mcp_is_given_what_it_may_have(listener: MemoryListener) -> None:
+def test_largest_body_reaches_mcp_complete(listener: MemoryListener) -> None:
     client = listener.connect()
     client.send(posted(MCP, 65_536 * b"x"), chunked(MCP, 65_535 * b"x", b"x"), ask())
 
     assert [(65_536, False)] * 2 == [
-        (len(asked.body), asked.truncated) for asked in listener.routes.asked[:2]
+        (len(request.body), request.truncated) for request in listener.routes.requests[:2]
     ]
     assert "/now" == client.texts[-1]
-
-
-def test_connection_ends_after_its_last_request() -> None:
-    listener = MemoryListener(requests=3)
-    client = listener.connect()
-    client.send(ask(), ask(), ask())
-    assert [False, False, True] == [answer.closes for answer in client.answers()]
-
-
-@pytest.mark.parametrize("before", [b"", ask(), ask("/other") + ask()])
-def test_a_body_is_no_request_although_it_equals_what_came_before(
-    listener: MemoryListener, before: bytes
-) -> None:
-    client = listener.connect()
-    head = ask(HUB, "Content-Length: 00000", method="POST")
-    length = len(before + head)
-    again = before + head.replace(b"00000", b"%05d" % length)
-    client.send(again, again, ask())
-
-    assert [*before.count(b"GET") * [b""], again, b""] == [
-        asked.body for asked in listener.routes.asked
-    ]
-    assert again.decode().strip() in client.received.decode()

@@ -1,4 +1,4 @@
-"""Whatever a client sends, all answers are whole, and ours; nothing is logged, and nothing left over."""
+"""Any bytes of a client get complete responses of ours, log nothing, and leave no delayed call."""
 
 import pytest
 from hypothesis import given
@@ -67,7 +67,7 @@ REQUESTS = st.builds(
     requests=st.lists(st.one_of(REQUESTS, st.binary(max_size=64)), min_size=1, max_size=3),
     cut=st.integers(1, 200),
 )
-def test_whatever_is_sent_the_answers_are_whole_and_ours(
+def test_any_bytes_get_complete_responses_of_ours(
     reads: Reads, requests: list[bytes], cut: int
 ) -> None:
     clock = Clock()

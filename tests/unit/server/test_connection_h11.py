@@ -1,8 +1,7 @@
-"""A connection reads what a client sends as h11 reads it, wherever the bytes are cut.
+"""A connection and h11 read the same requests, wherever the bytes are cut.
 
-The conversations are made of repetitions: requests that come again, bodies that are the bytes of an
-earlier request, and lengths that make what follows a body or a request; while responses are made and taken at once
-or later, and the data changes.
+The bytes of a client repeat themselves: requests are sent again, bodies are the bytes of earlier requests, and
+lengths decide whether bytes are a body or a request. Responses are made and taken at once or later, and the data changes.
 """
 
 import re
@@ -43,15 +42,15 @@ READS = [
 
 
 def head(length: int, path: str = HUB) -> bytes:
-    """Of a POST; as long for every length."""
+    """Return the head of a POST; its size is the same for each length."""
     return ask(path, f"Content-Length: {length:05}", method="POST")
 
 
 class Conversation:
-    """What a client sends, read by read, most of which it has sent before.
+    """The pieces that a client sends, mostly repetitions of earlier ones.
 
     Args:
-        choices: A byte for each that has to be made; drawing each alone takes ten times as long.
+        choices: A byte for each choice; drawing each choice alone takes ten times as long.
     """
 
     def __init__(self, choices: bytes) -> None:
@@ -59,7 +58,7 @@ class Conversation:
         self._piece = b""
         self.pieces: list[bytes] = []
         self.events: list[str] = []
-        """What happens after each piece: ``take``, ``answer``, ``change`` or nothing."""
+        """The event after each piece: ``take``, ``answer``, ``change`` or none."""
         moves = [self.read, self.again, self.post, self.post_this, self.part, self.chunk]
         while self._choices:
             self._choose([*moves, self.cut, self.cut])()
@@ -81,7 +80,7 @@ class Conversation:
         return self.pieces[-1] if self.pieces else READS[0]
 
     def cut(self, *, certainly: bool = True) -> None:
-        """What follows comes alone."""
+        """End the piece."""
         if certainly or self._choose([False, True]):
             self.pieces.append(self._piece)
             self.events.append(self._choose(["", "", "take", "answer", "change"]))
@@ -94,7 +93,7 @@ class Conversation:
         self._piece += self.last
 
     def part(self) -> None:
-        """The last piece again, in two."""
+        """Send the last piece again, in two parts."""
         last = self.last
         at = self._choose(range(len(last) + 1))
         self._piece += last[:at]
@@ -102,21 +101,21 @@ class Conversation:
         self._piece += last[at:]
 
     def post(self) -> None:
-        """A body that is the last piece."""
+        """Send a body that equals the last piece."""
         last = self.last
         self._piece += head(len(last), self._choose([HUB, "/x"]))
         self.cut(certainly=False)
         self._piece += last
 
     def post_this(self) -> None:
-        """A body that is this piece, its own head and what stands before it."""
+        """Send a body that equals this piece, with its own head."""
         self._piece += head(len(self._piece) + len(head(0)))
         this = self._piece
         self.cut()
         self._piece = this
 
     def chunk(self) -> None:
-        """A chunk that is the last piece."""
+        """Send a chunk that equals the last piece."""
         last = self.last
         self._piece += ask(HUB, "Transfer-Encoding: chunked", method="POST") + b"%x\r\n" % len(last)
         self.cut(certainly=False)
@@ -126,24 +125,24 @@ class Conversation:
 
 
 def identity(method: bytes, path: bytes, body: bytes) -> str:
-    """Of a request."""
+    """Return a digest of a request."""
     return sha256(b"%b %b %b" % (method, path, body)).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class Framed:
-    """What h11 makes of bytes."""
+    """The requests that h11 reads from bytes."""
 
     requests: list[tuple[bytes, str]]
     """Their methods and identities."""
     rest: bytes
-    """What follows them: a part of another, or what is none."""
+    """The bytes behind them: a part of a request, or malformed."""
     unfinished: bool
-    """Whether it is a part."""
+    """Whether they are a part of a request."""
 
     @property
     def heads(self) -> tuple[int, ...]:
-        """Which answers are to HEAD, a refusal of the rest too."""
+        """The positions of responses to HEAD, also of the refusal of the rest."""
         heads = [method == b"HEAD" for method, _ in self.requests]
         heads.append(re.match(rb"HEAD [!-~]+ HTTP/1.1\r\n", self.rest) is not None)
         return tuple(at for at, to_head in enumerate(heads) if to_head)
@@ -176,8 +175,8 @@ def framed(data: bytes) -> Framed:
         data, _ = peer.trailing_data
 
 
-class Talk:
-    """A conversation on a connection whose answers say which request they are to."""
+class Exchange:
+    """A conversation on a connection whose responses have the digest of their request."""
 
     def __init__(self, *, slow: bool) -> None:
         self.listener = MemoryListener(requests=1_000)
@@ -185,14 +184,12 @@ class Talk:
         self._waiting: list[tuple[Deferred[Response], Response]] = []
         self.client: Client = self.listener.connect(slow=slow)
 
-    def _answer(self, asked: Request) -> Answer:
-        body = bytes(LARGE_BYTES) if asked.path == LARGE else b""
-        name = identity(asked.method, asked.path, asked.body)
-        reply = Response(
-            200, b"Identity: %b\r\nContent-Length: %d\r\n" % (name.encode(), len(body))
-        )
-        reply = Response(200, reply.block, (body,))
-        if asked.path != b"/later":
+    def _answer(self, request: Request) -> Answer:
+        body = bytes(LARGE_BYTES) if request.path == LARGE else b""
+        name = identity(request.method, request.path, request.body)
+        block = b"Identity: %b\r\nContent-Length: %d\r\n" % (name.encode(), len(body))
+        reply = Response(200, block, (body,))
+        if request.path != b"/later":
             return reply
         self._waiting.append((Deferred(), reply))
         return self._waiting[-1][0]
@@ -202,7 +199,7 @@ class Talk:
         waiting.callback(reply)
 
     def hold(self, pieces: Iterable[tuple[bytes, str]], *, leaves: bool) -> None:
-        """Send pieces, each of which an event follows; answer all that waits in the end."""
+        """Send pieces, each followed by an event; at the end answer all requests that wait."""
         for piece, event in pieces:
             if not self.client.line.half_closed:
                 self.client.send(piece)
@@ -221,7 +218,7 @@ class Talk:
             self.client.take_all()
 
     def answered(self, heads: tuple[int, ...]) -> tuple[list[str], bool]:
-        """Which requests were answered, in order, and whether the rest was refused."""
+        """Return the digests of the answered requests, and whether the rest was refused."""
         answers = self.client.answers(heads)
         refused = bool(answers) and answers[-1].status >= 400
         granted = answers[:-1] if refused else answers
@@ -234,42 +231,42 @@ CONVERSATIONS = st.builds(Conversation, st.binary(max_size=24))
 
 @examples(150)
 @given(CONVERSATIONS, st.booleans(), st.booleans())
-def test_requests_are_those_that_h11_reads(
-    talk: Conversation,
+def test_connection_and_h11_read_the_same_requests(
+    conversation: Conversation,
     slow: bool,  # noqa: FBT001
     leaves: bool,  # noqa: FBT001
 ) -> None:
-    theirs = framed(talk.data)
-    held = Talk(slow=slow)
-    held.hold(zip(talk.pieces, talk.events, strict=True), leaves=leaves)
-    ours, refused = held.answered(theirs.heads)
-    assert leaves or refused == held.client.line.half_closed
+    theirs = framed(conversation.data)
+    exchange = Exchange(slow=slow)
+    exchange.hold(zip(conversation.pieces, conversation.events, strict=True), leaves=leaves)
+    ours, refused = exchange.answered(theirs.heads)
+    assert leaves or refused == exchange.client.line.half_closed
 
     expected = [identity for _, identity in theirs.requests]
     assert expected[: len(ours)] == ours
     if not refused:
         assert expected == ours
         if leaves:
-            assert held.client.line.closed
+            assert exchange.client.line.closed
         elif theirs.unfinished:
             assert (
-                held.client.connection.deadline
-                <= held.listener.clock.seconds() + ConnectionLimits().body
+                exchange.client.connection.deadline
+                <= exchange.listener.clock.seconds() + ConnectionLimits().body
             )
-    held.listener.close()
+    exchange.listener.close()
 
 
 @given(CONVERSATIONS, st.integers(1, 200), st.booleans())
-def test_responses_are_the_same_however_the_bytes_are_cut(
-    talk: Conversation,
+def test_responses_do_not_depend_on_how_bytes_are_cut(
+    conversation: Conversation,
     size: int,
     leaves: bool,  # noqa: FBT001
 ) -> None:
-    data, heads = talk.data, framed(talk.data).heads
-    whole, cut = Talk(slow=False), Talk(slow=False)
-    whole.hold([(data, "")], leaves=leaves)
+    data, heads = conversation.data, framed(conversation.data).heads
+    single, cut = Exchange(slow=False), Exchange(slow=False)
+    single.hold([(data, "")], leaves=leaves)
     cut.hold(((data[at : at + size], "") for at in range(0, len(data), size)), leaves=leaves)
 
-    assert whole.answered(heads) == cut.answered(heads)
-    whole.listener.close()
+    assert single.answered(heads) == cut.answered(heads)
+    single.listener.close()
     cut.listener.close()

@@ -1,4 +1,4 @@
-"""Clients that send more, take less, or are more than a house has room for (S4, S5), in memory."""
+"""Clients that send too much, take too little, or are too many (S4, S5), in memory."""
 
 import gc
 import tracemalloc
@@ -20,26 +20,26 @@ PIECE = 4_096
 
 @pytest.fixture
 def listener() -> Iterator[MemoryListener]:
-    one = MemoryListener(requests=1_000_000)
-    yield one
-    one.close()
+    listener = MemoryListener(requests=1_000_000)
+    yield listener
+    listener.close()
 
 
 def flood(client: Client) -> int:
-    """Send requests until they are not read any more, as a kernel would; how many bytes that took."""
+    """Send requests until they are no longer read, and return the number of bytes."""
     data, sent = 1_000 * ask(), 0
     while client.line.reading:
-        assert sent < 1_000_000, "it is read on and on"
+        assert sent < 1_000_000, "reading is not paused"
         client.send(data[:PIECE])
         data = data[PIECE:] + data[:PIECE]
         sent += PIECE
     return sent
 
 
-# More than is answered ----------------------------------------------------------------------------
+# Requests during an answer --------------------------------------------------------------------------
 
 
-def test_what_waits_while_an_answer_is_made_is_bounded(listener: MemoryListener) -> None:
+def test_pipelined_bytes_are_bounded_during_an_answer(listener: MemoryListener) -> None:
     client = listener.connect()
     client.send(ask("/later"))
     sent = flood(client)
@@ -50,7 +50,7 @@ def test_what_waits_while_an_answer_is_made_is_bounded(listener: MemoryListener)
     assert client.line.reading
 
 
-def test_a_body_that_comes_while_an_answer_is_made_is_bounded(listener: MemoryListener) -> None:
+def test_pipelined_body_is_bounded_during_an_answer(listener: MemoryListener) -> None:
     client = listener.connect()
     head = ask(urls.MCP, f"Content-Length: {HELD}", method="POST")
     client.send(ask("/later"), head + (HELD - 20) * b"x")
@@ -63,8 +63,8 @@ def test_a_body_that_comes_while_an_answer_is_made_is_bounded(listener: MemoryLi
     assert HELD == len(client.answers()[1].body) - 1
 
 
-def test_reading_goes_on_when_the_client_is_refused_meanwhile(listener: MemoryListener) -> None:
-    """Or it would not be read past."""
+def test_reading_is_resumed_for_a_refused_client(listener: MemoryListener) -> None:
+    """Otherwise its bytes would not be skipped."""
     client = listener.connect()
     client.send(ask("/later"), b"\0\r\n" + 65_536 * b"x")
     assert not client.line.reading
@@ -75,7 +75,7 @@ def test_reading_goes_on_when_the_client_is_refused_meanwhile(listener: MemoryLi
     assert client.line.half_closed
 
 
-def test_and_when_the_answer_was_the_last(listener: MemoryListener) -> None:
+def test_reading_is_resumed_after_the_last_response(listener: MemoryListener) -> None:
     client = listener.connect()
     client.send(ask("/later", "Connection: close"), 2 * HELD * b"x")
     listener.routes.waiting.pop().answer()
@@ -85,22 +85,24 @@ def test_and_when_the_answer_was_the_last(listener: MemoryListener) -> None:
     assert client.line.half_closed
 
 
-# More than is taken -------------------------------------------------------------------------------
+# Slow readers -------------------------------------------------------------------------------------
 
 
-def test_who_has_not_taken_an_answer_is_given_no_other(listener: MemoryListener) -> None:
+def test_slow_reader_gets_the_next_response_after_taking_the_first(
+    listener: MemoryListener,
+) -> None:
     client = listener.connect(slow=True)
     client.send(ask("/large") + ask() + ask("/later"), ask())
-    assert 1 == len(listener.routes.asked)
+    assert 1 == len(listener.routes.requests)
     assert client.received.count(b"HTTP/1.1") == 1
     client.take_all()
 
-    assert [b"/large", b"/now", b"/later"] == [asked.path for asked in listener.routes.asked]
+    assert [b"/large", b"/now", b"/later"] == [request.path for request in listener.routes.requests]
     listener.routes.waiting.pop().answer()
     assert [LARGE, 5, 7, 5] == [len(answer.body) for answer in client.answers()]
 
 
-def test_what_he_sends_meanwhile_is_bounded(listener: MemoryListener) -> None:
+def test_bytes_from_a_slow_reader_are_bounded(listener: MemoryListener) -> None:
     client = listener.connect(slow=True)
     client.send(ask("/large"))
     sent = flood(client)
@@ -111,15 +113,15 @@ def test_what_he_sends_meanwhile_is_bounded(listener: MemoryListener) -> None:
     assert client.line.reading
 
 
-def test_and_so_is_what_waits_for_him(listener: MemoryListener) -> None:
-    """Small answers are no way around it."""
+def test_responses_waiting_for_a_slow_reader_are_bounded(listener: MemoryListener) -> None:
+    """Small responses are counted as well."""
     client = listener.connect(slow=True)
     flood(client)
 
     assert len(client.received) < 3 * 65_536  # of which a transport is full
 
 
-def test_a_body_that_was_begun_goes_on_when_he_has_taken_the_answer(
+def test_partial_body_is_read_on_after_the_response_is_taken(
     listener: MemoryListener,
 ) -> None:
     client = listener.connect(slow=True)
@@ -129,10 +131,10 @@ def test_a_body_that_was_begun_goes_on_when_he_has_taken_the_answer(
     assert b"abc\n" == client.answers()[1].body
 
 
-# What is kept -------------------------------------------------------------------------------------
+# Idle connections----------------------------------------------------------------------------------
 
 IDLE_BYTES = 16_384
-"""That a connection may keep while nothing is asked."""
+"""Bytes of memory that an idle connection may take."""
 
 
 def many_fields() -> bytes:
@@ -153,14 +155,14 @@ def many_fields() -> bytes:
         pytest.param(ask("/a", method="HEAD"), id="large answer"),
     ],
 )
-def test_an_idle_connection_keeps_little_whatever_it_has_been(
+def test_idle_connection_takes_little_memory_after_any_request(
     listener: MemoryListener, request_: bytes
 ) -> None:
-    """Its clients are many, and say nothing for a minute."""
+    """Idle connections are many, and stay for a minute."""
     count, text = 20, 200_000 * "x"
 
-    def answer(asked: Request) -> Response:
-        return REPLIES.plain(200, asked.path.decode() + text)
+    def answer(request: Request) -> Response:
+        return REPLIES.plain(200, request.path.decode() + text)
 
     listener.routes.respond = answer
     tracemalloc.start()
@@ -171,7 +173,7 @@ def test_an_idle_connection_keeps_little_whatever_it_has_been(
             client.send(request_, request_)
             assert 2 * bool(request_) == client.received.count(b"HTTP/1.1 200")
             client.line.clear()
-        listener.routes.asked.clear()
+        listener.routes.requests.clear()
         listener.wait(0.25)
         gc.collect()
         after, _ = tracemalloc.get_traced_memory()
@@ -181,10 +183,10 @@ def test_an_idle_connection_keeps_little_whatever_it_has_been(
     assert (after - before) / count < IDLE_BYTES
 
 
-# More than there is room for ----------------------------------------------------------------------
+# Full servers ------------------------------------------------------------------------------------
 
 
-def test_a_network_may_have_so_many_connections(listener: MemoryListener) -> None:
+def test_connections_of_a_network_are_limited(listener: MemoryListener) -> None:
     listener.connections.limits = ConnectionLimits(per_client=2)
     first, second, third = (listener.connect() for _ in range(3))
 
@@ -198,7 +200,7 @@ def test_a_network_may_have_so_many_connections(listener: MemoryListener) -> Non
         assert [200] == client.statuses
 
 
-def test_ipv6_is_counted_by_network(listener: MemoryListener) -> None:
+def test_ipv6_clients_are_counted_by_64(listener: MemoryListener) -> None:
     listener.connections.limits = ConnectionLimits(per_client=1)
     listener.connect("2001:db8:1:2::3")
 
@@ -207,37 +209,33 @@ def test_ipv6_is_counted_by_network(listener: MemoryListener) -> None:
 
 
 @pytest.mark.parametrize("client", ["2001:db8:7:{:x}::1", "192.0.2.{}"])
-def test_who_has_a_whole_network_may_have_four_times_as_many(
-    listener: MemoryListener, client: str
-) -> None:
-    """A /48 has 65,536 clients: 16 of them had all connections that there are."""
+def test_wider_network_has_four_times_the_limit(listener: MemoryListener, client: str) -> None:
+    """A /48 has 65,536 client networks, and 16 of them could have all connections."""
     listener.connections.limits = ConnectionLimits(per_client=2)
     clients = [listener.connect(client.format(number)) for number in range(9)]
 
     assert [429] == clients[8].statuses
-    for each in clients:
-        each.line.leave()
+    for connected in clients:
+        connected.line.leave()
     assert b"" == listener.connect(client.format(9)).received
 
 
 @pytest.mark.parametrize("peer", ["127.0.0.1", "127.9.9.9", "::1", PROXY])
-def test_this_machine_and_proxies_may_have_as_many_as_they_like(
-    listener: MemoryListener, peer: str
-) -> None:
+def test_this_machine_and_proxies_are_not_limited(listener: MemoryListener, peer: str) -> None:
     listener.connections.limits = ConnectionLimits(per_client=1)
     clients = [listener.connect(peer) for _ in range(5)]
 
     assert [b""] * 5 == [client.received for client in clients]
 
 
-def test_networks_are_forgotten_with_their_last_connection(listener: MemoryListener) -> None:
+def test_network_is_forgotten_with_its_last_connection(listener: MemoryListener) -> None:
     listener.connect("192.0.2.9").line.leave()
     listener.connect("2001:db8::1").line.leave()
 
     assert {} == listener.connections._per_network
 
 
-def test_when_the_house_is_full_who_has_been_idle_longest_makes_room(
+def test_oldest_idle_connection_is_closed_when_full(
     listener: MemoryListener,
 ) -> None:
     listener.connections.limits = ConnectionLimits(connections=3)
@@ -288,7 +286,7 @@ def taking_the_last(listener: MemoryListener) -> Client:
 
 
 @pytest.mark.parametrize("occupied", [busy, sending, bringing, taking, taking_the_last])
-def test_nobody_who_is_asking_is_sent_away_for_another(
+def test_connection_with_a_request_is_not_closed_when_full(
     listener: MemoryListener, occupied: object
 ) -> None:
     assert callable(occupied)
@@ -301,8 +299,8 @@ def test_nobody_who_is_asking_is_sent_away_for_another(
     assert [False, False] == [client.line.closed for client in clients]
 
 
-def test_those_who_were_refused_make_room_first(listener: MemoryListener) -> None:
-    """They may stay to read why, but not so many that nobody else comes in."""
+def test_refused_connection_is_closed_first_when_full(listener: MemoryListener) -> None:
+    """They stay to read the refusal, but new clients come first."""
     listener.connections.limits = ConnectionLimits(connections=2)
     idle, refused = listener.connect(), listener.connect()
     refused.send(b"\0\r\n")
@@ -313,31 +311,31 @@ def test_those_who_were_refused_make_room_first(listener: MemoryListener) -> Non
     assert (False, True) == (idle.line.closed, refused.line.aborted)
 
 
-class Looked(set[CountedConnection]):
-    """Counts how often all of them are looked at."""
+class ScannedSet(set[CountedConnection]):
+    """Counts how often it is scanned."""
 
-    looks = 0
+    scans = 0
 
     def __iter__(self) -> Iterator[CountedConnection]:
-        self.looks += 1
+        self.scans += 1
         return super().__iter__()
 
 
 @pytest.mark.parametrize("occupied", [sending, ready])
-def test_a_full_house_is_looked_over_once_between_two_sweeps(
+def test_full_server_scans_connections_once_between_sweeps(
     listener: MemoryListener, occupied: object
 ) -> None:
-    """At 4,096 connections a look takes 5 ms, and strangers decide how often they come."""
+    """A scan of 4,096 connections takes 5 ms, and any client can open connections often."""
     assert callable(occupied)
     listener.connections.limits = ConnectionLimits(connections=20)
     for _ in range(20):
         occupied(listener)
-    listener.connections.open = opened = Looked(listener.connections.open)
+    listener.connections.open = opened = ScannedSet(listener.connections.open)
     for _ in range(10):
         listener.connect()
-    assert 1 == opened.looks
+    assert 1 == opened.scans
     assert (occupied is ready) == (len(opened) == 20)
     listener.wait(SWEEP_SECONDS)
-    opened.looks = 0
+    opened.scans = 0
     listener.connect()
-    assert 1 == opened.looks
+    assert 1 == opened.scans

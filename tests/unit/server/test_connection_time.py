@@ -1,4 +1,4 @@
-"""What a connection in memory is given time for, and what happens when that is over (O4, S1, S5)."""
+"""Deadlines of connections in memory, and the drain (O4, S1, S5)."""
 
 from collections.abc import Iterator
 
@@ -16,13 +16,13 @@ POST = ask(HUB, "Content-Length: 100000", method="POST").replace(b"100000", b"10
 
 @pytest.fixture
 def listener() -> Iterator[MemoryListener]:
-    one = MemoryListener()
-    yield one
-    one.close()
+    listener = MemoryListener()
+    yield listener
+    listener.close()
 
 
 def lived(listener: MemoryListener, client: Client, most: float, drip: bytes = b"") -> float:
-    """Seconds until our side of the connection is closed; a drop of the drip each quarter second."""
+    """Return the seconds until our side is closed; a byte of the drip is sent each quarter second."""
     for quarter in range(round(most / SWEEP_SECONDS)):
         if client.line.closed or client.line.half_closed:
             return quarter * SWEEP_SECONDS
@@ -30,22 +30,22 @@ def lived(listener: MemoryListener, client: Client, most: float, drip: bytes = b
             client.send(drip[:1])
             drip = drip[1:]
         listener.wait(SWEEP_SECONDS)
-    raise AssertionError("it lives on")
+    raise AssertionError("the connection stays open")
 
 
 def timed_out(client: Client) -> bool:
-    """Whether the last answer is that of a request that did not come in time."""
+    """Return whether the last response is the 408 of a late request."""
     body = b"".join(REPLIES.refusal(problems.TIMEOUT).body)
     last = client.answers()[-1]
     return (408, body, True) == (last.status, last.body, last.closes)
 
 
-# A request that does not come to its end ----------------------------------------------------------
+# Incomplete requests ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("begin", [b"G", b"\r\nG", ask()[:20], ask()[:-1]])
 @pytest.mark.parametrize("before", [b"", ask()], ids=["first", "second"])
-def test_a_head_has_ten_seconds_from_its_first_byte(
+def test_head_has_ten_seconds_from_its_first_byte(
     listener: MemoryListener, before: bytes, begin: bytes
 ) -> None:
     client = listener.connect()
@@ -56,7 +56,7 @@ def test_a_head_has_ten_seconds_from_its_first_byte(
     assert timed_out(client)
 
 
-def test_bytes_that_drip_put_nothing_off(listener: MemoryListener) -> None:
+def test_slow_bytes_do_not_extend_the_deadline_of_a_head(listener: MemoryListener) -> None:
     """F5: a byte every 59 seconds once held a connection for 10.9 days."""
     client = listener.connect()
     client.send(ask()[:-2])
@@ -65,7 +65,7 @@ def test_bytes_that_drip_put_nothing_off(listener: MemoryListener) -> None:
     assert timed_out(client)
 
 
-def test_the_deadline_of_a_head_that_came_is_no_deadline_of_the_next(
+def test_each_head_has_its_own_deadline(
     listener: MemoryListener,
 ) -> None:
     client = listener.connect()
@@ -80,7 +80,7 @@ def test_the_deadline_of_a_head_that_came_is_no_deadline_of_the_next(
     assert [200, 200] == client.statuses
 
 
-def test_a_head_that_began_in_the_packet_before_it_has_as_long(listener: MemoryListener) -> None:
+def test_head_that_begins_behind_a_request_has_ten_seconds(listener: MemoryListener) -> None:
     client = listener.connect()
     client.send(ask() + ask()[:9])
 
@@ -92,7 +92,7 @@ def test_a_head_that_began_in_the_packet_before_it_has_as_long(listener: MemoryL
 @pytest.mark.parametrize(
     "head", [POST, ask(HUB, "Transfer-Encoding: chunked", method="POST") + b"3e8\r\n"]
 )
-def test_a_body_has_twenty_seconds_from_the_end_of_the_head(
+def test_body_has_twenty_seconds_from_the_end_of_the_head(
     listener: MemoryListener, head: bytes, drip: bytes
 ) -> None:
     client = listener.connect()
@@ -102,33 +102,20 @@ def test_a_body_has_twenty_seconds_from_the_end_of_the_head(
 
     assert BODY == lived(listener, client, 30, drip)
     assert timed_out(client)
-    assert [] == listener.routes.asked
+    assert [] == listener.routes.requests
 
 
-def test_a_body_of_repeated_requests_has_no_longer(listener: MemoryListener) -> None:
-    client = listener.connect()
-    head = ask(HUB, "Content-Length: 8000", method="POST")
-    client.send(ask() + head)
-    for _ in range(BODY - 1):
-        listener.wait(1)
-        client.send(ask() + head)
-
-    assert 1 == lived(listener, client, 30)
-    assert timed_out(client)
-    assert [b"/now"] == [asked.path for asked in listener.routes.asked]
-
-
-def test_a_body_in_time_is_answered(listener: MemoryListener) -> None:
+def test_body_in_time_is_answered(listener: MemoryListener) -> None:
     client = listener.connect()
     client.send(POST)
     for _ in range(10):
         listener.wait(1.75)
         client.send(100 * b"x")
 
-    assert [1000] == [len(asked.body) for asked in listener.routes.asked]
+    assert [1000] == [len(request.body) for request in listener.routes.requests]
 
 
-def test_the_deadlines_are_the_operators() -> None:
+def test_deadlines_are_configured() -> None:
     listener = MemoryListener(header=1.0, body=2.0, idle=3.0)
     clients = [listener.connect() for _ in range(3)]
     clients[0].send(ask()[:9])
@@ -138,11 +125,11 @@ def test_the_deadlines_are_the_operators() -> None:
     listener.close()
 
 
-# Nothing ------------------------------------------------------------------------------------------
+# Idle connections------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("sent", [b"", ask(), ask() + ask()])
-def test_a_silent_connection_is_closed_without_a_word(
+def test_idle_connection_is_closed_without_a_response(
     listener: MemoryListener, sent: bytes
 ) -> None:
     client = listener.connect()
@@ -154,7 +141,7 @@ def test_a_silent_connection_is_closed_without_a_word(
     assert set() == listener.connections.open
 
 
-def test_each_answer_gives_it_another_minute(listener: MemoryListener) -> None:
+def test_response_restarts_the_idle_time(listener: MemoryListener) -> None:
     client = listener.connect()
     for _ in range(5):
         listener.wait(50)
@@ -163,7 +150,7 @@ def test_each_answer_gives_it_another_minute(listener: MemoryListener) -> None:
     assert IDLE == lived(listener, client, 90)
 
 
-def test_and_so_it_does_after_an_answer_that_took_long(listener: MemoryListener) -> None:
+def test_late_response_restarts_the_idle_time(listener: MemoryListener) -> None:
     client = listener.connect()
     client.send(ask("/later"))
     listener.wait(500)
@@ -172,10 +159,10 @@ def test_and_so_it_does_after_an_answer_that_took_long(listener: MemoryListener)
     assert IDLE == lived(listener, client, 90)
 
 
-def test_a_server_that_had_no_connection_for_long_knows_what_time_it_is(
+def test_idle_time_is_right_after_a_time_without_connections(
     listener: MemoryListener,
 ) -> None:
-    """It looks at its clock only while it has connections."""
+    """The server reads its clock only while it has connections."""
     listener.connect().line.leave()
     listener.clock.advance(10_000)
     client = listener.connect()
@@ -184,19 +171,19 @@ def test_a_server_that_had_no_connection_for_long_knows_what_time_it_is(
     assert IDLE == lived(listener, client, 90)
 
 
-def test_without_connections_no_time_is_spent_on_looking(listener: MemoryListener) -> None:
+def test_sweep_runs_only_with_connections(listener: MemoryListener) -> None:
     client = listener.connect()
     assert 1 == len(listener.clock.getDelayedCalls())
     client.line.leave()
     assert [] == listener.clock.getDelayedCalls()
 
 
-# Taking what was sent -----------------------------------------------------------------------------
+# Slow readers ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("rate", [9_000, 20_000, 1_000_000])
 @pytest.mark.parametrize("last", [False, True], ids=["goes on", "closes"])
-def test_a_steady_slow_reader_gets_all_of_it(
+def test_steady_slow_reader_gets_the_response(
     listener: MemoryListener, rate: int, *, last: bool
 ) -> None:
     client = listener.connect(slow=True)
@@ -213,9 +200,7 @@ def test_a_steady_slow_reader_gets_all_of_it(
 
 @pytest.mark.parametrize("rate", [0, 1_000, 5_000])
 @pytest.mark.parametrize("last", [False, True], ids=["goes on", "closes"])
-def test_who_takes_it_too_slowly_is_cut_off(
-    listener: MemoryListener, rate: int, *, last: bool
-) -> None:
+def test_too_slow_reader_is_cut_off(listener: MemoryListener, rate: int, *, last: bool) -> None:
     """S5: 8 KiB a second, over 10 s."""
     client = listener.connect(slow=True)
     client.send(ask("/large", *["Connection: close"] * last))
@@ -228,7 +213,7 @@ def test_who_takes_it_too_slowly_is_cut_off(
     assert set() == listener.connections.open
 
 
-def test_what_is_sent_meanwhile_puts_nothing_off(listener: MemoryListener) -> None:
+def test_bytes_from_a_slow_reader_do_not_extend_its_deadline(listener: MemoryListener) -> None:
     client = listener.connect(slow=True)
     client.send(ask("/large"))
     while not client.line.closed:
@@ -239,7 +224,7 @@ def test_what_is_sent_meanwhile_puts_nothing_off(listener: MemoryListener) -> No
     assert client.line.aborted
 
 
-def test_a_reader_who_has_all_is_idle_from_then_on(listener: MemoryListener) -> None:
+def test_idle_time_begins_when_a_slow_reader_has_all(listener: MemoryListener) -> None:
     client = listener.connect(slow=True)
     client.send(ask("/large"))
     listener.wait(9)
@@ -249,7 +234,7 @@ def test_a_reader_who_has_all_is_idle_from_then_on(listener: MemoryListener) -> 
     assert not client.line.aborted
 
 
-def test_a_head_that_is_coming_is_not_given_more_time_because_an_answer_was_taken() -> None:
+def test_taken_response_does_not_extend_the_deadline_of_a_head() -> None:
     listener = MemoryListener()
     client = listener.connect(slow=True)
     client.send(ask("/middle"))
@@ -265,15 +250,15 @@ def test_a_head_that_is_coming_is_not_given_more_time_because_an_answer_was_take
 # The drain ----------------------------------------------------------------------------------------
 
 
-def test_without_connections_the_drain_ends_at_once(listener: MemoryListener) -> None:
+def test_drain_without_connections_ends_at_once(listener: MemoryListener) -> None:
     assert ["ended"] == listener.drain()
 
 
 @pytest.mark.parametrize("before", [0, 1])
-def test_the_drain_gives_a_connection_a_moment_to_ask_once_more(
+def test_draining_connection_waits_a_moment_for_one_more_request(
     listener: MemoryListener, before: int
 ) -> None:
-    """The request may be on the way (O4)."""
+    """A request may be on its way (O4)."""
     client = listener.connect()
     client.send(*before * [ask()])
     ended = listener.drain()
@@ -286,7 +271,7 @@ def test_the_drain_gives_a_connection_a_moment_to_ask_once_more(
 
 @pytest.mark.parametrize("before", [0, 1])
 @pytest.mark.parametrize("cut", [len(ask()), 9])
-def test_a_request_in_that_moment_is_answered(
+def test_request_to_a_draining_connection_is_answered(
     listener: MemoryListener, cut: int, before: int
 ) -> None:
     client = listener.connect()
@@ -302,8 +287,8 @@ def test_a_request_in_that_moment_is_answered(
     assert (True, ["ended"]) == (client.line.closed, ended)
 
 
-def test_who_connects_during_the_drain_is_answered_once(listener: MemoryListener) -> None:
-    """It was accepted before the port was closed."""
+def test_new_connection_during_the_drain_is_answered_once(listener: MemoryListener) -> None:
+    """The kernel accepted the connection before the port was closed."""
     first = listener.connect()
     first.send(ask("/later"))
     listener.drain()
@@ -314,7 +299,7 @@ def test_who_connects_during_the_drain_is_answered_once(listener: MemoryListener
     assert client.line.closed
 
 
-def test_the_drain_waits_for_the_answer_under_way_and_says_that_it_is_the_last(
+def test_drain_waits_for_the_answer_under_way_and_closes(
     listener: MemoryListener,
 ) -> None:
     client = listener.connect()
@@ -331,10 +316,10 @@ def test_the_drain_waits_for_the_answer_under_way_and_says_that_it_is_the_last(
     assert (True, ["ended"]) == (client.line.closed, ended)
 
 
-def test_what_was_pipelined_after_it_is_not_answered_but_read_past(
+def test_pipelined_request_is_skipped_during_the_drain(
     listener: MemoryListener,
 ) -> None:
-    """The client is told that it was not, and can ask the next instance."""
+    """Connection: close says so, and the client can send it to another instance."""
     client = listener.connect()
     client.send(ask("/later") + ask())
     ended = listener.drain()
@@ -346,7 +331,7 @@ def test_what_was_pipelined_after_it_is_not_answered_but_read_past(
     assert ["ended"] == ended
 
 
-def test_the_drain_lets_a_request_that_is_being_sent_come_to_its_answer(
+def test_partial_request_is_answered_during_the_drain(
     listener: MemoryListener,
 ) -> None:
     clients = [listener.connect() for _ in range(2)]
@@ -362,7 +347,7 @@ def test_the_drain_lets_a_request_that_is_being_sent_come_to_its_answer(
     assert ["ended"] == ended
 
 
-def test_the_drain_lets_a_slow_reader_have_all_of_it(listener: MemoryListener) -> None:
+def test_slow_reader_gets_the_response_during_the_drain(listener: MemoryListener) -> None:
     client = listener.connect(slow=True)
     client.send(ask("/large"))
     ended = listener.drain()
@@ -374,7 +359,7 @@ def test_the_drain_lets_a_slow_reader_have_all_of_it(listener: MemoryListener) -
     assert (True, False, ["ended"]) == (client.line.closed, client.line.aborted, ended)
 
 
-def test_the_drain_ends_connections_that_do_not(listener: MemoryListener) -> None:
+def test_drain_aborts_connections_after_20_seconds(listener: MemoryListener) -> None:
     client = listener.connect()
     client.send(ask("/later"))
     ended = listener.drain()
@@ -386,7 +371,7 @@ def test_the_drain_ends_connections_that_do_not(listener: MemoryListener) -> Non
     assert ["ended"] == ended
 
 
-def test_who_was_refused_has_no_more_time_than_that(listener: MemoryListener) -> None:
+def test_refused_connection_ends_during_the_drain(listener: MemoryListener) -> None:
     client = listener.connect()
     client.send(b"\0\r\n")
     ended = listener.drain()

@@ -30,7 +30,7 @@ from tests.support.waiting import until
 
 
 class Echo(Protocol):
-    """Says again what it is told, and how often somebody has come."""
+    """Echoes bytes, and joins the connections of its factory."""
 
     factory: "Hall"
 
@@ -53,19 +53,31 @@ class Echo(Protocol):
         self.factory.present.remove(self)
 
 
+class Failing(Echo):
+    """Fails as soon as it is connected."""
+
+    def connectionMade(self) -> None:
+        super().connectionMade()
+        raise ZeroDivisionError
+
+
 class Hall(Factory):
     noisy = False
 
     def __init__(self) -> None:
         self.present: list[Echo] = []
         self.peers: list[IAddress | None] = []
-        self.wanted = True
+        self.refuses = False
+        self.error: Exception | None = None
+        self.protocol_class: type[Echo] = Echo
 
     def buildProtocol(self, addr: IAddress | None) -> Echo | None:  # type: ignore[override]
         self.peers.append(addr)
-        if not self.wanted:
+        if self.refuses:
             return None
-        echo = Echo()
+        if self.error is not None:
+            raise self.error
+        echo = self.protocol_class()
         echo.factory = self
         return echo
 
@@ -77,10 +89,10 @@ def hall() -> Hall:
 
 @pytest_twisted.async_yield_fixture  # type: ignore[untyped-decorator] # has no stubs
 async def port(hall: Hall) -> AsyncIterator[PublicPort]:
-    made = as_public_port(reactor.listenTCP(0, hall, interface="127.0.0.1"))
-    yield made
-    if made.connected:
-        await made.stopListening()
+    port = as_public_port(reactor.listenTCP(0, hall, interface="127.0.0.1"))
+    yield port
+    if port.connected:
+        await port.stopListening()
     await leave(hall)
 
 
@@ -92,20 +104,20 @@ async def leave(hall: Hall) -> None:
 
 
 def come(port: PublicPort, say: bytes = b"hello") -> socket.socket:
-    """A client that has said something."""
+    """Return a client that has sent some bytes."""
     client = socket.create_connection(port.socket.getsockname()[:2], timeout=60)
     client.sendall(say)
     return client
 
 
 def visit(port: PublicPort, say: bytes = b"bye") -> bytes:
-    """What a client hears until the end; blocks."""
+    """Return the bytes that a client gets until the end; blocks."""
     with come(port, say) as client:
         return b"".join(iter(lambda: client.recv(100), b""))
 
 
 def ended(client: socket.socket) -> bool:
-    """Whether the server has closed; with a reset if there was more to read."""
+    """Return whether the server has closed, with a reset if there was more to read."""
     try:
         return client.recv(10) == b""
     except ConnectionResetError:
@@ -124,7 +136,7 @@ async def test_connection_that_is_closed_at_once_is_never_watched(
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_connection_that_stays_is_watched(hall: Hall, port: PublicPort) -> None:
+async def test_open_connection_is_watched(hall: Hall, port: PublicPort) -> None:
     with come(port) as client:
         assert b"hello" == await deferToThread(client.recv, 10)
         client.sendall(b"again")
@@ -132,7 +144,7 @@ async def test_a_connection_that_stays_is_watched(hall: Hall, port: PublicPort) 
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_short_answers_do_not_wait_for_each_other(hall: Hall, port: PublicPort) -> None:
+async def test_connection_has_tcp_nodelay(hall: Hall, port: PublicPort) -> None:
     with come(port):
         port.doRead()
         wire = hall.present[0].transport
@@ -144,34 +156,32 @@ async def test_short_answers_do_not_wait_for_each_other(hall: Hall, port: Public
 async def test_silent_connection_is_accepted_after_a_second_or_two(
     hall: Hall, port: PublicPort
 ) -> None:
-    """Then the deadlines begin: the kernel keeps it no longer."""
+    """Then its deadlines begin: the kernel keeps it no longer."""
     with come(port, b""):
         for _ in range(300):
             await deferLater(reactor, 0.01)
             if hall.present:
                 return
-    raise AssertionError("it never came")
+    raise AssertionError("the connection was not accepted")
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_many_connections_at_once_are_taken_a_few_in_each_turn(
-    hall: Hall, port: PublicPort
-) -> None:
+async def test_at_most_32_connections_are_accepted_in_a_turn(hall: Hall, port: PublicPort) -> None:
     with ExitStack() as stack:
         clients = [stack.enter_context(come(port)) for _ in range(200)]
-        came = []
+        accepted = []
         while len(hall.peers) < 200:
             before = len(hall.peers)
             port.doRead()
-            came.append(len(hall.peers) - before)
-        assert 32 == max(came)
+            accepted.append(len(hall.peers) - before)
+        assert 32 == max(accepted)
         for client in clients:
             assert b"hello" == await deferToThread(client.recv, 10)
 
 
 @pytest.mark.filterwarnings("ignore:.*pyOpenSSL.*:DeprecationWarning")  # Twisted's own use of it
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_tls_works_as_ever(hall: Hall, tmp_path: Path) -> None:
+async def test_tls_port_serves_large_data(hall: Hall, tmp_path: Path) -> None:
     pem = authority().issue("localhost").write_with_key(tmp_path / "server.pem")
     string = f"ssl:0:interface=127.0.0.1:privateKey={pem}:certKey={pem}"
     port = as_public_port(await serverFromString(reactor, string).listen(hall))
@@ -182,11 +192,11 @@ async def test_tls_works_as_ever(hall: Hall, tmp_path: Path) -> None:
         plain = socket.create_connection(port.socket.getsockname(), timeout=60)
         with trusting.wrap_socket(plain, server_hostname="localhost") as client:
             client.sendall(b"x" * 300_000)
-            got = b""
-            while len(got) < 300_000:
-                got += client.recv(65_536)
+            received = b""
+            while len(received) < 300_000:
+                received += client.recv(65_536)
             client.sendall(b"bye")
-            return got[:1] + client.recv(10) + client.recv(10)
+            return received[:1] + client.recv(10) + client.recv(10)
 
     assert b"xbye" == await deferToThread(ask)
     await port.stopListening()
@@ -194,7 +204,7 @@ async def test_tls_works_as_ever(hall: Hall, tmp_path: Path) -> None:
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_an_inherited_socket_stays_open_for_whoever_else_has_it(hall: Hall) -> None:
+async def test_inherited_socket_stays_open_for_other_processes(hall: Hall) -> None:
     with socket.create_server(("127.0.0.1", 0)) as mine:
         os.set_blocking(mine.fileno(), False)
         endpoint = AdoptedStreamServerEndpoint(reactor, os.dup(mine.fileno()), socket.AF_INET)
@@ -208,15 +218,36 @@ async def test_an_inherited_socket_stays_open_for_whoever_else_has_it(hall: Hall
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_who_is_not_wanted_is_closed(hall: Hall, port: PublicPort) -> None:
-    hall.wanted = False
+async def test_connection_refused_by_the_factory_is_closed(hall: Hall, port: PublicPort) -> None:
+    hall.refuses = True
     with come(port) as client:
         port.doRead()
         assert ended(client)
 
 
+@pytest.mark.parametrize("error", [ValueError("no protocol"), OSError("no memory")])
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_connection_that_fails_harms_no_other(hall: Hall, port: PublicPort) -> None:
+async def test_connection_is_closed_if_its_factory_fails(
+    hall: Hall, port: PublicPort, error: Exception
+) -> None:
+    hall.error = error
+    with capturedLogs() as logs, come(port) as client:
+        port.doRead()
+        assert ended(client)
+    assert [error] == [event["log_failure"].value for event in logs]
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_connection_is_closed_if_its_protocol_fails(hall: Hall, port: PublicPort) -> None:
+    hall.protocol_class = Failing
+    with capturedLogs() as logs, come(port) as client:
+        port.doRead()
+        assert await deferToThread(ended, client)
+    assert [ZeroDivisionError] == [event["log_failure"].type for event in logs]
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_failing_connection_leaves_others_alone(hall: Hall, port: PublicPort) -> None:
     with capturedLogs() as logs, come(port, b"fail") as bad, come(port, b"bye") as good:
         assert b"bye" == await deferToThread(good.recv, 10)
         assert await deferToThread(ended, bad)
@@ -248,8 +279,8 @@ os.write(1, b"stopped")
 
 
 @pytest.mark.processes
-def test_without_descriptors_connections_wait_until_there_are_some() -> None:
-    """Calmly: no busy loop, no line for each try, nobody cut off; and it can still be stopped."""
+def test_connections_wait_while_no_descriptors_are_left() -> None:
+    """There is no busy loop, no log line for each attempt and no lost connection, and SIGTERM works."""
     root = Path(__file__).parents[3]
     with (
         subprocess.Popen([sys.executable, "-c", CHILD], cwd=root, stdout=-1, text=True) as child,
@@ -269,20 +300,20 @@ def test_without_descriptors_connections_wait_until_there_are_some() -> None:
         waiting = clients
         served = 0
         while waiting:
-            taken = readable(waiting)
-            assert taken
-            for client in taken:
+            answered = readable(waiting)
+            assert answered
+            for client in answered:
                 assert b"hello" == client.recv(10)
                 client.close()
-            served += len(taken)
-            waiting = [client for client in waiting if client not in taken]
+            served += len(answered)
+            waiting = [client for client in waiting if client not in answered]
         assert 30 == served
         assert cpu(child.pid) - before < 0.3
         more = [socket.create_connection(("127.0.0.1", port), timeout=60) for _ in range(30)]
         for client in more:
             client.sendall(b"hello")
         readable(more)
-        child.terminate()  # while it rests
+        child.terminate()  # while nothing is accepted
         out, _ = child.communicate(timeout=60)
         assert ("stopped", 0) == (out, child.returncode)
         for client in more:
@@ -290,7 +321,7 @@ def test_without_descriptors_connections_wait_until_there_are_some() -> None:
 
 
 def readable(sources: Sequence[_Source]) -> list[_Source]:
-    """Those that have something to read, of any number of descriptors."""
+    """Return the sources that have something to read."""
     with selectors.DefaultSelector() as selector:
         for source in sources:
             selector.register(source, selectors.EVENT_READ, source)
@@ -298,15 +329,13 @@ def readable(sources: Sequence[_Source]) -> list[_Source]:
 
 
 def cpu(process: int) -> float:
-    """Seconds."""
+    """Return the CPU time of a process, in seconds."""
     fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_the_pause_for_want_of_descriptors_ends_with_the_port(
-    hall: Hall, port: PublicPort
-) -> None:
+async def test_retry_is_cancelled_when_the_port_closes(hall: Hall, port: PublicPort) -> None:
     port._back_off(OSError(24, "Too many open files"))
     (rest,) = [call for call in reactor.getDelayedCalls() if call.func == port._resume]
     await port.stopListening()
@@ -314,9 +343,7 @@ async def test_the_pause_for_want_of_descriptors_ends_with_the_port(
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_the_names_of_twisted_that_this_relies_on_are_there(
-    hall: Hall, port: PublicPort
-) -> None:
+async def test_attributes_of_twisted_that_are_relied_on_exist(hall: Hall, port: PublicPort) -> None:
     """A class may take the place of another only while both have the same layout."""
     assert isinstance(port, Port)
     fresh = reactor.listenTCP(0, hall, interface="127.0.0.1")

@@ -1,4 +1,4 @@
-"""Public connections that are watched together, over real sockets."""
+"""Public connections that share an epoll, over real sockets."""
 
 import socket
 from collections.abc import AsyncIterator
@@ -17,7 +17,7 @@ from tests.support.waiting import until
 
 
 class Echo(Protocol):
-    """Says what it hears; ``bug`` breaks it, ``bye`` ends it."""
+    """Echoes bytes; ``bug`` raises an error, ``bye`` closes."""
 
     def __init__(self, ends: list[str]) -> None:
         self._ends = ends
@@ -35,7 +35,7 @@ class Echo(Protocol):
 
 
 class Harness:
-    """A port, and those who call."""
+    """A port and its clients."""
 
     def __init__(self) -> None:
         self.ends: list[str] = []
@@ -43,43 +43,43 @@ class Harness:
         self.port: PublicPort = as_public_port(reactor.listenTCP(0, factory, interface="127.0.0.1"))
         self.clients: list[socket.socket] = []
 
-    async def meet(self) -> socket.socket:
+    async def connect(self) -> socket.socket:
         client = socket.create_connection(self.port.socket.getsockname(), timeout=60)
         self.clients.append(client)
-        assert b"hello" == await self.say(client, b"hello")
+        assert b"hello" == await self.echo(client, b"hello")
         return client
 
-    async def say(self, client: socket.socket, text: bytes) -> bytes:
+    async def echo(self, client: socket.socket, text: bytes) -> bytes:
         client.sendall(text)
-        heard: bytes = await deferToThread(client.recv, 100)
-        return heard
+        received: bytes = await deferToThread(client.recv, 100)
+        return received
 
 
 @pytest_twisted.async_yield_fixture  # type: ignore[untyped-decorator] # has no stubs
 async def harness() -> AsyncIterator[Harness]:
-    one = Harness()
-    yield one
-    stopped = one.port.stopListening()
+    harness = Harness()
+    yield harness
+    stopped = harness.port.stopListening()
     if stopped is not None:
         await stopped
-    for client in one.clients:
+    for client in harness.clients:
         client.close()
-    await until(lambda: len(one.ends) == len(one.clients))
+    await until(lambda: len(harness.ends) == len(harness.clients))
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_bug_ends_its_connection_and_no_other(harness: Harness) -> None:
-    broken, other = await harness.meet(), await harness.meet()
+async def test_bug_ends_only_its_connection(harness: Harness) -> None:
+    broken, intact = await harness.connect(), await harness.connect()
     with capturedLogs() as events:
-        assert b"" == await harness.say(broken, b"bug")
+        assert b"" == await harness.echo(broken, b"bug")
     assert ["ValueError"] == harness.ends
     assert [ValueError] == [event["log_failure"].type for event in events if "log_failure" in event]
-    assert b"still there" == await harness.say(other, b"still there")
+    assert b"still there" == await harness.echo(intact, b"still there")
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_client_that_leaves_is_noticed(harness: Harness) -> None:
-    client = await harness.meet()
+async def test_closed_client_is_detected(harness: Harness) -> None:
+    client = await harness.connect()
     client.close()
     await until(lambda: harness.ends)
     assert ["ConnectionDone"] == harness.ends
@@ -87,28 +87,28 @@ async def test_a_client_that_leaves_is_noticed(harness: Harness) -> None:
 
 @pytest.mark.parametrize("last", [b"bye", b"more"])
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_connections_outlive_their_port(harness: Harness, last: bytes) -> None:
-    client = await harness.meet()
+async def test_connection_outlives_its_port(harness: Harness, last: bytes) -> None:
+    client = await harness.connect()
     await harness.port.stopListening()
-    assert last == await harness.say(client, last)
+    assert last == await harness.echo(client, last)
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_more_than_a_batch_are_all_heard(harness: Harness) -> None:
-    clients = [await harness.meet() for _ in range(40)]
+async def test_more_connections_than_a_batch_are_all_served(harness: Harness) -> None:
+    clients = [await harness.connect() for _ in range(40)]
     for number, client in enumerate(clients):
         client.sendall(b"%d" % number)
     for number, client in enumerate(clients):
-        heard: bytes = await deferToThread(client.recv, 100)
-        assert b"%d" % number == heard
+        received: bytes = await deferToThread(client.recv, 100)
+        assert b"%d" % number == received
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_nothing_is_left_with_the_reactor(harness: Harness) -> None:
+async def test_reactor_watches_nothing_after_the_last_connection(harness: Harness) -> None:
     before = reactor.getReaders()
-    other = Harness()
-    client = await other.meet()
-    await other.port.stopListening()
+    second = Harness()
+    client = await second.connect()
+    await second.port.stopListening()
     client.close()
-    await until(lambda: other.ends)
+    await until(lambda: second.ends)
     assert set(before) == set(reactor.getReaders())

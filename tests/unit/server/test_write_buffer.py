@@ -1,4 +1,4 @@
-"""The way out through TLS and wrappers: pieces, and no more of them than the transport asks for."""
+"""The write buffer through TLS and wrappers, and the pace of clients."""
 
 import hashlib
 import socket
@@ -46,45 +46,45 @@ REACTOR = cast("PosixReactorBase", reactor)
 SIZE = 30_000_000
 BODY = hashlib.shake_128(b"reviews").digest(SIZE)
 MEMORY = 2_000_000
-"""Bytes that an answer of 30 MB may cost on its way."""
+"""Bytes of memory that a response of 30 MB may take."""
 
 
 @implementer(IPushProducer)
-class Told:
-    """Remembers what it was told, as a connection would be."""
+class RecordingProducer:
+    """Records how it is called, in place of a connection."""
 
     def __init__(self) -> None:
-        self.words: list[str] = []
+        self.calls: list[str] = []
 
     def pauseProducing(self) -> None:
-        self.words.append("pause")
+        self.calls.append("pause")
 
     def resumeProducing(self) -> None:
-        self.words.append("resume")
+        self.calls.append("resume")
 
     def stopProducing(self) -> None:
-        self.words.append("stop")
+        self.calls.append("stop")
 
 
 class Transport(StringTransport):
-    """Has enough when it was given so many bytes, and says so; remembers what it was given."""
+    """A transport that is full after a number of bytes, and records its pieces."""
 
     def __init__(self, room: int) -> None:
         super().__init__()
         self.pieces: list[bytes] = []
         self.half_closed = False
-        self._room = self._left = room
+        self._room = self._free = room
 
     def write(self, data: bytes) -> None:
         super().write(data)
         self.pieces.append(data)
-        self._left -= len(data)
-        if self._left <= 0 and self.producer is not None:
+        self._free -= len(data)
+        if self._free <= 0 and self.producer is not None:
             self.producer.pauseProducing()
 
     def drain(self) -> None:
-        """It has sent all."""
-        self._left = self._room
+        """Send all bytes."""
+        self._free = self._room
         assert self.producer is not None
         self.producer.resumeProducing()
 
@@ -93,70 +93,70 @@ class Transport(StringTransport):
 
 
 def pieces(room: int = 10**9) -> tuple[ChunkedWriter, Transport, list[str]]:
-    transport, told = Transport(room), Told()
-    out = write_buffer_for(cast("ITransport", transport), told)
+    transport, producer = Transport(room), RecordingProducer()
+    out = write_buffer_for(cast("ITransport", transport), producer)
     assert isinstance(out, ChunkedWriter)
-    return out, transport, told.words
+    return out, transport, producer.calls
 
 
-def test_a_head_goes_out_with_what_follows_it() -> None:
-    out, transport, told = pieces()
+def test_head_and_body_are_written_together() -> None:
+    out, transport, calls = pieces()
     out.send(b"head", b"", b"body")
     out.send(b"next")
 
     assert [b"headbody", b"next"] == transport.pieces
-    assert ([], 0) == (told, out.pending)
+    assert ([], 0) == (calls, out.pending)
 
 
-def test_a_large_body_goes_out_in_pieces() -> None:
-    out, transport, told = pieces()
+def test_large_body_is_written_in_pieces() -> None:
+    out, transport, calls = pieces()
     body = bytes(range(256)) * 1_000
     out.send(b"head", memoryview(body), b"tail")
 
     assert b"head" + body + b"tail" == transport.value()
     assert all(len(piece) < 2 * PIECE for piece in transport.pieces)
-    assert [] == told
+    assert [] == calls
 
 
-def test_no_more_is_given_than_is_asked_for() -> None:
-    out, transport, told = pieces(room=PIECE)
+def test_writer_stops_while_the_transport_is_full() -> None:
+    out, transport, calls = pieces(room=PIECE)
     out.send(b"head", bytes(4 * PIECE))
 
-    given = len(transport.value())
-    assert PIECE <= given < 2 * PIECE
-    assert 4 + 4 * PIECE - given == out.pending
-    assert ["pause"] == told
+    written = len(transport.value())
+    assert PIECE <= written < 2 * PIECE
+    assert 4 + 4 * PIECE - written == out.pending
+    assert ["pause"] == calls
     for _ in range(3):
-        assert ["pause"] == told
+        assert ["pause"] == calls
         transport.drain()
     transport.drain()
-    assert ["pause", "resume"] == told
+    assert ["pause", "resume"] == calls
     assert 4 + 4 * PIECE == len(transport.value())
     assert 0 == out.pending
 
 
-def test_what_is_sent_meanwhile_waits_in_its_order_and_is_told_of_once() -> None:
-    out, transport, told = pieces(room=1)
+def test_bytes_sent_while_full_keep_their_order_and_pause_once() -> None:
+    out, transport, calls = pieces(room=1)
     out.send(b"a")
-    assert [] == told, "it has all that there is"
+    assert [] == calls, "all bytes are written"
     out.send(b"b")
     out.send(b"c", b"d")
-    assert (["pause"], b"a", 3) == (told, transport.value(), out.pending)
+    assert (["pause"], b"a", 3) == (calls, transport.value(), out.pending)
     transport.drain()
 
-    assert (["pause", "resume"], b"abcd") == (told, transport.value())
+    assert (["pause", "resume"], b"abcd") == (calls, transport.value())
 
 
-def test_who_was_not_told_to_pause_is_not_told_to_go_on() -> None:
-    out, transport, told = pieces(room=1)
+def test_connection_that_was_not_paused_is_not_resumed() -> None:
+    out, transport, calls = pieces(room=1)
     out.send(b"a")
     transport.drain()
 
-    assert [] == told
+    assert [] == calls
 
 
-def test_it_closes_when_all_is_sent() -> None:
-    out, transport, told = pieces(room=PIECE)
+def test_writer_closes_when_all_is_sent() -> None:
+    out, transport, calls = pieces(room=PIECE)
     out.send(bytes(3 * PIECE))
     out.end(lingering=False)
     assert not transport.disconnecting
@@ -166,7 +166,7 @@ def test_it_closes_when_all_is_sent() -> None:
     assert transport.disconnecting
     assert 3 * PIECE == len(transport.value())
     assert transport.producer is None
-    assert ["pause"] == told
+    assert ["pause"] == calls
 
 
 @pytest.mark.parametrize(
@@ -177,10 +177,10 @@ def test_it_closes_when_all_is_sent() -> None:
         ((IHalfCloseableDescriptor, ISSLTransport), False),
     ],
 )
-def test_it_lingers_where_the_transport_can_close_one_direction(
+def test_lingering_end_half_closes_transports_that_can(
     provided: tuple[type, ...], *, half: bool
 ) -> None:
-    """TLS has its own farewell, which is waited for."""
+    """TLS ends with an alert of its own, and waits for that of the client."""
     out, transport, _ = pieces()
     directlyProvides(transport, *provided)
     out.send(b"a")
@@ -189,8 +189,8 @@ def test_it_lingers_where_the_transport_can_close_one_direction(
     assert (half, not half) == (transport.half_closed, transport.disconnecting)
 
 
-def test_a_lost_connection_needs_nothing_more() -> None:
-    out, transport, told = pieces(room=1)
+def test_lost_connection_drops_its_bytes() -> None:
+    out, transport, calls = pieces(room=1)
     out.send(b"a")
     out.send(bytes(9))
     out.stopProducing()
@@ -198,24 +198,24 @@ def test_a_lost_connection_needs_nothing_more() -> None:
     out.end(lingering=False)
 
     assert b"a" == transport.value()
-    assert ["pause"] == told
+    assert ["pause"] == calls
 
 
-def test_reading_can_be_held() -> None:
+def test_reading_can_be_stopped_and_started() -> None:
     out, transport, _ = pieces()
-    out.pause_reading()
+    out.stopReading()
     assert "paused" == transport.producerState
-    out.resume_reading()
+    out.startReading()
     assert "producing" == transport.producerState
 
 
-def test_what_waits_at_the_bottom_is_counted_through_wrappers() -> None:
+def test_bytes_below_a_wrapper_are_pending() -> None:
     class Below(Transport):
         pending = 7
 
     wrapper = ProtocolWrapper(WrappingFactory(Factory()), Protocol())
     wrapper.makeConnection(Below(room=1))
-    out = ChunkedWriter(cast("FileDescriptor", wrapper), Told())
+    out = ChunkedWriter(cast("FileDescriptor", wrapper), RecordingProducer())
     out.send(b"a")
     out.send(b"bc")
 
@@ -226,8 +226,8 @@ def test_what_waits_at_the_bottom_is_counted_through_wrappers() -> None:
     sends=st.lists(st.lists(st.binary(max_size=9).map(lambda part: part * 20_000), max_size=3)),
     room=st.integers(1, 200_000),
 )
-def test_all_bytes_go_out_once_and_in_order(sends: list[list[bytes]], room: int) -> None:
-    out, transport, told = pieces(room)
+def test_all_bytes_are_written_once_and_in_order(sends: list[list[bytes]], room: int) -> None:
+    out, transport, calls = pieces(room)
     for parts in sends:
         out.send(*parts)
     out.end(lingering=False)
@@ -235,22 +235,22 @@ def test_all_bytes_go_out_once_and_in_order(sends: list[list[bytes]], room: int)
         transport.drain()
 
     assert b"".join(b"".join(parts) for parts in sends) == transport.value()
-    assert told in ([], ["pause"])
+    assert calls in ([], ["pause"])
 
 
 # Real sockets -------------------------------------------------------------------------------------
 
 
 class Large(FakeRoutes):
-    """Answers all with the same large body."""
+    """Answers each request with the same large body."""
 
-    def respond_by_path(self, asked: Request) -> Response:
-        self.asked.append(asked)
+    def respond_by_path(self, request: Request) -> Response:
+        self.requests.append(request)
         return Response(200, b"Content-Length: %d\r\n" % SIZE, (memoryview(BODY),))
 
 
 class Harness:
-    """A server with a clock that stands still and a door of some kind."""
+    """A server with a fake clock and real ports."""
 
     def __init__(self) -> None:
         self.clock = Clock()
@@ -281,7 +281,7 @@ ASK = b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
 
 
 def connected(port: int) -> socket.socket:
-    """A client whose kernel takes little ahead of it."""
+    """Return a client with a small receive buffer."""
     client = socket.socket()
     client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65_536)
     client.settimeout(20)
@@ -295,14 +295,14 @@ TLS = pytest.mark.filterwarnings("ignore:Passing pyOpenSSL (X509|PKey) objects:D
 
 @TLS
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_over_tls_a_large_answer_is_whole_and_costs_little(
+async def test_large_response_over_tls_is_complete_and_takes_little_memory(
     harness: Harness, tmp_path: Path
 ) -> None:
     pem = authority().issue("localhost").write_with_key(tmp_path / "server.pem")
     port = await harness.listen(f"ssl:0:interface=127.0.0.1:privateKey={pem}:certKey={pem}")
 
     def read() -> tuple[bytes, int, str]:
-        """The head, and the body's length and digest; the end must be the farewell of TLS."""
+        """Return the head, and the size and digest of the body, which must end with an alert of TLS."""
         digest, size, head = hashlib.sha256(), 0, b""
         context = client_context()
         with context.wrap_socket(
@@ -321,22 +321,22 @@ async def test_over_tls_a_large_answer_is_whole_and_costs_little(
     tracemalloc.start()
     try:
         head, size, digest = await deferToThread(read)
-        most = tracemalloc.get_traced_memory()[1]
+        peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
 
     assert head.startswith(b"HTTP/1.1 200 OK\r\n")
     assert (SIZE, hashlib.sha256(BODY).hexdigest()) == (size, digest)
-    assert most < MEMORY
+    assert peak < MEMORY
 
 
 @TLS
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize("tls", [False, True], ids=["TCP", "TLS"])
-async def test_a_steady_slow_reader_lives_although_the_kernel_takes_nothing(
+async def test_steady_slow_reader_is_kept_while_the_kernel_takes_nothing(
     harness: Harness, tmp_path: Path, *, tls: bool
 ) -> None:
-    """It has megabytes, and wants no more before a third of them has gone."""
+    """The kernel has megabytes, and takes more only when a third of them is sent."""
     pem = authority().issue("localhost").write_with_key(tmp_path / "server.pem")
     endpoint = f"ssl:0:interface=127.0.0.1:privateKey={pem}:certKey={pem}"
     port = await harness.listen(endpoint if tls else "tcp:0:interface=127.0.0.1")
@@ -367,8 +367,8 @@ async def test_a_steady_slow_reader_lives_although_the_kernel_takes_nothing(
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_who_reads_slowly_keeps_no_more_than_the_last_snapshots(harness: Harness) -> None:
-    """Each of them is as large as the data, and its files are on the disk until he has his answer."""
+async def test_slow_reader_of_an_old_snapshot_is_cut_off(harness: Harness) -> None:
+    """A snapshot is as large as the data, and stays on the disk until all its responses are sent."""
     port = await harness.listen("tcp:0:interface=127.0.0.1")
 
     def ask() -> socket.socket:
@@ -379,8 +379,8 @@ async def test_who_reads_slowly_keeps_no_more_than_the_last_snapshots(harness: H
 
     async def alive() -> bool:
         await deferToThread(_read, client, 200_000)  # in 10 s
-        for each in open_connections(harness.server):
-            await settled(each)
+        for connection in open_connections(harness.server):
+            await settled(connection)
         harness.clock.advance(DRAIN_WINDOW)
         await deferToThread(time.sleep, 0.01)
         return bool(harness.server.connections.open)
@@ -400,7 +400,7 @@ async def test_who_reads_slowly_keeps_no_more_than_the_last_snapshots(harness: H
 
 
 async def settled(connection: ClientConnection) -> None:
-    """The kernel has passed on what it can; on a busy machine that takes its time."""
+    """Wait until the kernel has sent what it can."""
     before = -1
     while before != (now := unacknowledged(cast("ITransport", connection.transport))):
         before = now
@@ -412,5 +412,5 @@ def _read(client: socket.socket, size: int) -> None:
         size -= len(client.recv(min(size, 65_536)))
 
 
-def test_what_has_no_socket_keeps_nothing_from_anybody() -> None:
+def test_transport_without_a_socket_has_no_unacknowledged_bytes() -> None:
     assert 0 == unacknowledged(cast("ITransport", StringTransport()))

@@ -1,4 +1,4 @@
-"""Search in the order of change: what a client needs that keeps a copy of all reviews (field.md, Feeds and times)."""
+"""Search in the order of change, by which a client keeps a copy of all reviews (field.md, Feeds and times)."""
 
 import datetime
 from pathlib import Path
@@ -25,9 +25,9 @@ EDITED = OLD[2] | {"changed_at": "2026-11-24T09:00:00Z", "text": "Edited."}
 
 @pytest.fixture
 def site(tmp_path: Path) -> PublishedReads:
-    found = PublishedReads(tmp_path)
-    found.publish([*OLD[:2], EDITED, *OLD[3:], *LATE])
-    return found
+    site = PublishedReads(tmp_path)
+    site.publish([*OLD[:2], EDITED, *OLD[3:], *LATE])
+    return site
 
 
 def search(site: PublishedReads, **query: object) -> Any:  # noqa: ANN401  what JSON holds
@@ -36,12 +36,16 @@ def search(site: PublishedReads, **query: object) -> Any:  # noqa: ANN401  what 
     return answer.json()
 
 
-def test_late_imports_and_edits_come_first(site: PublishedReads) -> None:
-    """Old reviews that are imported today are in no feed, and since a day of today has none."""
-    found = search(site, sort="changed", limit=100)["reviews"]
+def ids_of(page: Any) -> list[str]:  # noqa: ANN401  what JSON holds
+    return [item["id"] for item in page["reviews"]]
 
-    late = sorted((each["id"] for each in LATE), reverse=True)
-    assert ["old3", *late, "old5", "old4", "old2", "old1"] == [each["id"] for each in found]
+
+def test_late_imports_and_edits_come_first(site: PublishedReads) -> None:
+    """Old reviews that are imported today are neither in a feed nor in ``since`` of today."""
+    ids = ids_of(search(site, sort="changed", limit=100))
+
+    late = sorted((imported["id"] for imported in LATE), reverse=True)
+    assert ["old3", *late, "old5", "old4", "old2", "old1"] == ids
 
 
 @pytest.mark.parametrize(
@@ -56,9 +60,7 @@ def test_late_imports_and_edits_come_first(site: PublishedReads) -> None:
         ("2024-01-01", 35),
     ],
 )
-def test_changes_since_a_moment_include_those_at_it(
-    site: PublishedReads, since: str, matched: int
-) -> None:
+def test_changed_since_includes_its_moment(site: PublishedReads, since: str, matched: int) -> None:
     assert matched == search(site, changed_since=since)["matched"]
     assert matched == search(site, changed_since=since, sort="changed", limit=1)["matched"]
 
@@ -71,28 +73,30 @@ def test_next_page_is_in_the_same_order(site: PublishedReads) -> None:
     second = site.get(link.removeprefix(BASE_URL))
 
     assert 31 == first.json()["matched"] == second.json()["matched"]
-    ids = [each["id"] for page in (first, second) for each in page.json()["reviews"]]
+    ids = [*ids_of(first.json()), *ids_of(second.json())]
     assert 31 == len(set(ids)) == len(ids)
     assert second.json()["next_cursor"] is None
 
 
 def test_cursor_of_another_order_is_refused(site: PublishedReads) -> None:
-    """Mixed up they would skip reviews, and nobody would notice."""
+    """A cursor in the other order would skip reviews without an error."""
     cursor = search(site, sort="changed", limit=1)["next_cursor"]
     answer = site.get(f"{urls.SEARCH}?cursor={cursor}")
 
     assert 400 == answer.status
-    assert [["cursor"]] == [each["path"] for each in answer.json()["issues"]]
+    assert [["cursor"]] == [issue["path"] for issue in answer.json()["issues"]]
     assert 400 == site.get(urls.json_page(cursor)).status
 
 
 def test_plus_of_an_offset_need_not_be_escaped(site: PublishedReads) -> None:
-    """A client pastes what its own clock says."""
+    """A client pastes the time of its own clock."""
     moment = "2026-11-24T10:30:00+02:00"
-    answers = [site.get(f"{urls.SEARCH}?changed_since={each}") for each in (moment, quote(moment))]
+    plain, escaped = (
+        site.get(f"{urls.SEARCH}?changed_since={text}") for text in (moment, quote(moment))
+    )
 
-    assert [31, 31] == [each.json()["matched"] for each in answers]
-    assert 1 == len({each.headers["ETag"] for each in answers})
+    assert 31 == plain.json()["matched"] == escaped.json()["matched"]
+    assert plain.headers["ETag"] == escaped.headers["ETag"]
 
 
 class Copy:
@@ -102,14 +106,14 @@ class Copy:
         self.reviews: dict[str, Any] = {}
 
     def update(self, site: PublishedReads, between: "list[list[Review]]") -> None:
-        """Ask for what has changed; the data change between two pages."""
+        """Read the changes, while the data changes between two pages."""
         query: dict[str, object] = {"sort": "changed", "limit": 2}
         if self.reviews:
             last = max(map(_changed_on, self.reviews.values()))
             query["changed_since"] = last - datetime.timedelta(days=2)
         while True:
             page = search(site, **query)
-            self.reviews |= {each["id"]: each for each in page["reviews"]}
+            self.reviews |= by_id(page)
             if page["next_cursor"] is None:
                 return
             query["cursor"] = page["next_cursor"]
@@ -117,8 +121,12 @@ class Copy:
                 site.publish(between.pop())
 
 
-def _changed_on(each: dict[str, Any]) -> datetime.date:
-    moment = each.get("changed_at") or each.get("added_at") or each["date"]
+def by_id(page: Any) -> dict[str, Any]:  # noqa: ANN401  what JSON holds
+    return {item["id"]: item for item in page["reviews"]}
+
+
+def _changed_on(item: dict[str, Any]) -> datetime.date:
+    moment = item.get("changed_at") or item.get("added_at") or item["date"]
     return datetime.date.fromisoformat(moment[:10])
 
 
@@ -130,20 +138,20 @@ _EDITS = st.lists(
 
 @given(st.lists(_EDITS, min_size=2, max_size=6), st.data())
 @examples(12)
-def test_client_that_follows_changes_has_a_whole_copy(
+def test_client_that_follows_changes_has_a_complete_copy(
     editions: list[list[tuple[str, str, int]]], choices: st.DataObject
 ) -> None:
-    """Whatever an import adds or changes, with days of any age, while the client reads."""
+    """Imports add and change reviews of any age while the client reads."""
     reviews: dict[str, Review] = {}
     states: list[list[Review]] = []
     for day, edits in enumerate(editions):
         now = f"2026-11-{2 * day + 10}T09:00:00Z"
         for name, date, rating in edits:
-            made = review(name, date=date, rating=rating)
-            made["added_at"] = reviews[name]["added_at"] if name in reviews else now
+            edited = review(name, date=date, rating=rating)
+            edited["added_at"] = reviews[name]["added_at"] if name in reviews else now
             if name in reviews:
-                made["changed_at"] = now
-            reviews[name] = made
+                edited["changed_at"] = now
+            reviews[name] = edited
         states.append([*reviews.values()])
     with in_memory() as place:
         site, copy = PublishedReads(place), Copy()
@@ -153,5 +161,4 @@ def test_client_that_follows_changes_has_a_whole_copy(
             copy.update(site, [states.pop(0) for _ in range(during)][::-1])
         copy.update(site, [])
 
-        served = site.get(urls.REVIEWS).json()["reviews"]
-        assert {each["id"]: each for each in served} == copy.reviews
+        assert by_id(site.get(urls.REVIEWS).json()) == copy.reviews

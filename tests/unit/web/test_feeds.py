@@ -16,7 +16,7 @@ from tests.support.reads import BASE_URL, PublishedReads
 JSON, ATOM = urls.JSON_FEED, urls.ATOM_FEED
 
 
-def written(number: int) -> Review:
+def numbered_review(number: int) -> Review:
     return review(
         f"r{number:03}",
         date=f"2025-03-{1 + number // 40:02}",
@@ -25,7 +25,7 @@ def written(number: int) -> Review:
     )
 
 
-REVIEWS = [written(number) for number in range(120)]
+REVIEWS = [numbered_review(number) for number in range(120)]
 NEWEST_FIRST = [f"r{number:03}" for number in range(119, -1, -1)]
 INSIGHTS = {
     "entities": {
@@ -33,17 +33,17 @@ INSIGHTS = {
         "services": [{"id": "boiler-repair", "label": "Boiler repair"}],
     },
     "per_review": {
-        each["id"]: {"technicians": ["Sam Jones", "sam"], "services": ["Boilers", "boiler repair"]}
-        for each in REVIEWS[::3]
+        third["id"]: {"technicians": ["Sam Jones", "sam"], "services": ["Boilers", "boiler repair"]}
+        for third in REVIEWS[::3]
     },
 }
 
 
 @pytest.fixture
 def site(tmp_path: Path) -> PublishedReads:
-    found = PublishedReads(tmp_path)
-    found.publish(REVIEWS, insights=INSIGHTS)
-    return found
+    site = PublishedReads(tmp_path)
+    site.publish(REVIEWS, insights=INSIGHTS)
+    return site
 
 
 def path_of(address: str) -> str:
@@ -52,14 +52,14 @@ def path_of(address: str) -> str:
 
 
 def json_pages(site: PublishedReads) -> Iterator[list[str]]:
-    """The ids of each page, as a reader follows them."""
+    """Yield the ids of each page, following the links."""
     path: str | None = JSON
     while path is not None:
         answer = site.get(path)
         assert (200, "application/json") == (answer.status, answer.headers["Content-Type"])
         yield [item["id"] for item in answer.json()["items"]]
-        following = answer.json().get("next_url")
-        path = following and path_of(following)
+        next_url = answer.json().get("next_url")
+        path = next_url and path_of(next_url)
 
 
 def atom_pages(site: PublishedReads) -> Iterator[list[str]]:
@@ -72,12 +72,12 @@ def atom_pages(site: PublishedReads) -> Iterator[list[str]]:
         links = {link.rel: link.href for link in parsed.feed.links}
         assert path == path_of(links["self"])
         yield [entry.id.rpartition(":")[2] for entry in parsed.entries]
-        following = links.get("next")
-        path = following and path_of(following)
+        next_url = links.get("next")
+        path = next_url and path_of(next_url)
 
 
-def test_reader_that_follows_the_pages_gets_every_review_once(site: PublishedReads) -> None:
-    """Of 80 reviews of one day the first page has 50, and the others are in no document."""
+def test_pages_of_a_feed_list_every_review_once(site: PublishedReads) -> None:
+    """Without older pages, 30 of 80 reviews of one day would be missed."""
     expected = [NEWEST_FIRST[begin : begin + MAX_ENTRIES] for begin in (0, 50, 100)]
 
     assert expected == list(json_pages(site))
@@ -96,28 +96,26 @@ def test_feed_that_fits_on_a_page_has_one(tmp_path: Path, count: int) -> None:
 def test_older_page_has_entries_like_those_of_the_first(
     site: PublishedReads, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """Where a review moves to the next page, a reader must not take it for a changed one."""
-    other = PublishedReads(tmp_path_factory.mktemp("other"))
-    other.publish(REVIEWS[:70], insights=INSIGHTS)
+    """A review that moves to an older page must not look like a changed one."""
+    smaller = PublishedReads(tmp_path_factory.mktemp("smaller"))
+    smaller.publish(REVIEWS[:70], insights=INSIGHTS)
 
     second = site.get(path_of(site.get(JSON).json()["next_url"])).json()["items"]
-    assert second == other.get(JSON).json()["items"]
+    assert second == smaller.get(JSON).json()["items"]
     assert ["5-star", "Sam", "Boilers", "Boiler repair"] == second[0]["tags"]
 
     links = feedparser.parse(site.get(ATOM).body).feed.links
-    (following,) = (path_of(link.href) for link in links if link.rel == "next")
-    entries = [
-        each.body.partition(b"<entry>")[2] for each in (site.get(following), other.get(ATOM))
-    ]
-    assert entries[0] == entries[1]
+    (older,) = (path_of(link.href) for link in links if link.rel == "next")
+    pages = site.get(older).body, smaller.get(ATOM).body
+    assert 1 == len({page.partition(b"<entry>")[2] for page in pages})
 
 
-def test_page_goes_on_where_its_review_was(site: PublishedReads) -> None:
-    """A reader that is slow misses nothing and meets nothing twice when the data change."""
+def test_page_begins_at_its_cursor_after_changes(site: PublishedReads) -> None:
+    """A slow reader misses and repeats no review when the data changes."""
     path = path_of(site.get(JSON).json()["next_url"])
     before = site.get(path)
     new = review("new", date="2025-03-30")
-    site.publish([*(each for each in REVIEWS if each["id"] != "r070"), new], insights=INSIGHTS)
+    site.publish([*REVIEWS[:70], *REVIEWS[71:], new], insights=INSIGHTS)
 
     assert before.json()["items"] == site.get(path).json()["items"]
     assert before.headers["ETag"] == site.get(path).headers["ETag"]
@@ -125,7 +123,7 @@ def test_page_goes_on_where_its_review_was(site: PublishedReads) -> None:
 
 @pytest.mark.parametrize("page", [urls.JSON_FEED_PAGE, urls.ATOM_FEED_PAGE])
 def test_page_after_the_last_review_is_empty(site: PublishedReads, page: str) -> None:
-    """Reviews may have gone since the page before was read."""
+    """Reviews may have been removed since the page before was read."""
     answer = site.get(page.replace("<cursor>", Cursor(read_day("2025-03-01"), "r000").encode()))
 
     assert 200 == answer.status
@@ -137,7 +135,7 @@ def test_page_after_the_last_review_is_empty(site: PublishedReads, page: str) ->
 @pytest.mark.parametrize(
     "cursor", ["x", "MjAyNS0wMy0xNA", "MjAyNS0wMi0zMC9y", "é", "x.y", "=" * 300]
 )
-def test_cursor_that_nobody_made_is_refused(site: PublishedReads, path: str, cursor: str) -> None:
+def test_malformed_cursor_is_refused(site: PublishedReads, path: str, cursor: str) -> None:
     answer = site.get(path.replace("<cursor>", cursor))
 
     assert 400 == answer.status
@@ -156,13 +154,13 @@ def test_page_has_an_entity_tag_for_each_coding(site: PublishedReads, page: str)
     assert "Accept-Encoding" == plain.headers["Vary"]
     assert "hub" not in plain.headers["Link"]
     for answer, fields in ((plain, {}), (packed, {"Accept-Encoding": "gzip"})):
-        known = site.get(path, {**fields, "If-None-Match": answer.headers["ETag"]})
-        assert (304, b"") == (known.status, known.body)
-        assert answer.headers["ETag"] == known.headers["ETag"]
+        unchanged = site.get(path, {**fields, "If-None-Match": answer.headers["ETag"]})
+        assert (304, b"") == (unchanged.status, unchanged.body)
+        assert answer.headers["ETag"] == unchanged.headers["ETag"]
 
 
 def test_tag_of_a_page_changes_with_labels(site: PublishedReads) -> None:
-    """The reviews are the same; what the feed calls a technician is not."""
+    """The name of a technician changes, and the reviews do not."""
     path = path_of(site.get(JSON).json()["next_url"])
     before = site.get(path).headers["ETag"]
     changed = {

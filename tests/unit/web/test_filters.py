@@ -1,7 +1,8 @@
-"""The filters by what the insights say, at both doors: HTTP and search_reviews (insights.md 6)."""
+"""Filters by insights, of HTTP and of search_reviews (insights.md 6)."""
 
 import json
 from collections.abc import Iterator
+from typing import Any
 from urllib.parse import urlencode
 
 import pytest
@@ -69,12 +70,12 @@ INSIGHTS = {
 }
 
 
-class Doors:
-    """One data set, asked over HTTP and by an agent.
+class FilteredSite:
+    """One data set, searched over HTTP and by an agent.
 
     Args:
-        directories: Where it is.
-        insights: What is said of the reviews.
+        directories: A data directory and a state directory.
+        insights: The content of ``insights.json``.
     """
 
     def __init__(self, directories: Directories, insights: object) -> None:
@@ -86,25 +87,29 @@ class Doors:
         responses = Responses("https://a.example", "public", lambda: 0.0)
         self.reads = Reads(self.snapshots, responses, budgets(Clock()))
 
-    def found(self, **filters: object) -> str:
-        """The ids of the reviews, which are the same at both doors."""
+    def ids(self, **filters: object) -> str:
+        """Return the ids of the matching reviews, which are the same over HTTP and for an agent."""
         answer = self.reads.search(Request(b"GET", b"", urlencode(filters).encode()))
         assert isinstance(answer, Response)
-        ids = [each["id"] for each in json.loads(b"".join(answer.body))["reviews"]]
-        told = self.tools.data("search_reviews", filters)
-        assert ids == [each["id"] for each in told["reviews"]]
-        assert len(ids) == told["matched"]
+        ids = ids_of(json.loads(b"".join(answer.body)))
+        result = self.tools.data("search_reviews", filters)
+        assert ids == ids_of(result)
+        assert len(ids) == result["matched"]
         return "".join(ids)
 
 
+def ids_of(result: Any) -> list[str]:  # noqa: ANN401  what JSON holds
+    return [item["id"] for item in result["reviews"]]
+
+
 @pytest.fixture(scope="module")
-def listeners() -> Iterator[Doors]:
+def site() -> Iterator[FilteredSite]:
     with in_memory() as place:
-        yield Doors(Directories(place), INSIGHTS)
+        yield FilteredSite(Directories(place), INSIGHTS)
 
 
-FOUND: list[tuple[dict[str, object], str]] = [
-    # who and what, by id, label, alias, without accents or punctuation, by the first word
+MATCHES: list[tuple[dict[str, object], str]] = [
+    # people, services and problems by id, label, alias and first word, without accents or punctuation
     ({"mentions_technician": "sj"}, "a"),
     ({"mentions_technician": "SAM JONES "}, "a"),
     ({"mentions_technician": "jonesy"}, "a"),
@@ -128,7 +133,7 @@ FOUND: list[tuple[dict[str, object], str]] = [
     ({"mentions_area": "portsmouth"}, "b"),
     ({"mentions_area": "New Castle"}, ""),
     ({"mentions_area": "Atlantis"}, ""),
-    # aspects, and how reviews speak of them
+    # aspects and their sentiment
     ({"mentions_aspect": "pricing"}, "abce"),
     ({"mentions_aspect": "price and VALUE"}, "abce"),
     ({"mentions_aspect": "speed"}, "bf"),
@@ -136,7 +141,7 @@ FOUND: list[tuple[dict[str, object], str]] = [
     ({"mentions_aspect": "Price-and-value", "sentiment": "positive"}, "b"),
     ({"mentions_aspect": "pricing", "sentiment": "neutral"}, ""),
     ({"mentions_aspect": "speed", "sentiment": "positive"}, ""),
-    # of the review
+    # sentiment of the review
     ({"sentiment": "positive"}, "ab"),
     ({"sentiment": "negative"}, "de"),
     ({"sentiment": "negative", "mentions_service": "drain"}, "d"),
@@ -150,11 +155,11 @@ FOUND: list[tuple[dict[str, object], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("filters", "expected"), FOUND)
-def test_a_filter_finds_the_reviews(
-    listeners: Doors, filters: dict[str, object], expected: str
+@pytest.mark.parametrize(("filters", "expected"), MATCHES)
+def test_filter_finds_the_reviews(
+    site: FilteredSite, filters: dict[str, object], expected: str
 ) -> None:
-    assert expected == listeners.found(**filters)
+    assert expected == site.ids(**filters)
 
 
 AMBIGUOUS = [
@@ -165,38 +170,41 @@ AMBIGUOUS = [
 
 
 @pytest.mark.parametrize(("name", "labels"), AMBIGUOUS)
-def test_a_name_that_fits_two_is_told_both(listeners: Doors, name: str, labels: list[str]) -> None:
+def test_name_of_two_entities_is_an_error_with_both_labels(
+    site: FilteredSite, name: str, labels: list[str]
+) -> None:
     query = urlencode({"mentions_technician": name, "mentions_service": "nothing"}).encode()
     with pytest.raises(InvalidParametersError) as refused:
-        listeners.reads.search(Request(b"GET", b"", query))
-    (issue,) = (each.as_json() for each in refused.value.issues)
+        site.reads.search(Request(b"GET", b"", query))
+    issue = refused.value.issues[0].as_json()
+    assert 1 == len(refused.value.issues)
     message = str(issue.pop("message"))
     assert all(f'"{label}"' in message for label in labels)
     assert issue == {"code": "invalid_value", "path": ["mentions_technician"], "values": labels}
-    told = listeners.tools.error("search_reviews", {"mentions_technician": name})
-    assert told == f"search_reviews: {message}."
+    error = site.tools.error("search_reviews", {"mentions_technician": name})
+    assert error == f"search_reviews: {message}."
     for label in labels:
-        assert listeners.found(mentions_technician=label)
+        assert site.ids(mentions_technician=label)
 
 
-def test_many_that_fit_are_told_in_part() -> None:
+def test_error_lists_ten_of_many_entities() -> None:
     people = [f"Sam {'x' * 80}{number}" for number in range(50)]
     with in_memory() as place:
-        listeners = Doors(Directories(place), {"entities": {"technicians": people}})
-        told = listeners.tools.error("search_reviews", {"mentions_technician": "sam"})
-    assert 10 == told.count('"Sam ')
-    assert len(told) < 1_000
+        site = FilteredSite(Directories(place), {"entities": {"technicians": people}})
+        error = site.tools.error("search_reviews", {"mentions_technician": "sam"})
+    assert 10 == error.count('"Sam ')
+    assert len(error) < 1_000
 
 
-def test_a_name_of_any_length_is_looked_for(listeners: Doors) -> None:
-    assert listeners.found(mentions_technician="\u00e9" * 5_000) == ""
+def test_name_of_any_length_is_searched(site: FilteredSite) -> None:
+    assert site.ids(mentions_technician="\u00e9" * 5_000) == ""
 
 
-def test_where_nothing_is_said_of_reviews_http_finds_none() -> None:
-    """An agent is told instead (test_review_tools)."""
+def test_filters_match_nothing_without_insights() -> None:
+    """An agent gets an error instead (test_review_tools)."""
     with in_memory() as place:
-        listeners = Doors(Directories(place), None)
+        site = FilteredSite(Directories(place), None)
         for filters in (b"sentiment=positive", b"mentions_aspect=pricing", b"mentions_area=x"):
-            answer = listeners.reads.search(Request(b"GET", b"", filters))
+            answer = site.reads.search(Request(b"GET", b"", filters))
             assert isinstance(answer, Response)
             assert 0 == json.loads(b"".join(answer.body))["matched"]

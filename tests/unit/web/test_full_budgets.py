@@ -1,4 +1,4 @@
-"""Requests that are too much are told so, and the others answered (S5)."""
+"""Requests beyond a budget are refused, and others are answered (S5)."""
 
 import itertools
 import json
@@ -15,11 +15,11 @@ from reviewsd.http1 import problems, urls
 from reviewsd.http1.hosts import Hosts, Origins
 from reviewsd.http1.request import Request
 from reviewsd.http1.responses import Response, Responses
-from reviewsd.mcp.server import AnswerRoom, McpAnswer
-from reviewsd.mcp.sessions import Session
+from reviewsd.mcp.server import AnswerRoom, McpAnswer, McpServer
 from reviewsd.runtime.cooperative import MAX_WAITING
 from reviewsd.runtime.tasks import TaskSet
 from reviewsd.snapshot.snapshots import Snapshot, Snapshots
+from reviewsd.store.ended_sessions import EndedSessions
 from reviewsd.web.budgets import PART, SMALL, TOTAL, own_size
 from reviewsd.web.index import RouteIndex
 from reviewsd.web.mcp import AccessRules, McpRoute
@@ -40,60 +40,51 @@ POST = (
 )
 
 
-class Scribe:
-    """Knows no protocol; answers much."""
+class LargeAnswers(McpServer):
+    """Answers each message with a large body."""
+
+    def __init__(self) -> None:
+        pass
 
     def post(
-        self, _posted: Request, _snapshot: Snapshot, _now: float, _room: AnswerRoom
+        self, _request: Request, _snapshot: Snapshot, _now: float, _room: AnswerRoom
     ) -> Generator[None, None, McpAnswer]:
         yield
         return McpAnswer(200, (b'"%b"' % (SMALL * b"x"),))
 
-    def delete(self, _posted: Request, _now: float) -> Session | McpAnswer:
-        raise NotImplementedError
-
-    def fault(self, _posted: Request) -> McpAnswer:
-        raise NotImplementedError
-
-
-class Book:
-    """Where ended sessions are kept."""
-
-    async def end(self, digest: bytes, expires: int) -> bool:
-        raise NotImplementedError
-
 
 @pytest.fixture(scope="module")
 def snapshots(tmp_path_factory: pytest.TempPathFactory) -> Snapshots:
-    """A hundred reviews of 2,000 characters; every other one is of three stars."""
+    """Return a hundred reviews of 2,000 characters, half of them with three stars."""
     directories = Directories(tmp_path_factory.mktemp("house"))
     directories.write(
         *(review(f"r{at:03}", rating=3 + at % 2, text=2_000 * "x") for at in range(100))
     )
     directories.publish()
-    found = Snapshots(directories.snapshots)
-    found.refresh()
-    return found
+    snapshots = Snapshots(directories.snapshots)
+    snapshots.refresh()
+    return snapshots
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Harness:
-    """A site whose time and memory somebody else may have."""
+    """A site with little time and memory left."""
 
     snapshots: Snapshots
     total: int = TOTAL
     occupied: int = 0
-    """Pieces of work that the client has waiting."""
+    """Computations that the client has waiting."""
 
     def ask(self, data: bytes, client: str) -> ReceivedResponse | None:
-        """What one request is answered; None where it waits."""
+        """Return the response to a request; None if it waits."""
         clock = Clock()
         now = itertools.count() if self.occupied else itertools.repeat(0)
-        made = budgets(clock, total=self.total, timer=now.__next__)
+        shared = budgets(clock, total=self.total, timer=now.__next__)
         for _ in range(self.occupied):
-            waiting = made.time.run(Request(b"GET", b"/", client=CLIENT), endless())
+            waiting = shared.time.run(Request(b"GET", b"/", client=CLIENT), endless())
             assert isinstance(waiting, Deferred)
-        reads = Reads(self.snapshots, REPLIES, made)
+        reads = Reads(self.snapshots, REPLIES, shared)
+        ended = cast("EndedSessions", None)
         rules = AccessRules(
             origins=Origins(BASE_URL),
             hosts=Hosts(BASE_URL, ["a"]),
@@ -101,7 +92,7 @@ class Harness:
             may_end=lambda _: 0.0,
         )
         route = McpRoute(
-            Scribe(), self.snapshots, Book(), rules, REPLIES, made, TaskSet(), lambda: 0.0
+            LargeAnswers(), self.snapshots, ended, rules, REPLIES, shared, TaskSet(), lambda: 0.0
         )
         routes = RouteIndex((reads, route, Probes(REPLIES)), REPLIES)
         server = public_server(routes, REPLIES, clock)
@@ -110,8 +101,8 @@ class Harness:
         connection.makeConnection(cast("FileDescriptor", line))
         connection.dataReceived(data)
         line.leave()
-        found = responses(line.value())
-        return found[0] if found else None
+        received = responses(line.value())
+        return received[0] if received else None
 
 
 def endless() -> Generator[None, None, None]:
@@ -123,22 +114,23 @@ LARGE = ask(f"{urls.SEARCH}?limit=100")
 
 
 @pytest.mark.parametrize("data", [LARGE, POST], ids=["search", "MCP"])
-def test_who_has_too_much_waiting_is_429(snapshots: Snapshots, data: bytes) -> None:
+def test_client_with_too_much_waiting_gets_429(snapshots: Snapshots, data: bytes) -> None:
     harness = Harness(snapshots=snapshots, occupied=MAX_WAITING)
     refused = harness.ask(data, CLIENT)
     assert refused is not None
     assert 429 == refused.status
     assert ["5"] == refused.values("Retry-After")
-    said = json.loads(refused.body)
+    document = json.loads(refused.body)
     if data is POST:
-        assert (-32603, None) == (said["error"]["code"], said["id"])
-        assert "wait for their answers" in said["error"]["message"]
+        assert (-32603, None) == (document["error"]["code"], document["id"])
+        assert "wait for their answers" in document["error"]["message"]
     else:
-        assert f"{BASE_URL}/developers/errors#{problems.TOO_MANY_REQUESTS.kind}" == said["type"]
-    assert harness.ask(data, OTHER) is None  # but waits for its turn
+        kind = problems.TOO_MANY_REQUESTS.kind
+        assert f"{BASE_URL}/developers/errors#{kind}" == document["type"]
+    assert harness.ask(data, OTHER) is None  # it waits for its turn
 
 
-def test_documents_wait_for_nobody(snapshots: Snapshots) -> None:
+def test_documents_do_not_wait(snapshots: Snapshots) -> None:
     harness = Harness(snapshots=snapshots, occupied=MAX_WAITING, total=0)
     for path in (urls.HEALTH, urls.REVIEWS, urls.JSON_FEED, f"{urls.SINCE}2025-01-01"):
         answer = harness.ask(ask(path), CLIENT)
@@ -146,24 +138,21 @@ def test_documents_wait_for_nobody(snapshots: Snapshots) -> None:
         assert 200 == answer.status
 
 
-def test_a_message_that_there_is_no_memory_for_is_503(snapshots: Snapshots) -> None:
+def test_message_without_memory_is_503(snapshots: Snapshots) -> None:
     refused = Harness(snapshots=snapshots, total=0).ask(POST, CLIENT)
     assert refused is not None
     assert 503 == refused.status
     assert ["5"] == refused.values("Retry-After")
     assert ["Origin"] == refused.values("Vary")
-    said = json.loads(refused.body)
-    assert (-32603, None) == (said["error"]["code"], said["id"])
-    assert "try again" in said["error"]["message"]
+    document = json.loads(refused.body)
+    assert (-32603, None) == (document["error"]["code"], document["id"])
+    assert "try again" in document["error"]["message"]
 
 
 @pytest.mark.parametrize("query", ["limit=100", "limit=50&rating=3", "limit=9&rating=3"])
-def test_the_records_of_a_large_search_stay_where_they_are(
-    snapshots: Snapshots, query: str
-) -> None:
-    """However long reviews are, an answer takes 16 KiB of memory at most; the bytes are the same."""
-    made = budgets(Clock())
-    reply = Reads(snapshots, REPLIES, made).search(
+def test_records_of_a_large_search_are_views(snapshots: Snapshots, query: str) -> None:
+    """A search takes at most 16 KiB of memory, whatever the length of reviews."""
+    reply = Reads(snapshots, REPLIES, budgets(Clock())).search(
         Request(b"GET", urls.SEARCH.encode(), query.encode())
     )
     assert isinstance(reply, Response)
@@ -174,5 +163,5 @@ def test_the_records_of_a_large_search_stay_where_they_are(
     answer = Harness(snapshots=snapshots, total=0).ask(ask(f"{urls.SEARCH}?{query}"), CLIENT)
     assert answer is not None
     assert b"".join(reply.body) == answer.body
-    found = json.loads(answer.body)
-    assert found["returned"] == len(found["reviews"]) == int(query.split("&", maxsplit=1)[0][6:])
+    page = json.loads(answer.body)
+    assert page["returned"] == len(page["reviews"]) == int(query.split("&", maxsplit=1)[0][6:])

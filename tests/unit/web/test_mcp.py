@@ -1,49 +1,47 @@
-"""The MCP endpoint's door through a real socket, before a server of ours that only remembers.
+"""The MCP endpoint through a real socket, in front of a server that records requests.
 
-Sources: mcp.md 2a-4 to 2a-11, 2a-25, 2b-2, 2b-5, 2c, 3, 7; S2, S12, S13. What the real server
-answers is tested in tests/mcp.
+Sources: mcp.md 2a-4 to 2a-11, 2a-25, 2b-2, 2b-5, 2c, 3, 7; S2, S12, S13. The protocol is tested in tests/unit/mcp.
 """
 
-import http.client
 import json
 import socket
 import struct
 from collections.abc import AsyncIterator, Generator, Mapping, Sequence
 from ipaddress import ip_network
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import cast
 
 import pytest
 import pytest_twisted  # type: ignore[import-untyped] # has no stubs
-from hypothesis import given
-from hypothesis import strategies as st
 from twisted.internet import reactor
 from twisted.internet.address import IPv4Address, UNIXAddress
-from twisted.internet.defer import Deferred, maybeDeferred
-from twisted.internet.interfaces import IReactorTCP, IReactorTime
+from twisted.internet.defer import Deferred
+from twisted.internet.interfaces import IReactorTime
 from twisted.internet.task import Clock
 from twisted.internet.testing import StringTransport
-from twisted.internet.threads import deferToThread
 from twisted.logger import LogEvent, capturedLogs
 
 from reviewsd.http1.hosts import Hosts, Origins
-from reviewsd.http1.request import MAX_PREFERENCES, Request
+from reviewsd.http1.negotiation import MAX_PREFERENCES
+from reviewsd.http1.request import Request
 from reviewsd.http1.responses import Responses
 from reviewsd.mcp.jsonrpc import NULL
 from reviewsd.mcp.revisions import HANDSHAKE
-from reviewsd.mcp.server import ENDED, NO_ROOM, AnswerRoom, McpAnswer, refusal
+from reviewsd.mcp.server import ENDED, NO_ROOM, AnswerRoom, McpAnswer, McpServer, refusal
 from reviewsd.mcp.sessions import Session
 from reviewsd.runtime.tasks import TaskSet
 from reviewsd.server.listener import ConnectionFactory
 from reviewsd.snapshot.snapshots import Snapshot, Snapshots
+from reviewsd.store.ended_sessions import EndedSessions
 from reviewsd.store.transactions import StoreError
 from reviewsd.web.index import RouteIndex
-from reviewsd.web.mcp import AccessRules, McpRoute, _accepts_json
+from reviewsd.web.mcp import AccessRules, McpRoute
 from reviewsd.web.reads import Reads
 from reviewsd.websub.rate_limits import TokenBuckets
 from tests.support.budgets import budgets
 from tests.support.columns import review
 from tests.support.connections import public_server
+from tests.support.loopback import LoopbackSite, Reply
 from tests.support.publishing import Directories
 from tests.support.waiting import until
 
@@ -70,36 +68,36 @@ ALWAYS = {
 }
 
 
-class Scribe:
-    """Knows no protocol: answers what it was told to, and remembers what was posted."""
+class RecordingServer(McpServer):
+    """Returns a fixed answer, and records the requests."""
 
     def __init__(self) -> None:
-        self.posted: list[Request] = []
+        self.requests: list[Request] = []
         self.answer = McpAnswer(200, (PONG,))
         self.ending: Session | McpAnswer = SESSION
         self.error: Exception | None = None
         self.steps = 0
 
     def post(
-        self, posted: Request, _snapshot: Snapshot, _now: float, _room: AnswerRoom
+        self, request: Request, _snapshot: Snapshot, _now: float, _room: AnswerRoom
     ) -> Generator[None, None, McpAnswer]:
-        self.posted.append(posted)
+        self.requests.append(request)
         for _ in range(self.steps):
             yield
         if self.error is not None:
             raise self.error
         return self.answer
 
-    def delete(self, posted: Request, _now: float) -> Session | McpAnswer:
-        self.posted.append(posted)
+    def delete(self, request: Request, _now: float) -> Session | McpAnswer:
+        self.requests.append(request)
         return self.ending
 
-    def fault(self, _posted: Request) -> McpAnswer:
+    def fault(self, _request: Request) -> McpAnswer:
         return McpAnswer(500, (b'{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"?"}}',))
 
 
-class Book:
-    """Where ended sessions are kept."""
+class RecordingSessions(EndedSessions):
+    """Records the ended sessions."""
 
     def __init__(self) -> None:
         self.ended: list[tuple[bytes, int]] = []
@@ -117,16 +115,10 @@ class Book:
         return not self.full
 
 
-class Reply(NamedTuple):
-    status: int
-    headers: Mapping[str, str]
-    body: bytes
-
-
 def server(
     snapshots: Snapshots, clock: IReactorTime, route: McpRoute | None = None
 ) -> ConnectionFactory:
-    """A site of which the MCP endpoint is all that counts."""
+    """Return a site with reads and the MCP endpoint."""
     reads = Reads(snapshots, REPLIES, budgets(clock))
     routes = RouteIndex((reads,) if route is None else (reads, route), REPLIES)
     return public_server(
@@ -137,13 +129,13 @@ def server(
     )
 
 
-class Harness:
-    """An MCP endpoint with its door on a port of loopback."""
+class Harness(LoopbackSite):
+    """An MCP endpoint on a port of loopback."""
 
     def __init__(self, published: Path, *, ends: int = 100) -> None:
         snapshots = Snapshots(published)
         snapshots.refresh()
-        self.server, self.book, self.tasks = Scribe(), Book(), TaskSet()
+        self.server, self.sessions, self.tasks = RecordingServer(), RecordingSessions(), TaskSet()
         buckets = TokenBuckets(ends, 86_400.0)
         rules = AccessRules(
             origins=Origins(BASE_URL, ["https://app.example.com"]),
@@ -155,24 +147,17 @@ class Harness:
         self.route = McpRoute(
             self.server,
             snapshots,
-            self.book,
+            self.sessions,
             rules,
             REPLIES,
             budgets(clock, [ip_network("127.0.0.0/8")]),
             self.tasks,
             lambda: 0.0,
         )
-        self.public = server(snapshots, clock, self.route)
-        self.listening = cast("IReactorTCP", reactor).listenTCP(
-            0,
-            self.public,  # type: ignore[arg-type]  # declared before factories were generic
-            interface="127.0.0.1",
-        )
-        self.port = cast("IPv4Address", self.listening.getHost()).port
+        super().__init__(server(snapshots, clock, self.route))
 
     async def close(self) -> None:
-        await maybeDeferred(self.listening.stopListening)
-        await self.public.connections.drain()
+        await super().close()
         await self.tasks.stop()
 
     async def ask(
@@ -181,55 +166,17 @@ class Harness:
         headers: Mapping[str, str | Sequence[str]] | None = None,
         body: bytes | None = None,
     ) -> Reply:
-        """One request; a POST has a message and its type unless it is said otherwise."""
-        sent: dict[str, str | Sequence[str]] = {"Host": f"localhost:{self.port}"}
+        """Send a request; by default a POST has a message and its type."""
+        fields: dict[str, str | Sequence[str]] = {"Host": f"localhost:{self.port}"}
         if method == "POST":
-            sent["Content-Type"] = JSON
+            fields["Content-Type"] = JSON
             body = BODY if body is None else body
-        sent |= headers or {}
-        reply: Reply = await deferToThread(self._ask, method, sent, body)
-        return reply
-
-    def _ask(
-        self, method: str, headers: Mapping[str, str | Sequence[str]], body: bytes | None
-    ) -> Reply:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
-        try:
-            connection.putrequest(method, "/mcp", skip_host=True, skip_accept_encoding=True)
-            for name, value in headers.items():
-                for each in [value] if isinstance(value, str) else value:
-                    connection.putheader(name, each)
-            if body is not None and "Transfer-Encoding" not in headers:
-                connection.putheader("Content-Length", str(len(body)))
-            connection.endheaders(body, encode_chunked="Transfer-Encoding" in headers)
-            response = connection.getresponse()
-            found = Reply(response.status, dict(response.headers.items()), response.read())
-        finally:
-            connection.close()
-        names = [name.lower() for name in dict(response.headers.items())]
-        assert len(names) == len(set(names))
-        return found
-
-    async def say(self, data: bytes, then: bytes = b"") -> bytes:
-        """Send bytes as they are, and others when the first were answered; all that comes back."""
-        answer: bytes = await deferToThread(self._say, data, then)
-        return answer
-
-    def _say(self, data: bytes, then: bytes) -> bytes:
-        received = b""
-        with socket.create_connection(("127.0.0.1", self.port), timeout=60) as connection:
-            connection.sendall(data)
-            if then:
-                received += connection.recv(65_536)
-                connection.sendall(then)
-            while piece := connection.recv(65_536):
-                received += piece
-        return received
+        return await self.request(method, "/mcp", fields | dict(headers or {}), body)
 
 
 @pytest.fixture(scope="module")
 def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Snapshots of one review, for all tests: they only read them."""
+    """Return snapshots of one review, which all tests read."""
     directories = Directories(tmp_path_factory.mktemp("published"))
     directories.write(review("a"))
     directories.publish()
@@ -244,7 +191,7 @@ async def harness(published: Path) -> AsyncIterator[Harness]:
 
 
 def refused(reply: Reply, status: int, code: int = -32600) -> str:
-    """Checks that it is a refusal; what it says."""
+    """Check that a reply is a refusal, and return its message."""
     assert status == reply.status
     error = json.loads(reply.body)
     assert ["jsonrpc", "id", "error"] == list(error)
@@ -255,23 +202,23 @@ def refused(reply: Reply, status: int, code: int = -32600) -> str:
     return str(error["error"]["message"])
 
 
-# What comes through -----------------------------------------------------------------------------
+# Messages ---------------------------------------------------------------------------------------
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_message_is_carried_there_and_its_answer_back(harness: Harness) -> None:
+async def test_message_reaches_the_server_and_its_answer_the_client(harness: Harness) -> None:
     reply = await harness.ask()
 
     assert (200, PONG) == (reply.status, reply.body)
     date = {"Date": reply.headers["Date"]}
     length = {"Content-Length": str(len(PONG)), "Content-Type": JSON}
     assert ALWAYS | length | date == reply.headers
-    assert [BODY] == [posted.body for posted in harness.server.posted]
+    assert [BODY] == [request.body for request in harness.server.requests]
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_the_fields_of_the_protocol_are_carried_with_every_value(harness: Harness) -> None:
-    """One that was sent twice is refused by whoever knows it (2b-6)."""
+async def test_fields_of_the_protocol_reach_the_server_with_every_value(harness: Harness) -> None:
+    """The server refuses a repeated field (2b-6)."""
     await harness.ask(
         headers={
             "mcp-session-id": "a",
@@ -281,15 +228,15 @@ async def test_the_fields_of_the_protocol_are_carried_with_every_value(harness: 
         }
     )
 
-    (posted,) = harness.server.posted
-    assert (b"a",) == posted.lines(b"mcp-session-id")
-    assert (b"2025-06-18", b"2026-07-28") == posted.lines(b"mcp-protocol-version")
-    assert (b"ping",) == posted.lines(b"mcp-method")
-    assert ("caf\u00e9".encode("latin-1"),) == posted.lines(b"mcp-name")
+    (request,) = harness.server.requests
+    assert (b"a",) == request.lines(b"mcp-session-id")
+    assert (b"2025-06-18", b"2026-07-28") == request.lines(b"mcp-protocol-version")
+    assert (b"ping",) == request.lines(b"mcp-method")
+    assert ("caf\u00e9".encode("latin-1"),) == request.lines(b"mcp-name")
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_what_wants_no_answer_is_202_and_nothing_else(harness: Harness) -> None:
+async def test_empty_answer_is_202_without_type_and_body(harness: Harness) -> None:
     """2a-4; revv#145: a type or a body of an empty answer confuses clients."""
     harness.server.answer = McpAnswer(202)
     reply = await harness.ask()
@@ -300,14 +247,14 @@ async def test_what_wants_no_answer_is_202_and_nothing_else(harness: Harness) ->
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_headers_of_the_protocol_come_back(harness: Harness) -> None:
+async def test_headers_of_the_protocol_reach_the_client(harness: Harness) -> None:
     harness.server.answer = McpAnswer(200, (PONG,), ((b"Mcp-Session-Id", b"abc"),))
     reply = await harness.ask()
     assert "abc" == reply.headers["Mcp-Session-Id"]
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_long_answer_in_parts_and_steps_comes_whole(harness: Harness) -> None:
+async def test_long_answer_in_parts_and_steps_is_complete(harness: Harness) -> None:
     harness.server.answer = McpAnswer(200, (b'"', memoryview(b"x" * 200_000), b'"'))
     harness.server.steps = 3
     assert b'"' + b"x" * 200_000 + b'"' == (await harness.ask()).body
@@ -324,7 +271,7 @@ async def test_other_methods_are_405(harness: Harness, method: str) -> None:
 
     assert "POST" in refused(reply, 405)
     assert ALLOW == reply.headers["Allow"]
-    assert [] == harness.server.posted
+    assert [] == harness.server.requests
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
@@ -338,7 +285,7 @@ async def test_head_is_405_without_a_body(harness: Harness) -> None:
     "content_type",
     [JSON, "APPLICATION/Json", "application/json; charset=utf-8", "application/json ;x=y"],
 )
-async def test_json_is_taken_however_it_is_spelt(harness: Harness, content_type: str) -> None:
+async def test_json_is_accepted_in_any_spelling(harness: Harness, content_type: str) -> None:
     assert 200 == (await harness.ask(headers={"Content-Type": content_type})).status
 
 
@@ -354,72 +301,28 @@ async def test_json_is_taken_however_it_is_spelt(harness: Harness, content_type:
         [JSON, JSON],
     ],
 )
-async def test_another_type_is_415(harness: Harness, content_type: str | Sequence[str]) -> None:
-    """2a-25. A page may send a form or plain text anywhere without asking first."""
+async def test_other_media_type_is_415(harness: Harness, content_type: str | Sequence[str]) -> None:
+    """2a-25. A page may send a form or plain text anywhere without a preflight."""
     reply = await harness.ask(headers={"Content-Type": content_type})
     assert JSON in refused(reply, 415)
-    assert [] == harness.server.posted
+    assert [] == harness.server.requests
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_an_accept_that_is_too_long_is_not_read(harness: Harness) -> None:
+async def test_accept_that_is_too_long_is_ignored(harness: Harness) -> None:
     accept = f"text/html{MAX_PREFERENCES * ','}"
     assert 200 == (await harness.ask(headers={"Content-Type": JSON, "Accept": accept})).status
 
 
-@pytest.mark.parametrize(
-    "accept",
-    [
-        b"",
-        b" ",
-        b"application/json",
-        b"Application/JSON",
-        b"application/*",
-        b"*/*",
-        b"application/json, text/event-stream",
-        b"text/event-stream,application/json;q=0.1",
-        b"application/json;charset=utf-8",
-        b"text/html, */*;q=0.01",
-        b"application/json;q=oops",
-        b"application/json;q=0, application/json",
-        b"*/*;q=0, application/json",
-    ],
-)
-def test_json_is_accepted_unless_it_is_excluded(accept: bytes) -> None:
-    """claude-code#45368, composio#2152: clients that do not accept streams were turned away."""
-    assert _accepts_json((accept,))
-
-
-@pytest.mark.parametrize(
-    "accept",
-    [
-        b"text/event-stream",
-        b"text/html, image/*",
-        b"application/json;q=0",
-        b"application/json;charset=utf-8;q=0.0",
-        b"*/*, application/json;q=0",
-        b"application/*;q=0, */*",
-        b"jsonp",
-    ],
-)
-def test_json_is_not_accepted_when_it_is_excluded(accept: bytes) -> None:
-    assert not _accepts_json((accept,))
-
-
-@given(st.binary(max_size=30))
-def test_any_accept_is_read(accept: bytes) -> None:
-    _accepts_json((accept, accept))
-
-
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_who_excludes_json_is_told_406(harness: Harness) -> None:
+async def test_accept_without_json_is_406(harness: Harness) -> None:
     reply = await harness.ask(headers={"Accept": ["text/html", "text/event-stream"]})
     assert "Accept" in refused(reply, 406)
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_refusals_come_in_their_order(harness: Harness) -> None:
-    """2b-2: the first that fails answers, so one thing after the other can be put right."""
+async def test_refusals_have_an_order(harness: Harness) -> None:
+    """2b-2: the first check that fails decides."""
     faults: dict[str, str | Sequence[str]] = {
         "Origin": "https://evil.example",
         "Host": "evil.example",
@@ -442,21 +345,17 @@ async def test_refusals_come_in_their_order(harness: Harness) -> None:
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize("headers", [{}, CHUNKED])
-async def test_a_body_may_have_its_greatest_size(
-    harness: Harness, headers: Mapping[str, str]
-) -> None:
+async def test_largest_body_is_accepted(harness: Harness, headers: Mapping[str, str]) -> None:
     body = b"x" * MAX_BODY
     assert 200 == (await harness.ask(headers=headers, body=body)).status
-    assert [body] == [posted.body for posted in harness.server.posted]
+    assert [body] == [request.body for request in harness.server.requests]
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize("headers", [{}, CHUNKED])
 @pytest.mark.parametrize("size", [MAX_BODY + 1, 5_000_000])
-async def test_more_is_413_and_is_not_kept(
-    harness: Harness, headers: Mapping[str, str], size: int
-) -> None:
-    """Told before all of it has come; who is still sending reads it all the same."""
+async def test_larger_body_is_413(harness: Harness, headers: Mapping[str, str], size: int) -> None:
+    """The client can read the refusal although it is still sending."""
     origin = {"Origin": BASE_URL}
     reply = await harness.ask(headers={**headers, **origin}, body=b"x" * size)
 
@@ -464,43 +363,10 @@ async def test_more_is_413_and_is_not_kept(
     assert f"{MAX_BODY} bytes (server.max_body.mcp)" in message
     assert "close" == reply.headers["Connection"]
     assert BASE_URL == reply.headers["Access-Control-Allow-Origin"]
-    assert [] == harness.server.posted
+    assert [] == harness.server.requests
 
 
 HEAD = b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-
-
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_leave_to_send_is_given(harness: Harness) -> None:
-    fields = b"Connection: close\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\n"
-    answer = await harness.say(HEAD + fields, b"x")
-    assert answer.startswith(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n")
-
-
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_leave_to_send_too_much_is_not_given(harness: Harness) -> None:
-    fields = b"Expect: 100-continue\r\nContent-Length: 999999\r\n\r\n"
-    answer = await harness.say(HEAD + fields)
-    assert answer.startswith(b"HTTP/1.1 413 ")
-    assert 1 == answer.count(b"HTTP/1.1")
-
-
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_what_follows_too_much_is_no_request(harness: Harness) -> None:
-    inner = HEAD + b"Content-Length: 1\r\n\r\nx"
-    chunks = b"Transfer-Encoding: chunked\r\n\r\n801\r\n" + b"x" * 0x801 + b"\r\n0\r\n\r\n" + inner
-    answer = await harness.say(HEAD + chunks)
-    assert 1 == answer.count(b"HTTP/1.1")
-    assert [] == harness.server.posted
-
-
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_one_connection_carries_many_messages(harness: Harness) -> None:
-    one = HEAD + b"Content-Length: 1\r\n\r\nx"
-    last = HEAD + b"Connection: close\r\nContent-Length: 1\r\n\r\ny"
-    answer = await harness.say(one + one + last)
-    assert 3 == answer.count(b"HTTP/1.1 200 OK")
-    assert [b"x", b"x", b"y"] == [posted.body for posted in harness.server.posted]
 
 
 # Origins and names ------------------------------------------------------------------------------
@@ -509,7 +375,7 @@ async def test_one_connection_carries_many_messages(harness: Harness) -> None:
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize("origin", [BASE_URL, "https://app.example.com", "http://localhost:6274"])
 @pytest.mark.parametrize("status", [200, 202, 400, 404])
-async def test_a_page_that_may_ask_can_read_every_answer(
+async def test_allowed_page_can_read_every_answer(
     harness: Harness, origin: str, status: int
 ) -> None:
     """typescript-sdk#713: a session id that is not exposed is not seen."""
@@ -526,7 +392,7 @@ async def test_a_page_that_may_ask_can_read_every_answer(
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize("origin", ["https://evil.example", "null", [BASE_URL, BASE_URL]])
 @pytest.mark.parametrize("method", ["POST", "GET", "DELETE", "OPTIONS"])
-async def test_a_page_that_may_not_ask_is_403_whatever_it_does(
+async def test_page_of_another_origin_is_403(
     harness: Harness, method: str, origin: str | Sequence[str]
 ) -> None:
     with capturedLogs() as events:
@@ -535,14 +401,14 @@ async def test_a_page_that_may_not_ask_is_403_whatever_it_does(
     for reply in replies:
         assert "mcp.allowed_origins" in refused(reply, 403)
         assert "Access-Control-Allow-Origin" not in reply.headers
-    assert [] == harness.server.posted
+    assert [] == harness.server.requests
     assert ["mcp.allowed_origins"] == [event["setting"] for event in ours(events)]
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_preflight_says_all_that_a_page_may_send(harness: Harness) -> None:
-    asked = {"Origin": BASE_URL, "Access-Control-Request-Method": "POST"}
-    reply = await harness.ask("OPTIONS", asked)
+async def test_preflight_lists_methods_and_fields(harness: Harness) -> None:
+    preflight = {"Origin": BASE_URL, "Access-Control-Request-Method": "POST"}
+    reply = await harness.ask("OPTIONS", preflight)
 
     assert (204, b"") == (reply.status, reply.body)
     fields = "Content-Type, Accept, MCP-Protocol-Version, Mcp-Session-Id, Mcp-Method, Mcp-Name"
@@ -558,8 +424,8 @@ async def test_a_preflight_says_all_that_a_page_may_send(harness: Harness) -> No
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_foreign_name_is_421_on_loopback(harness: Harness) -> None:
-    """DNS rebinding: the page of evil.example, whose name now leads here."""
+async def test_other_host_name_is_421_on_loopback(harness: Harness) -> None:
+    """DNS rebinding: evil.example resolves to this machine."""
     with capturedLogs() as events:
         reply = await harness.ask(headers={"Host": "evil.example"})
 
@@ -568,16 +434,8 @@ async def test_a_foreign_name_is_421_on_loopback(harness: Harness) -> None:
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_the_status_421_has_its_phrase(harness: Harness) -> None:
-    """Python and RFC 9110 agree on it."""
-    foreign = HEAD.replace(b"localhost", b"evil.example")
-    answer = await harness.say(foreign + b"Connection: close\r\nContent-Length: 1\r\n\r\nx")
-    assert answer.startswith(b"HTTP/1.1 421 Misdirected Request\r\n")
-
-
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize("host", ["127.0.0.1", "reviews.example.net", "reviews.internal:80"])
-async def test_the_own_names_are_served(harness: Harness, host: str) -> None:
+async def test_own_host_names_are_served(harness: Harness, host: str) -> None:
     assert 200 == (await harness.ask(headers={"Host": host})).status
 
 
@@ -593,18 +451,25 @@ async def test_the_own_names_are_served(harness: Harness, host: str) -> None:
         (b"localhost", b"", 421),
     ],
 )
-def test_elsewhere_localhost_is_a_stranger_too(
+def test_localhost_is_refused_on_other_listeners(
     published: Path, peer: IPv4Address | UNIXAddress, host: bytes, field: bytes, status: int
 ) -> None:
     """S3, S12."""
-    scribe, clock = Scribe(), Clock()
+    clock = Clock()
     snapshots = Snapshots(published)
     snapshots.refresh()
     rules = AccessRules(
         origins=Origins(BASE_URL), hosts=Hosts(BASE_URL), max_body=MAX_BODY, may_end=lambda _: 0.0
     )
     route = McpRoute(
-        scribe, snapshots, Book(), rules, REPLIES, budgets(clock), TaskSet(), lambda: 0.0
+        RecordingServer(),
+        snapshots,
+        RecordingSessions(),
+        rules,
+        REPLIES,
+        budgets(clock),
+        TaskSet(),
+        lambda: 0.0,
     )
     connection = server(snapshots, clock, route).buildProtocol(None)
     transport = StringTransport(peerAddress=peer)
@@ -620,25 +485,25 @@ def test_elsewhere_localhost_is_a_stranger_too(
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_session_is_ended_for_good_before_that_is_said(harness: Harness) -> None:
+async def test_session_is_ended_before_204(harness: Harness) -> None:
     reply = await harness.ask("DELETE", {"Mcp-Session-Id": "abc"})
 
     assert (204, b"") == (reply.status, reply.body)
     assert ENDED.status == reply.status
-    assert (b"abc",) == harness.server.posted[0].lines(b"mcp-session-id")
-    assert [(SESSION.digest, SESSION.expires)] == harness.book.ended
+    assert (b"abc",) == harness.server.requests[0].lines(b"mcp-session-id")
+    assert [(SESSION.digest, SESSION.expires)] == harness.sessions.ended
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_session_that_is_none_is_not_ended(harness: Harness) -> None:
+async def test_unknown_session_is_not_ended(harness: Harness) -> None:
     harness.server.ending = refusal(404, "no")
     assert "no" == refused(await harness.ask("DELETE"), 404)
-    assert [] == harness.book.ended
+    assert [] == harness.sessions.ended
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_too_many_ended_sessions_are_405(harness: Harness) -> None:
-    harness.book.full = True
+    harness.sessions.full = True
     reply = await harness.ask("DELETE")
     refused(reply, 405)
     assert b"".join(NO_ROOM.body) == reply.body
@@ -646,30 +511,32 @@ async def test_too_many_ended_sessions_are_405(harness: Harness) -> None:
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_one_client_cannot_take_all_the_room_for_ended_sessions(published: Path) -> None:
-    """Each one is kept for up to 30 days; others go on ending theirs."""
+async def test_ends_of_sessions_are_limited_by_client(published: Path) -> None:
+    """An ended session is stored for up to 30 days, and other clients must be able to end theirs."""
     harness = Harness(published, ends=2)
     try:
-        client, other = {"X-Forwarded-For": "192.0.2.7"}, {"X-Forwarded-For": "192.0.2.8"}
+        client, second = {"X-Forwarded-For": "192.0.2.7"}, {"X-Forwarded-For": "192.0.2.8"}
         assert [204, 204] == [(await harness.ask("DELETE", client)).status for _ in range(2)]
         harness.server.ending = refusal(404, "no")
-        refused(await harness.ask("DELETE", client), 404)  # what ends nothing is not counted
+        refused(
+            await harness.ask("DELETE", client), 404
+        )  # a refusal ends nothing and is not counted
         harness.server.ending = SESSION
         reply = await harness.ask("DELETE", client)
         refused(reply, 429, -32603)
         assert 0 < int(reply.headers["Retry-After"]) <= 86_400 / 2
-        assert 204 == (await harness.ask("DELETE", other)).status
-        assert (3, 1) == (len(harness.book.ended), harness.route.refused)
+        assert 204 == (await harness.ask("DELETE", second)).status
+        assert (3, 1) == (len(harness.sessions.ended), harness.route.refused)
     finally:
         await harness.close()
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize(("error", "status"), [(StoreError("full"), 503), (ValueError("bug"), 500)])
-async def test_a_session_that_cannot_be_ended_now_goes_on(
+async def test_session_stays_if_its_end_cannot_be_stored(
     harness: Harness, error: Exception, status: int
 ) -> None:
-    harness.book.error = error
+    harness.sessions.error = error
     with capturedLogs() as events:
         reply = await harness.ask("DELETE")
 
@@ -679,26 +546,26 @@ async def test_a_session_that_cannot_be_ended_now_goes_on(
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_client_that_leaves_has_its_session_ended(harness: Harness) -> None:
-    harness.book.gate = Deferred()
+async def test_session_is_ended_although_its_client_leaves(harness: Harness) -> None:
+    harness.sessions.gate = Deferred()
     connection = socket.create_connection(("127.0.0.1", harness.port))
     connection.sendall(b"DELETE /mcp HTTP/1.1\r\nHost: localhost\r\n\r\n")
-    await until(lambda: harness.server.posted)
+    await until(lambda: harness.server.requests)
     linger = struct.pack("ii", 1, 0)
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)  # close by a reset
     connection.close()
-    await until(lambda: not harness.public.connections.open)
-    assert [] == harness.book.ended
-    harness.book.gate.callback(None)
+    await until(lambda: not harness.connections.open)
+    assert [] == harness.sessions.ended
+    harness.sessions.gate.callback(None)
 
-    assert 1 == len(harness.book.ended)
+    assert 1 == len(harness.sessions.ended)
 
 
-# What goes wrong --------------------------------------------------------------------------------
+# Failures ---------------------------------------------------------------------------------------
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_bug_is_a_500_that_tells_nothing_and_is_logged(harness: Harness) -> None:
+async def test_bug_is_500_without_details_and_is_logged(harness: Harness) -> None:
     """2a-13: with the id of the request, and no traceback."""
     harness.server.error = ValueError("secret")
     with capturedLogs() as events:
@@ -712,7 +579,7 @@ async def test_a_bug_is_a_500_that_tells_nothing_and_is_logged(harness: Harness)
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_without_data_it_is_to_be_tried_again(tmp_path: Path) -> None:
+async def test_message_is_503_without_data(tmp_path: Path) -> None:
     harness = Harness(tmp_path)
     try:
         reply = await harness.ask()
@@ -723,35 +590,24 @@ async def test_without_data_it_is_to_be_tried_again(tmp_path: Path) -> None:
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_what_fails_before_the_server_is_asked_is_a_problem(
-    harness: Harness, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(Hosts, "allow", lambda *_, **__: 1 // 0)
-    with capturedLogs() as events:
-        reply = await harness.ask()
-
-    assert (500, 500) == (reply.status, json.loads(reply.body)["status"])
-    assert ["answering {path} failed"] == [each["log_format"] for each in ours(events)]
-    assert b"ZeroDivision" not in reply.body
-
-
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize("path", [b"/%6dcp", b"/mcp/", b"/%6dcp/"])
-async def test_another_spelling_of_the_path_is_answered_alike(
+async def test_other_spelling_of_the_path_is_the_same_endpoint(
     harness: Harness, path: bytes
 ) -> None:
     """Clients follow no redirect with a POST: the official one says only "Session terminated"."""
     head = HEAD + b"Connection: close\r\nContent-Length: 40\r\n\r\n"
-    answers = [await harness.say(each + BODY) for each in (head.replace(b"/mcp", path), head)]
+    answers = [await harness.exchange(text + BODY) for text in (head.replace(b"/mcp", path), head)]
 
     assert answers[0].endswith(PONG)
     assert _undated(answers[0]) == _undated(answers[1])
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_trailing_slash_refuses_too_much_in_the_protocols_form(harness: Harness) -> None:
+async def test_too_large_body_with_a_trailing_slash_is_refused_as_json_rpc(
+    harness: Harness,
+) -> None:
     head = HEAD.replace(b"/mcp", b"/mcp/") + b"Connection: close\r\n"
-    answer = await harness.say(head + b"Content-Length: %d\r\n\r\n" % (MAX_BODY + 1))
+    answer = await harness.exchange(head + b"Content-Length: %d\r\n\r\n" % (MAX_BODY + 1))
 
     assert b"HTTP/1.1 413 " == answer[:13]
     assert b"jsonrpc" in answer
@@ -761,7 +617,7 @@ def _undated(answer: bytes) -> list[bytes]:
     return [line for line in answer.split(b"\r\n") if not line.startswith(b"Date: ")]
 
 
-def test_a_site_without_mcp_has_nothing_there(tmp_path: Path) -> None:
+def test_site_without_mcp_is_404(tmp_path: Path) -> None:
     connection = server(Snapshots(tmp_path), Clock()).buildProtocol(None)
     transport = StringTransport()
     connection.makeConnection(transport)
@@ -772,5 +628,5 @@ def test_a_site_without_mcp_has_nothing_there(tmp_path: Path) -> None:
 
 
 def ours(events: Sequence[LogEvent]) -> list[LogEvent]:
-    """What the route has logged."""
-    return [each for each in events if each["log_namespace"].startswith("reviewsd.web")]
+    """Return the log events of the route."""
+    return [event for event in events if event["log_namespace"].startswith("reviewsd.web")]

@@ -123,7 +123,7 @@ def test_large_response_is_refused_when_too_much_is_held() -> None:
 
 @dataclass(frozen=True, slots=True)
 class Harness:
-    """A listener all of whose responses are large."""
+    """A listener with large responses only."""
 
     listener: MemoryListener
     memory: MemoryBudget
@@ -157,13 +157,13 @@ def test_response_is_counted_until_the_client_has_it(harness: Harness, last: str
 
 
 def test_response_is_released_when_its_client_leaves(harness: Harness) -> None:
-    slow, other = harness.connect(slow=True), harness.connect(slow=True)
+    slow, second = harness.connect(slow=True), harness.connect(slow=True)
     slow.send(ask())
-    other.send(ask())
+    second.send(ask())
     assert 2 * TAKEN == harness.memory.in_use
     slow.line.leave()
     assert TAKEN == harness.memory.in_use
-    other.connection.abort()
+    second.connection.abort()
     assert 0 == harness.memory.in_use
 
 

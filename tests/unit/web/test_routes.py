@@ -90,7 +90,7 @@ def test_route_of_a_path(path: bytes, route: str | None) -> None:
 
 
 class Recorder:
-    """Answers with what stands in the address."""
+    """Answers with the values in the address."""
 
     app = PublicApp()
 
@@ -121,7 +121,7 @@ INDEX = RouteIndex([Recorder()], RESPONSES)
 
 
 def respond(method: str, path: str, query: str = "") -> Response:
-    """Return a response that is there at once, or as soon as its coroutine has run."""
+    """Return the response to a request; a coroutine is run to its end."""
     answer = INDEX.respond(Request(method.encode(), path.encode(), query.encode()))
     if isinstance(answer, Deferred):
         responses: list[Response] = []
@@ -135,7 +135,7 @@ def body(response: Response) -> str:
 
 
 def escape(text: str) -> str:
-    """Escape every byte, as no client does: only Klein's rules match that."""
+    """Escape every byte, so that only Klein's rules match the path."""
     return "".join(f"%{byte:02x}" for byte in text.encode())
 
 

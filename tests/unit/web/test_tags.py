@@ -1,7 +1,8 @@
-"""Equal bytes have equal entity tags, others different ones, whatever else has changed (contract 2)."""
+"""Equal bytes have equal entity tags, and different bytes different ones (contract 2)."""
 
 from collections.abc import Sequence
 from itertools import product
+from operator import itemgetter
 
 import pytest
 from hypothesis import given
@@ -52,20 +53,21 @@ ADDRESSES = [
     *(urls.REVIEWS, urls.INSIGHTS, urls.JSON_FEED, urls.ATOM_FEED),
     *(urls.json_page(CURSOR), urls.atom_page(CURSOR)),
 ]
-"""Every answer that is computed, and every document."""
+"""Computed answers and documents."""
 
 
 class Harness(PublishedReads):
     """Answers from a data directory that changes."""
 
     def publish_mentions(self, reviews: Sequence[Review], name: str, mentioned: str) -> None:
-        per_review = {each: {"technicians": ["Sam"], "aspects": [PRICE]} for each in mentioned}
+        insight = {"technicians": ["Sam"], "aspects": [PRICE]}
+        per_review = dict.fromkeys(mentioned, insight)
         insights = {"entities": {"technicians": ["Sam"]}, "per_review": per_review}
         self.publish(reviews, name, insights=insights)
 
 
 class Client:
-    """Remembers the tag of every body it has seen at an address, and the other way round."""
+    """Remembers the tag of each body at an address, and the body of each tag."""
 
     def __init__(self) -> None:
         self.tags: dict[tuple[str, bytes], bytes] = {}
@@ -79,8 +81,8 @@ class Client:
             assert body == self.bodies.setdefault((address, tag), body), address
 
 
-def test_every_change_of_three_reviews() -> None:
-    """Each is absent or in one of three versions; and what stands beside them changes too."""
+def test_tags_identify_bytes_for_every_change_of_three_reviews() -> None:
+    """Each review is absent or in one of three versions; business and insights change as well."""
     with in_memory() as place:
         harness, client = Harness(place), Client()
         for number, versions in enumerate(product((None, *VERSIONS), repeat=len(IDS))):
@@ -101,14 +103,14 @@ _REVIEWS = st.lists(
         date=st.sampled_from(DAYS),
         text=st.sampled_from(["The boiler works.", "It works. Sam was here.", None]),
     ),
-    unique_by=lambda each: each["id"],
+    unique_by=itemgetter("id"),
     max_size=30,
 )
 
 
 @given(editions=st.lists(_REVIEWS, min_size=2, max_size=4))
 @examples(12)
-def test_any_change_of_many(editions: list[list[Review]]) -> None:
+def test_tags_identify_bytes_for_any_changes_of_many_reviews(editions: list[list[Review]]) -> None:
     with in_memory() as place, pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_SMALL", 0)
         harness, client = Harness(place), Client()

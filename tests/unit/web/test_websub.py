@@ -1,9 +1,8 @@
-"""The hub's address through a real socket, over a hub of ours that only reads forms.
+"""The hub's address through a real socket, in front of a hub that only parses forms.
 
 Sources: contract 5; W8, W9, W24; H16; S2, S6, S7, S11 to S13, S15.
 """
 
-import http.client
 import socket
 import struct
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -16,11 +15,10 @@ import pytest
 import pytest_twisted  # type: ignore[import-untyped] # has no stubs
 from twisted.internet import reactor
 from twisted.internet.address import IPv4Address, UNIXAddress
-from twisted.internet.defer import CancelledError, Deferred, maybeDeferred
-from twisted.internet.interfaces import IReactorTCP, IReactorTime
+from twisted.internet.defer import CancelledError, Deferred
+from twisted.internet.interfaces import IReactorTime
 from twisted.internet.task import Clock
 from twisted.internet.testing import StringTransport
-from twisted.internet.threads import deferToThread
 from twisted.logger import LogEvent, capturedLogs
 
 from reviewsd.config.schema import Lease
@@ -37,10 +35,11 @@ from reviewsd.web.probes import Probes
 from reviewsd.web.reads import Reads
 from reviewsd.web.websub import HubRoute
 from reviewsd.websub.form import HubRequestError, parse_request
-from reviewsd.websub.requests import HubResponse
+from reviewsd.websub.requests import HubRequests, HubResponse
 from tests.support.budgets import budgets
 from tests.support.columns import review
 from tests.support.connections import public_server
+from tests.support.loopback import LoopbackSite, Reply
 from tests.support.publishing import Directories
 from tests.support.waiting import until
 
@@ -76,8 +75,8 @@ class Received(NamedTuple):
     client: str
 
 
-class FormHub:
-    """Reads forms, accepts what it can read, and remembers."""
+class FormHub(HubRequests):
+    """Parses and records forms, and accepts those without an error."""
 
     help_text = "How to subscribe:\nPOST a form."
 
@@ -106,16 +105,10 @@ class FormHub:
         return self.answer
 
 
-class Answer(NamedTuple):
-    status: int
-    headers: Mapping[str, str]
-    body: bytes
-
-
 def server(
     snapshots: Snapshots, clock: IReactorTime, route: HubRoute | None = None
 ) -> ConnectionFactory:
-    """A site of which the hub is all that counts."""
+    """Return a site with reads, probes and the hub."""
     reads = Reads(snapshots, REPLIES, budgets(clock))
     probes = Probes(REPLIES)
     answerers = (reads, probes) if route is None else (reads, probes, route)
@@ -123,84 +116,32 @@ def server(
     return public_server(routes, REPLIES, clock)
 
 
-class Harness:
-    """A hub with its door on a port of loopback."""
+class Harness(LoopbackSite):
+    """A hub on a port of loopback."""
 
     def __init__(self, place: Path) -> None:
         directories = Directories(place)
         directories.write(review("a"))
-        self.snapshots = Snapshots(directories.snapshots)
-        self.hub = FormHub()
-        self.tasks = TaskSet()
+        self.hub, self.tasks = FormHub(), TaskSet()
         networks = ClientNetworks([ip_network("127.0.0.0/8")])
         route = HubRoute(self.hub, REPLIES, self.tasks, networks)
         clock = cast("IReactorTime", reactor)
-        self.server = server(self.snapshots, clock, route)
-        self.listening = cast("IReactorTCP", reactor).listenTCP(
-            0,
-            self.server,  # type: ignore[arg-type]  # declared before factories were generic
-            interface="127.0.0.1",
-        )
-        self.port = cast("IPv4Address", self.listening.getHost()).port
+        super().__init__(server(Snapshots(directories.snapshots), clock, route))
 
     async def close(self) -> None:
-        await maybeDeferred(self.listening.stopListening)
-        await self.server.connections.drain()
+        await super().close()
         await self.tasks.stop()
 
     async def ask(
         self,
         method: str = "POST",
-        headers: Mapping[str, str] | None = None,
+        headers: Mapping[str, str | Sequence[str]] | None = None,
         body: bytes | None = None,
         path: str = PATH,
-    ) -> Answer:
-        """One request; a POST has the media type of a form unless it is said otherwise."""
-        sent = {"Content-Type": FORM} if method == "POST" else {}
-        answer: Answer = await deferToThread(
-            self._ask, method, path, {**sent, **(headers or {})}, body
-        )
-        return answer
-
-    def _ask(
-        self, method: str, path: str, headers: Mapping[str, str], body: bytes | None
-    ) -> Answer:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
-        try:
-            connection.putrequest(method, path, skip_accept_encoding=True)
-            for name, value in headers.items():
-                for each in value.split("|"):
-                    connection.putheader(name, each)
-            chunked = headers.get("Transfer-Encoding") == "chunked"
-            if body is not None and not chunked:
-                connection.putheader("Content-Length", str(len(body)))
-            content = body if body is None or not chunked else _pieces(body)
-            connection.endheaders(content, encode_chunked=chunked)
-            response = connection.getresponse()
-            received = dict(response.getheaders())
-            assert len(received) == len(response.getheaders()), "a header came twice"
-            return Answer(response.status, received, response.read())
-        finally:
-            connection.close()
-
-    async def raw(self, *pieces: bytes) -> bytes:
-        """Send bytes, each time waiting for an answer; all that comes until the connection ends."""
-        answered: bytes = await deferToThread(self._raw, *pieces)
-        return answered
-
-    def _raw(self, *pieces: bytes) -> bytes:
-        received = b""
-        with socket.create_connection(("127.0.0.1", self.port), timeout=60) as connection:
-            for piece in pieces:
-                connection.sendall(piece)
-                received += connection.recv(65_536)
-            while data := connection.recv(65_536):
-                received += data
-        return received
-
-
-def _pieces(body: bytes) -> list[bytes]:
-    return [body[at : at + 4096] for at in range(0, len(body), 4096)]
+    ) -> Reply:
+        """Send a request; by default a POST has the media type of a form."""
+        fields = {"Content-Type": FORM} if method == "POST" else {}
+        return await self.request(method, path, fields | dict(headers or {}), body)
 
 
 @pytest_twisted.async_yield_fixture  # type: ignore[untyped-decorator] # has no stubs
@@ -213,12 +154,12 @@ async def harness(tmp_path: Path) -> AsyncIterator[Harness]:
 
 
 def failures(events: Sequence[LogEvent]) -> list[LogEvent]:
-    """Tracebacks; a test that expects one has its own capture and takes it out."""
+    """Return the log events with a traceback that no test expects."""
     return [event for event in events if "log_failure" in event and "expected" not in event]
 
 
-def check(answer: Answer, status: int, text: bytes) -> None:
-    """The answer is this text, with just the headers of every answer of the hub."""
+def check(answer: Reply, status: int, text: bytes) -> None:
+    """Check that an answer has this text, and exactly the headers of the hub."""
     assert (status, text) == (answer.status, answer.body)
     varying = {"Date", "Content-Length", "Connection", "Retry-After", "Allow"}
     assert PLAIN == {name: value for name, value in answer.headers.items() if name not in varying}
@@ -229,7 +170,7 @@ def check(answer: Answer, status: int, text: bytes) -> None:
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_post_is_given_to_the_hub_and_answered_what_it_says(harness: Harness) -> None:
+async def test_post_reaches_the_hub_and_its_answer_the_client(harness: Harness) -> None:
     check(await harness.ask(body=BODY), 202, b"accepted\n")
 
     assert [Received(BODY, FORM.encode(), "127.0.0.1/32")] == harness.hub.received
@@ -237,9 +178,7 @@ async def test_a_post_is_given_to_the_hub_and_answered_what_it_says(harness: Har
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize("status", [400, 403, 429, 503])
-async def test_a_refusal_comes_with_its_reason_and_when_to_try_again(
-    harness: Harness, status: int
-) -> None:
+async def test_refusal_has_its_reason_and_retry_after(harness: Harness, status: int) -> None:
     harness.hub.answer = HubResponse(status=status, text="h\u00e9 is blocked", retry_after=7)
     answer = await harness.ask(body=BODY)
 
@@ -248,7 +187,7 @@ async def test_a_refusal_comes_with_its_reason_and_when_to_try_again(
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_get_tells_how_to_subscribe_and_head_its_headers(harness: Harness) -> None:
+async def test_get_returns_instructions_and_head_their_headers(harness: Harness) -> None:
     """W24."""
     get, head = await harness.ask("GET"), await harness.ask("HEAD")
 
@@ -260,7 +199,7 @@ async def test_get_tells_how_to_subscribe_and_head_its_headers(harness: Harness)
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_options_names_the_methods_and_lets_no_browser_in(harness: Harness) -> None:
+async def test_options_lists_methods_without_cors(harness: Harness) -> None:
     """S7, S12."""
     preflight = {"Origin": "https://a.example", "Access-Control-Request-Method": "POST"}
     answer = await harness.ask("OPTIONS", preflight)
@@ -272,7 +211,7 @@ async def test_options_names_the_methods_and_lets_no_browser_in(harness: Harness
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE", "TRACE", "QUERY"])
 @pytest.mark.parametrize("body", [None, BODY])
-async def test_another_method_is_a_405_that_names_those_there_are(
+async def test_other_method_is_405_with_allow(
     harness: Harness, method: str, body: bytes | None
 ) -> None:
     answer = await harness.ask(method, body=body)
@@ -287,16 +226,12 @@ async def test_another_method_is_a_405_that_names_those_there_are(
     ("method", "path", "status"),
     [
         ("BREW", PATH, 501),
-        ("post", PATH, 400),
-        ("POST", f"{PATH}//", 404),
         ("POST", "/api/websub", 404),
-        ("POST", "/api//websub/hub", 404),
         ("POST", "/api/websub%2Fhub", 404),
-        ("POST", "/api/websub/hub%ff", 400),
         ("POST", "/reviews.json", 405),
     ],
 )
-async def test_what_is_not_the_hub_is_answered_as_ever(
+async def test_request_beside_the_hub_is_answered_as_json(
     harness: Harness, method: str, path: str, status: int
 ) -> None:
     answer = await harness.ask(method, body=BODY, path=path)
@@ -306,7 +241,7 @@ async def test_what_is_not_the_hub_is_answered_as_ever(
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_trailing_slash_is_the_hubs_address_too(harness: Harness) -> None:
+async def test_address_with_a_trailing_slash_is_the_hub(harness: Harness) -> None:
     """A redirect would make many clients repeat the POST as a GET."""
     check(await harness.ask(body=BODY, path=f"{PATH}/"), 202, b"accepted\n")
     check(await harness.ask(body=9_000 * b"a", path=f"{PATH}/"), 413, TOO_LARGE)
@@ -314,7 +249,7 @@ async def test_trailing_slash_is_the_hubs_address_too(harness: Harness) -> None:
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_parameters_of_the_hubs_own_address_count_for_nothing(harness: Harness) -> None:
+async def test_parameters_in_the_query_are_ignored(harness: Harness) -> None:
     """H16."""
     answer = await harness.ask(body=b"", path=f"{PATH}?{urlencode(FIELDS)}")
 
@@ -336,10 +271,12 @@ async def test_parameters_of_the_hubs_own_address_count_for_nothing(harness: Har
         ("application/json", 415),
         ("\xff", 415),
         ("", 415),
-        (f"{FORM}|{FORM}", 415),
+        ([FORM, FORM], 415),
     ],
 )
-async def test_a_form_has_one_media_type(harness: Harness, content_type: str, status: int) -> None:
+async def test_form_needs_its_media_type(
+    harness: Harness, content_type: str | Sequence[str], status: int
+) -> None:
     answer = await harness.ask(headers={"Content-Type": content_type}, body=BODY)
 
     text = b"accepted\n" if status == 202 else f"Content-Type must be {FORM}\n".encode()
@@ -347,10 +284,10 @@ async def test_a_form_has_one_media_type(harness: Harness, content_type: str, st
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_without_a_media_type_it_is_no_form(harness: Harness) -> None:
+async def test_form_without_a_media_type_is_415(harness: Harness) -> None:
     head = f"POST {PATH} HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 1\r\n\r\nx"
 
-    assert (await harness.raw(head.encode())).startswith(b"HTTP/1.1 415 ")
+    assert (await harness.exchange(head.encode())).startswith(b"HTTP/1.1 415 ")
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
@@ -359,22 +296,14 @@ async def test_without_a_media_type_it_is_no_form(harness: Harness) -> None:
     ("body", "text"),
     [
         (BODY + b"&" + BODY, b"hub.mode: must be given once\n"),
-        (BODY + b"&hub.secret=%00&hub.secret=", b"hub.secret: must be given once\n"),
-        (BODY + b"&x=%ff", b"the form must be UTF-8\n"),
         (BODY + b"&x=\xff\xfe", b"the form must be UTF-8\n"),
-        (BODY + b"&x=%", b"the form has a broken percent-escape\n"),
-        (BODY.replace(b"subscribe", b"subscribe%00"), b"hub.mode: must be"),
-        (BODY.replace(b"subscribe", b"subscribe\0"), b"hub.mode: must be"),
         (BODY.replace(b"feed.xml", b"feed.xml%0D%0A"), b"hub.topic: must be one of"),
-        (BODY.replace(b"feed.xml", b"feed.xml\r\n"), b"hub.topic: must be one of"),
         (BODY + b"%0D%0AX-Evil:+1", b"hub.callback: "),
         (BODY + b"<script>", b"hub.callback: "),
-        (b"", b"hub.mode: must be given\n"),
         (b"&" * 8000, b"the form must have at most 32 fields\n"),
-        (b"--b\r\nContent-Disposition: form-data; name=a\r\n\r\n1\r\n--b--", b"hub.mode: must be"),
     ],
 )  # fmt: skip
-async def test_a_form_that_is_wrong_is_a_400_in_one_line(
+async def test_invalid_form_is_400_in_one_line(
     harness: Harness, headers: Mapping[str, str], body: bytes, text: bytes
 ) -> None:
     answer = await harness.ask(headers=headers, body=body)
@@ -391,27 +320,22 @@ async def test_a_form_that_is_wrong_is_a_400_in_one_line(
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize("headers", [{}, CHUNKED], ids=["length", "chunks"])
-async def test_8_kib_is_the_cap(harness: Harness, headers: Mapping[str, str]) -> None:
-    """S2. What follows the first byte too many is not kept."""
+async def test_body_of_more_than_8_kib_is_413(harness: Harness, headers: Mapping[str, str]) -> None:
+    """S2."""
     body = (BODY + b"&x=").ljust(HUB_MAX_BODY, b"x")
     check(await harness.ask(headers=headers, body=body), 202, b"accepted\n")
     check(await harness.ask(headers=headers, body=body + b"x"), 413, TOO_LARGE)
 
-    assert [body] == [each.body for each in harness.hub.received]
+    assert [body] == [form.body for form in harness.hub.received]
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize("headers", [{}, CHUNKED], ids=["length", "chunks"])
-@pytest.mark.parametrize(
-    "body",
-    [b"&".join(b"f%d=1" % n for n in range(20_000)), BODY.ljust(8 * 1024 * 1024, b"x")],
-    ids=["20,000 fields", "8 MiB"],
-)
-async def test_far_too_much_is_answered_although_its_sender_only_sends(
-    harness: Harness, headers: Mapping[str, str], body: bytes
+async def test_client_that_only_sends_gets_413(
+    harness: Harness, headers: Mapping[str, str]
 ) -> None:
-    """``http.client`` sends all before it reads: a reset connection would be all that it sees."""
-    answer = await harness.ask(headers=headers, body=body)
+    """``http.client`` sends all bytes before it reads, and would only see a reset connection."""
+    answer = await harness.ask(headers=headers, body=BODY.ljust(8 * 1024 * 1024, b"x"))
 
     check(answer, 413, TOO_LARGE)
     assert "close" == answer.headers["Connection"]
@@ -422,7 +346,9 @@ async def test_far_too_much_is_answered_although_its_sender_only_sends(
 @pytest.mark.parametrize(
     "path", [PATH, f"{PATH}?a=b", "/api/websub/%68ub", f"http://reviews.example.net{PATH}"]
 )
-async def test_the_cap_is_that_of_the_path_however_it_is_spelt(harness: Harness, path: str) -> None:
+async def test_limit_of_the_body_holds_for_any_spelling_of_the_path(
+    harness: Harness, path: str
+) -> None:
     check(await harness.ask(body=BODY, path=path), 202, b"accepted\n")
     check(await harness.ask(body=9000 * b"x", path=path), 413, TOO_LARGE)
 
@@ -430,62 +356,14 @@ async def test_the_cap_is_that_of_the_path_however_it_is_spelt(harness: Harness,
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
 @pytest.mark.parametrize("headers", [{}, CHUNKED], ids=["length", "chunks"])
-async def test_a_get_has_no_body(harness: Harness, method: str, headers: Mapping[str, str]) -> None:
+async def test_get_with_a_body_is_413(
+    harness: Harness, method: str, headers: Mapping[str, str]
+) -> None:
     answer = await harness.ask(method, headers, body=b"x")
 
     text = b"" if method == "HEAD" else TOO_LARGE
     assert (413, text) == (answer.status, answer.body)
     assert "text/plain; charset=utf-8" == answer.headers["Content-Type"]
-
-
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-@pytest.mark.parametrize("path", ["/reviews.json", "/nope"])
-async def test_other_addresses_keep_their_cap_and_their_json(harness: Harness, path: str) -> None:
-    read_past = await harness.ask(body=65_536 * b"x", path=path)
-    refused = await harness.ask(body=65_537 * b"x", path=path)
-    chunked = await harness.ask(headers=CHUNKED, body=65_537 * b"x", path=path)
-
-    assert read_past.status in {404, 405}
-    assert [413, 413] == [refused.status, chunked.status]
-    assert "application/json" == refused.headers["Content-Type"] == chunked.headers["Content-Type"]
-
-
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_client_that_waits_for_leave_to_send_gets_it(harness: Harness) -> None:
-    head = (
-        f"POST {PATH} HTTP/1.1\r\nHost: a\r\nConnection: close\r\nExpect: 100-continue\r\n"
-        f"Content-Type: {FORM}\r\nContent-Length: {len(BODY)}\r\n\r\n"
-    )
-    answered = await harness.raw(head.encode(), BODY)
-
-    assert answered.startswith(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 202 Accepted\r\n")
-    assert answered.endswith(b"\r\n\r\naccepted\n")
-
-
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_or_is_refused_before_it_has_sent_anything(harness: Harness) -> None:
-    head = (
-        f"POST {PATH} HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 8193\r\n\r\n"
-    )
-    answered = await harness.raw(head.encode())
-
-    assert answered.startswith(b"HTTP/1.1 413 ")
-    assert answered.endswith(TOO_LARGE)
-
-
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_one_connection_may_ask_again_and_again(harness: Harness) -> None:
-    """The room for one body is not what the one before has left."""
-    body = (BODY + b"&x=").ljust(HUB_MAX_BODY, b"x")
-    head = f"POST {PATH} HTTP/1.1\r\nHost: a\r\nContent-Type: {FORM}\r\n".encode()
-    length = head + b"Content-Length: %d\r\n\r\n" % len(body) + body
-    chunked = head + b"Transfer-Encoding: chunked\r\n\r\n%x\r\n%b\r\n0\r\n\r\n" % (len(body), body)
-    last = b"GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
-    answered = await harness.raw(2 * length + 2 * chunked + last)
-
-    assert 4 == answered.count(b"HTTP/1.1 202 ") == answered.count(b"accepted\n")
-    assert answered.endswith(b'{"status":"ok"}')
-    assert 4 * [body] == [each.body for each in harness.hub.received]
 
 
 # Clients ------------------------------------------------------------------------------------------
@@ -497,22 +375,22 @@ async def test_one_connection_may_ask_again_and_again(harness: Harness) -> None:
     [
         ("203.0.113.9", "203.0.113.9/32"),
         ("198.51.100.1, 203.0.113.9", "203.0.113.9/32"),
-        ("198.51.100.1|203.0.113.9|127.0.0.5", "203.0.113.9/32"),
+        (["198.51.100.1", "203.0.113.9", "127.0.0.5"], "203.0.113.9/32"),
         ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
         ("\xff", "127.0.0.1/32"),
         ("", "127.0.0.1/32"),
     ],
 )
-async def test_the_client_is_whom_a_trusted_proxy_speaks_for(
-    harness: Harness, forwarded: str, client: str
+async def test_client_is_that_of_a_trusted_proxy(
+    harness: Harness, forwarded: str | Sequence[str], client: str
 ) -> None:
     """S6, as its network (H1)."""
     await harness.ask(headers={"X-Forwarded-For": forwarded}, body=BODY)
 
-    assert [client] == [each.client for each in harness.hub.received]
+    assert [client] == [form.client for form in harness.hub.received]
 
 
-def test_over_a_unix_socket_there_is_no_peer_to_name(tmp_path: Path) -> None:
+def test_client_of_a_unix_socket_is_local(tmp_path: Path) -> None:
     hub = FormHub()
     route = HubRoute(hub, REPLIES, TaskSet(), ClientNetworks())
     public = server(Snapshots(tmp_path), Clock(), route)
@@ -523,7 +401,7 @@ def test_over_a_unix_socket_there_is_no_peer_to_name(tmp_path: Path) -> None:
     assert [Received(b"", None, "local")] == hub.received
 
 
-def test_a_forwarded_header_from_a_stranger_is_ignored_and_told_once(tmp_path: Path) -> None:
+def test_forwarded_header_of_an_untrusted_peer_is_ignored_and_logged_once(tmp_path: Path) -> None:
     """S6."""
     hub = FormHub()
     route = HubRoute(hub, REPLIES, TaskSet(), ClientNetworks())
@@ -537,28 +415,28 @@ def test_a_forwarded_header_from_a_stranger_is_ignored_and_told_once(tmp_path: P
             )
             connection.dataReceived(ask)
 
-    assert ["192.0.2.7/32"] * 2 == [each.client for each in hub.received]
-    (told,) = (each for each in events if each["log_namespace"].startswith("reviewsd.web"))
-    assert "192.0.2.7" == told["host"]
+    assert ["192.0.2.7/32"] * 2 == [form.client for form in hub.received]
+    (warning,) = (event for event in events if event["log_namespace"].startswith("reviewsd.web"))
+    assert "192.0.2.7" == warning["host"]
 
 
-# What goes wrong ----------------------------------------------------------------------------------
+# Failures -----------------------------------------------------------------------------------------
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_store_that_fails_is_a_503_to_come_back_from(harness: Harness) -> None:
+async def test_failing_store_is_503_with_retry_after(harness: Harness) -> None:
     harness.hub.error = StoreError("the disk is full")
     with capturedLogs() as events:
         answer = await harness.ask(body=BODY)
 
     check(answer, 503, b"the hub cannot store requests at the moment; please try again later\n")
     assert "60" == answer.headers["Retry-After"]
-    ours = [each for each in events if each["log_namespace"].startswith("reviewsd.web")]
-    assert [harness.hub.error] == [event["error"] for event in ours]
+    warnings = [event for event in events if event["log_namespace"].startswith("reviewsd.web")]
+    assert [harness.hub.error] == [warning["error"] for warning in warnings]
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_bug_is_a_500_that_tells_nothing_and_is_logged(harness: Harness) -> None:
+async def test_bug_is_500_without_details_and_is_logged(harness: Harness) -> None:
     harness.hub.error = ValueError("secret")
     with capturedLogs() as events:
         answer = await harness.ask(body=BODY)
@@ -571,10 +449,10 @@ async def test_a_bug_is_a_500_that_tells_nothing_and_is_logged(harness: Harness)
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize("error", [None, StoreError("the disk is full")])
-async def test_a_client_that_leaves_stops_nothing(
+async def test_request_is_stored_although_its_client_leaves(
     harness: Harness, error: Exception | None
 ) -> None:
-    """W8: what it asked for is kept. Klein has cancelled the route, and nobody is told."""
+    """W8: the request is stored although its route is cancelled."""
     harness.hub.gate = Deferred()
     harness.hub.error = error
     connection = socket.create_connection(("127.0.0.1", harness.port))
@@ -584,7 +462,7 @@ async def test_a_client_that_leaves_stops_nothing(
     linger = struct.pack("ii", 1, 0)
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)  # close by a reset
     connection.close()
-    await until(lambda: not harness.server.connections.open)
+    await until(lambda: not harness.connections.open)
     assert [] == harness.hub.ended
     harness.hub.gate.callback(None)
 
@@ -593,15 +471,15 @@ async def test_a_client_that_leaves_stops_nothing(
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_what_is_still_under_way_at_the_end_is_stopped_in_order(harness: Harness) -> None:
+async def test_request_under_way_is_cancelled_when_tasks_stop(harness: Harness) -> None:
     harness.hub.gate = Deferred()
     connection = socket.create_connection(("127.0.0.1", harness.port))
     connection.sendall(f"POST {PATH} HTTP/1.0\r\nContent-Length: 1\r\n\r\nx".encode())
     await until(lambda: harness.hub.received)
-    reset = struct.pack("ii", 1, 0)  # an end alone would say that the client still listens
+    reset = struct.pack("ii", 1, 0)  # after a half-close the client could still read
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, reset)
     connection.close()
-    await until(lambda: not harness.server.connections.open)
+    await until(lambda: not harness.connections.open)
 
     await harness.tasks.stop()
 
@@ -609,16 +487,16 @@ async def test_what_is_still_under_way_at_the_end_is_stopped_in_order(harness: H
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_client_that_leaves_while_it_sends_asks_for_nothing(harness: Harness) -> None:
+async def test_partial_request_does_not_reach_the_hub(harness: Harness) -> None:
     with socket.create_connection(("127.0.0.1", harness.port)) as connection:
         connection.sendall(f"POST {PATH} HTTP/1.1\r\nContent-Length: 100\r\n\r\nx".encode())
-        await until(lambda: harness.server.connections.open)
-    await until(lambda: not harness.server.connections.open)
+        await until(lambda: harness.connections.open)
+    await until(lambda: not harness.connections.open)
 
     assert [] == harness.hub.received
 
 
-def test_a_site_without_a_hub_has_nothing_there(tmp_path: Path) -> None:
+def test_site_without_a_hub_is_404(tmp_path: Path) -> None:
     connection = server(Snapshots(tmp_path), Clock()).buildProtocol(None)
     transport = StringTransport()
     connection.makeConnection(transport)

@@ -1,4 +1,4 @@
-"""Answers of the public site, counted (O9): no stranger makes a new number."""
+"""The counts of the site (O9): no client can make a new row."""
 
 from time import perf_counter
 
@@ -7,20 +7,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewsd.http1 import problems, urls
+from reviewsd.http1.hosts import Hosts
 from reviewsd.http1.request import METHODS, Request
-from reviewsd.server.traffic import OTHER, Traffic
+from reviewsd.server.site import OTHER, PublicSite
 from tests.support import routes
-from tests.support.connections import MemoryListener, ask
+from tests.support.connections import BASE_URL, REPLIES, FakeRoutes, MemoryListener, ask
 
 LABELS = {OTHER, *(route.path for route in routes.ROUTES)}
 
 
-def count(path: bytes, method: bytes = b"GET", status: int = 200, ago: float = 0.0) -> list[str]:
-    """Under which names an answer is counted."""
-    traffic = Traffic(routes.find)
-    traffic.answered(Request(method, path), status, perf_counter() - ago)
-    counts = traffic.counts()
-    return [name for name, number in counts.items() if number == 1 and "requests_total" in name]
+def new_site() -> PublicSite:
+    return PublicSite(FakeRoutes(), REPLIES, Hosts(BASE_URL), 0)
+
+
+def labels(path: bytes, method: bytes = b"GET", status: int = 200) -> list[str]:
+    """Return the rows of requests under which one response is counted."""
+    site = new_site()
+    site.count(Request(method, path), status, perf_counter())
+    return [
+        name for name, number in site.counts().items() if number == 1 and "requests_total" in name
+    ]
 
 
 @pytest.mark.parametrize(
@@ -46,15 +52,15 @@ def count(path: bytes, method: bytes = b"GET", status: int = 200, ago: float = 0
         (b"/%ff", OTHER),
     ],
 )
-def test_an_answer_is_counted_under_its_route(path: bytes, route: str) -> None:
-    assert [f"requests_total {route} GET 200"] == count(path)
+def test_response_is_counted_under_its_route(path: bytes, route: str) -> None:
+    assert [f"requests_total {route} GET 200"] == labels(path)
 
 
 @pytest.mark.parametrize(
     ("method", "name"), [(b"HEAD", "HEAD"), (b"QUERY", "QUERY"), (b"BREW", OTHER), (b"get", OTHER)]
 )
-def test_an_unknown_method_is_another(method: bytes, name: str) -> None:
-    assert [f"requests_total /mcp {name} 405"] == count(b"/mcp", method, 405)
+def test_unknown_method_is_counted_as_other(method: bytes, name: str) -> None:
+    assert [f"requests_total /mcp {name} 405"] == labels(b"/mcp", method, 405)
 
 
 @given(
@@ -66,75 +72,72 @@ def test_an_unknown_method_is_another(method: bytes, name: str) -> None:
         max_size=60,
     )
 )
-def test_whatever_is_asked_the_numbers_are_bounded_and_none_is_lost(
-    asked: list[tuple[bytes, bytes]],
-) -> None:
-    traffic = Traffic(routes.find)
-    for path, method in asked:
-        traffic.answered(Request(method, path), 404, perf_counter())
-    counts = traffic.counts()
-    answers = {name: each for name, each in counts.items() if name.startswith("requests_total")}
-    assert len(asked) == sum(answers.values())
-    for name in answers:
+def test_any_requests_are_all_counted_in_known_rows(requests: list[tuple[bytes, bytes]]) -> None:
+    site = new_site()
+    for path, method in requests:
+        site.count(Request(method, path), 404, perf_counter())
+    counts = site.counts()
+    rows = {name: number for name, number in counts.items() if name.startswith("requests_total")}
+    assert len(requests) == sum(rows.values())
+    for name in rows:
         _, route, method_name, status = name.split(" ")
         assert route in LABELS
         assert method_name.encode() in METHODS or method_name == OTHER
         assert "404" == status
-    all_of_them = [number for name, number in counts.items() if name.endswith(" +Inf")]
-    assert len(asked) == sum(all_of_them)
+    assert len(requests) == sum(number for name, number in counts.items() if name.endswith(" +Inf"))
 
 
 @pytest.mark.parametrize(("ago", "quick"), [(0.0, 1), (0.1, 0)])
-def test_how_long_it_took_is_counted_by_route(ago: float, quick: int) -> None:
-    traffic = Traffic(routes.find)
-    traffic.answered(Request(b"GET", urls.REVIEWS.encode()), 200, perf_counter() - ago)
-    counts = traffic.counts()
+def test_duration_is_counted_by_route(ago: float, quick: int) -> None:
+    site = new_site()
+    site.count(Request(b"GET", urls.REVIEWS.encode()), 200, perf_counter() - ago)
+    counts = site.counts()
     name = f"request_duration_seconds_bucket {urls.REVIEWS}"
     assert (quick, 1) == (counts[f"{name} 0.001"], counts[f"{name} 10.0"])
     assert ago <= counts[f"request_duration_seconds_sum {urls.REVIEWS}"] < ago + 1
 
 
-def test_the_methods_and_statuses_of_a_route_share_its_durations() -> None:
-    traffic = Traffic(routes.find)
+def test_methods_and_statuses_of_a_route_share_its_durations() -> None:
+    site = new_site()
     for method, status in ((b"GET", 200), (b"GET", 304), (b"HEAD", 200)):
-        traffic.answered(Request(method, b"/feed.xml"), status, perf_counter())
-    assert 3 == traffic.counts()["request_duration_seconds_bucket /feed.xml +Inf"]
+        site.count(Request(method, b"/feed.xml"), status, perf_counter())
+    assert 3 == site.counts()["request_duration_seconds_bucket /feed.xml +Inf"]
 
 
-# through the connection
+# Through a connection
 
 
 def numbers(listener: MemoryListener, *names: str) -> list[float]:
-    counts = listener.server.counts()
+    counts = listener.connections.counts() | listener.server.site.counts()
     return [counts.get(name, 0) for name in names]
 
 
-GOT = "requests_total other GET 200"
+GET_200 = "requests_total other GET 200"
 
 
-def test_every_answer_is_counted_once_however_it_was_made() -> None:
+def test_each_response_is_counted_once() -> None:
     listener = MemoryListener()
     client = listener.connect()
     client.send(ask("/now"), ask("/now") + ask("/soon") + ask("/now", method="HEAD"))
     client.send(ask("/later"))
-    assert [3, 1] == numbers(listener, GOT, "inflight")
+    assert [3, 1] == numbers(listener, GET_200, "inflight")
     listener.routes.waiting[0].answer()
-    assert [4, 0] == numbers(listener, GOT, "inflight")
+    assert [4, 0] == numbers(listener, GET_200, "inflight")
     assert [1] == numbers(listener, "requests_total other HEAD 200")
     listener.close()
 
 
-def test_what_is_refused_was_no_request() -> None:
+def test_refused_bytes_are_not_counted_as_a_request() -> None:
     listener = MemoryListener()
     listener.connect().send(b"GARBAGE\r\n\r\n")
     listener.connect().send(ask("/now"), b"GET /now HTTP/1.1\r\n\r\n")
-    assert [1, 2] == numbers(listener, GOT, "rejected_total bad-request")
-    counts = listener.server.counts()
-    assert 1 == sum(each for name, each in counts.items() if name.startswith("requests_total"))
+    assert [1, 2] == numbers(listener, GET_200, "rejected_total bad-request")
+    counts = listener.server.site.counts()
+    assert 1 == sum(number for name, number in counts.items() if name.startswith("requests_total"))
     listener.close()
 
 
-def test_a_connection_too_many_is_refused_and_counted() -> None:
+def test_refused_connection_is_counted() -> None:
     listener = MemoryListener(per_client=1)
     listener.connect()
     listener.connect()
@@ -142,16 +145,16 @@ def test_a_connection_too_many_is_refused_and_counted() -> None:
     listener.close()
 
 
-def test_a_client_that_left_has_got_no_answer() -> None:
+def test_response_to_a_client_that_left_is_not_counted() -> None:
     listener = MemoryListener()
     client = listener.connect()
     client.send(ask("/later"))
     client.line.leave()
-    assert [0, 0, 0] == numbers(listener, GOT, "inflight", "connections")
+    assert [0, 0, 0] == numbers(listener, GET_200, "inflight", "connections")
     listener.close()
 
 
-def test_open_connections_are_told() -> None:
+def test_open_connections_are_counted() -> None:
     listener = MemoryListener()
     listener.connect()
     client = listener.connect()

@@ -1,0 +1,101 @@
+"""The choice of media type and coding (RFC 9110 12.5); codings at the door are in tests/unit/web/test_conditional.py."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reviewsd.http1.negotiation import MAX_PREFERENCES, accepted_codings, accepts_json
+
+
+@pytest.mark.parametrize(
+    "accept",
+    [
+        b"",
+        b" ",
+        b"application/json",
+        b"Application/JSON",
+        b"application/*",
+        b"*/*",
+        b"application/json, text/event-stream",
+        b"text/event-stream,application/json;q=0.1",
+        b"application/json;charset=utf-8",
+        b"text/html, */*;q=0.01",
+        b"application/json;q=oops",
+        b"application/json;q=0, application/json",
+        b"*/*;q=0, application/json",
+    ],
+)
+def test_json_is_accepted_unless_excluded(accept: bytes) -> None:
+    """claude-code#45368, composio#2152: clients that do not accept streams were refused."""
+    assert accepts_json((accept,))
+
+
+@pytest.mark.parametrize(
+    "accept",
+    [
+        b"text/event-stream",
+        b"text/html, image/*",
+        b"application/json;q=0",
+        b"application/json;charset=utf-8;q=0.0",
+        b"*/*, application/json;q=0",
+        b"application/*;q=0, */*",
+        b"jsonp",
+    ],
+)
+def test_excluded_json_is_not_accepted(accept: bytes) -> None:
+    assert not accepts_json((accept,))
+
+
+@given(st.binary(max_size=30))
+def test_any_accept_is_parsed(accept: bytes) -> None:
+    accepts_json((accept, accept))
+
+
+IDENTITY, GZIP, NONE = (False, True), (True, True), (False, False)
+ONLY_GZIP = (True, False)
+"""Whether gzip is preferred, and whether identity is accepted."""
+
+CODINGS = [
+    ("", IDENTITY),
+    ("identity", IDENTITY),
+    ("gzip", GZIP),
+    ("GZIP", GZIP),
+    ("x-gzip", GZIP),
+    ("gzip, deflate, br, zstd", GZIP),
+    ("br;q=1.0, gzip;q=0.8, *;q=0.1", GZIP),
+    ("gzip;q=0.001", GZIP),
+    ("gzip;q=0", IDENTITY),
+    ("gzip;q=0.0, *", IDENTITY),
+    ("gzip;q=0, br", IDENTITY),
+    ("x-gzip;q=0", IDENTITY),
+    ("br", IDENTITY),
+    ("deflate", IDENTITY),
+    ("*", GZIP),
+    ("*;q=0.5", GZIP),
+    ("gzip;q=0.5, identity", IDENTITY),
+    ("gzip;q=0.5, identity;q=0.5", GZIP),
+    ("identity;q=0.5, gzip;q=0.4", IDENTITY),
+    ("identity;q=0.5, *;q=0.1", IDENTITY),
+    ("gzip, identity;q=0", ONLY_GZIP),
+    ("gzip, *;q=0", ONLY_GZIP),
+    ("identity, *;q=0", IDENTITY),
+    ("*, identity;q=0", ONLY_GZIP),
+    ("*;q=0", NONE),
+    ("identity;q=0", NONE),
+    ("identity;q=0, br", NONE),
+    ("identity;q=0, gzip;q=0", NONE),
+    ("*;q=0, gzip;q=0", NONE),
+    ("gzip ; q=0.5", GZIP),
+    (";;;, =, \xff;q=x", IDENTITY),
+    ("gzipped", IDENTITY),
+    ("gzip" + MAX_PREFERENCES * ",", IDENTITY),  # too long to be read
+    ("identity;q=0" + MAX_PREFERENCES * ",", IDENTITY),
+]
+
+
+@pytest.mark.parametrize(("accepted", "expected"), CODINGS)
+def test_gzip_is_chosen_if_it_is_preferred_or_equal(
+    accepted: str, expected: tuple[bool, bool]
+) -> None:
+    """RFC 9110 12.5.3; among equals gzip, which has fewer bytes."""
+    assert expected == accepted_codings((accepted.encode("latin-1"),))

@@ -1,0 +1,314 @@
+"""Errors of reads: always of the one shape, never HTML or a traceback (contract 2 and 3; S7, S8, S15, S16, F18).
+
+Malformed HTTP is in tests/wire_corpus, the grammar of parameters in tests/unit/domain.
+"""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from twisted.internet.task import Clock
+from twisted.internet.testing import StringTransport
+from twisted.logger import LogEvent, capturedLogs
+
+from reviewsd.http1.negotiation import MAX_PREFERENCES
+from reviewsd.http1.responses import Responses
+from reviewsd.snapshot.snapshots import Snapshot, SnapshotError, Snapshots
+from reviewsd.web.index import RouteIndex
+from reviewsd.web.probes import Probes
+from reviewsd.web.reads import Reads
+from tests.support.budgets import budgets
+from tests.support.connections import public_server
+from tests.support.daemon import BASE_URL, Answer, Daemon
+from tests.support.raw import ReceivedResponse, responses
+
+pytestmark = pytest.mark.processes
+
+SEARCH = "/api/reviews/search"
+SINCE = "/api/reviews/since/"
+REPLIES = Responses(BASE_URL, "public, max-age=60", lambda: 1_760_000_000.0)
+
+
+@pytest.fixture(scope="module")
+def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
+    """A daemon for all tests, none of which may make it log an error."""
+    with Daemon(tmp_path_factory.mktemp("daemon")) as running:
+        yield running
+        start = ("published", "serving", "notify systemd", "to be delivered", "in the last minute")
+        assert [] == [line for line in running.lines if not any(word in line for word in start)]
+
+
+def check_problem(answer: Answer, status: int, *, issues: bool = False) -> Any:  # noqa: ANN401  JSON
+    """Check the shape of an error, and return it."""
+    assert status == answer.status
+    assert "application/json" == answer.headers["Content-Type"]
+    assert "no-store" == answer.headers["Cache-Control"]
+    assert "*" == answer.headers["Access-Control-Allow-Origin"]
+    assert "nosniff" == answer.headers["X-Content-Type-Options"]
+    assert "reviewsd" == answer.headers["Server"]
+    assert str(len(answer.body)) == answer.headers["Content-Length"]
+    problem = answer.json()
+    members = {"type", "title", "status", "detail"} | ({"issues"} if issues else set())
+    assert members == problem.keys()
+    assert status == problem["status"]
+    assert problem["type"].startswith(f"{BASE_URL}/developers/errors#")
+    return problem
+
+
+def paths_of(problem: Any) -> list[list[str]]:  # noqa: ANN401  JSON
+    return [issue["path"] for issue in problem["issues"]]
+
+
+# Parameters ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("query", "code", "path"),
+    [
+        ("rating=6", "too_big", "rating"),
+        ("rating=4.5", "invalid_type", "rating"),
+        ("rating=%EF%BC%95", "invalid_type", "rating"),  # full-width 5
+        ("rating=5&rating=5", "invalid_type", "rating"),
+        ("min_rating=0.9", "too_small", "min_rating"),
+        ("min_rating=nan", "invalid_type", "min_rating"),
+        ("since=2025-02-30", "invalid_format", "since"),
+        ("until=2025-01-01T00:00:00Z", "invalid_format", "until"),
+        ("query=" + 201 * "a", "too_big", "query"),
+        ("query=%ED%A0%80", "invalid_format", "query"),  # a surrogate in UTF-8
+        ("mentions_service=%c3%28", "invalid_format", "mentions_service"),
+        ("limit=-" + 5000 * "9", "too_small", "limit"),
+        ("q=boiler", "unrecognized_keys", "q"),
+        ("rating%00=1", "unrecognized_keys", "rating\0"),
+        ("limit%5B%5D=9", "unrecognized_keys", "limit[]"),
+        ("cursor=" + 5000 * "A", "invalid_format", "cursor"),
+    ],
+)
+def test_invalid_parameter_is_named_in_400(
+    daemon: Daemon, query: str, code: str, path: str
+) -> None:
+    problem = check_problem(daemon.get(f"{SEARCH}?{query}"), 400, issues=True)
+
+    assert f"{BASE_URL}/developers/errors#invalid-query" == problem["type"]
+    assert [(code, [path])] == [(issue["code"], issue["path"]) for issue in problem["issues"]]
+    assert problem["issues"][0]["message"].replace('"', "").startswith(f"{path} ")
+
+
+def test_error_of_a_number_has_its_bound(daemon: Daemon) -> None:
+    problem = check_problem(daemon.get(f"{SEARCH}?limit=500"), 400, issues=True)
+
+    assert {
+        "code": "too_big",
+        "path": ["limit"],
+        "message": "limit must be at most 100, got 500",
+        "maximum": 100,
+        "inclusive": True,
+    } == problem["issues"][0]
+
+
+def test_all_invalid_parameters_are_named_at_once(daemon: Daemon) -> None:
+    query = "cursor=!&limit=x&since=y&until=z&rating=9&min_rating=0&query=" + 300 * "q"
+    problem = check_problem(daemon.get(f"{SEARCH}?{query}&mentions_service=%"), 400, issues=True)
+
+    names = ["rating", "min_rating", "since", "until", "query", "mentions_service", "limit"]
+    assert [[name] for name in [*names, "cursor"]] == paths_of(problem)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "utm_source=x&utm_source=y",
+        "%ff=1&%zz=2&=&&&",
+        "%00%5B=1",
+        "query=&mentions_technician=&rating=&since=&limit=&cursor=&q=",
+        "rating=5.0&min_rating=1e0&limit=20.00",
+        "%6cimit=20",
+        "a=" + 10_000 * "b",
+        "&".join(f"p{n}=1" for n in range(1500)),
+        "callback=%3Cscript%3E",
+        "query=%00",
+        "query=%F0%9F%98%80",
+    ],
+)
+def test_unknown_and_empty_parameters_are_ignored(daemon: Daemon, query: str) -> None:
+    assert 200 == daemon.get(f"{SEARCH}?{query}").status
+
+
+@pytest.mark.parametrize(
+    "date",
+    [
+        "2025-02-30",
+        "%EF%BC%92025-01-01",
+        "2025-01-01%0a",
+        "%3Cscript%3E",
+    ],
+)
+def test_invalid_date_in_the_path_is_named_in_400(daemon: Daemon, date: str) -> None:
+    problem = check_problem(daemon.get(SINCE + date), 400, issues=True)
+
+    assert [["date"]] == paths_of(problem)
+    assert "invalid_format" == problem["issues"][0]["code"]
+
+
+# Paths --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/nope",
+        "/nope/",
+        "/reviews.json//",
+        "//reviews.json",
+        "/x/../reviews.json",
+        "/x/%2e%2E/reviews.json",
+        "/api%2Ffeed.json",
+        "/REVIEWS.JSON",
+        "/reviews.json%00",
+        "/reviews.json;v=1",
+        "/api/reviews/search/x",
+        "/api/reviews/since/2025-01-01%2F",
+        "/%F0%9F%98%80",
+        "/<script>alert(1)</script>",
+        "/" + 5_000 * "a/",
+    ],
+)
+def test_inexact_address_is_404_with_the_main_addresses(daemon: Daemon, path: str) -> None:
+    problem = check_problem(daemon.get(path), 404)
+
+    assert f"{BASE_URL}/developers/errors#not-found" == problem["type"]
+    for address in ("/reviews.json", "/feed.xml", SEARCH, "/.well-known/openapi.json"):
+        assert address in problem["detail"]
+    assert "script" not in problem["detail"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/%", "/%f", "/%zz", "/%ff", "/%c3%28", "/%ED%A0%80", "/%C0%AF", "/reviews.json%", "/%u0041"],
+)
+def test_broken_escape_in_the_path_is_400(daemon: Daemon, path: str) -> None:
+    problem = check_problem(daemon.get(path), 400)
+
+    assert f"{BASE_URL}/developers/errors#bad-request" == problem["type"]
+    assert "percent-escape" in problem["detail"]
+
+
+def test_escaped_path_is_the_same_resource(daemon: Daemon) -> None:
+    """RFC 3986 6.2.2.2: escaping an unreserved character changes nothing."""
+    plain, escaped = daemon.get("/reviews.json"), daemon.get("/%72eviews%2Ejson")
+
+    assert 200 == escaped.status
+    assert plain.headers["ETag"] == escaped.headers["ETag"]
+
+
+# Texts and media types ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text", ["<script>alert(1)</script>", '"}<b>', "\r\nX: y", "\u2028", "\0"])
+def test_request_text_is_repeated_only_in_json_strings(daemon: Daemon, text: str) -> None:
+    problem = check_problem(daemon.get(f"{SEARCH}?since={quote(text)}"), 400, issues=True)
+
+    assert f'since must be a date as YYYY-MM-DD, got "{text}"' == problem["issues"][0]["message"]
+
+
+@pytest.mark.parametrize(
+    ("accept", "media_type"),
+    [
+        (None, "application/json"),
+        ("", "application/json"),
+        ("*/*", "application/json"),
+        ("application/*", "application/json"),
+        ("application/json", "application/json"),
+        ("application/problem+json", "application/problem+json"),
+        ("APPLICATION/PROBLEM+JSON", "application/problem+json"),
+        ("application/problem+json, */*;q=0.1", "application/problem+json"),
+        ("application/problem+json, application/json;q=0.9", "application/problem+json"),
+        ("application/problem+json;q=0.5, application/json", "application/json"),
+        ("application/problem+json, application/json", "application/json"),
+        ("application/json, application/problem+json", "application/json"),
+        ("application/problem+json;q=0, */*", "application/json"),
+        ("application/problem+json;q=0", "application/json"),
+        ("application/xml;q=0.9, application/problem+json;q=0.2", "application/problem+json"),
+        (";;;, =, /, \xff;q=x", "application/json"),
+        ("application/problem+json;q=7", "application/json"),
+        (f"application/problem+json;{MAX_PREFERENCES * ' '}q=1", "application/json"),  # not read
+    ],
+)
+@pytest.mark.parametrize("path", ["/nope", f"{SEARCH}?limit=x", "/%zz"])
+def test_problem_json_is_sent_only_if_accept_prefers_it(
+    daemon: Daemon, path: str, accept: str | None, media_type: str
+) -> None:
+    answer = daemon.get(path, {} if accept is None else {"Accept": accept})
+
+    assert media_type == answer.headers["Content-Type"]
+    assert "Accept" == answer.headers["Vary"]
+    assert {"type", "title", "status", "detail"} <= answer.json().keys()
+
+
+@pytest.mark.parametrize("accept", ["text/html,application/xhtml+xml,*/*;q=0.8", "text/html"])
+def test_browser_gets_a_page_for_404_and_json_for_other_errors(daemon: Daemon, accept: str) -> None:
+    answers = [
+        daemon.get(path, {"Accept": accept}) for path in ("/nope", "/%zz", f"{SEARCH}?limit=x")
+    ]
+    kinds = ["text/html; charset=utf-8", "application/json", "application/json"]
+    assert kinds == [answer.headers["Content-Type"] for answer in answers]
+    assert {"Accept"} == {answer.headers["Vary"] for answer in answers}
+
+
+# Failing routes -----------------------------------------------------------------------------------
+
+
+class Failing(Snapshots):
+    """Snapshots that cannot be read."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(Path("nowhere"))
+        self._error = error
+
+    @property
+    def current(self) -> Snapshot:
+        raise self._error
+
+
+def ask(snapshots: Snapshots, path: bytes) -> tuple[ReceivedResponse, list[LogEvent]]:
+    """Return the response of a site in this process, and the failures that it logs."""
+    clock = Clock()
+    reads = Reads(snapshots, REPLIES, budgets(clock))
+    routes = RouteIndex((reads, Probes(REPLIES)), REPLIES)
+    server = public_server(routes, REPLIES, clock)
+    connection, transport = server.buildProtocol(None), StringTransport()
+    with capturedLogs() as events:
+        connection.makeConnection(transport)
+        connection.dataReceived(b"GET " + path + b" HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    (response,) = responses(transport.value())
+    return response, [event for event in events if "log_failure" in event]
+
+
+@pytest.mark.parametrize("path", [b"/api/reviews/search?limit=1", b"/api/reviews/since/2025-01-01"])
+def test_failing_route_is_500_without_details_and_is_logged(path: bytes) -> None:
+    error = ValueError("secret </b>")
+    response, failures = ask(Failing(error), path)
+
+    assert 500 == response.status
+    problem = json.loads(response.body)
+    assert f"{BASE_URL}/developers/errors#internal" == problem["type"]
+    assert "Internal Server Error" == problem["title"]
+    assert b"secret" not in response.body
+    assert [error] == [event["log_failure"].value for event in failures]
+    assert ["answering {path} failed"] == [event["log_format"] for event in failures]
+
+
+@pytest.mark.parametrize("path", [b"/reviews.json", b"/api/reviews/search?limit=1"])
+def test_read_is_503_before_the_first_publication(path: bytes) -> None:
+    response, failures = ask(Failing(SnapshotError("none")), path)
+
+    assert (503, ["5"]) == (response.status, response.values("Retry-After"))
+    assert [] == failures
+
+
+def test_health_is_answered_without_data() -> None:
+    response, _ = ask(Failing(SnapshotError("none")), b"/healthz")
+
+    assert {"status": "ok"} == json.loads(response.body)
