@@ -107,7 +107,7 @@ class Reloading:
 
 
 def _leaf(config: Struct, key: str) -> object:
-    """Return the value of a dotted key; None for a section, whose keys are compared one by one."""
+    """Return the value of a dotted key; None for a section, because its keys are compared one by one."""
     value: object = config
     for name in key.split("."):
         value = getattr(value, name)

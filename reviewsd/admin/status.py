@@ -50,7 +50,7 @@ class DaemonRoutes:
         responses: Makes the responses.
     """
 
-    def __init__(  # noqa: PLR0913 - the status tells of all of them
+    def __init__(  # noqa: PLR0913 - the status has all of them
         self,
         *,
         snapshots: Snapshots,
