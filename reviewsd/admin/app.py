@@ -1,6 +1,6 @@
 """The operator's HTTP API on the UNIX socket, under ``/v1`` (security-and-operations.md 7).
 
-The file mode of the socket says who may open it. A browser is refused all the same: it sends ``Origin``
+The file mode of the socket controls access. A browser is refused all the same: it sends ``Origin``
 or ``Sec-Fetch-*``, or a Host that is not ``reviewsd``. Each change leaves an audit line with the peer.
 
 All routes are in one Klein app. The classes that answer declare them, as a method of HTTP, a path and a

@@ -15,7 +15,7 @@ from zope.interface import implementer
 
 from reviewsd.admin.app import Route
 from reviewsd.admin.responses import AdminResponses, Lines, ProblemError
-from reviewsd.api.jobs import Happening
+from reviewsd.api.jobs import EventLine
 from reviewsd.http1.problems import Problem
 from reviewsd.monitoring.events import Events
 
@@ -66,7 +66,7 @@ class EventRoutes:
             return result
 
         listener.ended.addBoth(forget)
-        lines.write(Happening(type="listening"))
+        lines.write(EventLine(type="listening"))
         return listener.ended
 
 
@@ -79,7 +79,7 @@ class _Listener:
         self._lines = lines
         self._waiting: deque[Mapping[str, object]] = deque(maxlen=MAX_WAITING)
         self._paused = False
-        self._lost = 0
+        self._dropped = 0
         self.ended: Deferred[bytes] = Deferred()
         """Called at the end of the response; cancelled when the client has left."""
         request.registerProducer(self, True)  # noqa: FBT003  Twisted's
@@ -89,7 +89,7 @@ class _Listener:
         if not self._paused:
             self._lines.write(event)
             return
-        self._lost += len(self._waiting) == MAX_WAITING
+        self._dropped += len(self._waiting) == MAX_WAITING
         self._waiting.append(event)
 
     def end(self) -> None:
@@ -105,9 +105,9 @@ class _Listener:
     def resumeProducing(self) -> None:
         """Write the queued events (``IPushProducer``)."""
         self._paused = False
-        if self._lost:
-            lost, self._lost = self._lost, 0
-            self._lines.write(Happening(type="lost", lost=lost))
+        if self._dropped:
+            dropped, self._dropped = self._dropped, 0
+            self._lines.write(EventLine(type="lost", lost=dropped))
         while self._waiting and not self._paused:
             self._lines.write(self._waiting.popleft())
 

@@ -6,7 +6,6 @@ A configuration with a fault changes nothing, and the data is not read either. O
 
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -24,14 +23,6 @@ LIVE = ("crawlers", "data.", "hub.lease.", "hub.limits.", "security.")
 
 Read = Callable[[], tuple[Config, Sequence[str]]]
 """Loads the configuration as at the start; raises ConfigError. It is called in a thread."""
-
-
-@dataclass(frozen=True, slots=True)
-class Reloaded:
-    """The result of a reload."""
-
-    report: Report
-    config: ConfigChanges
 
 
 class Reloading:
@@ -58,8 +49,8 @@ class Reloading:
 
     async def reload(
         self, *, lifted: frozenset[Guard] = frozenset(), progress: StepObserver | None = None
-    ) -> Reloaded:
-        """Load the configuration, then the data.
+    ) -> Report:
+        """Load the configuration, then the data; ``changes`` has the result of the first.
 
         Args:
             lifted: Guards that let the data pass this time.
@@ -68,15 +59,13 @@ class Reloading:
         started_at = time.monotonic()
         await self._reconfigure()
         if self.changes.problems:
-            report = Report(
+            return Report(
                 outcome="refused",
                 problems=self.changes.problems,
                 at=time.time(),
                 seconds=time.monotonic() - started_at,
             )
-        else:
-            report = await self._publisher.reload(lifted=lifted, progress=progress)
-        return Reloaded(report, self.changes)
+        return await self._publisher.reload(lifted=lifted, progress=progress)
 
     async def _reconfigure(self) -> None:
         reading: Awaitable[tuple[Config, Sequence[str]]] = deferToThread(self._read)
@@ -107,7 +96,7 @@ class Reloading:
 
 
 def _leaf(config: Struct, key: str) -> object:
-    """Return the value of a dotted key; None for a section, whose keys are compared one by one."""
+    """Return the value of a dotted key; None for a section, because its keys are compared one by one."""
     value: object = config
     for name in key.split("."):
         value = getattr(value, name)

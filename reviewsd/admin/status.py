@@ -50,7 +50,7 @@ class DaemonRoutes:
         responses: Makes the responses.
     """
 
-    def __init__(  # noqa: PLR0913 - the status tells of all of them
+    def __init__(  # noqa: PLR0913 - the status has all of them
         self,
         *,
         snapshots: Snapshots,
@@ -122,9 +122,9 @@ class DaemonRoutes:
             ordered(self._reloading.reload(lifted=lifted))
             return self._responses.value(request, JobLine("accepted"), 202)
         lines = self._responses.lines(request)
-        done = await ordered(self._reloading.reload(lifted=lifted, progress=lines.write))
+        report = await ordered(self._reloading.reload(lifted=lifted, progress=lines.write))
         snapshot = None if self._snapshots.empty else self._snapshots.current
-        report, manifest = done.report, None if snapshot is None else snapshot.manifest
+        manifest = None if snapshot is None else snapshot.manifest
         result = ReloadResult(
             at=instant(report.at),
             outcome=report.outcome,
@@ -134,7 +134,7 @@ class DaemonRoutes:
             review_count=None if manifest is None else manifest.review_count,
             insights_origin=None if manifest is None else manifest.insights_origin,
             problems=report.problems,
-            config=done.config,
+            config=self._reloading.changes,
         )
         return line(result)
 

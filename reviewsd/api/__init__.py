@@ -1,1 +1,1 @@
-"""What the daemon and ``reviewsctl`` say to each other: structs that both import, and nothing else."""
+"""The messages between the daemon and ``reviewsctl``: structs that both import, and nothing else."""

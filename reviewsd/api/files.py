@@ -9,7 +9,7 @@ from reviewsd.api.diagnostic import Diagnostic
 
 
 class Facts(Struct, frozen=True, kw_only=True):
-    """What the data is; only valid data has facts."""
+    """A summary of valid data."""
 
     business: str
     reviews: int
@@ -21,26 +21,26 @@ class Facts(Struct, frozen=True, kw_only=True):
     """The latest day of a review or reply."""
     insights: bool
     analysed: int
-    """Reviews that the insights speak of."""
+    """Number of reviews in the insights."""
     uncovered: int
-    """Reviews that ``per_review`` of the file leaves out."""
+    """Number of reviews that ``per_review`` of the file leaves out."""
     made: bool
-    """Whether there is no file, and insights are made from the reviews."""
+    """Whether the insights are made from the reviews, because there is no file."""
 
 
 class CheckReport(Struct, frozen=True, kw_only=True, tag_field="type", tag="result"):
-    """The result of a check; its steps have the type ``progress``."""
+    """The result of a check, after its lines of the type ``progress``."""
 
     config: str | None
-    """None where there is none and only data was asked for."""
+    """The path of the configuration; None if only data was checked."""
     data_dir: str | None
-    """None where the configuration does not say."""
+    """None if the configuration names no directory."""
     problems: tuple[Diagnostic, ...]
-    """The first ``MAX_FINDINGS`` of the configuration, and of the data."""
+    """The first ``MAX_FINDINGS`` errors of the configuration, and of the data."""
     problem_count: int
-    """Of those after the first ``MAX_FINDINGS`` one for each part of the data that has any."""
+    """Number of errors; after the first ``MAX_FINDINGS`` each part of the data counts once."""
     warnings: tuple[Diagnostic, ...]
-    """The first ``MAX_FINDINGS`` of each file."""
+    """The first ``MAX_FINDINGS`` warnings about each file."""
     warning_count: int
     facts: Facts | None
 
@@ -50,9 +50,9 @@ class Setting(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     key: str
     value: object
-    """As it is in effect: paths are absolute; a password is ``***``."""
+    """The value in effect: paths are absolute; a password is ``***``."""
     default: object | UnsetType = UNSET
-    """Left out where there is none."""
+    """Omitted if the key has no default."""
     origin: Literal["file", "environment", "default"]
     line: int | None = None
     column: int | None = None
@@ -66,9 +66,9 @@ class Shown(Struct, frozen=True, kw_only=True):
     settings: tuple[Setting, ...]
 
     def value(self, key: str) -> object:
-        """The value of a key that there is."""
-        return next(each.value for each in self.settings if each.key == key)
+        """Return the value of an existing key."""
+        return next(setting.value for setting in self.settings if setting.key == key)
 
     def text(self, key: str) -> str:
-        """The value of a key that is a string."""
+        """Return the value of an existing key as a string."""
         return str(self.value(key))

@@ -1,4 +1,4 @@
-"""What an operator is told of the hub (security-and-operations.md H7). Never a secret."""
+"""The hub's state, subscriptions and blocks, without secrets (security-and-operations.md H7)."""
 
 from typing import Generic, Literal, TypeVar
 
@@ -10,58 +10,58 @@ T = TypeVar("T")
 
 
 class PendingIntent(Struct, frozen=True, kw_only=True):
-    """What was asked for and is not confirmed yet."""
+    """A request that the callback has not confirmed yet."""
 
     mode: Literal["subscribe", "unsubscribe"]
     requested_at: Instant
     expires_at: Instant
     attempts: int
-    """Verification GETs so far."""
+    """Number of verification GETs so far."""
     next_attempt_at: Instant | None
-    """None: one is under way."""
+    """None while a verification runs."""
     requester: str
-    """The client network that asked (H6)."""
+    """The client network that sent the request (H6)."""
     lease_seconds: int
-    """What is granted."""
+    """The granted lease."""
 
 
 class Listing(Struct, frozen=True, kw_only=True):
-    """A subscription, or the request for one."""
+    """A subscription, or a request for a new one."""
 
     id: str
-    """``12``; ``p7`` for a request whose subscription does not exist yet."""
+    """``12``; ``p7`` for a pending request without a subscription."""
     topic: str
-    """Path."""
+    """The path of the topic."""
     callback: str
-    """The whole URL: a capability, for the operator's eyes and no log."""
+    """The whole URL: a capability, never to be logged."""
     host: str = ""
-    """The callback's."""
+    """The callback's host."""
     state: str
     """The label of the Subscription (security-and-operations.md 4.3)."""
     created_at: Instant
     verified_at: Instant | None
     lease_seconds: int
-    """What is granted."""
+    """The granted lease."""
     lease_expires_at: Instant | None
     signed: bool
-    """Deliveries are signed with ``hub.secret``."""
+    """Whether deliveries are signed with ``hub.secret``."""
     delivered_version: int | None
-    """The topic's version that the subscriber has."""
+    """The version of the topic that the subscriber has."""
     topic_version: int
     consecutive_failures: int
-    """0 to 2: the third removes."""
+    """0 to 2; the third failure ends the subscription."""
     next_attempt_at: Instant | None
-    """When the current content may be delivered; None: it is, or is being."""
+    """When the current content may be delivered; None if it is delivered or in flight."""
     in_flight: bool
     last_attempt_at: Instant | None
     last_status: int | None
-    """HTTP status of the last delivery; None: there was no answer."""
+    """HTTP status of the last delivery; None without a response."""
     last_error: str | None
-    """Why the last delivery failed; None: it did not."""
+    """Why the last delivery failed; None if it succeeded."""
     last_success_at: Instant | None
     last_failure_at: Instant | None
     last_failure: str | None
-    """Why it failed when it last did; kept when a later delivery succeeds."""
+    """Why the last failed delivery failed; a later success does not clear it."""
     pending: PendingIntent | None
 
 
@@ -70,11 +70,11 @@ class ListingPage(Struct, Generic[T], frozen=True, kw_only=True):
 
     subscriptions: tuple[T, ...]
     next: str | None
-    """What ``after`` is for the next page."""
+    """The parameter ``after`` for the next page; None on the last."""
 
 
 class TopicState(Struct, frozen=True, kw_only=True):
-    """A topic, and how far its subscribers are."""
+    """A topic, and the progress of its deliveries."""
 
     path: str
     version: int
@@ -82,28 +82,28 @@ class TopicState(Struct, frozen=True, kw_only=True):
     changed_at: Instant
     subscriptions: int
     due: int
-    """Subscriptions whose content is not the current one."""
+    """Number of subscriptions without the current content."""
 
 
 class HubState(Struct, frozen=True, kw_only=True):
-    """How the hub is."""
+    """The state of the hub."""
 
     paused: bool
     active: int
-    """Verified subscriptions."""
+    """Number of verified subscriptions."""
     pending: int
-    """Requests that are not confirmed yet."""
+    """Number of requests that are not confirmed yet."""
     due: int
-    """Subscriptions whose content is not the current one."""
+    """Number of subscriptions without the current content."""
     in_flight: int
-    """Deliveries under way."""
+    """Number of running deliveries."""
     oldest_due_at: Instant | None
-    """When the oldest content that is still to be delivered came to be."""
+    """When the oldest content that is still due was published."""
     blocks: int
     opened_networks: tuple[str, ...]
     """``hub.callbacks.allow_networks`` (E9)."""
     store: str
-    """``ok``, or why the store does not work; the counts are then the last ones known."""
+    """``ok``, or why the store fails; the counts are then the last known ones."""
 
 
 class HubStatus(HubState, frozen=True, kw_only=True):
@@ -113,7 +113,7 @@ class HubStatus(HubState, frozen=True, kw_only=True):
 
 
 class Block(Struct, frozen=True, kw_only=True):
-    """A host or network that the hub has nothing to do with."""
+    """A blocked host or network."""
 
     value: str
     note: str
@@ -130,8 +130,8 @@ class Blocked(Struct, frozen=True, kw_only=True):
     """``POST /v1/blocks``."""
 
     value: str
-    """In its normal form."""
+    """The host or network in its normal form."""
     dry_run: bool = False
-    """Whether it was only counted."""
+    """Whether nothing was changed."""
     removed: int
-    """Subscriptions and requests."""
+    """Number of subscriptions and requests."""

@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 class ListedEntity(Struct, frozen=True, kw_only=True):
-    """What reviews speak of, as far as it is listed; of a file of others much may be missing."""
+    """An entity or aspect; a file of another program may omit members."""
 
     id: str | None = None
     name: str | None = None
@@ -20,12 +20,12 @@ class ListedEntity(Struct, frozen=True, kw_only=True):
 
     @property
     def called(self) -> str:
-        """What people call it; never empty in valid insights."""
+        """The name for people; never empty in valid insights."""
         return self.label or self.name or self.id or ""
 
 
 class ListedEntities(Struct, frozen=True, kw_only=True):
-    """Who and what reviews name; a bare string stands for a label."""
+    """The entities in the reviews; a bare string stands for a label."""
 
     technicians: tuple[ListedEntity | str, ...] = ()
     services: tuple[ListedEntity | str, ...] = ()
@@ -34,13 +34,13 @@ class ListedEntities(Struct, frozen=True, kw_only=True):
 
 
 class Trend(Struct, frozen=True, kw_only=True):
-    """Where it goes."""
+    """The trend of the ratings."""
 
     trend: str | None = None
 
 
 class Overview(Struct, frozen=True, kw_only=True):
-    """The part of the insights that a table shows."""
+    """The part of the insights that the table shows."""
 
     summary: str | None = None
     aspects: tuple[ListedEntity | str, ...] = ()
@@ -49,59 +49,59 @@ class Overview(Struct, frozen=True, kw_only=True):
 
 
 class ServedInsights(Struct, Generic[T], frozen=True, kw_only=True):
-    """The insights that are served, or made now."""
+    """The insights that are served, or were made for the command."""
 
     data_dir: str
     origin: InsightsOrigin | None
-    """None where there are none and none are made."""
+    """None if there are no insights, and none are made."""
     unpublished: tuple[str, ...] = ()
-    """What of them only the owner sees: ``problems``."""
+    """The members that are not published: ``problems``."""
     insights: T
-    """As ``/insights.json`` but for that; without ``per_review`` where only the overview was asked for."""
+    """The members of ``/insights.json`` and ``unpublished``; ``per_review`` is not in the overview."""
 
 
 class Figures(Struct, frozen=True, kw_only=True):
-    """What is published of one thing; None where it is left out, which is not zero."""
+    """The published figures of an entity; None if omitted, which is not zero."""
 
     mention_count: int | None = None
     positive_pct: float | None = None
 
 
 class Row(Struct, frozen=True, kw_only=True):
-    """One aspect or entity on both sides."""
+    """An aspect or entity in the file and by the rules."""
 
     id: str
     label: str
     file: Figures | None
-    """None where insights.json does not have it."""
+    """None if insights.json does not have it."""
     rules: Figures | None
 
 
 class Agreement(Struct, frozen=True, kw_only=True):
-    """Mentions in the reviews that both sides speak of."""
+    """Mentions in the reviews that the file and the rules both cover."""
 
     file: int = 0
     rules: int = 0
     both: int = 0
-    """That both have."""
+    """Mentions that both have."""
     same_sentiment: int | None = None
-    """Of these, those that agree how it is mentioned; None where nothing says it."""
+    """Mentions with the same sentiment; None if the file has none."""
 
 
 class Comparison(Struct, frozen=True, kw_only=True):
-    """The insights of a file, and those that the rules make."""
+    """The insights of a file compared with those of the rules."""
 
     trend: tuple[str | None, str | None]
-    """Of the file, and by the rules."""
+    """The trend in the file, and by the rules."""
     aspects: tuple[Row, ...]
     technicians: tuple[Row, ...]
     services: tuple[Row, ...]
     problems: tuple[Row, ...]
     service_areas: tuple[Row, ...]
     reviews: int
-    """That both sides speak of."""
+    """Number of reviews that both cover."""
     mentions: dict[str, Agreement]
-    """By kind, ``reviews`` for their sentiment."""
+    """Agreement by kind; ``reviews`` is the sentiment of the reviews."""
 
 
 class Compared(Struct, frozen=True, kw_only=True):
@@ -114,19 +114,19 @@ class Compared(Struct, frozen=True, kw_only=True):
 
 
 class Candidate(Struct, frozen=True, kw_only=True):
-    """What the reviews speak of, and the settings do not name."""
+    """A name in the reviews that the settings do not have."""
 
     name: str
     also: tuple[str, ...]
-    """How else it is written."""
+    """Other spellings."""
     reviews: int
     quotation: str
-    """A verbatim piece of the newest review that has it."""
+    """A quotation from the newest review with the name."""
     review_id: str
 
 
 class PresetService(Struct, frozen=True, kw_only=True, rename={"with_": "with"}):
-    """A service as insights.yaml has it."""
+    """A service in the form of insights.yaml."""
 
     id: str
     label: str
@@ -139,12 +139,12 @@ class Suggestions(Struct, frozen=True, kw_only=True):
     """Candidates for insights.yaml, most mentioned first."""
 
     reviews: int
-    """Reviews with words that were read."""
+    """Number of reviews with text."""
     technicians: tuple[Candidate, ...]
     services: tuple[Candidate, ...]
     aspects: tuple[Candidate, ...]
     preset: tuple[PresetService, ...]
-    """The services that go with the category: a list in insights.yaml stands instead of them."""
+    """The services of the category; a list in insights.yaml replaces them."""
 
 
 class Suggested(Struct, frozen=True, kw_only=True):
@@ -155,13 +155,13 @@ class Suggested(Struct, frozen=True, kw_only=True):
 
 
 class AspectExplanation(Struct, frozen=True, kw_only=True):
-    """What a clause was found to say about an aspect."""
+    """The sentiment of a clause about an aspect."""
 
     aspect: str
     matched: tuple[str, ...]
-    """Verbatim pieces of the text that name, praise or blame it."""
+    """Quotations that name, praise or criticize it."""
     sentiment: str | None
-    """None where it was not counted."""
+    """None if it was not counted."""
     score: float
     why: str
 
@@ -171,13 +171,13 @@ class ClauseExplanation(Struct, frozen=True, kw_only=True):
 
     text: str
     words: tuple[tuple[str, float], ...]
-    """Opinion words with their valence where they stand, -4 to 4."""
+    """Opinion words with their valence in context, -4 to 4."""
     score: float
-    """Of all its words, -1 to 1."""
+    """The score of all its words, -1 to 1."""
     contrasted: bool
     """Whether its sentence has a contrast word."""
     set_aside: str | None
-    """Why it does not count, if so."""
+    """Why it does not count; None if it counts."""
     aspects: tuple[AspectExplanation, ...]
 
 
@@ -189,4 +189,4 @@ class Explanation(Struct, frozen=True, kw_only=True):
     english: bool
     clauses: tuple[ClauseExplanation, ...]
     labels: object = None
-    """What is published: ``analysis.labels.Labels``."""
+    """The published labels: ``analysis.labels.Labels``."""

@@ -1,4 +1,4 @@
-"""The lines of long jobs and of events (interfaces.md 1.5): a JSON object each, told apart by ``type``."""
+"""The lines of long jobs and of events: a JSON object with a ``type`` (interfaces.md 1.5)."""
 
 from typing import Literal
 
@@ -7,53 +7,53 @@ from msgspec import Struct
 from reviewsd.api.times import Instant
 
 Guard = Literal["shrink", "corrections"]
-"""A rule that refuses data until the operator lifts it: many reviews are gone, or corrections.json is."""
+"""A check that refuses data with many reviews missing, or without the corrections.json of before."""
 
 ReloadOutcome = Literal["published", "unchanged", "refused", "failed"]
 
 
 class JobLine(Struct, frozen=True):
-    """What every line has."""
+    """The members of every line."""
 
     type: str
 
 
 class Step(Struct, frozen=True, tag_field="type", tag="progress", omit_defaults=True):
-    """How far a job is."""
+    """The progress of a job."""
 
     stage: str
     done: int
     total: int
     failed: int | None = None
-    """How many of the done have failed, where one can fail alone."""
+    """Number of failures among ``done``; None if items do not fail alone."""
 
 
 class InsightsOrigin(Struct, frozen=True, kw_only=True):
-    """Where the insights are from."""
+    """The origin of the insights."""
 
     made: bool
-    """From the reviews, by rules; else they are those of insights.json."""
+    """Whether rules made them from the reviews; else they are from insights.json."""
     model: str | None = None
     reviews: int = 0
-    """How many they speak of."""
+    """Number of reviews in them."""
     generated_at: str | None = None
-    """As insights.json says it."""
+    """The text in insights.json."""
     fault: str | None = None
-    """Why there are none although they were to be made."""
+    """Why they could not be made."""
 
 
 class ConfigChanges(Struct, frozen=True, kw_only=True):
-    """What came of the configuration when it was read again: dotted keys, and faults."""
+    """The changes of a configuration that was read again, as dotted keys, and its errors."""
 
     applied: tuple[str, ...] = ()
     restart: tuple[str, ...] = ()
-    """These wait for a restart of the daemon."""
+    """Changes that need a restart."""
     problems: tuple[str, ...] = ()
-    """Lines to print, each fault with its place; then nothing was changed."""
+    """Lines to print; with an error nothing was changed."""
 
 
 class LastReload(Struct, frozen=True, kw_only=True):
-    """The newest attempt to load the data."""
+    """The last attempt to load the data."""
 
     at: Instant
     outcome: ReloadOutcome
@@ -67,9 +67,9 @@ class ReloadResult(Struct, frozen=True, kw_only=True, tag_field="type", tag="res
     outcome: ReloadOutcome
     seconds: float
     retry_at: Instant | None = None
-    """When it is tried again; only where it failed."""
+    """When a failed reload is repeated."""
     revision: str | None
-    """Of what is served; None where nothing is."""
+    """The revision that is served; None if nothing is."""
     review_count: int | None
     insights_origin: InsightsOrigin | None = None
     problems: tuple[str, ...] = ()
@@ -77,22 +77,22 @@ class ReloadResult(Struct, frozen=True, kw_only=True, tag_field="type", tag="res
 
 
 class PushResult(Struct, frozen=True, kw_only=True, tag_field="type", tag="result"):
-    """The last line of ``POST /v1/push``; the three others add up to the total."""
+    """The last line of ``POST /v1/push``; the three counts add up to the total."""
 
     total: int
     delivered: int
     failed: int
-    """The hub tries these again."""
+    """Failed deliveries, which the hub repeats."""
     removed: int
-    """Gone meanwhile: the third failure in a row, 410, unsubscribed, over."""
+    """Subscriptions that ended: third failure, 410, unsubscribed, or lease expired."""
 
 
-class Happening(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What every line of ``GET /v1/events`` has; outcomes have further members."""
+class EventLine(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The common members of the lines of ``GET /v1/events``."""
 
     type: str
     ts: str = ""
     event: str = ""
-    """The sentence."""
+    """The event as a sentence."""
     lost: int = 0
-    """How many events were too many to tell."""
+    """Number of events that were dropped because the client read too slowly."""

@@ -1,4 +1,4 @@
-"""Where the configuration is when no option names it (interfaces.md 1.3, decision 59)."""
+"""Finds the configuration if no option names it (interfaces.md 1.3, decision 59)."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -7,7 +7,7 @@ from pathlib import Path
 HERE = Path("reviewsd.yaml")
 SYSTEM = Path("/etc/reviewsd/reviewsd.yaml")
 PLACES = (HERE, SYSTEM)
-"""In the order of looking. Both programs use it for everything that a configuration names."""
+"""The candidates in order, for both programs."""
 
 
 class ForeignFileError(Exception):

@@ -1,4 +1,4 @@
-"""How the daemon is: ``GET /v1/status``, ``/v1/ping``, and what a backup holds (interfaces.md 1.5)."""
+"""``GET /v1/status``, ``/v1/ping``, and the summary of a backup (interfaces.md 1.5)."""
 
 from typing import Literal
 
@@ -30,33 +30,33 @@ class StartFailure(Struct, frozen=True, kw_only=True):
 
 
 class SnapshotStatus(Struct, frozen=True, kw_only=True):
-    """What is served."""
+    """The data that is served."""
 
     revision: str
     published_at: Instant
     review_count: int
     updated_at: Instant | None
-    """The date that the data gives itself."""
+    """The date in the data."""
     insights: bool
     insights_origin: InsightsOrigin | None = None
-    """None where there are none and none were to be made."""
+    """None if there are no insights, and none are made."""
 
 
 DataState = Literal["ok", "degraded", "starting", "failing", "waiting"]
-"""``degraded``: the last good data is served, because newer data cannot be. Nothing is served yet in the
-other three: ``starting`` during the first publication, ``failing`` when that failed and is tried again,
-``waiting`` with ``--wait-for-data`` and without valid data."""
+"""``degraded``: the last good data is served, because the newer data is invalid. In the other three nothing
+is served yet: ``starting`` during the first publication, ``failing`` after its failure until it is
+repeated, ``waiting`` with ``--wait-for-data`` and without valid data."""
 
 
 class DataStatus(Struct, frozen=True, kw_only=True):
-    """The data directory, and how its loading goes."""
+    """The data directory, and the state of its loading."""
 
     dir: str
     state: DataState
     last_reload: LastReload | None
     failing_since: Instant | None
     retry_at: Instant | None = None
-    """When a publication that failed is tried again."""
+    """When a failed publication is repeated."""
     problems: tuple[str, ...]
     """One line each, in the form of data-model.md 5."""
 
@@ -73,26 +73,26 @@ class Status(Struct, frozen=True, kw_only=True):
     started_at: Instant
     uptime_seconds: float
     snapshot: SnapshotStatus | None
-    """None while nothing is served yet."""
+    """None until something is served."""
     data: DataStatus
     config: ConfigChanges = ConfigChanges()
     hub: HubState | None = None
     unknown_parameters: dict[str, int] = {}
-    """Of searches, by name: they were ignored."""
+    """Number of ignored parameters of searches, by name."""
 
 
 class BackupContents(Struct, frozen=True, kw_only=True):
-    """What is in a backup: the header field ``Reviewsd-Backup`` of ``POST /v1/backup``."""
+    """The summary of a backup: the header field ``Reviewsd-Backup`` of ``POST /v1/backup``."""
 
     bytes: int
     schema: int = 0
     subscriptions: int
     signed: int
-    """Of the subscriptions: without the key their deliveries cannot be signed."""
+    """Number of subscriptions with a secret, which need the key."""
     requests: int
-    """For a subscription or its end, not confirmed yet."""
+    """Number of requests that are not confirmed yet."""
     blocks: int
     sessions_ended: int
-    """MCP sessions that were ended before their time."""
+    """Number of MCP sessions that were ended before they expired."""
     keys: tuple[str, ...] = ()
-    """Where the keys are that belong to it."""
+    """The locations of its keys."""

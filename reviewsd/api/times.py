@@ -9,5 +9,5 @@ Instant = Annotated[datetime.datetime, Meta(tz=True)]
 
 
 def instant(seconds: float) -> datetime.datetime:
-    """A time of the daemon's, which are POSIX seconds."""
+    """Return the time of POSIX seconds."""
     return datetime.datetime.fromtimestamp(int(seconds), datetime.UTC)

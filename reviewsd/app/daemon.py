@@ -133,7 +133,7 @@ async def _start(context: DaemonContext, options: StartOptions) -> Sequence[str]
         await wait_at_most(reactor, HUB_WAIT, hub.announced)
     accept(ports)
     start_watcher(context, publication)
-    log_rejections(context, ended)
+    log_rejections(context)
     reload_on_hangup(context, reloading)
     start_watchdog(context, health)
     notify_ready(context, publication)

@@ -47,7 +47,7 @@ async def load_ended_sessions(
         now: Its clock, in milliseconds since 1970 UTC.
         follow: Has a function called when other nodes have changed the store.
     """
-    ended = EndedSessions(store, context.reactor, now)
+    ended = EndedSessions(store, context.reactor, now, context.counters)
     follow(ended.load)
     try:
         await ended.load()

@@ -1,19 +1,17 @@
 """Builds what monitors the daemon: health, metrics, and the summary of rejections."""
 
 import os
-from collections.abc import Mapping
 from functools import partial
 
 from reviewsd.app.context import DaemonContext
 from reviewsd.monitoring.health import Health
 from reviewsd.monitoring.metrics import Metrics
-from reviewsd.monitoring.rejections import LOG_INTERVAL, SESSIONS_ENDED, RejectionSummary
+from reviewsd.monitoring.rejections import LOG_INTERVAL, RejectionSummary
 from reviewsd.publish.publisher import Publisher
 from reviewsd.runtime.counters import Counts
 from reviewsd.runtime.systemd import watchdog_interval
 from reviewsd.runtime.tasks import TaskSet, every
 from reviewsd.snapshot.snapshots import Snapshots
-from reviewsd.store.ended_sessions import EndedSessions
 from reviewsd.store.interface import Store
 from reviewsd.store.thread import Purpose
 from reviewsd.websub.hub import Hub
@@ -48,19 +46,8 @@ def build_metrics(
     return Metrics(context.reactor, context.counters.counts, hub.operator.state, snapshots)
 
 
-def log_rejections(context: DaemonContext, ended: EndedSessions) -> None:
-    """Log rejected connections and requests once a minute.
-
-    Args:
-        context: The daemon.
-        ended: Observed, to count MCP sessions that clients end.
-    """
-
-    async def count(sessions: Mapping[bytes, int]) -> None:
-        for _ in sessions:
-            context.counters.count(SESSIONS_ENDED)
-
-    ended.observe(count)
+def log_rejections(context: DaemonContext) -> None:
+    """Log rejected connections and requests once a minute."""
     tasks = TaskSet()
     context.stack.push_async_callback(tasks.stop)
     summary = RejectionSummary(context.counters.counts)

@@ -11,8 +11,7 @@ from reviewsd.app.context import DaemonContext
 from reviewsd.config.schema import Config
 from reviewsd.runtime.counters import Counters
 from reviewsd.runtime.state_dir import EX_CONFIG, StartError
-from reviewsd.store.keys import HUB_KEYS, KeyFileError
-from reviewsd.store.secrets import Secrets, check_keys
+from reviewsd.store.keys import HUB_KEYS, KeyFileError, Secrets, check_keys
 from reviewsd.store.sqlite import Database
 from reviewsd.store.transactions import NewerSchemaError, OtherKeysError, StoreError
 

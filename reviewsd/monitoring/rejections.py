@@ -12,13 +12,11 @@ from reviewsd.runtime.counters import Counts
 
 LOG_INTERVAL = 60.0  # seconds
 
-SESSIONS_ENDED = "mcp_sessions_ended_total"
-
 _PHRASES = {
     "rejected_total": "connections or requests rejected",
     "callback_refused_total": "callbacks refused",
     "ratelimited_total": "requests over a rate limit",
-    SESSIONS_ENDED: "MCP sessions ended",
+    "mcp_sessions_ended_total": "MCP sessions ended",
 }
 
 

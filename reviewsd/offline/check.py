@@ -32,7 +32,7 @@ from reviewsd.domain.lint import doubts, mean
 from reviewsd.publish import insights_settings, sources
 from reviewsd.runtime.counters import Counters
 from reviewsd.runtime.state_dir import StartError
-from reviewsd.store.secrets import Secrets
+from reviewsd.store.keys import Secrets
 from reviewsd.websub.outbound.tls import Tls
 
 WRITTEN: Final = "the data files are being written; try again"

@@ -1,9 +1,8 @@
 """The order in which reviews last changed (contract 3, decision 162).
 
-A column has the number of each review, the one that changed last first; of one moment they are newest first. A
-*rank* is a place in it. Each block of the column is a position set too, so that 2,048 reviews are passed over at once
-where a filter has none of them: all that a search finds may have changed long ago. When a review changed is read from
-its record.
+A column has the number of each review, last changed first; reviews with the same time are newest first. A *rank* is an
+index of the column. Each block of the column is a position set too, so that a filter without any of its 2,048 reviews
+skips it: the matches of a search may all have changed long ago. The time of a change is read from the record.
 """
 
 import datetime
@@ -18,11 +17,11 @@ from reviewsd.domain import times
 from reviewsd.snapshot.position_sets import CHANGES, Columns
 
 CHANGES_BLOCK = 2_048
-"""Reviews of a block."""
+"""Number of reviews in a block."""
 
 
 def blocks(numbers: "array[int]") -> Iterator[tuple[str, BitMap]]:
-    """The blocks of a column, each with its key in the position sets."""
+    """Return the blocks of a column, each with its key in the position sets."""
     for number, begin in enumerate(range(0, len(numbers), CHANGES_BLOCK)):
         yield str(number), BitMap(numbers[begin : begin + CHANGES_BLOCK])
 
@@ -30,13 +29,16 @@ def blocks(numbers: "array[int]") -> Iterator[tuple[str, BitMap]]:
 def changed_since(columns: Columns, moment: datetime.datetime) -> BitMap:
     """Return the reviews that changed at a moment or later."""
     end = bisect_right(range(columns.count), -times.microseconds(moment), key=_key(columns))
-    whole, rest = divmod(end, CHANGES_BLOCK)
+    full_blocks, rest = divmod(end, CHANGES_BLOCK)
     last = BitMap(columns.changes[end - rest : end])
-    return last.union(*(_block(columns, number) for number in range(whole)))
+    return last.union(*(_block(columns, number) for number in range(full_blocks)))
 
 
 def rank_after(columns: Columns, moment: datetime.datetime, position: int) -> int:
-    """Return the first rank of what changed before a moment, or then and is at a position or behind it."""
+    """Return the first rank after a moment and a position.
+
+    Reviews that changed at the moment itself count from the position on.
+    """
     ranks, key = range(columns.count), _key(columns)
     begin = bisect_left(ranks, -times.microseconds(moment), key=key)
     end = bisect_right(ranks, -times.microseconds(moment), lo=begin, key=key)
@@ -44,29 +46,29 @@ def rank_after(columns: Columns, moment: datetime.datetime, position: int) -> in
 
 
 def page(
-    columns: Columns, found: BitMap | None, start: int, count: int
+    columns: Columns, matches: BitMap | None, start: int, count: int
 ) -> Generator[None, None, Sequence[int]]:
-    """Find numbers in the order of change.
+    """Return a page of matches in the order of change.
 
     Args:
-        columns: Of the snapshot to search.
-        found: Those that may be among them; None: all.
+        columns: The columns of the snapshot.
+        matches: The numbers of the matching reviews; None for all.
         start: The rank of the first.
-        count: How many at most.
+        count: Highest number of matches.
 
     Yields:
         After each block.
 
     Returns:
-        The numbers.
+        The numbers of the reviews.
     """
-    if found is None:
+    if matches is None:
         return columns.changes[start : start + count]
     numbers: list[int] = []
     while start < columns.count and len(numbers) < count:
         block, end = start // CHANGES_BLOCK, (start // CHANGES_BLOCK + 1) * CHANGES_BLOCK
-        if found.intersect(_block(columns, block)):
-            ranked = filter(found.__contains__, columns.changes[start:end])
+        if matches.intersect(_block(columns, block)):
+            ranked = filter(matches.__contains__, columns.changes[start:end])
             numbers += islice(ranked, count - len(numbers))
         start = end
         yield
@@ -74,13 +76,13 @@ def page(
 
 
 def _block(columns: Columns, number: int) -> BitMap:
-    found = columns.numbers(CHANGES, str(number))
-    assert isinstance(found, BitMap)  # noqa: S101  each block was written
-    return found
+    block = columns.numbers(CHANGES, str(number))
+    assert isinstance(block, BitMap)  # noqa: S101  each block was written
+    return block
 
 
 def _key(columns: Columns) -> Callable[[int], int]:
-    """The key by which ranks are ascending: the later, the less."""
+    """Return a key that ascends with the rank: later changes have lower keys."""
 
     def key(rank: int) -> int:
         position = columns.numbering.position(columns.changes[rank])

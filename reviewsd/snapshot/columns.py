@@ -1,4 +1,4 @@
-"""Writes the columns that ``snapshot.search`` reads, one review after the other, newest first."""
+"""Writes the columns for ``snapshot.search``, newest review first."""
 
 from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -26,7 +26,7 @@ class ColumnsWriter:
     """Collects the columns of all reviews.
 
     Args:
-        folder: Where the files are made.
+        folder: The folder of the files.
         segments: Collects the texts.
     """
 
@@ -39,7 +39,7 @@ class ColumnsWriter:
     def extend(
         self, days: Iterable[int], ratings: bytes, texts: Buffer, sizes: "array[int]"
     ) -> None:
-        """The next reviews: ordinals of their dates, stars, and texts as ``SegmentsWriter`` takes them."""
+        """Add reviews: ordinals of their dates, stars, and texts for ``SegmentsWriter.extend``."""
         self._days.extend([-day for day in days])
         self._ratings += ratings
         self._segments.extend(texts, sizes)
@@ -50,16 +50,16 @@ class ColumnsWriter:
         changed: "array[int]",
         progress: Callable[[int, int], None] = lambda *_: None,
     ) -> tuple[tuple[SegmentFile, ...], dict[str, File]]:
-        """Write everything; returns the segments and all files.
+        """Write the columns; return the segments and all files.
 
         Args:
-            mentions: Which reviews mention what (``snapshot.mentions``).
-            changed: All positions, the review that changed last first.
-            progress: Told how many indexes of how many are made.
+            mentions: The position sets of the mentions (``snapshot.mentions``).
+            changed: All positions, last changed first.
+            progress: Called with the number of finished indexes and of all.
         """
         segments, files = self._segments.close(progress)
         files[names.DAYS] = names.write(self._folder, names.DAYS, self._days.tobytes())
-        numbering = Numbering(each.reviews for each in segments)
+        numbering = Numbering(segment.reviews for segment in segments)
         ranked = array("I", map(numbering.number, changed))
         files[names.CHANGES] = names.write(self._folder, names.CHANGES, ranked.tobytes())
         files |= self._write_sets(dict(self._sets(mentions, numbering, ranked)))
@@ -68,19 +68,19 @@ class ColumnsWriter:
     def _sets(
         self, mentions: MentionIndex, numbering: Numbering, ranked: "array[int]"
     ) -> Iterator[tuple[bytes, "_Packed"]]:
-        """Every position set by its key."""
+        """Return all position sets by key."""
         rated = [_numbers(self._rated(stars), numbering) for stars in STARS]
-        for stars, found in zip(STARS, rated, strict=True):
-            yield set_key(RATING, str(stars)), _pack_set(found)
+        for stars, numbers in zip(STARS, rated, strict=True):
+            yield set_key(RATING, str(stars)), _pack_set(numbers)
             least = BitMap().union(*rated[stars - 1 :])
             yield set_key(MIN_RATING, str(stars)), _pack_set(least)
             most = BitMap().union(*rated[:stars])
             yield set_key(MAX_RATING, str(stars)), _pack_set(most)
         for key, block in changes.blocks(ranked):
             yield set_key(CHANGES, key), _pack_set(block)
-        packed = {id(each): _pack(each, numbering) for each in mentions.values()}
-        for (field, key), each in mentions.items():
-            yield set_key(field, key), packed[id(each)]
+        packed = {id(reviews): _pack(reviews, numbering) for reviews in mentions.values()}
+        for (field, key), reviews in mentions.items():
+            yield set_key(field, key), packed[id(reviews)]
 
     def _rated(self, stars: int) -> "array[int]":
         marks = self._ratings.translate(bytes(rating == stars for rating in range(256)))
@@ -90,9 +90,9 @@ class ColumnsWriter:
         table = array("Q")
         keys = Writer(self._folder, names.SET_KEYS)
         content = Writer(self._folder, names.SETS)
-        written: dict[int, int] = {}
+        begins: dict[int, int] = {}
         for key, packed in sorted(sets.items()):
-            begin = written.setdefault(id(packed), content.size)
+            begin = begins.setdefault(id(packed), content.size)
             end = begin + len(packed.content)
             table.extend((keys.size, keys.size + len(key), begin, end, packed.kind))
             keys.write(key)
@@ -106,16 +106,16 @@ class ColumnsWriter:
 
 
 class _Packed(NamedTuple):
-    """A position set, or names, as it is written."""
+    """A position set, or names, in the form of the file."""
 
     content: bytes
     kind: int
 
 
-def _pack(found: Collection[int] | Ambiguous, numbering: Numbering) -> _Packed:
-    if isinstance(found, Ambiguous):
-        return _Packed(msgspec.json.encode(found.candidates), NAMES)
-    return _pack_set(_numbers(found, numbering))
+def _pack(reviews: Collection[int] | Ambiguous, numbering: Numbering) -> _Packed:
+    if isinstance(reviews, Ambiguous):
+        return _Packed(msgspec.json.encode(reviews.candidates), NAMES)
+    return _pack_set(_numbers(reviews, numbering))
 
 
 def _pack_set(numbers: BitMap) -> _Packed:
@@ -124,15 +124,15 @@ def _pack_set(numbers: BitMap) -> _Packed:
 
 
 def _numbers(positions: Collection[int], numbering: Numbering) -> BitMap:
-    """The numbers of the reviews at some positions."""
-    found = BitMap(positions)
+    """Return the numbers of the reviews at positions."""
+    bitmap = BitMap(positions)
     parts = [
-        (found & BitMap(range(begin, end))).shift(shift)
+        (bitmap & BitMap(range(begin, end))).shift(shift)
         for (begin, end), shift in zip(pairwise(numbering.begins), numbering.shifts, strict=False)
     ]
     return BitMap().union(*parts)
 
 
 def set_key(field: str, key: str) -> bytes:
-    """The bytes by which a set is found; the key column is sorted by them."""
+    """Return the key of a set; the column of keys is sorted."""
     return f"{field}\0{key}".encode()

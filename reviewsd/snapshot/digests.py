@@ -1,9 +1,9 @@
-"""Digests of the reviews, from which computed answers get their entity tags (contract 2).
+"""Digests of the reviews, from which computed responses get their entity tags (contract 2).
 
-An answer to a search has a page of reviews, one to ``since`` may have all of them: no request hashes
-their bytes. Each review has a digest, made at publication; and so has each run of the newest reviews, made
+A response to a search has a page of reviews, one to ``since`` may have all of them, so no request hashes
+their bytes. Each review has a digest, made at publication. Each run of the newest reviews has one too, made
 of the digest of the run that is shorter by one and that of the last review. Equal bytes have equal digests
-in every snapshot and on every node, and others different ones.
+in every snapshot and on every node, and different bytes have different ones.
 
     digests.column   of each review, the newest first
     chain.column     of the newest 0, 1, 2 ... reviews together
@@ -22,21 +22,21 @@ SIZE = 16
 
 
 class DigestsWriter:
-    """Digests reviews as they are served, newest first.
+    """Writes the digests of the served reviews, newest first.
 
     Args:
-        folder: Where the files are made.
+        folder: The folder of the files.
     """
 
     def __init__(self, folder: Path) -> None:
-        self._each = Writer(folder, names.DIGESTS)
+        self._reviews = Writer(folder, names.DIGESTS)
         self._chain = Writer(folder, names.CHAIN)
         self._last = digest(b"")
         self._chain.write(self._last)
 
     def extend(self, digests: Buffer) -> None:
-        """The digests of the next reviews, joined."""
-        self._each.write(digests)
+        """Add the joined digests of reviews."""
+        self._reviews.write(digests)
         last, chain = self._last, []
         for at in range(0, len(digests), SIZE):
             last = digest(last + digests[at : at + SIZE])
@@ -45,41 +45,41 @@ class DigestsWriter:
         self._chain.write(b"".join(chain))
 
     def close(self) -> dict[str, File]:
-        """Write everything."""
-        return {names.DIGESTS: self._each.close(), names.CHAIN: self._chain.close()}
+        """Finish the files, and return them."""
+        return {names.DIGESTS: self._reviews.close(), names.CHAIN: self._chain.close()}
 
 
 class Digests:
     """The digests of a snapshot.
 
     Args:
-        each: The file of the reviews' digests.
+        reviews: The file of the reviews' digests.
         chain: The file of the runs' digests.
-        few: Whether there are so few that all are kept in memory, where they are read in a quarter
-            of the time.
+        few: Whether there are so few that all are held in memory, which reads them four times as
+            fast.
     """
 
-    def __init__(self, each: "memoryview[int]", chain: "memoryview[int]", *, few: bool) -> None:
-        self._each, self._chain = each, chain
-        self._known = None
+    def __init__(self, reviews: "memoryview[int]", chain: "memoryview[int]", *, few: bool) -> None:
+        self._reviews, self._chain = reviews, chain
+        self._digests = None
         if few:
-            self._known = [bytes(_item(each, at)) for at in range(len(each) // SIZE)]
+            self._digests = [bytes(_item(reviews, at)) for at in range(len(reviews) // SIZE)]
 
     def of(self, positions: Sequence[int]) -> bytes:
-        """What tells these reviews, in this order, from all others."""
-        if self._known is not None:
-            known = self._known
-            return b"".join([known[position] for position in positions])
-        each = self._each
-        return b"".join([each[SIZE * at : SIZE * at + SIZE] for at in positions])
+        """Return the joined digests of reviews."""
+        if self._digests is not None:
+            digests = self._digests
+            return b"".join([digests[position] for position in positions])
+        reviews = self._reviews
+        return b"".join([reviews[SIZE * at : SIZE * at + SIZE] for at in positions])
 
     def of_newest(self, count: int) -> bytes:
-        """What tells so many of the newest reviews from all others."""
+        """Return the digest of the run of the newest reviews."""
         return bytes(_item(self._chain, count))
 
 
 def digest(content: bytes) -> bytes:
-    """The digest of a review as it is served."""
+    """Return the digest of the served form of a review."""
     return hashlib.sha256(content).digest()[:SIZE]
 
 

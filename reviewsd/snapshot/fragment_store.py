@@ -1,12 +1,11 @@
-"""Sections: fragments of JSON made at publication, from which answers to agents are joined.
+"""Sections: fragments of JSON made at publication, from which responses to agents are joined.
 
-A fragment is a rendered value, such as what is said of one technician; a section is a run of fragments,
-such as all technicians, the most mentioned first. All fragments stand in one mapped file, with commas
-between them, so that any run of a section is one slice, and what stands inside a JSON array. A row is
-a fragment's number.
+A fragment is a rendered value, such as the insights about one technician. A section is a run of fragments,
+such as all technicians, most mentioned first. One mapped file has all fragments, separated by commas, so
+that any run of a section is one slice, and the content of a JSON array. A row is the number of a fragment.
 
-Names are found by bisection in a section of their own: sorted rows of section, name and number, divided
-by bytes that UTF-8 never contains.
+Names are looked up by bisection in a section of their own. Its sorted rows have section, name and number,
+separated by bytes that UTF-8 never contains.
 """
 
 import array
@@ -23,14 +22,14 @@ _KEYS = "keys"
 _SEPARATOR = b"\xff"
 
 _LOOSE = "~"
-"""Ends the name of a section whose names are loose."""
+"""Suffix of the section of the loose names of a section."""
 
 
 class FragmentStoreWriter:
     """Writes fragments, section by section.
 
     Args:
-        folder: Where the files are made.
+        folder: The folder of the files.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -41,7 +40,7 @@ class FragmentStoreWriter:
         self.sections: dict[str, tuple[int, int]] = {}
 
     def put(self, section: str, fragments: Iterable[bytes]) -> None:
-        """Fill a section."""
+        """Write the fragments of a section."""
         first = len(self._begins)
         for fragment in fragments:
             if self._begins:
@@ -51,21 +50,21 @@ class FragmentStoreWriter:
         self.sections[section] = first, len(self._begins)
 
     def name(self, section: str, number: int, key: str, *, loose: bool = False) -> None:
-        """Have the section's fragment of that number found by a name, unless another one is.
+        """Name a fragment of a section; the first fragment with a name keeps it.
 
         Args:
-            section: Its name.
-            number: Of the fragment.
-            key: An exact or a loose one (``domain.naming``).
-            loose: Which of them it is.
+            section: The name of the section.
+            number: The number of the fragment in the section.
+            key: An exact or a loose key (``domain.naming``).
+            loose: Whether the key is loose.
         """
         row = self.sections[section][0] + number
         self._keys.setdefault(_key(section + _LOOSE if loose else section, key), row)
 
     def close(self) -> dict[str, File]:
-        """Write everything."""
-        self.put(_KEYS, sorted(b"%s%d" % each for each in self._keys.items()))
-        # each fragment ends one byte before the next begins: the last one too
+        """Write the names and the offsets; return the files."""
+        self.put(_KEYS, sorted(b"%s%d" % item for item in self._keys.items()))
+        # each fragment ends one byte before the next offset, also the last
         self._begins.append(self._content.size + 1)
         return {
             names.FRAGMENTS: self._content.close(),
@@ -79,9 +78,9 @@ class FragmentStore:
     """The sections of a snapshot.
 
     Args:
-        sections: By name the first row and the one after the last.
+        sections: The first row and the one after the last, by name.
         content: All fragments.
-        begins: Where each begins; one more for the end.
+        begins: The offset of each fragment, and one for the end.
     """
 
     def __init__(
@@ -96,32 +95,32 @@ class FragmentStore:
         self._keys = self.rows(_KEYS)
 
     def rows(self, section: str) -> range:
-        """The rows of a section; none where there is no such section."""
+        """Return the rows of a section; none if it does not exist."""
         return range(*self._sections.get(section, (0, 0)))
 
     def joined(self, rows: range) -> "memoryview[int]":
-        """The fragments of neighbouring rows, with commas between them."""
+        """Return the fragments of consecutive rows, separated by commas."""
         if not rows:
             return self._content[:0]
         return self._content[self._begins[rows.start] : self._begins[rows.stop] - 1]
 
     def fragment(self, row: int) -> "memoryview[int]":
-        """One fragment."""
+        """Return one fragment."""
         return self.joined(range(row, row + 1))
 
     def find(self, section: str, name: str) -> int | None:
-        """The row of the section's fragment that a name means (``domain.naming``)."""
-        found = self._find(_key(section, mention_key(name)))
-        if found is None and (key := loose_key(name)) is not None:
-            found = self._find(_key(section + _LOOSE, key))
-        return found
+        """Return the row of the fragment with a name (``domain.naming``)."""
+        row = self._find(_key(section, mention_key(name)))
+        if row is None and (key := loose_key(name)) is not None:
+            row = self._find(_key(section + _LOOSE, key))
+        return row
 
-    def _find(self, wanted: bytes) -> int | None:
-        place = bisect_left(self._keys, wanted, key=lambda row: bytes(self.fragment(row)))
+    def _find(self, key: bytes) -> int | None:
+        place = bisect_left(self._keys, key, key=lambda row: bytes(self.fragment(row)))
         if place == len(self._keys):
             return None
-        found, _, row = bytes(self.fragment(self._keys[place])).rpartition(_SEPARATOR)
-        return int(row) if found + _SEPARATOR == wanted else None
+        name, _, row = bytes(self.fragment(self._keys[place])).rpartition(_SEPARATOR)
+        return int(row) if name + _SEPARATOR == key else None
 
 
 def _key(section: str, key: str) -> bytes:

@@ -1,11 +1,11 @@
-"""What a snapshot folder holds, for the process that writes it and those that map it.
+"""The files of a snapshot folder, for the process that writes it and those that map it.
 
-    manifest.json      what is here: documents, counts, size and digest of every file
-    seen.json          when it was made and from what: the only file that a clock has a part in
-    reviews.json ...   the documents, byte for byte as they are served, their gzip forms, and, of small
+    manifest.json      documents, counts, size and digest of each file
+    seen.json          the time and the sources of the publication; the only file with a time
+    reviews.json ...   the documents with the bytes that are served, their gzip forms, and, of small
                        ones that MCP serves, the JSON strings of their texts
-    *.column           flat arrays of native integers, and texts, for ``snapshot.search``; what agents
-                       are answered with (``snapshot.fragment_store``, ``publish.excerpts``)
+    *.column           flat arrays of native integers, and texts, for ``snapshot.search``; responses
+                       to agents (``snapshot.fragment_store``, ``publish.excerpts``)
 
 The manifest is a function of the data, ``base_url`` and the program; its digest is the folder's
 name. The arrays are in this machine's byte order: a snapshot is rebuilt, never carried elsewhere.
@@ -25,13 +25,13 @@ from reviewsd.api.jobs import InsightsOrigin
 T = TypeVar("T")
 
 LAYOUT = 12
-"""Raised when an older program could not read the folder, or a newer one not this."""
+"""Raised if a change of the format makes other versions unable to read the folder."""
 
 GZIP = ".gz"
-"""What the gzip form of a file is called more."""
+"""Suffix of the gzip form of a file."""
 
 QUOTED = ".quoted"
-"""What a file is called more that holds a document as a JSON string, for ``resources/read``."""
+"""Suffix of a document as a JSON string, for ``resources/read``."""
 
 CURRENT = "current"
 """The link to the folder that is served."""
@@ -54,44 +54,43 @@ EXCERPTS, EXCERPT_OFFSETS = "excerpts.column", "excerpt_offsets.column"
 FRAGMENTS, FRAGMENT_OFFSETS = "fragments.column", "fragment_offsets.column"
 
 DIGESTS, CHAIN = "digests.column", "chain.column"
-"""What entity tags of computed answers are made of (``snapshot.digests``)."""
+"""The digests for entity tags of computed responses (``snapshot.digests``)."""
 
 IDS = "ids.column"
 """The positions of all reviews in the order of their casefolded ids."""
 
 INSIGHT_SPANS = "insight_spans.column"
-"""By position: where in ``insights.json`` the review's entry of ``per_review`` begins and ends; equal
-where it has none. Only with insights."""
+"""Begin and end of each review's entry of ``per_review`` in ``insights.json``, by position; equal without an
+entry. Only with insights."""
 
 FEED = "feed_frame.json"
-"""What pages of the feeds that are made for a request are put together from (``publish.feed``)."""
+"""The parts of the computed pages of the feeds (``publish.feed``)."""
 
 PAGES = "pages.json"
-"""What pages that are made for a request are put together from (``pages.frames``); not where there are none."""
+"""The parts of the computed pages (``pages.frames``), if pages are enabled."""
 
 GONE = "gone.json"
-"""The reviews whose pages are gone (``GoneReviews``); not where there are none."""
+"""The reviews with pages that are gone (``GoneReviews``), if there are any."""
 
 BLOCKS = "blocks.column"
-"""What the analyser found and counted, for the next publication (``publish.counted_blocks``). Only where the
-insights were made; nothing of it is served, so the manifest does not list it."""
+"""The analyser's results for the next publication (``publish.counted_blocks``), if the insights were made. It is
+not served, so the manifest does not list it."""
 
 REVIEW_BLOCKS = "review_blocks.column"
-"""Where blocks of reviews stand in the folder, for the next publication (``publish.review_blocks``). Nothing of
-it is served either."""
+"""The offsets of blocks of reviews for the next publication (``publish.review_blocks``). It is not served."""
 
 CHECKED_RUNS = "checked_runs.column"
-"""Which reviews were found valid, for the next publication (``publish.checked_runs``)."""
+"""The valid reviews, for the next publication (``publish.checked_runs``)."""
 
 KEPT = (BLOCKS, REVIEW_BLOCKS, CHECKED_RUNS)
-"""All that is kept for the next publication alone."""
+"""The files that only the next publication reads."""
 
 SET_FIELDS = 5
-"""Numbers in a row of the set table: begin and end of the key, begin and end of the set, and what it
-is: a Roaring bitmap of numbers, or names, as JSON, of which each fits the key."""
+"""Numbers in a row of the set table: begin and end of the key, begin and end of the set, and its kind: a
+Roaring bitmap of numbers, or the candidates of an ambiguous key, as JSON."""
 
 NUMBERS, NAMES = range(2)
-"""The last of them."""
+"""The kinds of sets."""
 
 _PART = 1 << 18  # bytes
 
@@ -99,7 +98,7 @@ _EXHAUSTED = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
 
 
 def exhausted(error: Exception) -> bool:
-    """Whether descriptors or memory have run out: that says nothing of the folder."""
+    """Return whether descriptors or memory are exhausted, which is no fault of the folder."""
     return isinstance(error, OSError) and error.errno in _EXHAUSTED
 
 
@@ -111,20 +110,20 @@ class Document(Struct, frozen=True, kw_only=True):
     file: str
     sha256: str
     compressed: bool
-    """Whether its gzip form stands beside it; not where compression does not pay."""
+    """Whether there is a gzip form; not for documents that are hardly smaller by it."""
     headers: dict[str, str] = {}
-    """Header fields of its own, which take the place of the usual ones."""
+    """Header fields that replace the usual ones."""
     others: dict[str, str] = {}
-    """By media type: the path of the document that is answered to an Accept that prefers it."""
+    """The path of the document for an Accept that prefers another media type, by media type."""
 
     @property
     def tag(self) -> str:
-        """22 characters of the digest: the entity tag without quotes and coding (S10)."""
+        """The entity tag without quotes and coding: 22 characters of the digest (S10)."""
         return urlsafe_b64encode(bytes.fromhex(self.sha256)).decode()[:22]
 
 
 class File(Struct, frozen=True, kw_only=True):
-    """A file of the folder as it must be found again."""
+    """The size and digest of a file."""
 
     size: int
     sha256: str
@@ -134,13 +133,13 @@ class SegmentFile(Struct, frozen=True, kw_only=True):
     """A segment of the reviews (``snapshot.numbering``)."""
 
     reviews: int
-    """How many it has."""
+    """The number of its reviews."""
     index: str | None
-    """The file with the index of its texts (``snapshot.suffix_array``); None where it is small."""
+    """The file with the index of its texts (``snapshot.suffix_array``); None if it is small."""
 
 
 class Manifest(Struct, frozen=True, kw_only=True):
-    """What the folder holds. The same data gives the same manifest."""
+    """The contents of the folder. The same data gives the same manifest."""
 
     layout: int = LAYOUT
     base_url: str
@@ -148,17 +147,17 @@ class Manifest(Struct, frozen=True, kw_only=True):
     updated_at: str | None
     insights: bool
     insights_origin: InsightsOrigin | None = None
-    """None where there is no insights.json and none are to be made."""
+    """None without insights.json, if none are made."""
     documents: tuple[Document, ...]
     files: dict[str, File]
     segments: tuple[SegmentFile, ...]
     """Newest first."""
     sections: dict[str, tuple[int, int]]
-    """By name: the first row and the one after the last (``snapshot.fragment_store``)."""
+    """The first row and the one after the last, by name (``snapshot.fragment_store``)."""
 
 
 class GoneReviews(Struct, frozen=True, kw_only=True):
-    """The reviews that were here, or that must not be (corrections.md)."""
+    """The reviews that were published before, or must not be published (corrections.md)."""
 
     ids: frozenset[str]
     keys: frozenset[str]
@@ -166,48 +165,48 @@ class GoneReviews(Struct, frozen=True, kw_only=True):
 
 
 class FileFingerprint(Struct, frozen=True, kw_only=True):
-    """What the file system says about one file; equal means not replaced and not written."""
+    """The status of one file; an equal one means that it was neither replaced nor written."""
 
     realpath: str
-    """Symbolic links resolved: a swapped link shows here even when the files are alike."""
+    """The path without symbolic links, which detects a changed link to an equal file."""
     device: int
     inode: int
     size: int
     mtime_ns: int
     ctime_ns: int
-    """Moves with every write, chmod and rename; unlike mtime, nobody can set it back."""
+    """Changes with each write, chmod and rename; unlike mtime, it cannot be set."""
 
 
 class Fingerprint(Struct, frozen=True, kw_only=True):
-    """All files as one unit. Stored as JSON beside a snapshot, compared only for equality."""
+    """The status of all source files. It is stored with a snapshot, and compared for equality."""
 
     reviews: FileFingerprint | None
-    """None when there is no such file, or the file system would not say."""
+    """None if the file does not exist or has no status."""
     insights: FileFingerprint | None
     settings: FileFingerprint | None = None
-    """Of insights.yaml."""
+    """The fingerprint of insights.yaml."""
     corrections: FileFingerprint | None = None
     templates: dict[str, FileFingerprint] = {}
-    """Of the operator's templates, by name."""
+    """The fingerprints of the operator's templates, by name."""
 
 
 class BuildInfo(Struct, frozen=True, kw_only=True):
-    """How the folder came to be."""
+    """The sources and times of a publication."""
 
     fingerprint: Fingerprint = msgspec.field(name="signature")
-    """Of the files that it was made from; called as earlier versions of the program call it."""
+    """The fingerprint of the source files; its name in the file is that of earlier versions."""
     build_key: str
-    """What else went into it: settings and program version."""
+    """The settings and the version of the program."""
     published_at: float
     """POSIX seconds."""
     first_seen: dict[str, int]
-    """By path: when these very bytes first appeared here, POSIX seconds; the Last-Modified."""
+    """When the bytes of each document first appeared, by path, POSIX seconds; the Last-Modified."""
 
 
 class Writer:
-    """Writes one file of the folder and knows its size and digest.
+    """Writes one file of the folder, and computes its size and digest.
 
-    Many small parts are collected: to hash and write each by itself takes five times as long.
+    Small parts are collected, because hashing and writing each takes five times as long.
     """
 
     def __init__(self, folder: Path, name: str) -> None:
@@ -235,12 +234,12 @@ class Writer:
         self._collected.clear()
 
     def flush(self) -> None:
-        """Let others read what was written."""
+        """Make the written parts readable for others."""
         self._write_collected()
         self._file.flush()
 
     def close(self) -> File:
-        """End the file."""
+        """Close the file; return its size and digest."""
         self._write_collected()
         self._file.close()
         return File(size=self.size, sha256=self._digest.hexdigest())
@@ -254,20 +253,20 @@ def write(folder: Path, name: str, content: "bytes | memoryview[int]") -> File:
 
 
 def open_manifest(path: Path) -> Manifest | None:
-    """The manifest of a snapshot folder, None where there is none that we can read.
+    """Return the manifest of a snapshot folder; None without a readable one of this layout.
 
     Raises:
-        OSError: Nothing can be read now (``exhausted``).
+        OSError: Descriptors or memory are exhausted.
     """
     manifest = _decoded(path / MANIFEST, Manifest)
     return manifest if manifest is not None and manifest.layout == LAYOUT else None
 
 
 def open_seen(path: Path) -> BuildInfo | None:
-    """How a snapshot folder came to be, None where that cannot be read.
+    """Return the sources and times of a snapshot folder; None if they cannot be read.
 
     Raises:
-        OSError: Nothing can be read now (``exhausted``).
+        OSError: Descriptors or memory are exhausted.
     """
     return _decoded(path / SEEN, BuildInfo)
 

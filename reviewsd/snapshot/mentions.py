@@ -1,4 +1,4 @@
-"""Which reviews mention what: the position sets of the mention filters (data-model.md 3)."""
+"""Position sets of the mention filters (data-model.md 3)."""
 
 from array import array
 from bisect import bisect_left
@@ -23,19 +23,19 @@ from reviewsd.snapshot.position_sets import (
 )
 
 MentionIndex = dict[tuple[str, str], Collection[int] | Ambiguous]
-"""By (field, key): the positions, ascending, or whom the key might mean. What is one object is
-written once."""
+"""The ascending positions of a (field, key), or the candidates of an ambiguous key. A position set that is
+the same object under several keys is written once."""
 
 
 def mention_positions(insights: InsightsFile, positions: Mapping[str, int]) -> MentionIndex:
-    """Which reviews mention what, by every name that finds it.
+    """Return the reviews of each entity, by each of its names.
 
     Args:
         insights: The insights file.
         positions: The position of each review, by id.
     """
     typed, spellings = insights.typed, insights.spellings
-    mentioned: MentionIndex = {}
+    index: MentionIndex = {}
     for field, member, listed in (
         (TECHNICIAN, "technicians", typed.entities.technicians),
         (SERVICE, "services", typed.entities.services),
@@ -45,66 +45,68 @@ def mention_positions(insights: InsightsFile, positions: Mapping[str, int]) -> M
         (ASPECT, "aspects", typed.aspects),
     ):
         entities = [*map(named, listed)]
-        examples = [_examples(each, positions) for each in entities]
-        mentioned |= _of_field(field, spellings.lists[member], entities, examples)
-    # an example of an aspect may praise it or complain
+        examples = [_examples(entity, positions) for entity in entities]
+        index |= _of_field(field, spellings.lists[member], entities, examples)
+    # examples of an aspect do not count: their sentiment is unknown
     aspects, nothing = [*map(named, typed.aspects)], array("I")
     for sentiment in SENTIMENTS:
         posted = dict.fromkeys(spellings.lists["aspects"], nothing) | spellings.felt[sentiment]
-        mentioned |= _of_field(felt(sentiment), posted, aspects, [nothing] * len(aspects))
-        mentioned[SENTIMENT, sentiment] = _ascending(spellings.sentiments.get(sentiment, nothing))
-    return mentioned
+        index |= _of_field(felt(sentiment), posted, aspects, [nothing] * len(aspects))
+        index[SENTIMENT, sentiment] = _ascending(spellings.sentiments.get(sentiment, nothing))
+    return index
 
 
 def _examples(entity: Entity, positions: Mapping[str, int]) -> "array[int]":
     ids = (*entity.review_ids, *entity.example_review_ids)
-    return _ascending(positions[each] for each in ids if each in positions)
+    return _ascending(positions[name] for name in ids if name in positions)
 
 
 def _of_field(
     field: str, posted: Postings, entities: Sequence[Entity], examples: Sequence["array[int]"]
 ) -> MentionIndex:
-    """The positions of a field, by every key.
+    """Return the positions of a field, by key.
 
     Args:
-        field: To be searched.
-        posted: What ``per_review`` spells.
+        field: The field of the filter.
+        posted: The reviews of each spelling in ``per_review``.
         entities: The entities of the insights.
-        examples: Of each of them the reviews that it lists.
+        examples: The reviews that each entity lists.
     """
     posted_by_key: dict[str, array[int]] = {}
-    for name, found in posted.items():
-        posted_by_key.setdefault(key_of(name), array("I")).extend(found)
-    spelled = {key: _ascending(found) for key, found in posted_by_key.items()}
-    own = [
-        [key for key in dict.fromkeys(map(key_of, _given(each))) if key in spelled]
-        for each in entities
+    for name, reviews in posted.items():
+        posted_by_key.setdefault(key_of(name), array("I")).extend(reviews)
+    spelled = {key: _ascending(reviews) for key, reviews in posted_by_key.items()}
+    own_keys = [
+        [key for key in dict.fromkeys(map(key_of, _names(entity))) if key in spelled]
+        for entity in entities
     ]
     unions: dict[tuple[frozenset[str], frozenset[int]], Collection[int]] = {}
-    known: dict[tuple[str | None, int], Collection[int]] = {}
+    cache: dict[tuple[str | None, int], Collection[int]] = {}
 
     def reviews_of(key: str | None, means: Means) -> Collection[int] | Ambiguous:
         if isinstance(means, Ambiguous):
             return means
         spelling = key if key in spelled else None
-        if (spelling, id(means)) not in known:
-            keys = chain([] if spelling is None else [spelling], *(own[each] for each in means))
-            parts = frozenset(keys), frozenset(each for each in means if examples[each])
+        if (spelling, id(means)) not in cache:
+            keys = chain(
+                [] if spelling is None else [spelling], *(own_keys[number] for number in means)
+            )
+            parts = frozenset(keys), frozenset(number for number in means if examples[number])
             if parts not in unions:
-                listed = (examples[each] for each in parts[1])
-                unions[parts] = _union(*(spelled[each] for each in parts[0]), *listed)
-            known[spelling, id(means)] = unions[parts]
-        return known[spelling, id(means)]
+                listed = (examples[number] for number in parts[1])
+                unions[parts] = _union(*(spelled[name] for name in parts[0]), *listed)
+            cache[spelling, id(means)] = unions[parts]
+        return cache[spelling, id(means)]
 
     names = names_of(entities, first_words=field in {TECHNICIAN, SERVICE})
     exact: dict[str, Means] = dict.fromkeys(spelled, ()) | names.exact
-    mentioned: MentionIndex = {(field, key): reviews_of(key, exact[key]) for key in exact}
+    index: MentionIndex = {(field, key): reviews_of(key, exact[key]) for key in exact}
     for key, means in names.loose.items():
-        mentioned[loose(field), key] = reviews_of(None, means)
-    return mentioned
+        index[loose(field), key] = reviews_of(None, means)
+    return index
 
 
-def _given(entity: Entity) -> Iterator[str]:
+def _names(entity: Entity) -> Iterator[str]:
     return (name for name in (entity.id, entity.name, entity.label) if name)
 
 
@@ -113,13 +115,13 @@ def _ascending(positions: Iterable[int]) -> "array[int]":
 
 
 def _union(*parts: "array[int]") -> "array[int]":
-    """All positions of ascending parts; the largest part itself where the others add nothing.
+    """Return the union of ascending parts; the largest part itself if the others add nothing.
 
-    So 2,000 entities with a name that they share, which 20,000 reviews mention, share one set.
+    Then entities that share a name share its position set: 2,000 of them may be in 20,000 reviews.
     """
     largest = max(parts, key=len, default=array("I"))
-    others = (part for part in parts if part is not largest)
-    more = {each for each in chain(*others) if not _holds(largest, each)}
+    smaller = (part for part in parts if part is not largest)
+    more = {position for position in chain(*smaller) if not _holds(largest, position)}
     return array("I", sorted(chain(largest, more))) if more else largest
 
 

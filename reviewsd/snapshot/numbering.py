@@ -1,12 +1,12 @@
 """Segments, and the numbers of their reviews.
 
 The reviews are divided into segments of at most 57,344, each with an index of its own
-(``snapshot.suffix_array``). They are divided from the oldest review on, so that new ones change only
-the newest segment, and the index of every other can be taken over by the next publication.
+(``snapshot.suffix_array``). The division starts at the oldest review, so that new reviews change only
+the newest segment, and the next publication reuses the indexes of the others.
 
 A *position* counts all reviews, newest first. A *number* has the segment in its upper bits and the
-place within it in the lower 16. Numbers ascend as positions do. Roaring keeps a segment in one container, and
-its index stays the same when newer segments come before it.
+place within it in the lower 16. Numbers ascend with positions. A segment is one container of Roaring, and
+its index stays the same when newer segments are added.
 """
 
 from bisect import bisect_right
@@ -14,24 +14,24 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate
 
 SEGMENT = 14 << 12
-"""Reviews of a segment at most: 8,192 fewer than numbers (``text_index.bitmap_of`` says what for)."""
+"""Most reviews in a segment: 8,192 fewer than numbers, because of ``text_index.bitmap_of``."""
 
 SEGMENT_BYTES = 1 << 25
-"""Of its texts, unless it has a single one: what sorts them takes 9 times as much memory."""
+"""Most bytes of texts in a segment of several reviews; sorting takes 9 times as much memory."""
 
 
 def divided(count: int) -> list[int]:
-    """How many reviews each segment has by their number alone, newest first."""
+    """Return the number of reviews in each segment, newest first, by their count alone."""
     newest = count % SEGMENT
     return [newest] * bool(newest) + [SEGMENT] * (count // SEGMENT)
 
 
 def fitting(sizes: Sequence[int], limit: int | None = None) -> list[int]:
-    """How many reviews each segment has where the texts of one are too large, newest first.
+    """Divide a segment with texts that are too large; return the number of reviews in each part.
 
     Args:
-        sizes: Of the texts of all its reviews, in bytes, newest first.
-        limit: Bytes of a segment.
+        sizes: The bytes of each text, newest first.
+        limit: Most bytes in a part.
     """
     limit = SEGMENT_BYTES if limit is None else limit
     if sum(sizes) <= limit:
@@ -50,28 +50,28 @@ class Numbering:
     """Turns positions into numbers and back.
 
     Args:
-        sizes: How many reviews each segment has, newest first.
+        sizes: The number of reviews in each segment, newest first.
     """
 
     def __init__(self, sizes: Iterable[int]) -> None:
         self.begins = [0, *accumulate(sizes)]
-        """The position of the first review of each segment; one more for the end."""
+        """The position of the first review of each segment, and one for the end."""
         last = max(1, len(self.begins) - 1)
         self.shifts = [(at << 16) - self.begins[at] for at in range(last)]
-        """By segment: what its numbers have more than its positions."""
+        """The difference of numbers and positions in each segment."""
 
     def number(self, position: int) -> int:
-        """Of a review; of the end of all too."""
+        """Return the number of a position, or of the end of all."""
         segment = bisect_right(self.begins, position) - 1
         return position + self.shifts[min(segment, len(self.shifts) - 1)]
 
     def positions(self, numbers: Sequence[int]) -> Sequence[int]:
-        """Of the reviews of some numbers."""
+        """Return the positions of numbers."""
         shifts = self.shifts
-        if len(shifts) == 1:  # they are the same
+        if len(shifts) == 1:  # positions and numbers are equal
             return numbers
         return [number - shifts[number >> 16] for number in numbers]
 
     def position(self, number: int) -> int:
-        """Of the review of a number."""
+        """Return the position of a number."""
         return number - self.shifts[number >> 16]

@@ -1,7 +1,7 @@
-"""Position sets: which reviews have what a filter asks for, by field and key.
+"""Position sets: the reviews that match a filter, by field and key.
 
 They are Roaring bitmaps of numbers (``snapshot.numbering``), made at publication (``snapshot.columns``,
-``snapshot.mentions``), and found here by the names that users give.
+``snapshot.mentions``). Here they are looked up by the names in a query.
 """
 
 import datetime
@@ -17,65 +17,65 @@ from reviewsd.snapshot.numbering import Numbering
 from reviewsd.snapshot.text_index import Segment
 
 RATING, MIN_RATING, MAX_RATING = "rating", "min_rating", "max_rating"
-"""The fields of position sets: stars as ``"1"`` to ``"5"``; so are the next."""
+"""Fields with the keys ``"1"`` to ``"5"``."""
 
 SENTIMENT = "f"
-"""``"positive"``, ``"neutral"`` or ``"negative"``: of the review."""
+"""The field of the sentiment of reviews: ``"positive"``, ``"neutral"`` or ``"negative"``."""
 
 CHANGES = "c"
-"""Numbers of blocks in the order of change (``snapshot.changes``)."""
+"""The field of the blocks in the order of change (``snapshot.changes``)."""
 
 TECHNICIAN, SERVICE, ASPECT, PROBLEM, TOPIC, AREA = "t", "s", "a", "p", "o", "r"
-"""Names, as ``domain.naming`` has the exact ones."""
+"""Fields with exact names as keys (``domain.naming``)."""
 
 FIELDS = dict(zip(MENTIONS, (TECHNICIAN, SERVICE, ASPECT, PROBLEM, TOPIC, AREA), strict=True))
-"""By parameter."""
+"""The fields of names, by parameter of a query."""
 
 
 def felt(sentiment: str) -> str:
-    """The field of the aspects of which a review speaks with a sentiment."""
+    """Return the field of the aspects that a review mentions with a sentiment."""
     return f"{ASPECT} {sentiment}"
 
 
 def loose(field: str) -> str:
-    """The field of the loose names (``domain.naming``) of a field."""
+    """Return the field of the loose names (``domain.naming``) of a field."""
     return f"{field}~"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Columns:
-    """What search reads; position 0 is the newest review."""
+    """The columns that search reads; position 0 is the newest review."""
 
     count: int
     days: Sequence[int]
-    """Negated ordinals of the dates, so that newest first is ascending."""
+    """Negated ordinals of the dates, so that they ascend from the newest review on."""
     segments: Sequence[Segment]
     numbering: Numbering
     id_at: Callable[[int], str]
-    """The id of the review at a position."""
+    """Returns the id of the review at a position."""
     numbers: Callable[[str, str], BitMap | Ambiguous | None]
-    """The reviews of a (field, key), by number; None when nothing has that key."""
+    """Returns the numbers of the reviews of a (field, key); None for an unknown key."""
     changes: Sequence[int]
-    """The numbers of all reviews, the one that changed last first (``snapshot.changes``)."""
+    """The numbers of all reviews, last changed first (``snapshot.changes``)."""
     updated_at: Callable[[int], datetime.datetime]
-    """When the review at a position changed last."""
-    remembered: dict[bytes, BitMap] | None = None
-    """The reviews of the texts that were looked for last; None where there are too many reviews."""
+    """Returns when the review at a position last changed."""
+    text_matches: dict[bytes, BitMap] | None = None
+    """The reviews of the last texts that were searched for; None with too many reviews."""
 
 
 def find_name(columns: Columns, field: str, name: str) -> BitMap | Ambiguous | None:
-    """The reviews of whom or what a name means; None where it means nothing."""
-    found = columns.numbers(field, mention_key(name))
-    if found is None and (key := loose_key(name)) is not None:
-        found = columns.numbers(loose(field), key)
-    return found
+    """Return the reviews that mention a name; None for an unknown name."""
+    reviews = columns.numbers(field, mention_key(name))
+    if reviews is None and (key := loose_key(name)) is not None:
+        reviews = columns.numbers(loose(field), key)
+    return reviews
 
 
 def find_names(columns: Columns, query: SearchQuery) -> list[BitMap | Ambiguous | None]:
-    """What ``find_name`` finds for each filter by a name.
+    """Return the result of ``find_name`` for each name in a query.
 
     Raises:
-        InvalidParametersError: Some of them are ambiguous.
+        InvalidParametersError: A name is ambiguous.
     """
     sets: list[BitMap | Ambiguous | None] = []
     issues = []
@@ -85,10 +85,10 @@ def find_names(columns: Columns, query: SearchQuery) -> list[BitMap | Ambiguous 
             continue
         if field == ASPECT and query.sentiment is not None:
             field = felt(query.sentiment)  # noqa: PLW2901
-        found = find_name(columns, field, name)
-        if isinstance(found, Ambiguous):
-            issues.append(ambiguous(parameter, name, found.candidates))
-        sets.append(found)
+        reviews = find_name(columns, field, name)
+        if isinstance(reviews, Ambiguous):
+            issues.append(ambiguous(parameter, name, reviews.candidates))
+        sets.append(reviews)
     if issues:
         raise InvalidParametersError(tuple(issues))
     return sets

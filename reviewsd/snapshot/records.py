@@ -1,7 +1,7 @@
-"""Records: the rendered reviews of a file, newest first, from which answers are joined.
+"""Records: the rendered reviews of a file, newest first, from which responses are joined.
 
-They stand one after the other with commas between them, so that any run of them is one slice of the
-mapped file, and what stands inside a JSON array. A column says where each begins.
+Commas separate them, so that any run of them is one slice of the mapped file, and the content of a JSON
+array. A column has the offset of each.
 """
 
 import array
@@ -18,13 +18,13 @@ from reviewsd.domain.search_query import CHANGED, NEWEST, Cursor
 from reviewsd.http1.representation import Buffer
 from reviewsd.snapshot.layout import Writer
 
-KEPT = 1_048_576
-"""Bytes of excerpts that are kept in memory too, some 2,000, and once more as they stand in a string: to
-escape twenty of them takes longer than to search for them."""
+MAX_CACHED_BYTES = 1_048_576
+"""Excerpts of at most this size, some 2,000, are held in memory, plain and escaped: escaping twenty of them
+takes longer than the search."""
 
 
 class _Identity(Struct):
-    """The members of a review that a cursor has."""
+    """The members of a review in a cursor."""
 
     id: str
     date: datetime.date
@@ -35,7 +35,7 @@ class _DatedReply(Struct):
 
 
 class _Dated(Struct):
-    """The members of a review that say when it changed."""
+    """The members of a review with the times of its changes."""
 
     date: datetime.date
     owner_reply: _DatedReply | None = None
@@ -48,10 +48,10 @@ _dated = msgspec.json.Decoder(_Dated)
 
 
 class RecordsWriter:
-    """Writes records into a file that may have a beginning and an end of its own.
+    """Writes records into a file that may have other content before and after them.
 
     Args:
-        writer: Of the file, at the place of the first record.
+        writer: The writer of the file, at the offset of the first record.
     """
 
     def __init__(self, writer: Writer) -> None:
@@ -60,11 +60,11 @@ class RecordsWriter:
         self._comma = False
 
     def extend(self, records: Buffer, sizes: Iterable[int]) -> None:
-        """The next ones, at least one.
+        """Add records, at least one.
 
         Args:
-            records: They themselves, with commas between them.
-            sizes: Bytes of each with the comma that follows, also of the last.
+            records: The records, separated by commas.
+            sizes: The size of each with a comma after it, also after the last.
         """
         if self._comma:
             self._writer.write(b",")
@@ -74,8 +74,8 @@ class RecordsWriter:
         self._comma = True
 
     def offsets(self) -> bytes:
-        """The column, when all are written."""
-        # each record ends one byte before the next begins: the last one too
+        """Return the column of offsets, after the last record."""
+        # each record ends one byte before the next offset, also the last
         self._begins.append(self._writer.size + 1)
         return self._begins.tobytes()
 
@@ -85,7 +85,7 @@ class SnapshotRecords:
 
     Args:
         content: The file.
-        begins: Where each begins; one more for the end.
+        begins: The offset of each record, and one for the end.
     """
 
     def __init__(self, content: "memoryview[int]", begins: Sequence[int]) -> None:
@@ -93,30 +93,30 @@ class SnapshotRecords:
         self._begins = begins
 
     def at(self, position: int) -> "memoryview[int]":
-        """One record; position 0 is the newest review."""
+        """Return one record; position 0 is the newest review."""
         return self._content[self._begins[position] : self._begins[position + 1] - 1]
 
     def id_at(self, position: int) -> str:
-        """The id of one review."""
+        """Return the id of one review."""
         return _identity.decode(self.at(position)).id
 
     def updated_at(self, position: int) -> datetime.datetime:
-        """When one review changed last."""
+        """Return when one review last changed."""
         return times.updated_at(_dated.decode(self.at(position)))
 
     def cursor_at(self, position: int, sort: str = NEWEST) -> Cursor:
-        """The cursor that names one review, in an order."""
-        found = _identity.decode(self.at(position))
+        """Return the cursor of one review, in an order."""
+        review = _identity.decode(self.at(position))
         changed_at = self.updated_at(position) if sort == CHANGED else None
-        return Cursor(found.date, found.id, changed_at)
+        return Cursor(review.date, review.id, changed_at)
 
     def joined(self, positions: Sequence[int]) -> Buffer:
-        """Some records, with commas between them."""
+        """Return records, separated by commas."""
         pieces = self.pieces(positions)
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
     def pieces(self, positions: Sequence[int]) -> Sequence[Buffer]:
-        """The same in pieces of the file; each but the last ends with the comma after it."""
+        """Return records as pieces of the file; each but the last ends with a comma."""
         if not positions:
             return ()
         content, begins = self._content, self._begins
@@ -124,45 +124,45 @@ class SnapshotRecords:
         end = begins[last + 1] - 1
         if last - first == len(positions) - 1 and _ascending(positions):  # neighbors
             return (content[begins[first] : end],)
-        pieces: list[Buffer] = [content[begins[each] : begins[each + 1]] for each in positions[:-1]]
+        pieces: list[Buffer] = [content[begins[at] : begins[at + 1]] for at in positions[:-1]]
         oldest = len(begins) - 2
-        if oldest != last and oldest in positions:  # what follows it in the file is no comma
+        if oldest != last and oldest in positions:  # no comma follows it in the file
             pieces[positions.index(oldest)] = bytes(self.at(oldest)) + b","
         pieces.append(content[begins[last] : end])
         return pieces
 
     def newest(self, count: int) -> "memoryview[int]":
-        """The first of them, with commas between them."""
+        """Return the newest records, separated by commas."""
         return self._content[self._begins[0] : self._begins[count] - 1] if count else _NOTHING
 
 
 class Excerpts(SnapshotRecords):
-    """The reviews as agents are given them in lists (``publish.excerpts``), of a snapshot."""
+    """The reviews in lists for agents (``publish.excerpts``)."""
 
     def __init__(self, content: "memoryview[int]", begins: Sequence[int]) -> None:
         super().__init__(content, begins)
-        self._kept: list[bytes] | None = None
-        if len(content) <= KEPT:
-            self._kept = [bytes(self.at(position)) for position in range(len(begins) - 1)]
-            self._escaped = [*map(escaped, self._kept)]
+        self._cached: list[bytes] | None = None
+        if len(content) <= MAX_CACHED_BYTES:
+            self._cached = [bytes(self.at(position)) for position in range(len(begins) - 1)]
+            self._escaped = [*map(escaped, self._cached)]
 
     def joined(self, positions: Sequence[int]) -> Buffer:
-        """Some of them, with commas between them."""
-        if self._kept is None:
+        """Return excerpts, separated by commas."""
+        if self._cached is None:
             return super().joined(positions)
-        kept = self._kept
-        return b",".join([kept[position] for position in positions])
+        cached = self._cached
+        return b",".join([cached[position] for position in positions])
 
     def escaped(self, positions: Sequence[int]) -> bytes:
-        """The same as it stands in a JSON string."""
-        if self._kept is None:
+        """Return excerpts, separated by commas and escaped for a JSON string."""
+        if self._cached is None:
             return escaped(bytes(self.joined(positions)))
-        kept = self._escaped
-        return b",".join([kept[position] for position in positions])
+        cached = self._escaped
+        return b",".join([cached[position] for position in positions])
 
 
 def escaped(compact: bytes) -> bytes:
-    """Compact JSON as it stands in a JSON string: there are no control characters in it."""
+    """Return compact JSON escaped for a JSON string; it has no control characters."""
     return compact.replace(b"\\", b"\\\\").replace(b'"', b'\\"')
 
 

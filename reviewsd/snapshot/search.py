@@ -1,15 +1,15 @@
-"""Search over columns: which reviews match, latest first, and how many there are (contract 3).
+"""Search over columns: returns the matching reviews, newest first, and their number (contract 3).
 
-A column is a flat file made at publication (``snapshot.columns``) and mapped into memory. Everything
-a filter can ask for is a *position set* (``position_sets``), a Roaring bitmap: the numbers of the
-reviews that have a rating, a sentiment, a person or thing that is mentioned. So
+A column is a flat file made at publication (``snapshot.columns``) and mapped into memory. Each filter
+has *position sets* (``position_sets``): Roaring bitmaps with the numbers of the reviews that have a rating, a
+sentiment, or a mention.
 
-- dates are a range of positions, found by bisection;
-- sets are intersected, a million reviews in some 20 microseconds;
-- a text is looked for in the index of each segment (``text_index``), or, where the other filters leave few
-  reviews of a segment, in their texts. Nothing else is ever scanned: the work for any text is bounded.
+- Dates are a range of positions, found by bisection.
+- Sets are intersected, a million reviews in some 20 microseconds.
+- A text is searched for in the index of each segment (``text_index``). If the other filters leave few reviews
+  of a segment, their texts are scanned instead. Nothing else is scanned, so the work for any text is bounded.
 
-A search is a generator: it yields after each segment, so that whoever drives it can keep the reactor awake.
+A search is a generator that yields after each segment, so that its caller can keep the reactor responsive.
 """
 
 import datetime
@@ -37,15 +37,15 @@ class Hits(Struct, frozen=True):
     """The outcome of a search."""
 
     matched: int
-    """All matches, before cursor and limit."""
+    """The number of all matches, before cursor and limit."""
     positions: Sequence[int]
-    """Those of this page, in their order."""
+    """The matches of this page, in their order."""
     more: bool
     """Whether there are matches after the last one of this page."""
 
 
-REMEMBERED = 1_024
-"""Texts of which the reviews are remembered, where there are few reviews: 2 kB each at most."""
+MAX_CACHED_TEXTS = 1_024
+"""Texts with cached matches, if there are few reviews; at most 2 kB each."""
 
 NOTHING = Hits(0, (), more=False)
 
@@ -53,14 +53,14 @@ NOTHING = Hits(0, (), more=False)
 def date_range(
     columns: Columns, since: datetime.date | None, until: datetime.date | None
 ) -> tuple[int, int]:
-    """The positions [first, last) of the reviews dated from ``since`` to ``until``, inclusive."""
+    """Return the positions [first, last) of the reviews dated from ``since`` to ``until``, inclusive."""
     first = 0 if until is None else bisect_left(columns.days, -until.toordinal())
     last = columns.count if since is None else bisect_right(columns.days, -since.toordinal())
     return first, max(first, last)
 
 
 def after(columns: Columns, cursor: Cursor) -> int:
-    """The first position that is older than the cursor's review, whether that still exists or not."""
+    """Return the first position older than the cursor's review, which may not exist any more."""
     day = -cursor.date.toordinal()
     same_day = range(bisect_left(columns.days, day), bisect_right(columns.days, day))
     skipped = bisect_left(same_day, True, key=lambda position: columns.id_at(position) < cursor.id)  # noqa: FBT003  the key is a predicate
@@ -71,8 +71,8 @@ def search(columns: Columns, query: SearchQuery) -> Generator[None, None, Hits]:
     """Find one page of matches.
 
     Args:
-        columns: Of the snapshot to search.
-        query: What for.
+        columns: The columns of the snapshot.
+        query: The filters, order and page.
 
     Yields:
         After each block of work.
@@ -90,93 +90,93 @@ def search(columns: Columns, query: SearchQuery) -> Generator[None, None, Hits]:
         return NOTHING
     if query.changed_since is not None:
         filters.append(changes.changed_since(columns, query.changed_since))
-    found = None
+    matches = None
     if filters:
-        found = filters[0] if len(filters) == 1 else filters[0].intersection(*filters[1:])
+        matches = filters[0] if len(filters) == 1 else filters[0].intersection(*filters[1:])
     if query.query is not None:
         needle = query.query.casefold().encode()
-        if columns.remembered is None:
-            found = yield from _having(columns, needle, found, first, last)
+        if columns.text_matches is None:
+            matches = yield from _matching_text(columns, needle, matches, first, last)
         else:
-            having = columns.remembered.get(needle)
-            if having is None:
-                having = yield from _having(columns, needle, None, 0, columns.count)
-                _remember(columns.remembered, needle, having)
-            found = having if found is None else having & found
+            with_text = columns.text_matches.get(needle)
+            if with_text is None:
+                with_text = yield from _matching_text(columns, needle, None, 0, columns.count)
+                _cache(columns.text_matches, needle, with_text)
+            matches = with_text if matches is None else with_text & matches
     if query.sort == CHANGED:
-        return (yield from _by_change(columns, query, found, first, last))
-    if found is None:
+        return (yield from _by_change(columns, query, matches, first, last))
+    if matches is None:
         rest = range(min(start, last), last)
         return Hits(last - first, rest[: query.limit], more=len(rest) > query.limit)
     number = columns.numbering.number
     end = number(last)
-    page = [*islice(found.iter_equal_or_larger(number(start)), query.limit + 1)]
+    page = [*islice(matches.iter_equal_or_larger(number(start)), query.limit + 1)]
     page = page[: bisect_left(page, end)]
     return Hits(
-        found.range_cardinality(number(first), end),
+        matches.range_cardinality(number(first), end),
         columns.numbering.positions(page[: query.limit]),
         more=len(page) > query.limit,
     )
 
 
 def _by_change(
-    columns: Columns, query: SearchQuery, found: BitMap | None, first: int, last: int
+    columns: Columns, query: SearchQuery, matches: BitMap | None, first: int, last: int
 ) -> Generator[None, None, Hits]:
-    """A page of what a search has found between two positions, in the order of change."""
+    """Return a page of the matches between two positions, in the order of change."""
     start = 0
     if query.cursor is not None and query.cursor.changed_at is not None:
         position = after(columns, query.cursor)
         start = changes.rank_after(columns, query.cursor.changed_at, position)
     matched, number = last - first, columns.numbering.number
-    if found is not None or matched < columns.count:
+    if matches is not None or matched < columns.count:
         between = BitMap(range(number(first), number(last)))
-        if found is not None:
-            between &= found
+        if matches is not None:
+            between &= matches
             matched = len(between)
-        found = between
-    numbers = yield from changes.page(columns, found, start, query.limit + 1)
+        matches = between
+    numbers = yield from changes.page(columns, matches, start, query.limit + 1)
     positions = columns.numbering.positions(numbers[: query.limit])
     return Hits(matched, positions, more=len(numbers) > query.limit)
 
 
-def _remember(remembered: dict[bytes, BitMap], needle: bytes, having: BitMap) -> None:
-    remembered[needle] = having
-    if len(remembered) > REMEMBERED:
-        del remembered[next(iter(remembered))]
+def _cache(text_matches: dict[bytes, BitMap], needle: bytes, matches: BitMap) -> None:
+    text_matches[needle] = matches
+    if len(text_matches) > MAX_CACHED_TEXTS:
+        del text_matches[next(iter(text_matches))]
 
 
 def _filters(columns: Columns, query: SearchQuery) -> list[BitMap] | None:
-    """What every match must be in; None where one of them has no review at all."""
-    wanted = []
+    """Return the position sets of the filters; None if one of them has no review."""
+    keys = []
     if query.rating is not None:
-        wanted.append((RATING, str(query.rating)))
+        keys.append((RATING, str(query.rating)))
     if query.min_rating is not None:
-        wanted.append((MIN_RATING, str(math.ceil(query.min_rating))))
+        keys.append((MIN_RATING, str(math.ceil(query.min_rating))))
     if query.max_rating is not None:
-        wanted.append((MAX_RATING, str(math.floor(query.max_rating))))
-    found = [columns.numbers(field, key) for field, key in wanted]
-    found += find_names(columns, query)
+        keys.append((MAX_RATING, str(math.floor(query.max_rating))))
+    sets = [columns.numbers(field, key) for field, key in keys]
+    sets += find_names(columns, query)
     if query.sentiment is not None and query.mentions_aspect is None:
-        found.append(columns.numbers(SENTIMENT, query.sentiment))
-    filters = [each for each in found if isinstance(each, BitMap)]
-    return filters if len(filters) == len(found) else None
+        sets.append(columns.numbers(SENTIMENT, query.sentiment))
+    filters = [numbers for numbers in sets if isinstance(numbers, BitMap)]
+    return filters if len(filters) == len(sets) else None
 
 
-def _having(
-    columns: Columns, needle: bytes, among: BitMap | None, first: int, last: int
+def _matching_text(
+    columns: Columns, needle: bytes, candidates: BitMap | None, first: int, last: int
 ) -> Generator[None, None, BitMap]:
-    """The reviews that have a text, of a range of positions at least."""
+    """Return the reviews with a text; complete for the candidates in a range of positions."""
     parts = []
     for segment in columns.segments:
         begin, end = max(first, segment.first), min(last, segment.end)
         if begin >= end:
             continue
         numbers = range(begin + segment.shift, end + segment.shift)
-        if among is None:
-            parts.append((yield from segment.having(needle, numbers, len(numbers))))
-        elif count := among.range_cardinality(numbers.start, numbers.stop):
-            candidates = islice(among.iter_equal_or_larger(numbers.start), count)
-            parts.append((yield from segment.having(needle, candidates, count)))
+        if candidates is None:
+            parts.append((yield from segment.matching(needle, numbers, len(numbers))))
+        elif count := candidates.range_cardinality(numbers.start, numbers.stop):
+            some = islice(candidates.iter_equal_or_larger(numbers.start), count)
+            parts.append((yield from segment.matching(needle, some, count)))
         yield
-    found = BitMap().union(*parts)
-    return found if among is None else found & among
+    matches = BitMap().union(*parts)
+    return matches if candidates is None else matches & candidates

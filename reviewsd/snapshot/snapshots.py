@@ -1,8 +1,8 @@
-"""Published snapshots: folders mapped into memory, and which of them is current.
+"""Published snapshots, mapped into memory, and the current one among them.
 
-Opening one costs milliseconds whatever its size: files are mapped, nothing is decoded but the
-manifest. A Snapshot that is no longer current lives on while an answer still reads from it, even
-when its folder has been removed (ARCHITECTURE.md, contract 1).
+Opening a snapshot of any size takes milliseconds: files are mapped, and only the manifest is decoded. A
+Snapshot that is no longer current exists until no response reads from it, even if its folder has been
+removed (ARCHITECTURE.md, contract 1).
 """
 
 import datetime
@@ -43,14 +43,14 @@ from reviewsd.snapshot.records import Excerpts, SnapshotRecords
 from reviewsd.snapshot.search import Hits, after, date_range, search
 from reviewsd.snapshot.text_index import Segment, Text
 
-_SMALL = 16_385  # numbers; their lists have half a megabyte each
+_SMALL = 16_385  # numbers; a list of them has half a megabyte
 
-_MOST_KEPT = 64
-"""Sets that are kept in memory, of at most some kilobytes each."""
+_MAX_CACHED_SETS = 64
+"""Sets that are held in memory, of at most some kilobytes each."""
 
 
 class SnapshotError(Exception):
-    """A snapshot folder is missing or damaged; the message says how."""
+    """A snapshot folder is missing or damaged; the message has the reason."""
 
 
 class Snapshot:
@@ -60,8 +60,8 @@ class Snapshot:
         path: The folder.
 
     Raises:
-        SnapshotError: It is not whole.
-        OSError: It cannot be opened now (``folder.exhausted``).
+        SnapshotError: The folder is missing or damaged.
+        OSError: Descriptors or memory are exhausted.
     """
 
     def __init__(self, path: Path) -> None:
@@ -87,12 +87,12 @@ class Snapshot:
         (body,) = self.documents[urls.REVIEWS].identity.parts
         begins = _numbers(files[layout.RECORDS], "Q")
         self.records = SnapshotRecords(memoryview(body), begins)
-        """The reviews as they are served."""
+        """The served form of the reviews."""
         excerpt_begins = _numbers(files[layout.EXCERPT_OFFSETS], "Q")
         self.excerpts = Excerpts(files[layout.EXCERPTS], excerpt_begins)
-        """The reviews as agents are given them in lists."""
+        """The reviews in lists for agents."""
         count = manifest.review_count
-        numbering = Numbering(each.reviews for each in manifest.segments)
+        numbering = Numbering(segment.reviews for segment in manifest.segments)
         self.sets = InvertedIndex(files, few=count < _SMALL)
         self.columns = Columns(
             count=count,
@@ -103,7 +103,7 @@ class Snapshot:
             numbers=self.sets.find,
             changes=_numbers(files[layout.CHANGES], "I"),
             updated_at=self.records.updated_at,
-            remembered={} if count < _SMALL else None,
+            text_matches={} if count < _SMALL else None,
         )
         self.digests = Digests(files[layout.DIGESTS], files[layout.CHAIN], few=count < _SMALL)
         self.sections = FragmentStore(
@@ -112,45 +112,46 @@ class Snapshot:
             files[layout.FRAGMENT_OFFSETS].cast("Q"),
         )
         self.feed = files[layout.FEED]
-        """What pages of the feeds are put together from (``publish.feed``)."""
+        """The parts of the computed pages of the feeds (``publish.feed``)."""
         self.pages = files.get(layout.PAGES)
-        """What pages are put together from; None where there are none (``pages.frames``)."""
+        """The parts of the computed pages (``pages.frames``); None without pages."""
         self._ids = files[layout.IDS].cast("I")
-        self._gone = _gone_reviews.decode(files.get(layout.GONE, _NONE_GONE))
+        self._gone_reviews = _gone_reviews.decode(files.get(layout.GONE, _NONE_GONE))
         self._insights, self._insight_spans = memoryview(b""), memoryview(b"").cast("Q")
         if manifest.insights:
             self._insights = files[INSIGHTS_FILE]
             self._insight_spans = files[layout.INSIGHT_SPANS].cast("Q")
 
     def insight(self, position: int) -> "memoryview[int] | None":
-        """What the insights say of one review, as in ``/insights.json``; None where they do not."""
+        """Return a review's entry of ``per_review`` in ``/insights.json``; None without one."""
         if not self._insight_spans:
             return None
         begin, end = self._insight_spans[2 * position : 2 * position + 2]
         return self._insights[begin:end] if begin < end else None
 
     def id_at(self, position: int) -> str:
-        """The id of one review."""
+        """Return the id of one review."""
         return self.columns.id_at(position)
 
     def position(self, review_id: str) -> int | None:
-        """Where the review of an id is, upper and lower case alike unless there are both."""
-        wanted, found = mention_key(review_id), None
-        for place in range(self._place(wanted), len(self._ids)):
+        """Return the position of an id; the case matters only if ids differ by nothing else."""
+        key, match = mention_key(review_id), None
+        for place in range(self._place(key), len(self._ids)):
             position = self._ids[place]
-            there = self.id_at(position)
-            if there.casefold() != wanted:
+            candidate = self.id_at(position)
+            if candidate.casefold() != key:
                 break
-            if found is None or there == review_id.strip():
-                found = position
-        return found
+            if match is None or candidate == review_id.strip():
+                match = position
+        return match
 
     def is_gone(self, review_id: str) -> bool:
-        """Whether a review was here, or must not be."""
-        return review_id in self._gone.ids or merge_key(review_id) in self._gone.keys
+        """Return whether a review was published before, or must not be published."""
+        gone = self._gone_reviews
+        return review_id in gone.ids or merge_key(review_id) in gone.keys
 
     def neighbours(self, review_id: str) -> Sequence[int]:
-        """The positions of the reviews between whose ids an id would stand."""
+        """Return the positions of the reviews before and after an id, in the order of ids."""
         place = self._place(mention_key(review_id))
         return self._ids[max(0, place - 1) : place + 1]
 
@@ -158,21 +159,21 @@ class Snapshot:
         return bisect_left(self._ids, key, key=lambda position: self.id_at(position).casefold())
 
     def since(self, date: datetime.date) -> tuple[int, "memoryview[int]"]:
-        """How many reviews are dated on or after a day, and all of them joined by commas."""
+        """Return the number of reviews dated on or after a day, and these reviews, separated by commas."""
         _, count = date_range(self.columns, date, None)
         return count, self.records.newest(count)
 
     def search(self, query: SearchQuery) -> Generator[None, None, Hits]:
-        """Find one page, in steps (``snapshot.search``)."""
+        """Return one page of matches (``snapshot.search``)."""
         return search(self.columns, query)
 
     def older(self, cursor: Cursor, limit: int) -> range:
-        """The positions of the reviews that follow another one, which need not be there any more."""
+        """Return the positions of the reviews after a cursor; its review may not exist any more."""
         begin = after(self.columns, cursor)
         return range(begin, min(begin + limit, self.columns.count))
 
     def cursor(self, hits: Hits, sort: str = NEWEST) -> Cursor | None:
-        """Where the page after this one goes on; None where there is none."""
+        """Return the cursor of the next page; None on the last."""
         if not hits.more:
             return None
         return self.records.cursor_at(hits.positions[-1], sort)
@@ -184,7 +185,7 @@ _names = msgspec.json.Decoder(tuple[str, ...])
 
 
 def _numbers(column: "memoryview[int]", kind: Literal["i", "I", "Q"]) -> Sequence[int]:
-    """A column of numbers; a small one as a list, which is asked several times as fast."""
+    """Return a column of numbers; a small one as a list, which is several times as fast."""
     numbers = column.cast(kind)
     return numbers.tolist() if len(numbers) <= _SMALL else numbers
 
@@ -201,19 +202,19 @@ def _segments(
             shift=shift,
             texts=cast("Text", texts),
             offsets=offsets,
-            size=each.reviews,
-            index=None if each.index is None else files[each.index],
+            size=segment.reviews,
+            index=None if segment.index is None else files[segment.index],
         )
-        for each, first, shift in places
+        for segment, first, shift in places
     ]
 
 
 class InvertedIndex:
-    """The position sets, by key: some hundreds, however many reviews there are.
+    """The position sets by key: some hundreds for any number of reviews.
 
     Args:
-        files: Of the snapshot.
-        few: Whether there are so few reviews that sets are kept when they are read.
+        files: The files of the snapshot.
+        few: Whether there are so few reviews that sets are cached.
     """
 
     def __init__(self, files: Mapping[str, "memoryview[int]"], *, few: bool) -> None:
@@ -224,38 +225,38 @@ class InvertedIndex:
         }
         self._table = table
         self._sets = files[layout.SETS]
-        self._kept: dict[bytes, BitMap] = {}
-        self._most_kept = _MOST_KEPT if few else 0
+        self._cache: dict[bytes, BitMap] = {}
+        self._max_cached = _MAX_CACHED_SETS if few else 0
 
     def __iter__(self) -> Iterator[bytes]:
-        """The keys of all sets (``columns.set_key``)."""
+        """Return the keys of all sets (``columns.set_key``)."""
         return iter(self._rows)
 
     def find(self, field: str, key: str) -> BitMap | Ambiguous | None:
-        """The set of a field's value; None where nothing has it."""
-        whole = set_key(field, key)
-        if whole in self._kept:
-            return self._kept[whole]
-        at = self._rows.get(whole)
+        """Return the set of a (field, key); None for an unknown key."""
+        row_key = set_key(field, key)
+        if row_key in self._cache:
+            return self._cache[row_key]
+        at = self._rows.get(row_key)
         if at is None:
             return None
         begin, end, kind = self._table[at : at + 3]
         content = self._sets[begin:end]
         if kind == layout.NAMES:
             return Ambiguous(_names.decode(content))
-        found = BitMap.deserialize(content)  # type: ignore[arg-type]  # any buffer; copies it
-        if len(self._kept) < self._most_kept:
-            self._kept[whole] = found
-        return found
+        bitmap = BitMap.deserialize(content)  # type: ignore[arg-type]  # any buffer; copies it
+        if len(self._cache) < self._max_cached:
+            self._cache[row_key] = bitmap
+        return bitmap
 
 
 class Snapshots:
-    """Which snapshot is current. Knows it from the link alone, as every process can.
+    """The current snapshot, which a symbolic link names.
 
     Args:
         root: The directory of the snapshot folders.
-        dispose: Empties a list, in production in a thread: to let go of files that are deleted
-            takes the kernel 50 ms, which the reactor would have to wait.
+        dispose: Empties a list, in production in a thread: unmapping deleted files takes the
+            kernel 50 ms, in which the reactor would be blocked.
     """
 
     _log = Logger()
@@ -268,14 +269,14 @@ class Snapshots:
         self._current: Snapshot | None = None
         self._observers: list[Callable[[Snapshot], None]] = []
         self._damaged = False
-        self._logged = ""  # what the log already knows to be wrong
+        self._logged = ""  # the last warning in the log
 
     @property
     def current(self) -> Snapshot:
         """The snapshot to serve.
 
         Raises:
-            SnapshotError: There is none yet.
+            SnapshotError: Nothing is published yet.
         """
         if self._current is None:
             raise SnapshotError(f"nothing is published in {self._root}")
@@ -288,17 +289,17 @@ class Snapshots:
 
     @property
     def stale(self) -> bool:
-        """Whether the link names another snapshot than the current one; this is a quick look."""
+        """Whether the link names another snapshot than the current one; this is fast."""
         try:
             return (
                 self.empty or (self._root / layout.CURRENT).readlink().name != self.current.revision
             )
-        except OSError:  # it is just being replaced
+        except OSError:  # the link is being replaced
             return False
 
     @property
     def deleted(self) -> bool:
-        """Whether what is served is only in memory: nobody else can open it any more."""
+        """Whether the folder of the current snapshot was deleted, so that it is only in memory."""
         return not (self.empty or (self._root / layout.CURRENT / layout.MANIFEST).exists())
 
     def gauges(self) -> Counts:
@@ -311,31 +312,31 @@ class Snapshots:
         }
 
     def observe(self, observer: Callable[[Snapshot], None]) -> None:
-        """Have each new snapshot told, and the current one at once."""
+        """Call an observer with each new snapshot, and with the current one at once."""
         self._observers.append(observer)
         if self._current is not None:
             observer(self._current)
 
     def refresh(self) -> None:
-        """Look at the link, and take over what it names."""
+        """Open the snapshot that the link names, and make it current."""
         link = self._root / layout.CURRENT
         try:
-            found = Snapshot(link.resolve(strict=True))
+            new = Snapshot(link.resolve(strict=True))
         except SnapshotError as error:
             self._damaged = True
             self._warn(f"{error}; a new one is made of the data")
             return
-        except OSError as error:  # or else nothing is published yet, or it has just been replaced
+        except OSError as error:  # nothing is published yet, or the link was just replaced
             if layout.exhausted(error):
                 self._warn(f"the new snapshot cannot be opened: {error.strerror}")
             return
         self._damaged, self._logged = False, ""
         old = [] if self._current is None else [self._current]
-        changed = [each.revision for each in old] != [found.revision]
-        self._current = found
+        changed = [snapshot.revision for snapshot in old] != [new.revision]
+        self._current = new
         if changed:
             for observer in self._observers:
-                observer(found)
+                observer(new)
         self._dispose(old)
 
     def _warn(self, text: str) -> None:
@@ -344,11 +345,11 @@ class Snapshots:
             self._log.warn("{text}", text=text)
 
     def discard_damaged(self) -> None:
-        """Where what there is is damaged, have the next publication begin anew.
+        """Remove the link to a damaged snapshot, so that the next publication makes a new one.
 
-        It compares manifests: a folder whose manifest is whole, but not its files, would pass for
-        what is to be published, and keep the daemon from starting for ever. One of another version
-        stays, for the way back.
+        A publication compares manifests, so it would reuse a folder with damaged files and an intact
+        manifest, and the daemon could never start. A snapshot of another version is not removed, so
+        that a downgrade can use it.
         """
         link = self._root / layout.CURRENT
         if self._damaged and self._current is None and open_manifest(link) is not None:
@@ -357,9 +358,9 @@ class Snapshots:
 
 def _map(path: Path, size: int) -> "memoryview[int]":
     with path.open("rb") as file:
-        found = path.stat().st_size
-        if found != size:
-            raise SnapshotError(f"{path} has {found} bytes, not {size}")
+        actual = path.stat().st_size
+        if actual != size:
+            raise SnapshotError(f"{path} has {actual} bytes, not {size}")
         if not size:
             return memoryview(b"")
         return memoryview(mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ))

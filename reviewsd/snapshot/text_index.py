@@ -1,6 +1,6 @@
-"""A segment of the reviews as search reads it: which of them have a piece of text.
+"""Searches the texts of a segment of the reviews.
 
-What stands in the index is written, and explained, in ``snapshot.suffix_array``.
+``snapshot.suffix_array`` writes the index, and documents its format.
 """
 
 import sys
@@ -17,28 +17,28 @@ from reviewsd.snapshot.numbering import SEGMENT
 HEADER = 4  # numbers of 64 bits: suffixes, block, stride, bitmaps
 
 STEP = 16_384
-"""Numbers that are made a bitmap between two yields."""
+"""Numbers that are added to a bitmap between two yields."""
 
 STEP_BYTES = 1 << 20
-"""Bytes of texts that are looked at between two yields, where they are of usual length."""
+"""Bytes of texts that are scanned between two yields, if they have the average length."""
 
 FEW = 64
-"""Reviews whose texts are looked at sooner than the index."""
+"""With at most this many candidates, the texts are scanned without the index."""
 
 Text = bytes | mmap
-"""What is sliced to bytes."""
+"""A buffer with slices that are bytes."""
 
 
 class Segment:
-    """Some neighbouring reviews.
+    """A segment: consecutive reviews and the index of their texts.
 
     Args:
-        first: The position of the newest.
-        shift: What a number has more than a position.
-        texts: Of all segments.
-        offsets: Where each text begins, by position; one more for the end.
-        size: How many reviews there are.
-        index: The file; None where there is none, as in small segments.
+        first: The position of the newest review.
+        shift: The difference of a number and its position.
+        texts: The texts of all segments.
+        offsets: The offset of each text, by position, and one for the end.
+        size: The number of reviews.
+        index: The file of the index; None without one, as in small segments.
     """
 
     def __init__(
@@ -59,18 +59,18 @@ class Segment:
         self._step = max(1, STEP_BYTES // usual)  # texts
         self._index = None if index is None else _SegmentFile(index)
 
-    def having(
+    def matching(
         self, needle: bytes, candidates: Iterable[int], count: int
     ) -> Generator[None, None, BitMap]:
-        """The reviews that have a piece of text, among candidates at least.
+        """Return the reviews with a text; complete for the candidates.
 
         Args:
-            needle: The piece, casefolded.
-            candidates: Numbers.
-            count: How many of them.
+            needle: The text, casefolded.
+            candidates: The numbers of the candidates.
+            count: The number of candidates.
         """
         if self._index is None or count <= FEW:
-            return BitMap((yield from self._looked_up(needle, iter(candidates))))
+            return BitMap((yield from self._scan(needle, iter(candidates))))
         index, texts, begin, size = self._index, self._texts, self._begin, len(needle)
 
         def key(place: int) -> bytes:
@@ -81,27 +81,27 @@ class Segment:
         high = bisect_right(samples, needle, low, key=key)
         origin = self.first + self.shift
         border = (origin + place for place in index.border(low, high))
-        found = yield from self._looked_up(needle, border)
+        outside = yield from self._scan(needle, border)
         inside = yield from index.between(low, high)
-        return BitMap(found) | inside.shift(origin)
+        return BitMap(outside) | inside.shift(origin)
 
-    def _looked_up(
+    def _scan(
         self, needle: bytes, candidates: Iterator[int]
     ) -> Generator[None, None, "array[int]"]:
-        """Those of some numbers whose texts have a piece of text."""
+        """Return the candidates with a text, by a scan of their texts."""
         texts, offsets, shift = self._texts, self._offsets, self.shift
-        found = array("I")
+        matches = array("I")
         while some := list(islice(candidates, self._step)):
-            found.extend(
+            matches.extend(
                 [n for n in some if needle in texts[offsets[n - shift] : offsets[n - shift + 1]]]
             )
             if len(some) == self._step:
                 yield
-        return found
+        return matches
 
 
 class _SegmentFile:
-    """The file of a segment, in parts."""
+    """The parts of the file of an index."""
 
     def __init__(self, content: "memoryview[int]") -> None:
         suffixes, block, stride, bitmaps = content[: 8 * HEADER].cast("Q")
@@ -120,7 +120,7 @@ class _SegmentFile:
         self._bitmaps = content[at:]
 
     def border(self, low: int, high: int) -> Sequence[int]:
-        """The reviews of the suffixes before a range of samples, and after its last one."""
+        """Return the reviews of the suffixes in the blocks at both ends of a range of samples."""
         documents, block = self._documents, self._block
         before = documents[max(0, low - 1) * block : low * block].tolist()
         if high == low:
@@ -128,20 +128,20 @@ class _SegmentFile:
         return before + documents[(high - 1) * block : high * block].tolist()
 
     def between(self, low: int, high: int) -> Generator[None, None, BitMap]:
-        """The reviews of the suffixes from the first to the last of a range of samples."""
+        """Return the reviews of the suffixes from the first to the last of a range of samples."""
         if high <= low:
             return BitMap()
         stride = self._stride
         begin, end = low * self._block, (high - 1) * self._block
         first, last = -(-begin // stride), end // stride
-        if first < last and (known := self._bitmap(first << 32 | last)) is not None:
+        if first < last and (bitmap := self._bitmap(first << 32 | last)) is not None:
             before = self._documents[begin : first * stride]
-            return known | bitmap_of(before, self._documents[last * stride : end])
-        found = BitMap()
+            return bitmap | bitmap_of(before, self._documents[last * stride : end])
+        bitmap = BitMap()
         for at in range(begin, end, STEP):
-            found |= bitmap_of(self._documents[at : min(at + STEP, end)])
+            bitmap |= bitmap_of(self._documents[at : min(at + STEP, end)])
             yield
-        return found
+        return bitmap
 
     def _bitmap(self, key: int) -> BitMap | None:
         row = bisect_left(self._keys, key)
@@ -160,15 +160,15 @@ _REAL = BitMap(range(SEGMENT))
 
 
 def bitmap_of(*parts: "memoryview[int]") -> BitMap:
-    """A bitmap of 16-bit places, made without a Python object for each."""
+    """Return a bitmap of 16-bit places, without a Python object for each."""
     narrow = b"".join(parts)
     wide = bytearray(2 * len(narrow))
     wide[_LOW::4], wide[_LOW + 1 :: 4] = narrow[::2], narrow[1::2]
     places = array("I", wide)
     if len(places) < _MANY:
         return BitMap(places)
-    # To insert into a sorted array takes ten times as long as to set a bit. Roaring keeps as bits what has more
-    # than 4,096 members and no long runs, as the dummies.
-    found = _DUMMIES.copy()
-    found.update(places)
-    return found & _REAL
+    # Inserting into a sorted array takes ten times as long as setting a bit. Roaring uses bits for containers with
+    # more than 4,096 members and no long runs, so dummies are added.
+    bitmap = _DUMMIES.copy()
+    bitmap.update(places)
+    return bitmap & _REAL

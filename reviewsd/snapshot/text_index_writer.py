@@ -1,8 +1,8 @@
-"""Writes the texts of all reviews, and the index of each segment of them (``snapshot.suffix_array``).
+"""Writes the texts of all reviews, and the index of each segment (``snapshot.suffix_array``).
 
-Indexes are made in two threads, while the next reviews are written: libdivsufsort and numpy leave the
-interpreter to others. An index is named by what it is made of, so that one of the last snapshot that has the same
-name is taken over: of a million reviews, ten new ones change one segment of sixteen.
+Indexes are made in two threads while the next reviews are written: libdivsufsort and numpy release the GIL.
+The name of an index is a digest of its texts, so that an index of the last snapshot with the same name is
+reused. Ten new reviews among a million change one segment of sixteen.
 """
 
 import hashlib
@@ -24,40 +24,40 @@ from reviewsd.snapshot.layout import File, SegmentFile, Writer, open_manifest
 from reviewsd.snapshot.numbering import divided, fitting
 
 SMALLEST = 64
-"""Reviews of a segment from which on it has an index: the texts of fewer are looked at."""
+"""Fewest reviews in a segment with an index; the texts of smaller ones are scanned."""
 
 _SEPARATOR = bytes([suffix_array.SEPARATOR])
 _PIECE = 1 << 20  # bytes
 
 _THREADS = 2
-"""Each takes up to 11 times the bytes of the texts of a segment."""
+"""Each thread uses up to 11 times the memory of the texts of a segment."""
 
 
 def folded(text: str | None) -> bytes:
-    """A review's text as it stands in the column of texts."""
+    """Return the text of a review in the form of the column of texts."""
     return _SEPARATOR if text is None else text.casefold().encode() + _SEPARATOR
 
 
 class SegmentsWriter:
-    """Collects texts, newest first. It must be left as a context, so that its threads end.
+    """Writes texts, newest first; a context manager, which ends its threads.
 
     Args:
-        folder: Where the files are made.
-        reviews: How many will come.
-        earlier: The folder of the last snapshot, where there is one.
+        folder: The folder of the files.
+        reviews: The number of reviews that will be added.
+        earlier: The folder of the last snapshot, if there is one.
     """
 
     def __init__(self, folder: Path, reviews: int, earlier: Path | None = None) -> None:
         self._folder, self._earlier = folder, earlier
         manifest = None if earlier is None else open_manifest(earlier)
-        self._known = {} if manifest is None else manifest.files
+        self._earlier_files = {} if manifest is None else manifest.files
         self._texts = Writer(folder, names.TEXTS)
         self._sizes = array("Q")
         self._offsets = array("Q", [0])
-        self._coming = divided(reviews)[::-1]  # reviews of the segments that are not full
+        self._coming = divided(reviews)[::-1]  # reviews in the segments that are not full
         self._threads = ThreadPoolExecutor(max_workers=_THREADS)
-        self._indexes: dict[str, Future[File]] = {}  # the same texts have one
-        self._made: list[tuple[int, Future[tuple[str, File | None]]]] = []
+        self._indexes: dict[str, Future[File]] = {}  # equal texts share an index
+        self._segments: list[tuple[int, Future[tuple[str, File | None]]]] = []
 
     def __enter__(self) -> Self:
         return self
@@ -71,11 +71,11 @@ class SegmentsWriter:
         self._threads.shutdown(cancel_futures=True)
 
     def extend(self, texts: Buffer, sizes: "array[int]") -> None:
-        """Those of the next reviews.
+        """Add the texts of reviews.
 
         Args:
-            texts: ``folded``, one after the other.
-            sizes: Bytes of each.
+            texts: The ``folded`` texts, joined.
+            sizes: The size of each.
         """
         while sizes:
             some = sizes[: self._coming[-1] - len(self._sizes)]
@@ -89,18 +89,18 @@ class SegmentsWriter:
                 self._index()
 
     def _index(self) -> None:
-        """Have the reviews indexed that have come since the last time."""
+        """Start to index the reviews since the last call."""
         self._texts.flush()
         sizes, self._sizes = self._sizes, array("Q")
         begin = self._texts.size - sum(sizes)
         for count in fitting(sizes):
             some, sizes = sizes[:count], sizes[count:]
-            future = self._threads.submit(self._indexed, begin, some)
-            self._made.append((count, future))
+            future = self._threads.submit(self._write_index, begin, some)
+            self._segments.append((count, future))
             begin += sum(some)
 
-    def _indexed(self, begin: int, sizes: "array[int]") -> tuple[str, File | None]:
-        """Make the index of a segment, in a thread; None where it is small."""
+    def _write_index(self, begin: int, sizes: "array[int]") -> tuple[str, File | None]:
+        """Write the index of a segment, in a thread; return its name and file, None if it is small."""
         if len(sizes) < SMALLEST:
             return "", None
         with (self._folder / names.TEXTS).open("rb") as file:
@@ -112,15 +112,17 @@ class SegmentsWriter:
         first = self._indexes.setdefault(name, own)
         if first is own:
             try:
-                made = self._taken_over(name)
-                own.set_result(made or suffix_array.write(self._folder, name, texts, sizes))
-            except BaseException as error:  # noqa: BLE001  raised below, and to the other thread
+                file_of_index = self._reuse(name)
+                if file_of_index is None:
+                    file_of_index = suffix_array.write(self._folder, name, texts, sizes)
+                own.set_result(file_of_index)
+            except BaseException as error:  # noqa: BLE001  raised by ``result`` in each thread
                 own.set_exception(error)
         return name, first.result()
 
-    def _taken_over(self, name: str) -> File | None:
-        """The index of that name, from the last snapshot, if it is as it was written."""
-        file = self._known.get(name)
+    def _reuse(self, name: str) -> File | None:
+        """Link an index of the last snapshot; return None if it is missing or damaged."""
+        file = self._earlier_files.get(name)
         if file is None or self._earlier is None:
             return None
         digest = hashlib.sha256(usedforsecurity=False)
@@ -131,17 +133,17 @@ class SegmentsWriter:
             if digest.hexdigest() != file.sha256:
                 return None
             (self._folder / name).hardlink_to(self._earlier / name)
-        except OSError:  # a file system without such links, for one
+        except OSError:  # such as a file system without hard links
             return None
         return file
 
     def close(
         self, progress: Callable[[int, int], None]
     ) -> tuple[tuple[SegmentFile, ...], dict[str, File]]:
-        """Write everything; returns the segments and all files.
+        """Finish the files; return the segments and all files.
 
         Args:
-            progress: Told how many indexes of how many are made.
+            progress: Called with the number of finished indexes and of all.
 
         Raises:
             SortError: Texts cannot be sorted (``snapshot.suffix_array``).
@@ -149,8 +151,8 @@ class SegmentsWriter:
         offsets = names.write(self._folder, names.TEXT_OFFSETS, self._offsets.tobytes())
         files = {names.TEXTS: self._texts.close(), names.TEXT_OFFSETS: offsets}
         segments = []
-        for done, (count, future) in enumerate(self._made):
-            progress(done, len(self._made))
+        for done, (count, future) in enumerate(self._segments):
+            progress(done, len(self._segments))
             name, file = future.result()
             if file is not None:
                 files[name] = file

@@ -1,1 +1,1 @@
-"""What outlives the process: subscriptions, topics, keys, in SQLite or PostgreSQL."""
+"""The state that outlives the process: subscriptions, topics and keys, in SQLite or PostgreSQL."""

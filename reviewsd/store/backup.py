@@ -1,9 +1,9 @@
-"""Copies of the store for the operator to keep, with what is in them (D12).
+"""Copies of the store for the operator, with a summary of their contents (D12).
 
-A copy is the SQLite file as it was between two transactions; put in the place of ``state.sqlite`` it is the
-store again. The keys are not in it: secrets are sealed (H11) because copies of a database get around, and a
-copy alone opens nothing. The keys never change by themselves, so they are copied once and kept apart;
-``secrets.check_keys`` refuses a copy that was restored without them.
+A copy is the SQLite file as it was between two transactions. To restore it, put it in the place of
+``state.sqlite``. The keys are not in it, because copies of a database spread, and secrets must stay sealed
+in them (H11). The keys never change by themselves, so they are copied once and stored apart.
+``keys.check_keys`` refuses a copy that was restored without them.
 """
 
 import sqlite3
@@ -28,7 +28,7 @@ class BackupSource(Protocol):
 
 
 class Backups:
-    """Makes copies.
+    """Makes copies of the store.
 
     Args:
         store: The store to copy.
@@ -44,7 +44,7 @@ class Backups:
             copy.unlink(missing_ok=True)
 
     async def make(self) -> tuple[BinaryIO, BackupContents]:
-        """Return a copy, which is removed when it is closed, and what is in it.
+        """Return a copy, which is removed when it is closed, and a summary of its contents.
 
         Raises:
             StoreError: The store cannot be copied.
@@ -62,7 +62,7 @@ class Backups:
 
 
 def _contents(path: Path) -> BackupContents:
-    """Return what is in a copy; call it in a thread."""
+    """Return a summary of a copy; call it in a thread."""
     # immutable: otherwise SQLite makes a log beside it
     with closing(sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)) as connection:
 

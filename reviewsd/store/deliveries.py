@@ -1,8 +1,8 @@
-"""Deliveries: who is owed which version, and what came of the attempts (security-and-operations.md 4.3).
+"""Deliveries as rows: which are due, claims and outcomes (security-and-operations.md 4.3).
 
-There is no queue: what is due is a comparison of two versions. An attempt is claimed before it is
-made, with a token, so that a result which comes too late finds nothing to change. The functions are
-transactions for ``Database.run``; many results and claims share one, since each is a sync of the disk.
+There is no queue: a delivery is due if two versions differ. An attempt is claimed with a token before it
+begins, so that an outcome that arrives too late changes nothing. The functions are transactions for
+``Store.run``. Many outcomes and claims share one transaction, because each syncs the disk.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -37,76 +37,76 @@ from reviewsd.store.transactions import MANY, Numbers, SqlCursor, SqlValue, Text
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeliveryClaim:
-    """A delivery under way."""
+    """The claim of a delivery."""
 
     id: int
-    """The subscription's."""
+    """The id of the subscription."""
     token: str
     pair: Pair
     topic: str
-    """Its path."""
+    """The path of the topic."""
     version: int
-    """The one to send."""
+    """The version to send."""
     secret: bytes | None
-    """Sealed."""
+    """The sealed secret."""
     deaths: int = 0
-    """See ``claims``."""
+    """Processes in a row that have died during an attempt at it (``claims``)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeliveryOutcome:
-    """What came of a delivery."""
+    """The outcome of a delivery."""
 
     claim: DeliveryClaim
     event: Delivered | Failed | Gone | None
-    """None when it was put back: nothing was attempted, and it keeps its turn."""
+    """None if the claim was released without an attempt."""
     status: int | None = None
-    """Of the callback's answer."""
+    """The status of the callback's response."""
     error: str | None = None
-    """Why it failed, for the operator."""
+    """The reason of a failure, for the operator."""
     deadly: bool = False
-    """It counts as a failure, but was not attempted: too many processes have died of it."""
+    """It counts as a failure, but was not attempted: too many processes have died during it."""
 
 
 @dataclass(frozen=True, slots=True)
 class EndedSubscription:
-    """A subscription that the hub gave up."""
+    """A subscription that the hub has ended."""
 
     pair: Pair
     topic: str
     reason: str
     denied: bool
-    """Its callback needs no notice: it asked for the end with a 410, or is not to be called at all."""
+    """The callback gets no notice: it responded 410, or must not be called at all."""
 
 
-def due(
+def find_due(
     cursor: SqlCursor, contents: Mapping[str, str], now: int, limit: int, without: Collection[str]
 ) -> tuple[Sequence[Due], int | None]:
-    """Who is owed a version now, the longest waiting first, and when the next will be.
+    """Return the due deliveries, longest waiting first, and the time of the next one.
 
     Args:
-        cursor: Of a transaction.
-        contents: By path: the sha256 of what could be sent. A topic whose stored digest is another
-            one waits: who is behind sends nothing.
+        cursor: The cursor of a transaction.
+        contents: The sha256 of this node's content, by path. A topic with another digest in the
+            store waits, so that a node with old data sends nothing.
         now: Milliseconds since 1970 UTC.
-        limit: How many at most.
+        limit: Highest number of deliveries.
         without: Callback hosts to leave out.
     """
-    ours = Numbers(topic.id for topic in _ours(cursor, contents).values())
-    owed = (
+    topic_ids = Numbers(topic.id for topic in _current_topics(cursor, contents).values())
+    behind = (
         "FROM subscription s JOIN topic t ON t.id = s.topic_id"
         " WHERE s.delivered_version < t.version AND s.lease_expires_at > ?"
         f" AND s.topic_id IN {MANY}"
     )
     cursor.execute(
         "SELECT s.id, s.callback_host, s.consecutive_failures, s.deaths, s.claim_until"
-        f" {owed} AND s.next_attempt_at <= ?"
+        f" {behind} AND s.next_attempt_at <= ?"
         " AND (s.claim_until IS NULL OR s.claim_until < ?)"
         f" AND NOT s.callback_host IN {MANY}"
         " ORDER BY s.next_attempt_at, s.id LIMIT ?",
-        (now, ours, now, now, Texts(without), limit),
+        (now, topic_ids, now, now, Texts(without), limit),
     )
-    found = [
+    due = [
         Due(
             id=number,
             host=host,
@@ -118,58 +118,60 @@ def due(
         for number, host, failures, deaths, claim_until in cursor.fetchall()
     ]
     cursor.execute(
-        f"SELECT MIN(s.next_attempt_at) {owed} AND s.next_attempt_at > ?", (now, ours, now)
+        f"SELECT MIN(s.next_attempt_at) {behind} AND s.next_attempt_at > ?", (now, topic_ids, now)
     )
     row = cursor.fetchone()
-    return found, None if row is None else row[0]
+    return due, None if row is None else row[0]
 
 
-def turn(
+def settle_and_claim(
     cursor: SqlCursor,
-    results: Sequence[DeliveryOutcome],
-    wanted: Sequence[Due],
+    outcomes: Sequence[DeliveryOutcome],
+    due: Sequence[Due],
     contents: Mapping[str, str],
     token: str,
     now: int,
     claim_until: int,
 ) -> tuple[list[DeliveryClaim], list[EndedSubscription]]:
-    """Write what came of deliveries, and claim the next ones.
+    """Write the outcomes of deliveries, and claim the next ones.
 
     Args:
-        cursor: Of a transaction.
-        results: Those whose claim no longer stands change nothing.
-        wanted: What to claim.
-        contents: As for ``due``.
-        token: Fences late results: another one each time.
+        cursor: The cursor of a transaction.
+        outcomes: An outcome changes nothing if its claim has been replaced.
+        due: The deliveries to claim.
+        contents: The sha256 of this node's content, by path.
+        token: A new token, which fences late outcomes.
         now: Milliseconds since 1970 UTC.
-        claim_until: When somebody else may take over.
+        claim_until: When the claims expire.
 
     Returns:
-        What could be claimed, and the subscriptions that ended with these results.
+        The claims that were made, and the subscriptions that these outcomes ended.
     """
-    ended = _settle(cursor, results, now)
-    if not wanted:
+    ended = _settle(cursor, outcomes, now)
+    if not due:
         return [], ended
-    lapsed = [each.id for each in wanted if each.lapsed]
+    lapsed = [delivery.id for delivery in due if delivery.lapsed]
     take_over_lapsed(cursor, SUBSCRIPTION, lapsed, now)  # so they are claimed after a wait
-    return _claim(cursor, wanted, contents, token, now, claim_until), ended
+    return _claim(cursor, due, contents, token, now, claim_until), ended
 
 
-def _ours(cursor: SqlCursor, contents: Mapping[str, str]) -> dict[str, Topic]:
-    known = topics(cursor)
-    return {path: topic for path, topic in known.items() if contents.get(path) == topic.sha256}
+def _current_topics(cursor: SqlCursor, contents: Mapping[str, str]) -> dict[str, Topic]:
+    """Return the topics of which this node has the current content, by path."""
+    return {
+        path: topic for path, topic in topics(cursor).items() if contents.get(path) == topic.sha256
+    }
 
 
 def _claim(
     cursor: SqlCursor,
-    wanted: Sequence[Due],
+    due: Sequence[Due],
     contents: Mapping[str, str],
     token: str,
     now: int,
     claim_until: int,
 ) -> list[DeliveryClaim]:
-    """Claim in one statement: each lets go of Python's lock, and waits to have it again."""
-    ours = {topic.id: topic for topic in _ours(cursor, contents).values()}
+    """Claim in one statement, because each statement releases the GIL and waits for it again."""
+    by_id = {topic.id: topic for topic in _current_topics(cursor, contents).values()}
     cursor.execute(
         "UPDATE subscription SET claim_token = ?, claim_until = ?"
         f" WHERE id IN {MANY} AND +topic_id IN {MANY}"
@@ -179,22 +181,20 @@ def _claim(
         " RETURNING id, topic_id, callback, callback_host, secret_sealed, deaths",
         (
             *(token, claim_until),
-            *(Numbers(each.id for each in wanted), Numbers(ours)),
+            *(Numbers(delivery.id for delivery in due), Numbers(by_id)),
             *(now, now, now),
         ),
     )
     claimed = {row[0]: row[1:] for row in cursor.fetchall()}
     claims = []
-    for each in wanted:
-        if each.id not in claimed:
-            continue
-        topic_id, callback, host, secret, deaths = claimed[each.id]
+    for number in (delivery.id for delivery in due if delivery.id in claimed):
+        topic_id, callback, host, secret, deaths = claimed[number]
         claim = DeliveryClaim(
-            id=each.id,
+            id=number,
             token=token,
             pair=Pair(topic_id, callback, host),
-            topic=ours[topic_id].path,
-            version=ours[topic_id].version,
+            topic=by_id[topic_id].path,
+            version=by_id[topic_id].version,
             secret=secret,
             deaths=deaths,
         )
@@ -203,69 +203,70 @@ def _claim(
 
 
 def _settle(
-    cursor: SqlCursor, results: Sequence[DeliveryOutcome], now: int
+    cursor: SqlCursor, outcomes: Sequence[DeliveryOutcome], now: int
 ) -> list[EndedSubscription]:
-    """Write results, those that come to the same in one statement."""
-    others = _write_deliveries(cursor, results, now)
-    rows = _claimed(cursor, others) if others else {}
+    """Write outcomes, equal ones in one statement."""
+    undelivered = _write_deliveries(cursor, outcomes, now)
+    rows = _claimed_rows(cursor, undelivered) if undelivered else {}
     ended: list[EndedSubscription] = []
-    alike: dict[tuple[SqlValue, ...], Numbers] = {}
-    put_back = Numbers()
-    for result in others:
-        claim, row = result.claim, rows.get(result.claim.id)
+    ids_by_values: dict[tuple[SqlValue, ...], Numbers] = {}
+    released = Numbers()
+    for outcome in undelivered:
+        claim, row = outcome.claim, rows.get(outcome.claim.id)
         if row is None or row[0] not in {claim.token, outdated(claim.token)}:
             continue
-        if result.event is None:
-            put_back.append(claim.id)
+        if outcome.event is None:
+            released.append(claim.id)
             continue
         before = Subscription(active(row[1 : 1 + ACTIVE_SIZE]), intent(row[1 + ACTIVE_SIZE :]))
-        after = step(before, result.event, now)
+        after = step(before, outcome.event, now)
         if after is None or after.active is None:
             save(cursor, claim.pair, before, after)
-            reason = _reason(result)
+            reason = _reason(outcome)
             note_end(cursor, claim.pair, reason, now)
-            denied = result.deadly or isinstance(result.event, Gone)
+            denied = outcome.deadly or isinstance(outcome.event, Gone)
             ended.append(EndedSubscription(claim.pair, claim.topic, reason, denied))
         else:
-            alike.setdefault(_values(result, after.active, now), Numbers()).append(claim.id)
-    for values, ids in alike.items():
+            values = _values(outcome, after.active, now)
+            ids_by_values.setdefault(values, Numbers()).append(claim.id)
+    for values, ids in ids_by_values.items():
         cursor.execute(f"{_WRITE} WHERE id IN {MANY}", (*values, ids))
-    if put_back:
+    if released:
         cursor.execute(
             f"UPDATE subscription SET claim_token = NULL, claim_until = NULL WHERE id IN {MANY}",
-            (put_back,),
+            (released,),
         )
     return ended
 
 
 def _write_deliveries(
-    cursor: SqlCursor, results: Sequence[DeliveryOutcome], now: int
+    cursor: SqlCursor, outcomes: Sequence[DeliveryOutcome], now: int
 ) -> list[DeliveryOutcome]:
-    """Write those that were delivered; returns the other results.
+    """Write the successful deliveries; return the other outcomes.
 
-    What a delivery writes does not depend on what was before, so no row has to be read.
+    A successful delivery writes the same whatever the row holds, so no row is read.
     """
-    others: list[DeliveryOutcome] = []
-    alike: dict[tuple[str, int, int | None], list[DeliveryOutcome]] = {}
-    for result in results:
-        if isinstance(result.event, Delivered):
-            key = result.claim.token, result.event.version, result.status
-            alike.setdefault(key, []).append(result)
+    undelivered: list[DeliveryOutcome] = []
+    deliveries: dict[tuple[str, int, int | None], list[DeliveryOutcome]] = {}
+    for outcome in outcomes:
+        if isinstance(outcome.event, Delivered):
+            key = outcome.claim.token, outcome.event.version, outcome.status
+            deliveries.setdefault(key, []).append(outcome)
         else:
-            others.append(result)
-    for (token, version, _), same in alike.items():
-        after = step(_ANY, Delivered(version), now)
+            undelivered.append(outcome)
+    for (token, version, _), batch in deliveries.items():
+        after = step(_ANY_STATE, Delivered(version), now)
         assert after is not None and after.active is not None  # noqa: PT018, S101  it goes on
-        ids = Numbers(result.claim.id for result in same)
-        values = _values(same[0], after.active, now)
+        ids = Numbers(outcome.claim.id for outcome in batch)
+        values = _values(batch[0], after.active, now)
         tokens = token, outdated(token)
         cursor.execute(
             f"{_WRITE} WHERE claim_token IN (?, ?) AND id IN {MANY}", (*values, *tokens, ids)
         )
-    return others
+    return undelivered
 
 
-_ANY = Subscription(
+_ANY_STATE = Subscription(
     Active(
         secret=None,
         lease_seconds=0,
@@ -286,12 +287,14 @@ _WRITE = (
     " last_failure_at = COALESCE(?, last_failure_at),"
     " last_failure = COALESCE(?, last_failure)"
 )
-"""Takes the values of ``_values``."""
+"""Takes the values of ``_values``; the last success and the last failure are both kept."""
 
 
-def _claimed(cursor: SqlCursor, results: Sequence[DeliveryOutcome]) -> dict[int, tuple[Any, ...]]:
-    """The rows that results are about, by id: the token, and what is known."""
-    ids = Numbers(result.claim.id for result in results)
+def _claimed_rows(
+    cursor: SqlCursor, outcomes: Sequence[DeliveryOutcome]
+) -> dict[int, tuple[Any, ...]]:
+    """Return the rows of outcomes by id: the token, then the columns of the state."""
+    ids = Numbers(outcome.claim.id for outcome in outcomes)
     cursor.execute(
         f"SELECT s.id, s.claim_token, {ACTIVE}, {INTENT} FROM subscription s"
         " LEFT JOIN verification v ON v.topic_id = s.topic_id AND v.callback = s.callback"
@@ -301,25 +304,24 @@ def _claimed(cursor: SqlCursor, results: Sequence[DeliveryOutcome]) -> dict[int,
     return {row[0]: row[1:] for row in cursor.fetchall()}
 
 
-def _values(result: DeliveryOutcome, after: Active, now: int) -> tuple[SqlValue, ...]:
-    """What is written after an attempt; the last success and failure outlive each other."""
-    failed = result.error is not None
+def _values(outcome: DeliveryOutcome, after: Active, now: int) -> tuple[SqlValue, ...]:
+    failed = outcome.error is not None
     return (
-        result.claim.token,
+        outcome.claim.token,
         after.delivered_version,
         after.failures,
         after.next_attempt_at,
-        result.claim.deaths if result.deadly else 0,
+        outcome.claim.deaths if outcome.deadly else 0,
         now,
-        result.status,
-        result.error,
+        outcome.status,
+        outcome.error,
         None if failed else now,
         now if failed else None,
-        result.error,
+        outcome.error,
     )
 
 
-def _reason(result: DeliveryOutcome) -> str:
-    if isinstance(result.event, Gone):
+def _reason(outcome: DeliveryOutcome) -> str:
+    if isinstance(outcome.event, Gone):
         return "the callback answered 410 Gone"
-    return f"{MAX_FAILURES} deliveries in a row failed, the last: {result.error}"
+    return f"{MAX_FAILURES} deliveries in a row failed, the last: {outcome.error}"

@@ -1,9 +1,9 @@
-"""Files that are on the disk when a function returns."""
+"""Functions that return when a file is on the disk."""
 
 import os
 from pathlib import Path
 
-_PIECE = 1 << 20  # bytes that are read and written at once
+_PIECE = 1 << 20  # bytes
 
 
 def sync(path: Path) -> None:
@@ -16,31 +16,31 @@ def sync(path: Path) -> None:
 
 
 def create(path: Path, content: bytes) -> None:
-    """Make a file that only its owner may read: whole and durable, or not at all.
+    """Create a file with mode 0600, durably and atomically.
 
-    One that is there already stays as it is: another process may have made it at the same time.
+    An existing file is not changed: another process may have created it at the same time.
     """
-    aside = path.with_name(f"{path.name}-{os.urandom(8).hex()}.new")
-    descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    temporary = path.with_name(f"{path.name}-{os.urandom(8).hex()}.new")
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     with open(descriptor, "wb") as file:  # noqa: PTH123 - it is a descriptor
         file.write(content)
         file.flush()
         os.fsync(descriptor)
     try:
-        path.hardlink_to(aside)
+        path.hardlink_to(temporary)
     except FileExistsError:
         pass
     finally:
-        aside.unlink()
+        temporary.unlink()
     sync(path.parent)
 
 
 def renew(path: Path) -> None:
-    """Write a file's content once more, in place, and wait until it is on the disk.
+    """Write a file's content again, in place, and wait until it is on the disk.
 
-    After a failed fsync the kernel may hold pages that differ from the disk, and think that they do
-    not ("fsyncgate", PostgreSQL 2018): only what is written again gets there. Not for a file that
-    SQLite has open: closing a second descriptor of it gives up SQLite's locks (POSIX).
+    After a failed fsync the kernel may mark pages as clean that differ from the disk ("fsyncgate",
+    PostgreSQL 2018). Only pages that are written again reach it. Do not call it for a file that SQLite
+    has open: closing a second descriptor releases SQLite's locks (POSIX).
     """
     descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
     try:

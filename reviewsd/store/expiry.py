@@ -1,9 +1,9 @@
 """Ends leases and requests that have expired, by a wall clock that may be wrong (W13, D13).
 
 The clock may be set by an operator, by NTP after a start without a battery, or on a virtual machine that
-was moved. So nothing ends the first time it is found expired, but when it is still expired ten minutes of
-monotonic time later. Nothing ends in the first ten minutes after a start, in which a wrong clock is
-usually set. Meanwhile nothing is sent for it: what is due is a comparison with the time.
+was moved. So a lease or request ends only if two checks, ten minutes of monotonic time apart, find it
+expired. Nothing ends in the first ten minutes after a start, in which a wrong clock is usually set. Nothing
+is delivered in the meantime, because a delivery is due only before the lease expires.
 """
 
 from collections.abc import Callable, Iterable
@@ -17,17 +17,17 @@ from reviewsd.store.interface import Store
 from reviewsd.store.rows import Pair
 
 EXPIRY_SECONDS = 600.0
-"""Between two looks for what has expired."""
+"""Interval of the checks."""
 
 BATCH = 1_000
-"""Pairs that end in one transaction, which must not hold the store for long."""
+"""Pairs in one transaction, so that no transaction holds the store for long."""
 
 
 class Expiry:
-    """Leases and requests that had expired on the last look.
+    """Ends expired leases and requests.
 
     Args:
-        store: Holds them.
+        store: Holds the leases and requests.
         clock: The monotonic clock.
         now: The store's clock, milliseconds since 1970 UTC.
     """
@@ -37,24 +37,24 @@ class Expiry:
         self._clock = clock
         self._now = now
         self._expired: AbstractSet[tuple[Pair, int]] = frozenset()
-        self._next_look_at: float | None = None
+        self._next_check_at: float | None = None
 
     async def end(self) -> int:
-        """End what had expired on the last look and still is; does nothing between two looks.
+        """End what two checks have found expired; do nothing between two checks.
 
         Returns:
-            How many subscriptions and requests ended.
+            The number of subscriptions and requests that ended.
 
         Raises:
             StoreError: The store cannot be used now.
         """
         seconds = self._clock.seconds()
-        if self._next_look_at is not None and seconds < self._next_look_at:
+        if self._next_check_at is not None and seconds < self._next_check_at:
             return 0
         expired = await self._store.run(lambda cursor: upkeep.expired(cursor, self._now()))
         before, self._expired = self._expired, expired
-        self._next_look_at = seconds + EXPIRY_SECONDS
-        # a pair with a lease and a request ends when both of them were expired before
+        self._next_check_at = seconds + EXPIRY_SECONDS
+        # a pair with a lease and a request ends only if both had expired on the last check
         ending = list(_pairs(expired & before) - _pairs(expired - before))
         count = 0
         for start in range(0, len(ending), BATCH):

@@ -1,6 +1,6 @@
-"""Intents: requests that the hub has accepted and whose callback is yet to confirm (H2 to H5, D1).
+"""Intents as rows: accepted requests that their callbacks have not confirmed yet (H2 to H5, D1).
 
-The functions are transactions for ``Database.run``. A request is durable when ``ask`` is committed.
+The functions are transactions for ``Store.run``. A request is durable when ``record_request`` is committed.
 """
 
 from collections.abc import Collection, Sequence
@@ -27,11 +27,11 @@ from reviewsd.store.transactions import MANY, SqlCursor, Texts
 from reviewsd.store.upkeep import blocks, change
 
 _NOTHING = "nothing_to_end"
-"""The key in ``meta`` that is written when there is nothing to be written."""
+"""The key in ``meta`` that is written for a request that changes nothing."""
 
 
-class Asking(Enum):
-    """What became of a request."""
+class RequestOutcome(Enum):
+    """The outcome of a request, with its text for the client."""
 
     ACCEPTED = "accepted"
     NOTHING_TO_END = "nothing to end"
@@ -44,69 +44,69 @@ class Asking(Enum):
     BLOCKED = "hub.callback: its host is blocked by the operator of this hub"
 
 
-def ask(
+def record_request(
     cursor: SqlCursor,
     path: str,
     callback: tuple[str, str],
-    requested: Intent,
+    request: Intent,
     caps: Caps,
     *,
     backing_off: bool,
     crowded: bool = False,
-) -> Asking:
-    """Accept a request, or say why not. A pair that is active may always renew or end.
+) -> RequestOutcome:
+    """Store a request, or return why it is refused. An active subscription may always renew or end.
 
     Args:
-        cursor: Of a transaction.
-        path: The topic's.
+        cursor: The cursor of a transaction.
+        path: The path of the topic.
         callback: The URL and its host.
-        requested: The request; the topic's version is filled in here.
-        caps: What the hub takes on.
-        backing_off: Whether verifications of the host are held back (H3).
+        request: The request; the topic's version is filled in here.
+        caps: The hub's limits.
+        backing_off: Whether the host is backed off (H3).
         crowded: Whether there were too many requests for the host (H2).
     """
     topic = topics(cursor).get(path)
     if topic is None:
-        return Asking.NO_TOPIC
+        return RequestOutcome.NO_TOPIC
     pair = Pair(topic.id, *callback)
     if hits([block.value for block in blocks(cursor)])(pair.host):
-        return Asking.BLOCKED  # since it came in, or at another node
+        return RequestOutcome.BLOCKED  # after the request came in, or by another node
     before = load(cursor, pair)
     if before is None or before.active is None:
         if crowded:
-            return Asking.CROWDED_HOST
-        if requested.mode is Mode.UNSUBSCRIBE:
-            _write_anyway(cursor, requested)
-            return Asking.NOTHING_TO_END
+            return RequestOutcome.CROWDED_HOST
+        if request.mode is Mode.UNSUBSCRIBE:
+            _write_anyway(cursor, request)
+            return RequestOutcome.NOTHING_TO_END
         if backing_off:
-            return Asking.BACKING_OFF
-        # one that is pending already counts as it did
-        refused = _over(cursor, pair, requested, caps) if before is None else None
-        if refused is not None:
-            return refused
-    requested = replace(requested, topic_version=topic.version)
-    save(
-        cursor, pair, before, step(before, SubscriptionRequested(requested), requested.requested_at)
-    )
-    return Asking.ACCEPTED
+            return RequestOutcome.BACKING_OFF
+        # a request that is pending already is part of the counts
+        exceeded = _exceeded_cap(cursor, pair, request, caps) if before is None else None
+        if exceeded is not None:
+            return exceeded
+    request = replace(request, topic_version=topic.version)
+    save(cursor, pair, before, step(before, SubscriptionRequested(request), request.requested_at))
+    return RequestOutcome.ACCEPTED
 
 
-def _write_anyway(cursor: SqlCursor, requested: Intent) -> None:
-    """Take as long as if something were kept: or the time would tell who is subscribed (E14).
+def _write_anyway(cursor: SqlCursor, request: Intent) -> None:
+    """Write a row, so that the duration does not reveal whether the callback is subscribed (E14).
 
-    Each time something else, as SQLite neither writes nor syncs what has not changed.
+    The value differs each time, because SQLite neither writes nor syncs an unchanged row.
     """
     cursor.execute(
         "INSERT INTO meta (key, value) VALUES (?, ?)"
         " ON CONFLICT (key) DO UPDATE SET value = excluded.value",
-        (_NOTHING, requested.challenge),
+        (_NOTHING, request.challenge),
     )
 
 
-def _over(cursor: SqlCursor, pair: Pair, requested: Intent, caps: Caps) -> Asking | None:
-    """Return the cap that a new pair would exceed; an expired request counts no more."""
-    now = requested.requested_at
-    new = (  # who renews is in the first count, or asks for an end
+def _exceeded_cap(
+    cursor: SqlCursor, pair: Pair, request: Intent, caps: Caps
+) -> RequestOutcome | None:
+    """Return the cap that a new pair would exceed; expired requests do not count."""
+    now = request.requested_at
+    new = (  # a renewal's subscription is in the first count already
         "FROM verification v WHERE v.expires_at > ? AND NOT EXISTS (SELECT 1 FROM subscription s"
         " WHERE s.topic_id = v.topic_id AND s.callback = v.callback)"
     )
@@ -115,74 +115,74 @@ def _over(cursor: SqlCursor, pair: Pair, requested: Intent, caps: Caps) -> Askin
         " (SELECT COUNT(*) FROM subscription s WHERE s.callback_host = ?),"
         f" (SELECT COUNT(*) {new} AND v.callback_host = ?),"
         " (SELECT COUNT(*) FROM verification v WHERE v.expires_at > ? AND v.requester = ?)",
-        (now, pair.host, now, pair.host, now, requested.requester),
+        (now, pair.host, now, pair.host, now, request.requester),
     )
     row = cursor.fetchone()
     assert row is not None  # noqa: S101  aggregates always give a row
     active, pending, host_active, host_pending, client_pending = row
     if active + pending >= caps.active:
-        return Asking.TOO_MANY
+        return RequestOutcome.TOO_MANY
     if host_active + host_pending >= caps.active_per_host:
-        return Asking.TOO_MANY_FOR_HOST
+        return RequestOutcome.TOO_MANY_FOR_HOST
     if pending >= caps.pending or client_pending >= caps.pending_per_client:
-        return Asking.TOO_MANY_PENDING
+        return RequestOutcome.TOO_MANY_PENDING
     return None
 
 
 class Due(Struct, frozen=True, kw_only=True):
-    """Something to attempt, not claimed yet."""
+    """A due delivery or verification that is not claimed yet."""
 
     id: int
     host: str
     active: bool
     """Whether the pair is an active subscription: no back-off holds it up (H3)."""
     requester: str = ""
-    """The client network that asked for it, where it is an Intent."""
+    """The client network of an Intent."""
     failing: bool = False
-    """The last attempt at it has failed."""
+    """Whether the last attempt failed."""
     deaths: int = 0
-    """Processes in a row that have died during an attempt at it: see ``claims``."""
+    """Processes in a row that have died during an attempt at it (``claims``)."""
     lapsed: bool = False
-    """It is claimed by a process that has not let go of it in time."""
+    """Whether it has an expired claim."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IntentClaim:
-    """An Intent whose verification is under way."""
+    """The claim of a verification."""
 
     id: int
     token: str
     pair: Pair
     intent: Intent
     active: bool
-    """Whether the pair is an active subscription meanwhile."""
+    """Whether the pair is an active subscription."""
     deaths: int = 0
-    """See ``claims``."""
+    """Processes in a row that have died during an attempt at it (``claims``)."""
 
     @property
     def host(self) -> str:
-        """Of the callback."""
+        """The callback's host."""
         return self.pair.host
 
 
 @dataclass(frozen=True, slots=True)
-class Verified:
-    """What came of a verification."""
+class VerificationOutcome:
+    """The outcome of a verification."""
 
     claim: IntentClaim
     event: Confirmed | NotConfirmed | Unreachable | None
-    """None when it was put back: nothing was attempted, and it keeps its turn."""
+    """None if the claim was released without an attempt."""
 
 
-def due(
+def find_due(
     cursor: SqlCursor, now: int, limit: int, without: Collection[str]
 ) -> tuple[Sequence[Due], int | None]:
-    """What is to be verified now, the longest waiting first, and when the next will be.
+    """Return the due verifications, longest waiting first, and the time of the next one.
 
     Args:
-        cursor: Of a transaction.
+        cursor: The cursor of a transaction.
         now: Milliseconds since 1970 UTC.
-        limit: How many at most.
+        limit: Highest number of verifications.
         without: Hosts to leave out.
     """
     cursor.execute(
@@ -194,7 +194,7 @@ def due(
         " ORDER BY v.next_attempt_at, v.id LIMIT ?",
         (now, now, now, Texts(without), limit),
     )
-    found = [
+    due = [
         Due(
             id=number,
             host=host,
@@ -210,49 +210,45 @@ def due(
         "SELECT MIN(v.next_attempt_at) FROM verification v WHERE v.next_attempt_at > ?", (now,)
     )
     row = cursor.fetchone()
-    return found, None if row is None else row[0]
+    return due, None if row is None else row[0]
 
 
-def turn(
+def settle_and_claim(
     cursor: SqlCursor,
-    results: Sequence[Verified],
-    wanted: Sequence[Due],
+    outcomes: Sequence[VerificationOutcome],
+    due: Sequence[Due],
     token: str,
     now: int,
     claim_until: int,
 ) -> list[IntentClaim]:
-    """Write what came of verifications, and claim the next ones.
+    """Write the outcomes of verifications, and claim the next ones.
 
     Args:
-        cursor: Of a transaction.
-        results: Those whose claim no longer stands change nothing.
-        wanted: What to claim.
-        token: Fences late results: another one each time.
+        cursor: The cursor of a transaction.
+        outcomes: An outcome changes nothing if its claim has been replaced.
+        due: The verifications to claim.
+        token: A new token, which fences late outcomes.
         now: Milliseconds since 1970 UTC.
-        claim_until: When somebody else may take over.
+        claim_until: When the claims expire.
 
     Returns:
-        What could be claimed.
+        The claims that were made.
     """
-    for result in results:
-        _settle(cursor, result, now)
-    lapsed = [each.id for each in wanted if each.lapsed]
+    for outcome in outcomes:
+        _settle(cursor, outcome, now)
+    lapsed = [verification.id for verification in due if verification.lapsed]
     take_over_lapsed(cursor, VERIFICATION, lapsed, now)  # so they are claimed after a wait
-    claims = []
-    for each in wanted:
-        claim = _claim(cursor, each, token, now, claim_until)
-        if claim is not None:
-            claims.append(claim)
-    return claims
+    claims = (_claim(cursor, verification, token, now, claim_until) for verification in due)
+    return [claim for claim in claims if claim is not None]
 
 
 def _claim(
-    cursor: SqlCursor, wanted: Due, token: str, now: int, claim_until: int
+    cursor: SqlCursor, verification: Due, token: str, now: int, claim_until: int
 ) -> IntentClaim | None:
     cursor.execute(
         "UPDATE verification SET claim_token = ?, claim_until = ? WHERE id = ?"
         " AND (claim_until IS NULL OR claim_until < ?) AND next_attempt_at <= ? AND expires_at > ?",
-        (token, claim_until, wanted.id, now, now, now),
+        (token, claim_until, verification.id, now, now, now),
     )
     if cursor.rowcount == 0:
         return None
@@ -260,26 +256,26 @@ def _claim(
         f"SELECT v.topic_id, v.callback, s.id, v.deaths, {INTENT} FROM verification v"
         " LEFT JOIN subscription s ON s.topic_id = v.topic_id AND s.callback = v.callback"
         " WHERE v.id = ?",
-        (wanted.id,),
+        (verification.id,),
     )
     row = cursor.fetchone()
     assert row is not None  # noqa: S101  it has just been updated
-    requested = intent(row[4:])
-    assert requested is not None  # noqa: S101  the mode is never NULL
+    request = intent(row[4:])
+    assert request is not None  # noqa: S101  the mode is never NULL
     return IntentClaim(
-        id=wanted.id,
+        id=verification.id,
         token=token,
-        pair=Pair(row[0], row[1], wanted.host),
-        intent=requested,
+        pair=Pair(row[0], row[1], verification.host),
+        intent=request,
         active=row[2] is not None,
         deaths=row[3],
     )
 
 
-def _settle(cursor: SqlCursor, result: Verified, now: int) -> None:
-    claim = result.claim
+def _settle(cursor: SqlCursor, outcome: VerificationOutcome, now: int) -> None:
+    claim = outcome.claim
     fence = (claim.id, claim.token)
-    if result.event is None:
+    if outcome.event is None:
         cursor.execute(
             "UPDATE verification SET claim_token = NULL, claim_until = NULL"
             " WHERE id = ? AND claim_token = ?",
@@ -289,4 +285,4 @@ def _settle(cursor: SqlCursor, result: Verified, now: int) -> None:
     cursor.execute("SELECT 1 FROM verification WHERE id = ? AND claim_token = ?", fence)
     if cursor.fetchone() is None:
         return
-    change(cursor, claim.pair, result.event, now, "unsubscribed")
+    change(cursor, claim.pair, outcome.event, now, "unsubscribed")

@@ -1,4 +1,4 @@
-"""The interface of both stores, and what callers pass to them."""
+"""The interface of both stores."""
 
 from collections.abc import Callable
 from typing import Protocol, TypeVar
@@ -15,14 +15,26 @@ class Store(Protocol):
     """A store: a ``Database`` or a ``Postgres``."""
 
     async def run(self, work: Callable[[SqlCursor], T], purpose: Purpose = Purpose.WORK) -> T:
-        """Run a transaction: see ``Database.run``.
+        """Run a transaction: all of ``work``, or nothing of it.
+
+        ``work`` runs in the store's thread, so it must not touch objects of the reactor's thread. It
+        is never aborted: cancelling only stops the wait for the result.
+
+        Args:
+            work: Reads and writes rows.
+            purpose: The queue in which the transaction waits.
+
+        Returns:
+            The result of ``work``, after the commit is on the disk.
 
         Raises:
-            StoreError: The store cannot be used now.
+            StoreError: The store cannot be used now. If the commit itself failed, the outcome is
+                unknown.
+            Exception: ``work`` raised it; the transaction is rolled back.
         """
 
     async def changed(self) -> bool:
-        """Return whether other nodes may have changed something since the last call.
+        """Return whether any node may have changed something since the last call; takes no lock.
 
         Raises:
             StoreError: The store cannot be used now.

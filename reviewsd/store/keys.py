@@ -1,26 +1,47 @@
-"""Files of secret keys: given by the operator, or made at the first start (H11, S18).
+"""Secret keys, and the subscribers' secrets that are sealed with them (H11, S18).
 
-A file has one key of 32 bytes a line, in base64 or hexadecimal. A new key becomes the first line and is
-used from then on; the older ones below it are still accepted, until nothing needs them any more.
+A key file has one key of 32 bytes a line, in base64 or hexadecimal. The operator provides it, or the first
+start creates it. The first key is used for new work; the older ones below it are still accepted, and can be
+removed when nothing needs them any more.
+
+A sealed secret is one byte for the key, a nonce of 12 random bytes, then ciphertext and tag of
+ChaCha20-Poly1305 (RFC 8439). The callback and the topic are authenticated with it, so that a sealed
+secret opens in its own row only.
+
+The store also holds a sealed check value, so that a start with the wrong keys is detected. With wrong keys
+every signed delivery would fail, and the third failure ends a subscription. Each check seals the value
+again, so that an old key can be removed later.
 """
 
 import base64
 import binascii
+import hashlib
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
+
 from reviewsd.store.durable import create
+from reviewsd.store.transactions import OtherKeysError, SqlCursor
 
 KEY_BYTES = 32
+NONCE_BYTES = 12
+TAG_BYTES = 16
 
 _HEXADECIMAL = re.compile(r"[0-9A-Fa-f]{64}")
+_CHECK_KEY, _CHECK_VALUE = "key_check", b"reviewsd"
 
 
 class KeyFileError(Exception):
-    """The key file cannot be used; the text says why, and never quotes it."""
+    """The key file cannot be used. The message has the reason, and never quotes the file."""
+
+
+class SealError(Exception):
+    """A sealed secret does not open: it is of another row or key, or damaged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +49,7 @@ class KeyFile:
     """A file of keys: systemd's credential, else the configured file, else one made by the daemon."""
 
     name: str
-    """Its name in the folder of the daemon's keys."""
+    """The name in the folder of the daemon's keys."""
     credential: str
     """The name of the systemd credential."""
     purpose: str
@@ -65,7 +86,7 @@ class KeyFile:
         except UnicodeDecodeError:
             raise KeyFileError(f"{path} is no text: one key a line is expected") from None
         keys = tuple(
-            _key(line.strip(), f"{path}, line {number}")
+            _parse_key(line.strip(), f"{path}, line {number}")
             for number, line in enumerate(text.splitlines(), 1)
             if line.strip() and not line.lstrip().startswith("#")
         )
@@ -102,7 +123,7 @@ SESSION_KEYS = KeyFile(
 """The keys that sign MCP sessions (mcp.md 6)."""
 
 
-def _key(text: str, place: str) -> bytes:
+def _parse_key(text: str, place: str) -> bytes:
     try:
         key = (
             bytes.fromhex(text)
@@ -114,3 +135,104 @@ def _key(text: str, place: str) -> bytes:
     if len(key) != KEY_BYTES:
         raise KeyFileError(f"{place}: a key has {KEY_BYTES} bytes, this has {len(key)}")
     return key
+
+
+class Secrets:
+    """Seals and unseals secrets.
+
+    Args:
+        keys: At least one, of 32 bytes each. The first seals, all unseal.
+    """
+
+    def __init__(self, keys: Sequence[bytes]) -> None:
+        self._ciphers = [(_key_id(key), ChaCha20Poly1305(key)) for key in keys]
+
+    def seal(self, secret: bytes, callback: str, topic: str) -> bytes:
+        """Seal a secret for the row of (callback, topic)."""
+        key_id, cipher = self._ciphers[0]
+        nonce = os.urandom(NONCE_BYTES)
+        return key_id + nonce + cipher.encrypt(nonce, secret, _context(key_id, callback, topic))
+
+    def unseal(self, sealed: bytes, callback: str, topic: str) -> bytes:
+        """Return the secret of the row of (callback, topic).
+
+        Raises:
+            SealError: It was not sealed for this row, or by none of the keys.
+        """
+        key_id, nonce, rest = sealed[:1], sealed[1 : 1 + NONCE_BYTES], sealed[1 + NONCE_BYTES :]
+        if len(rest) < TAG_BYTES:
+            raise SealError("the sealed secret is too short")
+        context = _context(key_id, callback, topic)
+        for cipher_id, cipher in self._ciphers:
+            if cipher_id == key_id:  # two keys may have the same id
+                try:
+                    return cipher.decrypt(nonce, rest, context)
+                except InvalidTag:
+                    continue
+        raise SealError("the sealed secret is of another row or key, or damaged")
+
+
+def check_keys(cursor: SqlCursor, secrets: Secrets) -> None:
+    """Check that the keys of a single node are those that sealed the secrets in its store.
+
+    Raises:
+        OtherKeysError: They are not, and the store holds secrets.
+    """
+    if not _opens_check_value(cursor, secrets) and _holds_secrets(cursor):
+        raise OtherKeysError(
+            "secret.key (or the credential reviewsd.hub-secret-key) is not the key that has "
+            "sealed the secrets in state.sqlite: put the one back that belongs to it. If it is "
+            "lost, move state.sqlite away; subscribers have to subscribe again"
+        )
+    _seal_check_value(cursor, secrets)
+
+
+def check_shared_keys(cursor: SqlCursor, secrets: Secrets) -> None:
+    """Check that the nodes of a shared store can unseal each other's secrets.
+
+    Raises:
+        OtherKeysError: They cannot.
+    """
+    if not _opens_check_value(cursor, secrets):
+        raise OtherKeysError(
+            "another node seals the subscribers' secrets with a key that this one does not "
+            "have: give all nodes the same secret.key"
+        )
+    _seal_check_value(cursor, secrets)
+
+
+def _opens_check_value(cursor: SqlCursor, secrets: Secrets) -> bool:
+    """Return whether the keys unseal the check value; True in a store without one."""
+    cursor.execute("SELECT value FROM meta WHERE key = ?", (_CHECK_KEY,))
+    row = cursor.fetchone()
+    if row is not None:
+        try:
+            secrets.unseal(bytes.fromhex(row[0]), "", "")
+        except SealError:
+            return False
+    return True
+
+
+def _seal_check_value(cursor: SqlCursor, secrets: Secrets) -> None:
+    cursor.execute(
+        "INSERT INTO meta (key, value) VALUES (?, ?)"
+        " ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+        (_CHECK_KEY, secrets.seal(_CHECK_VALUE, "", "").hex()),
+    )
+
+
+def _holds_secrets(cursor: SqlCursor) -> bool:
+    cursor.execute(
+        "SELECT 1 FROM subscription WHERE secret_sealed IS NOT NULL"
+        " UNION ALL SELECT 1 FROM verification WHERE secret_sealed IS NOT NULL LIMIT 1"
+    )
+    return cursor.fetchone() is not None
+
+
+def _key_id(key: bytes) -> bytes:
+    return hashlib.sha256(b"reviewsd key id " + key).digest()[:1]
+
+
+def _context(key_id: bytes, callback: str, topic: str) -> bytes:
+    """Return what is authenticated with a secret; callbacks and topics have no NUL."""
+    return b"\0".join((key_id, callback.encode(), topic.encode()))

@@ -1,7 +1,7 @@
-"""What the operator sees of the hub's rows, and what he changes of single ones (H7).
+"""Lists and changes single subscriptions for the operator (H7).
 
-The functions are transactions for ``Database.run``. An id is ``12`` for a subscription, ``p7`` for a
-request whose subscription does not exist yet.
+The functions are transactions for ``Store.run``. An id is ``12`` for a subscription, ``p7`` for a pending
+request without a subscription.
 """
 
 from collections.abc import Collection, Sequence
@@ -16,7 +16,7 @@ from reviewsd.store.transactions import MANY, Numbers, SqlCursor, SqlValue
 from reviewsd.store.upkeep import change
 
 PENDING = "p"
-"""What the id of a pending request begins with."""
+"""Prefix of the id of a pending request."""
 
 _HISTORY = (
     "s.last_attempt_at, s.last_status, s.last_error, s.last_success_at, s.last_failure_at,"
@@ -42,41 +42,41 @@ _REQUESTS = (
 def page(
     cursor: SqlCursor, topic: str | None, callback: str | None, after: str | None, limit: int
 ) -> list[Listing]:
-    """Subscriptions in the order of their ids, then the requests for new ones.
+    """Return subscriptions in the order of their ids, then the requests for new ones.
 
     Args:
-        cursor: Of a transaction.
-        topic: Only this path.
-        callback: Only this URL.
+        cursor: The cursor of a transaction.
+        topic: The path of a topic; None for all.
+        callback: The URL of a callback; None for all.
         after: The id before the first; None for the beginning.
-        limit: How many at most.
+        limit: Highest number of entries.
     """
-    chosen, values = "", []
+    conditions, values = "", []
     if topic is not None:
-        chosen += " AND t.path = ?"
+        conditions += " AND t.path = ?"
         values.append(topic)
     if callback is not None:
-        chosen += " AND {table}.callback = ?"
+        conditions += " AND {table}.callback = ?"
         values.append(callback)
-    found: list[Listing] = []
+    entries: list[Listing] = []
     if after is None or not after.startswith(PENDING):
         cursor.execute(
-            f"{_SUBSCRIPTIONS} WHERE s.id > ?{chosen.format(table='s')} ORDER BY s.id LIMIT ?",
+            f"{_SUBSCRIPTIONS} WHERE s.id > ?{conditions.format(table='s')} ORDER BY s.id LIMIT ?",
             (int(after or 0), *values, limit),
         )
-        found = [_listing(row, "") for row in cursor.fetchall()]
+        entries = [_listing(row, "") for row in cursor.fetchall()]
         after = None
-    if len(found) < limit:
+    if len(entries) < limit:
         cursor.execute(
-            f"{_REQUESTS} AND v.id > ?{chosen.format(table='v')} ORDER BY v.id LIMIT ?",
-            (_number(after or PENDING + "0"), *values, limit - len(found)),
+            f"{_REQUESTS} AND v.id > ?{conditions.format(table='v')} ORDER BY v.id LIMIT ?",
+            (_number(after or PENDING + "0"), *values, limit - len(entries)),
         )
-        found += [_listing(row, PENDING) for row in cursor.fetchall()]
-    return found
+        entries += [_listing(row, PENDING) for row in cursor.fetchall()]
+    return entries
 
 
 def one(cursor: SqlCursor, name: str) -> Listing | None:
-    """The subscription or request with this id."""
+    """Return the subscription or request with an id."""
     pending = name.startswith(PENDING)
     where = f"{_REQUESTS} AND v.id = ?" if pending else f"{_SUBSCRIPTIONS} WHERE s.id = ?"
     cursor.execute(where, (_number(name),))
@@ -85,7 +85,7 @@ def one(cursor: SqlCursor, name: str) -> Listing | None:
 
 
 def is_id(name: str) -> bool:
-    """Whether the text has the form of an id."""
+    """Return whether a text has the form of an id."""
     digits = name.removeprefix(PENDING)
     return digits.isascii() and digits.isdigit() and len(digits) <= 18  # noqa: PLR2004 - BIGINT
 
@@ -95,25 +95,25 @@ def _number(name: str) -> int:
 
 
 def remove(cursor: SqlCursor, name: str, reason: str, now: int) -> tuple[Pair, str, bool] | None:
-    """Remove a subscription or request; its pair, its topic's path, and whether it was active."""
-    found = one(cursor, name)
-    if found is None:
+    """Remove a subscription or request; return its pair, topic, and whether it was active."""
+    entry = one(cursor, name)
+    if entry is None:
         return None
-    cursor.execute("SELECT id FROM topic WHERE path = ?", (found.topic,))
+    cursor.execute("SELECT id FROM topic WHERE path = ?", (entry.topic,))
     row = cursor.fetchone()
     assert row is not None  # noqa: S101  the rows refer to it
-    pair = Pair(row[0], found.callback, found.host)
+    pair = Pair(row[0], entry.callback, entry.host)
     before, _ = change(cursor, pair, Removed(), now, f"removed by the operator: {reason}")
-    return pair, found.topic, before is not None and before.active is not None
+    return pair, entry.topic, before is not None and before.active is not None
 
 
 def push(cursor: SqlCursor, names: Sequence[str] | None, topic: str | None, now: int) -> list[int]:
-    """Forget what was delivered; returns the ids of the subscriptions.
+    """Make the current content due again; return the ids of the subscriptions.
 
     Args:
-        cursor: Of a transaction.
-        names: Only these; None for all.
-        topic: Only those of this path; None for all.
+        cursor: The cursor of a transaction.
+        names: The ids of the subscriptions; None for all.
+        topic: The path of a topic; None for all.
         now: Milliseconds since 1970 UTC.
     """
     where, values = "WHERE s.lease_expires_at > ?", [now]
@@ -130,14 +130,14 @@ def push(cursor: SqlCursor, names: Sequence[str] | None, topic: str | None, now:
         f" JOIN topic t ON t.id = s.topic_id {where}",
         (*values, *extra),
     )
-    found = cursor.fetchall()
-    for row in found:
+    rows = cursor.fetchall()
+    for row in rows:
         change(cursor, Pair(*row[1:]), Pushed(), now, "")
-    return [row[0] for row in found]
+    return [row[0] for row in rows]
 
 
 def topic_states(cursor: SqlCursor, now: int) -> list[TopicState]:
-    """The topics, and how far their subscribers are whose lease is not over."""
+    """Return the topics, with counts of their unexpired subscriptions."""
     cursor.execute(
         "SELECT t.path, t.version, t.sha256, t.changed_at, COUNT(s.id),"
         " COUNT(CASE WHEN s.delivered_version < t.version THEN 1 END)"
@@ -159,7 +159,7 @@ def topic_states(cursor: SqlCursor, now: int) -> list[TopicState]:
 
 
 def counts(cursor: SqlCursor, now: int) -> tuple[int, int, int, datetime | None]:
-    """Active subscriptions, requests, subscriptions that are behind, and since when."""
+    """Return the number of subscriptions, requests and due deliveries, and the oldest due content."""
     behind = "CASE WHEN s.delivered_version < t.version THEN"
     cursor.execute(
         f"SELECT COUNT(*), (SELECT COUNT(*) FROM verification WHERE expires_at > ?), COUNT({behind} 1 END),"
@@ -169,55 +169,57 @@ def counts(cursor: SqlCursor, now: int) -> tuple[int, int, int, datetime | None]
     )
     row = cursor.fetchone()
     assert row is not None  # noqa: S101  aggregates always give a row
-    subscriptions, requests, owed, oldest = row
-    return subscriptions, requests, owed, _instant(oldest)
+    subscriptions, requests, due, oldest = row
+    return subscriptions, requests, due, _instant(oldest)
 
 
 def _listing(row: Sequence[Any], prefix: str) -> Listing:
-    number, callback, host, claimed, asking, path, version = row[:7]
+    number, callback, host, claim_until, verification_claim_until, path, version = row[:7]
     columns = row[7 : 7 + ACTIVE_SIZE]
-    requested = intent(row[7 + ACTIVE_SIZE : 7 + ACTIVE_SIZE + INTENT_SIZE])
+    request = intent(row[7 + ACTIVE_SIZE : 7 + ACTIVE_SIZE + INTENT_SIZE])
     attempted_at, status, error, succeeded_at, failed_at, failure = row[-6:]
-    known: Active | None = None if columns[1] is None else active(columns)
-    current = known or requested
+    subscription = None if columns[1] is None else active(columns)
+    current = subscription or request
     assert current is not None  # noqa: S101  a row is one or the other
     created_at = current.created_at if isinstance(current, Active) else current.requested_at
-    behind = known is not None and known.delivered_version < version and claimed is None
+    due_at = None
+    if subscription and subscription.delivered_version < version and claim_until is None:
+        due_at = subscription.next_attempt_at
     return Listing(
         id=f"{prefix}{number}",
         topic=path,
         callback=callback,
         host=host,
-        state=Subscription(known, requested).label,
+        state=Subscription(subscription, request).label,
         created_at=instant(created_at / 1000),
-        verified_at=None if known is None else instant(known.verified_at / 1000),
+        verified_at=_instant(subscription.verified_at if subscription else None),
         lease_seconds=current.lease_seconds,
-        lease_expires_at=None if known is None else instant(known.lease_expires_at / 1000),
+        lease_expires_at=_instant(subscription.lease_expires_at if subscription else None),
         signed=current.secret is not None,
-        delivered_version=None if known is None else known.delivered_version,
+        delivered_version=subscription.delivered_version if subscription else None,
         topic_version=version,
-        consecutive_failures=0 if known is None else known.failures,
-        next_attempt_at=_instant(known.next_attempt_at if known is not None and behind else None),
-        in_flight=claimed is not None,
+        consecutive_failures=subscription.failures if subscription else 0,
+        next_attempt_at=_instant(due_at),
+        in_flight=claim_until is not None,
         last_attempt_at=_instant(attempted_at),
         last_status=status,
         last_error=error,
         last_success_at=_instant(succeeded_at),
         last_failure_at=_instant(failed_at),
         last_failure=failure,
-        pending=None if requested is None else _pending(requested, asking),
+        pending=_pending(request, verification_claim_until) if request else None,
     )
 
 
-def _pending(requested: Intent, claimed: int | None) -> PendingIntent:
+def _pending(request: Intent, claim_until: int | None) -> PendingIntent:
     return PendingIntent(
-        mode=requested.mode.value,
-        requested_at=instant(requested.requested_at / 1000),
-        expires_at=instant(requested.expires_at / 1000),
-        attempts=requested.attempts,
-        next_attempt_at=_instant(None if claimed is not None else requested.next_attempt_at),
-        requester=requested.requester,
-        lease_seconds=requested.lease_seconds,
+        mode=request.mode.value,
+        requested_at=instant(request.requested_at / 1000),
+        expires_at=instant(request.expires_at / 1000),
+        attempts=request.attempts,
+        next_attempt_at=_instant(request.next_attempt_at if claim_until is None else None),
+        requester=request.requester,
+        lease_seconds=request.lease_seconds,
     )
 
 
@@ -226,14 +228,14 @@ def _instant(milliseconds: int | None) -> datetime | None:
 
 
 def attempted(cursor: SqlCursor, ids: Collection[int], since: int) -> dict[int, bool | None]:
-    """Of the subscriptions that are still there: what came of the last delivery.
+    """Return whether the last delivery of each existing subscription succeeded; None without one.
 
     Args:
-        cursor: Of a transaction.
+        cursor: The cursor of a transaction.
         ids: The subscriptions.
-        since: Milliseconds since 1970 UTC; None is the answer if there was no delivery since.
+        since: Milliseconds since 1970 UTC; older deliveries do not count.
     """
-    found: dict[int, bool | None] = {}
+    results: dict[int, bool | None] = {}
     for number in ids:
         cursor.execute(
             "SELECT CASE WHEN last_attempt_at >= ? THEN last_error IS NULL END"
@@ -241,5 +243,5 @@ def attempted(cursor: SqlCursor, ids: Collection[int], since: int) -> dict[int, 
             (since, number),
         )
         for (success,) in cursor.fetchall():
-            found[number] = None if success is None else bool(success)
-    return found
+            results[number] = None if success is None else bool(success)
+    return results

@@ -1,7 +1,7 @@
-"""The files of an open SQLite store, compared with what is at their paths.
+"""Compares the files of an open SQLite store with the files at their paths.
 
-A file that is deleted or replaced while it is open lives on without its name. The daemon would go on as
-if nothing had happened, and lose everything at its next start.
+A file that is deleted or replaced while it is open continues to exist without a name. The daemon would
+work as before, and lose everything at its next start.
 """
 
 from pathlib import Path
@@ -27,8 +27,8 @@ class OpenFiles:
         self._paths = (path, self.log)
         self._opened: tuple[tuple[int, int], ...] = ()  # device and inode of each path
 
-    def note(self) -> None:
-        """Remember the files that have just been opened.
+    def record(self) -> None:
+        """Record the identity of the open files.
 
         Raises:
             OSError: One of them cannot be reached.
@@ -36,7 +36,7 @@ class OpenFiles:
         self._opened = tuple(_identity(path) for path in self._paths)
 
     def missing(self, *, connected: bool) -> StoreError | None:
-        """Return what is wrong with the files at the paths; None if they are the open ones.
+        """Return an error if the files at the paths are not the open ones, else None.
 
         Args:
             connected: Whether the connection is open; the log exists only then.

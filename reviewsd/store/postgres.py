@@ -1,43 +1,41 @@
 """The state store of several nodes: the same transactions on PostgreSQL (security-and-operations.md 4.1).
 
-What SQLite gives by having one connection, an advisory lock gives here: each transaction begins by
-taking it, so transactions of all nodes run one after the other, and see all that was committed before.
-Hence the SQL is the same on both, and what it relies on too: a row that was read is still so when it
-is written, caps are exact, nobody waits in a circle. ``FOR UPDATE SKIP LOCKED`` instead would need
-locks on rows that do not exist yet, and retries of transactions, everywhere. It costs little: the
-lock is held for a batch of claims and results, never while a callback is spoken to. For the same
-reason one connection is enough for a node. Migrations and sweeps are under it like everything else.
+SQLite serializes transactions by its one connection; here an advisory lock does. Each transaction begins by
+taking it, so the transactions of all nodes run one after the other, and each sees all earlier commits.
+Hence the SQL is the same for both stores, and so are its guarantees: a row that was read is unchanged
+when it is written, caps are exact, and there are no deadlocks. ``FOR UPDATE SKIP LOCKED`` would need locks
+on rows that do not exist yet, and retries of transactions. The cost is small: the lock is held for a batch
+of claims and outcomes, never during a request to a callback. For the same reason one connection is enough
+for a node. Migrations take the lock too.
 
-What differs:
+The differences are:
 
-- The time is the server's (4.3): each transaction reads it, and ``now`` counts on from there. A
-  node whose clock is wrong takes over no claim too early and ends no lease.
-- Tables are made by the same migrations, with PostgreSQL's names for two types; their version is in
-  ``meta``. It is read in each transaction: a node stops when a newer one has migrated (D11).
-- All nodes must unseal each other's secrets. So the keys are checked before anything else: with
-  another key every signed delivery would fail, and the third failure removes a subscription.
-- A lost connection is replaced. Where it had been lost before the transaction began, as after a
-  restart of the server, nobody notices (D9). One that only falls silent is lost too (``timed_psycopg``).
+- The time is the server's (4.3). Each transaction reads it, and ``now`` counts on from there. So a node
+  with a wrong clock takes over no claim too early and ends no lease.
+- The same migrations make the tables, with PostgreSQL's names for two types. The schema version is in
+  ``meta`` and is read in each transaction: a node stops when a newer one has migrated (D11).
+- All nodes must unseal each other's secrets, so the keys are checked before anything else. With another
+  key every signed delivery would fail, and the third failure removes a subscription.
+- A lost connection is replaced. If it was lost between two transactions, as by a restart of the server,
+  no transaction fails (D9). A silent connection counts as lost too (``timed_psycopg``).
 """
 
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import Any, Self, TypeVar
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 from twisted.enterprise.adbapi import ConnectionPool
 from twisted.internet.base import ReactorBase
-from twisted.logger import Logger
 
 from reviewsd.runtime.counters import Counters
 from reviewsd.store import timed_psycopg
+from reviewsd.store.keys import Secrets, check_shared_keys
 from reviewsd.store.schema import MIGRATIONS
-from reviewsd.store.secrets import Secrets, check_shared_keys
-from reviewsd.store.thread import Purpose, StoreThread, disconnect
+from reviewsd.store.thread import Purpose, ThreadedStore, disconnect
 from reviewsd.store.transactions import (
     MANY,
     NewerSchemaError,
@@ -50,8 +48,8 @@ from reviewsd.store.transactions import (
 LOCK = int.from_bytes(b"reviewsd")
 """The key of the advisory lock that each transaction holds; per database."""
 
-REST_SECONDS = 1.0
-"""After a failure nothing is tried for so long: who waits in the queue is told at once."""
+RETRY_SECONDS = 1.0
+"""Time after a failure in which queued transactions fail at once."""
 
 _CONNECTION: dict[str, str | int] = {
     "application_name": "reviewsd",
@@ -61,12 +59,12 @@ _CONNECTION: dict[str, str | int] = {
     "keepalives_count": 3,
     "tcp_user_timeout": 10_000,  # milliseconds; a server that vanished is noticed
 }
-"""What the URL may say otherwise."""
+"""Defaults of the URL's parameters."""
 
 _SESSION = {
     "synchronous_commit": "on",  # D1
-    "lock_timeout": "4s",  # with the longest exchange still within a claim's 90 s
-    # A node that froze, or fell silent, gives the lock back before the others stop waiting for it.
+    "lock_timeout": "4s",  # with the longest delivery still within a claim's 90 s
+    # A node that hangs loses the lock before the other nodes stop waiting for it.
     "idle_in_transaction_session_timeout": "3s",
 }
 
@@ -76,13 +74,13 @@ _OUTAGES = (
     psycopg.InternalError,
     psycopg.errors.InsufficientPrivilege,
 )
-"""Blame the server, the network or the operator's grants; any other error is a bug of ours."""
+"""Faults of the server, the network or the operator's grants; any other error is a bug of ours."""
 
 _VERSION = "schema_version"
 
 _BEGIN = f"BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock({LOCK})"
-"""With what follows it, one message for the server. Each statement of it sees what is committed when
-the one before it has ended: so what follows sees all that was while the lock was waited for."""
+"""Sent in one message with the statements that follow it. Each statement sees the commits before its own
+start, so the later ones see all commits of the nodes that had the lock before."""
 
 _FACTS = (
     "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT),"
@@ -93,52 +91,38 @@ PsycopgConnection = psycopg.Connection[tuple[Any, ...]]
 Result = TypeVar("Result")
 
 
-class Postgres:
+class Postgres(ThreadedStore):
     """A node's one connection to the store of all nodes.
 
     Args:
         url: ``postgresql://...``, as libpq reads it.
-        reactor: Where results come back to; it must be running.
-        secrets: Must be able to unseal what other nodes have sealed.
+        reactor: Receives the results in its thread; it must be running.
+        secrets: Must be able to unseal the secrets of other nodes.
         counters: Count transactions.
 
     Raises:
-        ValueError: libpq does not understand the URL; its reason is not told, since it may quote
+        ValueError: libpq cannot parse the URL; the message omits libpq's reason, which may quote
             a password.
     """
-
-    shared = True
-    """Other nodes may use the store too: they claim, deliver and give orders (D8)."""
-
-    _log = Logger()
 
     def __init__(
         self, url: str, reactor: ReactorBase, secrets: Secrets, counters: Counters | None = None
     ) -> None:
         try:
-            given = conninfo_to_dict(url)
+            url_parameters = conninfo_to_dict(url)
         except psycopg.ProgrammingError:
             raise ValueError("expected a PostgreSQL URL; percent-encode its password") from None
-        self._parameters = {**_CONNECTION, **given}
-        self._name = f"{given.get('dbname', '')} at {given.get('host', 'the local server')}"
-        self._reactor = reactor
-        self._counters = counters or Counters()
+        host = url_parameters.get("host", "the local server")
+        super().__init__(f"{url_parameters.get('dbname', '')} at {host}", reactor, counters)
+        self._parameters = {**_CONNECTION, **url_parameters}
         self._secrets = secrets
-        self._thread: StoreThread | None = None
-        self._healthy = False
-        self._failure: StoreError | None = None
-        self._rest_until = 0.0
-        self._seen: object = None
-        self._offset = wall_clock() - _passed()  # of the server's clock, milliseconds
-
-    @property
-    def healthy(self) -> bool:
-        """Whether the last use of the store found it working; False until ``open``."""
-        return self._healthy
+        self._retry_at = 0.0
+        self._last_snapshot: object = None
+        self._offset = wall_clock() - _milliseconds_since_boot()  # of the server's clock
 
     def now(self) -> int:
         """Return the server's clock, milliseconds since 1970 UTC; this machine's before ``open``."""
-        return _passed() + self._offset
+        return _milliseconds_since_boot() + self._offset
 
     async def open(self) -> None:
         """Start the thread; connect, check and migrate the database.
@@ -146,8 +130,7 @@ class Postgres:
         Raises:
             NewerSchemaError: The tables belong to a newer program.
             OtherKeysError: Other nodes seal with keys that this one does not have.
-            StoreError: The store does not work now. ``run`` may be called all the same, and tries
-                again.
+            StoreError: The store does not work now. ``run`` may still be called, and tries again.
         """
         pool = ConnectionPool(
             timed_psycopg.__name__,
@@ -157,75 +140,47 @@ class Postgres:
             cp_openfun=self._prepare,
             cp_reactor=self._reactor,
         )
-        self._thread = StoreThread(pool, self._reactor, self._counters)
+        self._start(pool)
         await self.run(lambda _: None)
 
-    async def run(
-        self, work: Callable[[SqlCursor], Result], purpose: Purpose = Purpose.WORK
-    ) -> Result:
-        """Run a transaction: all that ``work`` does, or nothing of it; see ``Database.run``."""
-        return await self._opened().transact(purpose, self._transact, work)
-
     async def changed(self) -> bool:
-        """Whether any node has committed anything since the last time; takes no lock.
+        """Return whether any node has committed since the last call (``Store.changed``)."""
+        return await self._opened().call(Purpose.WORK, self._read_changed)
 
-        Raises:
-            StoreError: The store cannot say.
-        """
-        return await self._opened().call(Purpose.WORK, self._look)
+    # The methods below run in the store's thread.
 
-    async def backup(self, path: Path) -> None:
-        """Not here: a backup of the whole database is the server's business (D12).
-
-        Raises:
-            StoreError: Always.
-        """
-        raise StoreError(f"{path} was not written: pg_dump makes the backups of PostgreSQL")
-
-    async def close(self) -> None:
-        """End the transactions that were asked for, then the connection and the thread."""
-        thread, self._thread = self._thread, None
-        if thread is not None:
-            await thread.close()
-        self._healthy = False
-
-    def _opened(self) -> StoreThread:
-        if self._thread is None:
-            raise StoreError("the store is not open")
-        return self._thread
-
-    # All below runs in the store's thread.
-
-    def _transact(self, pool: ConnectionPool, work: Callable[[SqlCursor], Result]) -> Result:
-        with self._watching(pool):
-            connection = _renewed(pool, self._begin)
+    def _transact(
+        self, pool: ConnectionPool, work: Callable[[SqlCursor], Result], _purpose: Purpose
+    ) -> Result:
+        with self._recording(pool):
+            connection = _reconnecting(pool, self._begin)
             with connection.cursor() as cursor:
                 try:
                     result = work(_Cursor(cursor))
                     connection.commit()
                 except BaseException:
-                    with suppress(psycopg.Error):  # a lost connection cannot, and need not
+                    with suppress(psycopg.Error):  # a lost connection needs no rollback
                         connection.rollback()
                     raise
         return result
 
-    def _look(self, pool: ConnectionPool) -> bool:
-        before = self._seen
-        with self._watching(pool):
-            self._seen = _renewed(pool, _snapshot)
-        return self._seen != before
+    def _read_changed(self, pool: ConnectionPool) -> bool:
+        before = self._last_snapshot
+        with self._recording(pool):
+            self._last_snapshot = _reconnecting(pool, _snapshot)
+        return self._last_snapshot != before
 
     @contextmanager
-    def _watching(self, pool: ConnectionPool) -> Iterator[None]:
-        """Note whether the store works while the block uses it; after a failure it rests."""
-        if self._failure is not None and time.monotonic() < self._rest_until:
+    def _recording(self, pool: ConnectionPool) -> Iterator[None]:
+        """Record whether a use of the store succeeds; soon after a failure, raise that at once."""
+        if self._failure is not None and time.monotonic() < self._retry_at:
             raise type(self._failure)(str(self._failure))
         try:
             yield
         except (*_OUTAGES, StoreError) as error:
             disconnect(pool)
             raise self._failed(error) from error
-        self._works()
+        self._succeeded()
 
     def _begin(self, connection: PsycopgConnection) -> PsycopgConnection:
         """Begin a transaction that holds the lock, and read the server's clock."""
@@ -233,15 +188,15 @@ class Postgres:
         while results.nextset():
             pass
         row = results.fetchone()
-        assert row is not None  # noqa: S101  it is one of constants
-        self._offset = int(row[0]) - _passed()
+        assert row is not None  # noqa: S101  the query has constants only
+        self._offset = int(row[0]) - _milliseconds_since_boot()
         _check_version(int(row[1]))
         return connection
 
     def _prepare(self, connection: PsycopgConnection) -> None:
-        """Make a new connection fit for use, or close it and raise."""
+        """Prepare a new connection, or close it and raise."""
         try:
-            connection.autocommit = True  # we begin ourselves
+            connection.autocommit = True  # ``_begin`` begins transactions
             for setting in _SESSION.items():
                 connection.execute("SELECT set_config(%s, %s, false)", setting)
             connection.execute(_BEGIN, prepare=False)
@@ -252,32 +207,20 @@ class Postgres:
             connection.close()
             raise
 
-    def _works(self) -> None:
-        if self._failure is not None:
-            self._log.info("the store {name} works again", name=self._name)
-        self._healthy, self._failure = True, None
-
     def _failed(self, error: Exception) -> StoreError:
-        """Note that the store failed; returns what to raise."""
-        reason = " ".join(str(error).split()) or type(error).__name__
-        failure = error if isinstance(error, StoreError) else StoreError(reason)
-        self._healthy = False
-        self._rest_until = time.monotonic() + REST_SECONDS
-        if str(failure) != str(self._failure):
-            self._log.warn(
-                "the store {name} cannot be used: {reason}", name=self._name, reason=str(failure)
-            )
-        self._failure = failure
-        return failure
+        self._retry_at = time.monotonic() + RETRY_SECONDS
+        if not isinstance(error, StoreError):
+            error = StoreError(" ".join(str(error).split()) or type(error).__name__)
+        return super()._failed(error)
 
 
-def _passed() -> int:
-    """Return the milliseconds since the machine was started; nobody sets that clock."""
+def _milliseconds_since_boot() -> int:
+    """Return a time of a clock that cannot be set."""
     return time.clock_gettime_ns(time.CLOCK_BOOTTIME) // 1_000_000
 
 
 class _Cursor:
-    """A ``SqlCursor`` whose placeholders are ``?``; no statement of ours has a literal one, or a %."""
+    """A ``SqlCursor`` with the placeholder ``?``; no statement of ours has a literal ? or %."""
 
     def __init__(self, cursor: psycopg.Cursor[tuple[Any, ...]]) -> None:
         self._cursor = cursor
@@ -301,25 +244,25 @@ class _Cursor:
         return self._cursor.fetchall()
 
 
-def _renewed(pool: ConnectionPool, ask: Callable[[PsycopgConnection], Result]) -> Result:
-    """Ask something first; over a new connection if that was lost since it was last used."""
+def _reconnecting(pool: ConnectionPool, query: Callable[[PsycopgConnection], Result]) -> Result:
+    """Run a query; use a new connection if the old one was lost since its last use."""
     if pool.connections:
         try:
-            return ask(pool.connect())
+            return query(pool.connect())
         except (psycopg.errors.LockNotAvailable, timed_psycopg.SilentError):
             raise
         except psycopg.OperationalError:
             disconnect(pool)
-    return ask(pool.connect())
+    return query(pool.connect())
 
 
 def _snapshot(connection: PsycopgConnection) -> object:
-    """Which transactions are visible: what writes something changes this when it commits."""
-    return _only(connection, "SELECT CAST(pg_current_snapshot() AS TEXT)")
+    """Return which transactions are visible; each commit changes it."""
+    return _value(connection, "SELECT CAST(pg_current_snapshot() AS TEXT)")
 
 
 def translated(statement: str) -> str:
-    """A statement of a migration in PostgreSQL's words."""
+    """Return a statement of a migration in PostgreSQL's dialect."""
     identity = "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY"
     statement = re.sub(r"INTEGER PRIMARY KEY( AUTOINCREMENT)?", identity, statement)
     return re.sub(r"\bBLOB\b", "BYTEA", statement)
@@ -332,13 +275,18 @@ def _marked(sql: str) -> bytes:
 def _migrate(connection: PsycopgConnection) -> None:
     """Bring the schema up to date (D11)."""
     version = 0
-    if _only(connection, "SELECT to_regclass('meta')") is not None:
-        version = int(_fact(connection, _VERSION) or 0)
+    if _value(connection, "SELECT to_regclass('meta')") is not None:
+        fact = _value(connection, "SELECT (SELECT value FROM meta WHERE key = %s)", _VERSION)
+        version = int(str(fact or 0))
     _check_version(version)
     for statements in MIGRATIONS[version:]:
         for statement in statements:
             connection.execute(translated(statement).encode())
-    _note(connection, _VERSION, str(len(MIGRATIONS)))
+    connection.execute(
+        "INSERT INTO meta (key, value) VALUES (%s, %s)"
+        " ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+        (_VERSION, str(len(MIGRATIONS))),
+    )
 
 
 def _check_version(version: int) -> None:
@@ -349,21 +297,8 @@ def _check_version(version: int) -> None:
         )
 
 
-def _fact(connection: PsycopgConnection, key: str) -> str | None:
-    found = _only(connection, "SELECT (SELECT value FROM meta WHERE key = %s)", key)
-    return None if found is None else str(found)
-
-
-def _note(connection: PsycopgConnection, key: str, value: str) -> None:
-    connection.execute(
-        "INSERT INTO meta (key, value) VALUES (%s, %s)"
-        " ON CONFLICT (key) DO UPDATE SET value = excluded.value",
-        (key, value),
-    )
-
-
-def _only(connection: PsycopgConnection, sql: str, *parameters: str) -> object:
-    """The one value of a query's one row."""
+def _value(connection: PsycopgConnection, sql: str, *parameters: str) -> object:
+    """Return the only value of a query with one row."""
     row = connection.execute(sql.encode(), parameters).fetchone()
-    assert row is not None  # noqa: S101  these queries always give one
+    assert row is not None  # noqa: S101  these queries always return a row
     return row[0]

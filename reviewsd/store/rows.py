@@ -1,8 +1,7 @@
-"""Subscriptions and Intents as rows of the store, and back (security-and-operations.md 4.2).
+"""Subscriptions and Intents as rows of the store (security-and-operations.md 4.2).
 
-Every change of state goes the same way inside one transaction: ``load``, ``domain.step``, ``save``.
-What belongs to an attempt and not to the state (claims, the last outcome) is written by those who
-attempt. Column names are the schema's, values the domain's; times are milliseconds.
+Each change of state takes the same steps in one transaction: ``load``, ``domain.step``, ``save``. The columns
+of an attempt (claims, the last outcome) are written by ``deliveries`` and ``intents``. Times are milliseconds.
 """
 
 from collections.abc import Sequence
@@ -10,15 +9,15 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from reviewsd.domain.subscription import Active, Intent, Mode, Subscription
-from reviewsd.store.transactions import SqlCursor
+from reviewsd.store.transactions import SqlCursor, SqlValue
 
 MAX_ENDED = 10_000
-"""Rows of the ring that remembers how subscriptions ended."""
+"""Ended subscriptions in the store; the oldest are deleted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """What a subscription is about."""
+    """The key of a subscription: a topic and a callback."""
 
     topic_id: int
     callback: str
@@ -26,82 +25,80 @@ class Pair:
     host: str
 
 
-ACTIVE = (
-    "s.secret_sealed, s.lease_seconds, s.lease_expires_at, s.delivered_version,"
-    " s.consecutive_failures, s.next_attempt_at, s.created_at, s.verified_at"
+_ACTIVE_COLUMNS = (
+    "secret_sealed",
+    "lease_seconds",
+    "lease_expires_at",
+    "delivered_version",
+    "consecutive_failures",
+    "next_attempt_at",
+    "created_at",
+    "verified_at",
 )
 """The columns of an Active, in the order of its fields."""
 
-INTENT = (
-    "v.mode, v.topic_given, v.secret_sealed, v.lease_seconds, v.challenge, v.verify_token,"
-    " v.topic_version_at_request, v.requester, v.requested_at, v.expires_at, v.attempts,"
-    " v.next_attempt_at"
+_INTENT_COLUMNS = (
+    "mode",
+    "topic_given",
+    "secret_sealed",
+    "lease_seconds",
+    "challenge",
+    "verify_token",
+    "topic_version_at_request",
+    "requester",
+    "requested_at",
+    "expires_at",
+    "attempts",
+    "next_attempt_at",
 )
 """The columns of an Intent, in the order of its fields."""
 
-ACTIVE_SIZE = len(fields(Active))
-INTENT_SIZE = len(fields(Intent))
+_ACTIVE_FIELDS = tuple(field.name for field in fields(Active))
+_INTENT_FIELDS = tuple(field.name for field in fields(Intent))
+ACTIVE_SIZE = len(_ACTIVE_FIELDS)
+INTENT_SIZE = len(_INTENT_FIELDS)
+
+ACTIVE = ", ".join(f"s.{column}" for column in _ACTIVE_COLUMNS)
+INTENT = ", ".join(f"v.{column}" for column in _INTENT_COLUMNS)
 
 
 def active(row: Sequence[Any]) -> Active:
-    """The Active that the ``ACTIVE`` columns hold."""
-    secret, lease, expires_at, version, failures, next_at, created_at, verified_at = row
-    return Active(
-        secret=secret,
-        lease_seconds=lease,
-        lease_expires_at=expires_at,
-        delivered_version=version,
-        failures=failures,
-        next_attempt_at=next_at,
-        created_at=created_at,
-        verified_at=verified_at,
-    )
+    """Return the Active in the ``ACTIVE`` columns of a row."""
+    return Active(**dict(zip(_ACTIVE_FIELDS, row, strict=True)))
 
 
 def intent(row: Sequence[Any]) -> Intent | None:
-    """The Intent that the ``INTENT`` columns hold; None where a join found none."""
-    if row[0] is None:
+    """Return the Intent in the ``INTENT`` columns of a row; None if they are NULL."""
+    mode, *values = row
+    if mode is None:
         return None
-    mode, given, secret, lease, challenge, verify_token, version, *rest = row
-    requester, asked_at, until, tries, next_at = rest
-    return Intent(
-        mode=Mode(mode),
-        topic_given=given,
-        secret=secret,
-        lease_seconds=lease,
-        challenge=challenge,
-        verify_token=verify_token,
-        topic_version=version,
-        requester=requester,
-        requested_at=asked_at,
-        expires_at=until,
-        attempts=tries,
-        next_attempt_at=next_at,
-    )
+    return Intent(**dict(zip(_INTENT_FIELDS, (Mode(mode), *values), strict=True)))
 
 
 def load(cursor: SqlCursor, pair: Pair) -> Subscription | None:
-    """What is known of a pair."""
+    """Return the state of a pair."""
     key = (pair.topic_id, pair.callback)
     cursor.execute(
         f"SELECT {ACTIVE} FROM subscription s WHERE s.topic_id = ? AND s.callback = ?", key
     )
-    found = cursor.fetchone()
+    subscription = cursor.fetchone()
     cursor.execute(
         f"SELECT {INTENT} FROM verification v WHERE v.topic_id = ? AND v.callback = ?", key
     )
-    requested = cursor.fetchone()
-    if found is None and requested is None:
+    request = cursor.fetchone()
+    if subscription is None and request is None:
         return None
     return Subscription(
-        None if found is None else active(found), None if requested is None else intent(requested)
+        None if subscription is None else active(subscription),
+        None if request is None else intent(request),
     )
 
 
 def outdated(token: str) -> str:
-    """The token of a claim whose secret was replaced meanwhile, so that its version counts as not delivered.
+    """Return the token of a claim whose secret was replaced during the attempt.
 
-    The subscriber may have dropped it, for its signature was made with the secret of before (W5).
+    Its version does not count as delivered: the signature was made with the previous secret, so the
+    subscriber may have dropped the content (W5).
     """
     return f"{token}*"
 
@@ -109,90 +106,65 @@ def outdated(token: str) -> str:
 def save(
     cursor: SqlCursor, pair: Pair, before: Subscription | None, after: Subscription | None
 ) -> None:
-    """Write what has changed."""
-    was, now = before or _NOTHING, after or _NOTHING
-    if was.active != now.active:
-        _save_active(cursor, pair, was.active, now.active)
-    if was.intent != now.intent:
-        _save_intent(cursor, pair, was.intent, now.intent)
+    """Write the difference between two states of a pair."""
+    old, new = before or _NOTHING, after or _NOTHING
+    if old.active != new.active:
+        _save_active(cursor, pair, old.active, new.active)
+    if old.intent != new.intent:
+        _save_intent(cursor, pair, old.intent, new.intent)
 
 
 _NOTHING = Subscription(None, None)
 
 
-def _save_active(cursor: SqlCursor, pair: Pair, was: Active | None, now: Active | None) -> None:
+def _save_active(cursor: SqlCursor, pair: Pair, old: Active | None, new: Active | None) -> None:
     key = (pair.topic_id, pair.callback)
-    if now is None:
+    if new is None:
         cursor.execute("DELETE FROM subscription WHERE topic_id = ? AND callback = ?", key)
         return
-    values = (
-        now.secret,
-        now.lease_seconds,
-        now.lease_expires_at,
-        now.delivered_version,
-        now.failures,
-        now.next_attempt_at,
-        now.created_at,
-        now.verified_at,
+    values = [getattr(new, name) for name in _ACTIVE_FIELDS]
+    if old is None:
+        _insert(cursor, "subscription", _ACTIVE_COLUMNS, values, pair)
+        return
+    assignments = ", ".join(f"{column} = ?" for column in _ACTIVE_COLUMNS)
+    if old.secret != new.secret:
+        assignments += ", claim_token = RTRIM(claim_token, '*') || '*'"  # see ``outdated``
+    cursor.execute(
+        f"UPDATE subscription SET {assignments} WHERE topic_id = ? AND callback = ?",
+        (*values, *key),
     )
-    if was is None:
-        cursor.execute(
-            "INSERT INTO subscription (secret_sealed, lease_seconds, lease_expires_at,"
-            " delivered_version, consecutive_failures, next_attempt_at, created_at, verified_at,"
-            " topic_id, callback, callback_host) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (*values, *key, pair.host),
-        )
-    else:
-        outdate = (
-            ", claim_token = RTRIM(claim_token, '*') || '*'" if was.secret != now.secret else ""
-        )
-        cursor.execute(
-            "UPDATE subscription SET secret_sealed = ?, lease_seconds = ?, lease_expires_at = ?,"
-            " delivered_version = ?, consecutive_failures = ?, next_attempt_at = ?,"
-            f" created_at = ?, verified_at = ?{outdate} WHERE topic_id = ? AND callback = ?",
-            (*values, *key),
-        )
 
 
-def _save_intent(cursor: SqlCursor, pair: Pair, was: Intent | None, now: Intent | None) -> None:
-    """A newer request is a new row: what comes of the older one's attempt finds nothing."""
+def _save_intent(cursor: SqlCursor, pair: Pair, old: Intent | None, new: Intent | None) -> None:
+    """Write an Intent. A newer request is a new row, so the older one's outcome matches no row."""
     key = (pair.topic_id, pair.callback)
-    if was is not None and now is not None and was.challenge == now.challenge:
+    if old is not None and new is not None and old.challenge == new.challenge:
         cursor.execute(
             "UPDATE verification SET attempts = ?, next_attempt_at = ?, claim_token = NULL,"
             " claim_until = NULL, deaths = 0 WHERE topic_id = ? AND callback = ?",
-            (now.attempts, now.next_attempt_at, *key),
+            (new.attempts, new.next_attempt_at, *key),
         )
         return
-    if was is not None:
+    if old is not None:
         cursor.execute("DELETE FROM verification WHERE topic_id = ? AND callback = ?", key)
-    if now is not None:
-        cursor.execute(
-            "INSERT INTO verification (mode, topic_given, secret_sealed, lease_seconds, challenge,"
-            " verify_token, topic_version_at_request, requester, requested_at, expires_at, attempts,"
-            " next_attempt_at, topic_id, callback, callback_host)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                now.mode.value,
-                now.topic_given,
-                now.secret,
-                now.lease_seconds,
-                now.challenge,
-                now.verify_token,
-                now.topic_version,
-                now.requester,
-                now.requested_at,
-                now.expires_at,
-                now.attempts,
-                now.next_attempt_at,
-                *key,
-                pair.host,
-            ),
-        )
+    if new is not None:
+        values = [new.mode.value, *(getattr(new, name) for name in _INTENT_FIELDS[1:])]
+        _insert(cursor, "verification", _INTENT_COLUMNS, values, pair)
+
+
+def _insert(
+    cursor: SqlCursor, table: str, columns: Sequence[str], values: Sequence[SqlValue], pair: Pair
+) -> None:
+    names = (*columns, "topic_id", "callback", "callback_host")
+    marks = ", ".join("?" * len(names))
+    cursor.execute(
+        f"INSERT INTO {table} ({', '.join(names)}) VALUES ({marks})",
+        (*values, pair.topic_id, pair.callback, pair.host),
+    )
 
 
 def note_end(cursor: SqlCursor, pair: Pair, reason: str, now: int) -> None:
-    """Remember that and why a subscription ended, and forget the oldest of such notes."""
+    """Record that a subscription ended, and delete the oldest records."""
     cursor.execute(
         "INSERT INTO ended (callback, topic, reason, at)"
         " SELECT ?, path, ?, ? FROM topic WHERE id = ?",

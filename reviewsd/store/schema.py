@@ -1,10 +1,10 @@
-"""The tables of the state store, as the migrations that have led to them.
+"""The migrations that make the tables of the state store.
 
-Migrations go forward only (D11). What a release has shipped is never edited: a change of the tables
-is one more entry at the end, and runs in one transaction with the new version number.
+Migrations go forward only (D11). A released migration is never edited: a change of the tables is one more
+entry at the end, and runs in one transaction with the new version number.
 
-The tables hold state, no queue: rows grow with subscribers, never with changes (I5). Times are integer
-milliseconds UTC; contents are never here, only their sha256.
+The tables hold state, no queue: their size depends on the number of subscribers, not of changes (I5).
+Times are integer milliseconds UTC. The content of topics is not stored, only its sha256.
 """
 
 Migration = tuple[str, ...]
@@ -83,9 +83,9 @@ MIGRATIONS: tuple[Migration, ...] = (
             UNIQUE (topic_id, callback)
         )
         """,
-        # What the operator refuses: a host or a network (H7).
+        # Hosts and networks that the operator has blocked (H7).
         "CREATE TABLE block (value TEXT PRIMARY KEY, note TEXT, created_at BIGINT NOT NULL)",
-        # How the last 10,000 subscriptions ended.
+        # The ends of the last 10,000 subscriptions.
         """
         CREATE TABLE ended (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -95,12 +95,11 @@ MIGRATIONS: tuple[Migration, ...] = (
             at BIGINT
         )
         """,
-        # MCP sessions ended before their time (S18).
+        # MCP sessions that were ended before they expired (S18).
         "CREATE TABLE mcp_ended (id_hash BLOB PRIMARY KEY, expires_at BIGINT NOT NULL)",
     ),
     (
-        # Rising numbers and an index, so that what is new, and what has expired, is found without
-        # reading all the others.
+        # Rising numbers and an index, so that new and expired rows are found without a scan.
         "ALTER TABLE mcp_ended RENAME TO mcp_ended_before",
         """
         CREATE TABLE mcp_ended (

@@ -7,17 +7,11 @@ An acknowledged transaction is durable (security-and-operations.md F13, F14, D1,
 - There is exactly one connection. SQLite's WAL-reset bug corrupts with two, so the connection holds
   the file's lock for as long as it is open, and no other connection can be opened.
 - After an I/O error, a full disk or damage the connection is closed. After a failed fsync the kernel
-  may call pages clean that never reached the disk ("fsyncgate"): commits appended behind such a gap
-  in the log would be lost with it at the next power loss. So the next use writes the log's content
-  once more, opens, and checks the whole file, before anything new is written.
-- The database and its log must still be at their paths. If they are not, the next start would not
-  find what is written, so nothing is acknowledged any more (``OpenFiles``).
-
-A store that fails does not stop the daemon: reads are served from memory. ``run`` raises StoreError
-until the store works again, and each call tries (D9). A failed commit has an unknown outcome, as
-after a crash: it was not acknowledged, but may be there.
-
-``postgres`` has the same interface: callers see only ``run`` and ``SqlCursor``.
+  may mark pages as clean that never reached the disk ("fsyncgate"), and commits after such a gap in
+  the log would be lost at the next power loss. So the next use writes the log's content again, opens
+  the file, and checks all of it, before anything new is written.
+- The database and its log must still be at their paths. Otherwise the next start would not find
+  the commits, so nothing is acknowledged any more (``OpenFiles``).
 """
 
 import json
@@ -30,13 +24,12 @@ from typing import TypeVar
 
 from twisted.enterprise.adbapi import ConnectionPool
 from twisted.internet.base import ReactorBase
-from twisted.logger import Logger
 
 from reviewsd.runtime.counters import Counters
 from reviewsd.store.durable import renew, sync
 from reviewsd.store.open_files import OpenFiles
 from reviewsd.store.schema import MIGRATIONS
-from reviewsd.store.thread import Purpose, StoreThread
+from reviewsd.store.thread import Purpose, ThreadedStore
 from reviewsd.store.transactions import (
     NewerSchemaError,
     Numbers,
@@ -47,7 +40,7 @@ from reviewsd.store.transactions import (
 )
 
 BUSY_SECONDS = 1.0
-"""How long another program's lock is waited for: it blocks every transaction behind it."""
+"""Longest wait for another program's lock; the transactions behind it wait as well."""
 
 _PRAGMAS = {
     "locking_mode": "exclusive",  # before the log is touched: then it needs no shared memory
@@ -69,8 +62,7 @@ _OUTAGES = frozenset(
         sqlite3.SQLITE_NOTADB,
     }
 )
-"""Primary result codes that blame the file or the disk; any other is a bug of ours."""
-
+"""Primary result codes that mean a fault of the file or the disk; any other is a bug of ours."""
 
 Result = TypeVar("Result")
 
@@ -78,17 +70,15 @@ for many in (Numbers, Texts):
     sqlite3.register_adapter(many, json.dumps)
 
 
-class Database:
+class Database(ThreadedStore):
     """The one connection to the one file.
 
     Args:
         path: The file, in a directory that only this daemon uses (D7). It and its log are 0600.
-        reactor: Results come back to its thread; it must be running.
+        reactor: Receives the results in its thread; it must be running.
         counters: Count transactions.
         wall: The wall clock, milliseconds since 1970 UTC.
     """
-
-    _log = Logger()
 
     def __init__(
         self,
@@ -97,19 +87,10 @@ class Database:
         counters: Counters | None = None,
         wall: Callable[[], int] = wall_clock,
     ) -> None:
+        super().__init__(path, reactor, counters)
         self._path = path
         self._files = OpenFiles(path)
-        self._reactor = reactor
-        self._counters = counters or Counters()
         self._wall = wall
-        self._thread: StoreThread | None = None
-        self._healthy = False
-        self._failure: StoreError | None = None  # the one that is in the log
-
-    @property
-    def healthy(self) -> bool:
-        """Whether the last use of the store found it working; False until ``open``."""
-        return self._healthy
 
     def now(self) -> int:
         """Return the wall clock, milliseconds since 1970 UTC."""
@@ -120,8 +101,7 @@ class Database:
 
         Raises:
             NewerSchemaError: The file belongs to a newer program.
-            StoreError: The store does not work now. ``run`` may be called all the same, and tries
-                again.
+            StoreError: The store does not work now. ``run`` may still be called, and tries again.
         """
         pool = ConnectionPool(
             "sqlite3",
@@ -134,30 +114,7 @@ class Database:
             cp_openfun=self._prepare,
             cp_reactor=self._reactor,
         )
-        self._thread = StoreThread(pool, self._reactor, self._counters)
-        await self._thread.call(Purpose.WORK, self._connection)
-
-    async def run(
-        self, work: Callable[[SqlCursor], Result], purpose: Purpose = Purpose.WORK
-    ) -> Result:
-        """Run a transaction: all that ``work`` does, or nothing of it.
-
-        ``work`` runs in the store's thread: it must not touch what the reactor's thread uses. It
-        is never aborted half way: cancelling this only stops waiting for the result.
-
-        Args:
-            work: Reads and writes rows.
-            purpose: The queue in which the transaction waits.
-
-        Returns:
-            What ``work`` returned, after the commit is on the disk.
-
-        Raises:
-            StoreError: The store cannot be used now. If the commit itself failed, the outcome is
-                unknown.
-            Exception: What ``work`` raised; the transaction is rolled back.
-        """
-        return await self._opened().transact(purpose, self._transact, work, purpose)
+        await self._start(pool).call(Purpose.WORK, self._connection)
 
     async def changed(self) -> bool:
         """Return False: no other node uses this store."""
@@ -167,25 +124,13 @@ class Database:
         """Copy the store as it is between two transactions (D12); the copy is 0600 and fsynced.
 
         Raises:
-            FileExistsError: ``path`` exists; it is left as it was.
+            FileExistsError: ``path`` exists; it is not changed.
             OSError: ``path`` cannot be made.
-            StoreError: Copying failed, or the store cannot be used; nothing is left behind.
+            StoreError: Copying failed, or the store cannot be used; ``path`` is removed.
         """
         await self._opened().call(Purpose.WORK, self._back_up, path)
 
-    async def close(self) -> None:
-        """End the transactions that are queued, then the connection and the thread."""
-        thread, self._thread = self._thread, None
-        if thread is not None:
-            await thread.close()
-        self._healthy = False
-
-    def _opened(self) -> StoreThread:
-        if self._thread is None:
-            raise StoreError("the store is not open")
-        return self._thread
-
-    # All methods below run in the store's thread.
+    # The methods below run in the store's thread.
 
     def _transact(
         self, pool: ConnectionPool, work: Callable[[SqlCursor], Result], purpose: Purpose
@@ -212,9 +157,9 @@ class Database:
         return result
 
     def _connection(self, pool: ConnectionPool) -> sqlite3.Connection:
-        """Return the connection, opened anew unless it is open.
+        """Return the connection; open it if it is closed.
 
-        A connection whose files are missing is returned too: it has the only copy of the data.
+        A connection with missing files is returned too: it has the only copy of the data.
 
         Raises:
             StoreError: The file cannot be opened, is damaged or missing.
@@ -230,13 +175,13 @@ class Database:
                 raise
             raise self._failed(error) from error
         if missing is None:
-            self._works()
+            self._succeeded()
         else:
             self._failed(missing)
         return connection
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
-        """Make a new connection fit for use, or close it and raise."""
+        """Prepare a new connection, or close it and raise."""
         try:
             self._path.chmod(0o600)  # it is still empty when it is new; the log follows its mode
             if self._files.log.exists():  # after a crash, or an error
@@ -244,7 +189,7 @@ class Database:
             _configure(connection)
             _check(connection)
             _migrate(connection)
-            self._files.note()
+            self._files.record()
             # SQLite makes the log's name durable too, but ignores a failure.
             sync(self._path.parent)
         except BaseException:
@@ -264,22 +209,6 @@ class Database:
                 raise StoreError(f"the backup failed: {error}") from error
             raise
 
-    def _works(self) -> None:
-        if self._failure is not None:
-            self._log.info("the store {path} works again", path=self._path)
-        self._healthy, self._failure = True, None
-
-    def _failed(self, error: Exception) -> StoreError:
-        """Note and log that the store failed; return the error to raise."""
-        failure = error if isinstance(error, StoreError) else StoreError(str(error))
-        self._healthy = False
-        if str(failure) != str(self._failure):
-            self._log.warn(
-                "the store {path} cannot be used: {reason}", path=self._path, reason=str(failure)
-            )
-        self._failure = failure
-        return failure
-
 
 def _is_outage(error: sqlite3.Error) -> bool:
     # An error of the module itself, as for a wrong number of parameters, has no code.
@@ -288,9 +217,9 @@ def _is_outage(error: sqlite3.Error) -> bool:
 
 def _configure(connection: sqlite3.Connection) -> None:
     for name, value in _PRAGMAS.items():
-        answer = connection.execute(f"PRAGMA {name} = {value}").fetchall()
-        if answer not in ([], [(value,)]):  # SQLite takes a failed change of the mode for no error
-            raise StoreError(f"{name} stays {answer[0][0]}")
+        rows = connection.execute(f"PRAGMA {name} = {value}").fetchall()
+        if rows not in ([], [(value,)]):  # SQLite reports a failed change of the mode as no error
+            raise StoreError(f"{name} stays {rows[0][0]}")
 
 
 def _check(connection: sqlite3.Connection) -> None:
@@ -305,9 +234,9 @@ def _check(connection: sqlite3.Connection) -> None:
             f"its schema has version {version}, and this program knows up to {len(MIGRATIONS)}: "
             "run the newer program, or restore a backup of the older one"
         )
-    (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
-    if found != "ok":
-        raise StoreError(f"it is damaged: {found}")
+    (result,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    if result != "ok":
+        raise StoreError(f"it is damaged: {result}")
 
 
 def _migrate(connection: sqlite3.Connection) -> None:
@@ -319,5 +248,5 @@ def _migrate(connection: sqlite3.Connection) -> None:
             connection.execute(statement)
         connection.execute(f"PRAGMA user_version = {number}")
         connection.commit()
-    # Written in any case: a store that opens can be written to.
+    # This is written in any case, so that a store that opens is writable.
     connection.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")

@@ -1,9 +1,10 @@
 """The one thread of a store, in which the blocking database driver runs.
 
-Each purpose has a queue, and the queues take turns: however many requests of clients wait, the hub's own
-work, the operator and the probe wait for one of each. Within a queue calls run in their order.
+Each purpose has a queue, and the queues take turns. However many requests of clients wait, the hub's own
+work, the operator and the probe wait for one of each. The calls of a queue run in their order.
 """
 
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable
 from enum import Enum
@@ -15,13 +16,14 @@ from twisted.internet import defer
 from twisted.internet.base import ReactorBase
 from twisted.internet.defer import Deferred
 from twisted.internet.threads import deferToThreadPool
+from twisted.logger import Logger
 from twisted.python.failure import Failure
 
 from reviewsd.runtime.counters import Counters
-from reviewsd.store.transactions import StoreError
+from reviewsd.store.transactions import SqlCursor, StoreError
 
 ANSWER_SECONDS = 15.0
-"""The longest wait of a client for an acknowledgement: a store that hangs does not fail (D9)."""
+"""Longest wait of a client for an acknowledgement: a store that hangs raises no error (D9)."""
 
 Result = TypeVar("Result")
 Arguments = ParamSpec("Arguments")
@@ -33,7 +35,7 @@ class Purpose(Enum):
     WORK = "work of the hub and its operator"
     REQUEST = "a request to the hub, acknowledged once it is stored"
     SESSIONS = "the end of MCP sessions, acknowledged once it is stored"
-    PROBE = "a look whether the store works"
+    PROBE = "a check whether the store works"
 
     @property
     def acknowledged(self) -> bool:
@@ -46,7 +48,7 @@ class StoreThread:
 
     Args:
         pool: Has one thread and is started.
-        reactor: Results come back to its thread.
+        reactor: Receives the results in its thread.
         counters: Count transactions, their failures and durations (O9).
     """
 
@@ -66,7 +68,7 @@ class StoreThread:
         *args: Arguments.args,
         **kwargs: Arguments.kwargs,
     ) -> Result:
-        """Call a function that is a transaction: it is counted and timed, with its time in the queue.
+        """Call a function that is a transaction; count and time it, with its time in the queue.
 
         Raises:
             StoreError: ``action`` raised it, or a client has waited too long for an acknowledgement.
@@ -130,3 +132,78 @@ def disconnect(pool: ConnectionPool) -> None:
     """Close the connection if it is open; call it in the thread."""
     for connection in tuple(pool.connections.values()):
         pool.disconnect(connection)
+
+
+class ThreadedStore(ABC):
+    """A store in its thread, and whether it works.
+
+    A store that fails does not stop the daemon: reads are served from memory. ``run`` raises StoreError
+    until the store works again, and each call tries (D9). A failed commit has an unknown outcome, as
+    after a crash: it was not acknowledged, but may be there.
+
+    Args:
+        name: Names the store in the log.
+        reactor: Receives the results in its thread; it must be running.
+        counters: Count transactions.
+    """
+
+    _log = Logger()
+
+    def __init__(self, name: object, reactor: ReactorBase, counters: Counters | None) -> None:
+        self._name = name
+        self._reactor = reactor
+        self._counters = counters or Counters()
+        self._thread: StoreThread | None = None
+        self._healthy = False
+        self._failure: StoreError | None = None  # the one that is in the log
+
+    @property
+    def healthy(self) -> bool:
+        """Whether the last use of the store succeeded; False until ``open``."""
+        return self._healthy
+
+    async def run(
+        self, work: Callable[[SqlCursor], Result], purpose: Purpose = Purpose.WORK
+    ) -> Result:
+        """Run a transaction (``Store.run``)."""
+        return await self._opened().transact(purpose, self._transact, work, purpose)
+
+    async def close(self) -> None:
+        """Finish the queued transactions, then close the connection and end the thread."""
+        thread, self._thread = self._thread, None
+        if thread is not None:
+            await thread.close()
+        self._healthy = False
+
+    def _start(self, pool: ConnectionPool) -> StoreThread:
+        self._thread = StoreThread(pool, self._reactor, self._counters)
+        return self._thread
+
+    def _opened(self) -> StoreThread:
+        if self._thread is None:
+            raise StoreError("the store is not open")
+        return self._thread
+
+    # The methods below run in the store's thread.
+
+    @abstractmethod
+    def _transact(
+        self, pool: ConnectionPool, work: Callable[[SqlCursor], Result], purpose: Purpose
+    ) -> Result:
+        """Run a transaction."""
+
+    def _succeeded(self) -> None:
+        if self._failure is not None:
+            self._log.info("the store {name} works again", name=self._name)
+        self._healthy, self._failure = True, None
+
+    def _failed(self, error: Exception) -> StoreError:
+        """Record and log that the store failed; return the error to raise."""
+        failure = error if isinstance(error, StoreError) else StoreError(str(error))
+        self._healthy = False
+        if str(failure) != str(self._failure):
+            self._log.warn(
+                "the store {name} cannot be used: {reason}", name=self._name, reason=str(failure)
+            )
+        self._failure = failure
+        return failure

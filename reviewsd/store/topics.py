@@ -1,8 +1,7 @@
-"""Topics: which version of its content each of the three has (security-and-operations.md D2, D8).
+"""Topics: the version of the content of each of the three (security-and-operations.md D2, D8).
 
-A version is a number that rises with every change of the bytes and is never used again. The bytes
-themselves are in the snapshot; here is their digest, so that a process can tell whether what it
-would send is what the store speaks of.
+A version is a number that rises with each change of the bytes and is never used again. The bytes are in
+the snapshot; the store has their digest, so that a process can compare its content with the store's version.
 """
 
 from collections.abc import Mapping
@@ -13,7 +12,7 @@ from reviewsd.store.transactions import SqlCursor
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Topic:
-    """One topic as the store knows it."""
+    """One topic in the store."""
 
     id: int
     path: str
@@ -24,7 +23,7 @@ class Topic:
 
 
 def topics(cursor: SqlCursor) -> dict[str, Topic]:
-    """All topics by path; none before the first ``bump``."""
+    """Return all topics by path; none before the first ``bump``."""
     cursor.execute("SELECT id, path, version, sha256, changed_at FROM topic ORDER BY id")
     return {
         row[1]: Topic(id=row[0], path=row[1], version=row[2], sha256=row[3], changed_at=row[4])
@@ -40,24 +39,24 @@ def bump(
     *,
     newer_only: bool = False,
 ) -> dict[str, Topic]:
-    """Take over a snapshot: raise the version of each topic whose bytes are others (H10).
+    """Raise the version of each topic whose bytes have changed (H10).
 
     Args:
-        cursor: Of a transaction: all topics of a snapshot change together.
-        digests: By path: the sha256 of the content.
+        cursor: The cursor of a transaction: all topics of a snapshot change together.
+        digests: The sha256 of each content, by path.
         data_revision: When the newest source file was modified, milliseconds since 1970 UTC.
-        now: The same.
-        newer_only: Change nothing unless the data is newer than what was last taken over, so that
-            nodes with different data do not take turns (D8).
+        now: Milliseconds since 1970 UTC.
+        newer_only: Change nothing unless the data is newer than the data in the store, so that
+            nodes with different data do not replace each other's versions (D8).
 
     Returns:
-        All topics as they are now.
+        All topics after the change.
     """
-    known = topics(cursor)
+    current = topics(cursor)
     cursor.execute("SELECT COALESCE(MAX(data_revision), 0) FROM topic")
     (newest,) = cursor.fetchall()[0]
     for path, sha256 in digests.items():
-        topic = known.get(path)
+        topic = current.get(path)
         if topic is None:
             cursor.execute(
                 "INSERT INTO topic (path, version, sha256, data_revision, changed_at)"

@@ -1,4 +1,4 @@
-"""What a transaction works with, whichever store runs it, and how a store fails."""
+"""The cursor, parameters and errors of transactions, the same for both stores."""
 
 import time
 from collections.abc import Sequence
@@ -6,51 +6,52 @@ from typing import Any, Protocol, Self
 
 
 class Numbers(list[int]):
-    """Any number of integers as one parameter, in the place of ``MANY``."""
+    """Any number of integers as one parameter, for the placeholder ``MANY``."""
 
 
 class Texts(list[str]):
-    """The same of texts."""
+    """Any number of texts as one parameter, for the placeholder ``MANY``."""
 
 
 MANY = "(SELECT value FROM json_each(?))"
-"""What stands behind ``IN``. So a statement is always the same, and parsed and planned once."""
+"""The placeholder after ``IN``. It keeps a statement the same for any number of values, so that it is
+parsed and planned once."""
 
 SqlValue = str | int | float | bytes | Numbers | Texts | None
 
 
 class StoreError(Exception):
-    """The store cannot be used now; the text says why, for the operator."""
+    """The store cannot be used now. The message is the reason, for the operator."""
 
 
 class NewerSchemaError(StoreError):
-    """A newer program has migrated the store: this one must not touch it (D11)."""
+    """A newer program has migrated the store, so this one must not touch it (D11)."""
 
 
 class OtherKeysError(StoreError):
-    """Other nodes seal with keys that this one does not have: it must not deliver (H11)."""
+    """The store has secrets that this node's keys do not open, so it must not deliver (H11)."""
 
 
 class SqlCursor(Protocol):
-    """What a transaction works with; placeholders are ``?``."""
+    """A cursor of a database; placeholders are ``?``."""
 
     @property
     def rowcount(self) -> int:
-        """The rows that the last statement has changed."""
+        """Number of rows that the last statement changed."""
 
     def execute(self, sql: str, parameters: Sequence[SqlValue] = ..., /) -> Self:
         """Run one statement."""
 
     def executemany(self, sql: str, parameters: Sequence[Sequence[SqlValue]], /) -> Self:
-        """Run one statement for each of the parameter rows."""
+        """Run one statement for each row of parameters."""
 
     def fetchone(self) -> tuple[Any, ...] | None:
-        """The next row of the result."""
+        """Return the next row of the result; None after the last."""
 
     def fetchall(self) -> list[tuple[Any, ...]]:
-        """The rows of the result that are left."""
+        """Return the remaining rows of the result."""
 
 
 def wall_clock() -> int:
-    """This machine's, milliseconds since 1970 UTC."""
+    """Return the time of this machine, milliseconds since 1970 UTC."""
     return time.time_ns() // 1_000_000

@@ -1,6 +1,6 @@
-"""Changes of the hub's rows beside attempts: expiry, and the operator's pause and blocks (H7).
+"""Changes of the hub's rows other than attempts: expiry, and the operator's pause and blocks (H7).
 
-The functions are transactions for ``Database.run``.
+The functions are transactions for ``Store.run``.
 """
 
 from collections.abc import Iterable
@@ -20,13 +20,13 @@ from reviewsd.store.rows import Pair, load, note_end, save
 from reviewsd.store.transactions import SqlCursor
 
 JUMP = 10_000
-"""Milliseconds; a clock that differs by more has been set."""
+"""Milliseconds; a clock that differs by more was set."""
 
 _PAUSED = "hub_paused"
 
 
 def expired(cursor: SqlCursor, now: int) -> AbstractSet[tuple[Pair, int]]:
-    """Return the leases and the requests that have expired, each with its end."""
+    """Return the expired leases and requests, each with its end."""
     cursor.execute(
         "SELECT topic_id, callback, callback_host, lease_expires_at FROM subscription"
         " WHERE lease_expires_at <= ? UNION ALL"
@@ -44,10 +44,10 @@ def end_expired(cursor: SqlCursor, pairs: Iterable[Pair], now: int) -> int:
 
 
 def shorten_waits(cursor: SqlCursor, now: int, claim: int, wait: int) -> None:
-    """Shorten claims and waits that end later than any that is made now: the clock was ahead then.
+    """Shorten claims and waits that were made while the clock was ahead.
 
     Args:
-        cursor: Of a transaction.
+        cursor: The cursor of a transaction.
         now: Milliseconds since 1970 UTC.
         claim: Length of a claim, milliseconds.
         wait: Longest wait before a delivery, milliseconds.
@@ -71,14 +71,14 @@ def shorten_waits(cursor: SqlCursor, now: int, claim: int, wait: int) -> None:
 def change(
     cursor: SqlCursor, pair: Pair, event: Event, now: int, reason: str
 ) -> tuple[Subscription | None, Subscription | None]:
-    """Let an event happen to a pair; returns what was and what is.
+    """Apply an event to a pair; return the states before and after it.
 
     Args:
-        cursor: Of a transaction.
+        cursor: The cursor of a transaction.
         pair: The pair.
-        event: What happens.
+        event: The event.
         now: Milliseconds since 1970 UTC.
-        reason: Noted, should an active subscription end by it.
+        reason: Recorded if the event ends an active subscription.
     """
     before = load(cursor, pair)
     after = step(before, event, now)
@@ -89,13 +89,13 @@ def change(
 
 
 def paused(cursor: SqlCursor) -> bool:
-    """Whether the operator has paused the hub."""
+    """Return whether the operator has paused the hub."""
     cursor.execute("SELECT 1 FROM meta WHERE key = ?", (_PAUSED,))
     return cursor.fetchone() is not None
 
 
 def pause(cursor: SqlCursor, now: int) -> None:
-    """Pause the hub; it stays so through restarts."""
+    """Pause the hub; restarts do not end the pause."""
     cursor.execute(
         "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO NOTHING",
         (_PAUSED, str(now)),
@@ -117,30 +117,30 @@ class BlockRow:
 
 
 def blocks(cursor: SqlCursor) -> list[BlockRow]:
-    """All blocks."""
+    """Return all blocks."""
     cursor.execute("SELECT value, note, created_at FROM block ORDER BY value")
     return [BlockRow(row[0], row[1] or "", row[2]) for row in cursor.fetchall()]
 
 
 def block(cursor: SqlCursor, value: str, note: str, now: int, *, dry_run: bool) -> int:
-    """Block a host or network, and remove what it hits (H7).
+    """Block a host or network, and remove its subscriptions and requests (H7).
 
     Args:
-        cursor: Of a transaction.
-        value: In the normal form of ``domain.blocks``.
-        note: Why.
+        cursor: The cursor of a transaction.
+        value: The host or network, in the normal form of ``domain.blocks``.
+        note: The operator's reason.
         now: Milliseconds since 1970 UTC.
         dry_run: Only count.
 
     Returns:
-        How many subscriptions and requests are removed.
+        The number of removed subscriptions and requests.
     """
-    hit = hits([value])
+    is_hit = hits([value])
     cursor.execute(
         "SELECT topic_id, callback, callback_host FROM subscription"
         " UNION SELECT topic_id, callback, callback_host FROM verification"
     )
-    pairs = [Pair(*row) for row in cursor.fetchall() if hit(row[2])]
+    pairs = [Pair(*row) for row in cursor.fetchall() if is_hit(row[2])]
     if dry_run:
         return len(pairs)
     cursor.execute(
@@ -154,6 +154,6 @@ def block(cursor: SqlCursor, value: str, note: str, now: int, *, dry_run: bool) 
 
 
 def unblock(cursor: SqlCursor, value: str) -> bool:
-    """Take a block back; whether there was one."""
+    """Remove a block; return whether there was one."""
     cursor.execute("DELETE FROM block WHERE value = ?", (value,))
     return cursor.rowcount > 0

@@ -19,7 +19,7 @@ from reviewsd.store.claims import DEADLY, MAX_DEATHS
 from reviewsd.store.deliveries import DeliveryClaim, DeliveryOutcome, EndedSubscription
 from reviewsd.store.intents import Due
 from reviewsd.store.interface import Store
-from reviewsd.store.secrets import SealError, Secrets
+from reviewsd.store.keys import SealError, Secrets
 from reviewsd.websub.content import Content, digests_of, signature_header
 from reviewsd.websub.context import Context
 from reviewsd.websub.outbound.client import CallbackClient, Payload
@@ -96,7 +96,7 @@ class Deliverer:
         now = self.context.now()
         due, next_at = await self.store.run(
             partial(
-                deliveries.due,
+                deliveries.find_due,
                 contents=digests_of(self._contents),
                 now=now,
                 limit=limit,
@@ -112,9 +112,9 @@ class Deliverer:
         now, contents = self.context.now(), self._contents
         claims, ended = await self.store.run(
             partial(
-                deliveries.turn,
-                results=results,
-                wanted=due,
+                deliveries.settle_and_claim,
+                outcomes=results,
+                due=due,
                 contents=digests_of(contents),
                 token=self.context.token(),
                 now=now,

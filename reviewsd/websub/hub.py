@@ -30,7 +30,7 @@ from reviewsd.store import claims, topics, upkeep
 from reviewsd.store.deliveries import DeliveryOutcome, EndedSubscription
 from reviewsd.store.expiry import Expiry
 from reviewsd.store.interface import Store
-from reviewsd.store.secrets import Secrets
+from reviewsd.store.keys import Secrets
 from reviewsd.store.topics import Topic
 from reviewsd.store.transactions import SqlCursor, StoreError
 from reviewsd.websub.content import contents_of, digests_of

@@ -15,7 +15,7 @@ from reviewsd.domain import blocks as block_rules
 from reviewsd.domain.addresses import Addresses
 from reviewsd.store import listing, upkeep
 from reviewsd.store.deliveries import DeliveryOutcome, EndedSubscription
-from reviewsd.store.intents import IntentClaim, Verified
+from reviewsd.store.intents import IntentClaim, VerificationOutcome
 from reviewsd.store.interface import Store
 from reviewsd.store.thread import Purpose
 from reviewsd.store.transactions import SqlCursor, StoreError
@@ -41,7 +41,7 @@ class Operator:
 
     context: Context
     store: Store
-    verification_scheduler: Scheduler[IntentClaim, Verified]
+    verification_scheduler: Scheduler[IntentClaim, VerificationOutcome]
     delivery_scheduler: Scheduler[Delivery, DeliveryOutcome]
     denials: Denials
     addresses: Addresses

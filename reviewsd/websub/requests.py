@@ -18,9 +18,9 @@ from reviewsd.domain.addresses import neighbourhood
 from reviewsd.domain.subscription import Intent
 from reviewsd.http1 import urls
 from reviewsd.store import intents
-from reviewsd.store.intents import Asking
+from reviewsd.store.intents import RequestOutcome
 from reviewsd.store.interface import Store
-from reviewsd.store.secrets import Secrets
+from reviewsd.store.keys import Secrets
 from reviewsd.store.thread import Purpose
 from reviewsd.websub.context import Context
 from reviewsd.websub.form import HubRequest, HubRequestError, parse_request
@@ -35,11 +35,11 @@ NEIGHBORHOOD = 4
 
 PER_CLIENT = "requests-per-minute"
 _LIMITS = {
-    Asking.CROWDED_HOST: "requests-per-minute-and-host",
-    Asking.BACKING_OFF: "backoff",
-    Asking.TOO_MANY: "active",
-    Asking.TOO_MANY_FOR_HOST: "active-per-host",
-    Asking.TOO_MANY_PENDING: "pending",
+    RequestOutcome.CROWDED_HOST: "requests-per-minute-and-host",
+    RequestOutcome.BACKING_OFF: "backoff",
+    RequestOutcome.TOO_MANY: "active",
+    RequestOutcome.TOO_MANY_FOR_HOST: "active-per-host",
+    RequestOutcome.TOO_MANY_PENDING: "pending",
 }
 LIMITS = (PER_CLIENT, *_LIMITS.values())
 """Labels of ``ratelimited_total`` (O9)."""
@@ -135,7 +135,7 @@ class HubRequests:
                 self.context.counters.count("callback_refused_total", error.refusal.value)
             return HubResponse(status=error.status, text=error.text)
         if self.operator.is_blocked(request.callback.host):
-            return HubResponse(status=403, text=Asking.BLOCKED.value)
+            return HubResponse(status=403, text=RequestOutcome.BLOCKED.value)
         if self.operator.paused:
             return _try_later(503, "the hub is paused by its operator", PAUSED_SECONDS)
         return await self._store_intent(request, client)
@@ -147,10 +147,10 @@ class HubRequests:
         backoff = self.backoffs.seconds_left(host, now)
         result = await self.store.run(
             partial(
-                intents.ask,
+                intents.record_request,
                 path=request.topic,
                 callback=(request.callback.url, host),
-                requested=self._intent(request, client),
+                request=self._intent(request, client),
                 caps=self.config.hub.limits,
                 backing_off=backoff > 0,
                 crowded=host_wait > 0,
@@ -159,7 +159,7 @@ class HubRequests:
         )
         if result in _LIMITS:
             self.context.counters.count("ratelimited_total", _LIMITS[result])
-        if result is Asking.ACCEPTED:
+        if result is RequestOutcome.ACCEPTED:
             self._log.info(
                 "{mode} of {topic} requested with a callback at {callback_host}",
                 mode=request.mode.value,
@@ -169,13 +169,13 @@ class HubRequests:
                 type="subscribe",
             )
             self.accepted()
-        if result in {Asking.ACCEPTED, Asking.NOTHING_TO_END}:
+        if result in {RequestOutcome.ACCEPTED, RequestOutcome.NOTHING_TO_END}:
             return _ACCEPTED  # the same whether or not the callback is subscribed (E14)
-        if result is Asking.BLOCKED:
+        if result is RequestOutcome.BLOCKED:
             return HubResponse(status=403, text=result.value)
-        if result is Asking.NO_TOPIC:
+        if result is RequestOutcome.NO_TOPIC:
             return _try_later(503, result.value, STARTING_SECONDS)
-        waits = {Asking.CROWDED_HOST: host_wait, Asking.BACKING_OFF: backoff}
+        waits = {RequestOutcome.CROWDED_HOST: host_wait, RequestOutcome.BACKING_OFF: backoff}
         return _try_later(429, result.value, waits.get(result, FULL_SECONDS))
 
     def _intent(self, request: HubRequest, client: str) -> Intent:

@@ -13,7 +13,7 @@ from reviewsd.domain.callback import stored
 from reviewsd.domain.subscription import Confirmed, Intent, Mode, NotConfirmed, Unreachable
 from reviewsd.store import intents
 from reviewsd.store.claims import DEADLY, MAX_DEATHS
-from reviewsd.store.intents import Due, IntentClaim, Verified
+from reviewsd.store.intents import Due, IntentClaim, VerificationOutcome
 from reviewsd.store.interface import Store
 from reviewsd.websub.context import Context
 from reviewsd.websub.outbound.client import CallbackClient, Payload
@@ -52,20 +52,20 @@ class Verifier:
         """Return intents that are due, and the seconds until the next one is."""
         now = self.context.now()
         due, next_at = await self.store.run(
-            partial(intents.due, now=now, limit=limit, without=excluded_hosts)
+            partial(intents.find_due, now=now, limit=limit, without=excluded_hosts)
         )
         return due, None if next_at is None else (next_at - now) / 1000
 
     async def settle_and_claim(
-        self, results: Sequence[Verified], due: Sequence[Due]
+        self, results: Sequence[VerificationOutcome], due: Sequence[Due]
     ) -> Sequence[IntentClaim]:
         """Store results and claim intents."""
         now = self.context.now()
         claims = await self.store.run(
             partial(
-                intents.turn,
-                results=results,
-                wanted=due,
+                intents.settle_and_claim,
+                outcomes=results,
+                due=due,
                 token=self.context.token(),
                 now=now,
                 claim_until=now + CLAIM_MILLISECONDS,
@@ -75,7 +75,7 @@ class Verifier:
             self.confirmed()
         return claims
 
-    async def run(self, claim: IntentClaim, slot: Slot) -> Verified:
+    async def run(self, claim: IntentClaim, slot: Slot) -> VerificationOutcome:
         """Send the challenge and judge the response (H12)."""
         if claim.deaths >= MAX_DEATHS:
             return self._conclude(claim, NotConfirmed(), DEADLY)
@@ -97,9 +97,9 @@ class Verifier:
             return self._conclude(claim, NotConfirmed(), result, slot.address)
         return self._conclude(claim, Confirmed(), "confirmed", slot.address)
 
-    def release(self, claim: IntentClaim) -> Verified:
+    def release(self, claim: IntentClaim) -> VerificationOutcome:
         """Return the result of a claim that was not attempted."""
-        return Verified(claim, None)
+        return VerificationOutcome(claim, None)
 
     def _conclude(
         self,
@@ -107,7 +107,7 @@ class Verifier:
         event: Confirmed | NotConfirmed | Unreachable,
         result: str,
         address: str | None = None,
-    ) -> Verified:
+    ) -> VerificationOutcome:
         """Count and log a result; a failure in an opened network harms no third party (H3)."""
         if isinstance(event, Confirmed):
             self.backoffs.record_success(claim.host)
@@ -121,7 +121,7 @@ class Verifier:
             result=result,
             type="verify",
         )
-        return Verified(claim, event)
+        return VerificationOutcome(claim, event)
 
 
 def _difference(body: bytes, challenge: bytes) -> str:

@@ -30,8 +30,8 @@ from reviewsd.http1 import urls
 from reviewsd.http1.representation import Representation
 from reviewsd.snapshot.snapshots import Snapshot
 from reviewsd.store import sqlite  # noqa: F401  registers the adapter of lists at sqlite3
+from reviewsd.store.keys import Secrets
 from reviewsd.store.schema import MIGRATIONS
-from reviewsd.store.secrets import Secrets
 from reviewsd.store.thread import Purpose
 from reviewsd.store.transactions import SqlCursor, StoreError
 from reviewsd.websub.context import Context

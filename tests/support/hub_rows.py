@@ -8,7 +8,7 @@ from reviewsd.config.schema import HubLimitsConfig
 from reviewsd.domain.subscription import Confirmed, Intent, Mode
 from reviewsd.store import deliveries, intents, topics
 from reviewsd.store.deliveries import DeliveryClaim, DeliveryOutcome, EndedSubscription
-from reviewsd.store.intents import Asking, Due, IntentClaim, Verified
+from reviewsd.store.intents import Due, IntentClaim, RequestOutcome, VerificationOutcome
 from reviewsd.store.rows import Pair
 from reviewsd.store.transactions import SqlCursor
 from tests.support.hub import CALLBACK, FEED, JSON_FEED, REVIEWS, START, connect, transact
@@ -50,40 +50,48 @@ class Rows:
     def sql(self, query: str) -> list[tuple[Any, ...]]:
         return self.connection.execute(query).fetchall()
 
-    def ask(self, number: int = 0, **change: Any) -> Asking:  # noqa: ANN401
+    def ask(self, number: int = 0, **change: Any) -> RequestOutcome:  # noqa: ANN401
         host = f"s{number}.example.org" if number else HOST
         callback = (f"https://{host}/cb" if number else CALLBACK, host)
         request = replace(ASKED, **{"challenge": f"c{number}", **change})
         return self.run(
-            lambda cursor: intents.ask(cursor, FEED, callback, request, CAPS, backing_off=False)
+            lambda cursor: intents.record_request(
+                cursor, FEED, callback, request, CAPS, backing_off=False
+            )
         )
 
     def verifiable(self, now: int = START, without: tuple[str, ...] = ()) -> list[Due]:
-        return list(self.run(lambda cursor: intents.due(cursor, now, 100, without))[0])
+        return list(self.run(lambda cursor: intents.find_due(cursor, now, 100, without))[0])
 
     def verify(
-        self, now: int = START, results: tuple[Verified, ...] = (), token: str = "t"
+        self, now: int = START, results: tuple[VerificationOutcome, ...] = (), token: str = "t"
     ) -> list[IntentClaim]:
         due = self.verifiable(now)
-        return self.run(lambda cursor: intents.turn(cursor, results, due, token, now, now + CLAIM))
+        return self.run(
+            lambda cursor: intents.settle_and_claim(cursor, results, due, token, now, now + CLAIM)
+        )
 
     def subscribe(self, count: int = 1) -> None:
         for number in range(count):
             self.ask(number)
-        done = tuple(Verified(claim, Confirmed()) for claim in self.verify())
+        done = tuple(VerificationOutcome(claim, Confirmed()) for claim in self.verify())
         self.verify(results=done)
 
     def owed(
         self, now: int = START, contents: dict[str, str] = NEW, without: tuple[str, ...] = ()
     ) -> list[Due]:
-        return list(self.run(lambda cursor: deliveries.due(cursor, contents, now, 100, without))[0])
+        return list(
+            self.run(lambda cursor: deliveries.find_due(cursor, contents, now, 100, without))[0]
+        )
 
     def deliver(
         self, now: int = START, results: tuple[DeliveryOutcome, ...] = (), token: str = "t"
     ) -> tuple[list[DeliveryClaim], list[EndedSubscription]]:
         due = self.owed(now)
         return self.run(
-            lambda cursor: deliveries.turn(cursor, results, due, NEW, token, now, now + CLAIM)
+            lambda cursor: deliveries.settle_and_claim(
+                cursor, results, due, NEW, token, now, now + CLAIM
+            )
         )
 
     def bump(self) -> None:

@@ -5,12 +5,12 @@ from collections.abc import Callable, Sequence
 from msgspec.structs import replace
 from twisted.internet.defer import Deferred, succeed
 
-from reviewsd.admin.reload import Reloaded, Reloading
+from reviewsd.admin.reload import Reloading
 from reviewsd.api.hub import Block, HubState, Listing, PendingIntent, TopicState
 from reviewsd.api.jobs import ConfigChanges, Guard, PushResult, Step
 from reviewsd.api.times import instant
 from reviewsd.publish.compile_process import StepObserver
-from reviewsd.publish.publisher import Publisher
+from reviewsd.publish.publisher import Publisher, Report
 from reviewsd.websub.operator import Operator
 
 AT = 1_760_000_000.0
@@ -189,6 +189,5 @@ class DataReloading(Reloading):
 
     async def reload(
         self, *, lifted: frozenset[Guard] = frozenset(), progress: StepObserver | None = None
-    ) -> Reloaded:
-        report = await self._publisher.reload(lifted=lifted, progress=progress)
-        return Reloaded(report, self.changes)
+    ) -> Report:
+        return await self._publisher.reload(lifted=lifted, progress=progress)

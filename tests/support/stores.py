@@ -8,6 +8,7 @@ from typing import Any, cast
 from twisted.internet import reactor
 from twisted.internet.base import ReactorBase
 
+from reviewsd.store.interface import Store
 from reviewsd.store.sqlite import Database
 from reviewsd.store.transactions import SqlCursor
 
@@ -16,7 +17,7 @@ threads = cast("ReactorBase", reactor)
 
 @asynccontextmanager
 async def opened(path: Path) -> AsyncIterator[Database]:
-    """A Database, closed at the end."""
+    """Open a Database, and close it at the end."""
     database = Database(path, threads)
     try:
         await database.open()
@@ -25,13 +26,13 @@ async def opened(path: Path) -> AsyncIterator[Database]:
         await database.close()
 
 
-async def rows(database: Database, sql: str) -> list[tuple[Any, ...]]:
-    """What a query finds."""
-    return await database.run(lambda cursor: cursor.execute(sql).fetchall())
+async def rows(store: Store, sql: str) -> list[tuple[Any, ...]]:
+    """Return the rows of a query."""
+    return await store.run(lambda cursor: cursor.execute(sql).fetchall())
 
 
 def blocking(*values: str) -> Callable[[SqlCursor], None]:
-    """A transaction that writes the simplest rows there are."""
+    """Return a transaction that inserts blocks."""
     rows = [(value,) for value in values]
 
     def work(cursor: SqlCursor) -> None:
@@ -41,5 +42,5 @@ def blocking(*values: str) -> Callable[[SqlCursor], None]:
 
 
 def names(directory: Path) -> list[str]:
-    """What is in a directory."""
-    return sorted(each.name for each in directory.iterdir())
+    """Return the names of the entries of a directory."""
+    return sorted(path.name for path in directory.iterdir())

@@ -13,7 +13,7 @@ from hashlib import sha256
 from typing import Any
 
 from reviewsd.store.claims import MAX_DEATHS
-from reviewsd.store.secrets import Secrets
+from reviewsd.store.keys import Secrets
 from reviewsd.websub.outbound.errors import NetworkFullError
 from tests.support.hub import BASE_URL, MEDIA_TYPES, Answer, Exchange, Outcome, Time
 

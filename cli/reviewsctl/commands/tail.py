@@ -8,7 +8,7 @@ from reviewsctl.daemon.session import Json, Session
 from reviewsctl.terminal.output import EXIT_INTERRUPTED
 
 if TYPE_CHECKING:
-    from reviewsd.api.jobs import Happening
+    from reviewsd.api.jobs import EventLine
 
 EPILOG = """\b
     Examples:
@@ -35,7 +35,7 @@ def tail(ctx: typer.Context, *, as_json: Json = False) -> None:
         raise typer.Exit(EXIT_INTERRUPTED) from None
 
 
-def _line(event: "Happening") -> str:
+def _line(event: "EventLine") -> str:
     from reviewsctl.terminal.escaping import printable  # see main
 
     match event.type:

@@ -14,7 +14,7 @@ from msgspec import Raw
 from reviewsctl.daemon.errors import UnexpectedAnswer, Unreachable
 from reviewsctl.daemon.transport import Answer, Peer, Transport, decode
 from reviewsd.api.hub import Blocked, BlockList, HubStatus, Listing, ListingPage
-from reviewsd.api.jobs import Happening, JobLine, PushResult, ReloadResult, Step
+from reviewsd.api.jobs import EventLine, JobLine, PushResult, ReloadResult, Step
 from reviewsd.api.status import BackupContents, Pong, Status
 
 ANSWER_SECONDS = 10.0  # most is answered from memory, the rest by one query
@@ -60,10 +60,10 @@ class Client:
         """How much there is of everything, in Prometheus's text format."""
         return self._ask("GET", "/v1/metrics").decode(errors="replace")
 
-    def events(self) -> Iterator[Answer[Happening]]:
+    def events(self) -> Iterator[Answer[EventLine]]:
         """What happens from now on, for as long as the daemon lives."""
         for line in self._transport.lines("GET", "/v1/events", None):
-            yield decode(line, Happening)
+            yield decode(line, EventLine)
         raise Unreachable("it has ended", "See whether it starts again: systemctl status reviewsd")
 
     def backup(self, write: Callable[[bytes], object]) -> BackupContents:

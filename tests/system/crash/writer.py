@@ -101,7 +101,7 @@ class Hub:
         )
         caps = HubLimitsConfig(active=100, active_per_host=100, pending=100, pending_per_client=100)
         callback = (f"https://subscriber.com/{number}?{'x' * 500}", "subscriber.com")
-        intents.ask(cursor, TOPICS[number % 3], callback, asked, caps, backing_off=False)
+        intents.record_request(cursor, TOPICS[number % 3], callback, asked, caps, backing_off=False)
 
     def _sweep(self, cursor: SqlCursor) -> None:
         pairs = {pair for pair, _ in upkeep.expired(cursor, self.now)}
@@ -110,27 +110,27 @@ class Hub:
     def _turn_verifications(self, token: str | None, cursor: SqlCursor) -> None:
         """Claim what is due; without a token, write what came of the claimed."""
         if token is not None:
-            wanted, _ = intents.due(cursor, self.now, 10, ())
+            wanted, _ = intents.find_due(cursor, self.now, 10, ())
             until = self.now + 90_000
-            self._verifying = intents.turn(cursor, (), wanted, token, self.now, until)
+            self._verifying = intents.settle_and_claim(cursor, (), wanted, token, self.now, until)
             return
         results = [
-            intents.Verified(claim, Unreachable() if claim.id % 5 == 4 else Confirmed())
+            intents.VerificationOutcome(claim, Unreachable() if claim.id % 5 == 4 else Confirmed())
             for claim in self._verifying
         ]
-        intents.turn(cursor, results, (), "", self.now, 0)
+        intents.settle_and_claim(cursor, results, (), "", self.now, 0)
 
     def _turn_deliveries(self, token: str | None, cursor: SqlCursor) -> None:
         contents = self._contents()
         if token is not None:
-            wanted, _ = deliveries.due(cursor, contents, self.now, 10, ())
+            wanted, _ = deliveries.find_due(cursor, contents, self.now, 10, ())
             until = self.now + 90_000
-            self._delivering, _ = deliveries.turn(
+            self._delivering, _ = deliveries.settle_and_claim(
                 cursor, (), wanted, contents, token, self.now, until
             )
             return
         results = [_outcome(claim) for claim in self._delivering]
-        deliveries.turn(cursor, results, (), contents, "", self.now, 0)
+        deliveries.settle_and_claim(cursor, results, (), contents, "", self.now, 0)
 
 
 def _outcome(claim: deliveries.DeliveryClaim) -> deliveries.DeliveryOutcome:

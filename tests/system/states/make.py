@@ -12,7 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from reviewsd.store import keys, secrets
+from reviewsd.store import keys
 from tests.support.daemon import BASE_URL, Daemon, until
 from tests.support.subscriber import Subscriber, ask, hub, settings, until_open
 
@@ -69,7 +69,7 @@ def anonymous(entry: tarfile.TarInfo) -> tarfile.TarInfo:
 
 def move(state: Path, before: str, after: str) -> None:
     """Have the callbacks listen on another port: a secret is sealed together with its callback."""
-    sealing = secrets.Secrets(keys.HUB_KEYS.load(state, {}))
+    sealing = keys.Secrets(keys.HUB_KEYS.load(state, {}))
     with closing(sqlite3.connect(state / "state.sqlite")) as connection, connection:
         rows = connection.execute(
             "SELECT s.id, s.callback, s.secret_sealed, t.path"

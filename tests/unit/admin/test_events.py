@@ -67,7 +67,7 @@ async def office() -> AsyncIterator[Office]:
 
 
 def read(connection: socket.socket) -> list[dict[str, object]]:
-    """Everything until the end, in a thread."""
+    """Read all events until the end, in a thread."""
     with connection:
         received = b""
         while piece := connection.recv(65_536):
@@ -77,7 +77,7 @@ def read(connection: socket.socket) -> list[dict[str, object]]:
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_events_come_in_their_order_and_end_with_the_daemon(office: Office) -> None:
+async def test_events_are_sent_in_order_until_the_daemon_stops(office: Office) -> None:
     reading = deferToThread(read, await office.listener())
     for number in range(100):
         office.source.tell(number)
@@ -89,23 +89,23 @@ async def test_events_come_in_their_order_and_end_with_the_daemon(office: Office
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_slow_listener_loses_the_oldest_and_is_told_how_many(office: Office) -> None:
-    """What waits for it is bounded; who reads all along misses nothing by it."""
+async def test_slow_listener_loses_the_oldest_events_and_gets_their_number(office: Office) -> None:
+    """The queue of a listener is bounded."""
     slow = await office.listener()
     for number in range(MANY):
         office.source.tell(number)
     office.routes.stop()
     events = (await deferToThread(read, slow))[1:]
-    (lost,) = [event for event in events if event["type"] == "lost"]
-    place = events.index(lost)
+    (gap,) = [event for event in events if event["type"] == "lost"]
+    place = events.index(gap)
     numbers = [event["number"] for event in events if event["type"] == "load"]
-    assert MANY == len(numbers) + cast("int", lost["lost"])
+    assert MANY == len(numbers) + cast("int", gap["lost"])
     assert list(range(place)) == numbers[:place]
     assert list(range(MANY - MAX_WAITING, MANY)) == numbers[place:]
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_who_has_left_is_forgotten(office: Office) -> None:
+async def test_listener_that_disconnects_is_removed(office: Office) -> None:
     (await office.listener()).close()
     while office.source.listeners:
         await deferLater(cast("IReactorTime", reactor), 0.01)

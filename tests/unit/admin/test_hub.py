@@ -36,7 +36,7 @@ from tests.support.operator import ACTIVE, MemoryOperator
 from tests.support.publishing import Directories
 
 BASE = "https://a.example"
-WHO = f"asked for by pid {os.getpid()}, uid {os.getuid()}, gid {os.getgid()}"
+PEER = f"asked for by pid {os.getpid()}, uid {os.getuid()}, gid {os.getgid()}"
 
 
 class Desk:
@@ -75,11 +75,11 @@ async def desk() -> AsyncIterator[Desk]:
         await maybeDeferred(desk.port.stopListening)
 
 
-# -- reading
+# -- reads
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_subscription_is_told_with_its_times_and_without_a_secret(desk: Desk) -> None:
+async def test_subscription_has_its_times_and_no_secret(desk: Desk) -> None:
     answer = await desk.ask("GET", "/v1/subscriptions/12")
     assert 200 == answer.status
     check_headers(answer)
@@ -110,11 +110,11 @@ async def test_a_subscription_is_told_with_its_times_and_without_a_secret(desk: 
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_request_that_is_not_confirmed_is_told_with_who_asked(desk: Desk) -> None:
-    """H6"""
-    found = (await desk.ask("GET", "/v1/subscriptions/p7")).json()
-    assert (None, "192.0.2.7/32") == (found["verified_at"], found["pending"]["requester"])
-    assert "2025-10-09T09:03:20Z" == found["pending"]["expires_at"]
+async def test_pending_request_has_its_requester(desk: Desk) -> None:
+    """The operator sees the client network (H6)."""
+    entry = (await desk.ask("GET", "/v1/subscriptions/p7")).json()
+    assert (None, "192.0.2.7/32") == (entry["verified_at"], entry["pending"]["requester"])
+    assert "2025-10-09T09:03:20Z" == entry["pending"]["expires_at"]
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
@@ -133,26 +133,26 @@ async def test_a_request_that_is_not_confirmed_is_told_with_who_asked(desk: Desk
         ("?after=12", ["p7"]),
     ],
 )
-async def test_a_list_has_what_passes_its_filters(desk: Desk, query: str, ids: list[str]) -> None:
+async def test_list_is_filtered_by_its_parameters(desk: Desk, query: str, ids: list[str]) -> None:
     page = (await desk.ask("GET", f"/v1/subscriptions{query}")).json()
-    assert ids == [each["id"] for each in page["subscriptions"]]
+    assert ids == [entry["id"] for entry in page["subscriptions"]]
     assert None is page["next"]
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_list_is_paged(desk: Desk) -> None:
-    desk.operator.subscriptions = [replace(ACTIVE, id=str(each)) for each in range(1, 2501)]
-    seen: list[str] = []
+async def test_list_is_paged(desk: Desk) -> None:
+    desk.operator.subscriptions = [replace(ACTIVE, id=str(number)) for number in range(1, 2501)]
+    ids: list[str] = []
     query, sizes = "", []
     while True:
         page = (await desk.ask("GET", f"/v1/subscriptions{query}")).json()
         sizes.append(len(page["subscriptions"]))
-        seen += [each["id"] for each in page["subscriptions"]]
+        ids += [entry["id"] for entry in page["subscriptions"]]
         if page["next"] is None:
             break
         query = f"?after={page['next']}"
     assert [1000, 1000, 500] == sizes
-    assert [each.id for each in desk.operator.subscriptions] == seen
+    assert [entry.id for entry in desk.operator.subscriptions] == ids
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
@@ -175,7 +175,7 @@ async def test_a_list_is_paged(desk: Desk) -> None:
         ("DELETE /v1/blocks?value=1.2.3.4/99", "value: expected a host name"),
     ],
 )
-async def test_a_wrong_parameter_is_named_with_what_it_may_be(
+async def test_invalid_parameter_is_named_with_its_valid_values(
     desk: Desk, target: str, says: str
 ) -> None:
     with capturedLogs() as events:
@@ -203,7 +203,7 @@ async def test_a_wrong_parameter_is_named_with_what_it_may_be(
         ("GET /v1/pushes", "no such operation"),
     ],
 )
-async def test_what_is_not_there_is_404_and_says_what_is(
+async def test_missing_resource_is_404_with_the_existing_ones(
     desk: Desk, target: str, says: str
 ) -> None:
     answer = await desk.ask(*target.split(" ", 1))
@@ -223,7 +223,7 @@ async def test_what_is_not_there_is_404_and_says_what_is(
         ("PUT /v1/blocks", "DELETE, GET, HEAD, POST"),
     ],
 )
-async def test_other_methods_are_a_problem(desk: Desk, target: str, allow: str) -> None:
+async def test_other_method_is_405_with_allow(desk: Desk, target: str, allow: str) -> None:
     answer = await desk.ask(*target.split(" ", 1))
     check_problem(answer, 405)
     assert allow == answer.headers["Allow"]
@@ -231,15 +231,15 @@ async def test_other_methods_are_a_problem(desk: Desk, target: str, allow: str) 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize("target", ["GET /v1/subscriptions", "POST /v1/push", "POST /v1/hub/pause"])
-async def test_a_browser_is_refused_here_too(desk: Desk, target: str) -> None:
-    """A2"""
+async def test_request_of_a_browser_is_refused(desk: Desk, target: str) -> None:
+    """A page in the operator's browser must not change the hub (A2)."""
     method, path = target.split()
     check_problem(await ask(desk.path, method, path, {"Origin": "https://evil.example"}), 403)
     assert [] == desk.operator.done
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_the_hub_is_told_with_its_topics(desk: Desk) -> None:
+async def test_state_of_the_hub_has_its_topics(desk: Desk) -> None:
     topic = {
         "path": "/feed.xml",
         "version": 12,
@@ -312,21 +312,21 @@ async def test_the_hub_is_told_with_its_topics(desk: Desk) -> None:
         ),
     ],
 )
-async def test_a_change_is_done_and_leaves_its_audit_line(
+async def test_change_is_made_and_logged_with_its_peer(
     desk: Desk, target: str, answer: object, done: tuple[object, ...], audit: str
 ) -> None:
-    """A1: who asked, by the kernel's word; what, without a callback's path."""
+    """The kernel names the peer; the path of a callback is not logged (A1)."""
     with capturedLogs() as events:
         got = await desk.ask(*target.split(" ", 1))
     assert (200 if answer != {"type": "accepted"} else 202) == got.status
     check_headers(got)
     assert answer == got.json()
     assert [done] == desk.operator.done
-    assert [f"{audit} {WHO}"] == told(events)
+    assert [f"{audit} {PEER}"] == told(events)
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_dry_run_only_counts(desk: Desk) -> None:
+async def test_dry_run_only_counts(desk: Desk) -> None:
     with capturedLogs() as events:
         answer = await desk.ask("POST", "/v1/blocks?value=X.Example.&dry_run=true")
     assert {"value": "x.example", "dry_run": True, "removed": 3} == answer.json()
@@ -335,7 +335,7 @@ async def test_a_dry_run_only_counts(desk: Desk) -> None:
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_what_is_blocked_is_listed_until_it_is_let_in(desk: Desk) -> None:
+async def test_block_is_listed_until_it_is_removed(desk: Desk) -> None:
     await desk.ask("POST", "/v1/blocks?value=x.example&note=why")
     block = {"value": "x.example", "note": "why", "created_at": "2025-10-09T08:53:20Z"}
     assert {"blocks": [block]} == (await desk.ask("GET", "/v1/blocks")).json()
@@ -347,7 +347,7 @@ async def test_what_is_blocked_is_listed_until_it_is_let_in(desk: Desk) -> None:
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_push_is_a_line_for_each_step_and_one_for_the_result(desk: Desk) -> None:
+async def test_push_is_a_line_for_each_step_and_one_for_the_result(desk: Desk) -> None:
     answer = await desk.ask("POST", "/v1/push")
     assert (200, "application/x-ndjson") == (answer.status, answer.headers["Content-Type"])
     check_headers(answer)
@@ -363,7 +363,7 @@ async def test_a_push_is_a_line_for_each_step_and_one_for_the_result(desk: Desk)
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize("query", ["", "?wait=false"])
-async def test_a_push_while_the_hub_is_paused_says_to_resume_first(desk: Desk, query: str) -> None:
+async def test_push_of_a_paused_hub_is_a_problem_with_the_remedy(desk: Desk, query: str) -> None:
     desk.operator.now = replace(desk.operator.now, paused=True)
     answer = await desk.ask("POST", f"/v1/push{query}")
     check_problem(answer, 409)
@@ -372,8 +372,8 @@ async def test_a_push_while_the_hub_is_paused_says_to_resume_first(desk: Desk, q
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_nothing_is_pushed_to_a_callback_that_has_not_confirmed(desk: Desk) -> None:
-    """I2"""
+async def test_push_to_an_unconfirmed_callback_is_refused(desk: Desk) -> None:
+    """Nothing is sent before the verification (I2)."""
     check_problem(await desk.ask("POST", "/v1/push?id=p7"), 409)
     assert [] == desk.operator.done
 
@@ -387,10 +387,10 @@ async def test_nothing_is_pushed_to_a_callback_that_has_not_confirmed(desk: Desk
         ("POST /v1/subscriptions/12/remove", ("remove", "12", "")),
     ],
 )
-async def test_a_client_that_leaves_cancels_nothing(
+async def test_change_continues_when_its_client_leaves(
     desk: Desk, target: str, done: tuple[object, ...]
 ) -> None:
-    """A3: and nobody complains."""
+    """Nothing is logged as an error (A3)."""
     gate: Deferred[None] = Deferred()
     desk.operator.gate = gate
     with capturedLogs() as events:
@@ -399,11 +399,11 @@ async def test_a_client_that_leaves_cancels_nothing(
         gate.callback(None)
     assert [done] == desk.operator.done
     (audit,) = told(events)
-    assert audit.endswith(WHO)
+    assert audit.endswith(PEER)
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_what_fails_after_its_client_has_left_is_in_the_log(desk: Desk) -> None:
+async def test_failure_after_the_client_has_left_is_logged(desk: Desk) -> None:
     gate: Deferred[None] = Deferred()
     desk.operator.gate = gate
     with capturedLogs() as events:
@@ -416,12 +416,12 @@ async def _ask_and_leave(desk: Desk, target: str) -> None:
     client = socket.socket(socket.AF_UNIX)
     await deferToThread(client.connect, str(desk.path))
     client.sendall(f"{target} HTTP/1.1\r\nHost: reviewsd\r\n\r\n".encode())
-    await desk.ask("GET", "/v1/ping")  # by now the order has arrived
+    await desk.ask("GET", "/v1/ping")  # the request has arrived
     client.close()
-    await desk.ask("GET", "/v1/ping")  # by now the daemon knows that it has left
+    await desk.ask("GET", "/v1/ping")  # the daemon has seen the disconnect
 
 
-# -- when the store does not work
+# -- failing store
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
@@ -440,7 +440,7 @@ async def _ask_and_leave(desk: Desk, target: str) -> None:
         "DELETE /v1/blocks?value=x.example",
     ],
 )
-async def test_without_the_store_an_order_is_503_with_the_reason(desk: Desk, target: str) -> None:
+async def test_change_with_a_failing_store_is_503_with_the_reason(desk: Desk, target: str) -> None:
     desk.operator.fault = StoreError("the disk is full")
     answer = await desk.ask(*target.split(" ", 1))
     check_problem(answer, 503)
@@ -448,7 +448,7 @@ async def test_without_the_store_an_order_is_503_with_the_reason(desk: Desk, tar
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_push_that_the_store_breaks_off_has_no_result(desk: Desk) -> None:
+async def test_push_that_fails_in_the_store_has_no_result(desk: Desk) -> None:
     gate: Deferred[None] = Deferred()
     desk.operator.gate = gate
     gate.errback(StoreError("the disk is full"))
@@ -460,8 +460,8 @@ async def test_a_push_that_the_store_breaks_off_has_no_result(desk: Desk) -> Non
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_the_state_is_told_without_the_store(desk: Desk) -> None:
-    """D9: what is served has nothing to do with it."""
+async def test_state_is_available_with_a_failing_store(desk: Desk) -> None:
+    """Reads do not depend on the store (D9)."""
     await desk.publisher.reload()
     desk.operator.fault = StoreError("the disk is full")
     desk.operator.now = replace(desk.operator.now, store="the disk is full")

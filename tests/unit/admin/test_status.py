@@ -86,7 +86,7 @@ async def office() -> AsyncIterator[Office]:
         await maybeDeferred(office.port.stopListening)
 
 
-# -- who is turned away
+# -- refused requests
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
@@ -105,10 +105,10 @@ async def office() -> AsyncIterator[Office]:
     ],
 )
 @pytest.mark.parametrize("request_line", ["GET /v1/status", "POST /v1/reload", "GET /nowhere"])
-async def test_what_a_browser_would_send_is_refused(
+async def test_request_of_a_browser_is_refused(
     office: Office, headers: Mapping[str, str], request_line: str
 ) -> None:
-    """A2: a page in the operator's browser must not reload, nor learn what there is."""
+    """A page in the operator's browser must neither reload nor read (A2)."""
     method, path = request_line.split()
     answer = await office.ask(method, path, headers)
     if answer.headers["Reviewsd-Api"] is None:  # Twisted itself refuses two Hosts
@@ -122,7 +122,7 @@ async def test_what_a_browser_would_send_is_refused(
 @pytest.mark.parametrize(
     "path", ["/", "/v1", "/v1/", "/v1/statu", "/v1/status/", "/v2/status", "/v1/%ff"]
 )
-async def test_other_paths_are_a_problem(office: Office, path: str) -> None:
+async def test_other_path_is_404(office: Office, path: str) -> None:
     with capturedLogs() as events:
         check_problem(await office.ask("GET", path), 404)
     assert [] == told(events)
@@ -138,7 +138,7 @@ async def test_other_paths_are_a_problem(office: Office, path: str) -> None:
         ("BREW", "/v1/reload", "POST"),
     ],
 )
-async def test_other_methods_are_a_problem(
+async def test_other_method_is_405_with_allow(
     office: Office, method: str, path: str, allow: str
 ) -> None:
     answer = await office.ask(method, path)
@@ -151,10 +151,10 @@ async def test_other_methods_are_a_problem(
     "framing", [{}, {"Transfer-Encoding": "chunked"}], ids=["length", "chunks"]
 )
 @pytest.mark.parametrize("media_type", ["application/x-www-form-urlencoded", "application/json"])
-async def test_a_body_is_refused_and_not_read(
+async def test_request_with_a_body_is_refused(
     office: Office, framing: Mapping[str, str], media_type: str
 ) -> None:
-    """Its parameters would count; and a large form would hold up everybody."""
+    """Twisted would parse a form as parameters, and a large one would block the reactor."""
     body = b"force=true&" * 1_000
     length = framing or {"Content-Length": str(len(body))}
     answer = await office.ask("POST", "/v1/reload", {"Content-Type": media_type, **length}, body)
@@ -177,7 +177,7 @@ async def test_failure_of_a_route_is_a_problem_and_logged(
     assert ["answering b'/v1/status' failed"] == told(events)
 
 
-# -- reading
+# -- reads
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
@@ -189,7 +189,7 @@ async def test_ping(office: Office) -> None:
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize(
-    ("asked", "answers"),
+    ("head", "answers"),
     [
         ("GET /v1/ping HTTP/1.1\r\nHost: reviewsd\r\n\r\n", 1),
         (2 * "GET /v1/ping HTTP/1.1\r\nHost: reviewsd\r\n\r\n", 2),
@@ -199,20 +199,20 @@ async def test_ping(office: Office) -> None:
         ("", 0),
     ],
 )
-async def test_who_says_no_more_is_answered_and_the_connection_ends(
-    office: Office, asked: str, answers: int
+async def test_client_that_half_closes_is_answered_and_disconnected(
+    office: Office, head: str, answers: int
 ) -> None:
-    """As nc and socat do (RFC 9112 9.6)."""
-    answer = (await deferToThread(half_closed, office.path, asked.encode())).decode()
+    """nc and socat half-close after the request (RFC 9112 9.6)."""
+    answer = (await deferToThread(half_closed, office.path, head.encode())).decode()
     assert answers == answer.count("HTTP/1.1 200 OK")
 
 
-def half_closed(path: Path, asked: bytes) -> bytes:
-    """Ask, close the half from here, and read to the end."""
+def half_closed(path: Path, head: bytes) -> bytes:
+    """Send a request, half-close, and read to the end."""
     with socket.socket(socket.AF_UNIX) as client:
         client.settimeout(30)
         client.connect(str(path))
-        client.sendall(asked)
+        client.sendall(head)
         client.shutdown(socket.SHUT_WR)
         return b"".join(iter(lambda: client.recv(65_536), b""))
 
@@ -265,7 +265,7 @@ async def test_head_is_get_without_the_body(office: Office) -> None:
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_reload_is_a_line_for_each_step_and_one_for_the_result(office: Office) -> None:
+async def test_reload_is_a_line_for_each_step_and_one_for_the_result(office: Office) -> None:
     answer = await office.ask("POST", "/v1/reload")
     assert 200 == answer.status
     assert "application/x-ndjson" == answer.headers["Content-Type"]
@@ -285,11 +285,11 @@ async def test_a_reload_is_a_line_for_each_step_and_one_for_the_result(office: O
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_refused_reload_says_why_and_what_is_served(office: Office) -> None:
+async def test_refused_reload_has_the_reason_and_the_served_revision(office: Office) -> None:
     await office.publisher.reload()
     (office.directories.data / "reviews.json").write_text("[]")
     answer = await office.ask("POST", "/v1/reload")
-    assert 200 == answer.status  # the request has succeeded: it was told
+    assert 200 == answer.status  # the request itself succeeded
     result = json.loads(answer.body.splitlines()[-1])
     assert ("refused", 2) == (result["outcome"], result["review_count"])
     assert result["problems"][0].startswith("reviews.json")
@@ -313,7 +313,7 @@ async def test_reload_lifts_the_guard_that_a_parameter_names(
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_reload_need_not_be_waited_for(office: Office) -> None:
+async def test_reload_without_waiting_is_accepted(office: Office) -> None:
     office.gate = Deferred()
     answer = await office.ask("POST", "/v1/reload?wait=false")
     assert (202, {"type": "accepted"}) == (answer.status, answer.json())
@@ -324,8 +324,8 @@ async def test_a_reload_need_not_be_waited_for(office: Office) -> None:
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize("query", ["", "?wait=false"])
-async def test_a_reload_leaves_an_audit_line(office: Office, query: str) -> None:
-    """A1: who asked, by the kernel's word"""
+async def test_reload_is_logged_with_its_peer(office: Office, query: str) -> None:
+    """The kernel names the peer (A1)."""
     with capturedLogs() as events:
         await office.ask("POST", f"/v1/reload{query}")
     (line, *_) = told(events)
@@ -334,8 +334,8 @@ async def test_a_reload_leaves_an_audit_line(office: Office, query: str) -> None
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_client_that_leaves_does_not_stop_the_reload(office: Office) -> None:
-    """A3: and nobody complains."""
+async def test_reload_continues_when_its_client_leaves(office: Office) -> None:
+    """Nothing is logged as an error (A3)."""
     office.gate = Deferred()
     with capturedLogs() as events:
         client = socket.socket(socket.AF_UNIX)
@@ -344,7 +344,7 @@ async def test_a_client_that_leaves_does_not_stop_the_reload(office: Office) -> 
         while not office.jobs:
             await deferToThread(lambda: None)
         client.close()
-        await office.ask("GET", "/v1/ping")  # by now the daemon knows that it has left
+        await office.ask("GET", "/v1/ping")  # the daemon has seen the disconnect
         office.gate.callback(None)
     assert "published" == (office.publisher.last or pytest.fail("no report")).outcome
     audit, published = told(events)

@@ -1,4 +1,4 @@
-"""What the daemon and reviewsctl say to each other is read by older and newer ones (interfaces.md 1.5)."""
+"""The daemon and reviewsctl read the messages of older and newer versions (interfaces.md 1.5)."""
 
 import inspect
 import json
@@ -14,14 +14,14 @@ import pytest
 
 import reviewsd.api
 from reviewsd.api.hub import BlockList, HubStatus, Listing, ListingPage
-from reviewsd.api.jobs import Happening, JobLine, PushResult, ReloadResult, Step
+from reviewsd.api.jobs import EventLine, JobLine, PushResult, ReloadResult, Step
 from reviewsd.api.status import BackupContents, Pong, Status
 from tests.support.hub_answers import HUB, PENDING, STATE, SUBSCRIPTION
 
-MODULES = [each.name for each in pkgutil.iter_modules(reviewsd.api.__path__, "reviewsd.api.")]
+MODULES = [module.name for module in pkgutil.iter_modules(reviewsd.api.__path__, "reviewsd.api.")]
 AT = "2026-11-21T06:00:00Z"
 
-# What reviewsctl has needed since the admin API is at version 1
+# The members that reviewsctl needs since version 1 of the admin API
 NEEDED: Mapping[object, Mapping[str, object]] = {
     Status: {
         "version": "0.1.0",
@@ -74,66 +74,69 @@ NEEDED: Mapping[object, Mapping[str, object]] = {
         "keys": [],
     },
     JobLine: {"type": "accepted"},
-    Happening: {"type": "listening"},
+    EventLine: {"type": "listening"},
 }
 
 every_document = pytest.mark.parametrize(
-    ("kind", "document"), NEEDED.items(), ids=[str(each) for each in NEEDED]
+    ("kind", "document"), NEEDED.items(), ids=[str(kind) for kind in NEEDED]
 )
 
 
 @every_document
-def test_what_an_older_daemon_says_is_read(kind: type, document: Mapping[str, object]) -> None:
+def test_message_of_an_older_daemon_is_read(kind: type, document: Mapping[str, object]) -> None:
     assert isinstance(
         msgspec.json.decode(json.dumps(document), type=kind), typing.get_origin(kind) or kind
     )
 
 
 @every_document
-def test_what_a_newer_daemon_says_more_is_passed_over(
+def test_unknown_members_of_a_newer_daemon_are_ignored(
     kind: type, document: Mapping[str, object]
 ) -> None:
-    newer = json.dumps(_with_more(document))
+    newer = json.dumps(_with_unknown_members(document))
     older = json.dumps(document)
     assert msgspec.json.decode(older, type=kind) == msgspec.json.decode(newer, type=kind)
 
 
-def test_what_is_read_is_written_again_as_it_came() -> None:
-    """Members, their order and times: one struct is what both sides have."""
+def test_decoded_message_is_encoded_unchanged() -> None:
+    """Members, their order and times are the same on both sides."""
     document = json.dumps(HUB, separators=(",", ":")).encode()
     assert document == msgspec.json.encode(msgspec.json.decode(document, type=HubStatus))
-    for each in (SUBSCRIPTION, PENDING):
-        document = json.dumps(each, separators=(",", ":")).encode()
+    for entry in (SUBSCRIPTION, PENDING):
+        document = json.dumps(entry, separators=(",", ":")).encode()
         assert document == msgspec.json.encode(msgspec.json.decode(document, type=Listing))
 
 
 @pytest.mark.parametrize("module", MODULES)
-def test_no_struct_refuses_members_it_does_not_know(module: str) -> None:
-    found = [
-        each
-        for _, each in inspect.getmembers(import_module(module), inspect.isclass)
-        if issubclass(each, msgspec.Struct)
+def test_no_struct_forbids_unknown_members(module: str) -> None:
+    structs = [
+        value
+        for _, value in inspect.getmembers(import_module(module), inspect.isclass)
+        if issubclass(value, msgspec.Struct)
     ]
-    assert [] == [each for each in found if each.__struct_config__.forbid_unknown_fields]
+    assert [] == [struct for struct in structs if struct.__struct_config__.forbid_unknown_fields]
 
 
-def test_importing_it_imports_nothing_of_the_daemon() -> None:
-    """reviewsctl imports it, and has to start quickly."""
+def test_api_imports_no_other_module_of_the_daemon() -> None:
+    """reviewsctl imports it, and must start quickly."""
     code = f"import sys, {', '.join(MODULES)}; print(*sorted(sys.modules))"
     command = [sys.executable, "-c", code]
     loaded = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
     assert ["reviewsd", "reviewsd.api", *MODULES] == [
-        each for each in loaded if each.partition(".")[0] in {"reviewsd", "reviewsctl"}
+        name for name in loaded if name.partition(".")[0] in {"reviewsd", "reviewsctl"}
     ]
     assert "twisted" not in loaded
 
 
-def _with_more(value: object) -> object:
-    """The same with an unknown member in every object."""
+def _with_unknown_members(value: object) -> object:
+    """Return a value with an unknown member in each object."""
     match value:
         case dict():
-            return {**{name: _with_more(each) for name, each in value.items()}, "more": [1]}
+            return {
+                **{name: _with_unknown_members(member) for name, member in value.items()},
+                "more": [1],
+            }
         case list():
-            return [_with_more(each) for each in value]
+            return [_with_unknown_members(item) for item in value]
         case _:
             return value

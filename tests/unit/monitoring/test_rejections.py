@@ -2,7 +2,7 @@
 
 from twisted.logger import capturedLogs
 
-from reviewsd.monitoring.rejections import SESSIONS_ENDED, RejectionSummary
+from reviewsd.monitoring.rejections import RejectionSummary
 from reviewsd.runtime.counters import Counts
 from tests.support.admin_socket import told
 
@@ -25,7 +25,7 @@ def test_increments_are_logged_by_kind() -> None:
         "ratelimited_total active": 1,
         "callback_refused_total not-https": 2,
         "callback_refused_total ip-literal": 1,
-        SESSIONS_ENDED: 7,
+        "mcp_sessions_ended_total": 7,
         "requests_total /mcp POST 200": 9,
     }
     (line,) = lines(before, after)

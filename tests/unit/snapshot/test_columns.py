@@ -1,4 +1,4 @@
-"""The columns as they lie on disk, and who is mentioned where (data-model.md 3, performance.md 3)."""
+"""The columns on disk, and the position sets of mentions (data-model.md 3, performance.md 3)."""
 
 import datetime
 from array import array
@@ -32,7 +32,7 @@ from tests.support.columns import (
     review,
 )
 
-# -- who is mentioned: reviews "a" to "f", of which "b" spells some names itself
+# -- mentions: reviews "a" to "f"; "b" has spellings of its own
 
 SAM: Entity = {"id": "sam", "name": "Sam Jones", "label": "Sammy"}
 LISTED: Entity = {**SAM, "review_ids": ["d", "gone"]}
@@ -72,30 +72,30 @@ MENTIONS: list[tuple[str, str, list[str | Entity], list[str], str]] = [
 
 @pytest.mark.parametrize(("kind", "field"), [("technicians", TECHNICIAN), ("services", SERVICE)])
 @pytest.mark.parametrize(
-    ("asked", "entities", "spelled", "expected"),
+    ("name", "entities", "spelled", "expected"),
     [row[1:] for row in MENTIONS],
     ids=[row[0] for row in MENTIONS],
 )
-def test_who_is_mentioned(
+def test_names_find_the_reviews_that_mention_them(
     kind: str,
     field: str,
-    asked: str,
+    name: str,
     entities: list[str | Entity],
     spelled: list[str],
     expected: str,
 ) -> None:
     insights: Insights = {"entities": {kind: entities}, "per_review": {"b": {kind: spelled}}}
-    assert set(expected) == mentioned(insights, kind, asked) - {"gone"}
-    with opened(Data([review(name) for name in "cafebd"], insights)) as columns:
-        found = columns.numbers(field, mention_key(asked))
-        assert not isinstance(found, Ambiguous)
+    assert set(expected) == mentioned(insights, kind, name) - {"gone"}
+    with opened(Data([review(review_id) for review_id in "cafebd"], insights)) as columns:
+        numbers = columns.numbers(field, mention_key(name))
+        assert not isinstance(numbers, Ambiguous)
         assert expected == "".join(
-            "fedcba"[at] for at in (members(found, columns) if found else ())
+            "fedcba"[at] for at in (members(numbers, columns) if numbers else ())
         )
 
 
 def test_entities_that_share_a_name_share_its_set(tmp_path: Path) -> None:
-    """Also where each is named by an id of its own, or has examples, in some of the same reviews."""
+    """Also if each has an id of its own, or examples, in some of the same reviews."""
     reviews = "abcdef"
     sizes = []
     for count in (2, 50):
@@ -109,8 +109,8 @@ def test_entities_that_share_a_name_share_its_set(tmp_path: Path) -> None:
         insights: Insights = {"entities": {"technicians": entities}, "per_review": spelled}
         folder = tmp_path / str(count)
         manifest = compiled(folder, [review(name) for name in reviews], insights)
-        found = position_sets(folder)[set_key(TECHNICIAN, f"sam-{count - 1}")]
-        assert [*range(6)] == members(found, open_columns(folder, manifest))
+        shared = position_sets(folder)[set_key(TECHNICIAN, f"sam-{count - 1}")]
+        assert [*range(6)] == members(shared, open_columns(folder, manifest))
         sizes.append((folder / names.SETS).stat().st_size)
     assert sizes[1] <= sizes[0]
 
@@ -124,19 +124,19 @@ OTHERS: list[Insights] = [
 
 
 @pytest.mark.parametrize("insights", OTHERS)
-def test_no_other_list_drives_a_filter(insights: Insights) -> None:
-    """data-model.md 3, rule 3"""
+def test_other_lists_have_no_filter(insights: Insights) -> None:
+    """Filters read the lists of rule 3 only (data-model.md 3)."""
     with opened(Data([review(name) for name in "abcdef"], insights)) as columns:
         assert columns.numbers(TECHNICIAN, "sam") is None
 
 
-# -- what lies on disk
+# -- files
 
 
 def written(
     folder: Path, reviews: list[tuple[int, str | None]], mentions: MentionIndex | None = None
 ) -> tuple[tuple[SegmentFile, ...], dict[str, File]]:
-    """The columns of reviews with these stars and texts."""
+    """Write the columns of reviews with stars and texts."""
     with SegmentsWriter(folder, len(reviews)) as segments:
         writer = ColumnsWriter(folder, segments)
         for rating, text in reviews:
@@ -145,7 +145,7 @@ def written(
         return writer.close(mentions or {}, array("I", range(len(reviews))))
 
 
-def test_a_text_is_casefolded_and_ends_with_a_separator(tmp_path: Path) -> None:
+def test_text_is_casefolded_and_ends_with_a_separator(tmp_path: Path) -> None:
     reviews = [
         review("a", date="2025-03-01", text="Straße"),
         review("b", date="2025-03-02"),
@@ -161,7 +161,7 @@ def test_a_text_is_casefolded_and_ends_with_a_separator(tmp_path: Path) -> None:
     assert [*accumulate((len(text) + 1 for text in expected), initial=0)] == offsets.tolist()
 
 
-def test_no_reviews_give_columns_too(tmp_path: Path) -> None:
+def test_empty_data_has_columns(tmp_path: Path) -> None:
     compiled(tmp_path / "folder", [])
     sets = position_sets(tmp_path / "folder")
     assert dict.fromkeys(STARS_KEYS, BitMap()) == sets
@@ -188,27 +188,33 @@ def test_each_set_is_found_by_its_key(
         mentions: MentionIndex = {key: sorted(places) for key, places in named.items()}
         segments, _ = written(Path(place), [(rating, None) for rating in stars], mentions)
         sets = position_sets(Path(place))
-    position = Numbering(each.reviews for each in segments).position
-    found = {
-        key: [*map(position, each)] for key, each in sets.items() if not isinstance(each, Ambiguous)
+    position = Numbering(item.reviews for item in segments).position
+    positions = {
+        key: [*map(position, numbers)]
+        for key, numbers in sets.items()
+        if not isinstance(numbers, Ambiguous)
     }
-    assert sorted(found) == list(found)
+    assert sorted(positions) == list(positions)
     for (field, key), places in named.items():
-        assert sorted(places) == found.pop(f"{field}\0{key}".encode())
-    changed = [found.pop(key) for key in [*found] if key.startswith(CHANGES.encode() + b"\0")]
+        assert sorted(places) == positions.pop(f"{field}\0{key}".encode())
+    changed = [
+        positions.pop(key) for key in [*positions] if key.startswith(CHANGES.encode() + b"\0")
+    ]
     assert [*range(total)] == sorted(position for block in changed for position in block)
-    assert list(found) == STARS_KEYS
+    assert list(positions) == STARS_KEYS
     for n in range(1, 6):
-        assert [at for at, rating in enumerate(stars) if rating == n] == found[b"rating\0%d" % n]
-        assert [at for at, rating in enumerate(stars) if rating >= n] == found[
+        assert [at for at, rating in enumerate(stars) if rating == n] == positions[
+            b"rating\0%d" % n
+        ]
+        assert [at for at, rating in enumerate(stars) if rating >= n] == positions[
             b"min_rating\0%d" % n
         ]
-        assert [at for at, rating in enumerate(stars) if rating <= n] == found[
+        assert [at for at, rating in enumerate(stars) if rating <= n] == positions[
             b"max_rating\0%d" % n
         ]
 
 
-def test_a_name_of_several_has_their_labels(tmp_path: Path) -> None:
+def test_ambiguous_name_has_the_labels_of_its_entities(tmp_path: Path) -> None:
     amys = Ambiguous(("Amy B", "Amy C"))
     written(tmp_path, [(5, None)] * 3, {(TECHNICIAN, "ann"): [0, 2], (TECHNICIAN, "amy"): amys})
     sets = position_sets(tmp_path)

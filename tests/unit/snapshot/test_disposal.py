@@ -1,4 +1,4 @@
-"""Old snapshots are let go at once, and not by the reactor's thread (performance.md 1)."""
+"""Old snapshots are unmapped at once, not in the reactor's thread (performance.md 1)."""
 
 import threading
 from functools import partial
@@ -10,12 +10,12 @@ from tests.support.publishing import Directories
 
 
 def mapped(revision: str) -> bool:
-    """Whether a file of a snapshot is mapped into this process."""
+    """Return whether a file of a snapshot is mapped into this process."""
     return revision in Path("/proc/self/maps").read_text()
 
 
 def replaced(snapshots: Snapshots, directories: Directories) -> str:
-    """Publish two data sets, one after the other; the revision of the first."""
+    """Publish two data sets; return the revision of the first."""
     directories.write(review("a", text="one"))
     directories.publish()
     snapshots.refresh()
@@ -28,17 +28,17 @@ def replaced(snapshots: Snapshots, directories: Directories) -> str:
     return old
 
 
-def test_an_old_snapshot_is_let_go_at_once(tmp_path: Path) -> None:
-    """Not when garbage is collected next: its files are deleted and take up the disk."""
+def test_old_snapshot_is_unmapped_at_once(tmp_path: Path) -> None:
+    """Its files are deleted, but use the disk as long as they are mapped."""
     directories = Directories(tmp_path)
     assert not mapped(replaced(Snapshots(directories.snapshots), directories))
 
 
-def test_an_old_snapshot_can_be_let_go_in_a_thread(tmp_path: Path) -> None:
+def test_old_snapshot_can_be_unmapped_in_a_thread(tmp_path: Path) -> None:
     directories = Directories(tmp_path)
     waiting: list[list[Snapshot]] = []
     old = replaced(Snapshots(directories.snapshots, waiting.append), directories)
-    assert [[], [old]] == [[each.revision for each in given] for given in waiting]
+    assert [[], [old]] == [[snapshot.revision for snapshot in batch] for batch in waiting]
     assert mapped(old)
     thread = threading.Thread(target=partial(list.clear, waiting[-1]))
     thread.start()

@@ -1,4 +1,4 @@
-"""Shelves give back what was put there, as runs and by name."""
+"""Fragments are read as runs and by name."""
 
 import hashlib
 from pathlib import Path
@@ -27,15 +27,15 @@ def reopened(place: Path, writer: FragmentStoreWriter) -> tuple[FragmentStore, d
 
 
 @given(first=TEXTS, second=TEXTS)
-def test_a_run_is_joined_by_commas(first: list[bytes], second: list[bytes]) -> None:
+def test_rows_are_joined_by_commas(first: list[bytes], second: list[bytes]) -> None:
     with TemporaryDirectory() as name:
         writer = FragmentStoreWriter(Path(name))
         writer.put("one", first)
         writer.put("two", second)
         sections, files = reopened(Path(name), writer)
-        for file, said in files.items():
+        for file, entry in files.items():
             content = Path(name, file).read_bytes()
-            assert File(size=len(content), sha256=hashlib.sha256(content).hexdigest()) == said
+            assert File(size=len(content), sha256=hashlib.sha256(content).hexdigest()) == entry
     for section, expected in (("one", first), ("two", second), ("three", [])):
         rows = sections.rows(section)
         assert len(expected) == len(rows)
@@ -50,8 +50,8 @@ NAMES = st.text(st.characters(exclude_categories=["Cs"]), max_size=6) | st.sampl
 )
 
 
-@given(names=st.lists(NAMES, max_size=12), others=st.lists(NAMES, max_size=6))
-def test_a_name_finds_the_first_that_has_it(names: list[str], others: list[str]) -> None:
+@given(names=st.lists(NAMES, max_size=12), unused=st.lists(NAMES, max_size=6))
+def test_name_finds_its_first_fragment(names: list[str], unused: list[str]) -> None:
     with TemporaryDirectory() as place:
         writer = FragmentStoreWriter(Path(place))
         writer.put("before", [b"x"])
@@ -62,21 +62,21 @@ def test_a_name_finds_the_first_that_has_it(names: list[str], others: list[str])
         sections, _ = reopened(Path(place), writer)
     keys = [mention_key(name) for name in names]
     first = sections.rows("ss").start
-    for name in [*names, *others]:
+    for name in [*names, *unused]:
         key = mention_key(name)
         assert (first + keys.index(key) if key in keys else None) == sections.find("ss", name)
         assert sections.find("s", name) is None
 
 
-def test_the_same_data_gives_the_same_shelves(tmp_path: Path) -> None:
-    """However the operator orders what has no order."""
+def test_same_data_gives_the_same_files(tmp_path: Path) -> None:
+    """The order of lists and members without a meaning does not matter."""
     services = [{"id": "b", "mention_count": 1}, {"mention_count": 2, "id": "a"}]
-    changed = [dict(reversed(each.items())) for each in reversed(services)]
+    changed = [dict(reversed(service.items())) for service in reversed(services)]
     manifests = []
     for number, given_services in enumerate((services, changed)):
         insights = cast("Insights", {"entities": {"services": given_services}})
         manifests.append(compiled(tmp_path / str(number), [review("a"), review("b")], insights))
-    one, other = manifests
+    first, second = manifests
     for name in (layout.FRAGMENTS, layout.FRAGMENT_OFFSETS, layout.IDS, layout.INSIGHT_SPANS):
-        assert one.files[name] == other.files[name]
-    assert one.sections == other.sections
+        assert first.files[name] == second.files[name]
+    assert first.sections == second.sections

@@ -6,20 +6,20 @@ from itertools import accumulate
 
 import pytest
 
-from reviewsd.snapshot.records import KEPT, Excerpts
+from reviewsd.snapshot.records import MAX_CACHED_BYTES, Excerpts
 
 SMALL = [b'{"id":"%d","text":"a \\"b\\" \\\\"}' % number for number in range(5)]
-LARGE = [b'{"text":"%b"}' % (b'\\"%d' % number * (KEPT // 10)) for number in range(5)]
+LARGE = [b'{"text":"%b"}' % (b'\\"%d' % number * (MAX_CACHED_BYTES // 10)) for number in range(5)]
 
 
 def of(records: list[bytes]) -> Excerpts:
-    """A file that has something before its records, and after them."""
+    """Return the records of a file with other content before and after them."""
     content = b"before" + b",".join(records) + b"after"
-    begins = accumulate((len(each) + 1 for each in records), initial=len(b"before"))
+    begins = accumulate((len(record) + 1 for record in records), initial=len(b"before"))
     return Excerpts(memoryview(content), array("Q", begins))
 
 
-@pytest.mark.parametrize("records", [SMALL, LARGE], ids=["kept", "mapped"])
+@pytest.mark.parametrize("records", [SMALL, LARGE], ids=["cached", "mapped"])
 @pytest.mark.parametrize(
     "positions",
     [
@@ -36,9 +36,9 @@ def of(records: list[bytes]) -> Excerpts:
     ],
 )
 def test_records_are_joined_by_commas(records: list[bytes], positions: tuple[int, ...]) -> None:
-    found = of(records)
-    expected = b",".join(records[each] for each in positions)
-    assert expected == bytes(found.joined(positions))
-    assert expected == b"".join(found.pieces(positions))
-    assert expected.decode() == json.loads(b'"%b"' % found.escaped(positions))
-    assert [records[each] for each in positions] == [bytes(found.at(each)) for each in positions]
+    excerpts = of(records)
+    expected = b",".join(records[at] for at in positions)
+    assert expected == bytes(excerpts.joined(positions))
+    assert expected == b"".join(excerpts.pieces(positions))
+    assert expected.decode() == json.loads(b'"%b"' % excerpts.escaped(positions))
+    assert [records[at] for at in positions] == [bytes(excerpts.at(at)) for at in positions]

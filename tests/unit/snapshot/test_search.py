@@ -37,11 +37,11 @@ from tests.support.columns import (
 )
 from tests.support.examples import examples
 
-# -- the rules, read naively
+# -- a naive implementation of the rules
 
 
 def newest_first(reviews: Sequence[Review]) -> list[Review]:
-    return sorted(reviews, key=lambda each: (each["date"], each["id"]), reverse=True)
+    return sorted(reviews, key=lambda item: (item["date"], item["id"]), reverse=True)
 
 
 def changed_first(reviews: Sequence[Review]) -> list[Review]:
@@ -61,26 +61,26 @@ FILTERS = {
 }
 
 
-def matches(each: Review, insights: Insights, query: SearchQuery) -> bool:
-    text, stars = each["text"], each["rating"]
+def matches(item: Review, insights: Insights, query: SearchQuery) -> bool:
+    text, stars = item["text"], item["rating"]
     needle, since, until = query.query, query.since, query.until
-    said = insights.get("per_review", {}).get(each["id"], {})
-    asked = [(kind, getattr(query, parameter)) for parameter, kind in FILTERS.items()]
+    labels = insights.get("per_review", {}).get(item["id"], {})
+    names = [(kind, getattr(query, parameter)) for parameter, kind in FILTERS.items()]
     felt = query.sentiment if query.mentions_aspect is not None else None
     return all(
         (
             *(
-                each["id"] in mentioned(insights, kind, name, felt if kind == "aspects" else None)
-                for kind, name in asked
+                item["id"] in mentioned(insights, kind, name, felt if kind == "aspects" else None)
+                for kind, name in names
                 if name is not None
             ),
-            query.sentiment is None or bool(felt) or said.get("sentiment") == query.sentiment,
+            query.sentiment is None or bool(felt) or labels.get("sentiment") == query.sentiment,
             query.max_rating is None or stars <= query.max_rating,
             query.rating is None or stars == query.rating,
             query.min_rating is None or stars >= query.min_rating,
-            since is None or each["date"] >= since.isoformat(),
-            until is None or each["date"] <= until.isoformat(),
-            query.changed_since is None or updated_at(each) >= query.changed_since,
+            since is None or item["date"] >= since.isoformat(),
+            until is None or item["date"] <= until.isoformat(),
+            query.changed_since is None or updated_at(item) >= query.changed_since,
             needle is None or needle.casefold() in (text or "").casefold(),
         )
     )
@@ -159,16 +159,16 @@ MOMENTS = ("2025-03-02T00:00:00Z", "2025-03-14T11:59:59.5Z", "2025-04-01T09:30:0
 STAMPED: tuple[Review, ...] = (
     {},
     {"owner_reply": {"text": "", "date": "2025-03-14"}},
-    *(Review(added_at=each) for each in MOMENTS),
+    *(Review(added_at=moment) for moment in MOMENTS),
     {"added_at": MOMENTS[0], "changed_at": MOMENTS[1]},
     {"changed_at": MOMENTS[2]},
 )
-"""What says when reviews changed: some at one moment, some at noon of their day."""
+"""Times of changes: some at one moment, some at noon of their day."""
 
 
 @st.composite
 def data_sets(draw: st.DrawFn) -> Data:
-    """Up to 60 reviews of up to 12 kinds: many alike, in no order, with gaps between the ids."""
+    """Generate up to 60 unordered reviews of up to 12 kinds, with gaps between the ids."""
     kinds = draw(
         st.lists(st.tuples(st.sampled_from(DAYS), st.integers(1, 5), st.none() | TEXT), max_size=12)
     )
@@ -184,8 +184,8 @@ def data_sets(draw: st.DrawFn) -> Data:
 
 @st.composite
 def queries(draw: st.DrawFn, data: Data) -> SearchQuery:
-    """A query of which each filter has a fair chance to match."""
-    texts = [each["text"] for each in data.reviews if each["text"]]
+    """Generate a query; item of its filters is likely to match."""
+    texts = [item["text"] for item in data.reviews if item["text"]]
     piece = TEXT
     if texts:
         text = draw(st.sampled_from(texts))
@@ -223,57 +223,57 @@ THRESHOLDS = st.fixed_dictionaries(
         "CHANGES_BLOCK": st.sampled_from([1, 2, 7]),
     },
 )
-"""Of these, a stride must be a multiple of its block: see ``fitted``."""
+"""Small thresholds; ``fitted`` makes each stride a multiple of its block."""
 
 
 def fitted(drawn: dict[str, Any]) -> dict[str, Any]:
-    """Thresholds that go together."""
+    """Generate valid combinations of thresholds."""
     least, _ = drawn.get("STRIDE", (256, 32))
     return {**drawn, "BLOCK": min(drawn.get("BLOCK", 32), least)}
 
 
 def _ambiguous(insights: Insights, query: SearchQuery) -> list[str]:
-    """The filters whose names fit several."""
-    found = []
+    """Return the filters with ambiguous names."""
+    parameters = []
     for parameter in MENTIONS:
         try:
             mentioned(insights, FILTERS[parameter], getattr(query, parameter) or "")
         except AmbiguousError:
             if getattr(query, parameter) is not None:
-                found.append(parameter)
-    return found
+                parameters.append(parameter)
+    return parameters
 
 
-def cursor_of(each: Review, sort: str) -> Cursor:
-    changed_at = updated_at(each) if sort == CHANGED else None
-    return Cursor(datetime.date.fromisoformat(each["date"]), each["id"], changed_at)
+def cursor_of(item: Review, sort: str) -> Cursor:
+    changed_at = updated_at(item) if sort == CHANGED else None
+    return Cursor(datetime.date.fromisoformat(item["date"]), item["id"], changed_at)
 
 
 def check(columns: Columns, data: Data, query: SearchQuery) -> None:
-    """Every page of a search, followed by its cursors, against the naive reading."""
+    """Compare each page of a search, by its cursors, with the naive implementation."""
     if ambiguous := _ambiguous(data.insights, query):
-        with pytest.raises(InvalidParametersError) as refused:
+        with pytest.raises(InvalidParametersError) as error:
             run(columns, query)
-        assert ambiguous == [each.path[0] for each in refused.value.issues]
+        assert ambiguous == [issue.path[0] for issue in error.value.issues]
         return
     ordered = ORDERS[query.sort](data.reviews)
-    wanted = [each for each in ordered if matches(each, data.insights, query)]
-    for start in range(0, max(1, len(wanted)), query.limit):
-        page = wanted[start : start + query.limit]
+    expected = [item for item in ordered if matches(item, data.insights, query)]
+    for start in range(0, max(1, len(expected)), query.limit):
+        page = expected[start : start + query.limit]
         hits = run(columns, query)
-        assert len(wanted) == hits.matched
-        assert [each["id"] for each in page] == [columns.id_at(each) for each in hits.positions]
-        assert (start + query.limit < len(wanted)) == hits.more
+        assert len(expected) == hits.matched
+        assert [item["id"] for item in page] == [columns.id_at(at) for at in hits.positions]
+        assert (start + query.limit < len(expected)) == hits.more
         if page:
             query = replace(query, cursor=cursor_of(page[-1], query.sort))
     last = Cursor(datetime.date.min, "!", times.EPOCH if query.sort == CHANGED else None)
     end = run(columns, replace(query, cursor=last))
-    assert (len(wanted), [], False) == (end.matched, list(end.positions), end.more)
+    assert (len(expected), [], False) == (end.matched, list(end.positions), end.more)
 
 
 @given(st.data(), data_sets(), THRESHOLDS)
 @examples(20)
-def test_search_finds_what_a_naive_reading_finds(
+def test_search_finds_the_same_as_a_naive_implementation(
     choices: st.DataObject, data: Data, thresholds: dict[str, Any]
 ) -> None:
     with opened(data, **fitted(thresholds)) as columns:
@@ -345,7 +345,7 @@ WAYS = [
 @pytest.mark.parametrize(
     "thresholds", [{}, SMALL, LARGE, NONE], ids=["as shipped", "small", "with numpy", "no index"]
 )
-def test_every_way_to_search_finds_the_same(thresholds: dict[str, Any]) -> None:
+def test_results_do_not_depend_on_the_thresholds(thresholds: dict[str, Any]) -> None:
     with opened(MANY, **thresholds) as columns:
         for text in (None, "GREAT", "ss", "S", "rare", "absent"):
             for query in WAYS:
@@ -354,13 +354,13 @@ def test_every_way_to_search_finds_the_same(thresholds: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("data", [Data([], {}), Data([review("a")], {})], ids=["none", "no text"])
 @pytest.mark.parametrize("query", WAYS)
-def test_where_there_is_nothing_nothing_is_found(data: Data, query: SearchQuery) -> None:
+def test_empty_data_has_no_matches(data: Data, query: SearchQuery) -> None:
     with opened(data) as columns:
         check(columns, data, query)
         check(columns, data, replace(query, query="a"))
 
 
-def test_a_search_yields_after_each_segment() -> None:
+def test_search_yields_after_each_segment() -> None:
     great = SearchQuery(query="great", limit=1)
     with opened(MANY, **SMALL) as columns:
         assert steps_of(columns, great) == 4  # of 12, 16, 16 and 16 reviews
@@ -368,17 +368,17 @@ def test_a_search_yields_after_each_segment() -> None:
         assert steps_of(columns, SearchQuery(limit=1)) == 0
 
 
-def test_a_search_yields_while_it_looks_at_long_texts() -> None:
+def test_search_yields_during_a_scan_of_long_texts() -> None:
     with opened(MANY, **SMALL | {"SMALLEST": 1_000, "STEP_BYTES": 40}) as columns:
         assert steps_of(columns, SearchQuery(query="great")) > 10
 
 
-def test_a_search_yields_while_it_joins_what_no_bitmap_has() -> None:
+def test_search_yields_while_it_makes_a_bitmap() -> None:
     with opened(MANY, **SMALL | {"STRIDE": (1 << 20, 1), "STEP": 2}) as columns:
         assert steps_of(columns, SearchQuery(query="s")) > 10
 
 
-# -- cursors: they name a review that may be gone
+# -- cursors: their review may not exist any more
 
 ON = datetime.date(2025, 3, 14)
 SAME_DAY = [review(name, date=str(ON)) for name in "bdf"]
@@ -404,7 +404,7 @@ DIARY = Data([review("n", date="2025-03-20"), *SAME_DAY, review("o", date="2025-
         (Cursor(datetime.date.min, "~"), ""),
     ],
 )
-def test_a_cursor_goes_on_after_its_review_whether_it_is_there_or_not(
+def test_cursor_continues_after_its_existing_or_missing_review(
     cursor: Cursor, expected: str
 ) -> None:
     with opened(DIARY) as columns:
@@ -415,13 +415,13 @@ def test_a_cursor_goes_on_after_its_review_whether_it_is_there_or_not(
         assert run(columns, dated).matched == 3
 
 
-def test_pages_skip_and_repeat_nothing_when_the_data_change_meanwhile() -> None:
+def test_pages_have_no_gap_or_overlap_when_the_data_changes() -> None:
     first = SearchQuery(limit=2)
     with opened(DIARY) as columns:
         assert ids(columns, first) == ["n", "f"]
     added = [review("e", date=str(ON)), review("p", date="2025-03-30")]
-    kept = [each for each in DIARY.reviews if each["id"] != "f"]
-    with opened(Data([*added, *kept], {})) as columns:
+    others = [item for item in DIARY.reviews if item["id"] != "f"]
+    with opened(Data([*added, *others], {})) as columns:
         assert ids(columns, replace(first, cursor=Cursor(ON, "f"))) == ["e", "d"]
 
 
@@ -444,10 +444,10 @@ MORNING = [
         (1, "x", ""),
     ],
 )
-def test_a_cursor_of_changes_goes_on_after_its_review(
+def test_cursor_by_change_continues_after_its_review(
     hour: int, review_id: str, expected: str
 ) -> None:
-    """Reviews of one moment, as an import makes them, stand newest first."""
+    """Reviews with the same time, as after an import, are newest first."""
     moment = read_moment(f"2025-03-14T{hour:02}:00:00Z")
     query = SearchQuery(sort=CHANGED, cursor=Cursor(datetime.date(2025, 1, 2), review_id, moment))
     with opened(Data(MORNING, {})) as columns:
@@ -455,8 +455,8 @@ def test_a_cursor_of_changes_goes_on_after_its_review(
         assert 4 == run(columns, query).matched
 
 
-def test_review_that_changes_between_two_pages_is_found_by_the_next_round() -> None:
-    """It moves before the page that was read; the client asks from the first change it saw."""
+def test_review_that_changes_between_two_pages_is_found_by_the_next_search() -> None:
+    """It moves before the first page; the next search starts at the first change of the last one."""
     first = SearchQuery(sort=CHANGED, limit=2)
     with opened(Data(MORNING, {})) as columns:
         assert ["a", "c"] == ids(columns, first)
@@ -468,20 +468,22 @@ def test_review_that_changes_between_two_pages_is_found_by_the_next_round() -> N
 
 
 def test_search_by_change_yields_after_each_block() -> None:
-    """What it finds may all have changed long ago."""
+    """All matches may have changed long ago."""
     old = SearchQuery(sort=CHANGED, limit=1, mentions_service="few", until=DAYS[0])
     with opened(MANY, **SMALL) as columns:
         assert steps_of(columns, old) > 1
         assert steps_of(columns, SearchQuery(sort=CHANGED, limit=1)) == 0
 
 
-def test_a_query_looks_in_the_text_alone() -> None:
-    """data-model.md 3, rule 4"""
-    told = review("a", text="Quick.") | {
+def test_query_searches_only_the_text() -> None:
+    """Other members do not match (data-model.md 3, rule 4)."""
+    other_members = review("a", text="Quick.") | {
         "author": "Needle",
         "source": "needle",
         "owner_reply": {"text": "needle", "date": "2025-03-15"},
     }
-    data = Data([told, review("b", text="A nEEdle")], {"entities": {"technicians": ["needle"]}})
+    data = Data(
+        [other_members, review("b", text="A nEEdle")], {"entities": {"technicians": ["needle"]}}
+    )
     with opened(data) as columns:
         assert ids(columns, SearchQuery(query="needle")) == ["b"]

@@ -1,4 +1,4 @@
-"""Opening published folders, and keeping the last good one (R4)."""
+"""Published folders are opened, and the last good one is served (R4)."""
 
 import datetime
 import json
@@ -41,13 +41,13 @@ def opened(directories: Directories) -> Snapshots:
 
 
 def outcome(steps: Generator[None, None, T]) -> T:
-    """What a search finds in the end."""
+    """Return the result of a search."""
     while True:
         try:
             next(steps)
         except StopIteration as end:
-            found: T = end.value
-            return found
+            result: T = end.value
+            return result
 
 
 def record(snapshot: Snapshot, position: int) -> object:
@@ -58,7 +58,7 @@ def texts(events: Sequence[LogEvent]) -> list[str]:
     return [formatEvent(event) for event in events]
 
 
-# -- what a snapshot gives
+# -- reads of a snapshot
 
 
 def test_documents_are_the_files_of_the_folder(directories: Directories) -> None:
@@ -95,14 +95,16 @@ def test_records_are_slices_newest_first(directories: Directories) -> None:
         ("2025-03-02", []),
     ],
 )
-def test_since_is_a_prefix(directories: Directories, day: str, expected: list[str]) -> None:
+def test_reviews_since_a_date_are_a_prefix(
+    directories: Directories, day: str, expected: list[str]
+) -> None:
     directories.publish()
     count, records = opened(directories).current.since(datetime.date.fromisoformat(day))
     assert len(expected) == count
-    assert expected == [each["id"] for each in json.loads(b"[%s]" % bytes(records))]
+    assert expected == [item["id"] for item in json.loads(b"[%s]" % bytes(records))]
 
 
-def test_an_empty_data_set_works(directories: Directories) -> None:
+def test_empty_data_is_served(directories: Directories) -> None:
     directories.write()
     assert isinstance(directories.publish(), Published)
     snapshot = opened(directories).current
@@ -122,19 +124,19 @@ def test_an_empty_data_set_works(directories: Directories) -> None:
     assert [] == json.loads(body)["reviews"]
 
 
-def test_pages_are_joined_by_cursors_without_gap_or_overlap(directories: Directories) -> None:
+def test_pages_by_cursors_have_no_gap_or_overlap(directories: Directories) -> None:
     directories.publish()
     snapshot = opened(directories).current
-    found, query = [], SearchQuery(limit=1)
+    ids, query = [], SearchQuery(limit=1)
     while True:
         hits = outcome(snapshot.search(query))
         assert 3 == hits.matched
-        found += [record(snapshot, position) for position in hits.positions]
+        ids += [record(snapshot, position) for position in hits.positions]
         cursor = snapshot.cursor(hits)
         if cursor is None:
             break
         query = SearchQuery(limit=1, cursor=cursor)
-    assert ["b", "c", "a"] == found
+    assert ["b", "c", "a"] == ids
 
 
 def test_reviews_are_found_by_id(directories: Directories) -> None:
@@ -148,13 +150,13 @@ def test_reviews_are_found_by_id(directories: Directories) -> None:
     position = snapshot.position("ba")
     assert position is not None
     assert "bA" == snapshot.id_at(position)  # the newest of those that it may be
-    assert [None] * 4 == [snapshot.position(other) for other in ("", "a", "bb", "\U0010ffff")]
+    assert [None] * 4 == [snapshot.position(name) for name in ("", "a", "bb", "\U0010ffff")]
 
 
 @pytest.mark.parametrize(
     ("review_id", "expected"), [("a", {"a"}), ("A0", {"a", "b"}), ("", {"a"}), ("z", {"c"})]
 )
-def test_an_unknown_id_has_neighbours(
+def test_unknown_id_has_neighbours(
     directories: Directories, review_id: str, expected: set[str]
 ) -> None:
     directories.publish()
@@ -162,36 +164,36 @@ def test_an_unknown_id_has_neighbours(
     assert expected == {snapshot.id_at(position) for position in snapshot.neighbours(review_id)}
 
 
-def test_an_insight_is_a_slice_of_the_insights(directories: Directories) -> None:
-    """Names are found as they are written, with escapes and blanks."""
+def test_insight_of_a_review_is_a_slice_of_the_document(directories: Directories) -> None:
+    """Ids are found with escapes and blanks."""
     directories.publish()
     assert [None] * 3 == [opened(directories).current.insight(position) for position in range(3)]
-    given = """{ "model": "x", "per_review" : { "gone": {}, "\\u0061" : { "score" : 0.50 },
+    text = """{ "model": "x", "per_review" : { "gone": {}, "\\u0061" : { "score" : 0.50 },
         "quo\\"te\\\\": {}, "c": {"x": "}\\"{"}, "": {} }, "version": 1 }"""
-    (directories.data / "insights.json").write_text(given)
+    (directories.data / "insights.json").write_text(text)
     directories.publish()
     snapshot = opened(directories).current
-    found = [snapshot.insight(position) for position in range(3)]  # b, c, a
+    insights = [snapshot.insight(position) for position in range(3)]  # b, c, a
     assert [None, b'{"x":"}\\"{"}', b'{"score":0.50}'] == [
-        each if each is None else bytes(each) for each in found
+        entry if entry is None else bytes(entry) for entry in insights
     ]
 
 
-def test_the_memory_for_texts_is_bounded(
+def test_cache_of_text_matches_is_bounded(
     directories: Directories, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Strangers choose the searches."""
-    monkeypatch.setattr("reviewsd.snapshot.search.REMEMBERED", 10)
+    """Clients choose the texts."""
+    monkeypatch.setattr("reviewsd.snapshot.search.MAX_CACHED_TEXTS", 10)
     directories.publish()
     snapshot = opened(directories).current
     for number in range(50):
         outcome(snapshot.search(SearchQuery(query=f"word {number}")))
-    assert snapshot.columns.remembered is not None
-    assert [b"word %d" % number for number in range(40, 50)] == list(snapshot.columns.remembered)
+    assert snapshot.columns.text_matches is not None
+    assert [b"word %d" % number for number in range(40, 50)] == list(snapshot.columns.text_matches)
 
 
-def test_a_snapshot_outlives_its_folder(directories: Directories) -> None:
-    """Answers still read from it when the next one is published."""
+def test_snapshot_is_readable_after_its_folder_is_removed(directories: Directories) -> None:
+    """Responses still read from it after the next publication."""
     directories.publish()
     snapshots = opened(directories)
     old = snapshots.current
@@ -208,10 +210,10 @@ def test_a_snapshot_outlives_its_folder(directories: Directories) -> None:
     assert 3 == old.since(datetime.date.min)[0]
 
 
-# -- which one is current
+# -- the current snapshot
 
 
-def test_before_the_first_publication_there_is_none(directories: Directories) -> None:
+def test_no_snapshot_is_current_before_the_first_publication(directories: Directories) -> None:
     with capturedLogs() as events:
         snapshots = opened(directories)
     assert snapshots.empty
@@ -220,8 +222,8 @@ def test_before_the_first_publication_there_is_none(directories: Directories) ->
         _ = snapshots.current
 
 
-def test_a_new_one_is_taken_over_only_when_asked_to_look(directories: Directories) -> None:
-    """So that a request that looks twice cannot see two."""
+def test_new_snapshot_becomes_current_only_by_refresh(directories: Directories) -> None:
+    """A request must not read from two snapshots."""
     directories.publish()
     snapshots = opened(directories)
     first = snapshots.current
@@ -232,8 +234,8 @@ def test_a_new_one_is_taken_over_only_when_asked_to_look(directories: Directorie
     assert directories.current.readlink().name == snapshots.current.revision
 
 
-def test_who_has_missed_a_publication_can_see_that(directories: Directories) -> None:
-    """A quick look, for those who look often."""
+def test_current_snapshot_is_stale_after_a_publication(directories: Directories) -> None:
+    """The check is fast enough to be called often."""
     snapshots = opened(directories)
     assert snapshots.empty
     directories.publish()
@@ -249,39 +251,39 @@ def test_who_has_missed_a_publication_can_see_that(directories: Directories) -> 
     assert not snapshots.stale
 
 
-def test_observers_hear_of_each_revision_once(directories: Directories) -> None:
+def test_observers_are_called_once_for_each_revision(directories: Directories) -> None:
     directories.publish()
     snapshots = opened(directories)
-    told: list[str] = []
-    snapshots.observe(lambda snapshot: told.append(snapshot.revision))
+    revisions: list[str] = []
+    snapshots.observe(lambda snapshot: revisions.append(snapshot.revision))
     first = snapshots.current.revision
-    assert [first] == told  # the one that is there, at once
+    assert [first] == revisions  # the one that is there, at once
     snapshots.refresh()
     assert isinstance(directories.publish(NOW + 1), Unchanged)
     snapshots.refresh()
-    assert [first] == told
+    assert [first] == revisions
     directories.write(review("z"))
     directories.publish()
     snapshots.refresh()
     snapshots.refresh()
-    assert [first, snapshots.current.revision] == told
+    assert [first, snapshots.current.revision] == revisions
     assert first != snapshots.current.revision
 
 
-def test_an_observer_of_nothing_hears_the_first(directories: Directories) -> None:
+def test_observer_is_called_with_the_first_snapshot(directories: Directories) -> None:
     snapshots = opened(directories)
-    told: list[str] = []
-    snapshots.observe(lambda snapshot: told.append(snapshot.revision))
-    assert [] == told
+    revisions: list[str] = []
+    snapshots.observe(lambda snapshot: revisions.append(snapshot.revision))
+    assert [] == revisions
     directories.publish()
     snapshots.refresh()
-    assert [snapshots.current.revision] == told
+    assert [snapshots.current.revision] == revisions
 
 
-def test_what_is_known_of_the_sources_is_renewed_with_the_same_revision(
+def test_fingerprint_is_updated_with_the_same_revision(
     directories: Directories,
 ) -> None:
-    """After ``touch`` the publisher must not find them changed for ever."""
+    """After ``touch`` the sources must not count as changed for ever."""
     directories.publish()
     snapshots = opened(directories)
     before = snapshots.current.seen.fingerprint
@@ -340,7 +342,7 @@ def no_seen(path: Path) -> None:
 
 
 def uneven_column(path: Path) -> None:
-    """Manifest and file agree, but half a number is no number."""
+    """Cut a number in half, in agreement with the manifest."""
     long_file(path)
     manifest = msgspec.json.decode((path / layout.MANIFEST).read_bytes())
     manifest["files"][layout.DAYS]["size"] += 1
@@ -370,22 +372,24 @@ DAMAGES = [
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_the_last_good_one_stays(directories: Directories, damage: Callable[[Path], None]) -> None:
+def test_damaged_snapshot_does_not_replace_the_current_one(
+    directories: Directories, damage: Callable[[Path], None]
+) -> None:
     directories.publish()
     snapshots = opened(directories)
     good = snapshots.current
-    told: list[str] = []
-    snapshots.observe(lambda snapshot: told.append(snapshot.revision))
+    revisions: list[str] = []
+    snapshots.observe(lambda snapshot: revisions.append(snapshot.revision))
     directories.write(review("z"))
     directories.publish()
     damage(directories.current.resolve())
     snapshots.refresh()
     assert good is snapshots.current
-    assert [good.revision] == told
+    assert [good.revision] == revisions
 
 
-def test_one_that_cannot_be_opened_now_is_not_damaged(directories: Directories) -> None:
-    """The last good data must not be thrown away for want of a descriptor."""
+def test_snapshot_is_not_damaged_without_descriptors(directories: Directories) -> None:
+    """The last good data must not be deleted for lack of a descriptor."""
     directories.publish()
     snapshots = Snapshots(directories.snapshots)
     with capturedLogs() as events:
@@ -401,10 +405,10 @@ def test_one_that_cannot_be_opened_now_is_not_damaged(directories: Directories) 
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_a_damaged_one_is_not_served_and_is_made_again(
+def test_damaged_snapshot_is_not_served_and_is_made_again(
     directories: Directories, damage: Callable[[Path], None]
 ) -> None:
-    """A daemon with good data must start, whatever the disk has done to the folder."""
+    """A daemon with good data must start with any damage of the folder."""
     directories.publish()
     damage(directories.current.resolve())
     snapshots = opened(directories)
@@ -416,25 +420,27 @@ def test_a_damaged_one_is_not_served_and_is_made_again(
     directories.check_tidy()
 
 
-@pytest.mark.parametrize("damage", [each for each in DAMAGES if "folder" not in each.__name__])
-def test_damage_is_said(directories: Directories, damage: Callable[[Path], None]) -> None:
+@pytest.mark.parametrize(
+    "damage", [damage for damage in DAMAGES if "folder" not in damage.__name__]
+)
+def test_damage_is_logged(directories: Directories, damage: Callable[[Path], None]) -> None:
     directories.publish()
     damage(directories.current.resolve())
     with capturedLogs() as events:
         opened(directories)
-    (said,) = texts(events)
-    assert str(directories.current.resolve()) in said
-    assert said.endswith("; a new one is made of the data")
+    (message,) = texts(events)
+    assert str(directories.current.resolve()) in message
+    assert message.endswith("; a new one is made of the data")
 
 
-def test_one_of_another_version_is_kept_for_the_way_back(directories: Directories) -> None:
+def test_snapshot_of_another_version_is_not_removed(directories: Directories) -> None:
     directories.publish()
     manifest_with(layout=layout.LAYOUT + 1)(directories.current)
     opened(directories).discard_damaged()
     assert directories.current.is_symlink()
 
 
-def test_a_whole_one_is_never_discarded(directories: Directories) -> None:
+def test_intact_snapshot_is_never_discarded(directories: Directories) -> None:
     directories.publish()
     opened(directories).discard_damaged()
     directories.check_tidy()
@@ -442,18 +448,18 @@ def test_a_whole_one_is_never_discarded(directories: Directories) -> None:
 
 
 @pytest.mark.parametrize("positions", [[], [0], [1], [0, 1], [1, 2], [0, 2], [0, 1, 2]])
-def test_reviews_are_joined_as_they_stand_in_the_document(
+def test_joined_reviews_have_the_bytes_of_the_document(
     directories: Directories, positions: list[int]
 ) -> None:
     directories.publish()
     snapshot = opened(directories).current
-    expected = b",".join(bytes(snapshot.records.at(each)) for each in positions)
+    expected = b",".join(bytes(snapshot.records.at(at)) for at in positions)
     assert expected == bytes(snapshot.records.joined(positions))
 
 
 @pytest.mark.parametrize("smallest", [1, 64], ids=["with an index", "without"])
 @pytest.mark.parametrize("small", [0, 100], ids=["mapped columns", "lists"])
-def test_a_text_is_found_in_the_same_reviews_however_many_there_are(
+def test_text_finds_the_same_reviews_with_and_without_a_cache(
     directories: Directories, monkeypatch: pytest.MonkeyPatch, smallest: int, small: int
 ) -> None:
     monkeypatch.setattr(module, "_SMALL", small)
@@ -461,8 +467,8 @@ def test_a_text_is_found_in_the_same_reviews_however_many_there_are(
     monkeypatch.setattr("reviewsd.snapshot.text_index.FEW", 0)
     directories.publish()
     snapshot = opened(directories).current
-    assert [smallest == 1] == [each.index is not None for each in snapshot.manifest.segments]
-    for text, found in {
+    assert [smallest == 1] == [segment.index is not None for segment in snapshot.manifest.segments]
+    for text, expected in {
         "boiler ": ["b", "a"],
         "no b": ["b"],
         "none": [],
@@ -470,12 +476,12 @@ def test_a_text_is_found_in_the_same_reviews_however_many_there_are(
     }.items():
         for rating in (None, 5):
             hits = outcome(snapshot.search(SearchQuery(query=text, rating=rating)))
-            assert found == [record(snapshot, each) for each in hits.positions]
-            assert len(found) == hits.matched
+            assert expected == [record(snapshot, at) for at in hits.positions]
+            assert len(expected) == hits.matched
 
 
-def test_a_folder_of_an_older_layout_is_no_snapshot(directories: Directories) -> None:
-    """So the next publication makes a new one (``reviewsd.app``)."""
+def test_folder_of_an_older_layout_is_no_snapshot(directories: Directories) -> None:
+    """The next publication makes a new one (``reviewsd.app``)."""
     directories.publish()
     manifest = directories.snapshots / layout.CURRENT / layout.MANIFEST
     content = manifest.read_bytes()

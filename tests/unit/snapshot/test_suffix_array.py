@@ -32,7 +32,7 @@ STRIDES = st.sampled_from([(1, 1_000), (2, 1_000), (4, 1_000), (8, 1_000), (256,
 
 
 def segment(folder: Path, texts: Sequence[str], first: int = 0) -> Segment:
-    """The texts as a segment with an index."""
+    """Return a segment with an index of texts."""
     encoded = [text.casefold().encode() + b"\xff" for text in texts]
     sizes = array("Q", map(len, encoded))
     suffix_array.write(folder, "index", b"".join(encoded), sizes)
@@ -47,10 +47,10 @@ def segment(folder: Path, texts: Sequence[str], first: int = 0) -> Segment:
     )
 
 
-def having(found: Segment, needle: str) -> list[int]:
-    """The places of the texts that have a piece of text."""
-    numbers = range(SHIFT, SHIFT + found.end - found.first)
-    steps = found.having(needle.casefold().encode(), numbers, len(numbers))
+def matching_places(segment: Segment, needle: str) -> list[int]:
+    """Return the places of the texts with a needle."""
+    numbers = range(SHIFT, SHIFT + segment.end - segment.first)
+    steps = segment.matching(needle.casefold().encode(), numbers, len(numbers))
     while True:
         try:
             next(steps)
@@ -59,7 +59,7 @@ def having(found: Segment, needle: str) -> list[int]:
 
 
 def pieces(texts: Sequence[str]) -> Iterator[str]:
-    """Every piece of every text, in several spellings, and some that none has."""
+    """Return all substrings of all texts, in several cases, and strings that no text has."""
     for text in texts:
         for begin in range(len(text)):
             for end in range(begin + 1, len(text) + 1):
@@ -71,11 +71,11 @@ def scanned(texts: Sequence[str], needle: str) -> list[int]:
     return [at for at, text in enumerate(texts) if needle.casefold() in text.casefold()]
 
 
-def thresholds(patch: pytest.MonkeyPatch, stride: tuple[int, int], **others: int) -> None:
+def thresholds(patch: pytest.MonkeyPatch, stride: tuple[int, int], **constants: int) -> None:
     patch.setattr("reviewsd.snapshot.text_index.FEW", 0)
     patch.setattr(suffix_array, "STRIDE", stride)
     patch.setattr(suffix_array, "BLOCK", min(stride[0], 32))
-    for name, value in others.items():
+    for name, value in constants.items():
         patch.setattr(suffix_array, name, value)
 
 
@@ -83,24 +83,24 @@ def thresholds(patch: pytest.MonkeyPatch, stride: tuple[int, int], **others: int
 @example(["so good"] * 40, (2, 1_000), 0, 0)
 @example(["a" * 30, "a" * 29 + "b", "", "aab"] * 10, (4, 1_000), 1 << 21, 1)
 @examples(30)
-def test_every_piece_of_every_text_is_found_where_it_is_and_nowhere_else(
+def test_every_substring_finds_exactly_its_texts(
     texts: list[str], stride: tuple[int, int], large: int, first: int
 ) -> None:
     with TemporaryDirectory() as place, pytest.MonkeyPatch.context() as patch:
         thresholds(patch, stride, LARGE=large)
         index = segment(Path(place), texts, first)
         for needle in set(pieces(texts)):
-            assert scanned(texts, needle) == having(index, needle)
+            assert scanned(texts, needle) == matching_places(index, needle)
 
 
 WORDS = ["great", "service", "the", "theatre", "of", "heat", "eat", "a", "pump", "jump", "strasse"]
 
 
 @pytest.mark.parametrize("large", [0, 1 << 21], ids=["with numpy", "without"])
-def test_frequent_pieces_are_found_by_their_bitmaps(
+def test_frequent_texts_are_found_by_bitmaps(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, large: int
 ) -> None:
-    """Bitmaps within bitmaps: each has all reviews of those within it."""
+    """Nested bitmaps: each has all reviews of the inner ones."""
     thresholds(monkeypatch, (16, 1_000), LARGE=large)
     chance = random.Random(7)
     texts = [" ".join(chance.choices(WORDS, k=chance.randrange(20))) for _ in range(600)]
@@ -109,23 +109,25 @@ def test_frequent_pieces_are_found_by_their_bitmaps(
         text[at : at + 7][:size] for text in texts for at in range(20) for size in range(1, 8)
     }:
         if needle:
-            assert scanned(texts, needle) == having(index, needle)
+            assert scanned(texts, needle) == matching_places(index, needle)
 
 
-def test_both_ways_write_the_same_reviews(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Numpy or not is decided by size alone, and finds the same."""
+def test_index_is_the_same_with_and_without_numpy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only the size of the texts decides which is used."""
     texts = b"one two\xfftwo\xffthree two one\xff" * 50
     sizes = array("Q", [8, 4, 14] * 50)
-    found = []
+    blocks = []
     for large in (0, 1 << 21):
         monkeypatch.setattr(suffix_array, "LARGE", large)
         order = suffix_array.sort(texts)
         documents, _ = suffix_array._documents(order, sizes, 256)
-        found.append([sorted(documents[at : at + 32]) for at in range(0, len(order), 32)])
-    assert found[0] == found[1]
+        blocks.append([sorted(documents[at : at + 32]) for at in range(0, len(order), 32)])
+    assert blocks[0] == blocks[1]
 
 
-def test_the_same_texts_give_the_same_bytes(tmp_path: Path) -> None:
+def test_same_texts_give_the_same_bytes(tmp_path: Path) -> None:
     sizes = array("Q", [4, 6])
     content = []
     for name in ("one", "two"):
@@ -139,14 +141,14 @@ def test_suffixes_are_sorted(tmp_path: Path) -> None:
     assert sorted(range(len(texts)), key=lambda at: texts[at:]) == list(suffix_array.sort(texts))
 
 
-def test_prefixes_are_compared_to_the_greatest_length_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Else a megabyte of one letter would be compared with itself ten thousand times."""
+def test_common_prefix_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A megabyte of one letter would otherwise be compared with itself ten thousand times."""
     monkeypatch.setattr(suffix_array, "MAX_PREFIX", 64)
     texts = b"a" * 1_000 + b"\xff"
-    assert suffix_array._alike(texts, 0, 1) == 64
-    assert suffix_array._alike(texts, 990, 980) == 10
-    assert suffix_array._alike(b"abcx\xffabcy\xff", 0, 5) == 3
-    assert suffix_array._alike(b"abc\xffabc\xff", 0, 4) == 3
+    assert suffix_array._common_prefix(texts, 0, 1) == 64
+    assert suffix_array._common_prefix(texts, 990, 980) == 10
+    assert suffix_array._common_prefix(b"abcx\xffabcy\xff", 0, 5) == 3
+    assert suffix_array._common_prefix(b"abc\xffabc\xff", 0, 4) == 3
 
 
 def test_texts_that_cannot_be_sorted_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -156,8 +158,8 @@ def test_texts_that_cannot_be_sorted_are_an_error(monkeypatch: pytest.MonkeyPatc
             suffix_array.sort(b"abc")
 
 
-def test_the_sorter_is_where_its_package_has_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file of ``pydivsufsort`` that it does not document; without it the error says so."""
+def test_missing_sorter_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The library is an undocumented file of ``pydivsufsort``."""
     assert suffix_array._divsufsort.__wrapped__() is not None
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
     with pytest.raises(SortError, match="pydivsufsort"):

@@ -1,4 +1,4 @@
-"""How reviews are divided into segments, and which indexes the next publication takes over."""
+"""Reviews are divided into segments, and the next publication reuses indexes."""
 
 from array import array
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from reviewsd.snapshot.text_index_writer import SegmentsWriter, folded
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ten reviews are a segment, and three have an index."""
+    """Make segments of ten reviews, with an index from three on."""
     monkeypatch.setattr(numbering, "SEGMENT", 10)
     monkeypatch.setattr(text_index_writer, "SMALLEST", 3)
 
@@ -26,7 +26,7 @@ Written = tuple[tuple[SegmentFile, ...], dict[str, File]]
 
 
 def write(folder: Path, texts: Sequence[str | None], earlier: Path | None = None) -> Written:
-    """Texts, newest first, in a folder with a manifest."""
+    """Write texts, newest first, into a folder with a manifest."""
     folder.mkdir()
     with SegmentsWriter(folder, len(texts), earlier) as writer:
         parts = [folded(text) for text in texts]
@@ -51,24 +51,24 @@ def write(folder: Path, texts: Sequence[str | None], earlier: Path | None = None
 TEXTS = [f"text number {at}" for at in range(25)]
 
 
-def test_reviews_are_divided_from_the_oldest_on(tmp_path: Path) -> None:
+def test_division_starts_at_the_oldest_review(tmp_path: Path) -> None:
     segments, _ = write(tmp_path / "a", TEXTS)
-    assert [5, 10, 10] == [each.reviews for each in segments]
+    assert [5, 10, 10] == [segment.reviews for segment in segments]
     newer, _ = write(tmp_path / "b", ["new", *TEXTS])
-    assert [6, 10, 10] == [each.reviews for each in newer]
-    assert [each.index for each in segments[1:]] == [each.index for each in newer[1:]]
+    assert [6, 10, 10] == [segment.reviews for segment in newer]
+    assert [old.index for old in segments[1:]] == [new.index for new in newer[1:]]
     assert segments[0].index != newer[0].index
 
 
-def test_a_segment_has_only_so_many_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_segment_has_a_limit_of_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(numbering, "SEGMENT_BYTES", 60)
     segments, _ = write(tmp_path / "a", ["x" * 100, *"abcdefgh", "y" * 59])
-    assert [1, 8, 1] == [each.reviews for each in segments]
-    assert [False, True, False] == [each.index is not None for each in segments]
+    assert [1, 8, 1] == [segment.reviews for segment in segments]
+    assert [False, True, False] == [segment.index is not None for segment in segments]
 
 
 @given(st.lists(st.integers(1, 50)), st.integers(1, 100))
-def test_what_fits_is_together(sizes: list[int], limit: int) -> None:
+def test_parts_of_a_segment_are_below_the_limit(sizes: list[int], limit: int) -> None:
     counts = fitting(sizes, limit)
     assert sum(counts) == len(sizes)
     end = len(sizes)
@@ -79,7 +79,7 @@ def test_what_fits_is_together(sizes: list[int], limit: int) -> None:
 
 
 @given(st.integers(0, 100))
-def test_every_segment_but_the_newest_is_full(count: int) -> None:
+def test_all_segments_except_the_newest_are_full(count: int) -> None:
     sizes = divided(count)
     assert sum(sizes) == count
     assert all(size == 10 for size in sizes[1:])
@@ -88,18 +88,18 @@ def test_every_segment_but_the_newest_is_full(count: int) -> None:
 
 @given(st.lists(st.integers(1, 1 << 16), max_size=5), st.data())
 def test_numbers_and_positions_are_one_to_one(sizes: list[int], data: st.DataObject) -> None:
-    found = Numbering(sizes)
+    numbering = Numbering(sizes)
     total = sum(sizes)
     for position in data.draw(st.lists(st.integers(0, max(0, total - 1)))) if total else ():
-        number = found.number(position)
-        assert position == found.position(number)
-        assert found.begins[number >> 16] + (number & 0xFFFF) == position
-        assert number < found.number(total)
+        number = numbering.number(position)
+        assert position == numbering.position(number)
+        assert numbering.begins[number >> 16] + (number & 0xFFFF) == position
+        assert number < numbering.number(total)
 
 
 @pytest.fixture
 def sorted_sizes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many bytes are sorted, each time."""
+    """Record the size of each sort."""
     sizes: list[int] = []
     sort = suffix_array.sort
 
@@ -111,24 +111,24 @@ def sorted_sizes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return sizes
 
 
-def test_an_index_of_the_same_texts_is_taken_over(tmp_path: Path, sorted_sizes: list[int]) -> None:
+def test_index_of_the_same_texts_is_reused(tmp_path: Path, sorted_sizes: list[int]) -> None:
     _, files = write(tmp_path / "a", TEXTS)
     assert len(sorted_sizes) == 3
     segments, again = write(tmp_path / "b", ["new", *TEXTS], tmp_path / "a")
     assert len(sorted_sizes) == 4
-    for each in segments[1:]:
-        assert each.index is not None
-        assert files[each.index] == again[each.index]
-        assert (tmp_path / "a" / each.index).samefile(tmp_path / "b" / each.index)
+    for segment in segments[1:]:
+        assert segment.index is not None
+        assert files[segment.index] == again[segment.index]
+        assert (tmp_path / "a" / segment.index).samefile(tmp_path / "b" / segment.index)
 
 
-def test_what_is_taken_over_is_the_same_as_what_is_made(tmp_path: Path) -> None:
+def test_reused_index_equals_a_new_one(tmp_path: Path) -> None:
     write(tmp_path / "a", TEXTS)
-    taken = write(tmp_path / "b", ["new", *TEXTS], tmp_path / "a")
-    assert taken == write(tmp_path / "c", ["new", *TEXTS])
+    reused = write(tmp_path / "b", ["new", *TEXTS], tmp_path / "a")
+    assert reused == write(tmp_path / "c", ["new", *TEXTS])
 
 
-def test_a_damaged_index_is_made_again(tmp_path: Path, sorted_sizes: list[int]) -> None:
+def test_damaged_index_is_not_reused(tmp_path: Path, sorted_sizes: list[int]) -> None:
     _, files = write(tmp_path / "a", TEXTS)
     for name in files:
         if name.startswith("suffixes"):
@@ -139,7 +139,7 @@ def test_a_damaged_index_is_made_again(tmp_path: Path, sorted_sizes: list[int]) 
     assert len(sorted_sizes) == 6
 
 
-def test_a_lost_index_is_made_again(tmp_path: Path) -> None:
+def test_missing_index_is_made_again(tmp_path: Path) -> None:
     _, files = write(tmp_path / "a", TEXTS)
     for name in files:
         if name.startswith("suffixes"):
@@ -147,17 +147,15 @@ def test_a_lost_index_is_made_again(tmp_path: Path) -> None:
     assert write(tmp_path / "b", TEXTS, tmp_path / "a")[1] == files
 
 
-def test_two_segments_of_the_same_texts_share_an_index(
-    tmp_path: Path, sorted_sizes: list[int]
-) -> None:
+def test_segments_with_equal_texts_share_an_index(tmp_path: Path, sorted_sizes: list[int]) -> None:
     segments, files = write(tmp_path / "a", ["the same", None] * 10)
     assert len(segments) == 2
-    assert len({each.index for each in segments}) == 1
+    assert len({segment.index for segment in segments}) == 1
     assert len(sorted_sizes) == 1
     assert len(files) == 3
 
 
-def test_the_error_of_the_thread_is_raised(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_error_of_the_thread_is_raised(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(_: bytes) -> object:
         raise MemoryError
 

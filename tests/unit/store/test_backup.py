@@ -9,7 +9,7 @@ import pytest_twisted  # type: ignore[import-untyped] # has no stubs
 from twisted.internet.threads import deferToThread
 
 from reviewsd.store.backup import Backups
-from reviewsd.store.secrets import Secrets, check_keys
+from reviewsd.store.keys import Secrets, check_keys
 from reviewsd.store.sqlite import Database
 from reviewsd.store.transactions import OtherKeysError, StoreError
 from tests.support.stores import blocking, names, opened
@@ -36,7 +36,7 @@ async def run(database: Database, *statements: str) -> None:
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_copy_says_what_is_in_it_and_goes_when_it_is_closed(tmp_path: Path) -> None:
+async def test_copy_has_a_summary_and_is_removed_when_closed(tmp_path: Path) -> None:
     async with opened(tmp_path / "state.db") as database:
         await database.run(blocking("a.com", "b.com"))
         await run(database, TOPIC, SIGNED)
@@ -56,9 +56,7 @@ async def test_a_copy_says_what_is_in_it_and_goes_when_it_is_closed(tmp_path: Pa
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_where_there_can_be_no_copy_nothing_is_left(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_failed_copy_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere else"))
     async with opened(tmp_path / "state.db") as database:
         backups = Backups(database, tmp_path / "nowhere", deferToThread)
@@ -67,10 +65,10 @@ async def test_where_there_can_be_no_copy_nothing_is_left(
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_state_directory_that_is_gone_is_no_hindrance(
+async def test_copy_is_made_without_the_state_directory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Then what the daemon has open is all there is."""
+    """The open file is then the only copy of the data."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     async with opened(tmp_path / "state.db") as database:
         await run(database, TOPIC, SIGNED)
@@ -79,7 +77,7 @@ async def test_a_state_directory_that_is_gone_is_no_hindrance(
         assert 1 == contents.subscriptions
 
 
-def test_what_was_left_half_done_is_removed(tmp_path: Path) -> None:
+def test_copy_of_a_killed_daemon_is_removed(tmp_path: Path) -> None:
     (tmp_path / ".backup-12").touch()
     (tmp_path / "secret.key").touch()
     Backups(Database(tmp_path / "x", None), tmp_path, deferToThread)  # type: ignore[arg-type]  # is not opened
@@ -87,7 +85,7 @@ def test_what_was_left_half_done_is_removed(tmp_path: Path) -> None:
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_other_keys_are_refused_while_there_are_secrets(tmp_path: Path) -> None:
+async def test_other_keys_are_refused_while_the_store_has_secrets(tmp_path: Path) -> None:
     async with opened(tmp_path / "state.db") as database:
         await check(database, OLD)
         await check(database, NEW)  # nothing is lost by it
@@ -97,8 +95,8 @@ async def test_other_keys_are_refused_while_there_are_secrets(tmp_path: Path) ->
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_key_may_be_replaced_and_go_later(tmp_path: Path) -> None:
-    """H11: the new one becomes the first line, and the old one goes some day."""
+async def test_replaced_key_can_be_removed_later(tmp_path: Path) -> None:
+    """The new key becomes the first line; later the old one is removed (H11)."""
     async with opened(tmp_path / "state.db") as database:
         await run(database, TOPIC, SIGNED)
         await check(database, OLD)

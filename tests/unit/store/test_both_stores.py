@@ -1,7 +1,7 @@
-"""The hub's SQL means the same on SQLite and on PostgreSQL: the same life, held side by side.
+"""The hub's SQL has the same effect on SQLite and on PostgreSQL.
 
-Whatever happens in whatever order, each transaction returns the same from both, and leaves the same
-rows. The rules themselves are tested on SQLite; this makes them PostgreSQL's too.
+Random transactions in random order return the same from both stores, and leave the same rows. The rules
+themselves are tested on SQLite; this test extends them to PostgreSQL.
 """
 
 import random
@@ -29,7 +29,7 @@ from reviewsd.domain.subscription import (
 from reviewsd.http1.urls import TOPICS
 from reviewsd.store import claims, deliveries, intents, listing, topics, upkeep
 from reviewsd.store.deliveries import DeliveryOutcome
-from reviewsd.store.intents import Verified
+from reviewsd.store.intents import VerificationOutcome
 from reviewsd.store.postgres import _Cursor, translated
 from reviewsd.store.rows import Pair
 from reviewsd.store.schema import MIGRATIONS
@@ -58,7 +58,7 @@ def connection() -> Iterator[psycopg.Connection[tuple[Any, ...]]]:
 
 
 class Both:
-    """A store of each kind."""
+    """A database of each engine."""
 
     def __init__(
         self, lite: sqlite3.Connection, postgres: psycopg.Connection[tuple[Any, ...]]
@@ -67,7 +67,7 @@ class Both:
         self.now = START
         self.content = "0"
 
-    def run(self, work: Work) -> Any:  # noqa: ANN401  whatever it returns
+    def run(self, work: Work) -> Any:  # noqa: ANN401  the result of ``work``
         first, second = (work(cursor) for cursor in self._cursors)
         assert first == second
         assert self._rows(0) == self._rows(1)
@@ -75,21 +75,21 @@ class Both:
 
     def _rows(self, which: int) -> list[list[tuple[Any, ...]]]:
         cursor = self._cursors[which]
-        found = [cursor.execute(f"SELECT * FROM {table} ORDER BY 1").fetchall() for table in TABLES]
-        # One sweep ends many at once, in no particular order.
+        rows = [cursor.execute(f"SELECT * FROM {table} ORDER BY 1").fetchall() for table in TABLES]
+        # One sweep ends many subscriptions in no particular order.
         ended = cursor.execute("SELECT callback, topic, reason, at FROM ended").fetchall()
-        return [*found, sorted(ended)]
+        return [*rows, sorted(ended)]
 
 
-def happens(both: Both, chance: random.Random, number: int) -> None:  # noqa: PLR0915 - a list
-    """One of the things that can happen to a store."""
+def transact_randomly(both: Both, chance: random.Random, number: int) -> None:  # noqa: PLR0915 - a list
+    """Run one random transaction on both databases."""
     one_of, maybe = chance.choice, partial(chance.choice, (False, True))
     now, token = both.now, f"token {number}"
     digests = dict.fromkeys(TOPICS, both.content)
 
     def ask() -> None:
         host = one_of(HOSTS)
-        asked = Intent(
+        request = Intent(
             mode=one_of([Mode.SUBSCRIBE, Mode.SUBSCRIBE, Mode.UNSUBSCRIBE]),
             topic_given="given",
             secret=one_of([None, b"\0sealed"]),
@@ -105,31 +105,37 @@ def happens(both: Both, chance: random.Random, number: int) -> None:  # noqa: PL
         callback = (f"https://{host}/{chance.randrange(3)}", host)
         topic, backing_off = one_of(TOPICS), maybe()
         both.run(
-            lambda cursor: intents.ask(
-                cursor, topic, callback, asked, CAPS, backing_off=backing_off
+            lambda cursor: intents.record_request(
+                cursor, topic, callback, request, CAPS, backing_off=backing_off
             )
         )
 
     def verify() -> None:
         without = set(chance.sample(HOSTS, one_of([0, 0, 0, 1, 3])))
         limit, until = chance.randint(1, 5), now + 90_000
-        found, _ = both.run(lambda cursor: intents.due(cursor, now, limit, without))
-        claims = both.run(lambda cursor: intents.turn(cursor, (), found, token, now, until))
+        due, _ = both.run(lambda cursor: intents.find_due(cursor, now, limit, without))
+        claims = both.run(
+            lambda cursor: intents.settle_and_claim(cursor, (), due, token, now, until)
+        )
         events = [*[Confirmed()] * 6, NotConfirmed(), Unreachable(), None]
-        results = [Verified(claim, one_of(events)) for claim in claims if chance.random() < 0.8]
-        both.run(lambda cursor: intents.turn(cursor, results, (), token, now + 1, until))
+        results = [
+            VerificationOutcome(claim, one_of(events)) for claim in claims if chance.random() < 0.8
+        ]
+        both.run(
+            lambda cursor: intents.settle_and_claim(cursor, results, (), token, now + 1, until)
+        )
 
     def deliver() -> None:
         without = set(chance.sample(HOSTS, one_of([0, 0, 0, 1, 3])))
         limit, until = chance.randint(1, 5), now + 90_000
-        found, _ = both.run(lambda cursor: deliveries.due(cursor, digests, now, limit, without))
+        due, _ = both.run(lambda cursor: deliveries.find_due(cursor, digests, now, limit, without))
         claims, _ = both.run(
-            lambda cursor: deliveries.turn(cursor, (), found, digests, token, now, until)
+            lambda cursor: deliveries.settle_and_claim(cursor, (), due, digests, token, now, until)
         )
         results = []
         for claim in claims:
-            taken = Delivered(claim.version)
-            event = one_of([taken, taken, taken, *[Failed(WAITS)] * 4, Gone(), None])
+            delivered = Delivered(claim.version)
+            event = one_of([delivered, delivered, delivered, *[Failed(WAITS)] * 4, Gone(), None])
             failed = isinstance(event, Failed)
             status = one_of([None, 500]) if failed else 200
             results.append(
@@ -138,7 +144,9 @@ def happens(both: Both, chance: random.Random, number: int) -> None:  # noqa: PL
                 )
             )
         both.run(
-            lambda cursor: deliveries.turn(cursor, results, (), digests, token, now + 1, until)
+            lambda cursor: deliveries.settle_and_claim(
+                cursor, results, (), digests, token, now + 1, until
+            )
         )
 
     def change() -> None:
@@ -147,7 +155,7 @@ def happens(both: Both, chance: random.Random, number: int) -> None:  # noqa: PL
         revision, newer_only = chance.randrange(number + 1), maybe()
         both.run(lambda cursor: topics.bump(cursor, digests, revision, now, newer_only=newer_only))
 
-    def look() -> None:
+    def read() -> None:
         topic = one_of([None, *TOPICS])
         after = one_of([None, "1", "p0", "p2"])
         callback = one_of([None, f"https://{HOSTS[0]}/0"])
@@ -179,7 +187,7 @@ def happens(both: Both, chance: random.Random, number: int) -> None:  # noqa: PL
         )
         both.run(work)
 
-    one_of([ask, ask, ask, verify, verify, deliver, deliver, change, look, order])()
+    one_of([ask, ask, ask, verify, verify, deliver, deliver, change, read, order])()
     both.now += one_of([0, 10, 2_000, 100_000])
 
 
@@ -189,7 +197,7 @@ def sorted_pairs(cursor: SqlCursor, now: int) -> list[Pair]:
 
 
 @pytest.mark.parametrize("seed", range(examples.number(8)))
-def test_one_life_is_the_same_in_both(
+def test_random_transactions_have_the_same_effect_on_both(
     connection: psycopg.Connection[tuple[Any, ...]], seed: int
 ) -> None:
     for table in (*TABLES, "ended"):
@@ -201,5 +209,5 @@ def test_one_life_is_the_same_in_both(
         both, chance = Both(lite, connection), random.Random(seed)
         both.run(lambda cursor: topics.bump(cursor, dict.fromkeys(TOPICS, "0"), 0, START))
         for number in range(80):
-            happens(both, chance, number)
+            transact_randomly(both, chance, number)
     connection.commit()

@@ -6,9 +6,9 @@ import pytest
 
 from reviewsd.domain.subscription import Confirmed, Delivered, Failed, Unreachable
 from reviewsd.store import claims
-from reviewsd.store.claims import LeftClaim
+from reviewsd.store.claims import LapsedClaim
 from reviewsd.store.deliveries import DeliveryClaim, DeliveryOutcome
-from reviewsd.store.intents import IntentClaim, Verified
+from reviewsd.store.intents import IntentClaim, VerificationOutcome
 from tests.support.hub import START
 from tests.support.hub_rows import CLAIM, HOST, WAITS, Rows
 
@@ -18,12 +18,12 @@ WAIT = (1_000, 10_000, 30_000, 30_000)
 
 @pytest.fixture
 def rows() -> Iterator[Rows]:
-    made = Rows()
-    yield made
-    made.connection.close()
+    rows = Rows()
+    yield rows
+    rows.connection.close()
 
 
-def take_over(rows: Rows, now: int) -> list[LeftClaim]:
+def take_over(rows: Rows, now: int) -> list[LapsedClaim]:
     return list(rows.run(lambda cursor: claims.take_over(cursor, now)))
 
 
@@ -31,35 +31,35 @@ def deliver(rows: Rows, now: int, *results: DeliveryOutcome) -> list[DeliveryCla
     return rows.deliver(now, results, token=f"t{now}")[0]
 
 
-def verify(rows: Rows, now: int, *results: Verified) -> list[IntentClaim]:
+def verify(rows: Rows, now: int, *results: VerificationOutcome) -> list[IntentClaim]:
     return rows.verify(now, results, token=f"t{now}")
 
 
-def test_what_was_claimed_is_attempted_again_after_a_while_that_grows(rows: Rows) -> None:
+def test_delivery_of_a_dead_process_waits_longer_after_each_death(rows: Rows) -> None:
     rows.subscribe()
     rows.bump()
     rows.connection.execute("UPDATE subscription SET lease_expires_at = ?", (2 * START,))
     now = START
     for deaths, wait in enumerate(WAIT, 1):
         assert [deaths - 1] == [claim.deaths for claim in deliver(rows, now)]
-        assert [LeftClaim(HOST, deaths)] == take_over(rows, now)
+        assert [LapsedClaim(HOST, deaths)] == take_over(rows, now)
         assert [] == rows.owed(now + wait - 1)
         now += wait
         assert [deaths] == [due.deaths for due in rows.owed(now)]
 
 
-def test_a_verification_is_attempted_again_likewise(rows: Rows) -> None:
+def test_verification_of_a_dead_process_waits_longer_after_each_death(rows: Rows) -> None:
     rows.ask()
     now = START
     for deaths, wait in enumerate(WAIT, 1):
         assert [deaths - 1] == [claim.deaths for claim in verify(rows, now)]
-        assert [LeftClaim(HOST, deaths)] == take_over(rows, now)
+        assert [LapsedClaim(HOST, deaths)] == take_over(rows, now)
         assert [] == rows.verifiable(now + wait - 1)
         now += wait
         assert [deaths] == [due.deaths for due in rows.verifiable(now)]
 
 
-def test_what_was_not_claimed_waits_for_nothing(rows: Rows) -> None:
+def test_unclaimed_rows_are_due_at_once_after_a_start(rows: Rows) -> None:
     rows.subscribe(2)
     rows.bump()
     assert [] == take_over(rows, START)
@@ -68,9 +68,7 @@ def test_what_was_not_claimed_waits_for_nothing(rows: Rows) -> None:
 
 
 @pytest.mark.parametrize("event", [Delivered(2), Failed(WAITS)])
-def test_any_result_of_a_delivery_sets_the_count_back(
-    rows: Rows, event: Delivered | Failed
-) -> None:
+def test_any_outcome_of_a_delivery_resets_the_deaths(rows: Rows, event: Delivered | Failed) -> None:
     rows.subscribe()
     rows.bump()
     deliver(rows, START)
@@ -82,7 +80,7 @@ def test_any_result_of_a_delivery_sets_the_count_back(
 
 
 @pytest.mark.parametrize("result", [{"event": None}, {"event": Failed(WAITS), "deadly": True}])
-def test_what_was_not_attempted_is_as_deadly_as_before(
+def test_outcome_without_an_attempt_leaves_the_deaths(
     rows: Rows, result: dict[str, object]
 ) -> None:
     rows.subscribe()
@@ -95,19 +93,24 @@ def test_what_was_not_attempted_is_as_deadly_as_before(
     assert [(1,)] == rows.sql("SELECT deaths FROM subscription")
 
 
-def test_a_result_of_a_verification_sets_the_count_back(rows: Rows) -> None:
+def test_outcome_of_a_verification_resets_the_deaths(rows: Rows) -> None:
     rows.ask()
     rows.ask(1)
     verify(rows, START)
     take_over(rows, START)
     first, second = verify(rows, START + 1_000)
-    verify(rows, START + 1_000, Verified(first, Unreachable()), Verified(second, Confirmed()))
+    verify(
+        rows,
+        START + 1_000,
+        VerificationOutcome(first, Unreachable()),
+        VerificationOutcome(second, Confirmed()),
+    )
 
     assert [(0,)] == rows.sql("SELECT deaths FROM verification")
 
 
-def test_what_another_node_did_not_let_go_of_in_time_is_counted_too(rows: Rows) -> None:
-    """On PostgreSQL nobody voids claims: they lapse, and whoever finds that waits as well."""
+def test_expired_claim_of_another_node_counts_as_a_death(rows: Rows) -> None:
+    """On PostgreSQL no start voids claims: they expire, and the next attempt waits as well."""
     rows.subscribe()
     rows.bump()
     rows.ask(1)

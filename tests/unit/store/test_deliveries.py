@@ -1,4 +1,4 @@
-"""Deliveries as rows: who is owed what, claims, fences, ends (D3 to D7, H14)."""
+"""Deliveries as rows: which are due, claims, fences and ends (D3 to D7, H14)."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -19,38 +19,38 @@ from tests.support.hub_rows import CLAIM, HOST, NEW, OLD, PAIR, WAITS, Rows
 
 @pytest.fixture
 def rows() -> Iterator[Rows]:
-    made = Rows()
-    yield made
-    made.connection.close()
+    rows = Rows()
+    yield rows
+    rows.connection.close()
 
 
-def test_who_is_behind_is_owed_the_current_version(rows: Rows) -> None:
-    """I6, D4."""
+def test_subscription_with_an_older_version_is_due(rows: Rows) -> None:
+    """No queue is needed (I6, D4)."""
     rows.subscribe(2)
     assert [] == rows.owed(contents=OLD)
 
     rows.bump()
-    assert [1, 2] == [each.id for each in rows.owed()]
-    assert [1] == [each.id for each in rows.owed(without=("s1.example.org",))]
+    assert [1, 2] == [due.id for due in rows.owed()]
+    assert [1] == [due.id for due in rows.owed(without=("s1.example.org",))]
     full = [f"full{number}.example.org" for number in range(300_000)]  # SQLite binds 250,000
-    assert [1] == [each.id for each in rows.owed(without=("s1.example.org", *full))]
+    assert [1] == [due.id for due in rows.owed(without=("s1.example.org", *full))]
 
 
-def test_who_has_other_bytes_than_the_store_sends_nothing(rows: Rows) -> None:
-    """A process that is behind."""
+def test_node_with_other_content_than_the_store_sends_nothing(rows: Rows) -> None:
+    """It has not loaded the newest data yet."""
     rows.subscribe()
     rows.bump()
 
     assert [] == rows.owed(contents=OLD)
     assert [] == rows.owed(contents={})
-    wanted = [Due(id=1, host=HOST, active=True)]
+    due = [Due(id=1, host=HOST, active=True)]
     assert ([], []) == rows.run(
-        lambda cursor: deliveries.turn(cursor, (), wanted, OLD, "t", START, START + CLAIM)
+        lambda cursor: deliveries.settle_and_claim(cursor, (), due, OLD, "t", START, START + CLAIM)
     )
 
 
-def test_a_version_that_was_sent_is_what_is_noted(rows: Rows) -> None:
-    """D5: a change meanwhile is owed still."""
+def test_delivery_records_the_version_that_was_sent(rows: Rows) -> None:
+    """A change during the delivery is still due (D5)."""
     rows.subscribe()
     rows.bump()
     ((claim,), _) = rows.deliver()
@@ -64,8 +64,8 @@ def test_a_version_that_was_sent_is_what_is_noted(rows: Rows) -> None:
     )
 
 
-def test_one_delivery_at_a_time(rows: Rows) -> None:
-    """I4."""
+def test_claimed_subscription_is_not_due(rows: Rows) -> None:
+    """A subscription has one delivery at a time (I4)."""
     rows.subscribe()
     rows.bump()
     assert 1 == len(rows.deliver()[0])
@@ -73,12 +73,12 @@ def test_one_delivery_at_a_time(rows: Rows) -> None:
     assert 1 == len(rows.owed(START + CLAIM + 1))
 
 
-def test_a_late_result_of_a_delivery_changes_nothing(rows: Rows) -> None:
-    """D5: the fence."""
+def test_late_outcome_of_a_delivery_changes_nothing(rows: Rows) -> None:
+    """Another claim has replaced its own (D5)."""
     rows.subscribe()
     rows.bump()
     ((late,), _) = rows.deliver()
-    rows.deliver(START + CLAIM + 1)  # it has lapsed, and waits for a moment (``claims``)
+    rows.deliver(START + CLAIM + 1)  # the claim has expired, so the next waits (``claims``)
     assert 1 == len(rows.deliver(START + CLAIM + 2_000, token="u")[0])
     before = rows.sql("SELECT * FROM subscription")
     for event in (Delivered(2), Failed(WAITS), Gone(), None):
@@ -89,7 +89,7 @@ def test_a_late_result_of_a_delivery_changes_nothing(rows: Rows) -> None:
 
 
 def test_three_failures_in_a_row_end_a_subscription(rows: Rows) -> None:
-    """H14; and what it asked for stays."""
+    """Its pending request stays (H14)."""
     rows.subscribe()
     rows.connection.execute("UPDATE subscription SET lease_expires_at = ?", (2 * START,))
     rows.ask(challenge="renewal")
@@ -102,9 +102,9 @@ def test_three_failures_in_a_row_end_a_subscription(rows: Rows) -> None:
         )
         _, ended = rows.run(
             partial(
-                deliveries.turn,
-                results=(outcome,),
-                wanted=(),
+                deliveries.settle_and_claim,
+                outcomes=(outcome,),
+                due=(),
                 contents=NEW,
                 token="u",
                 now=now,
@@ -124,8 +124,8 @@ def test_three_failures_in_a_row_end_a_subscription(rows: Rows) -> None:
     assert [("renewal",)] == rows.sql("SELECT challenge FROM verification")
 
 
-def test_nothing_is_owed_when_the_lease_is_over(rows: Rows) -> None:
-    """I9, W13."""
+def test_subscription_with_an_expired_lease_is_not_due(rows: Rows) -> None:
+    """Nothing is sent after the lease (I9, W13)."""
     rows.subscribe()
     rows.bump()
 
@@ -133,23 +133,23 @@ def test_nothing_is_owed_when_the_lease_is_over(rows: Rows) -> None:
     assert [] == rows.owed(START + 1_000_000)
 
 
-def test_a_hint_is_no_claim(rows: Rows) -> None:
-    """What was looked up may have changed: the lease, a wait, another's claim, the version."""
+def test_claim_checks_that_a_delivery_is_still_due(rows: Rows) -> None:
+    """The lease, the wait, the version or the claim may have changed since the query."""
     rows.subscribe()
     rows.bump()
-    hint = rows.owed()
+    due = rows.owed()
 
     def claim(now: int) -> list[int]:
-        turn = partial(
-            deliveries.turn,
-            results=(),
-            wanted=hint,
+        work = partial(
+            deliveries.settle_and_claim,
+            outcomes=(),
+            due=due,
             contents=NEW,
             token="t",
             now=now,
             claim_until=now,
         )
-        return [each.id for each in rows.run(turn)[0]]
+        return [claim.id for claim in rows.run(work)[0]]
 
     assert [] == claim(START + 1_000_000)
     rows.connection.execute("UPDATE subscription SET next_attempt_at = ?", (START + 5,))

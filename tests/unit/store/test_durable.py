@@ -11,7 +11,7 @@ from reviewsd.store.durable import create, renew, sync
 from tests.support.stores import names
 
 
-def test_a_created_file_is_whole_and_private(tmp_path: Path) -> None:
+def test_created_file_is_complete_and_private(tmp_path: Path) -> None:
     create(tmp_path / "key", b"content")
     assert b"content" == (tmp_path / "key").read_bytes()
     assert ["key"] == names(tmp_path)
@@ -27,7 +27,7 @@ def test_file_that_exists_already_stays(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("size", [0, 1, (1 << 20) - 1, 1 << 20, 3 << 20])
-def test_renewing_changes_nothing(tmp_path: Path, size: int) -> None:
+def test_renewed_file_has_the_same_content(tmp_path: Path, size: int) -> None:
     content = os.urandom(size)
     (tmp_path / "log").write_bytes(content)
     renew(tmp_path / "log")
@@ -35,6 +35,6 @@ def test_renewing_changes_nothing(tmp_path: Path, size: int) -> None:
 
 
 @pytest.mark.parametrize("action", [sync, renew])
-def test_what_is_not_there_is_an_error(tmp_path: Path, action: Callable[[Path], None]) -> None:
+def test_missing_path_is_an_error(tmp_path: Path, action: Callable[[Path], None]) -> None:
     with pytest.raises(FileNotFoundError):
         action(tmp_path / "absent")

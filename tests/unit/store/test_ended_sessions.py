@@ -1,7 +1,7 @@
-"""MCP sessions that were ended before their time (mcp.md 6, S18)."""
+"""MCP sessions that clients ended before they expired (mcp.md 6, S18)."""
 
 import sqlite3
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import closing
 from itertools import chain
 from pathlib import Path
@@ -29,7 +29,7 @@ A, B = b"a" * 32, b"b" * 32
 
 
 class Watch:
-    """What time it is, seconds since 1970 UTC."""
+    """A wall clock that the test sets, seconds since 1970 UTC."""
 
     def __init__(self) -> None:
         self.seconds = NOW
@@ -38,16 +38,16 @@ class Watch:
         return self.seconds * 1000
 
 
-class Shaky:
-    """A store that can be told to fail, and counts what is asked of it."""
+class FailingStore:
+    """A store that fails if the test says so, and counts transactions."""
 
     def __init__(self, store: Database) -> None:
         self._store = store
         self.fails = False
-        self.asked = 0
+        self.transactions = 0
 
     async def run(self, work: Callable[[SqlCursor], T], purpose: Purpose = Purpose.WORK) -> T:
-        self.asked += 1
+        self.transactions += 1
         if self.fails:
             raise StoreError("it is full")
         return await self._store.run(work, purpose)
@@ -67,12 +67,12 @@ def now() -> Watch:
     return Watch()
 
 
-def node(store: Database | Shaky, now: Watch, clock: Clock | None = None) -> EndedSessions:
+def node(store: Database | FailingStore, now: Watch, clock: Clock | None = None) -> EndedSessions:
     return EndedSessions(store, clock or Clock(), now)
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_what_is_ended_is_ended_at_once_and_after_a_start(
+async def test_ended_session_is_ended_at_once_and_after_a_start(
     database: Database, now: Watch
 ) -> None:
     sessions = node(database, now)
@@ -87,34 +87,8 @@ async def test_what_is_ended_is_ended_at_once_and_after_a_start(
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_observers_hear_of_each_end_before_it_is_answered(
-    database: Database, now: Watch
-) -> None:
-    """Other processes must refuse the session from then on; also one that another node has ended."""
-    first, second = node(database, now), node(database, now)
-    told: list[tuple[str, dict[bytes, int]]] = []
-    for name, sessions in (("first", first), ("second", second)):
-
-        async def hear(new: Mapping[bytes, int], name: str = name) -> None:
-            told.append((name, dict(new)))
-
-        sessions.observe(hear)
-    await first.end(A, NOW + 60)
-    expires = (NOW + 60) * 1000
-    assert [("first", {A: expires})] == told
-    await first.end(A, NOW + 60)
-    await first.load()
-    assert 1 == len(told)
-    await second.load()
-    await second.load()
-    assert ("second", {A: expires}) == told[-1]
-    assert 2 == len(told)
-    assert {A: expires} == second.known
-
-
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_ending_twice_is_ending_once(database: Database, now: Watch) -> None:
-    """Two nodes may do so before they hear of each other."""
+async def test_session_ended_at_two_nodes_is_stored_once(database: Database, now: Watch) -> None:
+    """Neither node knows of the other's end yet."""
     first, second = node(database, now), node(database, now)
     assert await first.end(A, NOW + 60)
     assert await second.end(A, NOW + 60)
@@ -124,8 +98,8 @@ async def test_ending_twice_is_ending_once(database: Database, now: Watch) -> No
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_what_has_expired_is_forgotten(database: Database, now: Watch) -> None:
-    """Its id is refused by its own date then."""
+async def test_expired_session_is_deleted(database: Database, now: Watch) -> None:
+    """Its id is refused by its own date from then on."""
     sessions = node(database, now)
     await sessions.end(A, NOW + 1)
     await sessions.end(B, NOW + 2)
@@ -137,10 +111,10 @@ async def test_what_has_expired_is_forgotten(database: Database, now: Watch) -> 
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_when_too_many_are_ended_none_is_until_some_expire(
+async def test_no_session_is_ended_while_the_store_has_too_many(
     database: Database, now: Watch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An ended id must never come back to life, so the oldest cannot make room."""
+    """An ended id must never be valid again, so the oldest are not deleted."""
     monkeypatch.setattr(ended_sessions, "MAX_ENDED", 1)
     sessions = node(database, now)
     assert await sessions.end(A, NOW + 1)
@@ -150,13 +124,13 @@ async def test_when_too_many_are_ended_none_is_until_some_expire(
     assert await sessions.end(B, NOW + 60)
 
 
-def test_a_hundred_thousand_may_be_ended() -> None:
+def test_limit_is_a_hundred_thousand_sessions() -> None:
     assert ended_sessions.MAX_ENDED == 100_000
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_session_that_was_not_stored_is_not_ended(database: Database, now: Watch) -> None:
-    store = Shaky(database)
+async def test_session_is_not_ended_if_the_store_fails(database: Database, now: Watch) -> None:
+    store = FailingStore(database)
     sessions = node(store, now)
     store.fails = True
     with pytest.raises(StoreError):
@@ -165,74 +139,72 @@ async def test_a_session_that_was_not_stored_is_not_ended(database: Database, no
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_the_store_is_looked_at_through_its_failures(database: Database, now: Watch) -> None:
-    """So what expires goes, and what was stored while it failed is known."""
-    store, clock = Shaky(database), Clock()
+async def test_load_is_repeated_after_a_failure_of_the_store(
+    database: Database, now: Watch
+) -> None:
+    """Ends of other nodes are found by the next load."""
+    store, clock = FailingStore(database), Clock()
     sessions = node(store, now, clock)
     store.fails = True
     sessions.start()
-    assert 1 == store.asked
+    assert 1 == store.transactions
     store.fails = False
     await node(database, now).end(A, NOW + 60)
     clock.advance(PRUNE_SECONDS)
-    await database.run(lambda _: None, Purpose.SESSIONS)  # those run one after the other
-    assert (2, True) == (store.asked, A in sessions)
+    await database.run(lambda _: None, Purpose.SESSIONS)  # it runs after the load
+    assert (2, True) == (store.transactions, A in sessions)
 
     await sessions.stop()
     assert [] == clock.getDelayedCalls()
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_ends_that_come_together_share_transactions(database: Database, now: Watch) -> None:
-    """Each transaction waits for the disk, and requests to the hub behind it."""
-    store = Shaky(database)
+async def test_simultaneous_ends_share_transactions(database: Database, now: Watch) -> None:
+    """Each transaction waits for the disk, and requests to the hub wait behind it."""
+    store = FailingStore(database)
     sessions = node(store, now)
     digests = [bytes([number]) * 32 for number in range(200)]
-    ends = [Deferred.fromCoroutine(sessions.end(each, NOW + 60)) for each in digests]
+    ends = [Deferred.fromCoroutine(sessions.end(digest, NOW + 60)) for digest in digests]
     twice = Deferred.fromCoroutine(sessions.end(digests[0], NOW + 60))
 
     assert [True] * 200 == await gatherResults(ends)
     assert await twice
-    assert 2 == store.asked
+    assert 2 == store.transactions
     assert [(200,)] == await rows(database, "SELECT COUNT(*) FROM mcp_ended")
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_failed_transaction_is_told_to_all_who_share_it(
-    database: Database, now: Watch
-) -> None:
-    store = Shaky(database)
+async def test_failed_transaction_fails_all_ends_in_it(database: Database, now: Watch) -> None:
+    store = FailingStore(database)
     sessions = node(store, now)
     first = Deferred.fromCoroutine(sessions.end(A, NOW + 60))
     store.fails = True
-    others = [Deferred.fromCoroutine(sessions.end(B, NOW + 60)) for _ in range(2)]
+    ends = [Deferred.fromCoroutine(sessions.end(B, NOW + 60)) for _ in range(2)]
     assert await first
-    for each in others:
+    for end in ends:
         with pytest.raises(StoreError):
-            await each
+            await end
     store.fails = False
     assert await sessions.end(B, NOW + 60)
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_with_a_hundred_thousand_ended_no_statement_reads_them_all(
-    database: Database, now: Watch
-) -> None:
-    """To count and prune them for each end took 15 to 31 ms of the store's thread."""
+async def test_no_statement_scans_the_ended_sessions(database: Database, now: Watch) -> None:
+    """A scan of 100,000 sessions for each end took 15 to 31 ms of the store's thread."""
 
-    def planned(cursor: SqlCursor) -> list[str]:
-        watched = Watched(cursor)
-        wanted = {A: (NOW + 60) * 1000}
-        ended_sessions._write(watched, wanted=wanted, room=1, last=0, now=now())
-        return watched.plans
+    def query_plans(cursor: SqlCursor) -> list[str]:
+        recorder = PlanRecorder(cursor)
+        requested = {A: (NOW + 60) * 1000}
+        ended_sessions._write(recorder, requested=requested, room=1, last=0, now=now())
+        return recorder.plans
 
-    plans = await database.run(planned)
+    plans = await database.run(query_plans)
     assert len(plans) >= 3
     assert [] == [plan for plan in plans if plan.startswith("SCAN")]
 
 
-class Watched:
-    """A cursor that writes down how each statement is carried out."""
+class PlanRecorder:
+    """A cursor that records the query plan of each statement."""
 
     def __init__(self, cursor: SqlCursor) -> None:
         self._cursor = cursor
@@ -260,7 +232,7 @@ class Watched:
 
 
 class Memory:
-    """A store that works at once."""
+    """A store in memory, without a thread."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -274,8 +246,8 @@ class Memory:
         return False
 
 
-def done(work: Coroutine[object, object, T]) -> T:
-    """What work that waits for nothing returns."""
+def result_of(work: Coroutine[object, object, T]) -> T:
+    """Return the result of a coroutine that never waits."""
     try:
         work.send(None)
     except StopIteration as end:
@@ -287,8 +259,8 @@ STEPS = st.tuples(st.sampled_from(["end", "load", "wait"]), st.integers(0, 1), s
 
 
 @given(st.lists(STEPS, max_size=25))
-def test_nodes_agree_after_a_look(steps: list[tuple[str, int, int]]) -> None:
-    """Whatever is ended where, and expires when."""
+def test_node_knows_all_ends_after_a_load(steps: list[tuple[str, int, int]]) -> None:
+    """Sessions end at either node, and expire at any time."""
     now, truth = Watch(), dict[bytes, int]()
     with closing(sqlite3.connect(":memory:")) as connection:
         store = Memory(connection)
@@ -298,9 +270,9 @@ def test_nodes_agree_after_a_look(steps: list[tuple[str, int, int]]) -> None:
             if name == "wait":
                 now.seconds += 1
             elif name == "load":
-                done(nodes[which].load())
-                alive = {each for each, end in truth.items() if end > now.seconds}
-                assert alive == {each for each in truth if each in nodes[which]}
+                result_of(nodes[which].load())
+                alive = {digest for digest, end in truth.items() if end > now.seconds}
+                assert alive == {digest for digest in truth if digest in nodes[which]}
             elif truth.get(digest, 0) <= now.seconds:
                 truth[digest] = now.seconds + number + 1
-                assert done(nodes[which].end(digest, truth[digest]))
+                assert result_of(nodes[which].end(digest, truth[digest]))

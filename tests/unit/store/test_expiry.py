@@ -9,7 +9,7 @@ from reviewsd.domain.subscription import Failed
 from reviewsd.store import expiry, upkeep
 from reviewsd.store.deliveries import DeliveryOutcome
 from reviewsd.store.expiry import EXPIRY_SECONDS, Expiry
-from reviewsd.store.intents import Asking
+from reviewsd.store.intents import RequestOutcome
 from reviewsd.store.transactions import StoreError
 from tests.support.hub import START, MemoryStore, result_of
 from tests.support.hub_rows import CAPS, CLAIM, WAITS, Rows
@@ -28,7 +28,7 @@ def rows() -> Iterator[Rows]:
 
 
 class Looks:
-    """An Expiry that looks again whenever ``EXPIRY_SECONDS`` have passed."""
+    """An Expiry, checked every ``EXPIRY_SECONDS``."""
 
     def __init__(self, rows: Rows) -> None:
         self.clock = Clock()
@@ -48,7 +48,7 @@ def looks(rows: Rows) -> Looks:
     return Looks(rows)
 
 
-def test_lease_and_request_end_on_the_second_look(rows: Rows, looks: Looks) -> None:
+def test_lease_and_request_end_on_the_second_check(rows: Rows, looks: Looks) -> None:
     rows.subscribe(2)
     rows.ask(5)
     assert [0, 1] == [looks.look(START + 600_000) for _ in range(2)]
@@ -57,7 +57,7 @@ def test_lease_and_request_end_on_the_second_look(rows: Rows, looks: Looks) -> N
     assert 2 * [("the lease is over",)] == rows.sql("SELECT reason FROM ended")
 
 
-def test_second_look_is_ten_minutes_of_monotonic_time_after_the_first(
+def test_second_check_is_ten_minutes_of_monotonic_time_after_the_first(
     rows: Rows, looks: Looks
 ) -> None:
     rows.subscribe()
@@ -71,20 +71,22 @@ def test_second_look_is_ten_minutes_of_monotonic_time_after_the_first(
 
 
 @pytest.mark.parametrize("jump", [DAY, 400 * DAY])
-def test_clock_that_is_ahead_for_one_look_ends_nothing(rows: Rows, looks: Looks, jump: int) -> None:
+def test_clock_that_is_ahead_for_one_check_ends_nothing(
+    rows: Rows, looks: Looks, jump: int
+) -> None:
     rows.subscribe()
     times = [START, START + jump, START + 2 * LOOK // 10, START + jump, START + 3 * LOOK // 10]
     assert [0] * 5 == [looks.look(now) for now in times]
 
 
-def test_lease_that_is_renewed_between_two_looks_does_not_end(rows: Rows, looks: Looks) -> None:
+def test_lease_that_is_renewed_between_two_checks_does_not_end(rows: Rows, looks: Looks) -> None:
     rows.subscribe()
     assert 0 == looks.look(START + LEASE)
     rows.connection.execute("UPDATE subscription SET lease_expires_at = lease_expires_at + 1")
     assert [0, 1] == [looks.look(START + LEASE + 1) for _ in range(2)]
 
 
-def test_pair_whose_request_has_just_expired_waits_for_another_look(
+def test_pair_with_a_newly_expired_request_waits_for_another_check(
     rows: Rows, looks: Looks
 ) -> None:
     """One event ends both, so both must have been expired twice."""
@@ -94,12 +96,12 @@ def test_pair_whose_request_has_just_expired_waits_for_another_look(
     assert [0, 1] == [looks.look(START + LEASE + LOOK) for _ in range(2)]
 
 
-def test_expired_request_counts_no_more_towards_the_caps(rows: Rows) -> None:
+def test_expired_request_does_not_count_towards_the_caps(rows: Rows) -> None:
     """It ends up to twenty minutes later."""
     for number in range(1, CAPS.pending + 1):
-        assert Asking.ACCEPTED is rows.ask(number)
-    assert Asking.ACCEPTED is not rows.ask(200, requested_at=START + 599_999)
-    assert Asking.ACCEPTED is rows.ask(200, requested_at=START + 600_000)
+        assert RequestOutcome.ACCEPTED is rows.ask(number)
+    assert RequestOutcome.ACCEPTED is not rows.ask(200, requested_at=START + 599_999)
+    assert RequestOutcome.ACCEPTED is rows.ask(200, requested_at=START + 600_000)
 
 
 def test_many_leases_end_in_transactions_of_a_bounded_size(
@@ -113,7 +115,7 @@ def test_many_leases_end_in_transactions_of_a_bounded_size(
     assert 1 + 3 == looks.store.transactions - before
 
 
-def test_look_is_made_again_after_the_store_has_failed(rows: Rows, looks: Looks) -> None:
+def test_check_is_repeated_after_the_store_has_failed(rows: Rows, looks: Looks) -> None:
     rows.subscribe()
     assert 0 == looks.look(START + LEASE)
     looks.store.fault = lambda: "before"

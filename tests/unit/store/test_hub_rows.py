@@ -19,7 +19,7 @@ from reviewsd.domain.subscription import (
     step,
 )
 from reviewsd.store import topics, upkeep
-from reviewsd.store.intents import Asking, Verified
+from reviewsd.store.intents import RequestOutcome, VerificationOutcome
 from reviewsd.store.rows import load, note_end, save
 from reviewsd.store.transactions import SqlCursor
 from tests.support.hub import CALLBACK, FEED, START
@@ -28,25 +28,25 @@ from tests.support.hub_rows import ASKED, NEW, OLD, PAIR, WAITS, Rows
 
 @pytest.fixture
 def rows() -> Iterator[Rows]:
-    made = Rows()
-    yield made
-    made.connection.close()
+    rows = Rows()
+    yield rows
+    rows.connection.close()
 
 
-def test_a_version_rises_with_the_bytes_and_only_with_them(rows: Rows) -> None:
-    """H10, D2."""
+def test_version_of_a_topic_rises_only_with_its_bytes(rows: Rows) -> None:
+    """An unchanged topic is not delivered again (H10, D2)."""
     after = rows.run(lambda cursor: topics.bump(cursor, NEW, START, START + 5))
     again = rows.run(lambda cursor: topics.bump(cursor, NEW, START + 1, START + 9))
     back = rows.run(lambda cursor: topics.bump(cursor, OLD, START, START + 10))
 
     assert [(2, START + 5), (1, START), (1, START)] == [
-        (each.version, each.changed_at) for each in after.values()
+        (topic.version, topic.changed_at) for topic in after.values()
     ]
     assert after == again
-    assert [3, 1, 1] == [each.version for each in back.values()]
+    assert [3, 1, 1] == [topic.version for topic in back.values()]
 
 
-def test_what_is_saved_is_what_is_loaded(rows: Rows) -> None:
+def test_saved_state_is_loaded_unchanged(rows: Rows) -> None:
     states = [None, step(None, SubscriptionRequested(ASKED), START)]
     states.append(step(states[-1], Confirmed(), START + 1))
     states.append(step(states[-1], Failed(WAITS), START + 2))
@@ -60,19 +60,19 @@ def test_what_is_saved_is_what_is_loaded(rows: Rows) -> None:
         assert after == rows.run(lambda cursor: load(cursor, PAIR))
 
 
-def test_a_failed_verification_leaves_the_row_byte_for_byte(rows: Rows) -> None:
-    """I8, H13."""
+def test_failed_verification_leaves_the_subscription_unchanged(rows: Rows) -> None:
+    """A failed renewal ends nothing (I8, H13)."""
     rows.subscribe()
     before = rows.sql("SELECT * FROM subscription")
     for event in (NotConfirmed(), Unreachable()):
         rows.ask(challenge="new")
         (claim,) = rows.verify(token="u")
-        rows.verify(results=(Verified(claim, event),))
+        rows.verify(results=(VerificationOutcome(claim, event),))
         assert before == rows.sql("SELECT * FROM subscription")
 
 
-def test_the_ring_of_ends_forgets_the_oldest(rows: Rows, monkeypatch: pytest.MonkeyPatch) -> None:
-    """I5."""
+def test_oldest_ends_are_deleted(rows: Rows, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The table does not grow without limit (I5)."""
     monkeypatch.setattr("reviewsd.store.rows.MAX_ENDED", 3)
     for number in range(5):
         rows.run(partial(note_end, pair=PAIR, reason=f"reason {number}", now=number))
@@ -82,7 +82,7 @@ def test_the_ring_of_ends_forgets_the_oldest(rows: Rows, monkeypatch: pytest.Mon
     )
 
 
-def test_a_pause_is_remembered(rows: Rows) -> None:
+def test_pause_lasts_until_it_is_ended(rows: Rows) -> None:
     assert not rows.run(upkeep.paused)
     for at in (START, START + 1):
         rows.run(partial(upkeep.pause, now=at))
@@ -91,8 +91,8 @@ def test_a_pause_is_remembered(rows: Rows) -> None:
     assert not rows.run(upkeep.paused)
 
 
-def test_a_block_removes_facts_of_both_kinds(rows: Rows) -> None:
-    """H7."""
+def test_block_removes_subscriptions_and_requests(rows: Rows) -> None:
+    """A dry run only counts them (H7)."""
     rows.subscribe(2)
     rows.ask(5)
 
@@ -104,18 +104,17 @@ def test_a_block_removes_facts_of_both_kinds(rows: Rows) -> None:
     assert 3 == rows.run(lambda cursor: block(cursor, False))  # noqa: FBT003
     assert None is rows.run(lambda cursor: load(cursor, PAIR))
     assert 2 * [("blocked by the operator: example.org",)] == rows.sql("SELECT reason FROM ended")
-    assert Asking.BLOCKED is rows.ask()
+    assert RequestOutcome.BLOCKED is rows.ask()
 
 
-def test_states_in_the_store_are_those_of_the_domain(rows: Rows) -> None:
-    """Whoever asks again to be subscribed is renewing, in one row of each table."""
+def test_renewal_has_one_row_in_each_table(rows: Rows) -> None:
     rows.subscribe()
     rows.ask(challenge="renewal")
     rows.ask(challenge="again")
-    found = rows.run(lambda cursor: load(cursor, PAIR))
+    state = rows.run(lambda cursor: load(cursor, PAIR))
 
-    assert isinstance(found, Subscription)
-    assert "active (renewing)" == found.label
+    assert isinstance(state, Subscription)
+    assert "active (renewing)" == state.label
     assert [(1, 1)] == rows.sql(
         "SELECT (SELECT COUNT(*) FROM subscription), (SELECT COUNT(*) FROM verification)"
     )

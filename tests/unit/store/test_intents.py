@@ -1,4 +1,4 @@
-"""Requests as rows: kept, claimed, fenced (D1, D5, H4, H8)."""
+"""Requests as rows: claims, fences and order (D1, D5, H4, H8)."""
 
 from collections.abc import Iterator
 
@@ -9,84 +9,88 @@ from reviewsd.domain.subscription import (
     NotConfirmed,
 )
 from reviewsd.store import intents
-from reviewsd.store.intents import Due, Verified
+from reviewsd.store.intents import Due, VerificationOutcome
 from tests.support.hub import START
 from tests.support.hub_rows import ASKED, CLAIM, HOST, Rows
 
 
 @pytest.fixture
 def rows() -> Iterator[Rows]:
-    made = Rows()
-    yield made
-    made.connection.close()
+    rows = Rows()
+    yield rows
+    rows.connection.close()
 
 
-def test_the_version_at_the_time_of_the_request_is_kept(rows: Rows) -> None:
+def test_request_records_the_version_of_the_topic(rows: Rows) -> None:
     rows.bump()
     rows.ask()
 
     assert [(2,)] == rows.sql("SELECT topic_version_at_request FROM verification")
 
 
-def test_the_longest_waiting_is_asked_first_and_chosen_hosts_not_at_all(rows: Rows) -> None:
+def test_due_requests_are_ordered_by_time_without_excluded_hosts(rows: Rows) -> None:
     for number, at in ((1, 30), (2, 10), (3, 20), (4, 5000)):
         rows.ask(number, next_attempt_at=START + at)
 
-    assert [2, 3, 1] == [each.id for each in rows.verifiable(START + 100)]
-    assert [2, 1] == [each.id for each in rows.verifiable(START + 100, ("s3.example.org", "x"))]
-    _, following = rows.run(lambda cursor: intents.due(cursor, START + 100, 1, ()))
-    assert START + 5000 == following
+    assert [2, 3, 1] == [due.id for due in rows.verifiable(START + 100)]
+    assert [2, 1] == [due.id for due in rows.verifiable(START + 100, ("s3.example.org", "x"))]
+    _, next_at = rows.run(lambda cursor: intents.find_due(cursor, START + 100, 1, ()))
+    assert START + 5000 == next_at
 
 
-def test_a_claimed_intent_is_nobody_elses_until_the_claim_is_over(rows: Rows) -> None:
+def test_claimed_request_is_not_due_until_the_claim_expires(rows: Rows) -> None:
     rows.ask()
     (claim,) = rows.verify()
 
     assert [] == rows.verifiable(START + CLAIM)
-    assert [claim.id] == [each.id for each in rows.verifiable(START + CLAIM + 1)]
-    wanted = [Due(id=claim.id, host=HOST, active=False)]
+    assert [claim.id] == [due.id for due in rows.verifiable(START + CLAIM + 1)]
+    due = [Due(id=claim.id, host=HOST, active=False)]
     assert [] == rows.run(
-        lambda cursor: intents.turn(cursor, (), wanted, "u", START + 5, START + CLAIM)
+        lambda cursor: intents.settle_and_claim(cursor, (), due, "u", START + 5, START + CLAIM)
     )
 
 
-def test_a_late_result_of_an_intent_changes_nothing(rows: Rows) -> None:
-    """D5: the fence."""
+def test_late_outcome_of_a_verification_changes_nothing(rows: Rows) -> None:
+    """Another claim has replaced its own (D5)."""
     rows.ask()
     (late,) = rows.verify()
-    rows.verify(START + CLAIM + 1)  # it has lapsed, and waits for a moment (``claims``)
+    rows.verify(START + CLAIM + 1)  # the claim has expired, so the next waits (``claims``)
     (second,) = rows.verify(START + CLAIM + 2_000, token="u")
     for event in (Confirmed(), NotConfirmed(), None):
-        rows.verify(START + CLAIM + 2, (Verified(late, event),), token="v")
+        rows.verify(START + CLAIM + 2, (VerificationOutcome(late, event),), token="v")
     assert [("u",)] == rows.sql("SELECT claim_token FROM verification")
 
-    rows.verify(START + CLAIM + 3, (Verified(second, Confirmed()),))
+    rows.verify(START + CLAIM + 3, (VerificationOutcome(second, Confirmed()),))
     assert [(1,)] == rows.sql("SELECT COUNT(*) FROM subscription")
 
 
-def test_the_result_for_a_request_that_was_replaced_changes_nothing(rows: Rows) -> None:
-    """H4."""
+def test_outcome_for_a_replaced_request_changes_nothing(rows: Rows) -> None:
+    """The newer request has its own verification (H4)."""
     rows.ask()
     (older,) = rows.verify()
     rows.ask(challenge="newer")
-    rows.verify(results=(Verified(older, Confirmed()),), token="u")
+    rows.verify(results=(VerificationOutcome(older, Confirmed()),), token="u")
 
     assert [(0,)] == rows.sql("SELECT COUNT(*) FROM subscription")
     assert [("newer", "u")] == rows.sql("SELECT challenge, claim_token FROM verification")
 
 
-def test_what_met_a_crowd_keeps_its_turn(rows: Rows) -> None:
-    """H8: all that come later would be before it, again and again."""
+def test_released_claim_keeps_its_place_in_the_order(rows: Rows) -> None:
+    """Later requests would otherwise overtake it again and again (H8)."""
     rows.ask()
     (claim,) = rows.verify()
-    rows.run(lambda cursor: intents.turn(cursor, (Verified(claim, None),), (), "u", START + 7, 0))
+    rows.run(
+        lambda cursor: intents.settle_and_claim(
+            cursor, (VerificationOutcome(claim, None),), (), "u", START + 7, 0
+        )
+    )
     rows.ask(1, next_attempt_at=START + 1)
 
-    assert [claim.id, claim.id + 1] == [each.id for each in rows.verifiable(START + 7)]
+    assert [claim.id, claim.id + 1] == [due.id for due in rows.verifiable(START + 7)]
     assert [(0,), (0,)] == rows.sql("SELECT attempts FROM verification")
 
 
-def test_a_request_that_has_lapsed_is_not_asked_about(rows: Rows) -> None:
+def test_expired_request_is_not_due(rows: Rows) -> None:
     rows.ask()
 
     assert [] == rows.verifiable(ASKED.expires_at)

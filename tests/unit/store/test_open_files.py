@@ -1,4 +1,4 @@
-"""A store whose files are deleted or replaced while they are open acknowledges nothing (D9)."""
+"""A store acknowledges nothing after its open files are deleted or replaced (D9)."""
 
 import os
 import shutil
@@ -26,7 +26,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def read(path: Path) -> list[str]:
-    """Return the blocks of a closed store or a copy, after a check that it is whole."""
+    """Check a closed store or a copy of one, and return its blocks."""
     with closing(sqlite3.connect(path)) as connection:
         assert [("ok",)] == connection.execute("PRAGMA integrity_check").fetchall()
         return [value for (value,) in connection.execute(BLOCKS)]
@@ -117,7 +117,7 @@ async def test_store_works_again_when_its_file_is_moved_back(path: Path) -> None
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_lost_file_is_not_made_anew_after_a_failure(path: Path) -> None:
+async def test_lost_file_is_not_created_again_after_a_failure(path: Path) -> None:
     """An empty store would take its place, and the hub would forget its subscribers."""
     async with opened(path) as database:
         await rows(database, "PRAGMA max_page_count = 1")

@@ -1,4 +1,4 @@
-"""The store of several nodes: what SQLite's tests say of one, and what is new with others (D8, D9)."""
+"""The store of several nodes on PostgreSQL (D8, D9)."""
 
 import sqlite3
 import sys
@@ -8,7 +8,6 @@ from contextlib import asynccontextmanager, closing, suppress
 from pathlib import Path
 from typing import Any
 
-import psycopg
 import pytest
 import pytest_twisted  # type: ignore[import-untyped] # has no stubs
 from twisted.internet.defer import Deferred, gatherResults
@@ -17,23 +16,19 @@ from twisted.logger import LogEvent, capturedLogs, formatEvent
 from reviewsd.__main__ import run as command
 from reviewsd.http1.urls import TOPICS
 from reviewsd.store import postgres, timed_psycopg, topics
+from reviewsd.store.keys import Secrets
 from reviewsd.store.postgres import Postgres, translated
 from reviewsd.store.schema import MIGRATIONS
-from reviewsd.store.secrets import Secrets
 from reviewsd.store.transactions import NewerSchemaError, OtherKeysError, SqlCursor, StoreError
 from tests.support.postgres import Server, needed
 from tests.support.relay import Relay
-from tests.support.stores import blocking, threads
+from tests.support.stores import blocking, rows, threads
 
 pytestmark = [needed, pytest.mark.processes]
 
 BLOCKS = "SELECT value FROM block ORDER BY value"
 KEY, OTHER_KEY = bytes(32), bytes([1]) * 32
 TYPES = {"INTEGER": "integer", "BIGINT": "bigint", "TEXT": "text", "BLOB": "bytea"}
-
-
-class OopsError(Exception):
-    """A bug."""
 
 
 @pytest.fixture(scope="module")
@@ -58,10 +53,6 @@ async def node(url: str, *keys: bytes) -> AsyncIterator[Postgres]:
         await store.close()
 
 
-async def rows(store: Postgres, sql: str) -> list[tuple[Any, ...]]:
-    return await store.run(lambda cursor: cursor.execute(sql).fetchall())
-
-
 def terminate(server: Server) -> None:
     """End every connection but the one that asks for it."""
     server.execute(
@@ -69,67 +60,23 @@ def terminate(server: Server) -> None:
     )
 
 
-def said(events: Sequence[LogEvent]) -> list[str | None]:
+def messages(events: Sequence[LogEvent]) -> list[str | None]:
     return [formatEvent(event) for event in events]
 
 
-async def rested(store: Postgres) -> list[tuple[Any, ...]]:
-    """What is blocked, as soon as the store works; it rests after a failure."""
-    resting = True
-    while resting:
+async def blocks_after_failure(store: Postgres) -> list[tuple[Any, ...]]:
+    """Return the blocks as soon as the store works; it refuses transactions after a failure."""
+    while True:
         with suppress(StoreError):
-            found = await rows(store, BLOCKS)
-            resting = False
-    return found
+            return await rows(store, BLOCKS)
 
 
 # -- transactions
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_what_a_transaction_returns_comes_back_and_what_it_wrote_stays(url: str) -> None:
-    def work(cursor: SqlCursor) -> int:
-        cursor.executemany(
-            "INSERT INTO block (value, created_at) VALUES (?, ?)", [("a.com", 1), ("b.com", 2)]
-        )
-        return cursor.rowcount
-
-    async with node(url) as store:
-        assert 2 == await store.run(work)
-    async with node(url) as store:
-        assert [("a.com",), ("b.com",)] == await rows(store, BLOCKS)
-        assert ("a.com",) == await store.run(lambda cursor: cursor.execute(BLOCKS).fetchone())
-
-
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_bug_takes_back_all_and_is_passed_on(url: str) -> None:
-    def work(cursor: SqlCursor) -> None:
-        blocking("a.com")(cursor)
-        raise OopsError
-
-    async with node(url) as store:
-        with pytest.raises(OopsError):
-            await store.run(work)
-        assert [] == await rows(store, BLOCKS)
-        assert store.healthy
-
-
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_wrong_sql_is_a_bug_and_no_failure_of_the_store(url: str) -> None:
-    async with node(url) as store:
-        for wrong in ("SELEC 1", "SELECT * FROM nothing", "SELECT ?"):
-            with pytest.raises(psycopg.ProgrammingError):
-                await rows(store, wrong)
-        await store.run(blocking("a.com"))
-        with pytest.raises(psycopg.IntegrityError):
-            await store.run(blocking("a.com"))
-        assert store.healthy
-        assert [("a.com",)] == await rows(store, BLOCKS)
-
-
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_transactions_of_all_nodes_run_one_by_one(url: str) -> None:
-    """What was read still holds when it is written, without locks on rows."""
+async def test_transactions_of_nodes_do_not_overlap(url: str) -> None:
+    """A row that was read is unchanged when it is written, without locks on rows."""
     read, other_has_written = threading.Event(), threading.Event()
 
     def add(cursor: SqlCursor) -> None:
@@ -140,19 +87,19 @@ async def test_transactions_of_all_nodes_run_one_by_one(url: str) -> None:
             assert not other_has_written.wait(0.3)
         cursor.execute("UPDATE block SET created_at = ?", (row[0] + 1,))
 
-    async with node(url) as one, node(url) as other:
+    async with node(url) as one, node(url) as two:
         await one.run(blocking("a.com"))
         first = Deferred.fromCoroutine(one.run(add))
         assert read.wait(20)
-        await other.run(add)
+        await two.run(add)
         other_has_written.set()
         await first
         assert [(2,)] == await rows(one, "SELECT created_at FROM block")
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_commit_is_acknowledged_when_it_is_on_the_disk(server: Server) -> None:
-    """D1, whatever the database's default is."""
+async def test_commit_is_synchronous_whatever_the_database_defaults_to(server: Server) -> None:
+    """An acknowledged commit must be on the disk (D1)."""
     url = server.database()
     server.execute(
         "ALTER DATABASE " + url.partition("@/")[2].partition("?")[0] + " SET synchronous_commit=off"
@@ -162,31 +109,8 @@ async def test_a_commit_is_acknowledged_when_it_is_on_the_disk(server: Server) -
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_nothing_works_before_opening_and_after_closing(url: str) -> None:
-    store = Postgres(url, threads, Secrets([KEY]))
-    await store.close()
-    with pytest.raises(StoreError, match="not open"):
-        await rows(store, BLOCKS)
-    before = threading.active_count()
-    await store.open()
-    assert before + 1 == threading.active_count()
-    await store.close()
-    assert before == threading.active_count()
-    with pytest.raises(StoreError, match="not open"):
-        await rows(store, BLOCKS)
-    assert not store.healthy
-
-
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_backup_is_left_to_postgresqls_own_tools(url: str, tmp_path: Path) -> None:
-    async with node(url) as store:
-        with pytest.raises(StoreError, match="pg_dump"):
-            await store.backup(tmp_path / "copy")
-
-
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_the_time_is_the_servers(server: Server, url: str) -> None:
-    """A node whose clock is wrong must neither take over a claim nor end a lease (4.3)."""
+async def test_time_is_that_of_the_server(server: Server, url: str) -> None:
+    """A node with a wrong clock must neither take over a claim nor end a lease (4.3)."""
     server.execute("CREATE SCHEMA later", url)
     server.execute(
         "CREATE FUNCTION later.clock_timestamp() RETURNS timestamptz LANGUAGE sql"
@@ -201,8 +125,8 @@ async def test_the_time_is_the_servers(server: Server, url: str) -> None:
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_only_newer_data_gives_a_new_version(url: str) -> None:
-    """D8: nodes with different data would announce theirs in turn, for ever."""
+async def test_only_newer_data_raises_the_version_of_a_topic(url: str) -> None:
+    """D8: nodes with different data would otherwise replace each other's versions for ever."""
 
     def announced(content: str, data_revision: int) -> Callable[[SqlCursor], set[int]]:
         def work(cursor: SqlCursor) -> set[int]:
@@ -212,9 +136,9 @@ async def test_only_newer_data_gives_a_new_version(url: str) -> None:
 
         return work
 
-    async with node(url) as one, node(url) as other:
+    async with node(url) as one, node(url) as two:
         assert {1} == await one.run(announced("old", 100))
-        assert {2} == await other.run(announced("new", 200))
+        assert {2} == await two.run(announced("new", 200))
         assert {2} == await one.run(announced("old", 100))
         assert {2} == await one.run(announced("other", 200))
         assert {2} == await one.run(announced("new", 150))
@@ -222,41 +146,39 @@ async def test_only_newer_data_gives_a_new_version(url: str) -> None:
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_what_any_node_commits_is_noticed_without_waiting_for_the_lock(
-    server: Server, url: str
-) -> None:
-    """So idle nodes ask for one thing a second, and not for all that might have changed."""
-    written, go_on = threading.Event(), threading.Event()
+async def test_commit_of_any_node_is_noticed_without_the_lock(server: Server, url: str) -> None:
+    """An idle node needs one cheap query a second to follow the others."""
+    has_written, go_on = threading.Event(), threading.Event()
 
     def freeze(cursor: SqlCursor) -> None:
         blocking("b.com")(cursor)
-        written.set()
+        has_written.set()
         assert go_on.wait(20)
 
-    async with node(url) as one, node(url) as other:
+    async with node(url) as one, node(url) as two:
         await one.changed()
         assert not await one.changed()
-        assert [] == await rows(other, BLOCKS)
+        assert [] == await rows(two, BLOCKS)
         assert not await one.changed()
-        await other.run(blocking("a.com"))
+        await two.run(blocking("a.com"))
         assert await one.changed()
         assert not await one.changed()
 
-        freezing = Deferred.fromCoroutine(other.run(freeze))
-        assert written.wait(20)
+        freezing = Deferred.fromCoroutine(two.run(freeze))
+        assert has_written.wait(20)
         await one.changed()
         go_on.set()
         await freezing
         assert await one.changed()
 
         terminate(server)
-        await one.changed()  # over a new connection, which nobody notices
+        await one.changed()  # over a new connection
 
 
 # -- the tables
 
 
-def test_a_migration_is_told_in_postgresqls_words() -> None:
+def test_migration_is_translated_for_postgresql() -> None:
     assert "id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY," == translated(
         "id INTEGER PRIMARY KEY AUTOINCREMENT,"
     )
@@ -267,10 +189,10 @@ def test_a_migration_is_told_in_postgresqls_words() -> None:
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_the_tables_are_those_of_sqlite(server: Server, url: str) -> None:
+async def test_tables_are_the_same_as_in_sqlite(server: Server, url: str) -> None:
     async with node(url):
         pass
-    found = server.execute(
+    columns = server.execute(
         "SELECT table_name, column_name, data_type FROM information_schema.columns"
         " WHERE table_schema = 'public' ORDER BY table_name, ordinal_position",
         url,
@@ -291,12 +213,12 @@ async def test_the_tables_are_those_of_sqlite(server: Server, url: str) -> None:
         indexes = connection.execute(
             "SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL ORDER BY name"
         ).fetchall()
-    assert expected == found
-    made = (
+    assert expected == columns
+    postgres_indexes = (
         "SELECT indexname FROM pg_indexes WHERE schemaname = 'public'"
         " AND indexdef LIKE 'CREATE INDEX%' ORDER BY indexname"
     )
-    assert indexes == server.execute(made, url)
+    assert indexes == server.execute(postgres_indexes, url)
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
@@ -312,9 +234,7 @@ async def test_nodes_that_start_together_migrate_once(url: str) -> None:
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_newer_store_is_refused_at_the_start_and_while_running(
-    server: Server, url: str
-) -> None:
+async def test_newer_schema_is_refused_at_the_start_and_later(server: Server, url: str) -> None:
     """A rolling upgrade: the older nodes stop, instead of misreading the newer one's rows (D11)."""
     newer = f"UPDATE meta SET value = '{len(MIGRATIONS) + 1}' WHERE key = 'schema_version'"
     async with node(url) as running:
@@ -338,20 +258,20 @@ async def test_a_newer_store_is_refused_at_the_start_and_while_running(
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_node_with_another_key_is_refused(url: str) -> None:
+async def test_node_with_another_key_is_refused(url: str) -> None:
     """Its signed deliveries would all fail, and the third failure removes a subscription."""
     async with node(url, KEY):
         pass
-    stranger = Postgres(url, threads, Secrets([OTHER_KEY]))
+    store = Postgres(url, threads, Secrets([OTHER_KEY]))
     try:
         with pytest.raises(OtherKeysError, match=r"give all nodes the same secret\.key"):
-            await stranger.open()
+            await store.open()
     finally:
-        await stranger.close()
+        await store.close()
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_key_may_be_replaced(url: str) -> None:
+async def test_key_can_be_replaced_step_by_step(url: str) -> None:
     for keys in ((KEY,), (KEY, OTHER_KEY), (OTHER_KEY, KEY), (KEY, OTHER_KEY), (OTHER_KEY, KEY)):
         async with node(url, *keys):
             pass
@@ -366,8 +286,8 @@ async def test_a_key_may_be_replaced(url: str) -> None:
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_server_that_was_stopped_works_again_as_soon_as_it_is_started(url: str) -> None:
-    """D9; the server's end is a crash, and told once."""
+async def test_store_works_again_after_a_restart_of_the_server(url: str) -> None:
+    """The failure is logged once (D9)."""
     with Server() as server:
         url = server.database()
         async with node(url) as store:
@@ -379,16 +299,16 @@ async def test_a_server_that_was_stopped_works_again_as_soon_as_it_is_started(ur
                         await rows(store, BLOCKS)
                 assert not store.healthy
                 server.start()
-                assert [("a.com",)] == await rested(store)
+                assert [("a.com",)] == await blocks_after_failure(store)
                 assert store.healthy
-            first, *_, last = said(events)
-            assert len(set(said(events))) == len(events)
+            first, *_, last = messages(events)
+            assert len(set(messages(events))) == len(events)
             assert (first or "").startswith("the store test1 at /tmp/pg")
             assert (last or "").endswith(" works again")
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_server_that_is_down_at_the_start_is_found_later(url: str) -> None:
+async def test_server_that_is_down_at_the_start_is_connected_later(url: str) -> None:
     with Server() as server:
         url = server.database()
         server.stop("fast")
@@ -397,13 +317,13 @@ async def test_a_server_that_is_down_at_the_start_is_found_later(url: str) -> No
             with pytest.raises(StoreError):
                 await store.open()
             server.start()
-            assert [] == await rested(store)
+            assert [] == await blocks_after_failure(store)
         finally:
             await store.close()
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_connection_lost_between_two_transactions_is_replaced_unnoticed(
+async def test_connection_lost_between_transactions_is_replaced_without_a_log_line(
     server: Server, url: str
 ) -> None:
     async with node(url) as store:
@@ -412,14 +332,12 @@ async def test_a_connection_lost_between_two_transactions_is_replaced_unnoticed(
             await store.run(blocking("a.com"))
             terminate(server)
             assert [("a.com",)] == await rows(store, BLOCKS)
-        assert [] == said(events)
+        assert [] == messages(events)
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_connection_lost_within_a_transaction_takes_it_back(
-    server: Server, url: str
-) -> None:
-    """And no traceback of a failed rollback is logged."""
+async def test_connection_lost_within_a_transaction_rolls_it_back(server: Server, url: str) -> None:
+    """No traceback of a failed rollback is logged."""
 
     def work(cursor: SqlCursor) -> None:
         blocking("a.com")(cursor)
@@ -430,12 +348,12 @@ async def test_a_connection_lost_within_a_transaction_takes_it_back(
         with capturedLogs() as events:
             with pytest.raises(StoreError, match="connection"):
                 await store.run(work)
-            assert [] == await rested(store)
+            assert [] == await blocks_after_failure(store)
         assert [None, None] == [event.get("log_failure") for event in events]
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_node_that_keeps_the_lock_does_not_stop_the_others_for_good(
+async def test_node_that_hangs_with_the_lock_loses_it(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(postgres._SESSION, "lock_timeout", "50ms")
@@ -446,21 +364,21 @@ async def test_a_node_that_keeps_the_lock_does_not_stop_the_others_for_good(
         frozen.set()
         assert go_on.wait(20)
 
-    async with node(url) as one, node(url) as other:
+    async with node(url) as one, node(url) as two:
         freezing = Deferred.fromCoroutine(one.run(freeze))
         assert frozen.wait(20)
         with pytest.raises(StoreError, match="lock timeout"):
-            await other.run(blocking("a.com"))
-        assert [] == await rested(other)
-        await other.run(blocking("a.com"))
+            await two.run(blocking("a.com"))
+        assert [] == await blocks_after_failure(two)
+        await two.run(blocking("a.com"))
         go_on.set()
         with pytest.raises(StoreError):
             await freezing
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_who_waits_behind_a_failure_is_told_at_once(server: Server, url: str) -> None:
-    """A connection that is not answered takes seconds to fail; a queue of them would take minutes."""
+async def test_transactions_behind_a_failure_fail_at_once(server: Server, url: str) -> None:
+    """A connection attempt takes seconds to fail, so a queue of them would take minutes."""
     async with node(url) as store:
         newer = "UPDATE meta SET value = '99' WHERE key = 'schema_version'"
         server.execute(newer, url)
@@ -470,14 +388,14 @@ async def test_who_waits_behind_a_failure_is_told_at_once(server: Server, url: s
         for _ in range(20):
             with pytest.raises(NewerSchemaError):
                 await rows(store, BLOCKS)
-        assert [] == await rested(store)
+        assert [] == await blocks_after_failure(store)
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_server_that_falls_silent_is_waited_for_no_longer_and_connected_to_anew(
+async def test_silent_server_is_a_failure_followed_by_a_new_connection(
     server: Server, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its TCP acknowledges everything, so nothing below says that it is gone."""
+    """Its TCP stack acknowledges everything, so no lower layer reports an error."""
     monkeypatch.setattr(timed_psycopg, "ANSWER_SECONDS", 0.3)
     monkeypatch.setitem(postgres._SESSION, "idle_in_transaction_session_timeout", "200ms")
     with Relay(server.connect) as relay:
@@ -489,14 +407,14 @@ async def test_a_server_that_falls_silent_is_waited_for_no_longer_and_connected_
                     await store.run(work)
                 assert not store.healthy
             relay.speak()
-            assert [("a.com",)] == await rested(store)
+            assert [("a.com",)] == await blocks_after_failure(store)
 
 
 # -- the URL
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_password_is_never_told() -> None:
+async def test_password_of_the_url_is_never_logged_or_raised() -> None:
     with capturedLogs() as events:
         with pytest.raises(ValueError, match="expected a PostgreSQL URL") as refusal:
             Postgres("postgresql://me:s3cret@h/x?nonsense=s3cret", threads, Secrets([KEY]))
@@ -508,13 +426,13 @@ async def test_a_password_is_never_told() -> None:
                 await store.open()
         finally:
             await store.close()
-    assert "s3cret" not in f"{failure.value} {said(events)} {failure.value.__cause__}"
+    assert "s3cret" not in f"{failure.value} {messages(events)} {failure.value.__cause__}"
 
 
-def test_without_psycopg_the_remedy_is_told(
+def test_missing_psycopg_is_reported_with_the_remedy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """It is an extra: who has one node does not need it."""
+    """psycopg is an extra, because a single node does not need it."""
     monkeypatch.setitem(sys.modules, "psycopg", None)
     monkeypatch.delitem(sys.modules, "reviewsd.store.postgres")
     config = tmp_path / "reviewsd.yaml"
@@ -522,7 +440,7 @@ def test_without_psycopg_the_remedy_is_told(
         "base_url: https://a.example\ndata_dir: .\nhub: {store: 'postgresql://me:s3cret@h/x'}\n"
     )
     assert 78 == command(["--check", "--config", str(config)], {})
-    told = capsys.readouterr().err
-    assert told.startswith("reviewsd: hub.store: PostgreSQL needs psycopg")
-    assert told.endswith("pip install 'reviewsd[postgres]'\n")
-    assert "s3cret" not in told
+    error = capsys.readouterr().err
+    assert error.startswith("reviewsd: hub.store: PostgreSQL needs psycopg")
+    assert error.endswith("pip install 'reviewsd[postgres]'\n")
+    assert "s3cret" not in error

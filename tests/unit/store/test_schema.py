@@ -54,14 +54,14 @@ def of_version(path: Path, version: int) -> None:
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_new_store_has_all_tables_and_the_newest_version(path: Path) -> None:
+async def test_new_store_has_all_tables_and_the_newest_version(path: Path) -> None:
     async with opened(path) as database:
-        found = await rows(
+        tables = await rows(
             database,
             "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
             " ORDER BY name",
         )
-        assert TABLES == [name for (name,) in found]
+        assert TABLES == [name for (name,) in tables]
         assert [(len(MIGRATIONS),)] == await rows(database, "PRAGMA user_version")
 
 
@@ -71,9 +71,7 @@ def test_every_released_version_has_its_fixture() -> None:
 
 @pytest.mark.parametrize("version", RELEASED)
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_store_of_any_release_is_migrated_with_what_it_holds(
-    path: Path, version: int
-) -> None:
+async def test_store_of_any_release_is_migrated_with_its_rows(path: Path, version: int) -> None:
     of_version(path, version)
     async with opened(path) as database:
         assert [(len(MIGRATIONS),)] == await rows(database, "PRAGMA user_version")
@@ -83,8 +81,8 @@ async def test_a_store_of_any_release_is_migrated_with_what_it_holds(
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_newer_store_is_refused_and_left_alone(path: Path) -> None:
-    """A downgrade would misread it, and nobody would notice (D11)."""
+async def test_newer_schema_is_refused_and_not_changed(path: Path) -> None:
+    """An older program would misread it silently (D11)."""
     of_version(path, 1)
     with closing(sqlite3.connect(path)) as connection:
         connection.execute(f"PRAGMA user_version = {len(MIGRATIONS) + 1}")
@@ -104,7 +102,7 @@ async def test_a_newer_store_is_refused_and_left_alone(path: Path) -> None:
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_topic_is_one_of_the_three(path: Path) -> None:
+async def test_topic_of_another_path_is_refused(path: Path) -> None:
     insert = "INSERT INTO topic (path, sha256, data_revision, changed_at) VALUES ('{}', '', 0, 0)"
     async with opened(path) as database:
         for topic in TOPICS:
@@ -114,8 +112,8 @@ async def test_a_topic_is_one_of_the_three(path: Path) -> None:
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_subscription_needs_its_topic(path: Path) -> None:
-    """Foreign keys are off in SQLite unless asked for."""
+async def test_subscription_without_a_topic_is_refused(path: Path) -> None:
+    """Foreign keys are off by default in SQLite."""
     insert = (
         "INSERT INTO subscription (topic_id, callback, callback_host, lease_seconds,"
         " lease_expires_at, delivered_version, created_at, verified_at)"
@@ -127,8 +125,8 @@ async def test_a_subscription_needs_its_topic(path: Path) -> None:
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_what_is_due_is_found_by_its_index(path: Path) -> None:
-    """The poll runs every second, and must not read every subscription."""
+async def test_due_deliveries_are_found_by_an_index(path: Path) -> None:
+    """The query runs every second, and must not read every subscription."""
     async with opened(path) as database:
         for column, index in (
             ("next_attempt_at", "subscription_due"),

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewsd.store.secrets import SealError, Secrets
+from reviewsd.store.keys import SealError, Secrets
 
 CALLBACK = "https://subscriber.com/hook?id=1"
 TOPIC = "/reviews.json"

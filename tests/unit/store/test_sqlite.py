@@ -1,4 +1,4 @@
-"""Transactions in a thread of their own, and what becomes of a store that fails (D9, D10, D12)."""
+"""The store on SQLite: its file, failures and backups (D9, D10, D12)."""
 
 import os
 import sqlite3
@@ -13,16 +13,12 @@ import pytest_twisted  # type: ignore[import-untyped] # has no stubs
 from twisted.internet.defer import CancelledError, Deferred, gatherResults
 from twisted.logger import capturedLogs, formatEvent
 
-from reviewsd.store.secrets import Secrets
+from reviewsd.store.keys import Secrets
 from reviewsd.store.sqlite import Database
 from reviewsd.store.transactions import SqlCursor, StoreError
 from tests.support.stores import blocking, names, opened, rows, threads
 
 BLOCKS = "SELECT value FROM block ORDER BY value"
-
-
-class OopsError(Exception):
-    """A bug."""
 
 
 @pytest.fixture
@@ -44,7 +40,7 @@ def content_of(path: Path) -> bytes:
 
 
 def obstruct(path: Path) -> Callable[[], None]:
-    """Put something in the file's place that is none; returns what takes it away."""
+    """Put a directory in the file's place; return a function that removes it."""
     path.mkdir()
     return path.rmdir
 
@@ -57,7 +53,7 @@ def spoil(path: Path, content: bytes | None) -> bytes:
 
 
 def read(path: Path) -> list[str]:
-    """What a closed store, or a copy of one, holds; and that it is whole."""
+    """Check a closed store or a copy of one, and return its blocks."""
     with closing(sqlite3.connect(path)) as connection:
         assert [("ok",)] == connection.execute("PRAGMA integrity_check").fetchall()
         return [value for (value,) in connection.execute(BLOCKS)]
@@ -67,49 +63,7 @@ def read(path: Path) -> list[str]:
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_what_a_transaction_returns_comes_back_and_what_it_wrote_stays(path: Path) -> None:
-    def work(cursor: SqlCursor) -> int:
-        cursor.executemany(
-            "INSERT INTO block (value, created_at) VALUES (?, ?)", [("a.com", 1), ("b.com", 2)]
-        )
-        return cursor.rowcount
-
-    async with opened(path) as database:
-        assert 2 == await database.run(work)
-    async with opened(path) as database:
-        assert [("a.com",), ("b.com",)] == await rows(database, BLOCKS)
-
-
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_bug_takes_back_all_and_is_passed_on(path: Path) -> None:
-    def work(cursor: SqlCursor) -> None:
-        blocking("a.com")(cursor)
-        raise OopsError
-
-    async with opened(path) as database:
-        with pytest.raises(OopsError):
-            await database.run(work)
-        assert [] == await rows(database, BLOCKS)
-        assert database.healthy
-
-
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_wrong_sql_is_a_bug_and_no_failure_of_the_store(path: Path) -> None:
-    async with opened(path) as database:
-        for wrong in ("SELEC 1", "SELECT * FROM nothing"):
-            with pytest.raises(sqlite3.OperationalError):
-                await rows(database, wrong)
-        with pytest.raises(sqlite3.ProgrammingError):
-            await rows(database, "SELECT ?")
-        await database.run(blocking("a.com"))
-        with pytest.raises(sqlite3.IntegrityError):
-            await database.run(blocking("a.com"))
-        assert database.healthy
-        assert [("a.com",)] == await rows(database, BLOCKS)
-
-
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_transactions_run_one_by_one_in_one_thread_in_the_order_asked_for(path: Path) -> None:
+async def test_transactions_run_in_order_in_one_thread(path: Path) -> None:
     ran: list[tuple[int, int]] = []
 
     def work(number: int) -> Deferred[None]:
@@ -125,8 +79,8 @@ async def test_transactions_run_one_by_one_in_one_thread_in_the_order_asked_for(
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_cancelling_stops_the_waiting_only(path: Path) -> None:
-    """A transaction is done or not done; nobody finds half of it."""
+async def test_cancelled_transaction_is_still_carried_out(path: Path) -> None:
+    """A transaction is carried out as a whole or not at all."""
     started, go_on = threading.Event(), threading.Event()
 
     def work(cursor: SqlCursor) -> None:
@@ -139,57 +93,32 @@ async def test_cancelling_stops_the_waiting_only(path: Path) -> None:
         running = Deferred.fromCoroutine(database.run(work))
         waiting = Deferred.fromCoroutine(database.run(blocking("c.com")))
         assert started.wait(10)
-        for each in (running, waiting):
-            each.cancel()
+        for transaction in (running, waiting):
+            transaction.cancel()
             with pytest.raises(CancelledError):
-                await each
+                await transaction
         go_on.set()
     assert ["a.com", "b.com", "c.com"] == read(path)
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_closing_ends_what_was_asked_for(path: Path) -> None:
+async def test_closing_finishes_queued_transactions(path: Path) -> None:
     database = Database(path, threads)
     await database.open()
-    asked = [
+    transactions = [
         Deferred.fromCoroutine(database.run(blocking(f"{number}.com"))) for number in range(20)
     ]
     await database.close()
-    await gatherResults(asked)
+    await gatherResults(transactions)
     assert 20 == len(read(path))
-    assert [path.name] == names(path.parent)  # the log is gone, all is in the one file
-
-
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_nothing_works_before_opening_and_after_closing(path: Path) -> None:
-    database = Database(path, threads)
-    await database.close()
-    with pytest.raises(StoreError, match="not open"):
-        await rows(database, BLOCKS)
-    await database.open()
-    await database.close()
-    with pytest.raises(StoreError, match="not open"):
-        await rows(database, BLOCKS)
-    with pytest.raises(StoreError, match="not open"):
-        await database.backup(path.with_name("copy"))
-    assert not database.healthy
-    await database.close()
-
-
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_closing_leaves_no_thread(path: Path) -> None:
-    before = threading.active_count()
-    for _ in range(5):
-        async with opened(path):
-            assert before + 1 == threading.active_count()
-    assert before == threading.active_count()
+    assert [path.name] == names(path.parent)  # the log was merged into the file
 
 
 # -- the file
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_the_file_and_its_log_are_private_whatever_they_were(path: Path) -> None:
+async def test_file_and_log_become_private(path: Path) -> None:
     make_open_to_all(path)
     async with opened(path) as database:
         await database.run(blocking("a.com"))
@@ -198,8 +127,8 @@ async def test_the_file_and_its_log_are_private_whatever_they_were(path: Path) -
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_every_commit_is_synced_to_the_disk(path: Path) -> None:
-    """F13; that it works is for ``tests/system/crash`` to show."""
+async def test_commits_are_synced_to_the_disk(path: Path) -> None:
+    """``tests/system/crash`` tests the effect (F13)."""
     async with opened(path) as database:
         assert [(2,)] == await rows(database, "PRAGMA synchronous")
         assert [("wal",)] == await rows(database, "PRAGMA journal_mode")
@@ -207,19 +136,19 @@ async def test_every_commit_is_synced_to_the_disk(path: Path) -> None:
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_no_other_connection_gets_in(path: Path) -> None:
-    """With two of them SQLite's WAL-reset bug can corrupt the file (F14)."""
+async def test_second_connection_is_locked_out(path: Path) -> None:
+    """With two connections SQLite's WAL-reset bug can corrupt the file (F14)."""
     async with opened(path):
         with (
-            closing(sqlite3.connect(path, timeout=0)) as other,
+            closing(sqlite3.connect(path, timeout=0)) as connection,
             pytest.raises(sqlite3.OperationalError, match="locked"),
         ):
-            other.execute(BLOCKS)
+            connection.execute(BLOCKS)
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_sealed_secret_is_nowhere_on_the_disk(path: Path) -> None:
-    """H11: neither in the database, nor in its log, nor in a backup."""
+async def test_secret_is_on_the_disk_only_sealed(path: Path) -> None:
+    """The database, its log and backups may be read by others (H11)."""
     secret, callback = b"canary-8d0f1c", "https://subscriber.com/hook"
     sealed = Secrets([bytes(32)]).seal(secret, callback, "/feed.xml")
     insert = (
@@ -235,8 +164,8 @@ async def test_a_sealed_secret_is_nowhere_on_the_disk(path: Path) -> None:
         )
         cursor.execute(insert, (callback, sealed))
 
-    def holders(wanted: bytes) -> list[str]:
-        return [name for name in names(path.parent) if wanted in path.with_name(name).read_bytes()]
+    def holders(text: bytes) -> list[str]:
+        return [name for name in names(path.parent) if text in path.with_name(name).read_bytes()]
 
     async with opened(path) as database:
         await database.run(work)
@@ -251,9 +180,9 @@ async def test_a_sealed_secret_is_nowhere_on_the_disk(path: Path) -> None:
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_store_that_cannot_be_opened_works_as_soon_as_it_can(path: Path) -> None:
-    """Nobody has to restart anything (D9)."""
-    give_way = obstruct(path)
+async def test_store_that_cannot_be_opened_works_after_the_repair(path: Path) -> None:
+    """No restart is needed, and each change is logged once (D9)."""
+    remove_obstacle = obstruct(path)
     database = Database(path, threads)
     try:
         with capturedLogs() as events:
@@ -263,7 +192,7 @@ async def test_a_store_that_cannot_be_opened_works_as_soon_as_it_can(path: Path)
                 with pytest.raises(StoreError, match="unable to open database file"):
                     await rows(database, BLOCKS)
             assert not database.healthy
-            give_way()
+            remove_obstacle()
             assert [] == await rows(database, BLOCKS)
             assert database.healthy
         assert [
@@ -275,13 +204,13 @@ async def test_a_store_that_cannot_be_opened_works_as_soon_as_it_can(path: Path)
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_another_programs_lock_is_told_and_waited_out(path: Path) -> None:
+async def test_lock_of_another_program_is_a_failure_that_passes(path: Path) -> None:
     async with opened(path):
         pass
     database = Database(path, threads)
     try:
-        with closing(sqlite3.connect(path)) as other:
-            other.execute("BEGIN EXCLUSIVE")
+        with closing(sqlite3.connect(path)) as connection:
+            connection.execute("BEGIN EXCLUSIVE")
             with pytest.raises(StoreError, match="database is locked"):
                 await database.open()
         await database.run(blocking("a.com"))
@@ -291,21 +220,21 @@ async def test_another_programs_lock_is_told_and_waited_out(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [(b"no database " * 1000, "file is not a database"), (None, "malformed|damaged")],
 )
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_damaged_file_is_told_and_not_written_to(
-    path: Path, content: bytes | None, said: str
+async def test_damaged_file_is_a_failure_and_not_written_to(
+    path: Path, content: bytes | None, message: str
 ) -> None:
     async with opened(path) as database:
         await database.run(blocking(*(f"{number:04}.com" for number in range(500))))
     content = spoil(path, content)
     database = Database(path, threads)
     try:
-        with pytest.raises(StoreError, match=said):
+        with pytest.raises(StoreError, match=message):
             await database.open()
-        with pytest.raises(StoreError, match=said):
+        with pytest.raises(StoreError, match=message):
             await database.run(blocking("a.com"))
         assert not database.healthy
     finally:
@@ -317,8 +246,8 @@ async def test_a_damaged_file_is_told_and_not_written_to(
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_backup_is_a_whole_private_store_of_one_moment(path: Path) -> None:
-    """Taken under load: what was asked for before it is in it, the rest is not (D12)."""
+async def test_backup_is_a_private_copy_of_one_moment(path: Path) -> None:
+    """It contains the transactions that were queued before it, and no later ones (D12)."""
     copy = path.with_name("copy.db")
 
     def write(first: int) -> list[Deferred[None]]:
@@ -339,7 +268,7 @@ async def test_a_backup_is_a_whole_private_store_of_one_moment(path: Path) -> No
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_backup_can_be_put_in_the_stores_place(path: Path) -> None:
+async def test_backup_is_restored_by_renaming_it(path: Path) -> None:
     copy = path.with_name("copy.db")
     async with opened(path) as database:
         await database.run(blocking("a.com"))
@@ -351,7 +280,7 @@ async def test_a_backup_can_be_put_in_the_stores_place(path: Path) -> None:
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_backup_never_overwrites(path: Path) -> None:
+async def test_backup_never_overwrites_a_file(path: Path) -> None:
     copy = path.with_name("copy.db")
     copy.write_text("precious")
     async with opened(path) as database:

@@ -21,38 +21,38 @@ from tests.support.stores import opened
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_crowd_of_one_purpose_delays_others_by_one_call_each(tmp_path: Path) -> None:
     """In one queue, a request to the hub waited for each end of a session before it."""
-    begun, go_on = threading.Event(), threading.Event()
+    started, go_on = threading.Event(), threading.Event()
     done: list[tuple[Purpose, int]] = []
 
     def work(purpose: Purpose, number: int) -> Callable[[SqlCursor], None]:
         return lambda _: done.append((purpose, number))
 
     def first(_: SqlCursor) -> None:
-        begun.set()
+        started.set()
         assert go_on.wait(20)
 
     async with opened(tmp_path / "state.sqlite") as database:
 
-        def ask(purpose: Purpose, number: int) -> Deferred[None]:
+        def run(purpose: Purpose, number: int) -> Deferred[None]:
             return Deferred.fromCoroutine(database.run(work(purpose, number), purpose))
 
         blocking = Deferred.fromCoroutine(database.run(first))
-        assert begun.wait(20)
-        asked = [ask(Purpose.SESSIONS, number) for number in range(100)]
-        asked += [ask(Purpose.REQUEST, number) for number in range(2)]
-        asked += [ask(Purpose.WORK, 0), ask(Purpose.PROBE, 0)]
+        assert started.wait(20)
+        transactions = [run(Purpose.SESSIONS, number) for number in range(100)]
+        transactions += [run(Purpose.REQUEST, number) for number in range(2)]
+        transactions += [run(Purpose.WORK, 0), run(Purpose.PROBE, 0)]
         go_on.set()
-        await gatherResults([blocking, *asked])
+        await gatherResults([blocking, *transactions])
 
-    assert dict.fromkeys(Purpose, 1) == {each: 1 for each, _ in done[:4]}
-    assert {Purpose.REQUEST, Purpose.SESSIONS} == {each for each, _ in done[4:6]}
-    for purpose in Purpose:  # among themselves in the order of asking
-        numbers = [number for each, number in done if each is purpose]
+    assert dict.fromkeys(Purpose, 1) == {purpose: 1 for purpose, _ in done[:4]}
+    assert {Purpose.REQUEST, Purpose.SESSIONS} == {purpose for purpose, _ in done[4:6]}
+    for purpose in Purpose:  # the calls of a queue run in their order
+        numbers = [number for done_for, number in done if done_for is purpose]
         assert list(range(len(numbers))) == numbers
 
 
 class ManualThread:
-    """A reactor and a pool whose thread runs its calls when a test says so."""
+    """A reactor, and a pool with a thread that the test controls."""
 
     def __init__(self) -> None:
         self.clock = Clock()

@@ -18,7 +18,7 @@ from reviewsd.config.schema import Deliveries, HubLimitsConfig, Verification
 from reviewsd.config.schema import HubConfig as Settings
 from reviewsd.http1 import urls
 from reviewsd.store.claims import MAX_DEATHS
-from reviewsd.store.secrets import Secrets
+from reviewsd.store.keys import Secrets
 from reviewsd.store.transactions import StoreError
 from reviewsd.websub.outbound.errors import NetworkFullError
 from tests.support.examples import number
