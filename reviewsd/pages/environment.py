@@ -47,33 +47,42 @@ class TemplateError(Exception):
 
 
 class Bytecode(jinja2.BytecodeCache):
-    """Compiled templates of an earlier publication: to compile them takes longer than to render them.
+    """Results that a publication leaves to the next one, because making them costs more than all else.
+
+    They are compiled templates, and the documentation as HTML.
 
     Args:
-        known: What has been compiled, by template and content.
+        known: The results of the publication before, by key.
     """
 
     def __init__(self, known: Mapping[str, bytes]) -> None:
         self._known = known
         self.used: dict[str, bytes] = {}
-        """What this publication has needed, known or not."""
+        """The results that this publication has used, known before or not."""
 
     def get_cache_key(self, name: str, filename: str | None = None) -> str:
-        """The name of a template, and whether it is the operator's."""
+        """Return the name of a template, and whether it is the operator's."""
         own = "own" if filename == name else "shipped"
         return f"{jinja2.__version__} {own} {name}"
 
     def load_bytecode(self, bucket: Bucket) -> None:
-        """Take what is known; nothing where that is of another Python."""
-        found = self._known.get(_content(bucket))
-        if found is not None:
-            bucket.bytecode_from_string(found)
+        """Load a compiled template, unless there is none of this version of Python."""
+        key = _content(bucket)
+        if key in self._known:
+            bucket.bytecode_from_string(self._known[key])
             if bucket.code is not None:
-                self.used[_content(bucket)] = found
+                self.used[key] = self._known[key]
 
     def dump_bytecode(self, bucket: Bucket) -> None:
-        """Keep what had to be compiled."""
+        """Keep a template that had to be compiled."""
         self.used[_content(bucket)] = bucket.bytecode_to_string()
+
+    def html(self, text: str, convert: Callable[[str], str]) -> str:
+        """Return a Markdown text as HTML, converted now or by an earlier publication."""
+        key = f"html {hashlib.sha256(text.encode()).hexdigest()}"
+        if key not in self.used:
+            self.used[key] = self._known.get(key) or convert(text).encode()
+        return self.used[key].decode()
 
 
 def _content(bucket: Bucket) -> str:

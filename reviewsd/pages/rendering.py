@@ -77,7 +77,7 @@ class Renderer:
 
     Args:
         site: What they say.
-        bytecode: Of templates that were compiled before.
+        bytecode: Results of the publication before.
 
     Raises:
         TemplateError: A file of the operator's is faulty.
@@ -85,6 +85,7 @@ class Renderer:
 
     def __init__(self, site: Site, bytecode: Bytecode | None = None) -> None:
         self.site = site
+        self.bytecode = bytecode or Bytecode({})
         self.language = language_of(site.business.language)
         self.all_words = _words(site.templates)
         self.cards = Cards(self.language, self.words, site.business.name)
@@ -105,7 +106,7 @@ class Renderer:
                 "verified_note": self._verified_note(),
                 "withheld_note": self._withheld_note(),
             },
-            bytecode=bytecode,
+            bytecode=self.bytecode,
         )
 
     def words(self, key: str, **values: object) -> str:
