@@ -1,13 +1,17 @@
 """What goes with the pages: the summary, what owners put on their own site, icons (pages.md 1)."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from reviewsd.http1 import urls
-from reviewsd.pages import images, structured_data, theme
+from reviewsd.pages import share_card, structured_data, theme
 from reviewsd.pages.document import HTML, SVG, FixedDocument
 from reviewsd.pages.home import paragraphs, stars_filled
 from reviewsd.pages.rendering import Page, Renderer
 from reviewsd.pages.reviews import shortened
+
+ICON_FILE = Path(__file__).parent / "favicon.ico"
+"""The icon for browsers that take no SVG; 32 x 32, in the default accent."""
 
 _EMBEDDED = 3
 _EXCERPT = 120
@@ -96,10 +100,12 @@ def _pictures(renderer: Renderer) -> Iterator[FixedDocument]:
     yield FixedDocument(
         path=urls.ICON_ICO,
         media_type="image/vnd.microsoft.icon",
-        content=images.icon(accent, theme.LIGHT),
+        content=ICON_FILE.read_bytes(),
     )
     yield FixedDocument(
         path=urls.CARD,
         media_type="image/png",
-        content=images.card(colours["accent_soft"], accent, _OFF, 0 if rated is None else rated),
+        content=share_card.render(
+            colours["accent_soft"], accent, _OFF, 0 if rated is None else rated
+        ),
     )
