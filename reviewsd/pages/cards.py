@@ -8,14 +8,14 @@ from msgspec.structs import replace
 
 from reviewsd.domain.reviews import OwnerReply, Review, is_blank
 from reviewsd.http1 import urls
-from reviewsd.pages.environment import printed
 from reviewsd.pages.language import Language
 from reviewsd.pages.naming import initials, source_name
+from reviewsd.pages.text import beginning, printable
 
 _LONG = 500
 """Characters of a text on a page of many that is not cut."""
 
-_CUT = 400
+_CUT = 401
 """Characters of a text that is."""
 
 
@@ -72,11 +72,11 @@ class Cards:
     def __init__(self, language: Language, words: Callable[..., str], name: str) -> None:
         self._date = lru_cache(1024)(language.date)
         self._words = words
-        self._verified = printed(words("verified"))
-        self._reply_heading = printed(words("reply", name=name))
-        self._stars = {rating: printed(words("stars", rating=rating)) for rating in range(1, 6)}
+        self._verified = printable(words("verified"))
+        self._reply_heading = printable(words("reply", name=name))
+        self._stars = {rating: printable(words("stars", rating=rating)) for rating in range(1, 6)}
         self._wordless = {
-            rating: printed(words("rated_only", rating=rating)) for rating in range(1, 6)
+            rating: printable(words("rated_only", rating=rating)) for rating in range(1, 6)
         }
 
     def of(self, reviews: Iterable[Review]) -> list[Card]:
@@ -93,8 +93,8 @@ class Cards:
         return self._words("nameless") if is_blank(review.author) else review.author
 
     def _card(self, review: Review, *, cut: bool = False) -> Card:
-        date, author = self._date(review.date), printed(self.author(review))
-        source = printed(source_name(review.source))
+        date, author = self._date(review.date), printable(self.author(review))
+        source = printable(source_name(review.source))
         return Card(
             author=author,
             initials=initials(author),
@@ -106,7 +106,7 @@ class Cards:
             verified=self._verified if review.verified else "",
             rating=review.rating,
             stars=self._stars[review.rating],
-            text=printed(review.text or ""),
+            text=printable(review.text or ""),
             wordless=self._wordless[review.rating],
             reply=None if review.owner_reply is None else self._reply(review.owner_reply),
             url=review.source_url,
@@ -116,18 +116,14 @@ class Cards:
 
     def _reply(self, reply: OwnerReply) -> Reply:
         day = reply.date
-        return Reply(self._reply_heading, day.isoformat(), self._date(day), printed(reply.text))
+        return Reply(self._reply_heading, day.isoformat(), self._date(day), printable(reply.text))
 
 
 def short(review: Review) -> Review:
     """A review whose texts are cut at a blank where they are long."""
     text, reply = review.text, review.owner_reply
     if text is not None and len(text) > _LONG:
-        review = replace(review, text=_beginning(text))
+        review = replace(review, text=beginning(text, _CUT))
     if reply is not None and len(reply.text) > _LONG:
-        review = replace(review, owner_reply=replace(reply, text=_beginning(reply.text)))
+        review = replace(review, owner_reply=replace(reply, text=beginning(reply.text, _CUT)))
     return review
-
-
-def _beginning(text: str) -> str:
-    return text[:_CUT].rsplit(None, 1)[0].rstrip() + "…"

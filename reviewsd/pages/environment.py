@@ -7,7 +7,6 @@ so that the text of a review makes no heading, link or quotation of its own ther
 
 import base64
 import hashlib
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +16,7 @@ import msgspec
 from jinja2.bccache import Bucket
 from markupsafe import Markup
 
-from reviewsd.pages.text import unmarked
+from reviewsd.pages.text import escaped, printable
 
 TEMPLATES = Path(__file__).parent / "templates"
 """Those that are shipped."""
@@ -27,9 +26,6 @@ MAX_TEMPLATE = 1 << 20
 
 TEMPLATE_ENDINGS = (".html", ".svg", ".css", ".md", ".txt", ".json")
 """Of the files that count in ``pages.templates_dir``."""
-
-# What HTML cannot hold, and what would turn the text around it about (UAX 9): override and embedding.
-_UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\ufffe\uffff]")
 
 
 class TemplateError(Exception):
@@ -105,7 +101,7 @@ class Templates:
     Args:
         own: The operator's, by name.
         shared: What every template may name.
-        prepared: Whether what they are given is printable already (``printed``).
+        prepared: Whether what they are given is printable already (``text.printable``).
         bytecode: Of templates that were compiled before; not for those that are given what is prepared.
     """
 
@@ -122,9 +118,9 @@ class Templates:
         )
         shared = {**shared, "verbatim": Verbatim}
         self._html = _environment(
-            loader, shared, autoescape=True, finalize=None if prepared else printable
+            loader, shared, autoescape=True, finalize=None if prepared else _finalize_html
         )
-        self._text = _environment(loader, shared, autoescape=False, finalize=markdown)
+        self._text = _environment(loader, shared, autoescape=False, finalize=_finalize_markdown)
         self._ready: dict[str, jinja2.Template] = {}
         self._html.bytecode_cache = self._text.bytecode_cache = bytecode
 
@@ -207,16 +203,11 @@ def _place(error: Exception, name: str) -> tuple[str, int | None]:
     return found
 
 
-def printable(value: object) -> object:
-    """A value as it may stand in HTML."""
+def _finalize_html(value: object) -> object:
+    """Return a value as HTML can hold it."""
     if isinstance(value, Markup) or not isinstance(value, str):
         return value
-    return printed(value)
-
-
-def printed(text: str) -> str:
-    """A text without characters that HTML cannot hold, or that turn about what stands around them."""
-    return text if text.isprintable() else _UNFIT.sub("\N{REPLACEMENT CHARACTER}", text)
+    return printable(value)
 
 
 class Verbatim(str):
@@ -225,12 +216,11 @@ class Verbatim(str):
     __slots__ = ()
 
 
-def markdown(value: object) -> object:
-    """A value as Markdown that says just this: no mark in it means anything (CommonMark 2.4)."""
+def _finalize_markdown(value: object) -> object:
+    """Return a value as Markdown without any markup (CommonMark 2.4)."""
     if isinstance(value, Verbatim) or not isinstance(value, str):
         return value
-    lines = _UNFIT.sub("\N{REPLACEMENT CHARACTER}", value).split("\n")
-    return Verbatim("\n".join(map(unmarked, lines)))
+    return Verbatim("\n".join(map(escaped, printable(value).split("\n"))))
 
 
 def style(text: str) -> tuple[Markup, str]:

@@ -8,7 +8,8 @@ from reviewsd.pages import share_card, structured_data, theme
 from reviewsd.pages.document import HTML, SVG, FixedDocument
 from reviewsd.pages.home import paragraphs, stars_filled
 from reviewsd.pages.rendering import Page, Renderer
-from reviewsd.pages.reviews import shortened
+from reviewsd.pages.reviews import MAX_DESCRIPTION
+from reviewsd.pages.text import shortened
 
 ICON_FILE = Path(__file__).parent / "favicon.ico"
 """The icon for browsers that take no SVG; 32 x 32, in the default accent."""
@@ -45,7 +46,7 @@ def _summary(renderer: Renderer, text: str) -> Page:
         twin=urls.SUMMARY_MARKDOWN,
         template="summary.html",
         title=words("summary_title", name=site.business.name),
-        description=shortened(text),
+        description=shortened(text, MAX_DESCRIPTION),
         script=structured_data.script(
             structured_data.graph(structured_data.breadcrumbs(site.base_url, trail))
         ),

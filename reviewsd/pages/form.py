@@ -6,8 +6,9 @@ from markupsafe import Markup
 from msgspec import Struct
 
 from reviewsd.domain.search_parameters import SEARCH_PARAMETERS, ParameterType
-from reviewsd.pages.environment import Templates, printed
+from reviewsd.pages.environment import Templates
 from reviewsd.pages.filters import Instead
+from reviewsd.pages.text import printable
 
 _FIRST = ("query", "rating")
 """The fields that always show; the others open."""
@@ -77,7 +78,7 @@ class Form:
         rest = [name for name in _PARAMETERS if name in given and name not in self._shown]
         return self._templates.render(
             "form.html",
-            wrong=[(name, printed(each)) for name, said in issues.items() for each in said],
+            wrong=[(name, printable(each)) for name, said in issues.items() for each in said],
             instead=instead,
             given=bool(given),
             opened=not issues.keys().isdisjoint({*self._more, *rest}),
@@ -109,7 +110,7 @@ class Form:
 
     def _rendered(self, name: str, value: str, issues: Sequence[str]) -> str:
         choices = self._choices(name)
-        value = printed(value)
+        value = printable(value)
         offered = choices is None or value in {"", *(each for each, _ in choices)}
         if choices is not None and not offered and not issues:
             choices = (*choices, (value, value))
@@ -122,7 +123,7 @@ class Form:
             any=self._words("any"),
             choices=choices,
             listed=name in self._listed,
-            issues=[printed(each) for each in issues],
+            issues=[printable(each) for each in issues],
             described=" ".join(f"e-{name}-{at}" for at in range(1, len(issues) + 1)),
         )
         return self._templates.render("field.html", field=field)

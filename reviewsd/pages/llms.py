@@ -13,7 +13,7 @@ from reviewsd.domain.insights import Entity, Insights
 from reviewsd.domain.reviews import Review
 from reviewsd.http1 import urls
 from reviewsd.pages.site import Site
-from reviewsd.pages.text import link, markdown, quotation, shortened
+from reviewsd.pages.text import beginning, link, markdown, quotation, shortened
 
 MAX_FULL: Final = 100_000
 """Bytes of llms-full.txt, which is to fit into a model's context (pages.md 1)."""
@@ -177,14 +177,13 @@ def _review(site: Site, review: Review) -> str:
     heading = f"{review.rating} of 5 stars, {markdown(shortened(review.author, _MAX_LABEL))}, {review.date}"
     parts = [f"### {heading}", link("Page of this review", site.url(urls.permalink(review.id)))]
     if review.text:
-        parts.append(quotation(_cut(review.text)))
+        parts.append(quotation(beginning(review.text, _MAX_TEXT)))
     if review.owner_reply is not None:
-        parts += [f"Reply of {review.owner_reply.date}:", quotation(_cut(review.owner_reply.text))]
+        parts += [
+            f"Reply of {review.owner_reply.date}:",
+            quotation(beginning(review.owner_reply.text, _MAX_TEXT)),
+        ]
     return _GAP.join(parts)
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _MAX_TEXT else f"{text[:_MAX_TEXT]}…"
 
 
 def _document(parts: Iterable[str]) -> bytes:

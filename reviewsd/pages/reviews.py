@@ -19,12 +19,13 @@ from reviewsd.http1 import urls
 from reviewsd.pages import form, structured_data
 from reviewsd.pages.cards import Cards
 from reviewsd.pages.document import HTML, MARKDOWN, FixedDocument
-from reviewsd.pages.environment import Templates, printed
+from reviewsd.pages.environment import Templates
 from reviewsd.pages.filters import CURSOR, MAX_VALUE, Filter, Filters, address, field_of, instead_of
 from reviewsd.pages.form import Form
 from reviewsd.pages.frames import Frame, Frames, frame, slot
 from reviewsd.pages.language import language_of
 from reviewsd.pages.rendering import Page, Renderer, fill_in
+from reviewsd.pages.text import printable, shortened
 
 TEMPLATES = (
     *("card.html", "list.html", "form.html", "field.html"),
@@ -35,6 +36,9 @@ TEMPLATES = (
 
 _CHOICES = 200
 """Names that a field of the form offers."""
+
+MAX_DESCRIPTION = 155
+"""Characters of a page's description that search engines show."""
 
 _MAX_FILTERS = 80
 """Characters of the filters in a heading."""
@@ -218,7 +222,7 @@ class RequestPages:
             {
                 "path": escape(path),
                 "title": _escaped(title),
-                "description": _escaped(shortened(description)),
+                "description": _escaped(shortened(description, MAX_DESCRIPTION)),
                 "twin": escape(f"{path}.md"),
                 "script": structured_data.script(self._graph(review)),
                 "heading": _escaped(heading),
@@ -385,11 +389,5 @@ def _try(pages: RequestPages) -> None:
     pages.invalid(b"", issues)
 
 
-def shortened(text: str, most: int = 155) -> str:
-    """The beginning of a text in one line, as search engines show it."""
-    line = " ".join(text[: 4 * most].split())
-    return line if len(line) <= most else line[: most - 1].rsplit(" ", 1)[0] + "…"
-
-
 def _escaped(text: str) -> Markup:
-    return escape(printed(text))
+    return escape(printable(text))
