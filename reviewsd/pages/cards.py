@@ -1,4 +1,4 @@
-"""A review as a card shows it: everything in words, so that templates only place it (pages.md 2)."""
+"""Reviews as cards: every value is a text already, so that templates only place it (pages.md 2)."""
 
 from collections.abc import Callable, Iterable
 from functools import lru_cache
@@ -13,10 +13,10 @@ from reviewsd.pages.naming import initials, source_name
 from reviewsd.pages.text import beginning, printable
 
 _LONG = 500
-"""Characters of a text on a page of many that is not cut."""
+"""Characters of a text that a page with many reviews shows in full."""
 
 _CUT = 401
-"""Characters of a text that is."""
+"""Characters that it shows of a longer text."""
 
 
 class Reply(Struct, frozen=True):
@@ -34,39 +34,39 @@ class Card(Struct, frozen=True, kw_only=True):
     author: str
     initials: str
     label: str
-    """Whose review it is, and of when."""
+    """The name of the link to its page: author and date."""
     path: str
-    """Of its page."""
+    """Path of its page."""
     day: str
     """ISO 8601."""
     date: str
-    """In the language of the business."""
+    """The date in the language of the business."""
     source: str
     verified: str
-    """The word for that; empty where it is not."""
+    """The label of a verified review; else empty."""
     rating: int
     stars: str
-    """In words."""
+    """The rating in words."""
     text: str
-    """Empty where it has none."""
+    """Empty if the review has none."""
     wordless: str
-    """What is said then."""
+    """The sentence in place of an empty text."""
     reply: Reply | None
     url: str | None
-    """Of the original."""
+    """Address of the original."""
     original: str
-    """What leads there is called."""
+    """Text of the link to the original."""
     more: str
-    """What leads to the whole review is called; empty where this is the whole."""
+    """Text of the link to the complete review; empty if the card is complete."""
 
 
 class Cards:
     """Makes cards.
 
     Args:
-        language: How dates are written.
-        words: Of a key.
-        name: Of the business.
+        language: The language of dates.
+        words: Returns the words of a key.
+        name: Name of the business.
     """
 
     def __init__(self, language: Language, words: Callable[..., str], name: str) -> None:
@@ -80,16 +80,16 @@ class Cards:
         }
 
     def of(self, reviews: Iterable[Review]) -> list[Card]:
-        """The cards of some reviews."""
+        """Return the cards of reviews."""
         return [self._card(review) for review in reviews]
 
     def shortened(self, reviews: Iterable[Review]) -> list[Card]:
-        """The same with texts that are cut where they are long."""
-        both = ((review, short(review)) for review in reviews)
-        return [self._card(shown, cut=shown is not review) for review, shown in both]
+        """Return the cards of reviews, with only the beginnings of long texts."""
+        pairs = ((review, short(review)) for review in reviews)
+        return [self._card(excerpt, cut=excerpt is not review) for review, excerpt in pairs]
 
     def author(self, review: Review) -> str:
-        """Who wrote it; other words where the name is blank."""
+        """Return the name of the author, or other words if it is blank."""
         return self._words("nameless") if is_blank(review.author) else review.author
 
     def _card(self, review: Review, *, cut: bool = False) -> Card:
@@ -120,7 +120,7 @@ class Cards:
 
 
 def short(review: Review) -> Review:
-    """A review whose texts are cut at a blank where they are long."""
+    """Return a review with only the beginnings of long texts."""
     text, reply = review.text, review.owner_reply
     if text is not None and len(text) > _LONG:
         review = replace(review, text=beginning(text, _CUT))

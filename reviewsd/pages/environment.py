@@ -1,8 +1,8 @@
-"""The templates: Jinja2, everything escaped, nothing undefined (pages.md 2).
+"""The templates: Jinja2 with every value escaped and undefined names as errors (pages.md 2).
 
-What the operator has in ``pages.templates_dir`` comes before what is shipped, name by name. A template
-whose name ends in ``.html``, ``.svg``, ``.xml`` or ``.css`` is escaped as HTML; one that ends in ``.md`` or ``.txt`` as Markdown,
-so that the text of a review makes no heading, link or quotation of its own there.
+A template in the operator's ``pages.templates_dir`` replaces the shipped one of the same name. Values are escaped
+as Markdown in ``.md`` and ``.txt``, so that the text of a review makes no heading, link or quotation there, and as
+HTML in all other templates.
 """
 
 import base64
@@ -19,22 +19,22 @@ from markupsafe import Markup
 from reviewsd.pages.text import escaped, printable
 
 TEMPLATES = Path(__file__).parent / "templates"
-"""Those that are shipped."""
+"""Folder of the shipped templates."""
 
 MAX_TEMPLATE = 1 << 20
-"""Bytes of a template of the operator's, which is written by hand."""
+"""Bytes of a template of the operator, which is written by hand."""
 
 TEMPLATE_ENDINGS = (".html", ".svg", ".css", ".md", ".txt", ".json")
-"""Of the files that count in ``pages.templates_dir``."""
+"""Endings of the files that are read from ``pages.templates_dir``."""
 
 
 class TemplateError(Exception):
     """A template cannot be used.
 
     Attributes:
-        name: Of the template.
-        line: In it, from 1; None where nobody knows.
-        reason: What is wrong, for the operator.
+        name: Name of the template.
+        line: Line of the template, from 1; None if unknown.
+        reason: The fault, for the operator.
     """
 
     def __init__(self, name: str, line: int | None, reason: str) -> None:
@@ -48,11 +48,11 @@ class Bytecode(jinja2.BytecodeCache):
     They are compiled templates, and the documentation as HTML.
 
     Args:
-        known: The results of the publication before, by key.
+        previous: The results of the publication before, by key.
     """
 
-    def __init__(self, known: Mapping[str, bytes]) -> None:
-        self._known = known
+    def __init__(self, previous: Mapping[str, bytes]) -> None:
+        self._previous = previous
         self.used: dict[str, bytes] = {}
         """The results that this publication has used, known before or not."""
 
@@ -64,10 +64,10 @@ class Bytecode(jinja2.BytecodeCache):
     def load_bytecode(self, bucket: Bucket) -> None:
         """Load a compiled template, unless there is none of this version of Python."""
         key = _content(bucket)
-        if key in self._known:
-            bucket.bytecode_from_string(self._known[key])
+        if key in self._previous:
+            bucket.bytecode_from_string(self._previous[key])
             if bucket.code is not None:
-                self.used[key] = self._known[key]
+                self.used[key] = self._previous[key]
 
     def dump_bytecode(self, bucket: Bucket) -> None:
         """Keep a template that had to be compiled."""
@@ -77,7 +77,7 @@ class Bytecode(jinja2.BytecodeCache):
         """Return a Markdown text as HTML, converted now or by an earlier publication."""
         key = f"html {hashlib.sha256(text.encode()).hexdigest()}"
         if key not in self.used:
-            self.used[key] = self._known.get(key) or convert(text).encode()
+            self.used[key] = self._previous.get(key) or convert(text).encode()
         return self.used[key].decode()
 
 
@@ -87,22 +87,22 @@ def _content(bucket: Bucket) -> str:
 
 @dataclass(frozen=True, slots=True)
 class TemplateSources:
-    """Templates beside those that are shipped, and what is known of both."""
+    """The operator's templates, and results of the publication before."""
 
     own: Mapping[str, str] = field(default_factory=dict)
-    """The operator's, by name."""
+    """The operator's templates, by name."""
     bytecode: Bytecode | None = None
-    """Of templates that were compiled before."""
+    """Results of the publication before."""
 
 
 class Templates:
     """The templates of one publication.
 
     Args:
-        own: The operator's, by name.
-        shared: What every template may name.
-        prepared: Whether what they are given is printable already (``text.printable``).
-        bytecode: Of templates that were compiled before; not for those that are given what is prepared.
+        own: The operator's templates, by name.
+        shared: Values for every template.
+        prepared: Whether all values are printable already (``text.printable``).
+        bytecode: Results of the publication before; not for templates with prepared values.
     """
 
     def __init__(
@@ -125,10 +125,10 @@ class Templates:
         self._html.bytecode_cache = self._text.bytecode_cache = bytecode
 
     def render(self, name: str, **context: object) -> str:
-        """A template as text.
+        """Render a template.
 
         Raises:
-            TemplateError: It is faulty, or names what there is not.
+            TemplateError: The template is faulty, or uses an undefined name.
         """
         try:
             return self._template(name).render(context)
@@ -142,17 +142,17 @@ class Templates:
             raise TemplateError(*_place(error, name), f"{type(error).__name__}: {error}") from error
 
     def source(self, name: str) -> str:
-        """The text of a template."""
+        """Return the source of a template."""
         environment = self._of(name)
         assert environment.loader is not None  # noqa: S101  it was given one
         return environment.loader.get_source(environment, name)[0]
 
     def _template(self, name: str) -> jinja2.Template:
-        found = self._ready.get(name)
-        if found is None:
-            found = self._ready[name] = self._of(name).get_template(name)
-            found.globals = dict(found.globals)  # each rendering copies it; a ChainMap slowly
-        return found
+        template = self._ready.get(name)
+        if template is None:
+            template = self._ready[name] = self._of(name).get_template(name)
+            template.globals = dict(template.globals)  # each rendering copies it; a ChainMap slowly
+        return template
 
     def _of(self, name: str) -> jinja2.Environment:
         return self._text if name.endswith((".md", ".txt")) else self._html
@@ -183,24 +183,24 @@ def _environment(
 def _from(
     own: Mapping[str, str],
 ) -> Callable[[str], tuple[str, str, Callable[[], bool]] | None]:
-    """A loader whose templates know their names, for whoever looks for a fault."""
+    """Return a loader whose templates have their names as file names, for errors."""
     return lambda name: (own[name], name, lambda: True) if name in own else None
 
 
 def _json(value: object, **_: object) -> str:
-    """JSON for ``|tojson``, which escapes what would end a script."""
+    """Return JSON for ``|tojson``, which escapes the end of a script."""
     return msgspec.json.encode(value).decode()
 
 
 def _place(error: Exception, name: str) -> tuple[str, int | None]:
-    """The template and line that an error comes from."""
-    found: tuple[str, int | None] = (name, None)
+    """Return the template and line of an error."""
+    place: tuple[str, int | None] = (name, None)
     trace = error.__traceback__
     while trace is not None:
         if "__jinja_exception__" in trace.tb_frame.f_globals:
-            found = (Path(trace.tb_frame.f_code.co_filename).name, trace.tb_lineno)
+            place = (Path(trace.tb_frame.f_code.co_filename).name, trace.tb_lineno)
         trace = trace.tb_next
-    return found
+    return place
 
 
 def _finalize_html(value: object) -> object:
@@ -211,7 +211,7 @@ def _finalize_html(value: object) -> object:
 
 
 class Verbatim(str):
-    """Text that is Markdown already."""
+    """Text that is Markdown already and is not escaped."""
 
     __slots__ = ()
 
@@ -224,9 +224,9 @@ def _finalize_markdown(value: object) -> object:
 
 
 def style(text: str) -> tuple[Markup, str]:
-    """A style sheet as it stands in a page, and its hash for the Content-Security-Policy."""
-    first, *commented = text.split("/*")
-    text = first + "".join(each.partition("*/")[2] for each in commented)
+    """Return a style sheet without comments and blanks, and its hash for the Content-Security-Policy."""
+    first, *comments = text.split("/*")
+    text = first + "".join(part.partition("*/")[2] for part in comments)
     plain = "".join(line.strip() for line in text.splitlines()).split('"')
     packed = '"'.join(_packed(part) if at % 2 == 0 else part for at, part in enumerate(plain))
     digest = base64.b64encode(hashlib.sha256(packed.encode()).digest()).decode()
@@ -234,7 +234,7 @@ def style(text: str) -> tuple[Markup, str]:
 
 
 def _packed(part: str) -> str:
-    """A part of a style sheet, no string, without blanks that mean nothing."""
+    """Return a part of a style sheet outside of strings, without needless blanks."""
     for wide, narrow in (
         (": ", ":"),
         ("; ", ";"),

@@ -14,11 +14,11 @@ _WIDTH, _HEIGHT = 1200, 630
 """The size that social networks ask for (Open Graph)."""
 _GAP = 24  # pixels between two stars
 _STAR_FILE = Path(__file__).parent / "star.pgm"
-"""How much of each pixel a star covers, as a Netpbm graymap."""
+"""The coverage of each pixel by a star, as a Netpbm graymap."""
 _FULL = 16
 """The level of a covered pixel."""
 
-_OFF_LEVELS = bytes(each + _FULL + 1 if each <= _FULL else each for each in range(256))
+_OFF_LEVELS = bytes(level + _FULL + 1 if level <= _FULL else level for level in range(256))
 """Maps levels of the first color to the palette entries of the second."""
 
 
@@ -33,13 +33,13 @@ def render(ground: str, accent: str, off: str, stars: float) -> bytes:
     """
     star = _star()
     size = len(star)
-    left = (_WIDTH - 5 * size - 4 * _GAP) // 2
+    margin = (_WIDTH - 5 * size - 4 * _GAP) // 2
     top = (_HEIGHT - size) // 2
     rows = [bytes(_WIDTH)] * _HEIGHT
     for at, levels in enumerate(star):
         row = bytearray(_WIDTH)
         for number in range(5):
-            start = left + number * (size + _GAP)
+            start = margin + number * (size + _GAP)
             lit = min(max(round((stars - number) * size), 0), size)
             row[start : start + size] = levels[:lit] + levels[lit:].translate(_OFF_LEVELS)
         rows[top + at] = bytes(row)

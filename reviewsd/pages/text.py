@@ -29,7 +29,7 @@ _LIST_MARKS: Final = ("-", "+", "=")
 _DIGITS: Final = "0123456789"
 
 _READ: Final = 8
-"""Characters that are read for each character of a shortened text; blanks and controls are dropped."""
+"""Characters read for each character of a shortened text, since blanks and controls are dropped."""
 
 
 def printable(text: str) -> str:

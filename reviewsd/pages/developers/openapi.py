@@ -123,21 +123,23 @@ class Description(Struct, frozen=True, kw_only=True):
     def own_parameters(self, operation: Operation) -> tuple[Parameter, ...]:
         """Return the parameters of an operation that not all reads share."""
         parameters = operation.parameters
-        return tuple(each for each in parameters if not (operation.is_read and each.ref))
+        return tuple(item for item in parameters if not (operation.is_read and item.ref))
 
     def own_responses(self, operation: Operation) -> dict[str, ApiResponse]:
         """Return the responses of an operation that not all reads share."""
         shared = self.read_responses() if operation.is_read else {}
         responses = operation.responses
-        return {status: each for status, each in responses.items() if status not in shared}
+        return {status: item for status, item in responses.items() if status not in shared}
 
     def read_responses(self) -> dict[str, ApiResponse]:
         """Return the responses that all reads share, without that of success."""
-        first, *others = (each.responses for _, _, each in self.operations() if each.is_read)
+        first, *rest = (
+            operation.responses for _, _, operation in self.operations() if operation.is_read
+        )
         return {
             status: response
             for status, response in first.items()
-            if response.ref and all(other.get(status) == response for other in others)
+            if response.ref and all(responses.get(status) == response for responses in rest)
         }
 
 

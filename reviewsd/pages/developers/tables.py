@@ -16,7 +16,7 @@ from reviewsd.pages.developers.openapi import (
 from reviewsd.pages.environment import Verbatim
 
 _EXAMPLE: Final = ", e.g. "
-"""What comes before the example in the description of a tool's argument (``mcp.tools``)."""
+"""Precedes the example in the description of a tool's argument (``mcp.tools``)."""
 
 SCHEMAS: Final[Mapping[str, tuple[str, ...]]] = {
     urls.DATA_BUSINESS: (
