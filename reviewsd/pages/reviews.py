@@ -87,7 +87,7 @@ def frames(renderer: Renderer) -> Frames:
     )
 
 
-def documents(renderer: Renderer, made: Frames) -> Iterator[FixedDocument]:
+def documents(renderer: Renderer, published: Frames) -> Iterator[FixedDocument]:
     """Render the first page of all reviews."""
     site = renderer.site
     page = _listed(renderer, indexed=True)
@@ -96,16 +96,16 @@ def documents(renderer: Renderer, made: Frames) -> Iterator[FixedDocument]:
         last = site.newest[LIMIT_DEFAULT - 1]
         second = f"?cursor={Cursor(last.date, last.id).encode()}"
 
-    def found(path: str) -> ReviewsFound:
+    def result(path: str) -> ReviewsFound:
         following = path + second if second else None
         return ReviewsFound(
             matched=site.count, reviews=site.newest[:LIMIT_DEFAULT], following=following
         )
 
-    pages = RequestPages(made, renderer.templates)
+    pages = RequestPages(published, renderer.templates)
     if site.templates:
         _try(pages)
-    content = pages.listed(SearchQuery(), found(urls.LIST), _list_frame(renderer, page))
+    content = pages.listed(SearchQuery(), result(urls.LIST), _list_frame(renderer, page))
     headers = renderer.headers(page)
     yield FixedDocument(
         path=page.path,
@@ -117,7 +117,7 @@ def documents(renderer: Renderer, made: Frames) -> Iterator[FixedDocument]:
     yield FixedDocument(
         path=urls.LIST_MARKDOWN,
         media_type=MARKDOWN,
-        content=pages.listed_markdown(SearchQuery(), found(urls.LIST_MARKDOWN)),
+        content=pages.listed_markdown(SearchQuery(), result(urls.LIST_MARKDOWN)),
         headers={"Link": f'<{site.base_url}{page.path}>; rel="canonical"'},
     )
 
@@ -176,7 +176,9 @@ def _names(renderer: Renderer) -> dict[str, dict[str, str]]:
         "mentions_area": entities.service_areas,
     }
     return {
-        parameter: {each.id or "": each.label or "" for each in map(named, entries[:_CHOICES])}
+        parameter: {
+            entity.id or "": entity.label or "" for entity in map(named, entries[:_CHOICES])
+        }
         for parameter, entries in listed.items()
         if entries
     }
@@ -268,12 +270,14 @@ class RequestPages:
         node["itemReviewed"] = structured_data.brief(base_url, business)
         return structured_data.graph(node, crumbs)
 
-    def listed(self, query: SearchQuery, found: ReviewsFound, within: Frame | None = None) -> bytes:
+    def listed(
+        self, query: SearchQuery, result: ReviewsFound, within: Frame | None = None
+    ) -> bytes:
         """Render a page of reviews.
 
         Args:
             query: The search.
-            found: Its result.
+            result: Its result.
             within: The frame, if not that of pages with parameters.
         """
         first = query.first_page()
@@ -283,12 +287,12 @@ class RequestPages:
             "list.html",
             filters=filters,
             years=self._filters.years(parameters),
-            matched=found.matched,
-            reason="" if found.matched else self._filters.nothing(query),
-            cards=self._cards.of(found.reviews),
+            matched=result.matched,
+            reason="" if result.matched else self._filters.nothing(query),
+            cards=self._cards.of(result.reviews),
             level=2,
             original=False,
-            following=found.following,
+            following=result.following,
             later=query.cursor is not None,
             first=f"{urls.LIST}?{first}" if first else urls.LIST,
         )
@@ -310,18 +314,18 @@ class RequestPages:
         """Return the heading of a list, with its filters in at most ``room`` characters."""
         if not filters:
             return self._words("all_reviews")
-        labels = ", ".join(each.label for each in filters)
+        labels = ", ".join(item.label for item in filters)
         return self._words("reviews_heading", filters=shortened(labels, room))
 
-    def listed_markdown(self, query: SearchQuery, found: ReviewsFound) -> bytes:
+    def listed_markdown(self, query: SearchQuery, result: ReviewsFound) -> bytes:
         """Render a page of reviews as Markdown."""
         filters = self._filters.of(query, dict(parse_qsl(query.first_page())))
         return self._templates.render(
             "reviews.md",
             heading=self._heading(filters),
-            matched=found.matched,
-            cards=self._cards.of(found.reviews),
-            following=found.following,
+            matched=result.matched,
+            cards=self._cards.of(result.reviews),
+            following=result.following,
             base_url=self.frames.base_url,
         ).encode()
 
@@ -336,7 +340,9 @@ class RequestPages:
         wrong: dict[str, list[str]] = {}
         for issue in issues:
             wrong.setdefault(field_of(issue), []).append(self._filters.advice(issue))
-        instead = [each for issue in issues for each in instead_of(issue, parameters, dict(values))]
+        instead = [
+            search for issue in issues for search in instead_of(issue, parameters, dict(values))
+        ]
         content = ""
         if wrong.pop(CURSOR, None):
             content = self._templates.render("page_gone.html", first=address(parameters))
@@ -366,25 +372,25 @@ def _try(pages: RequestPages) -> None:
         id="id", author="name", rating=1, date=day, text="text", source="source",
         source_url="https://source.example/", owner_reply=reply, verified=True,
     )  # fmt: skip
-    found = ReviewsFound(matched=2, reviews=(review,), following=urls.LIST)
-    issues = [Issue(code="", path=(each.name,), message="") for each in SEARCH_PARAMETERS]
+    result = ReviewsFound(matched=2, reviews=(review,), following=urls.LIST)
+    issues = [Issue(code="", path=(parameter.name,), message="") for parameter in SEARCH_PARAMETERS]
     several = (("values", ["name"]),)
     issues.append(Issue(code="", path=(MENTIONS[0],), message="", details=several))
     issues.append(Issue(code="too_big", path=("query",), message=""))
-    meant = (("did_you_mean", ["query"]),)
-    issues.append(Issue(code="unrecognized_keys", path=("q",), message="", details=meant))
+    details = (("did_you_mean", ["query"]),)
+    issues.append(Issue(code="unrecognized_keys", path=("q",), message="", details=details))
     pages.review(review)
     pages.review_markdown(review)
-    pages.listed(SearchQuery(cursor=Cursor(day, "id")), found)
+    pages.listed(SearchQuery(cursor=Cursor(day, "id")), result)
     pages.listed(
         SearchQuery(
             rating=1, min_rating=1, max_rating=1, since=day, until=day, query="text",
             mentions_technician="name", sentiment="positive",
         ),
-        found,
+        result,
     )  # fmt: skip
     pages.listed(SearchQuery(min_rating=2, rating=1), ReviewsFound(matched=0, reviews=()))
-    pages.listed_markdown(SearchQuery(rating=1), found)
+    pages.listed_markdown(SearchQuery(rating=1), result)
     pages.invalid(b"", issues)
 
 

@@ -76,14 +76,14 @@ class Tables:
             ("Parameter", "In", "Type", "Required", "Description", "Example"),
             (
                 (
-                    f"`{each.name}`",
-                    each.place,
-                    self._type(each.schema),
-                    _yes(required=each.required),
-                    _joined(each.description, _notes(each.schema)),
-                    "" if each.example is None else f"`{plain(each.example)}`",
+                    f"`{parameter.name}`",
+                    parameter.place,
+                    self._type(parameter.schema),
+                    _yes(required=parameter.required),
+                    _joined(parameter.description, _notes(parameter.schema)),
+                    "" if parameter.example is None else f"`{plain(parameter.example)}`",
                 )
-                for each in parameters
+                for parameter in parameters
             ),
         )
 
@@ -92,7 +92,7 @@ class Tables:
         rows = [
             (status, response.description, self._body(response))
             for status, response in (
-                (status, self._description.response(each)) for status, each in responses.items()
+                (status, self._description.response(item)) for status, item in responses.items()
             )
         ]
         if any(body for _, _, body in rows):
@@ -107,11 +107,11 @@ class Tables:
             (
                 (
                     f"`{member}`",
-                    self._type(each),
+                    self._type(field),
                     _yes(required=member in schema.required),
-                    _notes(each),
+                    _notes(field),
                 )
-                for member, each in schema.properties.items()
+                for member, field in schema.properties.items()
             ),
         )
 
@@ -120,8 +120,8 @@ class Tables:
         return _table(
             ("Field", "Required", "Notes"),
             (
-                (f"`{name}`", _yes(required=name in schema.required), _notes(each))
-                for name, each in schema.properties.items()
+                (f"`{name}`", _yes(required=name in schema.required), _notes(field))
+                for name, field in schema.properties.items()
             ),
         )
 

@@ -22,7 +22,7 @@ def test_every_accent_can_be_read_by_day_and_by_night(accent: str) -> None:
         assert theme.contrast(found[words], found[ground]) >= theme.LEAST_CONTRAST
 
 
-def test_contrast_is_that_of_wcag() -> None:
+def test_contrast_follows_wcag() -> None:
     assert 21 == pytest.approx(theme.contrast("#000000", "#ffffff"))
     assert 4.54 == pytest.approx(theme.contrast("#767676", "#ffffff"), abs=0.01)
 
@@ -167,6 +167,6 @@ def test_months_end_with_the_newest_review() -> None:
     assert () == site().years()
 
 
-def test_the_last_year_there_is_can_be_counted() -> None:
+def test_months_of_the_last_possible_year_are_counted() -> None:
     assert ((9999, 12, 1),) == site("9999-12-31").months(24)
     assert ((9999, 1), (1, 1)) == site("9999-12-31", "0001-01-01").years()
