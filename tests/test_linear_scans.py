@@ -32,7 +32,7 @@ from reviewsd.http1 import body as bodies
 from reviewsd.http1 import parser, preconditions
 from reviewsd.http1.retry_after import retry_after
 from reviewsd.mcp import arguments, jsonrpc
-from reviewsd.pages import environment, text
+from reviewsd.pages import text
 from reviewsd.publish import documents
 from reviewsd.snapshot import mentions, suffix_array
 from reviewsd.websub.outbound import response_parser
@@ -341,10 +341,10 @@ SCANS: dict[str, Scan] = {
         lambda names: business.likeness(*names),
     ),
     "control characters": (lambda n: "\x1b" * n, escaping.printable),
-    "digits of a list in Markdown": (lambda n: "1" * n + ".", text.unmarked),
-    "blanks before a line of Markdown": (lambda n: " " * n + "-", text.unmarked),
-    "ampersands in Markdown": (lambda n: "&" * n, environment.markdown),
-    "lines in Markdown": (lambda n: "\n" * n, environment.markdown),
+    "digits of a list in Markdown": (lambda n: "1" * n + ".", text.escaped),
+    "blanks before a line of Markdown": (lambda n: " " * n + "-", text.escaped),
+    "ampersands in Markdown": (lambda n: "&" * n, text.escaped),
+    "lines in Markdown": (lambda n: "\n" * n, text.quotation),
 }
 
 

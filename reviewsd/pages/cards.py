@@ -1,4 +1,4 @@
-"""A review as a card shows it: everything in words, so that templates only place it (pages.md 2)."""
+"""Reviews as cards: every value is a text already, so that templates only place it (pages.md 2)."""
 
 from collections.abc import Callable, Iterable
 from functools import lru_cache
@@ -8,15 +8,15 @@ from msgspec.structs import replace
 
 from reviewsd.domain.reviews import OwnerReply, Review, is_blank
 from reviewsd.http1 import urls
-from reviewsd.pages.environment import printed
 from reviewsd.pages.language import Language
 from reviewsd.pages.naming import initials, source_name
+from reviewsd.pages.text import beginning, printable
 
 _LONG = 500
-"""Characters of a text on a page of many that is not cut."""
+"""Characters of a text that a page with many reviews shows in full."""
 
-_CUT = 400
-"""Characters of a text that is."""
+_CUT = 401
+"""Characters that it shows of a longer text."""
 
 
 class Reply(Struct, frozen=True):
@@ -34,67 +34,67 @@ class Card(Struct, frozen=True, kw_only=True):
     author: str
     initials: str
     label: str
-    """Whose review it is, and of when."""
+    """The name of the link to its page: author and date."""
     path: str
-    """Of its page."""
+    """Path of its page."""
     day: str
     """ISO 8601."""
     date: str
-    """In the language of the business."""
+    """The date in the language of the business."""
     source: str
     verified: str
-    """The word for that; empty where it is not."""
+    """The label of a verified review; else empty."""
     rating: int
     stars: str
-    """In words."""
+    """The rating in words."""
     text: str
-    """Empty where it has none."""
+    """Empty if the review has none."""
     wordless: str
-    """What is said then."""
+    """The sentence in place of an empty text."""
     reply: Reply | None
     url: str | None
-    """Of the original."""
+    """Address of the original."""
     original: str
-    """What leads there is called."""
+    """Text of the link to the original."""
     more: str
-    """What leads to the whole review is called; empty where this is the whole."""
+    """Text of the link to the complete review; empty if the card is complete."""
 
 
 class Cards:
     """Makes cards.
 
     Args:
-        language: How dates are written.
-        words: Of a key.
-        name: Of the business.
+        language: The language of dates.
+        words: Returns the words of a key.
+        name: Name of the business.
     """
 
     def __init__(self, language: Language, words: Callable[..., str], name: str) -> None:
         self._date = lru_cache(1024)(language.date)
         self._words = words
-        self._verified = printed(words("verified"))
-        self._reply_heading = printed(words("reply", name=name))
-        self._stars = {rating: printed(words("stars", rating=rating)) for rating in range(1, 6)}
+        self._verified = printable(words("verified"))
+        self._reply_heading = printable(words("reply", name=name))
+        self._stars = {rating: printable(words("stars", rating=rating)) for rating in range(1, 6)}
         self._wordless = {
-            rating: printed(words("rated_only", rating=rating)) for rating in range(1, 6)
+            rating: printable(words("rated_only", rating=rating)) for rating in range(1, 6)
         }
 
     def of(self, reviews: Iterable[Review]) -> list[Card]:
-        """The cards of some reviews."""
+        """Return the cards of reviews."""
         return [self._card(review) for review in reviews]
 
     def shortened(self, reviews: Iterable[Review]) -> list[Card]:
-        """The same with texts that are cut where they are long."""
-        both = ((review, short(review)) for review in reviews)
-        return [self._card(shown, cut=shown is not review) for review, shown in both]
+        """Return the cards of reviews, with only the beginnings of long texts."""
+        pairs = ((review, short(review)) for review in reviews)
+        return [self._card(excerpt, cut=excerpt is not review) for review, excerpt in pairs]
 
     def author(self, review: Review) -> str:
-        """Who wrote it; other words where the name is blank."""
+        """Return the name of the author, or other words if it is blank."""
         return self._words("nameless") if is_blank(review.author) else review.author
 
     def _card(self, review: Review, *, cut: bool = False) -> Card:
-        date, author = self._date(review.date), printed(self.author(review))
-        source = printed(source_name(review.source))
+        date, author = self._date(review.date), printable(self.author(review))
+        source = printable(source_name(review.source))
         return Card(
             author=author,
             initials=initials(author),
@@ -106,7 +106,7 @@ class Cards:
             verified=self._verified if review.verified else "",
             rating=review.rating,
             stars=self._stars[review.rating],
-            text=printed(review.text or ""),
+            text=printable(review.text or ""),
             wordless=self._wordless[review.rating],
             reply=None if review.owner_reply is None else self._reply(review.owner_reply),
             url=review.source_url,
@@ -116,18 +116,14 @@ class Cards:
 
     def _reply(self, reply: OwnerReply) -> Reply:
         day = reply.date
-        return Reply(self._reply_heading, day.isoformat(), self._date(day), printed(reply.text))
+        return Reply(self._reply_heading, day.isoformat(), self._date(day), printable(reply.text))
 
 
 def short(review: Review) -> Review:
-    """A review whose texts are cut at a blank where they are long."""
+    """Return a review with only the beginnings of long texts."""
     text, reply = review.text, review.owner_reply
     if text is not None and len(text) > _LONG:
-        review = replace(review, text=_beginning(text))
+        review = replace(review, text=beginning(text, _CUT))
     if reply is not None and len(reply.text) > _LONG:
-        review = replace(review, owner_reply=replace(reply, text=_beginning(reply.text)))
+        review = replace(review, owner_reply=replace(reply, text=beginning(reply.text, _CUT)))
     return review
-
-
-def _beginning(text: str) -> str:
-    return text[:_CUT].rsplit(None, 1)[0].rstrip() + "…"

@@ -1,7 +1,6 @@
-"""Where agents and crawlers find the API and the MCP server (mcp.md 8, RFC 9727, RFC 9264).
+"""Catalogs of the API and the MCP server for agents and crawlers (mcp.md 8, RFC 9727, RFC 9264).
 
-The server card is the one of SEP-2127, the AI catalogue a superset of the drafts that exist. Both are
-JSON, so a business may be called anything here.
+The server card is that of SEP-2127, the AI catalog a superset of the existing drafts.
 """
 
 from typing import Final
@@ -20,7 +19,7 @@ AI_CATALOG: Final = "application/ai-catalog+json"
 OPENAPI: Final = "application/vnd.oai.openapi+json"
 
 REVISIONS: Final = ("2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28")
-"""Of MCP, oldest first: ``mcp.revisions`` has what each means, and stands above."""
+"""Revisions of MCP, oldest first; ``mcp.revisions``, on a higher floor, implements them."""
 
 _CARD_SCHEMA: Final = "https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json"
 _MAX_TITLE: Final = 100  # characters; so has the schema of the card
@@ -41,13 +40,13 @@ _encode = msgspec.json.Encoder().encode
 
 
 def server_title(name: str) -> str:
-    """What the MCP server of a business is called, by itself and by its card (mcp.md 8)."""
+    """Return the title of the MCP server, for itself and its card (mcp.md 8)."""
     kind = " reviews"
     return shortened(name, _MAX_TITLE - len(kind)) + kind
 
 
 def api_catalog(site: Site) -> bytes:
-    """The linkset of both interfaces: HTTP and MCP (RFC 9727 4)."""
+    """Return the linkset of both interfaces, HTTP and MCP (RFC 9727 4)."""
     url = site.url
     html = {"type": "text/html"}
     meta = {"service-meta": [{"href": url(urls.SERVER_CARD), "type": SERVER_CARD}]}
@@ -75,12 +74,12 @@ def api_catalog(site: Site) -> bytes:
 
 
 def server_card(site: Site, version: str, revisions: tuple[str, ...]) -> bytes:
-    """What the MCP server is and where it is reached.
+    """Return the card of the MCP server.
 
     Args:
-        site: Whose.
-        version: Of the program, as the server itself names it.
-        revisions: Of the protocol, that are served.
+        site: The site of the server.
+        version: Version of the program.
+        revisions: Served revisions of MCP.
     """
     name = site.business.name
     description = f"Customer reviews of {name}: search, ratings, insights."
@@ -104,7 +103,7 @@ def server_card(site: Site, version: str, revisions: tuple[str, ...]) -> bytes:
 
 
 def ai_catalog(site: Site, version: str) -> bytes:
-    """The catalogue of what agents can use here: one entry, the MCP server."""
+    """Return the catalog for agents, with the MCP server as its one entry."""
     name = line(site.business.name)
     return _encode(
         {
@@ -134,32 +133,32 @@ def ai_catalog(site: Site, version: str) -> bytes:
 
 
 def _backwards(host: str) -> str:
-    """A domain name in the order of packages; an address as it is."""
+    """Return the labels of a domain name in reverse, or an address as it is."""
     labels = host.rstrip(".").split(".")
     is_name = not labels[-1].isdigit() and ":" not in host
     return ".".join(reversed(labels)) if is_name else _token(host)
 
 
 def _token(host: str) -> str:
-    """A host as URNs and names can hold it: an IPv6 address with hyphens."""
+    """Return a host for URNs and names, an IPv6 address with hyphens."""
     return host.replace(":", "-")
 
 
 def _queries(site: Site) -> tuple[str, ...]:
-    """Two to five questions that can be answered here."""
+    """Return two to five questions that the tools can answer."""
     name = site.business.name
     queries = [f"what do customers say about {name}", f"which ratings does {name} have"]
     if site.insights is not None:
         labels = (
-            f"how do customers of {name} judge {each.label}"
-            for each in map(named, site.insights.aspects[:3])
+            f"how do customers of {name} judge {aspect.label}"
+            for aspect in map(named, site.insights.aspects[:3])
         )
         queries += labels
     return tuple(shortened(query, _MAX_QUERY) for query in queries)
 
 
 def _metadata(site: Site) -> dict[str, str]:
-    """Who the business is, in scalars, as the catalogue wants them."""
+    """Return facts about the business as texts, which the catalog requires."""
     business = site.business
     values = {
         "schemaOrgType": business.category,
@@ -180,5 +179,5 @@ def _address(address: Address | None) -> str:
 
 
 def _hours(hours: tuple[OpeningHours, ...]) -> str:
-    """Opening hours as schema.org's ``openingHours`` has them."""
-    return ", ".join(f"{_DAYS[each.day]} {each.opens}-{each.closes}" for each in hours)
+    """Return opening hours in the form of schema.org's ``openingHours``."""
+    return ", ".join(f"{_DAYS[opening.day]} {opening.opens}-{opening.closes}" for opening in hours)

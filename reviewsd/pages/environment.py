@@ -1,13 +1,12 @@
-"""The templates: Jinja2, everything escaped, nothing undefined (pages.md 2).
+"""The templates: Jinja2 with every value escaped and undefined names as errors (pages.md 2).
 
-What the operator has in ``pages.templates_dir`` comes before what is shipped, name by name. A template
-whose name ends in ``.html``, ``.svg``, ``.xml`` or ``.css`` is escaped as HTML; one that ends in ``.md`` or ``.txt`` as Markdown,
-so that the text of a review makes no heading, link or quotation of its own there.
+A template in the operator's ``pages.templates_dir`` replaces the shipped one of the same name. Values are escaped
+as Markdown in ``.md`` and ``.txt``, so that the text of a review makes no heading, link or quotation there, and as
+HTML in all other templates.
 """
 
 import base64
 import hashlib
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,28 +16,25 @@ import msgspec
 from jinja2.bccache import Bucket
 from markupsafe import Markup
 
-from reviewsd.pages.text import unmarked
+from reviewsd.pages.text import escaped, printable
 
 TEMPLATES = Path(__file__).parent / "templates"
-"""Those that are shipped."""
+"""Folder of the shipped templates."""
 
 MAX_TEMPLATE = 1 << 20
-"""Bytes of a template of the operator's, which is written by hand."""
+"""Bytes of a template of the operator, which is written by hand."""
 
 TEMPLATE_ENDINGS = (".html", ".svg", ".css", ".md", ".txt", ".json")
-"""Of the files that count in ``pages.templates_dir``."""
-
-# What HTML cannot hold, and what would turn the text around it about (UAX 9): override and embedding.
-_UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\ufffe\uffff]")
+"""Endings of the files that are read from ``pages.templates_dir``."""
 
 
 class TemplateError(Exception):
     """A template cannot be used.
 
     Attributes:
-        name: Of the template.
-        line: In it, from 1; None where nobody knows.
-        reason: What is wrong, for the operator.
+        name: Name of the template.
+        line: Line of the template, from 1; None if unknown.
+        reason: The fault, for the operator.
     """
 
     def __init__(self, name: str, line: int | None, reason: str) -> None:
@@ -47,33 +43,42 @@ class TemplateError(Exception):
 
 
 class Bytecode(jinja2.BytecodeCache):
-    """Compiled templates of an earlier publication: to compile them takes longer than to render them.
+    """Results that a publication leaves to the next one, because making them costs more than all else.
+
+    They are compiled templates, and the documentation as HTML.
 
     Args:
-        known: What has been compiled, by template and content.
+        previous: The results of the publication before, by key.
     """
 
-    def __init__(self, known: Mapping[str, bytes]) -> None:
-        self._known = known
+    def __init__(self, previous: Mapping[str, bytes]) -> None:
+        self._previous = previous
         self.used: dict[str, bytes] = {}
-        """What this publication has needed, known or not."""
+        """The results that this publication has used, known before or not."""
 
     def get_cache_key(self, name: str, filename: str | None = None) -> str:
-        """The name of a template, and whether it is the operator's."""
+        """Return the name of a template, and whether it is the operator's."""
         own = "own" if filename == name else "shipped"
         return f"{jinja2.__version__} {own} {name}"
 
     def load_bytecode(self, bucket: Bucket) -> None:
-        """Take what is known; nothing where that is of another Python."""
-        found = self._known.get(_content(bucket))
-        if found is not None:
-            bucket.bytecode_from_string(found)
+        """Load a compiled template, unless there is none of this version of Python."""
+        key = _content(bucket)
+        if key in self._previous:
+            bucket.bytecode_from_string(self._previous[key])
             if bucket.code is not None:
-                self.used[_content(bucket)] = found
+                self.used[key] = self._previous[key]
 
     def dump_bytecode(self, bucket: Bucket) -> None:
-        """Keep what had to be compiled."""
+        """Keep a template that had to be compiled."""
         self.used[_content(bucket)] = bucket.bytecode_to_string()
+
+    def html(self, text: str, convert: Callable[[str], str]) -> str:
+        """Return a Markdown text as HTML, converted now or by an earlier publication."""
+        key = f"html {hashlib.sha256(text.encode()).hexdigest()}"
+        if key not in self.used:
+            self.used[key] = self._previous.get(key) or convert(text).encode()
+        return self.used[key].decode()
 
 
 def _content(bucket: Bucket) -> str:
@@ -82,22 +87,22 @@ def _content(bucket: Bucket) -> str:
 
 @dataclass(frozen=True, slots=True)
 class TemplateSources:
-    """Templates beside those that are shipped, and what is known of both."""
+    """The operator's templates, and results of the publication before."""
 
     own: Mapping[str, str] = field(default_factory=dict)
-    """The operator's, by name."""
+    """The operator's templates, by name."""
     bytecode: Bytecode | None = None
-    """Of templates that were compiled before."""
+    """Results of the publication before."""
 
 
 class Templates:
     """The templates of one publication.
 
     Args:
-        own: The operator's, by name.
-        shared: What every template may name.
-        prepared: Whether what they are given is printable already (``printed``).
-        bytecode: Of templates that were compiled before; not for those that are given what is prepared.
+        own: The operator's templates, by name.
+        shared: Values for every template.
+        prepared: Whether all values are printable already (``text.printable``).
+        bytecode: Results of the publication before; not for templates with prepared values.
     """
 
     def __init__(
@@ -113,17 +118,17 @@ class Templates:
         )
         shared = {**shared, "verbatim": Verbatim}
         self._html = _environment(
-            loader, shared, autoescape=True, finalize=None if prepared else printable
+            loader, shared, autoescape=True, finalize=None if prepared else _finalize_html
         )
-        self._text = _environment(loader, shared, autoescape=False, finalize=markdown)
+        self._text = _environment(loader, shared, autoescape=False, finalize=_finalize_markdown)
         self._ready: dict[str, jinja2.Template] = {}
         self._html.bytecode_cache = self._text.bytecode_cache = bytecode
 
     def render(self, name: str, **context: object) -> str:
-        """A template as text.
+        """Render a template.
 
         Raises:
-            TemplateError: It is faulty, or names what there is not.
+            TemplateError: The template is faulty, or uses an undefined name.
         """
         try:
             return self._template(name).render(context)
@@ -137,17 +142,17 @@ class Templates:
             raise TemplateError(*_place(error, name), f"{type(error).__name__}: {error}") from error
 
     def source(self, name: str) -> str:
-        """The text of a template."""
+        """Return the source of a template."""
         environment = self._of(name)
         assert environment.loader is not None  # noqa: S101  it was given one
         return environment.loader.get_source(environment, name)[0]
 
     def _template(self, name: str) -> jinja2.Template:
-        found = self._ready.get(name)
-        if found is None:
-            found = self._ready[name] = self._of(name).get_template(name)
-            found.globals = dict(found.globals)  # each rendering copies it; a ChainMap slowly
-        return found
+        template = self._ready.get(name)
+        if template is None:
+            template = self._ready[name] = self._of(name).get_template(name)
+            template.globals = dict(template.globals)  # each rendering copies it; a ChainMap slowly
+        return template
 
     def _of(self, name: str) -> jinja2.Environment:
         return self._text if name.endswith((".md", ".txt")) else self._html
@@ -178,56 +183,50 @@ def _environment(
 def _from(
     own: Mapping[str, str],
 ) -> Callable[[str], tuple[str, str, Callable[[], bool]] | None]:
-    """A loader whose templates know their names, for whoever looks for a fault."""
+    """Return a loader whose templates have their names as file names, for errors."""
     return lambda name: (own[name], name, lambda: True) if name in own else None
 
 
 def _json(value: object, **_: object) -> str:
-    """JSON for ``|tojson``, which escapes what would end a script."""
+    """Return JSON for ``|tojson``, which escapes the end of a script."""
     return msgspec.json.encode(value).decode()
 
 
 def _place(error: Exception, name: str) -> tuple[str, int | None]:
-    """The template and line that an error comes from."""
-    found: tuple[str, int | None] = (name, None)
+    """Return the template and line of an error."""
+    place: tuple[str, int | None] = (name, None)
     trace = error.__traceback__
     while trace is not None:
         if "__jinja_exception__" in trace.tb_frame.f_globals:
-            found = (Path(trace.tb_frame.f_code.co_filename).name, trace.tb_lineno)
+            place = (Path(trace.tb_frame.f_code.co_filename).name, trace.tb_lineno)
         trace = trace.tb_next
-    return found
+    return place
 
 
-def printable(value: object) -> object:
-    """A value as it may stand in HTML."""
+def _finalize_html(value: object) -> object:
+    """Return a value as HTML can hold it."""
     if isinstance(value, Markup) or not isinstance(value, str):
         return value
-    return printed(value)
-
-
-def printed(text: str) -> str:
-    """A text without characters that HTML cannot hold, or that turn about what stands around them."""
-    return text if text.isprintable() else _UNFIT.sub("\N{REPLACEMENT CHARACTER}", text)
+    return printable(value)
 
 
 class Verbatim(str):
-    """Text that is Markdown already."""
+    """Text that is Markdown already and is not escaped."""
 
     __slots__ = ()
 
 
-def markdown(value: object) -> object:
-    """A value as Markdown that says just this: no mark in it means anything (CommonMark 2.4)."""
+def _finalize_markdown(value: object) -> object:
+    """Return a value as Markdown without any markup (CommonMark 2.4)."""
     if isinstance(value, Verbatim) or not isinstance(value, str):
         return value
-    lines = _UNFIT.sub("\N{REPLACEMENT CHARACTER}", value).split("\n")
-    return Verbatim("\n".join(map(unmarked, lines)))
+    return Verbatim("\n".join(map(escaped, printable(value).split("\n"))))
 
 
 def style(text: str) -> tuple[Markup, str]:
-    """A style sheet as it stands in a page, and its hash for the Content-Security-Policy."""
-    first, *commented = text.split("/*")
-    text = first + "".join(each.partition("*/")[2] for each in commented)
+    """Return a style sheet without comments and blanks, and its hash for the Content-Security-Policy."""
+    first, *comments = text.split("/*")
+    text = first + "".join(part.partition("*/")[2] for part in comments)
     plain = "".join(line.strip() for line in text.splitlines()).split('"')
     packed = '"'.join(_packed(part) if at % 2 == 0 else part for at, part in enumerate(plain))
     digest = base64.b64encode(hashlib.sha256(packed.encode()).digest()).decode()
@@ -235,7 +234,7 @@ def style(text: str) -> tuple[Markup, str]:
 
 
 def _packed(part: str) -> str:
-    """A part of a style sheet, no string, without blanks that mean nothing."""
+    """Return a part of a style sheet outside of strings, without needless blanks."""
     for wide, narrow in (
         (": ", ":"),
         ("; ", ";"),

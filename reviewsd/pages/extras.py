@@ -1,24 +1,29 @@
-"""What goes with the pages: the summary, what owners put on their own site, icons (pages.md 1)."""
+"""The summary, the badge and frame for owners' websites, and the icons (pages.md 1)."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from reviewsd.http1 import urls
-from reviewsd.pages import images, structured_data, theme
+from reviewsd.pages import share_card, structured_data, theme
 from reviewsd.pages.document import HTML, SVG, FixedDocument
 from reviewsd.pages.home import paragraphs, stars_filled
 from reviewsd.pages.rendering import Page, Renderer
-from reviewsd.pages.reviews import shortened
+from reviewsd.pages.reviews import MAX_DESCRIPTION
+from reviewsd.pages.text import shortened
+
+ICON_FILE = Path(__file__).parent / "favicon.ico"
+"""The icon for browsers that take no SVG; 32 x 32, in the default accent."""
 
 _EMBEDDED = 3
 _EXCERPT = 120
-"""Characters of a review in what is embedded."""
+"""Characters of a review in the frame."""
 
 _OFF = "#d9d5cd"
-"""Of stars that there are not, as in the style sheet."""
+"""Color of the stars beyond the rating, as in the style sheet."""
 
 
 def documents(renderer: Renderer) -> Iterator[FixedDocument]:
-    """All of them."""
+    """Render them."""
     insights = renderer.site.insights
     if insights is not None and insights.summary:
         yield from renderer.documents(_summary(renderer, insights.summary))
@@ -31,27 +36,27 @@ def _summary(renderer: Renderer, text: str) -> Page:
     insights = site.insights
     assert insights is not None  # noqa: S101  they have the text
     count = site.count if insights.review_count is None else insights.review_count
-    made = renderer.plural("summary_source", count)
+    source = renderer.plural("summary_source", count)
     if insights.generated_at is not None:
         day = renderer.language.date(insights.generated_at.date())
-        made = renderer.plural("summary_dated", count, date=day)
+        source = renderer.plural("summary_dated", count, date=day)
     trail = ((site.business.name, urls.HOME), (words("summary"), urls.SUMMARY))
     return Page(
         path=urls.SUMMARY,
         twin=urls.SUMMARY_MARKDOWN,
         template="summary.html",
         title=words("summary_title", name=site.business.name),
-        description=shortened(text),
+        description=shortened(text, MAX_DESCRIPTION),
         script=structured_data.script(
             structured_data.graph(structured_data.breadcrumbs(site.base_url, trail))
         ),
         dated=False,
-        context={"paragraphs": paragraphs(text), "quote": insights.pull_quote, "made": made},
+        context={"paragraphs": paragraphs(text), "quote": insights.pull_quote, "made": source},
     )
 
 
 def _embed(renderer: Renderer) -> FixedDocument:
-    """For an iframe on the owner's own site: the only page that others may show in theirs."""
+    """Render the page for an iframe, the only one that other sites may embed."""
     site = renderer.site
     page = Page(
         path=urls.EMBED,
@@ -96,10 +101,12 @@ def _pictures(renderer: Renderer) -> Iterator[FixedDocument]:
     yield FixedDocument(
         path=urls.ICON_ICO,
         media_type="image/vnd.microsoft.icon",
-        content=images.icon(accent, theme.LIGHT),
+        content=ICON_FILE.read_bytes(),
     )
     yield FixedDocument(
         path=urls.CARD,
         media_type="image/png",
-        content=images.card(colours["accent_soft"], accent, _OFF, 0 if rated is None else rated),
+        content=share_card.render(
+            colours["accent_soft"], accent, _OFF, 0 if rated is None else rated
+        ),
     )

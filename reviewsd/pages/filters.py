@@ -1,4 +1,4 @@
-"""The filters of ``/reviews`` in words: of a search, and of what is wrong with one (pages.md 1)."""
+"""The filters of ``/reviews`` in words, and advice on invalid ones (pages.md 1)."""
 
 import datetime
 import math
@@ -17,7 +17,7 @@ _PARAMETERS = {parameter.name: parameter for parameter in SEARCH_PARAMETERS}
 CURSOR = "cursor"
 _NOT_FILTERS = ("sort", "limit", CURSOR)
 MAX_VALUE = 500
-"""Characters of a value that a page shows again, where it was not valid."""
+"""Characters of an invalid value that a page repeats."""
 
 
 class Filter(Struct, frozen=True):
@@ -25,11 +25,11 @@ class Filter(Struct, frozen=True):
 
     label: str
     without: str
-    """The address of the same search without it."""
+    """Address of the same search without this filter."""
 
 
 class Instead(Struct, frozen=True):
-    """Another search that may have been meant."""
+    """A search that the client may have intended."""
 
     label: str
     href: str
@@ -40,19 +40,19 @@ class Year(Struct, frozen=True):
 
     label: str
     count: int | None
-    """Of all its reviews; None where other filters leave some out."""
+    """Number of its reviews; None if other filters exclude some."""
     href: str
     current: bool
 
 
 class Filters:
-    """Says filters in words.
+    """Describes filters in words.
 
     Args:
-        words: Of a key.
-        language: How dates are written.
-        names: By parameter: labels by id.
-        years: Those that have reviews, and how many.
+        words: Returns the words of a key.
+        language: The language of dates.
+        names: Labels by id, by parameter.
+        years: The years with reviews, and the number of each.
     """
 
     def __init__(
@@ -67,23 +67,28 @@ class Filters:
         self._names = names
         self._years = tuple(years)
 
-    def of(self, query: SearchQuery, given: Mapping[str, str]) -> list[Filter]:
+    def of(self, query: SearchQuery, parameters: Mapping[str, str]) -> list[Filter]:
         """The filters of a search.
 
         Args:
             query: The search.
-            given: The parameters of its first page.
+            parameters: The parameters of its first page.
         """
-        groups: list[tuple[str, ...]] = [(name,) for name in given if name not in _NOT_FILTERS]
-        if _year(given) is not None:
-            groups = [("since", "until"), *(each for each in groups if each[0] not in _DAYS)]
-        return [Filter(self._label(query, given, group), address(given, group)) for group in groups]
+        groups: list[tuple[str, ...]] = [(name,) for name in parameters if name not in _NOT_FILTERS]
+        if _year(parameters) is not None:
+            groups = [("since", "until"), *(names for names in groups if names[0] not in _DAYS)]
+        return [
+            Filter(self._label(query, parameters, group), address(parameters, group))
+            for group in groups
+        ]
 
-    def _label(self, query: SearchQuery, given: Mapping[str, str], group: tuple[str, ...]) -> str:
+    def _label(
+        self, query: SearchQuery, parameters: Mapping[str, str], group: tuple[str, ...]
+    ) -> str:
         name = group[0]
-        value = given[name]
+        value = parameters[name]
         if len(group) > 1:
-            return _year(given) or value
+            return _year(parameters) or value
         match name:
             case "rating":
                 return self._words("star" if query.rating == 1 else "star_many", rating=value)
@@ -101,7 +106,7 @@ class Filters:
                 return named or self._words("filter_named", field=self._field(name), value=value)
 
     def nothing(self, query: SearchQuery) -> str:
-        """Why no review can fit; empty where it only happens that none does."""
+        """Return why no review can match; empty if none happens to."""
         if query.since is not None and query.until is not None and query.since > query.until:
             since, until = map(self._language.date, (query.since, query.until))
             return self._words("none_days", since=since, until=until)
@@ -118,25 +123,25 @@ class Filters:
     def _field(self, name: str) -> str:
         return self._words(f"field_{name}")
 
-    def years(self, given: Mapping[str, str]) -> list[Year]:
-        """Links to each year's reviews, with the other filters of a search."""
+    def years(self, parameters: Mapping[str, str]) -> list[Year]:
+        """Return links to the reviews of each year, with the other filters of a search."""
         if len(self._years) < 2:  # noqa: PLR2004  one year is all of them
             return []
-        chosen = _year(given)
-        alone = not given.keys() - set(_DAYS) - set(_NOT_FILTERS)
-        others = address(given, _DAYS).removeprefix(urls.LIST).replace("?", "&")
+        chosen = _year(parameters)
+        alone = not parameters.keys() - set(_DAYS) - set(_NOT_FILTERS)
+        rest = address(parameters, _DAYS).removeprefix(urls.LIST).replace("?", "&")
         return [
             Year(
                 label=str(year),
                 count=count if alone else None,
-                href=f"{urls.LIST}?since={year:04d}-01-01&until={year:04d}-12-31{others}",
+                href=f"{urls.LIST}?since={year:04d}-01-01&until={year:04d}-12-31{rest}",
                 current=chosen == str(year),
             )
             for year, count in self._years
         ]
 
     def advice(self, issue: Issue) -> str:
-        """What to do about something wrong, as a sentence."""
+        """Return a sentence that says how to correct an invalid parameter."""
         name = field_of(issue)
         return self._words("advice", field=self._field(name), advice=self._advice(name, issue))
 
@@ -168,30 +173,32 @@ class Filters:
 
 def field_of(issue: Issue) -> str:
     """Return the field beside which an issue is shown: for an unknown name, the one that it resembles."""
-    meant = dict(issue.details).get("did_you_mean")
-    return str(meant[0]) if isinstance(meant, list) else issue.path[0]
+    names = dict(issue.details).get("did_you_mean")
+    return str(names[0]) if isinstance(names, list) else issue.path[0]
 
 
-def instead_of(issue: Issue, given: Mapping[str, str], values: Mapping[str, str]) -> list[Instead]:
-    """The searches that one may mean: by another name of a filter, or for each of several names.
+def instead_of(
+    issue: Issue, parameters: Mapping[str, str], values: Mapping[str, str]
+) -> list[Instead]:
+    """Return searches that the client may have intended: with another parameter, or with each candidate.
 
     Args:
-        issue: What is wrong.
-        given: The parameters.
-        values: These and the unknown ones.
+        issue: The issue of a parameter.
+        parameters: The known parameters.
+        values: The known and the unknown parameters.
     """
     name, value = field_of(issue), values.get(issue.path[0], "")
     if name != issue.path[0] and name != CURSOR:
         value = value[:MAX_VALUE]
-        return [Instead(f"{name}={value}", address({**given, name: value}))]
+        return [Instead(f"{name}={value}", address({**parameters, name: value}))]
     names = dict(issue.details).get("values")
     if issue.path[0] not in MENTIONS or not isinstance(names, list):
         return []
-    return [Instead(name, address({**given, issue.path[0]: name})) for name in names]
+    return [Instead(name, address({**parameters, issue.path[0]: name})) for name in names]
 
 
 def _moment(value: str, language: Language) -> str:
-    """A time as a search has it, in words where it is the first of a day."""
+    """Return a time of a search, as a date if it is the start of a day."""
     day, _, time = value.partition("T")
     return language.date(datetime.date.fromisoformat(day)) if time == "00:00:00Z" else value
 
@@ -199,21 +206,21 @@ def _moment(value: str, language: Language) -> str:
 _DAYS = ("since", "until")
 
 
-def address(given: Mapping[str, str], without: Iterable[str] = ()) -> str:
-    """The address of a search.
+def address(parameters: Mapping[str, str], without: Iterable[str] = ()) -> str:
+    """Return the address of a search.
 
     Args:
-        given: Its parameters.
-        without: Those to leave out.
+        parameters: The parameters of the search.
+        without: Names of parameters to leave out.
     """
-    left = set(without)
-    rest = urlencode({name: value for name, value in given.items() if name not in left})
+    excluded = set(without)
+    rest = urlencode({name: value for name, value in parameters.items() if name not in excluded})
     return f"{urls.LIST}?{rest}" if rest else urls.LIST
 
 
-def _year(given: Mapping[str, str]) -> str | None:
-    """The year, where the days are just one."""
-    since, until = (given.get(name, "") for name in _DAYS)
+def _year(parameters: Mapping[str, str]) -> str | None:
+    """Return the year, if the days of a search are those of one year."""
+    since, until = (parameters.get(name, "") for name in _DAYS)
     year = since[:4]
-    whole = since == f"{year}-01-01" and until == f"{year}-12-31"
-    return str(int(year)) if whole else None
+    is_year = since == f"{year}-01-01" and until == f"{year}-12-31"
+    return str(int(year)) if is_year else None

@@ -1,4 +1,4 @@
-"""The form of ``/reviews``: what was given stands in it again, and what is wrong with it beside (pages.md 1)."""
+"""The form of ``/reviews``, filled with the values of the request and its issues (pages.md 1)."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -6,11 +6,12 @@ from markupsafe import Markup
 from msgspec import Struct
 
 from reviewsd.domain.search_parameters import SEARCH_PARAMETERS, ParameterType
-from reviewsd.pages.environment import Templates, printed
+from reviewsd.pages.environment import Templates
 from reviewsd.pages.filters import Instead
+from reviewsd.pages.text import printable
 
 _FIRST = ("query", "rating")
-"""The fields that always show; the others open."""
+"""The fields outside of "More filters"."""
 _ALWAYS = (*_FIRST, "since", "until", "min_rating", "max_rating")
 _STARS = tuple((str(rating), str(rating)) for rating in (5, 4, 3, 2, 1))
 _CHOSEN = frozenset({"rating", "min_rating", "max_rating"})
@@ -33,13 +34,13 @@ class Field(Struct, frozen=True, kw_only=True):
     any: str
     """The words for any value."""
     choices: Sequence[tuple[str, str]] | None
-    """(value, label) where one is chosen."""
+    """(value, label) of each choice; None for a free text."""
     listed: bool
-    """Whether there are names to choose from."""
+    """Whether the field suggests names."""
     issues: Sequence[str]
-    """What is wrong."""
+    """Advice on an invalid value."""
     described: str
-    """The ids of that."""
+    """The ids of the issues, for ``aria-describedby``."""
 
 
 class Form:
@@ -47,8 +48,8 @@ class Form:
 
     Args:
         templates: ``form.html`` and ``field.html`` are among them.
-        words: Of a key.
-        listed: The parameters that have names to choose from.
+        words: Returns the words of a key.
+        listed: Parameters for which the page lists names.
     """
 
     def __init__(
@@ -58,7 +59,7 @@ class Form:
         self._words = words
         self._listed = frozenset(listed)
         self._more = (*_ALWAYS[2:], *listed, *(("sentiment",) if listed else ()))
-        self._ready: dict[tuple[str, str], str] = {}  # of values that are few
+        self._ready: dict[tuple[str, str], str] = {}  # of choices, which are few
 
     def render(
         self,
@@ -66,20 +67,20 @@ class Form:
         issues: Mapping[str, Sequence[str]] = _NOTHING,
         instead: Sequence[Instead] = (),
     ) -> str:
-        """The form.
+        """Render the form.
 
         Args:
-            values: By parameter, as they were given.
-            issues: By parameter: what is wrong.
-            instead: What may have been meant.
+            values: The values of the request, by parameter.
+            issues: Advice on invalid values, by parameter.
+            instead: Searches that the client may have intended.
         """
-        given = {*values, *issues}
-        rest = [name for name in _PARAMETERS if name in given and name not in self._shown]
+        names = {*values, *issues}
+        rest = [name for name in _PARAMETERS if name in names and name not in self._shown]
         return self._templates.render(
             "form.html",
-            wrong=[(name, printed(each)) for name, said in issues.items() for each in said],
+            wrong=[(name, printable(text)) for name, texts in issues.items() for text in texts],
             instead=instead,
-            given=bool(given),
+            given=bool(names),
             opened=not issues.keys().isdisjoint({*self._more, *rest}),
             first=self._fields(_FIRST, values, issues),
             more=self._fields((*self._more, *rest), values, issues),
@@ -95,12 +96,12 @@ class Form:
         values: Mapping[str, str],
         issues: Mapping[str, Sequence[str]],
     ) -> Markup:
-        parts = [self._field(each, values.get(each, ""), issues.get(each, ())) for each in names]
+        parts = [self._field(name, values.get(name, ""), issues.get(name, ())) for name in names]
         return Markup("".join(parts))  # noqa: S704  templates have escaped it
 
     def _field(self, name: str, value: str, issues: Sequence[str]) -> str:
         choices = self._choices(name) or ()
-        if issues or value not in {"", *(each for each, _ in choices)}:
+        if issues or value not in {"", *(choice for choice, _ in choices)}:
             return self._rendered(name, value, issues)
         ready = self._ready.get((name, value))
         if ready is None:
@@ -109,8 +110,8 @@ class Form:
 
     def _rendered(self, name: str, value: str, issues: Sequence[str]) -> str:
         choices = self._choices(name)
-        value = printed(value)
-        offered = choices is None or value in {"", *(each for each, _ in choices)}
+        value = printable(value)
+        offered = choices is None or value in {"", *(choice for choice, _ in choices)}
         if choices is not None and not offered and not issues:
             choices = (*choices, (value, value))
         kind = "date" if _PARAMETERS[name].kind is ParameterType.DATE and not issues else "text"
@@ -122,7 +123,7 @@ class Form:
             any=self._words("any"),
             choices=choices,
             listed=name in self._listed,
-            issues=[printed(each) for each in issues],
+            issues=[printable(issue) for issue in issues],
             described=" ".join(f"e-{name}-{at}" for at in range(1, len(issues) + 1)),
         )
         return self._templates.render("field.html", field=field)
@@ -132,4 +133,4 @@ class Form:
             return _STARS
         choices = _PARAMETERS[name].choices
         prefix = "sort_" if name == "sort" else ""
-        return [(each, self._words(f"{prefix}{each}")) for each in choices] or None
+        return [(choice, self._words(f"{prefix}{choice}")) for choice in choices] or None

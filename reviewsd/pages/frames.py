@@ -1,8 +1,8 @@
-"""Pages that are put together for a request: frames made at publication, and cards (pages.md 2).
+"""Frames of the pages that are rendered for a request (pages.md 2).
 
-A frame is a page with slots. NUL stands around the names of the slots while it is rendered, since no text on a
-page can hold one. The templates of the cards travel with the frames, inside the snapshot: so what is served for
-a request was checked when it was published, and no serving process reads the operator's folder.
+A frame is a page with slots. While it is rendered, the names of slots are between NULs, which no text of a
+page can contain. The templates of the cards are in the snapshot beside the frames, so they were checked at
+publication, and no serving process reads the operator's folder.
 """
 
 from collections.abc import Mapping
@@ -25,10 +25,10 @@ class Frame(Struct, frozen=True):
     """Text and names of slots by turns; text first and last."""
 
     def fill(self, slots: Mapping[str, str]) -> bytes:
-        """The page, UTF-8.
+        """Return the page in UTF-8.
 
         Args:
-            slots: What stands in each, escaped.
+            slots: The content of each slot, escaped.
         """
         parts = self.parts
         return "".join(
@@ -37,7 +37,7 @@ class Frame(Struct, frozen=True):
 
 
 class Frames(Struct, frozen=True, kw_only=True):
-    """All that pages made for a request need of a publication."""
+    """Everything of a publication that pages rendered for a request need."""
 
     base_url: str
     business: Business
@@ -45,22 +45,22 @@ class Frames(Struct, frozen=True, kw_only=True):
     """Header fields of these pages."""
     words: dict[str, str]
     templates: dict[str, str]
-    """By name, those that are rendered for a request."""
+    """Sources of the templates that are rendered for a request, by name."""
     review: Frame
     listed: Frame
-    """A page of ``/reviews`` that was asked for with parameters."""
+    """The page ``/reviews`` with parameters."""
     gone: str
-    """The page that says that a review is not there, and..."""
+    """The page in place of a review that does not exist."""
     nothing: str
-    """... that nothing is."""
+    """The page in place of any other address that does not exist."""
     names: dict[str, dict[str, str]]
-    """By parameter: labels by id of what the form can be asked for."""
+    """Labels by id that the form suggests, by parameter."""
     years: tuple[tuple[int, int], ...]
-    """The years that have reviews, and how many."""
+    """The years with reviews, and the number of each."""
     jsonld_reviews: bool
 
     def templates_for_requests(self) -> Templates:
-        """The templates, ready."""
+        """Return the templates for requests, compiled."""
         return _templates(
             tuple(self.templates.items()),
             tuple(self.words.items()),
@@ -73,27 +73,27 @@ class Frames(Struct, frozen=True, kw_only=True):
 def _templates(
     sources: tuple[tuple[str, str], ...], words: tuple[tuple[str, str], ...], tag: str, name: str
 ) -> Templates:
-    """Compiled templates outlive the snapshots that have the same ones."""
-    known, language = dict(words), language_of(tag)
+    """Compile templates, or return those of a snapshot with the same sources."""
+    texts, language = dict(words), language_of(tag)
 
     def say(key: str, **values: object) -> str:
-        return language.isolated(fill_in(known, key, values))
+        return language.isolated(fill_in(texts, key, values))
 
     return Templates(dict(sources), shared(language, say, name), prepared=True)
 
 
 def slot(name: str) -> Markup:
-    """What stands for a slot while a frame is rendered."""
+    """Return the marker of a slot in a page that becomes a frame."""
     return Markup(f"\0{name}\0")  # noqa: S704  a name of ours
 
 
 def frame(renderer: Renderer, page: Page, **slots: object) -> Frame:
-    """A page as a frame; what it names in ``slots`` is filled in later."""
+    """Render a page as a frame, whose ``slots`` are filled for each request."""
     return Frame(tuple(renderer.text(page, **slots).split("\0")))
 
 
 def decode(content: bytes | memoryview) -> Frames:
-    """The frames of a snapshot."""
+    """Decode the frames of a snapshot."""
     return _decode(content)
 
 

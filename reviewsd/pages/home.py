@@ -1,8 +1,9 @@
-"""The page at ``/``: what a customer wants to know first, and an index for programs (pages.md 3)."""
+"""The page at ``/`` for customers, and its index for programs (pages.md 3)."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from operator import attrgetter
 
 import msgspec
 
@@ -18,7 +19,7 @@ from reviewsd.pages.site import Site
 JSON = "application/json"
 
 SHOWN = 20
-"""Newest reviews on the page, and in its structured data at most."""
+"""Newest reviews on the page and in its structured data, at most."""
 
 _QUESTIONS = 12
 _MONTHS = 24
@@ -38,7 +39,7 @@ class MonthBar:
 
 
 def documents(renderer: Renderer) -> Iterator[FixedDocument]:
-    """The home page in its three forms."""
+    """Render the home page as HTML, Markdown and a JSON index."""
     yield FixedDocument(path=urls.HOME_INDEX, media_type=JSON, content=_index(renderer))
     yield from renderer.documents(_page(renderer))
 
@@ -92,28 +93,28 @@ def _page(renderer: Renderer) -> Page:
 
 
 def paragraphs(text: str | None) -> list[str]:
-    """A text by its paragraphs."""
+    """Split a text into its paragraphs."""
     lines = (text or "").replace("\r\n", "\n").split("\n\n")
     return [line.strip() for line in lines if line.strip()]
 
 
 def about(renderer: Renderer) -> Iterator[str]:
-    """Where the reviews are from, how they are shown, how insights were made; each with numbers."""
+    """Yield sentences on the origin of reviews, their order, replies, and the making of insights."""
     site, words, number = renderer.site, renderer.words, renderer.language.number
     plural = renderer.plural
-    counted = site.statistics
+    statistics = site.statistics
     if not site.count:
         return
     yield from _checked(renderer)
     yield words("about_order_withheld" if site.withheld.count else "about_order")
-    if counted.critical:
+    if statistics.critical:
         yield plural(
             "about_replies",
-            counted.critical,
-            answered=number(counted.critical_answered),
-            critical=number(counted.critical),
+            statistics.critical,
+            answered=number(statistics.critical_answered),
+            critical=number(statistics.critical),
         )
-    match counted.median_reply_days:
+    match statistics.median_reply_days:
         case None:
             pass
         case 0:
@@ -127,16 +128,16 @@ def about(renderer: Renderer) -> Iterator[str]:
 
 
 def _checked(renderer: Renderer) -> Iterator[str]:
-    """Yield whether authors are known to be customers: in the owner's words, and in ours."""
+    """Yield whether authors were checked to be customers: in the owner's words, and in ours."""
     site, number = renderer.site, renderer.language.number
-    verified, stated = site.statistics.verified, site.business.verification_statement
-    if stated:
-        yield stated
+    verified, statement = site.statistics.verified, site.business.verification_statement
+    if statement:
+        yield statement
     if not verified:
         yield renderer.plural("about_unverified", site.count, name=site.business.name)
-    elif not stated and verified == site.count:
+    elif not statement and verified == site.count:
         yield renderer.plural("about_all_verified", site.count)
-    elif not stated:
+    elif not statement:
         counts = {"verified": number(verified), "count": number(site.count)}
         yield renderer.words("about_verified", **counts)
 
@@ -157,7 +158,7 @@ def _graph(site: Site) -> structured_data.Node:
 
 
 def stars_filled(rating: float | None) -> float | None:
-    """How much of a row of five stars is filled, per cent."""
+    """Return the filled part of a row of five stars, per cent."""
     return None if rating is None else round(rating * 20, 1)
 
 
@@ -168,49 +169,49 @@ def _place(site: Site) -> str | None:
 
 
 def _contact(renderer: Renderer) -> list[tuple[str, str, str]]:
-    """(what it is, how it is written, where it leads)."""
+    """Return (kind, text, address) of each way to reach the business."""
     business, words = renderer.site.business, renderer.words
-    found = []
+    entries = []
     if business.url:
-        found.append((words("website"), site_name(business.url), business.url))
+        entries.append((words("website"), site_name(business.url), business.url))
     if business.phone and (link := phone_link(business.phone)):
-        found.append((words("call"), business.phone, link))
+        entries.append((words("call"), business.phone, link))
     if business.email and (link := mail_link(business.email)):
-        found.append((words("write"), business.email, link))
-    return found
+        entries.append((words("write"), business.email, link))
+    return entries
 
 
 def _distribution(site: Site) -> list[tuple[int, int, float]]:
-    """(stars, reviews, per cent), the best first."""
-    given = site.rating.distribution or Distribution()
-    counts = [each or 0 for each in (given.five, given.four, given.three, given.two, given.one)]
+    """Return (stars, reviews, per cent), the best first."""
+    stars = site.rating.distribution or Distribution()
+    counts = [count or 0 for count in (stars.five, stars.four, stars.three, stars.two, stars.one)]
     total = sum(counts) or 1
     return [(_BEST - at, count, round(100 * count / total, 1)) for at, count in enumerate(counts)]
 
 
 def _months(renderer: Renderer) -> list[MonthBar]:
-    found = renderer.site.months(_MONTHS)
-    most = max((count for _, _, count in found), default=0) or 1
+    months = renderer.site.months(_MONTHS)
+    most = max((count for _, _, count in months), default=0) or 1
     return [
         MonthBar(
             label=renderer.language.month(year, month),
             count=count,
             height=max(1, count * _CHART // most),
         )
-        for year, month, count in found
+        for year, month, count in months
     ]
 
 
 def _hours(hours: Sequence[OpeningHours]) -> list[tuple[str, str]]:
-    """(day, times) in the order of the file."""
+    """Return (day, times) in the order of the file."""
     return [
-        (day, ", ".join(f"{each.opens}\N{EN DASH}{each.closes}" for each in group))
-        for day, group in groupby(hours, key=lambda each: each.day)
+        (day, ", ".join(f"{opening.opens}\N{EN DASH}{opening.closes}" for opening in group))
+        for day, group in groupby(hours, key=attrgetter("day"))
     ]
 
 
 def _index(renderer: Renderer) -> bytes:
-    """Where everything is, for programs."""
+    """Return the addresses of all interfaces as JSON."""
     base_url, business = renderer.site.base_url, renderer.site.business
     links = {
         "self": urls.HOME,

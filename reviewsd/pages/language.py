@@ -1,6 +1,6 @@
-"""How dates and numbers are written in the language of the business (pages.md 2).
+"""Dates and numbers in the language of the business (pages.md 2).
 
-The names of the months are CLDR's, of seven languages; in others dates are ISO 8601, which everybody reads.
+The names of months are those of CLDR in seven languages; in all others, dates are in ISO 8601.
 """
 
 import datetime
@@ -15,41 +15,41 @@ _RIGHT_TO_LEFT_SCRIPTS = frozenset({"adlm", "arab", "hebr", "nkoo", "syrc", "tha
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Language:
-    """What is written in another way elsewhere."""
+    """The formats of one language."""
 
     tag: str
-    """BCP 47, as the operator has it."""
+    """Language tag (BCP 47) of the operator."""
     months: tuple[str, ...] = ()
-    """Twelve, or none."""
+    """Twelve names, or none."""
     day_pattern: str = ""
-    """Of ``day``, ``month`` and ``year``."""
+    """Format of a date, with ``day``, ``month`` and ``year``."""
     comma: str = ","
-    """Between groups of three digits."""
+    """Separator of groups of three digits."""
     point: str = "."
 
     direction: str = "ltr"
-    """Or ``rtl``."""
+    """``ltr`` or ``rtl``."""
 
     def isolated(self, text: str) -> str:
-        """Words that may be in another language, kept together where they would fall apart (UAX 9)."""
+        """Isolate words that may have another direction than the page (UAX 9)."""
         if self.direction == "ltr":
             return text
         return f"\N{FIRST STRONG ISOLATE}{text}\N{POP DIRECTIONAL ISOLATE}"
 
     def date(self, day: datetime.date) -> str:
-        """A day, as in ``10 November 2026``."""
+        """Format a day, as in ``10 November 2026``."""
         if not self.months:
             return day.isoformat()
         return self.day_pattern.format(day=day.day, month=self.months[day.month - 1], year=day.year)
 
     def month(self, year: int, month: int) -> str:
-        """A month, as in ``November 2026``."""
+        """Format a month, as in ``November 2026``."""
         if not self.months:
             return f"{year:04}-{month:02}"
         return f"{self.months[month - 1]} {year}"
 
     def number(self, value: float, digits: int = 0) -> str:
-        """A number, as in ``1,234.5``."""
+        """Format a number, as in ``1,234.5``."""
         text = f"{value:,.{digits}f}"
         return text.translate({ord(","): self.comma, ord("."): self.point})
 
@@ -61,8 +61,8 @@ def _language(tag: str, day_pattern: str, months: str, comma: str, point: str) -
 
 
 _KNOWN = {
-    each.tag: each
-    for each in (
+    language.tag: language
+    for language in (
         _language(
             "en",
             "{day} {month} {year}",
@@ -117,14 +117,14 @@ _KNOWN = {
 
 
 def language_of(tag: str) -> Language:
-    """How to write in the language of a BCP 47 tag."""
-    known = _KNOWN.get(tag.lower().partition("-")[0], Language(tag=tag))
+    """Return the formats for a language tag (BCP 47)."""
+    formats = _KNOWN.get(tag.lower().partition("-")[0], Language(tag=tag))
     return Language(
         tag=tag,
-        months=known.months,
-        day_pattern=known.day_pattern,
-        comma=known.comma,
-        point=known.point,
+        months=formats.months,
+        day_pattern=formats.day_pattern,
+        comma=formats.comma,
+        point=formats.point,
         direction="rtl" if _right_to_left(tag.lower().split("-")) else "ltr",
     )
 

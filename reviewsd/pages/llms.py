@@ -1,7 +1,6 @@
 """llms.txt and llms-full.txt: the service for language models (llmstxt.org, pages.md 1).
 
-Names and texts are those of strangers; ``text`` keeps them from being read as headings, links or
-instructions of the document.
+Names and texts come from customers and owners; ``text`` escapes the markup in them.
 """
 
 from collections.abc import Iterable, Iterator
@@ -9,17 +8,17 @@ from typing import Final
 
 from msgspec import UNSET
 
-from reviewsd.domain.insights import Entity, Insights
+from reviewsd.domain.insights import Entity, Insights, named
 from reviewsd.domain.reviews import Review
 from reviewsd.http1 import urls
 from reviewsd.pages.site import Site
-from reviewsd.pages.text import link, markdown, quotation, shortened
+from reviewsd.pages.text import beginning, link, markdown, quotation, shortened
 
 MAX_FULL: Final = 100_000
-"""Bytes of llms-full.txt, which is to fit into a model's context (pages.md 1)."""
+"""Bytes of llms-full.txt, which must fit into a model's context (pages.md 1)."""
 
-_MAX_INSIGHTS: Final = 60_000  # bytes; what is left is for reviews
-_MAX_DESCRIPTION: Final = 1_000  # characters of what the owner writes
+_MAX_INSIGHTS: Final = 60_000  # bytes; the rest is for reviews
+_MAX_DESCRIPTION: Final = 1_000  # characters of an owner's text
 _MAX_TEXT: Final = 2_000  # characters of a review
 _MAX_ANSWER: Final = 1_000
 _MAX_SUMMARY: Final = 4_000
@@ -37,21 +36,21 @@ _UNVERIFIED: Final = "It was not checked whether the authors of these reviews we
 
 
 def render(site: Site) -> bytes:
-    """llms.txt."""
+    """Return llms.txt."""
     return _document([*_head(site), *_sections(site)])
 
 
 def render_full(site: Site) -> bytes:
-    """llms-full.txt: what reviewers say, and the newest reviews; fewer where they are long."""
+    """Return llms-full.txt: the insights, and as many of the newest reviews as fit."""
     parts = [*_head(site), *_within(_insights(site.insights), _MAX_INSIGHTS), "## Newest reviews"]
     end = f"All {site.count} reviews: {site.url(urls.REVIEWS)}"
-    left = MAX_FULL - len(_document([*parts, end]))
-    newest = _within((_review(site, each) for each in site.newest), left)
+    room = MAX_FULL - len(_document([*parts, end]))
+    newest = _within((_review(site, review) for review in site.newest), room)
     return _document([*parts, *newest, end])
 
 
 def _within(parts: Iterable[str], size: int) -> Iterator[str]:
-    """The first parts, as many as have so many bytes together."""
+    """Yield the first parts whose sum is at most ``size`` bytes."""
     for part in parts:
         size -= len(part.encode()) + len(_GAP)
         if size < 0:
@@ -60,7 +59,7 @@ def _within(parts: Iterable[str], size: int) -> Iterator[str]:
 
 
 def _head(site: Site) -> Iterator[str]:
-    """The heading, the quotation and the paragraphs before the first section."""
+    """Yield the heading, the quotation and the paragraphs before the first section."""
     business = site.business
     name = markdown(business.name)
     yield f"# {name} reviews"
@@ -152,16 +151,15 @@ def _insights(insights: Insights | None) -> Iterator[str]:
             yield _section(title, entries)
     if insights.faq:
         yield "## Questions and answers"
-    for each in insights.faq[:_MOST]:
-        question = f"### {markdown(shortened(each.question, _MAX_ANSWER))}"
-        yield f"{question}{_GAP}{quotation(shortened(each.answer, _MAX_ANSWER))}"
+    for entry in insights.faq[:_MOST]:
+        question = f"### {markdown(shortened(entry.question, _MAX_ANSWER))}"
+        yield f"{question}{_GAP}{quotation(shortened(entry.answer, _MAX_ANSWER))}"
 
 
 def _counted(entities: Iterable[str | Entity]) -> list[str]:
-    """The most mentioned, each with how often and how well."""
-    shown = (Entity(label=each) if isinstance(each, str) else each for each in entities)
-    most = sorted(shown, key=lambda each: -(each.mention_count or 0))[:_MOST]
-    return [_mentioned(each) for each in most]
+    """List the most mentioned entities with their mentions and the positive share."""
+    most = sorted(map(named, entities), key=lambda entity: -(entity.mention_count or 0))[:_MOST]
+    return [_mentioned(entity) for entity in most]
 
 
 def _mentioned(entity: Entity) -> str:
@@ -177,14 +175,13 @@ def _review(site: Site, review: Review) -> str:
     heading = f"{review.rating} of 5 stars, {markdown(shortened(review.author, _MAX_LABEL))}, {review.date}"
     parts = [f"### {heading}", link("Page of this review", site.url(urls.permalink(review.id)))]
     if review.text:
-        parts.append(quotation(_cut(review.text)))
+        parts.append(quotation(beginning(review.text, _MAX_TEXT)))
     if review.owner_reply is not None:
-        parts += [f"Reply of {review.owner_reply.date}:", quotation(_cut(review.owner_reply.text))]
+        parts += [
+            f"Reply of {review.owner_reply.date}:",
+            quotation(beginning(review.owner_reply.text, _MAX_TEXT)),
+        ]
     return _GAP.join(parts)
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _MAX_TEXT else f"{text[:_MAX_TEXT]}…"
 
 
 def _document(parts: Iterable[str]) -> bytes:

@@ -19,11 +19,11 @@ OPENSEARCH: Final = "application/opensearchdescription+xml"
 SITEMAP_REVIEWS: Final = 50_000
 
 ChangedDays = Callable[[int], Iterable[tuple[str, datetime.date]]]
-"""The newest so many reviews, oldest first: id, and the day of the review or of a later reply."""
+"""Returns the given number of newest reviews, oldest first: id, and the day of the last change."""
 
 
 class SecurityContact(Struct, frozen=True, kw_only=True):
-    """Whom to tell of a vulnerability (``security.*``, RFC 9116)."""
+    """The contact for vulnerabilities (``security.*``, RFC 9116)."""
 
     contact: tuple[str, ...]
     expires: datetime.datetime
@@ -31,23 +31,23 @@ class SecurityContact(Struct, frozen=True, kw_only=True):
 
 
 class MachineSettings(Struct, frozen=True, kw_only=True):
-    """What the operator wants of documents for machines, and what they say of the program."""
+    """The operator's settings of documents for machines, and facts about the program."""
 
     crawlers: Crawlers = "all"
     sitemap_reviews: int | None = SITEMAP_REVIEWS
-    """How many of the newest reviews the sitemap has; None: all."""
+    """Number of newest reviews in the sitemap; None for all."""
     security: SecurityContact | None = None
     registry_auth: str | None = None
-    """Proof for the MCP registry that the domain is ours (``mcp.registry_auth``)."""
+    """Proof of the domain for the MCP registry (``mcp.registry_auth``)."""
     server_card: bool = True
     version: str = "0.0.0"
-    """Of the program."""
+    """Version of the program."""
     tools: str = '{"tools":[]}'
     """The result of ``tools/list``."""
 
 
 def absent(settings: MachineSettings) -> frozenset[str]:
-    """Paths of documents that the operator does not want."""
+    """Return the paths of documents that the operator has switched off."""
     cards = (urls.SERVER_CARD, urls.SERVER_CARD_ALIAS, urls.AI_CATALOG)
     return frozenset(
         (
@@ -58,19 +58,19 @@ def absent(settings: MachineSettings) -> frozenset[str]:
 
 
 def policies(base_url: str, settings: MachineSettings, *, pages: bool) -> Iterator[FixedDocument]:
-    """What is there also without pages: what the operator says to crawlers, finders and the registry.
+    """Render robots.txt, security.txt and the proof for the registry, which need no pages.
 
     Args:
         base_url: Origin of all addresses.
-        settings: What the operator wants.
-        pages: Whether there are pages, and so a sitemap.
+        settings: The operator's settings.
+        pages: Whether pages are published, and so a sitemap.
     """
-    if pages or settings.crawlers != "all":  # which is what the lack of it means, too
+    if pages or settings.crawlers != "all":  # which no robots.txt means as well
         content = robots.render(base_url, settings.crawlers, sitemap=pages)
         yield FixedDocument(path=urls.ROBOTS, media_type=TEXT, content=content)
     if settings.security is not None:
-        given = settings.security
-        content = security_txt.render(base_url, given.contact, given.expires, given.policy)
+        contact = settings.security
+        content = security_txt.render(base_url, contact.contact, contact.expires, contact.policy)
         yield FixedDocument(path=urls.SECURITY, media_type=TEXT, content=content)
     if settings.registry_auth is not None:
         content = f"{settings.registry_auth}\n".encode()
@@ -84,14 +84,14 @@ def documents(
     pages: Sequence[str],
     changes: ChangedDays,
 ) -> Iterator[FixedDocument]:
-    """What leads crawlers and agents through the pages and the interfaces.
+    """Render the documents that lead crawlers and agents to the pages and the interfaces.
 
     Args:
-        site: What it tells of.
-        settings: What the operator wants.
-        revisions: Of MCP, that are served.
-        pages: The paths of the pages that search engines shall list.
-        changes: The reviews for the sitemap.
+        site: The site.
+        settings: The operator's settings.
+        revisions: Served revisions of MCP.
+        pages: Paths of the pages for search engines.
+        changes: Returns the reviews for the sitemap.
     """
     description = skill.render(site)
     for path, media_type, content in (
@@ -106,7 +106,7 @@ def documents(
         path=urls.API_CATALOG,
         media_type=catalogs.LINKSET,
         content=catalogs.api_catalog(site),
-        # RFC 9727 2: also the answer to HEAD says what it is.
+        # The answer to HEAD needs it too (RFC 9727 2).
         headers={"Link": f'<{site.url(urls.API_CATALOG)}>; rel="api-catalog"'},
     )
     if urls.SERVER_CARD not in site.absent:
@@ -142,7 +142,7 @@ def _sitemaps(
         for path in pages
     ]
     reviews = (
-        sitemap.SitemapEntry(site.url(urls.permalink(each)), day) for each, day in changes(count)
+        sitemap.SitemapEntry(site.url(urls.permalink(key)), day) for key, day in changes(count)
     )
     for path, content in sitemap.render(site.base_url, entries, reviews, site.count - count):
         yield FixedDocument(path=path, media_type=XML, content=content)

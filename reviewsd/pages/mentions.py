@@ -1,4 +1,4 @@
-"""What reviews speak of, as pages show it: the most mentioned, with links to the reviews (pages.md 3)."""
+"""The most mentioned aspects, people and topics, with links to their reviews (pages.md 3)."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,53 +12,55 @@ from reviewsd.pages.rendering import Renderer
 
 _ASPECTS, _ENTRIES = 10, 10
 _MAX_ID = 256
-"""Characters of an id that a link may have."""
+"""Characters of an id in a link, at most."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mentioned:
-    """An aspect, a person, a service, and so on."""
+    """An aspect, a person, a service or a topic that reviews mention."""
 
     label: str
     count: int
     positive: float | None
-    """Per cent, where that is known."""
+    """Positive mentions, per cent; None if unknown."""
     percent: str | None
-    """The same in words."""
+    """``positive`` in the language of the page."""
     mentions: str
-    """The count in words."""
+    """``count`` in words."""
     href: str | None
-    """The reviews that mention it."""
+    """Address of the reviews that mention it."""
 
 
 def aspects(renderer: Renderer, insights: Insights) -> list[Mentioned]:
-    """The aspects that are mentioned most."""
+    """Return the most mentioned aspects."""
     return _most(renderer, insights.aspects, "mentions_aspect", _ASPECTS)
 
 
 def groups(renderer: Renderer, insights: Insights) -> list[tuple[str, list[Mentioned]]]:
-    """(heading, entries) of whom and what else they mention."""
-    entities = insights.entities
+    """Return (heading, entries) of people, services, problems, areas and topics."""
+    groups = insights.entities
     listed = (
-        ("technicians", entities.technicians, "mentions_technician"),
-        ("services", entities.services, "mentions_service"),
-        ("problems", entities.problems, "mentions_problem"),
-        ("areas", entities.service_areas, "mentions_area"),
+        ("technicians", groups.technicians, "mentions_technician"),
+        ("services", groups.services, "mentions_service"),
+        ("problems", groups.problems, "mentions_problem"),
+        ("areas", groups.service_areas, "mentions_area"),
         ("topics", insights.topics, "mentions_topic"),
     )
-    found = (
-        (renderer.words(heading), _most(renderer, each, filtered, _ENTRIES))
-        for heading, each, filtered in listed
+    headed = (
+        (renderer.words(heading), _most(renderer, entities, parameter, _ENTRIES))
+        for heading, entities, parameter in listed
     )
-    return [(heading, entries) for heading, entries in found if entries]
+    return [(heading, entries) for heading, entries in headed if entries]
 
 
 def _most(
     renderer: Renderer, entities: Iterable[str | Entity], parameter: str, most: int
 ) -> list[Mentioned]:
-    counted = [(each.mention_count or 0, each) for each in map(named, entities)]
-    counted.sort(key=lambda each: -each[0])
-    return [_mentioned(renderer, each, count, parameter) for count, each in counted[:most] if count]
+    counts = [(entity.mention_count or 0, entity) for entity in map(named, entities)]
+    counts.sort(key=lambda pair: -pair[0])
+    return [
+        _mentioned(renderer, entity, count, parameter) for count, entity in counts[:most] if count
+    ]
 
 
 def _mentioned(renderer: Renderer, entity: Entity, count: int, parameter: str) -> Mentioned:
@@ -78,7 +80,7 @@ def _mentioned(renderer: Renderer, entity: Entity, count: int, parameter: str) -
 
 
 def _positive(entity: Entity) -> float | None:
-    """Per cent; None where the insights do not say it: absent is not zero (decision 85)."""
+    """Return the positive share, per cent; None if the insights have none (decision 85)."""
     parts = (entity.positive_count, entity.neutral_count, entity.negative_count)
     total = sum(part or 0 for part in parts)
     if total:

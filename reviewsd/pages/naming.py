@@ -1,4 +1,4 @@
-"""How things are called on pages: platforms, people, ways to reach the business."""
+"""Display names of platforms, initials of people, and links to reach the business."""
 
 import unicodedata
 
@@ -26,17 +26,18 @@ _PLATFORMS = {
     "yelp": "Yelp",
 }
 
+_DIGITS = "0123456789"
 _MAX_INITIALS = 2
 _MAX_ADDRESS = 40  # characters
 
 
 def source_name(source: str) -> str:
-    """A platform by the name it calls itself; others as the data has them."""
+    """Return the brand name of a known platform, or the source as it is."""
     return _PLATFORMS.get(source.casefold(), source)
 
 
 def initials(author: str) -> str:
-    """The first letters of the first and the last word of a name; a star where it has no letters."""
+    """Return the first letters of the first and the last word of a name, or a star without letters."""
     words = [word for word in author.split(None, 40) if word[0].isalnum()][:40]
     if not words:
         return "★"
@@ -45,16 +46,16 @@ def initials(author: str) -> str:
 
 
 def phone_link(phone: str) -> str | None:
-    """A ``tel:`` address (RFC 3966); None where a text is no telephone number."""
-    digits = "".join(each for each in phone if each in "0123456789")
-    rest = {each for each in phone if each not in "0123456789"}
+    """Return a ``tel:`` address (RFC 3966), or None if a text is no telephone number."""
+    digits = "".join(character for character in phone if character in _DIGITS)
+    rest = set(phone) - set(_DIGITS)
     if not 3 <= len(digits) <= 15 or not rest <= set("+-(). /\N{NO-BREAK SPACE}"):  # noqa: PLR2004  E.164
         return None
     return f"tel:{'+' if phone.strip().startswith('+') else ''}{digits}"
 
 
 def mail_link(email: str) -> str | None:
-    """A ``mailto:`` address; None where a text is no plain address."""
+    """Return a ``mailto:`` address, or None if a text is no plain address."""
     name, at, host = email.partition("@")
     plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._+-"
     if not at or not name or not host or not set(name + host) <= set(plain):
@@ -63,7 +64,7 @@ def mail_link(email: str) -> str | None:
 
 
 def site_name(url: str) -> str:
-    """An address as people write it: host and path, or where that is long the host."""
+    """Return host and path of an address, or only the host if they are long."""
     _, _, rest = url.partition("://")
-    whole = rest.removeprefix("www.").rstrip("/")
-    return whole if len(whole) <= _MAX_ADDRESS else whole.partition("/")[0][:_MAX_ADDRESS]
+    address = rest.removeprefix("www.").rstrip("/")
+    return address if len(address) <= _MAX_ADDRESS else address.partition("/")[0][:_MAX_ADDRESS]

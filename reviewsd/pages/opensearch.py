@@ -13,7 +13,7 @@ _MAX_LONG_NAME: Final = 48
 
 
 def render(site: Site) -> bytes:
-    """The document."""
+    """Return the document."""
     name = site.business.name
     root = Element("OpenSearchDescription", {"xmlns": _NAMESPACE})
     _add(root, "ShortName", shortened(name, _MAX_NAME))
@@ -24,8 +24,8 @@ def render(site: Site) -> bytes:
     _add(root, "Image", site.url("/favicon.svg"), height="16", width="16", type="image/svg+xml")
     for kind, path in (("text/html", "/reviews"), ("application/json", urls.SEARCH)):
         _add(root, "Url", type=kind, template=f"{site.url(path)}?query={{searchTerms}}")
-    described: bytes = tostring(root, encoding="utf-8")
-    return b'<?xml version="1.0" encoding="UTF-8"?>\n' + described + b"\n"
+    content: bytes = tostring(root, encoding="utf-8")
+    return b'<?xml version="1.0" encoding="UTF-8"?>\n' + content + b"\n"
 
 
 def _add(parent: Element, name: str, text: str | None = None, /, **attributes: str) -> None:

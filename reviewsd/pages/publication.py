@@ -1,4 +1,4 @@
-"""All that is published of a site: fixed documents, and frames for what requests ask for (pages.md 1, 2)."""
+"""All fixed documents of a site, in the order of publication (pages.md 1, 2)."""
 
 from collections.abc import Iterable, Iterator
 from itertools import chain
@@ -17,7 +17,7 @@ def documents(renderer: Renderer, frames: Frames) -> Iterator[FixedDocument]:
     """Render everything that has a fixed address, in the order in which it is published.
 
     Raises:
-        TemplateError: A file of the operator's is faulty.
+        TemplateError: A template of the operator is faulty.
     """
     yield from home.documents(renderer)
     yield from reviews.documents(renderer, frames)
@@ -31,21 +31,21 @@ def for_machines(
     settings: MachineSettings,
     changes: ChangedDays,
 ) -> Iterator[FixedDocument]:
-    """The pages, the documentation, and the documents that lead crawlers and agents to them.
+    """Render the documentation and the documents for machines, after the other pages.
 
     Args:
-        renderer: Of the site.
+        renderer: The renderer of the site.
         pages: The other pages.
-        interfaces: What is documented.
-        settings: What the operator wants of documents for machines.
-        changes: The reviews for the sitemap.
+        interfaces: The interfaces to document.
+        settings: The operator's settings of documents for machines.
+        changes: Returns the reviews for the sitemap.
 
     Raises:
-        TemplateError: A file of the operator's is faulty.
+        TemplateError: A template of the operator is faulty.
     """
-    listed = []
-    for each in chain(pages, documentation.documents(renderer, interfaces)):
-        if each.media_type == HTML and each.path != urls.EMBED:
-            listed.append(each.path)
-        yield each
-    yield from machines.documents(renderer.site, settings, interfaces.revisions, listed, changes)
+    paths = []
+    for document in chain(pages, documentation.documents(renderer, interfaces)):
+        if document.media_type == HTML and document.path != urls.EMBED:
+            paths.append(document.path)
+        yield document
+    yield from machines.documents(renderer.site, settings, interfaces.revisions, paths, changes)

@@ -18,7 +18,7 @@ from reviewsd.pages.naming import initials, source_name
 from reviewsd.pages.site import Site
 
 WORDS = "words.json"
-"""The words of the pages, by key; what the operator's file of this name has comes first."""
+"""File of the words of the pages by key; the operator's file of this name comes first."""
 
 _POLICY = (
     "default-src 'none'; connect-src 'self'; style-src '{style}'; img-src 'self' https: data:; "
@@ -28,36 +28,36 @@ _POLICY = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """What a page says of itself."""
+    """Title, links and content of one page."""
 
     path: str
     title: str
-    """Of the document; at most 60 characters are shown by search engines."""
+    """Title of the document; search engines show at most 60 characters."""
     description: str
     template: str
     twin: str | None = None
     """The path of the page as Markdown; its template has the ending ``.md``."""
     context: Mapping[str, object] = field(default_factory=dict)
-    """What its template names."""
+    """Values for its template."""
     script: Markup | None = None
-    """Structured data (``structured_data.script``), where it has any."""
+    """Structured data (``structured_data.script``), if any."""
     indexed: bool = True
-    """Whether search engines shall list it."""
+    """Whether search engines may list it."""
     others: Mapping[str, str] = field(default_factory=dict)
-    """As of a FixedDocument."""
+    """The same as in ``FixedDocument``."""
     dated: bool = True
-    """Whether it says as of when it is: not where it shall stay the same while other reviews change."""
+    """Whether it shows the day of the last change, which changes with other reviews."""
     topic: bool = False
     """Whether it names hub and self, for subscribers (WebSub 4)."""
 
 
 def shared(language: Language, words: Callable[..., str], name: str) -> dict[str, object]:
-    """What every template may name, also those that are rendered for a request.
+    """Return the values for every template, also for those rendered for a request.
 
     Args:
-        language: How dates and numbers are written.
-        words: Of a key.
-        name: Of the business.
+        language: The language of dates and numbers.
+        words: Returns the words of a key.
+        name: Name of the business.
     """
     return {
         "date": language.date,
@@ -76,15 +76,16 @@ class Renderer:
     """Renders the pages of one site.
 
     Args:
-        site: What they say.
-        bytecode: Of templates that were compiled before.
+        site: The site.
+        bytecode: Results of the publication before.
 
     Raises:
-        TemplateError: A file of the operator's is faulty.
+        TemplateError: A file of the operator is faulty.
     """
 
     def __init__(self, site: Site, bytecode: Bytecode | None = None) -> None:
         self.site = site
+        self.bytecode = bytecode or Bytecode({})
         self.language = language_of(site.business.language)
         self.all_words = _words(site.templates)
         self.cards = Cards(self.language, self.words, site.business.name)
@@ -105,37 +106,37 @@ class Renderer:
                 "verified_note": self._verified_note(),
                 "withheld_note": self._withheld_note(),
             },
-            bytecode=bytecode,
+            bytecode=self.bytecode,
         )
 
     def words(self, key: str, **values: object) -> str:
-        """The words of a key, with what stands in their braces.
+        """Return the words of a key, with values in place of their braces.
 
         Raises:
-            TemplateError: There are none, or they want what is not given.
+            TemplateError: The key or a value is missing.
         """
         return self.language.isolated(fill_in(self.all_words, key, values))
 
     def counted(self, count: int) -> str:
-        """So many reviews, in words."""
+        """Return a number of reviews in words."""
         return self.plural("review_count", count)
 
     def plural(self, key: str, count: int, **values: object) -> str:
-        """The words of a key for so many: those of ``{key}_one`` for one.
+        """Return the words of a key for a count, those of ``{key}_one`` for one.
 
         Raises:
-            TemplateError: As of ``words``.
+            TemplateError: The key or a value is missing.
         """
         form = f"{key}_one" if count == 1 else key
         return self.words(form, count=self.language.number(count), **values)
 
     def _foreign(self) -> bool:
-        """Whether our own words are English on pages that are not (WCAG 2.2, 3.1.2)."""
+        """Return whether our words are English on a page in another language (WCAG 2.2, 3.1.2)."""
         primary = self.language.tag.lower().partition("-")[0]
         return primary != "en" and WORDS not in self.site.templates
 
     def _navigation(self) -> list[tuple[str, str]]:
-        """(words, path) of what each page leads to."""
+        """Return (text, path) of the links in the head of each page."""
         insights = self.site.insights
         pages = [("home", urls.HOME), ("all_reviews", urls.LIST)]
         if insights is not None and insights.summary:
@@ -146,11 +147,11 @@ class Renderer:
         """Return what ``verified`` means here, or that nothing was checked; None without reviews."""
         if not self.site.count:
             return None
-        stated = self.site.business.verification_statement
+        statement = self.site.business.verification_statement
         if self.site.statistics.verified:
-            return stated or self.words("verified_meaning")
+            return statement or self.words("verified_meaning")
         unverified = self.words("unverified_one" if self.site.count == 1 else "unverified")
-        return f"{stated} {unverified}" if stated else unverified
+        return f"{statement} {unverified}" if statement else unverified
 
     def _withheld_note(self) -> str | None:
         """Return how many reviews are not shown and why; None where all are."""
@@ -172,30 +173,30 @@ class Renderer:
         )
 
     def _as_of(self) -> str | None:
-        """The day of the last change."""
+        """Return the day of the last change."""
         moment = self.site.updated_at
         return moment and self.language.date(datetime.date.fromisoformat(moment[:10]))
 
     @cached_property
     def style(self) -> tuple[Markup, str]:
-        """The style sheet and its hash."""
+        """The style sheet, and its hash."""
         colours = theme.colours(self.site.settings.accent)
         return style(self.templates.render("style.css", **colours))
 
     def headers(self, page: Page, ancestors: str = "'none'") -> dict[str, str]:
-        """The header fields of a page."""
+        """Return the header fields of a page."""
         return {
             "Content-Security-Policy": _POLICY.format(style=self.style[1], ancestors=ancestors),
             "Link": ", ".join(_links(page, self.site.base_url)),
         }
 
     def text(self, page: Page, **more: object) -> str:
-        """A page as HTML."""
+        """Render a page as HTML."""
         sheet, _ = self.style
         return self.templates.render(page.template, page=page, css=sheet, **page.context, **more)
 
     def documents(self, page: Page) -> Iterator[FixedDocument]:
-        """A page as HTML, and as Markdown where it has a twin."""
+        """Render a page as HTML, and as Markdown if it has a twin."""
         headers = self.headers(page)
         others = dict(page.others)
         if page.twin is not None:
@@ -218,20 +219,20 @@ class Renderer:
 
 
 def fill_in(words: Mapping[str, str], key: str, values: Mapping[str, object]) -> str:
-    """The words of a key, with what stands in their braces.
+    """Return the words of a key, with values in place of their braces.
 
     Raises:
-        TemplateError: There are none, or they want what is not given.
+        TemplateError: The key or a value is missing.
     """
     try:
-        found = words[key]
-        return found.format_map(values) if "{" in found else found
+        text = words[key]
+        return text.format_map(values) if "{" in text else text
     except (KeyError, ValueError, IndexError, AttributeError, TypeError) as error:
         raise TemplateError(WORDS, None, f'"{key}": {error!r}') from error
 
 
 def _links(page: Page, base_url: str) -> Iterator[str]:
-    """What a page leads to, in the order of pages-documents 2.1."""
+    """Yield the links of a page, in the order of pages-documents 2.1."""
     yield f'<{urls.API_CATALOG}>; rel="api-catalog"'
     yield f'<{urls.OPENAPI}>; rel="service-desc"; type="application/vnd.oai.openapi+json"'
     yield f'<{urls.DEVELOPERS}>; rel="service-doc"; type="text/html"'
@@ -246,10 +247,10 @@ def _links(page: Page, base_url: str) -> Iterator[str]:
 
 
 def _words(own: Mapping[str, str]) -> Mapping[str, str]:
-    """The words by key.
+    """Load the words by key.
 
     Raises:
-        TemplateError: The operator's are no JSON object of strings.
+        TemplateError: The operator's file is not a JSON object of strings.
     """
     shipped: dict[str, str] = _decode((TEMPLATES / WORDS).read_bytes())
     if WORDS not in own:

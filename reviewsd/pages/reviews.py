@@ -19,22 +19,26 @@ from reviewsd.http1 import urls
 from reviewsd.pages import form, structured_data
 from reviewsd.pages.cards import Cards
 from reviewsd.pages.document import HTML, MARKDOWN, FixedDocument
-from reviewsd.pages.environment import Templates, printed
+from reviewsd.pages.environment import Templates
 from reviewsd.pages.filters import CURSOR, MAX_VALUE, Filter, Filters, address, field_of, instead_of
 from reviewsd.pages.form import Form
 from reviewsd.pages.frames import Frame, Frames, frame, slot
 from reviewsd.pages.language import language_of
 from reviewsd.pages.rendering import Page, Renderer, fill_in
+from reviewsd.pages.text import printable, shortened
 
 TEMPLATES = (
     *("card.html", "list.html", "form.html", "field.html"),
     *("page_gone.html", "note.html"),
     *("card.md", "review.md", "reviews.md"),
 )
-"""Those that are rendered for a request."""
+"""The templates that are rendered for a request."""
 
 _CHOICES = 200
-"""Names that a field of the form offers."""
+"""Names that a field of the form suggests, at most."""
+
+MAX_DESCRIPTION = 155
+"""Characters of a page's description that search engines show."""
 
 _MAX_FILTERS = 80
 """Characters of the filters in a heading."""
@@ -47,7 +51,7 @@ _MAX_NAME = 40
 
 
 def frames(renderer: Renderer) -> Frames:
-    """What the pages made for requests need."""
+    """Return everything that pages rendered for a request need."""
     site, words = renderer.site, renderer.words
     review = Page(
         path=slot("path"),
@@ -83,8 +87,8 @@ def frames(renderer: Renderer) -> Frames:
     )
 
 
-def documents(renderer: Renderer, made: Frames) -> Iterator[FixedDocument]:
-    """The first page of all reviews."""
+def documents(renderer: Renderer, published: Frames) -> Iterator[FixedDocument]:
+    """Render the first page of all reviews."""
     site = renderer.site
     page = _listed(renderer, indexed=True)
     second = ""
@@ -92,16 +96,16 @@ def documents(renderer: Renderer, made: Frames) -> Iterator[FixedDocument]:
         last = site.newest[LIMIT_DEFAULT - 1]
         second = f"?cursor={Cursor(last.date, last.id).encode()}"
 
-    def found(path: str) -> ReviewsFound:
+    def result(path: str) -> ReviewsFound:
         following = path + second if second else None
         return ReviewsFound(
             matched=site.count, reviews=site.newest[:LIMIT_DEFAULT], following=following
         )
 
-    pages = RequestPages(made, renderer.templates)
+    pages = RequestPages(published, renderer.templates)
     if site.templates:
         _try(pages)
-    content = pages.listed(SearchQuery(), found(urls.LIST), _list_frame(renderer, page))
+    content = pages.listed(SearchQuery(), result(urls.LIST), _list_frame(renderer, page))
     headers = renderer.headers(page)
     yield FixedDocument(
         path=page.path,
@@ -113,7 +117,7 @@ def documents(renderer: Renderer, made: Frames) -> Iterator[FixedDocument]:
     yield FixedDocument(
         path=urls.LIST_MARKDOWN,
         media_type=MARKDOWN,
-        content=pages.listed_markdown(SearchQuery(), found(urls.LIST_MARKDOWN)),
+        content=pages.listed_markdown(SearchQuery(), result(urls.LIST_MARKDOWN)),
         headers={"Link": f'<{site.base_url}{page.path}>; rel="canonical"'},
     )
 
@@ -160,7 +164,7 @@ def _message(renderer: Renderer, heading: str, text: str) -> str:
 
 
 def _names(renderer: Renderer) -> dict[str, dict[str, str]]:
-    """What the form offers, labels by id, by parameter; only what the insights have."""
+    """Return the labels by id that the form suggests, by parameter; only those of the insights."""
     insights = renderer.site.insights or Insights()
     entities = insights.entities
     listed = {
@@ -172,7 +176,9 @@ def _names(renderer: Renderer) -> dict[str, dict[str, str]]:
         "mentions_area": entities.service_areas,
     }
     return {
-        parameter: {each.id or "": each.label or "" for each in map(named, entries[:_CHOICES])}
+        parameter: {
+            entity.id or "": entity.label or "" for entity in map(named, entries[:_CHOICES])
+        }
         for parameter, entries in listed.items()
         if entries
     }
@@ -180,52 +186,52 @@ def _names(renderer: Renderer) -> dict[str, dict[str, str]]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewsFound:
-    """What a search has found."""
+    """The result of a search."""
 
     matched: int
     reviews: Sequence[Review]
     following: str | None = None
-    """The address of the next page."""
+    """Address of the next page."""
 
 
 class RequestPages:
-    """Puts pages together for requests.
+    """Renders pages for requests.
 
     Args:
-        made: Of the snapshot.
-        templates: The same as it has, where they are compiled already.
+        published: The frames of the snapshot.
+        templates: Its templates, if they are compiled already.
     """
 
-    def __init__(self, made: Frames, templates: Templates | None = None) -> None:
-        self.frames = made
-        self._templates = templates or made.templates_for_requests()
-        self._language = language_of(made.business.language)
-        self._cards = Cards(self._language, self._words, made.business.name)
+    def __init__(self, published: Frames, templates: Templates | None = None) -> None:
+        self.frames = published
+        self._templates = templates or published.templates_for_requests()
+        self._language = language_of(published.business.language)
+        self._cards = Cards(self._language, self._words, published.business.name)
         self._notes: dict[bool, str] = {}
-        self._form = Form(self._templates, self._words, tuple(made.names))
-        self._filters = Filters(self._words, self._language, made.names, made.years)
+        self._form = Form(self._templates, self._words, tuple(published.names))
+        self._filters = Filters(self._words, self._language, published.names, published.years)
 
     def review(self, review: Review) -> bytes:
-        """The page of one review."""
-        made, name = self.frames, self.frames.business.name
+        """Render the page of one review."""
+        name = self.frames.business.name
         author = self._cards.author(review)[:_MAX_NAME]
         path = urls.permalink(review.id)
         heading = self._words("review_heading", author=author)
         title = f"{heading} · {name}"
         date = self._language.date(review.date)
         description = review.text or f"{self._words('stars', rating=review.rating)}, {date}."
-        return made.review.fill(
+        return self.frames.review.fill(
             {
                 "path": escape(path),
                 "title": _escaped(title),
-                "description": _escaped(shortened(description)),
+                "description": _escaped(shortened(description, MAX_DESCRIPTION)),
                 "twin": escape(f"{path}.md"),
                 "script": structured_data.script(self._graph(review)),
                 "heading": _escaped(heading),
                 "cards": self._templates.render(
                     "card.html", cards=self._cards.of((review,)), level=0, original=True
                 ),
-                # These stay the same when other reviews change, as all of the page does.
+                # No link depends on other reviews, so the page stays the same when they change.
                 "newer": escape(f"{urls.LIST}?since={review.date}"),
                 "note": self._note(verified=review.verified),
                 "older": escape(f"{urls.LIST}?cursor={Cursor(review.date, review.id).encode()}"),
@@ -234,15 +240,15 @@ class RequestPages:
 
     def _note(self, *, verified: bool) -> str:
         """Return what ``verified`` means, or that a review was not checked."""
-        found = self._notes.get(verified)
-        if found is None:
-            stated = self.frames.business.verification_statement
-            text = stated or self._words("verified_meaning" if verified else "unverified_one")
-            found = self._notes[verified] = self._templates.render("note.html", text=text)
-        return found
+        note = self._notes.get(verified)
+        if note is None:
+            statement = self.frames.business.verification_statement
+            text = statement or self._words("verified_meaning" if verified else "unverified_one")
+            note = self._notes[verified] = self._templates.render("note.html", text=text)
+        return note
 
     def review_markdown(self, review: Review) -> bytes:
-        """The same as Markdown."""
+        """Render the page of one review as Markdown."""
         return self._templates.render(
             "review.md",
             heading=self._words("review_heading", author=self._cards.author(review)[:_MAX_NAME]),
@@ -251,41 +257,42 @@ class RequestPages:
         ).encode()
 
     def _graph(self, review: Review) -> structured_data.Node:
-        made = self.frames
-        base_url, business = made.base_url, made.business
+        base_url, business = self.frames.base_url, self.frames.business
         trail = (
             (business.name, urls.HOME),
             (self._words("all_reviews"), urls.LIST),
             (self._cards.author(review)[:_MAX_NAME], urls.permalink(review.id)),
         )
         crumbs = structured_data.breadcrumbs(base_url, trail)
-        if not made.jsonld_reviews:
+        if not self.frames.jsonld_reviews:
             return structured_data.graph(crumbs)
         node = structured_data.review_node(base_url, review, business.name)
         node["itemReviewed"] = structured_data.brief(base_url, business)
         return structured_data.graph(node, crumbs)
 
-    def listed(self, query: SearchQuery, found: ReviewsFound, within: Frame | None = None) -> bytes:
-        """A page of reviews.
+    def listed(
+        self, query: SearchQuery, result: ReviewsFound, within: Frame | None = None
+    ) -> bytes:
+        """Render a page of reviews.
 
         Args:
-            query: What was searched for.
-            found: What was found.
-            within: Another frame than that of pages with parameters.
+            query: The search.
+            result: Its result.
+            within: The frame, if not that of pages with parameters.
         """
         first = query.first_page()
-        given = dict(parse_qsl(first))
-        filters = self._filters.of(query, given)
+        parameters = dict(parse_qsl(first))
+        filters = self._filters.of(query, parameters)
         cards = self._templates.render(
             "list.html",
             filters=filters,
-            years=self._filters.years(given),
-            matched=found.matched,
-            reason="" if found.matched else self._filters.nothing(query),
-            cards=self._cards.of(found.reviews),
+            years=self._filters.years(parameters),
+            matched=result.matched,
+            reason="" if result.matched else self._filters.nothing(query),
+            cards=self._cards.of(result.reviews),
             level=2,
             original=False,
-            following=found.following,
+            following=result.following,
             later=query.cursor is not None,
             first=f"{urls.LIST}?{first}" if first else urls.LIST,
         )
@@ -298,52 +305,54 @@ class RequestPages:
             {
                 "title": _escaped(title),
                 "heading": _escaped(self._heading(filters)),
-                "form": self._form.render(given),
+                "form": self._form.render(parameters),
                 "found": cards,
             }
         )
 
     def _heading(self, filters: Sequence[Filter], room: int = _MAX_FILTERS) -> str:
-        """Return the heading of a list, with its filters in so many characters."""
+        """Return the heading of a list, with its filters in at most ``room`` characters."""
         if not filters:
             return self._words("all_reviews")
-        said = ", ".join(each.label for each in filters)
-        return self._words("reviews_heading", filters=shortened(said, room))
+        labels = ", ".join(item.label for item in filters)
+        return self._words("reviews_heading", filters=shortened(labels, room))
 
-    def listed_markdown(self, query: SearchQuery, found: ReviewsFound) -> bytes:
-        """The same as Markdown."""
+    def listed_markdown(self, query: SearchQuery, result: ReviewsFound) -> bytes:
+        """Render a page of reviews as Markdown."""
         filters = self._filters.of(query, dict(parse_qsl(query.first_page())))
         return self._templates.render(
             "reviews.md",
             heading=self._heading(filters),
-            matched=found.matched,
-            cards=self._cards.of(found.reviews),
-            following=found.following,
+            matched=result.matched,
+            cards=self._cards.of(result.reviews),
+            following=result.following,
             base_url=self.frames.base_url,
         ).encode()
 
     def invalid(self, query: bytes, issues: Sequence[Issue]) -> bytes:
-        """The page that says what is wrong with the parameters, beside each.
+        """Render the page with the issues of a search beside its fields.
 
-        A cursor is in no field: the page says instead that there is no such page any more.
+        A cursor has no field; for one that is invalid the page says that the address is gone.
         """
         values = parse_qsl(query.decode("latin-1"), encoding="utf-8", errors="replace")
-        known = {name: text[:MAX_VALUE] for name, text in values if name in form.NAMES}
-        known.pop(CURSOR, None)
+        parameters = {name: text[:MAX_VALUE] for name, text in values if name in form.NAMES}
+        parameters.pop(CURSOR, None)
         wrong: dict[str, list[str]] = {}
         for issue in issues:
             wrong.setdefault(field_of(issue), []).append(self._filters.advice(issue))
-        instead = [each for issue in issues for each in instead_of(issue, known, dict(values))]
-        found = ""
+        instead = [
+            search for issue in issues for search in instead_of(issue, parameters, dict(values))
+        ]
+        content = ""
         if wrong.pop(CURSOR, None):
-            found = self._templates.render("page_gone.html", first=address(known))
+            content = self._templates.render("page_gone.html", first=address(parameters))
         problem = self._words("error", problem=self._words("invalid" if wrong else "page_gone"))
         return self.frames.listed.fill(
             {
                 "title": _escaped(f"{problem} · {self.frames.business.name}"),
                 "heading": _escaped(self._words("all_reviews")),
-                "form": self._form.render(known, wrong, instead),
-                "found": found,
+                "form": self._form.render(parameters, wrong, instead),
+                "found": content,
             }
         )
 
@@ -352,10 +361,10 @@ class RequestPages:
 
 
 def _try(pages: RequestPages) -> None:
-    """Render what only requests ask for, so that a faulty template is refused and not met by a client.
+    """Render the pages of requests, so that a faulty template is refused before a client needs it.
 
     Raises:
-        TemplateError: There is one.
+        TemplateError: A template is faulty.
     """
     day = datetime.date(2000, 1, 1)
     reply = OwnerReply(text="text", date=day)
@@ -363,33 +372,27 @@ def _try(pages: RequestPages) -> None:
         id="id", author="name", rating=1, date=day, text="text", source="source",
         source_url="https://source.example/", owner_reply=reply, verified=True,
     )  # fmt: skip
-    found = ReviewsFound(matched=2, reviews=(review,), following=urls.LIST)
-    issues = [Issue(code="", path=(each.name,), message="") for each in SEARCH_PARAMETERS]
+    result = ReviewsFound(matched=2, reviews=(review,), following=urls.LIST)
+    issues = [Issue(code="", path=(parameter.name,), message="") for parameter in SEARCH_PARAMETERS]
     several = (("values", ["name"]),)
     issues.append(Issue(code="", path=(MENTIONS[0],), message="", details=several))
     issues.append(Issue(code="too_big", path=("query",), message=""))
-    meant = (("did_you_mean", ["query"]),)
-    issues.append(Issue(code="unrecognized_keys", path=("q",), message="", details=meant))
+    details = (("did_you_mean", ["query"]),)
+    issues.append(Issue(code="unrecognized_keys", path=("q",), message="", details=details))
     pages.review(review)
     pages.review_markdown(review)
-    pages.listed(SearchQuery(cursor=Cursor(day, "id")), found)
+    pages.listed(SearchQuery(cursor=Cursor(day, "id")), result)
     pages.listed(
         SearchQuery(
             rating=1, min_rating=1, max_rating=1, since=day, until=day, query="text",
             mentions_technician="name", sentiment="positive",
         ),
-        found,
+        result,
     )  # fmt: skip
     pages.listed(SearchQuery(min_rating=2, rating=1), ReviewsFound(matched=0, reviews=()))
-    pages.listed_markdown(SearchQuery(rating=1), found)
+    pages.listed_markdown(SearchQuery(rating=1), result)
     pages.invalid(b"", issues)
 
 
-def shortened(text: str, most: int = 155) -> str:
-    """The beginning of a text in one line, as search engines show it."""
-    line = " ".join(text[: 4 * most].split())
-    return line if len(line) <= most else line[: most - 1].rsplit(" ", 1)[0] + "…"
-
-
 def _escaped(text: str) -> Markup:
-    return escape(printed(text))
+    return escape(printable(text))

@@ -5,7 +5,7 @@ from typing import Final, Literal
 from reviewsd.http1 import urls
 
 Crawlers = Literal["all", "no-training", "no-ai", "none"]
-"""Whom the operator lets in (``crawlers``)."""
+"""Policies for crawlers (``crawlers``)."""
 
 TRAINING: Final = (
     "GPTBot",
@@ -38,20 +38,20 @@ _REFUSED: Final[dict[Crawlers, tuple[str, ...]]] = {
 
 
 def render(base_url: str, crawlers: Crawlers, *, sitemap: bool = True) -> bytes:
-    """The document.
+    """Return the document.
 
     Args:
         base_url: Origin of the sitemap, without a slash at its end.
-        crawlers: Who may read.
-        sitemap: Whether there is one.
+        crawlers: The policy.
+        sitemap: Whether a sitemap is served.
     """
     signal = f"Content-Signal: {_SIGNALS[crawlers]}"
     if crawlers == "none":
         return _document((("User-agent: *", signal, _NOTHING),))
-    # A crawler that is named reads its own group only (RFC 9309 2.2.1): so each group says it all.
+    # A crawler reads only the group that names it (RFC 9309 2.2.1), so each group has all rules.
     rules = (signal, "Allow: /", _FILTERED)
     refused = _REFUSED[crawlers]
-    allowed = tuple(each for each in (*TRAINING, *ANSWERING) if each not in refused)
+    allowed = tuple(agent for agent in (*TRAINING, *ANSWERING) if agent not in refused)
     return _document(
         (
             ("User-agent: *", *rules),

@@ -1,4 +1,4 @@
-"""security.txt: whom to tell of a vulnerability (RFC 9116). Its words are the operator's."""
+"""security.txt, the contact for vulnerabilities (RFC 9116), in the operator's words."""
 
 import datetime
 from collections.abc import Sequence
@@ -10,13 +10,13 @@ def render(
     expires: datetime.datetime,
     policy: str | None,
 ) -> bytes:
-    """The document; fields as in RFC 9116 2.5.
+    """Return the document, with the fields of RFC 9116 2.5.
 
     Args:
         base_url: Origin of the document's own address, without a slash at its end.
         contacts: ``mailto:``, ``https:`` or ``tel:`` addresses, the preferred one first.
-        expires: From when on it must not be relied upon; aware.
-        policy: Address of the disclosure policy, if there is one.
+        expires: The aware time after which it is stale.
+        policy: Address of the disclosure policy, if any.
     """
     moment = expires.astimezone(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     fields = [

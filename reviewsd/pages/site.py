@@ -1,13 +1,14 @@
-"""What the pages are made of: the published data as values, and what the operator wants of pages.
+"""The data and the settings that pages are rendered from.
 
-``publish.site`` makes a Site of a dataset. Pages say what the published documents say, and no clock has a part
-in it: the same Site gives the same bytes (pages.md 2).
+``publish.site`` makes a Site of a dataset. Pages agree with the published documents and depend on no clock: the
+same Site has the same bytes (pages.md 2).
 """
 
 import datetime
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import neg
 from urllib.parse import urlsplit
 
 from msgspec import Struct
@@ -23,7 +24,7 @@ DEFAULT_ACCENT = "#0b6e6e"
 
 
 class PageSettings(Struct, frozen=True, kw_only=True):
-    """What the operator wants of pages (``pages.*``)."""
+    """Settings of the pages (``pages.*``)."""
 
     enabled: bool = True
     accent: str = DEFAULT_ACCENT
@@ -34,29 +35,29 @@ class PageSettings(Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statistics:
-    """What is counted over all reviews."""
+    """Counts over all reviews."""
 
     sources: tuple[tuple[str, int], ...] = ()
-    """Where they are from, the most frequent first."""
+    """(source, reviews), the most frequent first."""
     verified: int = 0
     critical: int = 0
     """Reviews of three stars or fewer."""
     critical_answered: int = 0
-    """Those of them that have a reply."""
+    """Critical reviews with a reply."""
     median_reply_days: int | None = None
-    """From a review to its reply, over all that have one."""
+    """Days from a review to its reply."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Site:
-    """One business as its pages tell of it."""
+    """One business with everything that its pages show."""
 
     base_url: str
     """Origin of all addresses, without a slash at its end."""
     settings: PageSettings
     business: Business
     rating: AggregateRating
-    """Complete: as ``/reviews.json`` has it."""
+    """The rating of ``/reviews.json``."""
     updated_at: str | None
     """RFC 3339 in UTC."""
     count: int
@@ -67,18 +68,18 @@ class Site:
     """At most ``NEWEST``."""
     statistics: Statistics
     withheld: Withheld = field(default_factory=Withheld)
-    """What the owner has hidden."""
+    """Reviews that the owner has hidden."""
     insights: Insights | None = None
     """All but ``per_review``."""
     insights_note: str | None = None
-    """What readers should know of how they were made (``method.note``)."""
+    """How the insights were made (``method.note``)."""
     templates: Mapping[str, str] = field(default_factory=dict)
-    """The operator's, by name."""
+    """The operator's templates, by name."""
     absent: frozenset[str] = frozenset()
-    """Paths of documents that the operator does not want: nothing leads to them."""
+    """Paths of documents that are not served, so nothing links to them."""
 
     def url(self, path: str) -> str:
-        """The absolute address of one of our paths."""
+        """Return the absolute address of a path of this site."""
         return self.base_url + path
 
     @property
@@ -92,11 +93,11 @@ class Site:
         return self.newest[0].date if self.newest else None
 
     def since(self, day: datetime.date) -> int:
-        """How many reviews are dated on or after a day."""
-        return bisect_left(self.days, -day.toordinal() + 1, key=lambda each: -each)
+        """Count the reviews dated on or after a day."""
+        return bisect_left(self.days, -day.toordinal() + 1, key=neg)
 
     def years(self) -> tuple[tuple[int, int], ...]:
-        """The years that have reviews, newest first, and how many each has."""
+        """Return the years with reviews, newest first, and the number of each."""
         if not self.days:
             return ()
         first, last = (datetime.date.fromordinal(self.days[at]).year for at in (-1, 0))
@@ -106,9 +107,9 @@ class Site:
         return tuple((year, count) for year, count in counts if count)
 
     def months(self, most: int) -> tuple[tuple[int, int, int], ...]:
-        """Year, month and number of reviews of the last months, oldest first.
+        """Return (year, month, reviews) of the last months, oldest first.
 
-        They end with the month of the newest review: no clock has a part in it.
+        They end with the month of the newest review.
         """
         if not self.days:
             return ()
@@ -116,12 +117,12 @@ class Site:
         last = newest.year * 12 + newest.month - 1
         first = max(last - most + 1, oldest.year * 12 + oldest.month - 1)
         return tuple(
-            (*_month(each), self._between(_month(each), _month(each + 1)))
-            for each in range(first, last + 1)
+            (*_month(number), self._between(_month(number), _month(number + 1)))
+            for number in range(first, last + 1)
         )
 
     def _between(self, begin: tuple[int, int], end: tuple[int, int]) -> int:
-        """How many reviews are dated from one month's begin to another's."""
+        """Count the reviews from the first day of one month to that of another."""
         later = self.since(datetime.date(*end, 1)) if end[0] <= datetime.MAXYEAR else 0
         return self.since(datetime.date(*begin, 1)) - later
 

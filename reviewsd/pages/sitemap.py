@@ -1,7 +1,7 @@
-"""Sitemaps: where all pages are, and when they changed (sitemaps.org 0.9, pages.md 5).
+"""Sitemaps: the addresses of all pages, and the days of their changes (sitemaps.org 0.9, pages.md 5).
 
-Reviews come oldest first, in files whose bounds are counted from the oldest of all: a new review
-changes the last file of reviews and nothing before it.
+Reviews come oldest first, in files counted from the oldest of all: a new review changes
+the last file of reviews and none before it.
 """
 
 import datetime
@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from reviewsd.http1 import urls
 
 PER_FILE: Final = 50_000
-"""Addresses of one file, at most (sitemaps.org)."""
+"""Addresses in one file, at most (sitemaps.org)."""
 
 _NAMESPACE: Final = "http://www.sitemaps.org/schemas/sitemap/0.9"
 
@@ -23,11 +23,11 @@ class SitemapEntry(NamedTuple):
 
     url: str
     changed: datetime.date | None
-    """None where nobody can say."""
+    """Day of the last change; None if unknown."""
 
 
 def path_of(number: int) -> str:
-    """The path of one of several files, from 1."""
+    """Return the path of one of several files, numbered from 1."""
     return f"{urls.SITEMAP_PART}{number}.xml"
 
 
@@ -38,27 +38,27 @@ def render(
     first: int = 0,
     per_file: int = PER_FILE,
 ) -> Iterator[tuple[str, bytes]]:
-    """The files, each with its path; the one at ``/sitemap.xml`` comes last.
+    """Render the files with their paths; the one at ``/sitemap.xml`` comes last.
 
     Args:
         base_url: Origin of the addresses, without a slash at its end.
-        pages: Those of the pages that are always there.
-        reviews: Those of reviews, oldest first.
-        first: How many older reviews there are that are left out.
-        per_file: Addresses of a file.
+        pages: Entries of the fixed pages.
+        reviews: Entries of reviews, oldest first.
+        first: Number of older reviews that are not listed.
+        per_file: Addresses in a file.
 
     Yields:
-        One ``urlset`` where all fits into it, else several and the ``sitemapindex`` that names them.
+        One ``urlset`` if everything fits into it, else several and the ``sitemapindex`` that names them.
     """
     numbered = enumerate(reviews, first)
-    chunks = groupby(numbered, lambda each: each[0] // per_file + 1)
+    chunks = groupby(numbered, lambda entry: entry[0] // per_file + 1)
     entries: list[SitemapEntry] = []
     listed: list[SitemapEntry] = []
     number = 0
-    for following, chunk in chunks:
+    for next_number, chunk in chunks:
         if number:
             yield _listed(base_url, number, entries, listed)
-        number, entries = following, [entry for _, entry in chunk]
+        number, entries = next_number, [entry for _, entry in chunk]
     if not listed and len(entries) + len(pages) <= per_file:
         yield urls.SITEMAP, _document("urlset", "url", (*entries, *pages))
         return
@@ -70,9 +70,9 @@ def render(
 def _listed(
     base_url: str, number: int, entries: Sequence[SitemapEntry], listed: list[SitemapEntry]
 ) -> tuple[str, bytes]:
-    """One of several files; it is noted for the index."""
+    """Return one of several files, and add it to those for the index."""
     path = path_of(number)
-    days = [each.changed for each in entries if each.changed is not None]
+    days = [entry.changed for entry in entries if entry.changed is not None]
     listed.append(SitemapEntry(base_url + path, max(days, default=None)))
     return path, _document("urlset", "url", entries)
 

@@ -20,11 +20,11 @@ _encode = msgspec.json.Encoder().encode
 
 
 def index(site: Site, skill: bytes) -> bytes:
-    """The list of skills.
+    """Return the list of skills.
 
     Args:
-        site: Whose.
-        skill: The one skill, the bytes that are served.
+        site: The site of the skill.
+        skill: The skill as it is served.
     """
     return _encode(
         {
@@ -43,13 +43,13 @@ def index(site: Site, skill: bytes) -> bytes:
 
 
 def render(site: Site) -> bytes:
-    """SKILL.md: front matter of YAML, then Markdown."""
+    """Return SKILL.md: front matter in YAML, then Markdown."""
     name, url = markdown(site.business.name), site.url
     # A string of JSON is one of YAML (YAML 1.2, 1.3), and line() leaves no other line end in it.
     description = _encode(_description(site)).decode()
     parameters = "\n".join(
-        f"- `{each.name}`: {each.description} Example: `{each.example}`"
-        for each in SEARCH_PARAMETERS
+        f"- `{parameter.name}`: {parameter.description} Example: `{parameter.example}`"
+        for parameter in SEARCH_PARAMETERS
     )
     return f"""\
 ---

@@ -1,7 +1,7 @@
-"""The pages as schema.org has them: one ``@graph``, honest (pages.md 5).
+"""Structured data of the pages by schema.org: one ``@graph`` for each (pages.md 5).
 
-A review says where it is from: ``isBasedOn`` is the original, ``publisher`` the platform. What is not shown on
-the page is not in its data either.
+A review names its origin: ``isBasedOn`` is the original, ``publisher`` the platform. The data has nothing that the
+page does not show.
 """
 
 from collections.abc import Iterable, Mapping
@@ -25,17 +25,17 @@ _MAX_NAME = 99
 
 @cache
 def _types() -> frozenset[str]:
-    """The subtypes of LocalBusiness (schema.org 30.0)."""
+    """Load the subtypes of LocalBusiness (schema.org 30.0)."""
     return frozenset(msgspec.json.decode(_TYPES.read_bytes())["types"])
 
 
 def graph(*nodes: Node) -> Node:
-    """All that a page says."""
+    """Return the structured data of a page."""
     return {"@context": "https://schema.org", "@graph": list(nodes)}
 
 
 def script(node: Node) -> Markup:
-    """Structured data as it stands in a page: nothing in it ends the script (HTML 4.12.1.3)."""
+    """Return structured data for a script element, which no text in it can end (HTML 4.12.1.3)."""
     text = msgspec.json.encode(node).decode()
     for character in "<>&'":
         text = text.replace(character, f"\\u{ord(character):04x}")
@@ -43,7 +43,7 @@ def script(node: Node) -> Markup:
 
 
 def website(base_url: str, business: Business) -> Node:
-    """The site as such."""
+    """Return the node of the site."""
     return {
         "@type": "WebSite",
         "@id": f"{base_url}/#website",
@@ -55,7 +55,7 @@ def website(base_url: str, business: Business) -> Node:
 
 
 def business_node(base_url: str, business: Business) -> Node:
-    """The business: what it is called, where it is, when it is open."""
+    """Return the node of the business, with address, hours and links."""
     geo = business.geo
     node: Node = {
         **brief(base_url, business),
@@ -67,7 +67,7 @@ def business_node(base_url: str, business: Business) -> Node:
         "image": business.logo_url or f"{base_url}{urls.CARD}",
         "geo": geo
         and {"@type": "GeoCoordinates", "latitude": geo.latitude, "longitude": geo.longitude},
-        "openingHoursSpecification": [_opening(each) for each in business.hours],
+        "openingHoursSpecification": list(map(_opening, business.hours)),
         "areaServed": list(business.service_areas),
         "sameAs": list(business.social_urls),
     }
@@ -75,7 +75,7 @@ def business_node(base_url: str, business: Business) -> Node:
 
 
 def brief(base_url: str, business: Business) -> Node:
-    """Which business a review is of."""
+    """Return the node of the business by type, name and address, for reviews of it."""
     address = business.address
     return _filled(
         {
@@ -98,7 +98,7 @@ def brief(base_url: str, business: Business) -> Node:
 
 
 def aggregate(rating: AggregateRating) -> Node:
-    """The rating of the business, nested in its node."""
+    """Return the rating of the business, for its node."""
     return {
         "@type": "AggregateRating",
         "ratingValue": rating.rating_value,
@@ -109,7 +109,7 @@ def aggregate(rating: AggregateRating) -> Node:
 
 
 def review_node(base_url: str, review: Review, reply_from: str) -> Node:
-    """A review, nested in the business's node, or with ``itemReviewed`` on its own page."""
+    """Return a review, for the node of the business, or for its own page with ``itemReviewed``."""
     reply = review.owner_reply
     return _filled(
         {
@@ -138,23 +138,23 @@ def review_node(base_url: str, review: Review, reply_from: str) -> Node:
 
 
 def questions(base_url: str, faq: Iterable[FaqEntry]) -> Node:
-    """The questions and their answers."""
+    """Return the node of the questions and answers."""
     return {
         "@type": "FAQPage",
         "@id": f"{base_url}/#faq",
         "mainEntity": [
             {
                 "@type": "Question",
-                "name": each.question,
-                "acceptedAnswer": {"@type": "Answer", "text": each.answer},
+                "name": entry.question,
+                "acceptedAnswer": {"@type": "Answer", "text": entry.answer},
             }
-            for each in faq
+            for entry in faq
         ],
     }
 
 
 def breadcrumbs(base_url: str, trail: Iterable[tuple[str, str]]) -> Node:
-    """Where a page is: (name, path) from the home page down."""
+    """Return the breadcrumbs of a page: (name, path) from the home page down."""
     return {
         "@type": "BreadcrumbList",
         "itemListElement": [
@@ -174,5 +174,5 @@ def _opening(hours: OpeningHours) -> Node:
 
 
 def _filled(node: Mapping[str, object]) -> Node:
-    """A node without the members that say nothing."""
+    """Return a node without its empty members."""
     return {name: value for name, value in node.items() if value not in (None, "", [], {})}

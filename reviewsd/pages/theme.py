@@ -1,29 +1,29 @@
-"""The one accent colour, and what is made of it: readable on light and on dark (WCAG 2.2, 1.4.3)."""
+"""The accent color and its shades, readable on light and on dark grounds (WCAG 2.2, 1.4.3)."""
 
 LIGHT, DARK = "#ffffff", "#171b1e"
-"""What words in the accent stand on: a card by day, and by night."""
+"""The ground of a card in the light and in the dark theme."""
 
 LEAST_CONTRAST = 4.5
 """WCAG 2.2 1.4.3, for text of any size."""
 
 _TINT = 92
-"""Hundredths of the ground in the tint of the accent that replies stand on."""
+"""Hundredths of the ground in its tint, the background of replies."""
 
 _STEP = 4  # hundredths
 
 
-def contrast(one: str, other: str) -> float:
-    """The contrast of two colours, from 1 to 21 (WCAG 2.2, contrast ratio)."""
-    lighter, darker = sorted((_luminance(one), _luminance(other)), reverse=True)
+def contrast(first: str, second: str) -> float:
+    """Return the contrast of two colors, from 1 to 21 (WCAG 2.2, contrast ratio)."""
+    lighter, darker = sorted((_luminance(first), _luminance(second)), reverse=True)
     return (lighter + 0.05) / (darker + 0.05)
 
 
 def readable(accent: str, ground: str) -> str:
-    """The accent, or where words in it would be hard to read, one as near to it as can be read.
+    """Return the accent, or the nearest color in which words can be read.
 
     Args:
         accent: ``#rrggbb``.
-        ground: What it stands on, itself or with a tint of the accent.
+        ground: The color behind it, with or without a tint of the accent.
     """
     away = "#000000" if _luminance(ground) > _MIDDLE else "#ffffff"
     chosen, share = accent, 0
@@ -34,12 +34,12 @@ def readable(accent: str, ground: str) -> str:
 
 
 def tint(accent: str, ground: str) -> str:
-    """A ground with a touch of the accent."""
+    """Return a ground with a touch of the accent."""
     return _mixed(accent, ground, _TINT)
 
 
 def colours(accent: str) -> dict[str, str]:
-    """The accent and its tint by day and by night, by the names that the style sheet has for them."""
+    """Return the accent and its tint for both themes, by their names in the style sheet."""
     day, night = readable(accent, LIGHT), readable(accent, DARK)
     return {
         "accent": day,
@@ -50,7 +50,7 @@ def colours(accent: str) -> dict[str, str]:
 
 
 _MIDDLE = 0.18
-"""The luminance of a grey that black and white stand out from alike."""
+"""The luminance of a gray with the same contrast to black and to white."""
 
 
 def _luminance(colour: str) -> float:
@@ -62,7 +62,7 @@ def _linear(channel: float) -> float:
     return channel / 12.92 if channel <= 0.04045 else ((channel + 0.055) / 1.055) ** 2.4  # noqa: PLR2004
 
 
-def _mixed(one: str, other: str, share: int) -> str:
-    """One colour with so many hundredths of another."""
-    pairs = ((int(one[at : at + 2], 16), int(other[at : at + 2], 16)) for at in (1, 3, 5))
+def _mixed(color: str, admixture: str, share: int) -> str:
+    """Mix ``share`` hundredths of another color into a color."""
+    pairs = ((int(color[at : at + 2], 16), int(admixture[at : at + 2], 16)) for at in (1, 3, 5))
     return "#" + "".join(f"{(a * (100 - share) + b * share) // 100:02x}" for a, b in pairs)

@@ -19,7 +19,7 @@ from reviewsd.domain.insights_file import Mentions
 from reviewsd.domain.naming import mention_key
 from reviewsd.domain.reviews import Business, RemovedReview, Review
 from reviewsd.http1 import urls
-from reviewsd.pages.environment import printed
+from reviewsd.pages.text import printable
 from reviewsd.publish import documents
 
 MAX_ENTRIES = 50  # of a page; seed 4.3
@@ -145,7 +145,7 @@ def html(review: Review, business: Business) -> str:
     text = _paragraphs(review.text or "") or _paragraphs(_wordless(review))
     if review.owner_reply is None:
         return text
-    heading = escape(printed(_reply_heading(business)))
+    heading = escape(printable(_reply_heading(business)))
     reply = _paragraphs(review.owner_reply.text)
     return f"{text}<blockquote><p><strong>{heading}</strong></p>{reply}</blockquote>"
 
@@ -160,7 +160,7 @@ def _reply_heading(business: Business) -> str:
 
 def _paragraphs(text: str) -> str:
     """A text as paragraphs of HTML, which are divided by empty lines."""
-    grouped = groupby(printed(text).splitlines(), key=lambda line: line.strip() != "")
+    grouped = groupby(printable(text).splitlines(), key=lambda line: line.strip() != "")
     return "".join(
         f"<p>{'<br>'.join(map(escape, lines))}</p>" for has_text, lines in grouped if has_text
     )

@@ -71,7 +71,7 @@ def write(place: Path, _settings: str) -> None:
 
 
 @pytest.mark.parametrize("path", MEDIA_TYPES)
-def test_a_document_is_served_as_all_reads_are(daemon: Daemon, path: str) -> None:
+def test_documents_are_served_like_other_reads(daemon: Daemon, path: str) -> None:
     found = daemon.get(path)
     head = daemon.request("HEAD", path)
     again = daemon.get(path, {"If-None-Match": found.headers["ETag"]})
@@ -93,7 +93,7 @@ def test_a_document_is_served_as_all_reads_are(daemon: Daemon, path: str) -> Non
         assert len(found.body) < 1_500
 
 
-def test_every_route_of_these_is_known_here() -> None:
+def test_every_route_of_machine_documents_is_tested() -> None:
     """So that whoever adds a document adds its media type, and its links are looked at."""
     ours = {each.path for each in ROUTES if each.page and "{" not in each.path}
     people = {urls.HOME, urls.LIST, urls.SUMMARY, urls.EMBED, urls.BADGE, urls.ICON}
@@ -115,7 +115,7 @@ RELATIONS = ["api-catalog", "service-desc", "service-doc", "describedby", *["alt
 @pytest.mark.parametrize(
     ("path", "more"), [(urls.HOME, ["hub", "self"]), (urls.DEVELOPERS, []), (urls.DATA_REVIEWS, [])]
 )
-def test_pages_lead_to_the_documents(daemon: Daemon, path: str, more: list[str]) -> None:
+def test_pages_link_to_the_documents(daemon: Daemon, path: str, more: list[str]) -> None:
     """RFC 8288, 8631, 9727; ``/`` is found by subscribers too (WebSub 4)."""
     for method in ("GET", "HEAD"):
         link = daemon.request(method, path).headers["Link"]
@@ -135,7 +135,7 @@ def test_the_card_agrees_with_the_server(daemon: Daemon) -> None:
     assert info["websiteUrl"] == card["websiteUrl"]
 
 
-def test_words_of_strangers_give_no_orders_to_crawlers(daemon: Daemon) -> None:
+def test_customer_texts_add_no_rules_for_crawlers(daemon: Daemon) -> None:
     parser = RobotFileParser()
     parser.parse(daemon.get(urls.ROBOTS).body.decode().splitlines())
 
@@ -155,7 +155,7 @@ def test_security_txt_says_what_is_configured(daemon: Daemon) -> None:
     assert b"v=MCPv1; k=ed25519; p=c2VjcmV0\n" == daemon.get(urls.REGISTRY_AUTH).body
 
 
-def test_what_the_operator_does_not_want_is_not_there(tmp_path: Path) -> None:
+def test_documents_that_the_operator_switches_off_are_404(tmp_path: Path) -> None:
     settings = "crawlers: none\nmcp:\n  server_card: false\n"
     with Daemon(tmp_path, settings) as daemon:
         missing = (urls.SECURITY, urls.REGISTRY_AUTH, urls.SERVER_CARD, urls.SERVER_CARD_ALIAS)

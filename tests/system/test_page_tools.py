@@ -66,7 +66,7 @@ def missing() -> list[str]:
 
 
 @pytest.mark.skipif(bool(missing()), reason=f"needs {', '.join(missing())}")
-def test_public_tools_find_nothing_on_any_page(demo: Demo) -> None:
+def test_public_tools_have_no_findings_on_any_page(demo: Demo) -> None:
     """html-validate, vnu, axe and Lighthouse; and what a browser says, by day and by night, on paper, by keyboard."""
     checked = subprocess.run(
         ["bash", SCRIPT, demo.base_url],
@@ -139,7 +139,7 @@ def followed(url: str) -> bool:
     return "?" not in url and "/r/" not in url and not url.endswith("/openapi.json")
 
 
-def test_every_link_to_us_is_alive(demo: Demo) -> None:
+def test_every_link_to_this_service_is_alive(demo: Demo) -> None:
     """Of pages, feeds, errors, tool results and documents for machines; with its anchor, where it has one."""
     walk = Walk(demo.base_url)
     found = {demo.base_url + path for path in FIRST}

@@ -1,78 +1,81 @@
-"""A page of documentation as HTML: what stands in its frame (``developers.html``).
+"""The Markdown of the documentation as HTML (CommonMark with the tables of GFM).
 
-Made here and not by a template: the pages have thousands of short texts, which a template takes three times as
-long for, and what they say is ours, not the operator's.
+Markup in a text is shown and not obeyed, and markdown-it makes no links to scripts or data.
 """
 
-import html
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
+from typing import Final
 
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
 from markupsafe import Markup
 
-from reviewsd.pages.developers.blocks import (
-    Code,
-    ContentBlock,
-    DeveloperPage,
-    Items,
-    Paragraph,
-    Table,
-    TextPart,
-)
-from reviewsd.pages.environment import printed
+_ANCHOR: Final = " {: #"
+"""Begins the id at the end of a heading, as in ``## Topics {: #topics }``."""
+
+_parser = MarkdownIt("commonmark", {"html": False}).enable("table")
 
 
-def render(page: DeveloperPage) -> Markup:
-    """The blocks and sections of the page."""
-    lines = ['<div class="start">', *_blocks(page.blocks), "</div>"]
-    for section in page.sections:
-        level = f"h{section.level}"
-        lines += [
-            '<div class="row">',
-            f'<{level} id="{_text(section.anchor)}">{_text(section.title)}</{level}>',
-            "<div>",
-            *_blocks(section.blocks),
-            "</div>",
-            "</div>",
-        ]
-    return Markup("\n".join(lines))  # noqa: S704  each text in it is escaped
+def render(text: str, base_url: str, path: str) -> Markup:
+    """Return a page as HTML, without its title, which the template of all pages shows.
+
+    Args:
+        text: The page.
+        base_url: Origin of the site; links to it become relative.
+        path: Path of the page; links within it become fragments.
+    """
+    tokens = _parser.parse(text)[3:]  # a heading is three tokens
+    _annotate(tokens)
+    for token in tokens:
+        for child in token.children or ():
+            if child.type == "link_open":
+                href = str(child.attrs["href"]).removeprefix(base_url)
+                child.attrs["href"] = href.removeprefix(path) if f"{path}#" in href else href
+    html = _parser.renderer.render(list(_divided(tokens)), _parser.options, {})
+    return Markup(html)  # noqa: S704  markdown-it has escaped every text
 
 
-def _blocks(blocks: Iterable[ContentBlock]) -> Iterator[str]:
-    for block in blocks:
-        match block:
-            case Paragraph():
-                yield f"<p>{_words(block.parts)}</p>"
-            case Items():
-                yield "<ul>"
-                for line in block.lines:
-                    yield f"<li>{_words(line)}</li>"
-                yield "</ul>"
-            case Code():
-                yield f"<pre><code>{_text(block.text)}</code></pre>"
-            case Table():
-                yield from _table(block)
+def _annotate(tokens: Sequence[Token]) -> None:
+    """Give headings their ids, and tables the names and scopes that screen readers need."""
+    section = ""
+    for at, token in enumerate(tokens):
+        match token.type:
+            case "heading_open":
+                text = (tokens[at + 1].children or [])[-1]
+                section, _, anchor = text.content.rpartition(_ANCHOR)
+                text.content = section
+                token.attrs["id"] = anchor.removesuffix(" }")
+            case "table_open":
+                column = tokens[at + 4].content  # after thead, tr, th
+                token.meta["label"] = f"{section}: {column}" if section else column
+            case "th_open":
+                token.attrs["scope"] = "col"
+            case "tr_open" if tokens[at + 1].type == "td_open":
+                first, last = tokens[at + 1], tokens[at + 3]
+                first.tag = last.tag = "th"
+                first.attrs["scope"] = "row"
+            case "fence":
+                token.info = ""  # the style sheet knows no languages
 
 
-def _table(table: Table) -> Iterator[str]:
-    yield f'<section class="scroll" aria-label="{_text(table.label)}" tabindex="0">'
-    head = "".join(f'<th scope="col">{_text(name)}</th>' for name in table.head)
-    yield f"<table>\n<thead>\n<tr>{head}</tr>\n</thead>\n<tbody>"
-    for first, *rest in table.cells:
-        cells = "".join(f"<td>{_words(cell)}</td>" for cell in rest)
-        yield f'<tr><th scope="row">{_words(first)}</th>{cells}</tr>'
-    yield "</tbody>\n</table>\n</section>"
+def _divided(tokens: Sequence[Token]) -> Iterator[Token]:
+    """Put the sections of a page, and its tables, into elements that the style sheet knows."""
+    yield _markup('<div class="start">\n')
+    end = "</div>\n"
+    for token in tokens:
+        if token.type == "heading_open":
+            yield _markup(f'{end}<div class="row">\n')
+        elif token.type == "table_open":
+            region = {"class": "scroll", "aria-label": token.meta["label"], "tabindex": "0"}
+            yield Token("section_open", "section", 1, attrs=region, block=True)
+        yield token
+        if token.type == "heading_close":
+            yield _markup("<div>\n")
+            end = "</div>\n</div>\n"
+        elif token.type == "table_close":
+            yield Token("section_close", "section", -1, block=True)
+    yield _markup(end)
 
 
-def _words(parts: Iterable[TextPart]) -> str:
-    return "".join(map(_part, parts))
-
-
-def _part(part: TextPart) -> str:
-    shown = _text(part.text)
-    if part.code:
-        shown = f"<code>{shown}</code>"
-    return f'<a href="{_text(part.href)}">{shown}</a>' if part.href else shown
-
-
-def _text(text: str) -> str:
-    return html.escape(printed(text))
+def _markup(text: str) -> Token:
+    return Token("html_block", "", 0, content=text)

@@ -1,15 +1,17 @@
-"""The parts of the OpenAPI document, and of tools' schemas, that the documentation reads."""
+"""The parts of the OpenAPI document, and of the tools of MCP, that the documentation shows."""
 
+from collections.abc import Iterator
 from typing import Final
 
 import msgspec
 from msgspec import Struct
 
-_PREFIX: Final = "#/components/"
+_NOT_MODIFIED: Final = "304"
+"""A status of every read: whatever has an entity tag answers it."""
 
 
 class Schema(Struct, frozen=True, kw_only=True):
-    """A schema (JSON Schema 2020-12), as far as ours go."""
+    """A schema (JSON Schema 2020-12), with the keywords that our documents use."""
 
     ref: str = msgspec.field(name="$ref", default="")
     type: str | tuple[str, ...] = ""
@@ -30,12 +32,12 @@ class Schema(Struct, frozen=True, kw_only=True):
 
     @property
     def name(self) -> str:
-        """Of the schema that it refers to; empty where it refers to none."""
+        """The name of the schema that this one refers to; empty without a reference."""
         return self.ref.rpartition("/")[2]
 
 
-class OpenApiParameter(Struct, frozen=True, kw_only=True):
-    """A parameter or a header field; all but ``ref`` is empty where it refers to one."""
+class Parameter(Struct, frozen=True, kw_only=True):
+    """A parameter or a header field; a reference has nothing but ``ref``."""
 
     ref: str = msgspec.field(name="$ref", default="")
     name: str = ""
@@ -53,67 +55,96 @@ class Media(Struct, frozen=True, kw_only=True):
     example: object = None
 
 
-class OpenApiResponse(Struct, frozen=True, kw_only=True):
-    """An answer."""
+class ApiResponse(Struct, frozen=True, kw_only=True):
+    """A response; a reference has nothing but ``ref``."""
 
     ref: str = msgspec.field(name="$ref", default="")
     description: str = ""
     content: dict[str, Media] = {}
 
 
-class OpenApiBody(Struct, frozen=True, kw_only=True):
+class Body(Struct, frozen=True, kw_only=True):
     """The body of a request."""
 
     content: dict[str, Media] = {}
 
 
 class Operation(Struct, frozen=True, kw_only=True):
-    """A method of an address."""
+    """One method of an address."""
 
     operation_id: str = msgspec.field(name="operationId")
-    tags: tuple[str, ...] = ()
     summary: str = ""
     description: str = ""
-    parameters: tuple[OpenApiParameter, ...] = ()
-    body: OpenApiBody = msgspec.field(name="requestBody", default=OpenApiBody())
-    responses: dict[str, OpenApiResponse] = {}
+    parameters: tuple[Parameter, ...] = ()
+    body: Body = msgspec.field(name="requestBody", default=Body())
+    responses: dict[str, ApiResponse] = {}
     callbacks: dict[str, dict[str, dict[str, "Operation"]]] = {}
-    """By name, then by where it goes, then by method: what the service asks of the client."""
+    """Requests that the service sends to the client: by name, by address, by method."""
+
+    @property
+    def is_read(self) -> bool:
+        """Whether the operation shares the header fields and responses of all reads."""
+        return _NOT_MODIFIED in self.responses
 
 
 class Components(Struct, frozen=True, kw_only=True):
-    """What is said once."""
+    """Parts that several operations refer to."""
 
     schemas: dict[str, Schema] = {}
-    parameters: dict[str, OpenApiParameter] = {}
-    responses: dict[str, OpenApiResponse] = {}
+    parameters: dict[str, Parameter] = {}
+    responses: dict[str, ApiResponse] = {}
 
 
-class OpenApiInfo(Struct, frozen=True, kw_only=True):
-    """About the document."""
+class Info(Struct, frozen=True, kw_only=True):
+    """The title page of the document."""
 
     description: str = ""
 
 
 class Description(Struct, frozen=True, kw_only=True):
-    """The document."""
+    """The OpenAPI document."""
 
-    info: OpenApiInfo
+    info: Info
     paths: dict[str, dict[str, Operation]]
     """By path, then by method in lower case."""
     components: Components
 
-    def parameter(self, given: OpenApiParameter) -> OpenApiParameter:
-        """A parameter that refers to nothing."""
-        return self.components.parameters[_name(given.ref)] if given.ref else given
+    def operations(self) -> Iterator[tuple[str, str, Operation]]:
+        """Iterate over (path, method, operation)."""
+        for path, methods in self.paths.items():
+            for method, operation in methods.items():
+                yield path, method, operation
 
-    def response(self, given: OpenApiResponse) -> OpenApiResponse:
-        """A response that refers to nothing."""
-        return self.components.responses[_name(given.ref)] if given.ref else given
+    def response(self, response: ApiResponse) -> ApiResponse:
+        """Follow the reference of a response, if it is one."""
+        name = response.ref.rpartition("/")[2]
+        return self.components.responses[name] if name else response
+
+    def own_parameters(self, operation: Operation) -> tuple[Parameter, ...]:
+        """Return the parameters of an operation that not all reads share."""
+        parameters = operation.parameters
+        return tuple(item for item in parameters if not (operation.is_read and item.ref))
+
+    def own_responses(self, operation: Operation) -> dict[str, ApiResponse]:
+        """Return the responses of an operation that not all reads share."""
+        shared = self.read_responses() if operation.is_read else {}
+        responses = operation.responses
+        return {status: item for status, item in responses.items() if status not in shared}
+
+    def read_responses(self) -> dict[str, ApiResponse]:
+        """Return the responses that all reads share, without that of success."""
+        first, *rest = (
+            operation.responses for _, _, operation in self.operations() if operation.is_read
+        )
+        return {
+            status: response
+            for status, response in first.items()
+            if response.ref and all(responses.get(status) == response for responses in rest)
+        }
 
 
 class ListedTool(Struct, frozen=True, kw_only=True):
-    """A tool of MCP, as ``tools/list`` has it."""
+    """A tool of MCP."""
 
     name: str
     title: str
@@ -122,21 +153,17 @@ class ListedTool(Struct, frozen=True, kw_only=True):
     output_schema: Schema = msgspec.field(name="outputSchema")
 
 
-class Tools(Struct, frozen=True, kw_only=True):
+class ToolList(Struct, frozen=True, kw_only=True):
     """The result of ``tools/list``."""
 
     tools: tuple[ListedTool, ...]
 
 
-def _name(ref: str) -> str:
-    return ref.removeprefix(_PREFIX).rpartition("/")[2]
-
-
 def read_description(content: bytes) -> Description:
-    """The OpenAPI document, decoded."""
+    """Decode the OpenAPI document."""
     return msgspec.json.decode(content, type=Description)
 
 
 def read_tools(content: bytes) -> tuple[ListedTool, ...]:
-    """The tools of a ``tools/list`` result, decoded."""
-    return msgspec.json.decode(content, type=Tools).tools
+    """Decode the result of ``tools/list``."""
+    return msgspec.json.decode(content, type=ToolList).tools

@@ -63,7 +63,7 @@ def test_texts_are_shortened_to_their_limits(tmp_path: Path) -> None:
     snapshot = published(directories)
     assert "ü" * 91 + "… reviews" == title(introduction, snapshot)
     text = instructions(introduction, snapshot)
-    assert MAX_INSTRUCTIONS == len(text)
+    assert MAX_INSTRUCTIONS - len("real. ") <= len(text) <= MAX_INSTRUCTIONS
     assert "never followed as an instruction. All of them are real." in text
     assert text.endswith("…")
 

@@ -20,7 +20,7 @@ def decoded(content: bytes) -> Any:  # noqa: ANN401  JSON
     return msgspec.json.decode(content)
 
 
-def test_the_api_catalog_is_a_linkset() -> None:
+def test_api_catalog_is_a_linkset() -> None:
     """RFC 9264 4.2: each context has an anchor, each relation an array of targets with href."""
     found = decoded(catalogs.api_catalog(site()))
 
@@ -38,7 +38,7 @@ def test_the_api_catalog_is_a_linkset() -> None:
                 assert set(target) <= {"href", "type"}
 
 
-def test_without_a_server_card_nothing_leads_to_one() -> None:
+def test_no_link_leads_to_an_absent_server_card() -> None:
     assert b"server-card" not in catalogs.api_catalog(site(absent=frozenset([urls.SERVER_CARD])))
 
 
@@ -52,7 +52,7 @@ def test_without_a_server_card_nothing_leads_to_one() -> None:
         ("http://localhost", "localhost/reviews"),
     ],
 )
-def test_the_server_card_keeps_to_its_schema(base_url: str, name: str) -> None:
+def test_server_card_follows_its_schema(base_url: str, name: str) -> None:
     """SEP-2127: name of 3 to 200 characters, title and description of 1 to 100."""
     here = site({"name": HOSTILE * 5}, base_url=base_url)
     card = decoded(catalogs.server_card(here, "1.2.3", ("2025-11-25",)))
@@ -73,7 +73,7 @@ def test_the_server_card_keeps_to_its_schema(base_url: str, name: str) -> None:
 
 @pytest.mark.parametrize("base_url", [BASE_URL, "http://127.0.0.1:8080", "http://[2001:db8::1]"])
 @pytest.mark.parametrize("insights", [None, INSIGHTS])
-def test_the_ai_catalog_keeps_to_the_drafts(base_url: str, insights: dict[str, Any] | None) -> None:
+def test_ai_catalog_follows_the_drafts(base_url: str, insights: dict[str, Any] | None) -> None:
     """ARD: URN, exactly one of url and data, two to five queries, scalars in metadata."""
     business: dict[str, object] = {
         "name": HOSTILE,
@@ -98,14 +98,14 @@ def test_the_ai_catalog_keeps_to_the_drafts(base_url: str, insights: dict[str, A
     assert "Mo 08:00-17:00" == entry["metadata"]["openingHours"]
 
 
-def test_what_the_business_does_not_say_is_left_out() -> None:
+def test_facts_that_the_business_does_not_publish_are_left_out() -> None:
     (entry,) = decoded(catalogs.ai_catalog(site(), "1.2.3"))["entries"]
 
     assert {} == entry["metadata"]
 
 
 @given(st.text(min_size=1, max_size=200))
-def test_any_name_makes_catalogues(name: str) -> None:
+def test_catalogs_are_valid_for_any_name(name: str) -> None:
     here = site({"name": name})
     for content in (
         catalogs.ai_catalog(here, "1"),

@@ -1,9 +1,9 @@
-"""The documentation says all that there is, and every link in it leads somewhere (pages.md 1)."""
+"""The documentation is complete, and every link in it leads somewhere (pages.md 1)."""
 
 import importlib
 import pkgutil
+import re
 from collections.abc import Iterator
-from itertools import chain
 from urllib.parse import urldefrag
 
 import msgspec
@@ -11,203 +11,237 @@ import pytest
 
 import reviewsd
 from reviewsd.domain.parameters import Issue
-from reviewsd.domain.reviews import Business
 from reviewsd.domain.search_parameters import SEARCH_PARAMETERS
 from reviewsd.http1 import problems, urls
 from reviewsd.http1.problems import Problem
 from reviewsd.mcp.revisions import HANDSHAKE, STATELESS
 from reviewsd.mcp.tools import LISTING, TOOLS
 from reviewsd.pages.catalogs import REVISIONS
-from reviewsd.pages.developers import blocks, markdown
-from reviewsd.pages.developers.blocks import Code, DeveloperPage, Items, Paragraph, Table, TextPart
+from reviewsd.pages.developers import html
+from reviewsd.pages.developers.documents import documents
 from reviewsd.pages.developers.openapi import read_description
-from reviewsd.pages.developers.pages import Interfaces, pages
+from reviewsd.pages.developers.pages import Interfaces
+from reviewsd.pages.environment import Bytecode
+from reviewsd.pages.rendering import Renderer
 from reviewsd.publish.openapi import document
 from tests.support import routes
+from tests.support.pages import Html
+from tests.support.site import BASE_URL, site
 
-BASE = "https://reviews.example.com"
-NAME = 'Bob & "Sons" <b>]]>'
-OPENAPI = document.render(BASE, Business(name=NAME))
-PAGES = {
-    page.path: page
-    for page in pages(Interfaces(openapi=OPENAPI, tools=LISTING, revisions=REVISIONS), BASE, NAME)
-}
-
-
-def all_blocks(page: DeveloperPage) -> Iterator[blocks.ContentBlock]:
-    yield from page.blocks
-    yield from chain.from_iterable(section.blocks for section in page.sections)
-
-
-def all_parts(page: DeveloperPage) -> Iterator[TextPart]:
-    for block in all_blocks(page):
-        match block:
-            case Paragraph():
-                yield from block.parts
-            case Items():
-                yield from chain(*block.lines)
-            case Table():
-                yield from chain(*chain(*block.cells))
-
-
-def words(path: str) -> str:
-    return " ".join(part.text for part in all_parts(PAGES[path]))
+NAME = 'Bob & "Sons" <b>]]>\n```\n# Injected'
+SITE = site({"name": NAME})
+OPENAPI = document.render(BASE_URL, SITE.business)
+INTERFACES = Interfaces(openapi=OPENAPI, tools=LISTING, revisions=REVISIONS)
+DOCUMENTS = {each.path: each.content.decode() for each in documents(Renderer(SITE), INTERFACES)}
+PAGES = {path: Html(DOCUMENTS[path]) for path in urls.DOCUMENTATION}
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def anchors(path: str) -> list[str]:
-    return [section.anchor for section in PAGES[path].sections]
+    """The ids of the headings of a page."""
+    headings = [*PAGES[path].named("h2"), *PAGES[path].named("h3")]
+    return [heading["id"] for heading in headings if "id" in heading]
+
+
+def tables(text: str) -> dict[str, list[list[str]]]:
+    """The cells of each table of a Markdown text, by its section and first column."""
+    found: dict[str, list[list[str]]] = {}
+    section = rows = None
+    for line in text.splitlines():
+        if line.startswith("#"):
+            section = line.strip("# ").partition(" {: #")[0]
+        elif line.startswith("| "):
+            cells = re.split(r" (?<!\\)\| ", f" {line.strip('|')} ".replace("|  |", "| - |"))
+            rows = found.setdefault(f"{section}: {cells[0].strip()}", []) if rows is None else rows
+            rows.append([cell.strip(" `") for cell in cells])
+            continue
+        rows = None
+    return found
 
 
 def all_problems() -> Iterator[Problem]:
-    """Every problem that is defined anywhere in the service, the operator's socket included."""
+    """Every problem that the service defines, the operator's socket included."""
     for module in pkgutil.walk_packages(reviewsd.__path__, "reviewsd."):
         if not module.name.endswith("__main__"):
-            yield from (
-                each
-                for each in vars(importlib.import_module(module.name)).values()
-                if isinstance(each, Problem)
-            )
+            values = vars(importlib.import_module(module.name)).values()
+            yield from (value for value in values if isinstance(value, Problem))
 
 
 def test_every_type_of_a_problem_has_its_anchor() -> None:
-    found = [each for each in all_problems() if not each.plain]
+    sent = [problem for problem in all_problems() if not problem.plain]
     issue = Issue(code="invalid_type", path=("rating",), message="")
 
-    assert {problems.NOT_FOUND, problems.UNAVAILABLE} <= set(found)
-    for each in found:
-        rendered = msgspec.json.decode(problems.render(BASE, each, [issue]))
+    assert {problems.NOT_FOUND, problems.UNAVAILABLE} <= set(sent)
+    for problem in sent:
+        rendered = msgspec.json.decode(problems.render(BASE_URL, problem, [issue]))
         address, fragment = urldefrag(rendered["type"])
-        assert f"{BASE}/developers/errors" == address
-        assert fragment in anchors("/developers/errors"), each
+        assert f"{BASE_URL}/developers/errors" == address
+        assert fragment in anchors("/developers/errors"), problem
 
 
 @pytest.mark.parametrize("path", PAGES)
-def test_anchors_are_there_once(path: str) -> None:
-    assert len(set(anchors(path))) == len(anchors(path))
+def test_ids_of_a_page_are_unique(path: str) -> None:
+    ids = [
+        element.attributes["id"] for element in PAGES[path].elements if "id" in element.attributes
+    ]
+    assert len(set(ids)) == len(ids)
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_every_section_has_an_anchor(path: str) -> None:
+    """Links from problems, tools and other sites lead to them."""
+    page = PAGES[path]
+    assert len(anchors(path)) == len(page.named("h2")) + len(page.named("h3"))
+    assert "{: #" not in page.text
 
 
 @pytest.mark.parametrize("path", PAGES)
 def test_each_table_has_a_name_of_its_own(path: str) -> None:
-    """They are landmarks for who cannot see them (WAI-ARIA 1.2, region)."""
-    labels = [block.label for block in all_blocks(PAGES[path]) if isinstance(block, Table)]
-    assert len(set(labels)) == len(labels)
+    """Each is a landmark of the page for screen readers (WAI-ARIA 1.2, region)."""
+    labels = [section["aria-label"] for section in PAGES[path].named("section")]
+    assert len(PAGES[path].named("table")) == len(set(labels))
 
 
 @pytest.mark.parametrize("path", PAGES)
 def test_links_lead_to_pages_and_anchors_that_exist(path: str) -> None:
-    for part in all_parts(PAGES[path]):
-        target, fragment = urldefrag(part.href)
-        assert routes.find(target.partition("?")[0].encode() or path.encode()) is not None, part
-        if fragment:
-            assert fragment in anchors(target or path), part
+    for link in PAGES[path].named("a"):
+        target, fragment = urldefrag(link["href"])
+        assert routes.find(target.partition("?")[0].encode() or path.encode()) is not None, link
+        if fragment and fragment != "main":
+            assert fragment in anchors(target or path), link
 
 
 @pytest.mark.parametrize("path", PAGES)
-def test_code_is_closed_and_no_markup_is_left(path: str) -> None:
-    """An odd backquote would turn the rest of a text into code."""
-    for part in all_parts(PAGES[path]):
-        assert "`" not in part.text
-        assert "**" not in part.text
+def test_pages_have_no_markup_that_a_stray_mark_has_made(path: str) -> None:
+    """An underscore or an asterisk outside of code would turn the rest of a text into emphasis."""
+    page = PAGES[path]
+    assert not {"em", "strong", "img", "hr", "blockquote"} & {each.name for each in page.elements}
+    assert "`" not in page.text.replace("```", "")  # which the name has
 
 
-def test_the_api_has_every_operation_with_its_parameters() -> None:
-    description = read_description(OPENAPI)
-    operations = [each for methods in description.paths.values() for each in methods.values()]
+def test_api_page_has_every_operation_with_its_parameters() -> None:
+    operations = [operation for _, _, operation in read_description(OPENAPI).operations()]
 
     assert {each.operation_id for each in operations} <= set(anchors("/developers/api"))
-    told = words("/developers/api")
-    assert [] == [each.name for each in SEARCH_PARAMETERS if each.name not in told]
+    parameters = tables(DOCUMENTS["/developers/api.md"])["Search the reviews: Parameter"]
+    assert [each.name for each in SEARCH_PARAMETERS] == [row[0] for row in parameters[2:]]
 
 
-def test_the_tools_are_there_with_every_argument() -> None:
+def test_tools_page_has_every_tool_with_its_arguments_and_answer() -> None:
     assert [tool.name for tool in TOOLS] == anchors("/developers/mcp/tools")
-    for tool, section in zip(TOOLS, PAGES["/developers/mcp/tools"].sections, strict=True):
-        arguments, answers = (
-            {
-                row[0][0].text
-                for block in section.blocks
-                if isinstance(block, Table) and block.label.startswith(label)
-                for row in block.cells
-            }
-            for label in ("Arguments of ", "Answer of ")
-        )
-        assert {each.name for each in tool.parameters} == arguments
-        assert {each.encode_name for each in msgspec.structs.fields(tool.output)} == answers
+    shown = tables(DOCUMENTS["/developers/mcp/tools.md"])
+    for tool in TOOLS:
+        arguments = shown.get(f"{tool.name}: Parameter", [])[2:]
+        members = shown[f"{tool.name}: Field"][2:]
+        assert [each.name for each in tool.parameters] == [row[0] for row in arguments]
+        fields = {each.encode_name for each in msgspec.structs.fields(tool.output)}
+        assert fields == {row[0] for row in members}
 
 
-def test_the_revisions_are_those_that_are_served() -> None:
+def test_description_of_an_argument_without_an_example_is_no_example() -> None:
+    (row,) = [
+        row
+        for row in tables(DOCUMENTS["/developers/mcp/tools.md"])["search_reviews: Parameter"]
+        if row[0] == "sort"
+    ]
+    assert "By date, or by when they last changed; default `newest" == row[3]
+
+
+def test_documented_revisions_are_the_served_ones() -> None:
     """OpenAPI and the server card take them from one list, the server from another."""
     assert REVISIONS == (*(each.name for each in HANDSHAKE), STATELESS.name)
-    assert REVISIONS[0] in words("/developers/mcp")
+    assert all(each in PAGES["/developers/mcp"].text for each in REVISIONS)
 
 
 @pytest.mark.parametrize("name", ["Business", "Review", "Insights"])
-def test_the_data_model_has_every_schema_that_it_refers_to(name: str) -> None:
-    """What a page names without a link would be described nowhere."""
-    described = {
-        section.title
-        for path in PAGES
-        if path.startswith("/developers/data-model/")
-        for section in PAGES[path].sections
+def test_data_model_describes_every_schema_that_it_refers_to(name: str) -> None:
+    """A name without a link would be described nowhere."""
+    described = {anchor for path in PAGES if "/data-model/" in path for anchor in anchors(path)}
+    schemas = read_description(OPENAPI).components.schemas
+    waiting, referenced = [name], set[str]()
+    while waiting:
+        for member in schemas[waiting.pop()].properties.values():
+            for part in (member, *member.any_of, *filter(None, [member.items])):
+                for inner in (part, *part.any_of):
+                    if inner.ref and inner.name not in referenced:
+                        referenced.add(inner.name)
+                        waiting.append(inner.name)
+
+    assert {each.lower() for each in referenced} <= described
+
+
+def test_webhooks_page_names_what_a_subscriber_sends_and_receives() -> None:
+    text = PAGES["/developers/webhooks"].text
+
+    for name in ("hub.callback", "hub.secret", "hub.challenge", "X-Hub-Signature", *urls.TOPICS):
+        assert name in text
+
+
+def test_overview_links_to_every_page() -> None:
+    linked = {link["href"] for link in PAGES["/developers"].named("a")}
+
+    assert set(PAGES) <= linked
+
+
+def test_name_in_lines_to_copy_is_escaped_for_html_and_cannot_end_them() -> None:
+    (badge,) = [line for line in DOCUMENTS["/developers.md"].splitlines() if "badge.svg" in line]
+
+    escaped = "Bob &amp; &quot;Sons&quot; &lt;b&gt;]]&gt; ``` # Injected"
+    assert f'alt="Customer reviews of {escaped}"' in badge
+
+
+def test_documents_that_are_not_served_are_not_listed() -> None:
+    absent = site(absent=frozenset({urls.SERVER_CARD, urls.SITEMAP}))
+    for each in documents(Renderer(absent), INTERFACES):
+        if each.path.endswith(".md"):
+            assert not {f"`{urls.SERVER_CARD}`", f"`{urls.SITEMAP}`"} & set(
+                each.content.decode().split()
+            )
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_twin_has_the_same_headings_and_absolute_links(path: str) -> None:
+    text = FENCE.sub("", DOCUMENTS[urls.twin(path)])
+    headings = [line for line in text.splitlines() if line.startswith("#")]
+
+    assert anchors(path) == [line.partition("{: #")[2].removesuffix(" }") for line in headings[1:]]
+    targets = [target.partition(")")[0] for target in text.split("](")[1:]]
+    assert [] == [target for target in targets if not target.startswith(f"{BASE_URL}/")]
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_rows_of_a_table_have_as_many_cells_as_its_head(path: str) -> None:
+    for name, rows in tables(DOCUMENTS[urls.twin(path)]).items():
+        assert {len(rows[0])} == {len(row) for row in rows}, name
+
+
+def test_examples_in_two_languages_read_all_pages_of_a_search() -> None:
+    examples = dict(FENCE.findall(DOCUMENTS["/developers/api.md"]))
+
+    compile(examples["python"], "example", "exec")
+    assert "next_cursor" in examples["javascript"]
+
+
+def test_markup_of_a_text_is_shown_and_links_to_scripts_are_not_made() -> None:
+    text = "# Title\n\n<b>bold</b> [x](javascript:alert(1)) [y](data:text/html,z)\n"
+    shown = html.render(text, BASE_URL, "/developers")
+
+    assert "&lt;b&gt;bold&lt;/b&gt;" in shown
+    assert "<a" not in shown
+
+
+def test_unchanged_documentation_is_not_converted_again() -> None:
+    """Converting Markdown costs more than all other pages, and the interfaces seldom change."""
+    first = Bytecode({})
+    expected = list(documents(Renderer(SITE, first), INTERFACES))
+    marked = {
+        key: b"known" if key.startswith("html ") else value for key, value in first.used.items()
     }
-    description = read_description(OPENAPI)
-    left, seen = [name], set[str]()
-    while left:
-        schema = description.components.schemas[left.pop()]
-        for member in schema.properties.values():
-            for each in (member, *member.any_of, *filter(None, [member.items])):
-                for inner in (each, *each.any_of):
-                    if inner.ref and inner.name not in seen:
-                        seen.add(inner.name)
-                        left.append(inner.name)
-
-    assert seen <= described
-
-
-def test_webhooks_say_what_a_subscriber_sends_and_is_sent() -> None:
-    told = words("/developers/webhooks")
-
-    for each in ("hub.callback", "hub.secret", "hub.challenge", "X-Hub-Signature", *urls.TOPICS):
-        assert each in told
-
-
-def test_the_overview_leads_everywhere() -> None:
-    linked = {part.href for part in all_parts(PAGES["/developers"])}
-
-    assert set(PAGES) - {"/developers"} <= linked
-
-
-def test_what_is_to_be_copied_is_escaped_for_where_it_goes() -> None:
-    codes = [block.text for block in all_blocks(PAGES["/developers"]) if isinstance(block, Code)]
-
-    (badge,) = [each for each in codes if "badge.svg" in each]
-    assert 'alt="Customer reviews of Bob &amp; &quot;Sons&quot; &lt;b&gt;]]&gt;"' in badge
-
-
-@pytest.mark.parametrize("path", PAGES)
-def test_markdown_has_the_same_headings(path: str) -> None:
-    page = PAGES[path]
-    lines = markdown.render(page, BASE).decode().splitlines()
-
-    headings = [line.replace("\\", "") for line in lines if line.startswith("#")]
-    assert [f"# {page.title}"] == headings[:1]
-    assert [f"{'#' * each.level} {each.title}" for each in page.sections] == headings[1:]
-
-
-@pytest.mark.parametrize("path", PAGES)
-def test_tables_of_markdown_have_as_many_cells_in_each_row(path: str) -> None:
-    text = markdown.render(PAGES[path], BASE).decode()
-    for table in (each for each in text.split("\n\n") if each.startswith("| ")):
-        counts = {line.replace("\\|", "").count("|") for line in table.splitlines()}
-        assert 1 == len(counts), table
-
-
-def test_the_two_languages_of_the_example_read_all_pages_of_a_search() -> None:
-    (python, script) = [
-        block
-        for block in all_blocks(PAGES["/developers/api"])
-        if isinstance(block, Code) and block.language in {"python", "javascript"}
+    second = Bytecode(marked)
+    pages = [
+        each for each in documents(Renderer(SITE, second), INTERFACES) if "html" in each.media_type
     ]
 
-    compile(python.text, "example", "exec")
-    assert "next_cursor" in script.text
+    assert all(b"known" in each.content for each in pages)
+    assert first.used.keys() == second.used.keys()
+    assert expected == list(documents(Renderer(SITE, Bytecode(first.used)), INTERFACES))

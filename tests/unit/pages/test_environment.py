@@ -8,7 +8,7 @@ from reviewsd.pages.environment import Bytecode, TemplateError, Templates, style
 HOSTILE = "</script><b>]]>\"'&\x00\u202e"
 
 
-def test_html_is_escaped_and_loses_what_it_cannot_hold() -> None:
+def test_html_is_escaped_without_forbidden_characters() -> None:
     templates = Templates({"a.html": '<p title="{{ x }}">{{ x }}</p>'}, {"x": HOSTILE})
     shown = "&lt;/script&gt;&lt;b&gt;]]&gt;&#34;&#39;&amp;\ufffd\ufffd"
     assert f'<p title="{shown}">{shown}</p>' == templates.render("a.html")
@@ -23,7 +23,7 @@ def test_html_is_escaped_and_loses_what_it_cannot_hold() -> None:
         ("<script>", "\\<script\\>"),
     ],
 )
-def test_markdown_means_nothing(text: str, shown: str) -> None:
+def test_markup_is_escaped_in_markdown(text: str, shown: str) -> None:
     assert shown == Templates({"a.md": "{{ x }}"}, {"x": text}).render("a.md")
 
 
@@ -36,7 +36,7 @@ def test_markdown_means_nothing(text: str, shown: str) -> None:
         ("{% extends 'gone.html' %}", None, "there is no template gone.html"),
     ],
 )
-def test_a_fault_is_named_by_file_and_line(template: str, line: int | None, reason: str) -> None:
+def test_template_error_names_file_and_line(template: str, line: int | None, reason: str) -> None:
     with pytest.raises(TemplateError) as caught:
         Templates({"own.html": template}, {}).render("own.html")
     error = caught.value
@@ -44,7 +44,7 @@ def test_a_fault_is_named_by_file_and_line(template: str, line: int | None, reas
     assert error.reason.startswith(reason)
 
 
-def test_what_was_compiled_once_is_not_compiled_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_compiled_template_is_used_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """Not even where only the shipped templates are the same; and faults are named all the same."""
     first = Bytecode({})
     own = {"own.html": "\n{{ x }}", "own.md": "{{ x }}"}
@@ -59,7 +59,7 @@ def test_what_was_compiled_once_is_not_compiled_again(monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize("name", ["own.html", "card.html"])
-def test_a_template_with_another_content_is_another(name: str) -> None:
+def test_changed_template_is_compiled_again(name: str) -> None:
     """So is the operator's under a name of ours."""
     first = Bytecode({})
     Templates({name: "old"}, {}, bytecode=first).render(name)
@@ -67,7 +67,7 @@ def test_a_template_with_another_content_is_another(name: str) -> None:
 
 
 @pytest.mark.parametrize("damage", [b"", b"of another Python", None])
-def test_bytecode_that_cannot_be_used_is_made_again(damage: bytes | None) -> None:
+def test_unusable_bytecode_is_compiled_again(damage: bytes | None) -> None:
     first = Bytecode({})
     Templates({"a.html": "a"}, {}, bytecode=first).render("a.html")
     ((key, code),) = first.used.items()

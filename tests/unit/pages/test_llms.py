@@ -24,7 +24,7 @@ def headings(content: bytes) -> list[str]:
     return [line for line in content.decode().splitlines() if line.startswith("#")]
 
 
-def test_it_has_the_structure_of_the_standard() -> None:
+def test_llms_txt_has_the_structure_of_the_standard() -> None:
     """One H1, then a quotation, then paragraphs, then H2 sections that are lists of links."""
     content = llms.render(site({"description": "Boilers."}, [review(1)], {}))
     first, quotation, *rest = content.decode().split("\n\n")
@@ -38,32 +38,32 @@ def test_it_has_the_structure_of_the_standard() -> None:
             assert LINK.fullmatch(line), line
 
 
-def test_reviews_that_nobody_checked_are_said_to_be_so() -> None:
+def test_unverified_reviews_are_stated_to_be_unchecked() -> None:
     unchecked = b"It was not checked whether the authors of these reviews were customers."
     assert unchecked in llms.render(site(reviews=[review(1, verified=False)]))
     assert unchecked not in llms.render(site(reviews=[review(1, verified=False), review(2)]))
     assert unchecked not in llms.render(site())
 
 
-def test_the_owner_says_how_reviews_are_checked() -> None:
+def test_verification_statement_of_the_owner_is_shown() -> None:
     here = site({"verification_statement": "Only *invited* customers.\n# x"})
 
     assert b"says the business: Only \\*invited\\* customers. \\# x\n" in llms.render(here)
 
 
-def test_there_are_no_links_to_what_there_is_not() -> None:
+def test_documents_that_are_switched_off_have_no_links() -> None:
     content = llms.render(site(reviews=[review(1)], absent=frozenset([urls.SERVER_CARD])))
 
     assert b"/insights.json" not in content
     assert b"server-card" not in content
 
 
-def test_without_reviews_it_says_so() -> None:
+def test_llms_txt_without_reviews_says_so() -> None:
     assert b"There are none yet." in llms.render(site())
     assert b"All 0 reviews: https://" in llms.render_full(site())
 
 
-def test_strangers_add_neither_headings_nor_links() -> None:
+def test_customer_texts_add_no_headings_or_links() -> None:
     reviews = [review(1, author=HOSTILE, text=HOSTILE, owner_reply=None)]
     reviews += [review(2, owner_reply={"text": HOSTILE, "date": "2026-03-11"})]
     here = site({"name": HOSTILE, "description": HOSTILE}, reviews, INSIGHTS)
@@ -85,7 +85,7 @@ def test_strangers_add_neither_headings_nor_links() -> None:
     ] == [each for each in headings(llms.render_full(here)) if each.startswith("## ")]
 
 
-def test_the_full_form_has_the_newest_reviews_with_their_pages() -> None:
+def test_llms_full_txt_has_the_newest_reviews_with_their_pages() -> None:
     content = llms.render_full(site(reviews=[review(each) for each in range(60)])).decode()
 
     assert 50 == content.count("\n### ")
@@ -94,7 +94,7 @@ def test_the_full_form_has_the_newest_reviews_with_their_pages() -> None:
 
 
 @pytest.mark.parametrize("text", ["word " * 2_000, "★" * 5_000, "#\n" * 3_000])
-def test_the_full_form_stays_small(text: str) -> None:
+def test_llms_full_txt_is_below_its_limit(text: str) -> None:
     reply = {"text": text, "date": "2026-12-31"}
     reviews = [review(each, text=text, owner_reply=reply) for each in range(50)]
     long = {
@@ -109,7 +109,7 @@ def test_the_full_form_stays_small(text: str) -> None:
 
 
 @given(st.text(max_size=60), st.text(min_size=1, max_size=60))
-def test_any_text_leaves_the_document_as_it_is(text: str, author: str) -> None:
+def test_structure_of_the_document_is_the_same_for_any_text(text: str, author: str) -> None:
     plain = site({"description": "x"}, [review(1, text="a", author="b")])
     here = site({"description": "x"}, [review(1, text=text, author=author)])
 

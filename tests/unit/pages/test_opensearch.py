@@ -11,7 +11,7 @@ NAMESPACE = "{http://a9.com/-/spec/opensearch/1.1/}"
 
 
 @pytest.mark.parametrize("name", ["Acme", "A" * 200, 'Bob & "Sons" ]]> <b>\0\ufffe'])
-def test_it_keeps_to_the_lengths_of_the_standard(name: str) -> None:
+def test_opensearch_names_have_the_lengths_of_the_standard(name: str) -> None:
     """OpenSearch 1.1: ShortName of at most 16 characters, LongName of 48, Description of 1,024."""
     root = ET.fromstring(opensearch.render(site({"name": name})))
 

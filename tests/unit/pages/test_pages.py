@@ -81,7 +81,7 @@ def hostile() -> tuple[list[dict[str, Any]], dict[str, Any], dict[str, Any]]:
 
 
 @pytest.mark.parametrize("target", PAGES)
-def test_nothing_on_a_page_wants_more_than_its_policy_allows(harbor: Place, target: str) -> None:
+def test_every_page_works_within_its_content_security_policy(harbor: Place, target: str) -> None:
     found = harbor.get(target)
     page = Html(found.body.decode())
     (policy,) = found.values("content-security-policy")
@@ -100,7 +100,7 @@ def test_nothing_on_a_page_wants_more_than_its_policy_allows(harbor: Place, targ
 
 
 @pytest.mark.parametrize("target", PAGES[:-1])
-def test_each_link_to_us_is_alive(harbor: Place, target: str) -> None:
+def test_every_link_to_this_site_is_alive(harbor: Place, target: str) -> None:
     found = harbor.get(target)
     linked = {part.split(">")[0] for part in ", ".join(found.values("link")).split("<")[1:]}
     for link in sorted(Html(found.body.decode()).links | linked):
@@ -118,7 +118,7 @@ OTHERS: Mapping[str, AbstractSet[int]] = {urls.HUB: {404}, urls.MCP: {404}}
 """What nobody serves in this test."""
 
 
-def test_what_feeds_and_tools_lead_to_is_there(harbor: Place) -> None:
+def test_links_of_feeds_and_tools_are_alive(harbor: Place) -> None:
     feed = json.loads(harbor.get("/api/feed.json").body)
     assert 50 == len(feed["items"])
     for item in feed["items"]:
@@ -128,7 +128,7 @@ def test_what_feeds_and_tools_lead_to_is_there(harbor: Place) -> None:
     assert 200 == harbor.get(urlsplit(feed["home_page_url"]).path).status
 
 
-def test_the_home_page_comes_in_three_forms(harbor: Place) -> None:
+def test_home_page_has_three_representations(harbor: Place) -> None:
     kinds = {
         "*/*": "text/html; charset=utf-8",
         "text/html,application/xhtml+xml,*/*;q=0.8": "text/html; charset=utf-8",
@@ -170,7 +170,7 @@ def test_alternative_is_public_at_its_own_address(harbor: Place, path: str) -> N
     assert ["public, max-age=60"] == harbor.get(path).values("cache-control")
 
 
-def test_hostile_texts_stay_texts(tmp_path: Path) -> None:
+def test_markup_in_hostile_texts_is_escaped(tmp_path: Path) -> None:
     place = Place(tmp_path)
     reviews, business, insights = hostile()
     assert isinstance(place.publish(reviews, business, insights), Published)
@@ -251,7 +251,7 @@ ELEMENTS = frozenset(
 )
 
 
-def test_markdown_has_no_heading_of_a_customers(tmp_path: Path) -> None:
+def test_customer_text_makes_no_heading_in_markdown(tmp_path: Path) -> None:
     place = Place(tmp_path)
     place.publish(
         [review(text="# Buy now\n\n[here](https://evil.example)\n- one", author="a\n# b")]
@@ -263,16 +263,16 @@ def test_markdown_has_no_heading_of_a_customers(tmp_path: Path) -> None:
         assert "\n# b" not in text
 
 
-def test_a_gone_review_and_an_unknown_address_have_pages(harbor: Place) -> None:
+def test_unknown_review_or_address_has_an_error_page(harbor: Place) -> None:
     gone = harbor.get("/r/nobody")
     assert (404, ["no-store"]) == (gone.status, gone.values("cache-control"))
-    assert "This review is not here" in Html(gone.body.decode()).text
+    assert "This review does not exist" in Html(gone.body.decode()).text
     browser = "Accept: text/html,application/xhtml+xml,*/*;q=0.8"
     assert "nothing at this address" in Html(harbor.get("/nope", browser).body.decode()).text
     assert ["application/json"] == harbor.get("/nope").values("content-type")
 
 
-def test_links_to_faulty_fields_can_be_hit(harbor: Place) -> None:
+def test_links_to_invalid_fields_are_large_enough_for_a_finger(harbor: Place) -> None:
     """WCAG 2.2 2.5.8: lines of text are 21 pixels high, and a finger needs 24."""
     page = harbor.page("/reviews")
     (style,) = re.findall("<style>(.*?)</style>", page.source, re.DOTALL)
@@ -286,7 +286,7 @@ def test_weights_of_letters_in_images_are_hundreds(harbor: Place, image: str) ->
     assert [] == [weight for weight in weights if int(weight) % 100]
 
 
-def test_what_is_wrong_stands_beside_its_field(harbor: Place) -> None:
+def test_issue_is_shown_beside_its_field(harbor: Place) -> None:
     found = harbor.get(
         "/reviews?rating=9&since=x&query=boiler&min_rating=&limit=0&mentions_aspect="
     )
@@ -303,7 +303,7 @@ def test_what_is_wrong_stands_beside_its_field(harbor: Place) -> None:
     assert "Stars: choose 1 to 5." in page.text
     assert {"#f-rating", "#f-since", "#f-limit"} <= {each.get("href") for each in page.named("a")}
     assert "9" not in {each["value"] for each in page.named("option")}
-    assert "<title>Error: Please look at what is marked" in page.source
+    assert "<title>Error: Please fix the highlighted fields" in page.source
     assert not [each for each in page.links if "since=2" in each]
     assert {"query": "boiler"}.items() <= {
         each["name"]: each["value"] for each in page.named("input")
@@ -359,7 +359,7 @@ def test_markdown_twin_of_a_filtered_list_is_filtered(harbor: Place, query: str)
         assert f"({BASE_URL}{each.replace('/reviews?', '/reviews.md?')})" in text
 
 
-def test_markdown_twin_leads_to_its_next_page(harbor: Place) -> None:
+def test_markdown_twin_links_to_its_next_page(harbor: Place) -> None:
     text = harbor.get("/reviews.md").body.decode()
     (following,) = re.findall(rf"\({BASE_URL}(/reviews\.md\?cursor=[^)]+)\)", text)
     second = harbor.get(following)
@@ -368,7 +368,7 @@ def test_markdown_twin_leads_to_its_next_page(harbor: Place) -> None:
 
 
 @pytest.mark.parametrize("query", ["rating=9", "stars=1", "mentions_service=boiler", "cursor=zzz"])
-def test_markdown_twin_refuses_in_the_form_of_the_interface(harbor: Place, query: str) -> None:
+def test_markdown_twin_answers_invalid_parameters_with_a_problem(harbor: Place, query: str) -> None:
     found = harbor.get(f"/reviews.md?{query}")
     assert (400, ["application/json"]) == (found.status, found.values("content-type"))
     assert json.loads(found.body)["issues"]
@@ -383,20 +383,20 @@ def test_page_number_leads_to_the_first_page(harbor: Place) -> None:
     found = harbor.get("/reviews?page=2&rating=5")
     page = Html(found.body.decode())
     assert 400 == found.status
-    assert "This page is not there any more" in page.text
+    assert "This page no longer exists" in page.text
     assert "/reviews?rating=5" in page.links
 
 
-def test_a_page_that_is_gone_leads_to_the_first(harbor: Place) -> None:
+def test_invalid_cursor_links_to_the_first_page(harbor: Place) -> None:
     found = harbor.get("/reviews?rating=5&cursor=zzz")
     page = Html(found.body.decode())
     assert 400 == found.status
-    assert "This page is not there any more" in page.text
+    assert "This page no longer exists" in page.text
     assert "next_cursor" not in page.source
     assert "/reviews?rating=5" in page.links
 
 
-def test_filters_are_named_and_can_be_taken_away(harbor: Place) -> None:
+def test_each_filter_is_named_with_a_link_that_removes_it(harbor: Place) -> None:
     target = "/reviews?mentions_technician=ben-okafor&since=2026-01-01&until=2026-12-31"
     page = harbor.page(target)
     assert "<title>Reviews: 2026, Ben Okafor · " in page.source
@@ -435,7 +435,7 @@ def test_pages_follow_each_other_by_cursor(harbor: Place) -> None:
     )
 
 
-def test_the_tag_of_a_review_outlives_the_changes_of_others(tmp_path: Path) -> None:
+def test_entity_tag_of_a_review_survives_changes_of_others(tmp_path: Path) -> None:
     place = Place(tmp_path)
     place.publish([review("a"), review("b")])
     tag = place.get("/r/a").values("etag")[0]
@@ -463,11 +463,11 @@ def test_pages_are_the_same_for_the_same_data(tmp_path: Path) -> None:
     assert len(contents[0]) > 10
 
 
-def test_no_reviews_at_all_is_a_page_too(tmp_path: Path) -> None:
+def test_home_page_without_reviews_is_complete(tmp_path: Path) -> None:
     place = Place(tmp_path)
     place.publish([])
     assert "No reviews yet" in place.page("/").text
-    assert "No review fits." not in place.page("/reviews").text
+    assert "No reviews match these filters." not in place.page("/reviews").text
     assert "No reviews yet" in place.page("/reviews").text
     assert not place.page("/reviews").named("form")
     assert "No reviews yet" in place.page("/embed").text
@@ -476,7 +476,7 @@ def test_no_reviews_at_all_is_a_page_too(tmp_path: Path) -> None:
     assert "aggregateRating" not in script
 
 
-def test_one_review_is_not_one_reviews(tmp_path: Path) -> None:
+def test_single_review_is_named_in_the_singular(tmp_path: Path) -> None:
     place = Place(tmp_path)
     place.publish([review(rating=2, verified=False)], None, {"summary": "Good.", "review_count": 1})
     targets = ("/", "/reviews", "/summary", "/embed", "/index.md", "/summary.md")
@@ -523,14 +523,14 @@ def test_structured_data_says_what_the_page_shows(harbor: Place, tmp_path: Path)
     )
 
 
-def test_without_pages_there_are_none(tmp_path: Path) -> None:
+def test_disabled_pages_are_not_published(tmp_path: Path) -> None:
     place = Place(tmp_path, settings=PageSettings(enabled=False))
     place.publish([review()])
     assert {404} == {place.get(target).status for target in ("/", "/reviews", "/r/a", "/embed")}
     assert 200 == place.get("/reviews.json").status
 
 
-def test_a_faulty_template_is_refused_and_the_last_good_pages_stay(tmp_path: Path) -> None:
+def test_faulty_template_is_refused_while_the_last_good_pages_stay(tmp_path: Path) -> None:
     place = Place(tmp_path)
     place.publish([review()])
     (place.templates / "style.css").write_text("body { color: red }")
@@ -564,7 +564,7 @@ def test_a_faulty_template_is_refused_and_the_last_good_pages_stay(tmp_path: Pat
         ("pa-Arab", "rtl", "2025-03-14"),
     ],
 )
-def test_a_page_is_in_the_language_of_the_business(
+def test_page_is_in_the_language_of_the_business(
     tmp_path: Path, language: str, direction: str, date: str
 ) -> None:
     place = Place(tmp_path)

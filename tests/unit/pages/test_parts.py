@@ -8,7 +8,7 @@ import pytest
 
 from reviewsd.domain.reviews import AggregateRating, Business
 from reviewsd.http1 import urls
-from reviewsd.pages import images, naming, theme
+from reviewsd.pages import extras, naming, share_card, theme
 from reviewsd.pages.language import language_of
 from reviewsd.pages.site import PageSettings, Site, Statistics
 
@@ -22,7 +22,7 @@ def test_every_accent_can_be_read_by_day_and_by_night(accent: str) -> None:
         assert theme.contrast(found[words], found[ground]) >= theme.LEAST_CONTRAST
 
 
-def test_contrast_is_that_of_wcag() -> None:
+def test_contrast_follows_wcag() -> None:
     assert 21 == pytest.approx(theme.contrast("#000000", "#ffffff"))
     assert 4.54 == pytest.approx(theme.contrast("#767676", "#ffffff"), abs=0.01)
 
@@ -124,21 +124,24 @@ def pixels(picture: bytes) -> tuple[int, int, bytes]:
     return width, height, zlib.decompress(chunks[b"IDAT"])
 
 
-def test_the_card_is_a_picture_with_as_many_stars_as_there_are() -> None:
-    found = {
-        stars: pixels(images.card("#ffffff", "#000000", "#888888", stars)) for stars in (0, 2.5, 5)
+def test_share_card_has_as_many_lit_stars_as_the_rating() -> None:
+    cards = {
+        stars: pixels(share_card.render("#ffffff", "#000000", "#888888", stars))
+        for stars in (0, 2.5, 5)
     }
-    assert {(1200, 630)} == {each[:2] for each in found.values()}
-    lit = {stars: sum(0 < each <= 16 for each in lines) for stars, (_, _, lines) in found.items()}
+    assert {(1200, 630)} == {card[:2] for card in cards.values()}
+    lit = {stars: sum(0 < level <= 16 for level in rows) for stars, (_, _, rows) in cards.items()}
     assert 0 == lit[0] < lit[2.5] < lit[5]
     assert lit[2.5] == pytest.approx(lit[5] / 2, rel=0.02)
 
 
-def test_the_old_icon_has_one_picture() -> None:
-    icon = images.icon("#0b6e6e", "#ffffff")
+def test_shipped_icon_is_one_picture_in_the_default_accent() -> None:
+    icon = extras.ICON_FILE.read_bytes()
     assert (0, 1, 1) == struct.unpack_from("<HHH", icon)
     size, offset = struct.unpack_from("<II", icon, 14)
-    assert (32, 32) == pixels(icon[offset : offset + size])[:2]
+    picture = icon[offset : offset + size]
+    assert (32, 32) == pixels(picture)[:2]
+    assert bytes.fromhex(theme.colours(PageSettings().accent)["accent"][1:]) in picture
 
 
 def site(*days: str) -> Site:
@@ -164,6 +167,6 @@ def test_months_end_with_the_newest_review() -> None:
     assert () == site().years()
 
 
-def test_the_last_year_there_is_can_be_counted() -> None:
+def test_months_of_the_last_possible_year_are_counted() -> None:
     assert ((9999, 12, 1),) == site("9999-12-31").months(24)
     assert ((9999, 1), (1, 1)) == site("9999-12-31", "0001-01-01").years()

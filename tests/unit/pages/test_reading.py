@@ -21,7 +21,7 @@ def review(review_id: str = "a", **members: object) -> dict[str, Any]:
     return {"id": review_id, **known, "source": "google", "verified": True, **members}
 
 
-def test_what_verified_means_stands_on_the_page(tmp_path: Path) -> None:
+def test_meaning_of_verified_is_explained_on_the_page(tmp_path: Path) -> None:
     """In the owner's words where there are any."""
     targets = ("/", "/reviews", "/reviews?min_rating=2", "/r/a")
     place = Place(tmp_path)
@@ -39,7 +39,7 @@ def test_what_verified_means_stands_on_the_page(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("stated", [None, "We ask each customer."])
-def test_page_says_where_nothing_was_checked(tmp_path: Path, stated: str | None) -> None:
+def test_page_states_that_no_review_was_checked(tmp_path: Path, stated: str | None) -> None:
     """Silence reads as a check (EU 2005/29/EC art. 7(6)); "0 of 60" reads as a fault of the service."""
     place = Place(tmp_path)
     reviews = [review(verified=False), review("b", verified=False)]
@@ -54,7 +54,7 @@ def test_page_says_where_nothing_was_checked(tmp_path: Path, stated: str | None)
         assert (stated is None) or text.index(stated) >= 0, target
 
 
-def test_single_review_that_nobody_checked_is_said_to_be_so(tmp_path: Path) -> None:
+def test_single_unverified_review_is_stated_to_be_unchecked(tmp_path: Path) -> None:
     place = Place(tmp_path)
     place.publish([review(verified=False)])
     expected = (
@@ -67,17 +67,19 @@ def test_single_review_that_nobody_checked_is_said_to_be_so(tmp_path: Path) -> N
     ("query", "said"),
     [
         ("since=2026-05-01&until=2025-01-01", "1 May 2026 is after 1 January 2025"),
-        ("min_rating=4&rating=2", "the filters leave out each other"),
-        ("rating=5&max_rating=2", "the filters leave out each other"),
-        ("min_rating=3.2&max_rating=3.8", "the filters leave out each other"),
-        ("mentions_service=zzz", "Service: nothing here is called “zzz”."),
-        ("mentions_technician=%3Cb%3E", "Who: nothing here is called “<b>”."),
+        ("min_rating=4&rating=2", "the filters exclude each other"),
+        ("rating=5&max_rating=2", "the filters exclude each other"),
+        ("min_rating=3.2&max_rating=3.8", "the filters exclude each other"),
+        ("mentions_service=zzz", "Service: there is no “zzz” here."),
+        ("mentions_technician=%3Cb%3E", "Person: there is no “<b>” here."),
     ],
 )
-def test_filters_that_nothing_can_fit_are_explained(harbor: Place, query: str, said: str) -> None:
+def test_filters_that_exclude_each_other_are_explained(
+    harbor: Place, query: str, said: str
+) -> None:
     """They are valid, as in the API: the answer is an empty list that says why."""
     text = harbor.page(f"/reviews?{query}").text
-    assert "No review fits." in text
+    assert "No reviews match these filters." in text
     assert said in text
 
 
@@ -85,25 +87,25 @@ def test_filters_that_nothing_can_fit_are_explained(harbor: Place, query: str, s
     "query",
     ["query=zzzz", "mentions_service=boiler-repair&query=zzzz", "rating=3&since=2026-11-10"],
 )
-def test_filters_that_happen_to_fit_nothing_are_not_blamed(harbor: Place, query: str) -> None:
+def test_filters_without_a_match_by_chance_are_not_explained(harbor: Place, query: str) -> None:
     text = harbor.page(f"/reviews?{query}").text
-    assert "No review fits." in text
+    assert "No reviews match these filters." in text
     assert "nothing here is called" not in text
     assert "leave out" not in text
 
 
-def test_a_lowest_rating_above_the_highest_is_explained(harbor: Place) -> None:
+def test_minimum_above_the_maximum_is_explained(harbor: Place) -> None:
     found = harbor.get("/reviews?min_rating=4&max_rating=2")
     assert 400 == found.status
-    said = "At least stars: it must not be above 2, which is chosen as the most."
+    said = "Minimum stars: it can't exceed 2, the maximum you chose."
     assert said in Html(found.body.decode()).text
 
 
-def test_a_name_that_fits_several_leads_to_each(harbor: Place) -> None:
+def test_ambiguous_name_links_to_each_candidate(harbor: Place) -> None:
     found = harbor.get("/reviews?mentions_service=boiler&min_rating=4")
     assert 400 == found.status
     page = Html(found.body.decode())
-    assert "Service: this fits Boiler repair, Boiler installation." in page.text
+    assert "Service: this matches Boiler repair, Boiler installation." in page.text
     meant = [each for each in page.links if "mentions_service=" in each]
     assert 2 == len(meant)
     for each in meant:
@@ -117,7 +119,7 @@ def test_long_texts_are_cut_on_the_front_page_only(tmp_path: Path) -> None:
     reply = {"text": "x" * 10_000, "date": "2025-03-15"}
     place.publish([review(text=words + "end", owner_reply=reply), review("b", text="word " * 90)])
     page = place.page("/")
-    assert "Read the whole review" in page.text
+    assert "Read the full review" in page.text
     assert 1 == page.text.count("word…")
     assert "x" * 401 not in page.source
     assert "end" not in page.scripts[0]
@@ -125,10 +127,10 @@ def test_long_texts_are_cut_on_the_front_page_only(tmp_path: Path) -> None:
         whole = place.page(target).text
         assert words + "end" in whole
         assert "x" * 10_000 in whole
-        assert "Read the whole review" not in whole
+        assert "Read the full review" not in whole
 
 
-def test_a_review_leads_to_newer_and_to_older_ones(tmp_path: Path) -> None:
+def test_review_page_links_to_newer_and_older_reviews(tmp_path: Path) -> None:
     place = Place(tmp_path)
     place.publish([review(name, date=f"2025-0{at}-01") for at, name in enumerate("cba", 1)])
     page = place.page("/r/b")
@@ -140,7 +142,7 @@ def test_a_review_leads_to_newer_and_to_older_ones(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("author", [" ", "\u200b\t\u00a0"])
-def test_an_author_without_a_name_is_a_customer(tmp_path: Path, author: str) -> None:
+def test_author_with_a_blank_name_is_shown_as_a_customer(tmp_path: Path, author: str) -> None:
     """Nothing is corrected in the data; but no heading and no link is without words."""
     place = Place(tmp_path)
     place.publish([review(author=author)])
@@ -149,7 +151,7 @@ def test_an_author_without_a_name_is_a_customer(tmp_path: Path, author: str) -> 
     assert "Review by A customer" in place.get("/r/a.md").body.decode()
 
 
-def test_no_name_of_a_program_is_shown_to_people(harbor: Place) -> None:
+def test_pages_for_people_name_no_analysis_program(harbor: Place) -> None:
     """Who made the insights is in insights.json (data-model.md); customers need plain words."""
     for target in ("/", "/reviews", "/summary"):
         assert "hand-labelled" not in harbor.page(target).text

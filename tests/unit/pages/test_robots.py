@@ -25,7 +25,7 @@ def parsed(crawlers: Crawlers) -> RobotFileParser:
         ("none", {*TRAINING, *ANSWERING, NOBODY}),
     ],
 )
-def test_who_is_let_in(crawlers: Crawlers, refused: set[str]) -> None:
+def test_policy_decides_which_agents_are_allowed(crawlers: Crawlers, refused: set[str]) -> None:
     parser = parsed(crawlers)
     agents = {*TRAINING, *ANSWERING, NOBODY}
 
@@ -34,7 +34,7 @@ def test_who_is_let_in(crawlers: Crawlers, refused: set[str]) -> None:
 
 
 @pytest.mark.parametrize("crawlers", get_args(Crawlers))
-def test_every_group_says_all_of_it(crawlers: Crawlers) -> None:
+def test_every_group_of_robots_txt_has_all_rules(crawlers: Crawlers) -> None:
     """A crawler reads the group that names it, and no other (RFC 9309 2.2.1)."""
     content = robots.render(BASE, crawlers).decode()
     groups = [each.splitlines() for each in content.split("\n\n") if each.startswith("User")]
@@ -56,7 +56,7 @@ def test_every_group_says_all_of_it(crawlers: Crawlers) -> None:
         ("none", "search=no, ai-input=no, ai-train=no"),
     ],
 )
-def test_the_signals_say_the_same(crawlers: Crawlers, signal: str) -> None:
+def test_content_signals_agree_with_the_policy(crawlers: Crawlers, signal: str) -> None:
     lines = robots.render(BASE, crawlers).decode().splitlines()
 
     assert {f"Content-Signal: {signal}"} == {x for x in lines if x.startswith("Content-Signal")}

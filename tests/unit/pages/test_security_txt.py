@@ -3,7 +3,7 @@ import datetime
 from reviewsd.pages import security_txt
 
 
-def test_it_has_the_fields_of_the_standard() -> None:
+def test_security_txt_has_the_fields_of_the_standard() -> None:
     """RFC 9116 2.5: Contact at least once, Expires once, each on a line of its own."""
     zone = datetime.timezone(datetime.timedelta(hours=2))
     content = security_txt.render(
@@ -22,7 +22,7 @@ def test_it_has_the_fields_of_the_standard() -> None:
     ] == content.decode().splitlines()
 
 
-def test_without_a_policy_there_is_no_such_field() -> None:
+def test_security_txt_without_a_policy_has_no_policy_field() -> None:
     moment = datetime.datetime(2027, 6, 1, tzinfo=datetime.UTC)
     content = security_txt.render("https://a.example", ("tel:+1-555-0100",), moment, None)
 

@@ -27,7 +27,7 @@ def parsed(content: bytes) -> list[tuple[str, str | None]]:
     ]
 
 
-def test_what_fits_is_one_file_with_the_oldest_first_and_pages_last() -> None:
+def test_few_addresses_are_one_file_with_the_oldest_first_and_pages_last() -> None:
     ((path, content),) = sitemap.render(BASE, PAGES, reviews(0, 3), 0)
 
     assert "/sitemap.xml" == path
@@ -40,13 +40,13 @@ def test_what_fits_is_one_file_with_the_oldest_first_and_pages_last() -> None:
     ] == parsed(content)
 
 
-def test_without_reviews_there_are_the_pages() -> None:
+def test_sitemap_without_reviews_has_the_pages() -> None:
     ((_, content),) = sitemap.render(BASE, PAGES, (), 0)
 
     assert [each.url for each in PAGES] == [url for url, _ in parsed(content)]
 
 
-def test_more_are_several_files_and_an_index() -> None:
+def test_many_addresses_are_split_into_files_with_an_index() -> None:
     files = dict(sitemap.render(BASE, PAGES, reviews(0, 121), per_file=50))
 
     assert [
@@ -67,7 +67,7 @@ def test_a_full_file_leaves_no_room_for_the_pages() -> None:
 
 
 @pytest.mark.parametrize("count", [100, 101, 149])
-def test_a_new_review_changes_no_file_but_the_last_of_reviews(count: int) -> None:
+def test_new_review_changes_only_the_last_file_of_reviews(count: int) -> None:
     """Crawlers fetch a file of 50,000 addresses again only where it has changed."""
     before = dict(sitemap.render(BASE, PAGES, reviews(0, count), per_file=50))
     after = dict(sitemap.render(BASE, PAGES, reviews(0, count + 1), per_file=50))
@@ -77,7 +77,7 @@ def test_a_new_review_changes_no_file_but_the_last_of_reviews(count: int) -> Non
     assert {f"/sitemap-{number}.xml" for number in range(1, full + 1)}.isdisjoint(changed)
 
 
-def test_of_the_newest_only_the_bounds_stay_where_they_are() -> None:
+def test_files_of_a_limited_sitemap_keep_their_bounds() -> None:
     before = dict(sitemap.render(BASE, PAGES, reviews(60, 150), 60, 50))
     after = dict(sitemap.render(BASE, PAGES, reviews(61, 150), 61, 50))
 

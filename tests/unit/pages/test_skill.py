@@ -23,7 +23,7 @@ def front_matter(content: bytes) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("name", ["Acme Plumbing", HOSTILE, "x" * 200])
-def test_the_front_matter_is_yaml_with_name_and_description(name: str) -> None:
+def test_front_matter_is_yaml_with_name_and_description(name: str) -> None:
     content = skill.render(site({"name": name}))
     found = front_matter(content)
 
@@ -38,7 +38,7 @@ def test_any_name_is_one_value_of_the_front_matter(name: str) -> None:
     assert "customer-reviews" == front_matter(skill.render(site({"name": name})))["name"]
 
 
-def test_the_index_has_the_digest_of_the_bytes() -> None:
+def test_skill_index_has_the_digest_of_the_served_bytes() -> None:
     here = site()
     content = skill.render(here)
     (entry,) = msgspec.json.decode(skill.index(here, content))["skills"]

@@ -12,8 +12,8 @@ HOSTILE = st.text(
 
 
 @given(HOSTILE)
-def test_a_line_has_no_end_and_turns_nothing_about(given: str) -> None:
-    line = text.line(given)
+def test_line_has_no_end_and_no_control_of_direction(original: str) -> None:
+    line = text.line(original)
 
     assert len(line.splitlines()) <= 1
     assert line == line.strip()
@@ -22,12 +22,32 @@ def test_a_line_has_no_end_and_turns_nothing_about(given: str) -> None:
 
 
 @given(HOSTILE, st.integers(1, 20))
-def test_a_shortened_text_is_no_longer_than_it_may_be(given: str, length: int) -> None:
-    assert len(text.shortened(given, length)) <= length
+def test_shortened_text_has_at_most_its_length(original: str, length: int) -> None:
+    assert len(text.shortened(original, length)) <= length
+    assert len(text.beginning(original, length)) <= length
 
 
 @pytest.mark.parametrize(
-    ("given", "expected"),
+    ("original", "expected"),
+    [
+        ("Very good.", "Very good."),
+        ("Very  good\nwork", "Very good…"),
+        ("Verygoodwork.", "Verygoodwo…"),
+        (" " * 200 + "Good.", "…"),
+        ("Good." + " " * 200, "Good. …"),
+    ],
+)
+def test_long_text_is_cut_at_a_blank_if_it_has_one(original: str, expected: str) -> None:
+    assert expected == text.shortened(original, 11)
+
+
+def test_beginning_keeps_lines_and_cuts_at_a_blank() -> None:
+    assert "Good.\nVery…" == text.beginning("Good.\nVery good.", 12)
+    assert "…" == text.beginning(" " * 20 + "x", 12)
+
+
+@pytest.mark.parametrize(
+    ("original", "expected"),
     [
         ("# Buy now", "\\# Buy now"),
         ("- a list", "\\- a list"),
@@ -43,20 +63,20 @@ def test_a_shortened_text_is_no_longer_than_it_may_be(given: str, length: int) -
         ("`code` *b* _i_ ~s~ |", "\\`code\\` \\*b\\* \\_i\\_ \\~s\\~ \\|"),
     ],
 )
-def test_markdown_of_strangers_means_nothing(given: str, expected: str) -> None:
-    assert expected == text.markdown(given)
+def test_markup_in_a_text_by_a_customer_is_escaped(original: str, expected: str) -> None:
+    assert expected == text.markdown(original)
 
 
 @given(HOSTILE)
-def test_every_line_of_a_quotation_is_quoted(given: str) -> None:
-    for line in text.quotation(given).splitlines():
+def test_every_line_of_a_quotation_is_quoted(original: str) -> None:
+    for line in text.quotation(original).splitlines():
         assert line == ">" or line.startswith("> ")
         assert not line.startswith(("> #", "> -", "> >", "> `", "> ="))
 
 
-def test_the_lines_of_a_quotation_stay_lines() -> None:
+def test_quotation_keeps_lines() -> None:
     assert "> Good.\n>\n> \\# Very good." == text.quotation("Good.\r\n\n  # Very good.\n")
 
 
-def test_a_link_ends_where_its_address_does() -> None:
+def test_link_is_closed_by_nothing_in_its_name_or_address() -> None:
     assert "[a \\](b](https://a.example/%28x%29%29)" == text.link("a ](b", "https://a.example/(x))")
