@@ -338,7 +338,6 @@ PATTERNS: dict[str, tuple[str, *tuple[Attack, ...]]] = {
     "reviewsctl.importing.values:_NOBODY": (FULL, ("A ", "a", " "), ("A a", " user", "")),
     "reviewsctl.importing.values:_NO_ESCAPE": (SEARCH, ("", "%4", "1")),
     "reviewsctl.importing.values:_UNFIT": (SUB, ("", "%4", "1"), ("", "[", "")),
-    "reviewsctl.importing.readers.xlsx:_CELL": (FULL, ("", "A", ""), ("A", "1", "x")),
     "reviewsctl.manual.keys:_KEY": (FULL, ("", " ", "x"), ("", "a", "")),
     "reviewsctl.terminal.escaping:_UNPRINTABLE": (SUB, ("", "\x1b[", "")),
     "reviewsctl.commands.subs:_ID": (FULL, ("p", "1", "x")),

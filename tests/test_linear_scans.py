@@ -18,7 +18,7 @@ import pytest
 from reviewsctl.importing import business, ratings, times, values
 from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.publicity import signs
-from reviewsctl.importing.readers import csv_file, xlsx
+from reviewsctl.importing.readers import csv_file
 from reviewsctl.importing.readers.json_file import EACH, LINES, Document
 from reviewsctl.importing.readers.parts import Part
 from reviewsctl.importing.review import RowRefusedError
@@ -36,7 +36,6 @@ from reviewsd.pages import text
 from reviewsd.publish import documents
 from reviewsd.snapshot import mentions, suffix_array
 from reviewsd.websub.outbound import response_parser
-from tests.support.bombs import Pieces, spreadsheet
 from tests.support.growth import Thunk, assert_linear
 from tests.support.requests import conditional_request
 
@@ -175,22 +174,6 @@ def table(make: Callable[[int], bytes]) -> Scan:
     return lambda n: b"date,rating\n" + make(n), read
 
 
-def sheet(make: Callable[[int], Pieces]) -> Scan:
-    """An export as XLSX, below its header."""
-
-    def made(size: int) -> bytes:
-        file = io.BytesIO()
-        spreadsheet(file, rows=make(size))
-        return file.getvalue()
-
-    def read(content: bytes) -> None:
-        part = Part(name="x", size=0, room=1 << 30, open=lambda: io.BytesIO(content))
-        for _ in xlsx.rows(part):
-            pass
-
-    return made, read
-
-
 LOOPBACK = [syntax.network("127.0.0.0/8")]
 CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 PLAIN = b"HTTP/1.1 200 OK\r\n\r\n"
@@ -317,11 +300,6 @@ SCANS: dict[str, Scan] = {
     "rows of a table": table(lambda n: b"1,2\n" * (n // 4)),
     "quotes of a cell": table(lambda n: b'"%b"' % (b'""' * (n // 2))),
     "lines of a cell": table(lambda n: b'"%b' % (b"\n" * n)),
-    "rows of a spreadsheet": sheet(lambda n: [(b"<row><c><v>1</v></c></row>", n // 27)]),
-    "cells of a spreadsheet": sheet(lambda n: [b"<row>", (b'<c r="A1"/>', n // 11), b"</row>"]),
-    "letters of a column": sheet(lambda n: [b'<row><c r="', (b"A", n), b'1"/></row>']),
-    "digits of a cell": sheet(lambda n: [b"<row><c><v>", (b"1", n), b"</v></c></row>"]),
-    "an attribute of a spreadsheet": sheet(lambda n: [b'<row x="', (b"1", n), b'"/>']),
     "digits of a date": (lambda n: "9" * n, times.moment),
     "blanks of a date": (lambda n: ["1%sx" % (" " * n)], times.guessed),
     "a name": (lambda n: "a " * (n // 2), values.short_name),

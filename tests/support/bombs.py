@@ -5,6 +5,8 @@ import zipfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from tests.support.sheets import ROOT, SHEET
+
 Pieces = Iterable[bytes | tuple[bytes, int]]
 """Of a member, in their order; with a number, so often."""
 
@@ -17,7 +19,8 @@ BOOK = (
     '<sheets><sheet name="R" sheetId="1" r:id="r1"/></sheets></workbook>'
 ).encode()
 LINKS = (
-    f'<Relationships xmlns="{_PACKAGE}"><Relationship Id="r1" Target="worksheets/sheet1.xml"/>'
+    f'<Relationships xmlns="{_PACKAGE}"><Relationship Id="r1" Type="{SHEET}" '
+    'Target="worksheets/sheet1.xml"/>'
     "</Relationships>"
 ).encode()
 HEADER = b'<row><c t="inlineStr"><is><t>date</t></is></c><c t="inlineStr"><is><t>rating</t></is></c></row>'
@@ -60,6 +63,7 @@ def spreadsheet(
     archive(
         path,
         {
+            "_rels/.rels": [ROOT.encode()],
             "xl/workbook.xml": [BOOK],
             "xl/_rels/workbook.xml.rels": [LINKS],
             "xl/sharedStrings.xml": [f'<sst xmlns="{_MAIN}">'.encode(), *strings, b"</sst>"],

@@ -1,4 +1,4 @@
-"""Spreadsheets for tests: XLSX as Excel writes it, made of a CSV."""
+"""Spreadsheets for tests: XLSX as Excel writes it, and ODS as LibreOffice writes it."""
 
 import csv
 import zipfile
@@ -9,6 +9,14 @@ from xml.sax.saxutils import escape
 _MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 _RELATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 _PACKAGE = "http://schemas.openxmlformats.org/package/2006/relationships"
+
+ROOT = (
+    f'<Relationships xmlns="{_PACKAGE}"><Relationship Id="r1" Type="{_RELATIONS}/officeDocument" '
+    'Target="xl/workbook.xml"/></Relationships>'
+)
+"""The member ``_rels/.rels``, which names the workbook."""
+SHEET = f"{_RELATIONS}/worksheet"
+"""The type of a link to a sheet."""
 
 
 def spreadsheet(table: Path, path: Path, **more: Path) -> Path:
@@ -23,6 +31,7 @@ def spreadsheet(table: Path, path: Path, **more: Path) -> Path:
     sheets = {name: _sheet(each, strings) for name, each in {"Reviews": table, **more}.items()}
     items = "".join(f"<si>{_runs(text)}</si>" for text in strings)
     with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("_rels/.rels", ROOT)
         archive.writestr(
             "xl/workbook.xml",
             f'<workbook xmlns="{_MAIN}" xmlns:r="{_RELATIONS}"><sheets>'
@@ -36,7 +45,8 @@ def spreadsheet(table: Path, path: Path, **more: Path) -> Path:
             "xl/_rels/workbook.xml.rels",
             f'<Relationships xmlns="{_PACKAGE}">'
             + "".join(
-                f'<Relationship Id="rId{number}" Target="worksheets/sheet{number}.xml" Type="x"/>'
+                f'<Relationship Id="rId{number}" Type="{SHEET}" '
+                f'Target="worksheets/sheet{number}.xml"/>'
                 for number, _ in enumerate(sheets, start=7)
             )
             + "</Relationships>",
@@ -47,6 +57,76 @@ def spreadsheet(table: Path, path: Path, **more: Path) -> Path:
                 f"xl/worksheets/sheet{number}.xml",
                 f'<worksheet xmlns="{_MAIN}"><sheetData>{sheet}</sheetData></worksheet>',
             )
+    return path
+
+
+def dated(path: Path, date1904: str) -> Path:
+    """Write an XLSX with a cell that is formatted as a date, below the header ``date``.
+
+    Args:
+        path: Where.
+        date1904: Whether the days of its dates are counted from 1904.
+    """
+    styles = (
+        f'<styleSheet xmlns="{_MAIN}"><fonts><font/></fonts><fills><fill/></fills><borders><border/>'
+        '</borders><cellStyleXfs><xf/></cellStyleXfs><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/>'
+        "</cellXfs></styleSheet>"
+    )
+    rows = (
+        '<row r="1"><c r="A1" t="inlineStr"><is><t>date</t></is></c></row>'
+        '<row r="2"><c r="A2" s="1"><v>45730</v></c></row>'
+    )
+    members = {
+        "_rels/.rels": ROOT,
+        "xl/workbook.xml": f'<workbook xmlns="{_MAIN}" xmlns:r="{_RELATIONS}"><workbookPr date1904='
+        f'"{date1904}"/><sheets><sheet name="R" sheetId="1" r:id="r1"/></sheets></workbook>',
+        "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{_PACKAGE}">'
+        f'<Relationship Id="r1" Type="{SHEET}" Target="worksheets/sheet1.xml"/>'
+        f'<Relationship Id="r2" Type="{_RELATIONS}/styles" Target="styles.xml"/></Relationships>',
+        "xl/styles.xml": styles,
+        "xl/worksheets/sheet1.xml": f'<worksheet xmlns="{_MAIN}"><sheetData>{rows}</sheetData></worksheet>',
+    }
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return path
+
+
+_OPENDOCUMENT = "urn:oasis:names:tc:opendocument:xmlns"
+_ODS_ROWS = """
+<table:table-row><table:table-cell office:value-type="string"><text:p>Date</text:p></table:table-cell>
+<table:table-cell office:value-type="string"><text:p>Stars</text:p></table:table-cell>
+<table:table-cell office:value-type="string"><text:p>Customer</text:p></table:table-cell>
+<table:table-cell office:value-type="string"><text:p>Review</text:p></table:table-cell>
+<table:table-cell office:value-type="string"><text:p>Verified</text:p></table:table-cell></table:table-row>
+<table:table-row><table:table-cell office:value-type="date" office:date-value="2025-03-14"><text:p>14.03.25</text:p></table:table-cell>
+<table:table-cell office:value-type="float" office:value="5"><text:p>5</text:p></table:table-cell>
+<table:table-cell office:value-type="string"><text:p>Jörg</text:p></table:table-cell>
+<table:table-cell office:value-type="string"><text:p>Gut &amp; schnell,</text:p><text:p>wirklich</text:p></table:table-cell>
+<table:table-cell office:value-type="boolean" office:boolean-value="true"><text:p>WAHR</text:p></table:table-cell></table:table-row>
+<table:table-row><table:table-cell office:value-type="date" office:date-value="2025-02-03T23:30:00"><text:p>03.02.25</text:p></table:table-cell>
+<table:table-cell office:value-type="float" office:value="4"><text:p>4</text:p></table:table-cell>
+<table:table-cell office:value-type="string"><text:p>Max</text:p></table:table-cell><table:table-cell/>
+<table:table-cell office:value-type="boolean" office:boolean-value="false"><text:p>FALSCH</text:p></table:table-cell></table:table-row>
+<table:table-row table:number-rows-repeated="1048573"><table:table-cell table:number-columns-repeated="16384"/></table:table-row>
+"""
+
+
+def opendocument(path: Path, *, hidden: bool = False) -> Path:
+    """Write an ODS with two reviews in the sheet "Reviews"."""
+    display = "false" if hidden else "true"
+    content = f"""<?xml version="1.0" encoding="UTF-8"?>
+<office:document-content xmlns:office="{_OPENDOCUMENT}:office:1.0" xmlns:style="{_OPENDOCUMENT}:style:1.0" \
+xmlns:table="{_OPENDOCUMENT}:table:1.0" xmlns:text="{_OPENDOCUMENT}:text:1.0" office:version="1.3">
+<office:automatic-styles><style:style style:name="ta1" style:family="table">
+<style:table-properties table:display="{display}"/></style:style></office:automatic-styles>
+<office:body><office:spreadsheet><table:table table:name="Reviews" table:style-name="ta1">{_ODS_ROWS}
+</table:table></office:spreadsheet></office:body></office:document-content>"""
+    kind = "application/vnd.oasis.opendocument.spreadsheet"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("mimetype", kind)
+        archive.writestr("content.xml", content.replace("\n", ""))
+        archive.writestr("META-INF/manifest.xml", "<manifest/>")
     return path
 
 

@@ -34,7 +34,7 @@ EPILOG: Final = """\b
       podium          Podium API, reviews of several sites
       yelp            Yelp Fusion API: three excerpts, no archive
       reviewsd        our own reviews.json, and what "reviewsctl export" writes
-      csv             any other table with a rating and a date
+      csv             any other table with a rating and a date: CSV, XLSX, XLS, ODS, JSON
 
     \b
     Columns of "csv" are guessed and shown. --map NAME=COLUMN corrects them, NAME being one of

@@ -28,7 +28,7 @@ from reviewsctl.importing.platforms import (
 )
 from reviewsctl.importing.platforms.columns import has_columns, listed
 from reviewsctl.importing.publicity.signs import is_withheld_name
-from reviewsctl.importing.readers import csv_file, foreign, xlsx
+from reviewsctl.importing.readers import csv_file, foreign, spreadsheet
 from reviewsctl.importing.readers.json_file import EACH, LINES, Document, Layout
 from reviewsctl.importing.readers.json_lists import layouts_of
 from reviewsctl.importing.readers.parts import Part
@@ -103,7 +103,7 @@ def source_of(part: Part) -> Source:
     with part.open() as file:
         begins = file.read(_PEEKED)
     foreign.refuse(part.name, begins)
-    if begins.startswith(b"PK"):
+    if begins.startswith(foreign.WORKBOOKS):
         return _spreadsheet(part)
     if begins.lstrip(foreign.BLANK_OR_BOM)[:1] in (b"{", b"["):
         return _json(part)
@@ -206,31 +206,41 @@ def _spreadsheet(part: Part) -> Source:
 
     Those with the same columns, as one for each year, are read too.
     """
-    sheets = xlsx.sheets(part)
-    found = [each for each in sheets if not is_withheld_name(each.name)]
+    part = spreadsheet.converted(part)
+    sheets = spreadsheet.sheets(part)
+    found = [each for each in sheets if not (each.hidden or is_withheld_name(each.name))]
     if sheets and not found:
+        name = shown(sheets[0].name)
+        if sheets[0].hidden:
+            raise ImportRefusedError(
+                f"{part.name}: sheet {name} is hidden, and no other one has a table",
+                "If its reviews are public, unhide it.",
+            )
         raise ImportRefusedError(
-            f"{part.name}: sheet {shown(sheets[0].name)} is called after reviews that are held back",
+            f"{part.name}: sheet {name} is called after reviews that are held back",
             "If they are public at their platform, give the sheet another name.",
         )
     sheet = next((each for each in found if _has_reviews("table", each.sample)), None)
     if sheet is None:
         sheet = found[0] if found else None
     if sheet is None:
-        return _table(part, xlsx.rows, "spreadsheet")
+        return _table(part, spreadsheet.rows, "spreadsheet")
     taken = [each for each in found if each is sheet or _columns(each) == _columns(sheet)]
-    left = [
-        f"sheet {shown(each.name)} ({'other columns' if each in found else 'by its name not public'})"
-        for each in sheets
-        if each not in taken
-    ]
+    left = [f"sheet {shown(each.name)} ({_reason(each)})" for each in sheets if each not in taken]
     names = listed([shown(each.name) for each in taken])
     writing = f"spreadsheet, sheet {names}, header in row {sheet.header:,}"
-    source = _table(part, lambda each: xlsx.rows(each, taken), writing)
+    source = _table(part, lambda each: spreadsheet.rows(each, taken), writing)
     return replace(source, left=left)
 
 
-def _columns(sheet: xlsx.Sheet) -> frozenset[str]:
+def _reason(sheet: spreadsheet.Sheet) -> str:
+    """Return why a sheet is not read."""
+    if sheet.hidden:
+        return "hidden"
+    return "by its name not public" if is_withheld_name(sheet.name) else "other columns"
+
+
+def _columns(sheet: spreadsheet.Sheet) -> frozenset[str]:
     return frozenset(name.casefold() for fields in sheet.sample[:1] for name in fields)
 
 

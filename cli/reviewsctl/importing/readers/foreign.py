@@ -5,7 +5,10 @@ from typing import Final
 
 from reviewsctl.importing.errors import ImportRefusedError
 
-SHEETS: Final = (".xls", ".ods", ".numbers", ".xlsb", ".fods")
+WORKBOOKS: Final = (b"PK", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")
+"""What workbooks that are read begin with: archives (XLSX, ODS), and XLS."""
+
+SHEETS: Final = (".numbers", ".xlsb", ".fods")
 """Suffixes of other spreadsheets."""
 
 DOCUMENTS: Final = (".html", ".htm", ".xml", ".pdf", ".docx", ".rtf", ".sqlite", ".db", ".parquet")
@@ -14,9 +17,8 @@ _REMEDY: Final = "Open it, save it as CSV or XLSX, and import that."
 _EXPORT: Final = "Export the reviews as CSV or JSON, or save it as CSV or XLSX, and import that."
 
 _MAGIC: Final = {
-    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "an Excel file of the old kind (.xls), or one with a password",
-    b"\x09\x08\x10\x00": "an Excel file of the old kind (.xls)",
-    b"\x09\x04\x06\x00": "an Excel file of the old kind (.xls)",
+    b"\x09\x08\x10\x00": "an Excel file from before 1993",
+    b"\x09\x04\x06\x00": "an Excel file from before 1993",
     b"%PDF": "a PDF",
     b"{\\rtf": "a text document (RTF)",
     b"SQLite format 3\0": "a database (SQLite)",
@@ -37,7 +39,7 @@ _MEMBERS: Final = {
     "Index.zip": "a document of Numbers or Pages",
     "word/document.xml": "a Word document (.docx)",
     "ppt/presentation.xml": "a presentation (.pptx)",
-    "META-INF/manifest.xml": "an OpenDocument file (.ods)",
+    "META-INF/manifest.xml": "an OpenDocument file that is no spreadsheet",
 }
 BLANK_OR_BOM: Final = b" \t\r\n\xef\xbb\xbf"
 """Bytes that may come before the first character of a text."""
@@ -83,4 +85,6 @@ def refuse_name(name: str) -> None:
         ImportRefusedError: It is one that is not read.
     """
     if name.lower().endswith(SHEETS + DOCUMENTS):
-        raise ImportRefusedError(f"{name} is not read: of spreadsheets, CSV and XLSX are", _REMEDY)
+        raise ImportRefusedError(
+            f"{name} is not read: of spreadsheets, CSV, XLSX, XLS and ODS are", _REMEDY
+        )

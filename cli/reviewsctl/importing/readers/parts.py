@@ -20,10 +20,11 @@ from reviewsctl.terminal.escaping import printable
 _ZIP = b"PK\x03\x04"
 _GZIP = b"\x1f\x8b"
 _SHEET_BOOK = "xl/workbook.xml"
+_ODS_TYPE, _ODS_TYPE_BYTES = "mimetype", 100
 _TAKEOUT = re.compile(r"(?:^|/)(location-[^/]+)/reviews(?:[-_][^/]*)?\.json$")
 _LISTING = re.compile(r"(?:^|/)(location-[^/]+)/(?:data|additionalData)\.json$")
 _MAPS = re.compile(r"(?:^|/)Reviews\.json$")
-_READABLE = (".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".txt", ".xlsx")
+_READABLE = (".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".txt", ".xlsx", ".xls", ".ods")
 _MAX_FILES = 1000  # outside of Takeout; a folder of more is not an export
 _MAX_LISTING = 4 * 1024 * 1024  # bytes of a data.json
 
@@ -76,7 +77,7 @@ def _of_zip(path: Path) -> list[Part]:
     # stays open: its members are read later
     archive = opened(path, str(path), room(path.stat().st_size))
     names = archive.namelist()
-    if _SHEET_BOOK in names:
+    if _SHEET_BOOK in names or _is_ods(archive):
         archive.close()
         return [_part(path)]
     try:
@@ -104,6 +105,14 @@ def _of_zip(path: Path) -> list[Part]:
     except ImportRefusedError:
         archive.close()
         raise
+
+
+def _is_ods(archive: zipfile.ZipFile) -> bool:
+    """Return whether an archive is a spreadsheet of OpenDocument, by the member that says so."""
+    if _ODS_TYPE not in archive.namelist():
+        return False
+    with archive.open(_ODS_TYPE) as file:
+        return b"opendocument.spreadsheet" in file.read(_ODS_TYPE_BYTES)
 
 
 def _part(path: Path, name: str = "") -> Part:

@@ -15,12 +15,14 @@ import pytest
 from reviewsctl.importing import bounds
 from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.format import Rules
-from reviewsctl.importing.readers import csv_file, xlsx
+from reviewsctl.importing.readers import csv_file
 from reviewsctl.importing.readers.json_file import EACH, Document
 from reviewsctl.importing.readers.parts import Part, parts_of
+from reviewsctl.importing.readers.spreadsheet import converted
+from reviewsctl.importing.readers.spreadsheet import rows as sheet_rows
 from reviewsctl.importing.recognize import source_of
 from tests.support import limits
-from tests.support.bombs import archive, spreadsheet
+from tests.support.bombs import Pieces, archive, spreadsheet
 from tests.support.commands import CLI
 
 pytestmark = pytest.mark.processes
@@ -167,21 +169,38 @@ def sheet(**parts: object) -> Callable[[], bytes]:
     return make
 
 
+FAR = "its cells take more than 384 MB of memory"
+
 SHEETS: dict[str, tuple[Callable[[], bytes], str]] = {
-    "one string": (sheet(strings=[b"<si><t>", (b"x", 3 * MIB), b"</t></si>"]), "more than 2,097,152"),
-    "elements of a string": (sheet(strings=[b"<si><t>", (b"x", 2 * MIB - 50_000), b"</t>", (b"<t/>", 60_000)]), "more than 2,097,152"),
-    "text of a row": (sheet(rows=[b"<row><c><v>", (b"1", 3 * MIB)]), "more than 2,097,152"),
-    "cells of a row": (sheet(rows=[b"<row>", (b"<c/>", 1001)]), "more than 1,000 columns"),
-    "a far column": (sheet(rows=[b'<row><c r="ALM1"/></row>']), "more than 1,000 columns"),
-    "levels": (sheet(rows=[(b"<row>", 100_000)]), "nested too deeply"),
-    "an attribute": (sheet(rows=[b'<row r="', (b"1", 3 * MIB)]), "a tag of more than 2,097,152"),
-    "a comment": (sheet(rows=[b"<!--", (b"-x", 2 * MIB)]), "a tag of more than 2,097,152"),
-    "entities": (sheet(prologue=[b'<!DOCTYPE a [<!ENTITY a "a">]>']), "a document type"),
-    "an encoding": (sheet(prologue=[b'<?xml version="1.0" encoding="x"?>']), "unknown encoding"),
+    "a long string": (
+        sheet(
+            strings=[b"<si><t>", (b"x", 3 * MIB), b"</t></si>"],
+            rows=[b'<row><c t="s"><v>0</v></c></row>'],
+        ),
+        "more than 2,097,152 characters",
+    ),
+    "a row that does not end": (sheet(rows=[b"<row><c><v>", (b"1", 3 * MIB)]), "cannot be read"),
+    "cells of a row": (
+        sheet(rows=[b"<row>", (b"<c><v>1</v></c>", 1001), b"</row>"]),
+        "more than 1,000 columns",
+    ),
+    "a far column": (sheet(rows=[b'<row><c r="ALM1"><v>1</v></c></row>']), "1,000 columns"),
+    "a far row": (sheet(rows=[DAY, DAY.replace(b"<row>", b'<row r="4000000000">')]), FAR),
+    "a far corner": (
+        sheet(rows=[DAY, b'<row r="1048576"><c r="XFD1048576"><v>1</v></c></row>']), FAR
+    ),
+    "a comment that does not end": (sheet(rows=[b"<!--", (b"-x", 2 * MIB)]), "cannot be read"),
+    "entities": (
+        sheet(
+            prologue=[b'<!DOCTYPE a [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]>'],
+            rows=[b'<row><c t="str"><v>&b;</v></c></row>'],
+        ),
+        "unrecognized entity",
+    ),
     "a string repeated": (
         sheet(
             strings=[b"<si><t>", (b"x", MIB), b"</t></si>"],
-            rows=[(b'<row><c t="s"><v>0</v></c></row>', 65)],
+            rows=[(b'<row><c t="s"><v>0</v></c></row>', 129)],
         ),
         "repeat too much text",
     ),
@@ -197,24 +216,35 @@ SHEETS: dict[str, tuple[Callable[[], bytes], str]] = {
 
 
 @pytest.mark.parametrize("case", SHEETS)
-def test_a_spreadsheet_that_excel_would_not_write_is_refused(case: str) -> None:
+def test_workbook_that_excel_would_not_write_is_refused(case: str) -> None:
     make, reason = SHEETS[case]
     with pytest.raises(ImportRefusedError, match=reason):
-        list(xlsx.rows(part(make(), 64 * MIB)))
+        list(sheet_rows(converted(part(make(), 64 * MIB))))
 
 
-def test_what_is_beside_the_rows_of_a_sheet_is_passed_over() -> None:
-    """A sheet may have more links than a row may have cells."""
-    content = sheet(rows=[DAY], behind=[(b'<hyperlink ref="A1"/><t>x</t>', 100_000)])()
+HARMLESS: dict[str, Pieces] = {
+    "links beside the rows": [(b'<hyperlink ref="A1"/><t>x</t>', 100_000)],
+    "merged cells of a whole sheet": [b'<mergeCells><mergeCell ref="A1:XFD1048576"/></mergeCells>'],
+}
 
-    assert 1 == len(list(xlsx.rows(part(content))))
+
+@pytest.mark.parametrize("case", HARMLESS)
+def test_what_is_beside_the_rows_of_a_sheet_is_passed_over(case: str) -> None:
+    content = sheet(rows=[DAY], behind=HARMLESS[case])()
+
+    assert 1 == len(list(sheet_rows(converted(part(content)))))
 
 
-def test_a_row_far_below_the_others_is_one_row() -> None:
-    """Libraries make the empty rows between, or room for them."""
-    content = sheet(rows=[DAY, DAY.replace(b"<row>", b'<row r="4000000000">')])()
+def test_the_last_row_of_a_sheet_is_one_row() -> None:
+    content = sheet(rows=[DAY, DAY.replace(b"<row>", b'<row r="1048576">')])()
 
-    assert [2, 4_000_000_000] == [number for number, _ in xlsx.rows(part(content))]
+    assert [2, 1_048_576] == [number for number, _ in sheet_rows(converted(part(content)))]
+
+
+def test_number_that_is_not_finite_is_no_value() -> None:
+    content = sheet(rows=[b"<row><c><v>1e999</v></c><c><v>5</v></c></row>"])()
+
+    assert [(2, {"date": None, "rating": 5.0})] == list(sheet_rows(converted(part(content))))
 
 
 # The whole command
@@ -237,6 +267,14 @@ def export(reason: str) -> Callable[[Callable[[Path], Path]], Callable[[Path], P
 @export("unpacks to")
 def strings(folder: Path) -> Path:
     spreadsheet(folder / "x.xlsx", strings=[(b"<si><t>%b</t></si>" % (b"x" * 1000), 64 * 1024)])
+    return folder / "x.xlsx"
+
+
+@export("its cells take more than 384 MB of memory")
+def far_corner(folder: Path) -> Path:
+    """The library makes room for 17 billion cells."""
+    cell = b'<row r="1048576"><c r="ALL1048576"><v>1</v></c></row>'
+    spreadsheet(folder / "x.xlsx", rows=[DAY, cell])
     return folder / "x.xlsx"
 
 

@@ -17,7 +17,7 @@ from reviewsctl.importing.platforms.columns import chosen
 from reviewsctl.importing.platforms.dates import dates_of
 from reviewsctl.importing.readers.parts import Part, parts_of
 from reviewsctl.importing.recognize import source_of
-from tests.support.sheets import spreadsheet
+from tests.support.sheets import ROOT, SHEET, spreadsheet
 
 ROW: Fields = {
     "Posted": "2025-03-14",
@@ -250,7 +250,7 @@ def test_titles_above_the_header_are_passed_over(tmp_path: Path) -> None:
     assert [
         ("row 5", {"Date": "2025-03-14", "Stars": 5.0, "Customer": "Jane"}),
         ("row 6", {"Date": "2025-02-03", "Stars": 4.0, "Customer": "Max"}),
-    ] == [(where, dict(row.fields)) for where, row in source.rows(part)]
+    ] == [(where, dict(row.fields)) for where, row in source.rows(source.part)]
 
 
 def test_a_cover_sheet_is_passed_over(tmp_path: Path) -> None:
@@ -272,8 +272,10 @@ def test_a_cover_sheet_is_passed_over(tmp_path: Path) -> None:
             for number, name in enumerate(("Cover", "Data"), start=1)
         )
         links = "".join(
-            f'<Relationship Id="r{number}" Target="worksheets/s{number}.xml"/>' for number in (1, 2)
+            f'<Relationship Id="r{number}" Type="{SHEET}" Target="worksheets/s{number}.xml"/>'
+            for number in (1, 2)
         )
+        book.writestr("_rels/.rels", ROOT)
         book.writestr(
             "xl/workbook.xml", f"<workbook {main} {relation}><sheets>{names}</sheets></workbook>"
         )
@@ -291,7 +293,7 @@ def test_a_cover_sheet_is_passed_over(tmp_path: Path) -> None:
     source = source_of(part)
 
     assert 'spreadsheet, sheet "Data", header in row 1' == source.writing
-    assert ["Fine"] == [row.fields["Review"] for _, row in source.rows(part)]
+    assert ["Fine"] == [row.fields["Review"] for _, row in source.rows(source.part)]
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ def found(
     (source,) = export.sources
     read = export.format.reader(source.head, rules)
     said: list[Found | str] = []
-    for _, row in source.rows(part):
+    for _, row in source.rows(source.part):
         try:
             said.append(read(row))  # type: ignore[arg-type]
         except RowRefusedError as refusal:

@@ -1,9 +1,8 @@
 """Tables: encodings, delimiters, spreadsheets, and the round trip of our own."""
 
-import codecs
-import contextlib
 import csv
 import io
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -11,10 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewsctl.importing.errors import ImportRefusedError
-from reviewsctl.importing.readers import csv_file, xlsx
-from reviewsctl.importing.readers.parts import Part
-from tests.support.bombs import BOOK, LINKS, archive
-from tests.support.sheets import spreadsheet
+from reviewsctl.importing.readers import csv_file
+from reviewsctl.importing.readers import spreadsheet as workbook
+from reviewsctl.importing.readers.parts import Part, parts_of
+from reviewsctl.importing.recognize import source_of
+from reviewsctl.importing.times import moment
+from tests.support.sheets import dated, opendocument, spreadsheet
+
+SAMPLES = Path(__file__).parent / "samples"
 
 
 def part(content: bytes) -> Part:
@@ -94,47 +97,77 @@ def test_what_the_csv_module_writes_is_read_back(rows: list[list[str]]) -> None:
     assert rows == [list(fields.values()) for _, fields in read(content)]
 
 
-def test_a_spreadsheet_is_its_csv(tmp_path: Path) -> None:
+def test_spreadsheet_is_its_csv(tmp_path: Path) -> None:
     table = tmp_path / "x.csv"
     table.write_text('name,text,stars,,last\nJörg,"a <b> & long text\nof two lines",5,,x\n,,4,,\n')
-    path = spreadsheet(table, tmp_path / "x.xlsx")
-    file = Part(name="x.xlsx", size=1, room=1 << 20, open=lambda: path.open("rb"))
+    (file,) = parts_of(spreadsheet(table, tmp_path / "x.xlsx"))
 
     assert [
         (2, {"name": "Jörg", "text": "a <b> & long text\nof two lines", "stars": 5.0, "last": "x"}),
         (3, {"name": "", "text": "", "stars": 4.0, "last": ""}),
-    ] == list(xlsx.rows(file))
+    ] == list(workbook.rows(workbook.converted(file)))
 
 
-@pytest.mark.parametrize(("said", "refused"), [("1", True), ("true", True), ("0", False)])
-def test_a_workbook_that_counts_its_days_from_1904_is_not_read_four_years_off(
-    tmp_path: Path,
-    said: str,
-    refused: bool,  # noqa: FBT001  a column of the table
-) -> None:
-    """Excel for Mac wrote these until 2011, and keeps what a workbook has."""
-    book = BOOK.replace(b"<sheets>", b'<workbookPr date1904="%b"/><sheets>' % said.encode())
-    path = tmp_path / "x.xlsx"
-    archive(
-        path,
-        {
-            "xl/workbook.xml": [book],
-            "xl/_rels/workbook.xml.rels": [LINKS],
-            "xl/worksheets/sheet1.xml": [b"<worksheet/>"],
-        },
-    )
-    file = Part(name="x.xlsx", size=1, room=1 << 20, open=lambda: path.open("rb"))
-
-    with contextlib.ExitStack() as stack:
-        if refused:
-            stack.enter_context(pytest.raises(ImportRefusedError, match="days from 1904"))
-        assert [] == list(xlsx.sheets(file))
+ROWS = [
+    ("row 2", ["2025-03-14T00:00:00", 5.0, "Jörg", "Gut & schnell,\nwirklich", "true"]),
+    ("row 3", ["2025-02-03T23:30:00", 4.0, "Max", "", "false"]),
+]
 
 
-@pytest.mark.parametrize("content", [b"PK\x03\x04 broken", codecs.BOM_UTF8])
-def test_a_broken_spreadsheet_is_answered_with_a_way_out(content: bytes) -> None:
+def rows_of(path: Path) -> list[tuple[str, list[object]]]:
+    """Return the rows of a workbook, with its dates as the importer reads them."""
+    (file,) = parts_of(path)
+    source = source_of(file)
+    rows = []
+    for where, row in source.rows(source.part):
+        day, *others = row.fields.values()
+        rows.append((where, [moment(day).isoformat(), *others]))
+    return rows
+
+
+def test_xls_is_read() -> None:
+    """Written by xlwt, with a cover before the reviews and a hidden sheet behind them."""
+    assert ROWS == rows_of(SAMPLES / "excel97.xls")
+
+
+@pytest.mark.parametrize("name", ["x.ods", "x.zip"])
+def test_ods_is_read(tmp_path: Path, name: str) -> None:
+    """Also within another archive. LibreOffice repeats empty rows to the end of the sheet."""
+    opendocument(tmp_path / "x.ods")
+    with zipfile.ZipFile(tmp_path / "x.zip", "w") as archive:
+        archive.write(tmp_path / "x.ods", "reviews.ods")
+
+    assert ROWS == rows_of(tmp_path / name)
+
+
+def test_hidden_sheet_is_not_read_and_named(tmp_path: Path) -> None:
+    (file,) = parts_of(SAMPLES / "excel97.xls")
+
+    assert ['sheet "Old" (hidden)'] == source_of(file).left
+
+
+def test_workbook_with_only_hidden_tables_is_refused(tmp_path: Path) -> None:
+    opendocument(tmp_path / "x.ods", hidden=True)
+    (file,) = parts_of(tmp_path / "x.ods")
+
+    with pytest.raises(ImportRefusedError, match='sheet "Reviews" is hidden'):
+        source_of(file)
+
+
+@pytest.mark.parametrize(("flag", "day"), [("0", "2025-03-14"), ("1", "2029-03-15")])
+def test_date_of_a_cell_is_the_one_that_excel_shows(tmp_path: Path, flag: str, day: str) -> None:
+    """Excel for Mac counted the days from 1904 until 2011, and a workbook keeps its count."""
+    dated(tmp_path / "x.xlsx", flag)
+    (file,) = parts_of(tmp_path / "x.xlsx")
+    (row,) = (fields for _, fields in workbook.rows(workbook.converted(file)))
+
+    assert day == moment(row["date"]).date().isoformat()
+
+
+@pytest.mark.parametrize("content", [b"PK\x03\x04 broken", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"])
+def test_broken_workbook_is_refused_with_a_way_out(content: bytes) -> None:
     with pytest.raises(ImportRefusedError) as caught:
-        list(xlsx.rows(part(content)))
+        workbook.converted(part(content))
 
     assert "save as CSV" in caught.value.remedy
 

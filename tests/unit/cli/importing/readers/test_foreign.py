@@ -11,7 +11,7 @@ from reviewsctl.importing.recognize import chosen
 
 WXR = b'\xef\xbb\xbf<?xml version="1.0"?>\n<!-- generator="WordPress/6" -->\n<rss xmlns:wp="http://wordpress.org/export/1.2/">'
 FILES: dict[str, tuple[bytes, str]] = {
-    "a.xls": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "an Excel file of the old kind"),
+    "a.xls": (b"\x09\x08\x10\x00" + bytes(600), "an Excel file from before 1993"),
     "b.xls": (b"<html xmlns:o='urn:x'><table><tr><td>5</td></tr></table>", "a web page (HTML)"),
     "c.csv": (b"<!DOCTYPE html>\n<html><head><title>Log in, please</title>", "a web page (HTML)"),
     "d.xml": (WXR, "an export of WordPress (WXR)"),
@@ -23,7 +23,7 @@ FILES: dict[str, tuple[bytes, str]] = {
     "i.db": (b"SQLite format 3\0", "a database (SQLite)"),
 }  # fmt: skip
 ARCHIVES = {
-    "a.ods": ("META-INF/manifest.xml", "an OpenDocument file (.ods)"),
+    "a.odt": ("META-INF/manifest.xml", "an OpenDocument file that is no spreadsheet"),
     "b.numbers": ("Index/Document.iwa", "a document of Numbers or Pages"),
     "c.xlsb": ("xl/workbook.bin", "a binary Excel workbook (.xlsb)"),
     "d.docx": ("word/document.xml", "a Word document (.docx)"),
@@ -57,7 +57,7 @@ def test_document_that_is_a_zip_is_named_with_what_to_do(tmp_path: Path, name: s
     assert "save it as CSV or XLSX" in error.remedy
 
 
-@pytest.mark.parametrize("name", ["x.ods", "x.xls", "x.html"])
+@pytest.mark.parametrize("name", ["x.fods", "x.xlsb", "x.html"])
 def test_archive_and_folder_with_nothing_else_say_so(tmp_path: Path, name: str) -> None:
     folder = tmp_path / "folder"
     folder.mkdir()

@@ -1,0 +1,186 @@
+"""The sheets of a workbook (XLSX, XLS, ODS), which a process of its own reads (interfaces.md 2)."""
+
+import itertools
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import weakref
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import BinaryIO, Final
+
+import msgspec
+
+from reviewsctl.importing.bounds import SHEET_MEMORY
+from reviewsctl.importing.errors import ImportRefusedError
+from reviewsctl.importing.format import Fields
+from reviewsctl.importing.readers.archive import DAMAGED, opened
+from reviewsctl.importing.readers.csv_file import distinct
+from reviewsctl.importing.readers.parts import Part
+from reviewsctl.terminal.escaping import printable
+
+_COMMAND: Final = (sys.executable, "-P", "-m", "reviewsctl.importing.readers.sheet_process")
+_SECONDS: Final = 25.0  # the process has 20 of CPU
+_HEADER_ROWS: Final = 40  # rows in which the header of a sheet is looked for
+_SHOWN: Final = 200  # characters of a fault, which may quote a cell
+_UNKNOWN: Final = "it is damaged, has a password, or is no workbook"
+_REMEDY: Final = 'Open it and "save as CSV", then import that.'
+
+Cells = Mapping[int, str | float | None]
+"""A row: its cells that are not empty, by column; None for a number that is not finite."""
+
+_decode_names: Final = msgspec.json.Decoder(list[tuple[str, bool]]).decode
+_decode_row: Final = msgspec.json.Decoder(tuple[int, int, dict[int, str | float | None]]).decode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sheet:
+    """A sheet that may hold a table, and where in it."""
+
+    index: int
+    name: str = ""
+    hidden: bool = False
+    header: int = 0
+    """The number of the row with the names of the columns; 0 for the first that has cells."""
+    sample: Sequence[Fields] = ()
+    """The first rows below it."""
+
+
+def converted(part: Part) -> Part:
+    """Return a part that has the cells of a workbook as ``sheet_process`` prints them.
+
+    Raises:
+        ImportRefusedError: It is not readable this way.
+    """
+    with tempfile.TemporaryFile() as book, tempfile.TemporaryFile() as output:
+        _copy(part, book)
+        # each shared string may be in every cell: twice what the archive may unpack to is enough
+        _run(part.name, book, output, 2 * part.room)
+        size = output.seek(0, os.SEEK_END)
+        descriptor = os.dup(output.fileno())
+
+    def open_output() -> BinaryIO:
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        return os.fdopen(os.dup(descriptor), "rb")
+
+    # the rows are needed until the last source is gone that refers to them
+    weakref.finalize(open_output, os.close, descriptor)
+    return replace(part, open=open_output, size=size)
+
+
+def _copy(part: Part, book: BinaryIO) -> None:
+    """Copy a workbook to a file, after a look at what it unpacks to if it is an archive."""
+    with part.open() as file:
+        shutil.copyfileobj(file, book)
+    book.seek(0)
+    if book.read(2) == b"PK":
+        try:
+            opened(book, part.name, part.room).close()
+        except DAMAGED as fault:
+            raise _refusal(part.name, str(fault)) from fault
+    os.lseek(book.fileno(), 0, os.SEEK_SET)  # seek() may stay within its buffer
+
+
+def _run(name: str, book: BinaryIO, output: BinaryIO, room: int) -> None:
+    command = [*_COMMAND, str(room)]
+    try:
+        process = subprocess.run(  # noqa: S603  # our own program
+            command,
+            stdin=book,
+            stdout=output,
+            stderr=subprocess.PIPE,
+            timeout=_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as expired:
+        raise _refusal(name, f"it takes more than {_SECONDS:.0f} seconds") from expired
+    if process.returncode == -signal.SIGABRT:
+        megabytes = SHEET_MEMORY // 1024**2
+        raise _refusal(
+            name,
+            f"its cells take more than {megabytes} MB of memory; one may stand far from the others",
+        )
+    if process.returncode < 0:
+        raise _refusal(name, "it takes too much time")
+    if process.returncode:
+        last = process.stderr.decode(errors="replace").strip().rpartition("\n")[2]
+        raise _refusal(name, _UNKNOWN if last == "Cannot detect file format" else last)
+
+
+def _refusal(name: str, reason: str) -> ImportRefusedError:
+    return ImportRefusedError(f"{name}: cannot be read ({printable(reason[:_SHOWN])})", _REMEDY)
+
+
+def sheets(part: Part) -> list[Sheet]:
+    """Return the sheets that have rows, each with its likeliest header: titles may stand above it.
+
+    It is the row with the most texts, the first of these.
+
+    Args:
+        part: A workbook that is ``converted``.
+    """
+    tables = []
+    with part.open() as file:
+        names = _decode_names(file.readline())
+        for index, lines in itertools.groupby(file, _sheet_of):
+            first = [_decode_row(line) for line in itertools.islice(lines, _HEADER_ROWS)]
+            texts = [len({cell for cell in row[2].values() if _is_name(cell)}) for row in first]
+            if len(first) < 2 or max(texts) < 2:  # noqa: PLR2004  # a header and a row; two columns
+                continue
+            header = texts.index(max(texts))
+            columns = _columns(first[header][2])
+            sample = [_fields(columns, cells) for _, _, cells in first[header + 1 :]]
+            name, hidden = names[index]
+            tables.append(
+                Sheet(index=index, name=name, hidden=hidden, header=first[header][1], sample=sample)
+            )
+    return tables
+
+
+def rows(part: Part, wanted: Sequence[Sheet] = ()) -> Iterator[tuple[object, Fields]]:
+    """Iterate over the rows below the header of some sheets, each with its number, and the sheet's name.
+
+    Args:
+        part: A workbook that is ``converted``.
+        wanted: Which; the first one, with its first row, if none. One alone is not named.
+    """
+    tables = {sheet.index: sheet for sheet in wanted or [Sheet(index=0)]}
+    with part.open() as file:
+        file.readline()
+        for index, lines in itertools.groupby(file, _sheet_of):
+            if (sheet := tables.get(index)) is None:
+                continue
+            columns: Mapping[int, str] = {}
+            suffix = f" of sheet {printable(sheet.name[:_SHOWN])}" if len(wanted) > 1 else ""
+            for _, number, cells in map(_decode_row, lines):
+                if number < sheet.header:
+                    continue
+                if columns:
+                    yield f"{number}{suffix}" if suffix else number, _fields(columns, cells)
+                else:
+                    columns = _columns(cells)
+
+
+def _sheet_of(line: bytes) -> int:
+    """Return the index of the sheet that a printed row is of."""
+    return int(line[1 : line.index(b",")])
+
+
+def _columns(cells: Cells) -> dict[int, str]:
+    """Return the names in a header, by column."""
+    names = distinct([str(name).strip() for name in cells.values()])
+    return dict(zip(cells, names, strict=True))
+
+
+def _fields(columns: Mapping[int, str], cells: Cells) -> Fields:
+    """Return a row by the names of all columns."""
+    fields: dict[str, object] = dict.fromkeys(columns.values(), "")
+    fields.update((columns[place], cells[place]) for place in cells if place in columns)
+    return fields
+
+
+def _is_name(cell: object) -> bool:
+    return isinstance(cell, str) and not cell.replace(".", "").isdigit()
