@@ -79,7 +79,7 @@ class Site:
             process.wait()
 
     def _answers(self) -> bool:
-        return (self.place / "admin.sock").exists() and "pong" in self.daemon("ping")
+        return (self.place / "admin.sock").exists() and "listening" in self.daemon("status")
 
     def daemon(self, *arguments: str, code: int = 0) -> str:
         return self.ctl(*arguments, code=code)
@@ -161,7 +161,7 @@ def day(site: Site, subscriber: Subscriber, tmp_path: Path) -> None:
     assert heard.field("X-Hub-Signature") is not None
     assert b"Acme & Daughters" in site.get(TOPIC)
     # the delivery is known to the hub a moment after the subscriber has answered it
-    until(lambda: "1 of 1" in site.daemon("push"), "a push")
+    until(lambda: "1 of 1" in site.daemon("subs", "push"), "a push")
     assert "1 subscription" in site.daemon("backup", str(tmp_path / "state.sqlite"))
 
 
