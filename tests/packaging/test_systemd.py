@@ -427,3 +427,16 @@ def test_service_install_opens_changed_sockets_anew(machine: Machine) -> None:
     edit(machine, lambda text: text.replace("tcp:8080:", "tcp:8081:"))
     machine.run("reviewsctl", "service", "install", "--restart")
     assert "listening  tcp:127.0.0.1:8081\n" in machine.run("reviewsctl", "status")
+
+
+def test_service_uninstall_stops_the_service_and_keeps_the_data(machine: Machine) -> None:
+    printed = machine.run("reviewsctl", "service", "uninstall")
+    assert "the reviews" in printed
+    listed = ("systemctl", "list-units", "--all", "--no-legend", "--state=loaded", "reviewsd*")
+    assert "" == machine.run(*listed)
+    assert "refused" in machine.run("python3", "-c", GET, "/healthz", code=1)
+    kept = ("/etc/reviewsd/reviewsd.yaml", "/srv/reviews/reviews.json", "/var/lib/private/reviewsd")
+    assert all(machine.path(name).exists() for name in kept)
+    assert not machine.path("/etc/systemd/system/reviewsd.service").exists()
+    refused = machine.run("reviewsctl", "service", "uninstall", code=1)
+    assert "there is no /etc/systemd/system/reviewsd.service" in refused

@@ -39,7 +39,7 @@ PAGES = [
     *COMMANDS,
     *(f"subs {name}" for name in ("list", "show", "remove", "push")),
     *(f"hub {name}" for name in ("status", "pause", "resume", "block", "unblock", "blocks")),
-    *("config show", "config schema", "service install"),
+    *("config show", "config schema", "service install", "service uninstall"),
 ]
 NEVER_IMPORTED_BY_HELP = ("rich", "http.client", "msgspec", "pydantic", "importlib.metadata")
 
