@@ -287,9 +287,7 @@ def test_start_limit_is_overcome_by_the_advised_command(machine: Machine) -> Non
 def test_stopped_service_with_its_sockets_stays_stopped(machine: Machine) -> None:
     """A restore needs that; the next start opens the sockets again."""
     document = (ROOT / "docs/operating.md").read_text()
-    found = re.search(
-        r"^sudo (systemctl stop .*)\nsudo rm -f .*state.sqlite", document, re.MULTILINE
-    )
+    found = re.search(r"^sudo (systemctl stop .*)\nsudo .* restore ", document, re.MULTILINE)
     assert found
     machine.shell(found[1])
     assert "refused" in machine.run("python3", "-c", GET, "/healthz", code=1)

@@ -119,6 +119,11 @@ class Group(TyperGroup):
         super().__init__(**attributes)
         self.params += _options(listed=False, asking=False)
 
+    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401  Typer's context
+        """Run its command, or itself where it is one."""
+        interruption.loaded()
+        return super().invoke(ctx)
+
 
 class Root(TyperGroup):
     """All commands; none is imported yet."""

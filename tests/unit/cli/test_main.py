@@ -40,6 +40,7 @@ PAGES = [
     *(f"subs {name}" for name in ("list", "show", "remove", "push")),
     *(f"hub {name}" for name in ("status", "pause", "resume", "block", "unblock", "blocks")),
     *("config show", "config schema", "service install", "service uninstall"),
+    *(f"insights {name}" for name in ("show", "label", "explain", "suggest", "compare", "write")),
 ]
 NEVER_IMPORTED_BY_HELP = ("rich", "http.client", "msgspec", "pydantic", "importlib.metadata")
 
