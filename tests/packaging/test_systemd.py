@@ -313,7 +313,7 @@ def two_nodes(machine: Machine) -> Iterator[None]:
     document = (ROOT / "docs/nodes.md").read_text()
     to_nodes = document.partition("two nodes:\n\n```sh\n")[2].partition("```")[0]
     good = machine.path(CONFIG).read_text()
-    edit(machine, lambda text: text.replace("store: sqlite", "store: postgresql://a@127.0.0.1/a"))
+    edit(machine, lambda text: f"{text}hub: {{store: postgresql://a@127.0.0.1/a}}\n")
     machine.shell(as_root(to_nodes))
     yield
     machine.shell(
@@ -422,7 +422,7 @@ def test_service_install_restarts_a_running_service_if_told(machine: Machine) ->
 
 
 def test_service_install_opens_changed_sockets_anew(machine: Machine) -> None:
-    edit(machine, lambda text: text.replace("tcp:8080:", "tcp:8081:"))
+    edit(machine, lambda text: f'{text}listen: ["tcp:8081:interface=127.0.0.1"]\n')
     machine.run("reviewsctl", "service", "install", "--restart")
     assert "listening  tcp:127.0.0.1:8081\n" in machine.run("reviewsctl", "status")
 

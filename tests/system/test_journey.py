@@ -5,7 +5,6 @@ Real commands in a home that is empty; where one of them leaves a question open,
 
 import json
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -122,9 +121,9 @@ def test_the_first_day_of_an_operator(tmp_path: Path) -> None:
 
     with Subscriber(tmp_path) as subscriber:
         # what a machine without a public address needs, and a port of its own
-        text = config.read_text().replace("allow_networks: []", 'allow_networks: ["127.0.0.0/8"]')
-        text = text.replace("ca_file: null", f"ca_file: {subscriber.ca_file}")
-        config.write_text(re.sub(r"tcp:8080\b", "tcp:0", text))
+        callbacks = f'{{allow_networks: ["127.0.0.0/8"], ca_file: {subscriber.ca_file}}}'
+        with config.open("a") as file:
+            file.write(f'hub: {{callbacks: {callbacks}}}\nlisten: ["tcp:0:interface=127.0.0.1"]\n')
         assert "tcp:0" in site.ctl("config", "show", "--origin")
         with site.running():
             day(site, subscriber, tmp_path)

@@ -92,7 +92,7 @@ def plan(installation: Installation, root: Path) -> Iterator[Step]:
     if installation.config is not None:
         with read(installation.config) as file:
             given = file.read().decode()
-        text = with_values(given, {**_PLACES, "data_dir": str(data)}, complete=False)
+        text = with_values(given, {**_PLACES, "data_dir": str(data)})
         yield MakeFolder(data)
         if data != installation.data_dir:
             for name in ("reviews.json", "insights.json", "insights.yaml"):
