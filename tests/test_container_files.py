@@ -82,7 +82,7 @@ def test_health_check_suits_every_engine(file: Path) -> None:
     for service in services(file).values():
         assert "start_interval" not in service.get("healthcheck", {})
     for service in reviewsd_services(file):
-        assert ["CMD", "reviewsctl", "ping"] == service["healthcheck"]["test"]
+        assert ["CMD", "reviewsctl", "status", "--quiet"] == service["healthcheck"]["test"]
 
 
 def test_networks_have_ipv6_and_do_not_overlap() -> None:

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 import yaml
 
-from reviewsctl.commands.mcp import SCHEMA
 from tests.support.distribution import PROJECT
 
 ROOT = Path(__file__).parent.parent
+SCHEMA = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"
 SERVER = json.loads((ROOT / "server.json").read_text())
 WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
 

@@ -1,6 +1,6 @@
 """Batches of reviews for a language model, and insights of its answers (insights.md 7).
 
-``reviewsctl insights --model`` sends the batches and keeps the records; nothing here uses the network.
+``reviewsctl insights label`` sends the batches and keeps the records; nothing here uses the network.
 """
 
 import tempfile

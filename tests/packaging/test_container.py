@@ -115,8 +115,8 @@ class Shop:
 
     def until_answering(self) -> None:
         """Wait until the daemon answers reviewsctl."""
-        ping = "docker compose exec reviewsd reviewsctl ping || true"
-        until(lambda: "pong" in self.run(ping), "the daemon", 60)
+        status = "docker compose exec reviewsd reviewsctl status || true"
+        until(lambda: "listening " in self.run(status), "the daemon", 60)
 
     def is_served(self, site: PublicSite) -> bool:
         try:
@@ -154,7 +154,7 @@ def test_image_has_what_engines_and_registries_look_for(image: Image) -> None:
         config["Entrypoint"],
     )
     assert "SIGTERM" == config["StopSignal"]
-    assert ["CMD", "reviewsctl", "ping"] == config["Healthcheck"]["Test"]
+    assert ["CMD", "reviewsctl", "status", "--quiet"] == config["Healthcheck"]["Test"]
     assert {"/data", "/state"} == set(config["Volumes"])
     assert {"8080/tcp"} == set(config["ExposedPorts"])
     labels = {name.rpartition(".")[2] for name in config["Labels"] if "opencontainers" in name}
@@ -259,7 +259,7 @@ def test_state_is_made_in_a_volume_of_another_user(
     )
     try:
         until(lambda: "listening on" in shop.run(f"docker logs {name}"), "the daemon", 60)
-        assert "pong\n" == shop.run(f"docker exec {name} reviewsctl ping")
+        assert "" == shop.run(f"docker exec {name} reviewsctl status --quiet")
     finally:
         shop.run(f"docker rm --force {name}; docker volume rm {name}")
 

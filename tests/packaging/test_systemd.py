@@ -139,7 +139,7 @@ def check_runs(machine: Machine) -> None:
     states = machine.run("systemctl", "show", "--value", "--property=ActiveState", *UNITS)
     assert ["active"] * 3 == states.split()
     assert "200 " == get(machine)[:4]
-    assert "pong\n" == machine.run("reviewsctl", "ping")
+    assert "" == machine.run("reviewsctl", "status", "--quiet")
 
 
 def socket_file(machine: Machine) -> str:
@@ -182,9 +182,10 @@ def test_admin_socket_is_open_to_its_group_alone(machine: Machine) -> None:
     assert socket_file(machine).endswith(" 660 root reviewsd-admin\n")
     group = machine.run("getent", "group", "reviewsd-admin").split(":")[2]
     stranger = ("setpriv", "--reuid=12345", "--regid=12345")
-    refused = machine.run(*stranger, "--clear-groups", "reviewsctl", "ping", code=3)
+    refused = machine.run(*stranger, "--clear-groups", "reviewsctl", "status", "-q", code=3)
     assert "no permission to use /run/reviewsd/admin.sock" in refused
-    assert "pong\n" == machine.run(*stranger, f"--groups={group}", "reviewsctl", "ping")
+    asked = machine.run(*stranger, f"--groups={group}", "reviewsctl", "status", "-q")
+    assert "" == asked
 
 
 def test_reviewsctl_asks_and_reloads(machine: Machine) -> None:
@@ -286,9 +287,7 @@ def test_start_limit_is_overcome_by_the_advised_command(machine: Machine) -> Non
 def test_stopped_service_with_its_sockets_stays_stopped(machine: Machine) -> None:
     """A restore needs that; the next start opens the sockets again."""
     document = (ROOT / "docs/operating.md").read_text()
-    found = re.search(
-        r"^sudo (systemctl stop .*)\nsudo rm -f .*state.sqlite", document, re.MULTILINE
-    )
+    found = re.search(r"^sudo (systemctl stop .*)\nsudo .* restore ", document, re.MULTILINE)
     assert found
     machine.shell(found[1])
     assert "refused" in machine.run("python3", "-c", GET, "/healthz", code=1)
@@ -314,7 +313,7 @@ def two_nodes(machine: Machine) -> Iterator[None]:
     document = (ROOT / "docs/nodes.md").read_text()
     to_nodes = document.partition("two nodes:\n\n```sh\n")[2].partition("```")[0]
     good = machine.path(CONFIG).read_text()
-    edit(machine, lambda text: text.replace("store: sqlite", "store: postgresql://a@127.0.0.1/a"))
+    edit(machine, lambda text: f"{text}hub: {{store: postgresql://a@127.0.0.1/a}}\n")
     machine.shell(as_root(to_nodes))
     yield
     machine.shell(
@@ -345,7 +344,7 @@ def test_nodes_share_address_and_keys_and_restart_without_a_lost_request(machine
             "systemctl", "stop", "reviewsd@1.socket", "reviewsd-admin@1.socket", "reviewsd@1"
         )
         assert "200 " == get(machine)[:4]
-        assert "pong\n" == machine.run("reviewsctl", "ping")  # of the only node
+        assert "" == machine.run("reviewsctl", "status", "--quiet")  # of the only node
 
 
 def test_service_install_leaves_the_units_of_the_package_alone(machine: Machine) -> None:
@@ -423,6 +422,19 @@ def test_service_install_restarts_a_running_service_if_told(machine: Machine) ->
 
 
 def test_service_install_opens_changed_sockets_anew(machine: Machine) -> None:
-    edit(machine, lambda text: text.replace("tcp:8080:", "tcp:8081:"))
+    edit(machine, lambda text: f'{text}listen: ["tcp:8081:interface=127.0.0.1"]\n')
     machine.run("reviewsctl", "service", "install", "--restart")
     assert "listening  tcp:127.0.0.1:8081\n" in machine.run("reviewsctl", "status")
+
+
+def test_service_uninstall_stops_the_service_and_keeps_the_data(machine: Machine) -> None:
+    printed = machine.run("reviewsctl", "service", "uninstall")
+    assert "the reviews" in printed
+    listed = ("systemctl", "list-units", "--all", "--no-legend", "--state=loaded", "reviewsd*")
+    assert "" == machine.run(*listed)
+    assert "refused" in machine.run("python3", "-c", GET, "/healthz", code=1)
+    kept = ("/etc/reviewsd/reviewsd.yaml", "/srv/reviews/reviews.json", "/var/lib/private/reviewsd")
+    assert all(machine.path(name).exists() for name in kept)
+    assert not machine.path("/etc/systemd/system/reviewsd.service").exists()
+    refused = machine.run("reviewsctl", "service", "uninstall", code=1)
+    assert "there is no /etc/systemd/system/reviewsd.service" in refused

@@ -45,8 +45,7 @@ def test_the_demo_of_the_wheel_runs(installed: Path, tmp_path: Path) -> None:
 def test_the_programs_say_their_version(installed: Path, tmp_path: Path) -> None:
     environ = bare(tmp_path / "home")
     assert f"reviewsd {VERSION}\n" == run(installed / "reviewsd", "--version", env=environ)
-    told = json.loads(run(installed / "reviewsctl", "version", "--json", env=environ))
-    assert VERSION == told["reviewsctl"]
+    assert f"reviewsctl {VERSION}\n" == run(installed / "reviewsctl", "--version", env=environ)
 
 
 def test_uvx_runs_the_demo_of_the_wheel(wheel: Path, tmp_path: Path) -> None:

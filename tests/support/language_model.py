@@ -1,6 +1,6 @@
 """A server of a language model on loopback: honest, unless a test gives it something else to do.
 
-It speaks the API of the path that is asked. Everything that reaches it is kept.
+It speaks OpenAI's API, and keeps all requests.
 """
 
 import json
@@ -21,6 +21,7 @@ class Received:
 
     path: str
     headers: dict[str, str]
+    """By lower-case name."""
     body: bytes
 
     @property
@@ -30,8 +31,6 @@ class Received:
     @property
     def system(self) -> str:
         """The instructions."""
-        if "messages" in self.path:
-            return str(self.document["system"])
         return str(self.document["messages"][0]["content"])
 
     @property
@@ -114,11 +113,6 @@ class LanguageModel:
             "choices": [{"message": {"role": "assistant", "content": text}}],
             "usage": {"prompt_tokens": 1000, "completion_tokens": 100},
         }
-        if "messages" in received.path:
-            document = {
-                "content": [{"type": "text", "text": text}],
-                "usage": {"input_tokens": 1000, "output_tokens": 100},
-            }
         return Raw(body=json.dumps(document).encode())
 
 
@@ -128,7 +122,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
-        received = Received(path=self.path, headers=dict(self.headers), body=body)
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        received = Received(path=self.path, headers=headers, body=body)
         answer = self.server.model.answer(received)
         try:
             self.send_response(answer.status)
@@ -136,6 +131,7 @@ class _Handler(BaseHTTPRequestHandler):
                 self.send_header(name, value)
             length = len(answer.body) if answer.length is None else answer.length
             self.send_header("Content-Length", str(length))
+            self.send_header("Content-Type", "application/json")
             self.send_header("Connection", "close")
             self.end_headers()
             self.send(answer)

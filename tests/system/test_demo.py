@@ -126,13 +126,12 @@ def test_reviewsctl_reload(demo: Demo) -> None:
     )
 
 
-def test_reviewsctl_ping_and_version(demo: Demo) -> None:
-    assert (0, "pong\n") == ((done := demo.ctl("ping")).returncode, done.stdout)
+def test_versions_and_health_are_reported(demo: Demo) -> None:
     own = version("reviewsd")
-    assert {"pong": True, "version": own} == json.loads(demo.ctl("ping", "--json").stdout)
-    assert f"reviewsd    {own}\n" in demo.ctl("version").stdout
-    shown = json.loads(demo.ctl("version", "--json").stdout)
-    assert (own, own) == (shown["reviewsctl"], shown["reviewsd"])
+    assert f"reviewsd {own}, pid " in demo.ctl("status").stdout
+    assert f"reviewsctl {own}\n" == demo.ctl("--version").stdout
+    healthy = demo.ctl("status", "--quiet")
+    assert (0, "", "") == (healthy.returncode, healthy.stdout, healthy.stderr)
 
 
 @pytest.fixture

@@ -458,7 +458,7 @@ def test_pause_survives_a_restart(daemon: Daemon, subscriber: Subscriber) -> Non
     assert (True, 1, 0) == tuple(hub(daemon)[name] for name in ("paused", "due", "in_flight"))
     assert "paused" in ctl(daemon, "hub", "status")
     assert [] == subscriber.deliveries()
-    refused = daemon.ctl("push")
+    refused = daemon.ctl("subs", "push")
     assert (1, "") == (refused.returncode, refused.stdout)
     assert "resume" in refused.stderr
     ctl(daemon, "hub", "resume")
@@ -521,8 +521,8 @@ def test_push_delivers_the_current_version_again(daemon: Daemon, subscriber: Sub
     subscribe(daemon, subscriber.url())
     subscribe(daemon, subscriber.url("/other"))
     subscribe(daemon, subscriber.url("/reviews"), topic="/reviews.json")
-    assert "pushed: 3 of 3 delivered\n" == ctl(daemon, "push")
-    assert "pushed: 2 of 2 delivered\n" == ctl(daemon, "push", "/feed.xml")
+    assert "pushed: 3 of 3 delivered\n" == ctl(daemon, "subs", "push")
+    assert "pushed: 2 of 2 delivered\n" == ctl(daemon, "subs", "push", "--topic", "/feed.xml")
     assert "pushed: 1 of 1 delivered\n" == ctl(daemon, "subs", "push", subscriber.url())
     assert [3, 2, 1] == [
         len(subscriber.deliveries(path)) for path in ("/callback", "/other", "/reviews")

@@ -424,7 +424,7 @@ def test_an_operators_command_reaches_all_nodes(
             assert 202 == ask(site.nodes[number % 2], subscriber.url(f"/{number}")).status
         until(lambda: hub(first)["active"] == 20, "all verified")
 
-        pushed = first.ctl("push")
+        pushed = first.ctl("subs", "push")
         assert 0 == pushed.returncode, pushed.stderr
         for number in range(20):
             assert 1 == len(subscriber.deliveries(f"/{number}"))

@@ -5,7 +5,6 @@ Real commands in a home that is empty; where one of them leaves a question open,
 
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -78,7 +77,7 @@ class Site:
             process.wait()
 
     def _answers(self) -> bool:
-        return (self.place / "admin.sock").exists() and "pong" in self.daemon("ping")
+        return (self.place / "admin.sock").exists() and "listening" in self.daemon("status")
 
     def daemon(self, *arguments: str, code: int = 0) -> str:
         return self.ctl(*arguments, code=code)
@@ -121,9 +120,9 @@ def test_the_first_day_of_an_operator(tmp_path: Path) -> None:
 
     with Subscriber(tmp_path) as subscriber:
         # what a machine without a public address needs, and a port of its own
-        text = config.read_text().replace("allow_networks: []", 'allow_networks: ["127.0.0.0/8"]')
-        text = text.replace("ca_file: null", f"ca_file: {subscriber.ca_file}")
-        config.write_text(re.sub(r"tcp:8080\b", "tcp:0", text))
+        callbacks = f'{{allow_networks: ["127.0.0.0/8"], ca_file: {subscriber.ca_file}}}'
+        with config.open("a") as file:
+            file.write(f'hub: {{callbacks: {callbacks}}}\nlisten: ["tcp:0:interface=127.0.0.1"]\n')
         assert "tcp:0" in site.ctl("config", "show", "--origin")
         with site.running():
             day(site, subscriber, tmp_path)
@@ -160,7 +159,7 @@ def day(site: Site, subscriber: Subscriber, tmp_path: Path) -> None:
     assert heard.field("X-Hub-Signature") is not None
     assert b"Acme & Daughters" in site.get(TOPIC)
     # the delivery is known to the hub a moment after the subscriber has answered it
-    until(lambda: "1 of 1" in site.daemon("push"), "a push")
+    until(lambda: "1 of 1" in site.daemon("subs", "push"), "a push")
     assert "1 subscription" in site.daemon("backup", str(tmp_path / "backup.tar.gz"))
 
 

@@ -1,4 +1,4 @@
-"""``reviewsctl insights --model`` against a model's server that lies, stalls, limits, cuts and obeys reviews.
+"""``reviewsctl insights label`` against a model's server that lies, stalls, limits, cuts and obeys reviews.
 
 Real processes and files (insights.md 7).
 """
@@ -57,6 +57,7 @@ def label(
 ) -> tuple[dict[str, Any], str]:
     done = ctl(
         "insights",
+        "label",
         f"--data={folder}",
         "--model=tiny",
         f"--endpoint={model.url}",
@@ -77,9 +78,7 @@ def test_reviews_are_labelled_and_their_authors_never_sent(folder: Path) -> None
     key = folder / "key"
     key.write_text(f"{SECRET}\n")
     with language_model() as model:
-        result, said = label(
-            folder, model, f"--key-file={key}", "--input-price=1", "--output-price=10"
-        )
+        result, said = label(folder, model, f"--key-file={key}", "--prices", "1", "10")
         again, refused = label(folder, model, code=1)
         assert [20, 5] == [len(each.reviews) for each in model.received]
     assert (25, 0, 25, 0) == (
@@ -91,7 +90,7 @@ def test_reviews_are_labelled_and_their_authors_never_sent(folder: Path) -> None
     assert str(folder / "insights.json") == result["file"]
     assert (2000, 200, 0.004) == (result["tokens_in"], result["tokens_out"], result["cost"])
     assert ({}, True) == (again, "rules did not make it" in refused)
-    assert {f"Bearer {SECRET}"} == {each.headers["Authorization"] for each in model.received}
+    assert {f"Bearer {SECRET}"} == {each.headers["authorization"] for each in model.received}
     assert SECRET not in said
     wire = b"".join(each.body for each in model.received)
     for hidden in ("Aldebrand", "Wintersgill", "Nobody", "id-of", "2026-01", "wordless"):
@@ -107,7 +106,13 @@ def test_reviews_are_labelled_and_their_authors_never_sent(folder: Path) -> None
 def test_a_run_that_is_killed_loses_one_batch(folder: Path) -> None:
     with language_model(honest) as model:
         model.answers.append(model.hold)
-        command = [sys.executable, "-c", "from reviewsctl.main import main; main()", "insights"]
+        command = [
+            sys.executable,
+            "-c",
+            "from reviewsctl.main import main; main()",
+            "insights",
+            "label",
+        ]
         with subprocess.Popen(
             [*command, f"--data={folder}", "--model=tiny", f"--endpoint={model.url}"],
             env={**os.environ, "PYTHONPATH": str(CLI)},
@@ -145,7 +150,7 @@ def obey(received: Received) -> list[dict[str, Any]]:
 
 def test_a_server_that_limits_lies_floods_and_obeys_reviews(folder: Path) -> None:
     """The first batch is asked for again with its faults, and then left to the rules."""
-    now = {"Retry-After": "0"}
+    now = {"Retry-After-Ms": "1"}
     answers: list[Answer] = [
         lambda _: Raw(status=429, headers=now, body=b'{"error": {"message": "slow down"}}'),
         lambda _: Raw(status=503, headers=now),
@@ -175,7 +180,7 @@ def test_a_server_that_limits_lies_floods_and_obeys_reviews(folder: Path) -> Non
 def test_what_it_may_cost_ends_it(folder: Path) -> None:
     """What is labelled until then is used; rules label the rest."""
     with language_model() as model:
-        prices = ("--input-price=1000", "--output-price=0", "--max-cost=2")
+        prices = ("--prices", "1000", "0", "--max-cost=2")
         result, _ = label(folder, model, *prices)
         assert 1 == len(model.received)
     assert (True, 20, 5) == (
@@ -187,7 +192,8 @@ def test_what_it_may_cost_ends_it(folder: Path) -> None:
 
 def test_texts_do_not_leave_the_machine_unasked(folder: Path) -> None:
     done = ctl(
-        "insights", f"--data={folder}", "--model=tiny", "--endpoint=https://models.example/v1"
+        *("insights", "label", f"--data={folder}", "--model=tiny"),
+        "--endpoint=https://models.example/v1",
     )
     assert 1 == done.returncode
     assert "to label: 25 texts in 2 requests" in done.stderr

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from reviewsctl.commands.data_options import ConfigFile
-from reviewsctl.daemon.session import VERSION_SECONDS, Json, Quiet, Session, own_version
+from reviewsctl.daemon.session import Json, Quiet, Session, own_version
 from reviewsctl.terminal.output import EXIT_FOUND, failing, json_line, painted
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from reviewsd.api.files import CheckReport, Shown
     from reviewsd.api.status import Status
 
+_ANSWER_SECONDS: Final = 2.0  # of the daemon; doctor runs when things are broken
 _VERDICT, _INDENT = 6, 22  # columns of the verdict, and with the name of the test
 
 EPILOG: Final = """\b
@@ -125,7 +126,7 @@ def _status(socket: Path) -> "Status | DaemonError":
     )
 
     try:
-        return client.Client(socket, answer_seconds=VERSION_SECONDS).status().value
+        return client.Client(socket, answer_seconds=_ANSWER_SECONDS).status().value
     except errors.DaemonError as error:
         return error
 

@@ -1,4 +1,4 @@
-"""``reviewsctl init``: a configuration with every key explained, and sample data (interfaces.md 1.1)."""
+"""``reviewsctl init``: write a first configuration, and sample data (interfaces.md 1.1)."""
 
 import datetime
 import errno
@@ -6,7 +6,7 @@ import itertools
 import json
 import os
 import shlex
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -56,8 +56,8 @@ def init(
 ) -> None:
     """Writes a configuration and sample data to begin with.
 
-    In DIR: reviewsd.yaml, in which every key is explained; its JSON Schema, by which editors
-    complete and check it; data/reviews.json with two sample reviews, which the first import
+    In DIR: reviewsd.yaml with the five keys to begin with; its JSON Schema, by which editors
+    complete, explain and check all keys; data/reviews.json with two sample reviews, which the first import
     removes; data/insights.yaml, where technicians and services are named. A reviews.json or
     insights.yaml that is there always stays as it is. In /etc/reviewsd it is a service's configuration:
     the data is in /srv/reviews then, the state in /var/lib/reviewsd.
@@ -68,7 +68,7 @@ def init(
     data = Path("/srv/reviews") if system else folder / "data"
     with failing(as_json=False):
         files = {
-            folder / CONFIG: configuration(base_url, {} if system else _BESIDE),
+            folder / CONFIG: configuration(base_url, system=system),
             folder / SCHEMA: schema_text(),
             data / DATA: _sample(name),
             data / INSIGHTS: (SHIPPED / INSIGHTS).read_text(),
@@ -94,26 +94,57 @@ def init(
     typer.echo("\n".join(_next_steps(folder, base_url, system=system, sample=data / DATA in files)))
 
 
+_TEMPLATE: Final = """\
+# yaml-language-server: $schema={schema}
+# The configuration of reviewsd. All other keys have their defaults: reviewsctl config show --defaults
+# lists them, reviewsd.yaml(5) and the schema explain them. After a change: reviewsctl check
+
+# The public address: scheme and host as clients see them, behind whatever proxy there is.
+base_url: {base_url}
+
+# The folder of reviews.json; relative paths start at this file's folder.
+data_dir: {data_dir}
+
+# Where the service keeps what it must remember: about six times the size of the data.
+state_dir: {state_dir}
+
+# The socket that reviewsctl talks to.
+admin_socket: {admin_socket}
+
+# The ids of feed entries: a domain that was yours in that year. Readers know an entry by its id, so
+# keep both even if you move to another domain.
+{feeds}
+"""
+
+_SERVICE: Final = {
+    "data_dir": "/srv/reviews",
+    "state_dir": "/var/lib/reviewsd",
+    "admin_socket": "/run/reviewsd/admin.sock",
+}
 _BESIDE: Final = {"data_dir": "data", "state_dir": "state", "admin_socket": "admin.sock"}
 
 
-def configuration(base_url: str, values: Mapping[str, str]) -> str:
-    """The shipped configuration for a public address, with some other values (YAML)."""
+def configuration(base_url: str, *, system: bool) -> str:
+    """Return the five keys that an operator sets first, as YAML with comments.
+
+    Args:
+        base_url: The public address.
+        system: Whether it is for a service, whose data and state are not beside the file.
+    """
     from urllib.parse import urlsplit  # see main
 
-    from reviewsctl.manual.keys import SHIPPED, with_values
-
-    chosen = {"base_url": base_url, **values}
     host = urlsplit(base_url).hostname or ""
-    if "." in host and not host[-1].isdigit():  # ids of entries outlive a move to another domain
-        chosen["feeds.authority"] = host
-        chosen["feeds.year"] = str(datetime.datetime.now(datetime.UTC).year)
-    text = with_values((SHIPPED / CONFIG).read_text(), chosen)
-    return f"# yaml-language-server: $schema={SCHEMA}\n{text}"
+    year = datetime.datetime.now(datetime.UTC).year
+    if "." in host and not host[-1].isdigit():
+        feeds = f"feeds: {{authority: {host}, year: {year}}}"
+    else:
+        feeds = f"# feeds: {{authority: example.com, year: {year}}}"
+    places = _SERVICE if system else _BESIDE
+    return _TEMPLATE.format(schema=SCHEMA, base_url=base_url, feeds=feeds, **places)
 
 
 def schema_text() -> str:
-    """The JSON Schema of the configuration, with the words of the shipped one."""
+    """Return the JSON Schema of the configuration, with the comments of the shipped file."""
     from reviewsctl.daemon import local  # 25 ms, see main
     from reviewsctl.manual.keys import SHIPPED, described, explanations
 
@@ -133,7 +164,7 @@ def _sample(name: str) -> str:
 
 
 def _write(path: Path, text: str) -> None:
-    """Writes a file that others may read and nobody else write, whatever the umask (O11)."""
+    """Write a file that only its owner can change and all can read, whatever the umask (O11)."""
     from reviewsctl.files.folders import opened  # see main
 
     with opened(path.parent, make=True) as folder, folder.draft(path.name) as new:

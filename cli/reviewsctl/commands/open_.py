@@ -1,35 +1,45 @@
-"""``reviewsctl open``: where the pages are (pages.md 3)."""
+"""``reviewsctl open``: open the pages in a browser (pages.md 3)."""
 
-from typing import Annotated
+import os
+import sys
+from typing import Annotated, Final
 
 import typer
 
 from reviewsctl.daemon.session import Session
+from reviewsctl.terminal.output import EXIT_FAILED, complain
 
 EPILOG = """\b
 Examples:
   reviewsctl open
-  reviewsctl open --browser"""
+  reviewsctl open --print"""
+
+_DISPLAYS: Final = ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")
+"""Environment variables of a session that can show a browser; ``webbrowser`` obeys the last."""
 
 
 def open_(
     ctx: typer.Context,
     *,
-    browser: Annotated[
-        bool, typer.Option("--browser", help="Open it in the browser of this machine, too.")
-    ] = False,
+    print_only: Annotated[bool, typer.Option("--print", help="Only print the address.")] = False,
 ) -> None:
-    """Prints the address of the page with the reviews.
+    """Opens the page with the reviews in a browser.
 
-    It is base_url, the public address; a proxy must be there for others to reach it.
+    The address is printed, too. It is base_url, the public one; a proxy must be there for others to reach it. Without a
+    display, as over SSH, it is only printed.
     """
     session: Session = ctx.obj
     with session.daemon(as_json=False) as daemon:
         address = f"{daemon.status().value.base_url}/"
-    typer.echo(address)
-    if browser:
-        import webbrowser  # 10 ms
+    from reviewsctl.terminal.escaping import printable  # loaded by now
 
-        if not webbrowser.open(address):
-            typer.echo("there is no browser on this machine; open the address elsewhere", err=True)
-            raise typer.Exit(1)
+    typer.echo(printable(address))
+    has_display = sys.platform == "darwin" or any(map(os.environ.get, _DISPLAYS))
+    if print_only or not has_display:
+        return
+    import webbrowser  # 10 ms
+
+    if not webbrowser.open(address):
+        members = {"title": "no browser could be started", "remedy": "Open the address yourself."}
+        complain("error", members, as_json=False)
+        raise typer.Exit(EXIT_FAILED)

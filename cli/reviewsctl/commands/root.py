@@ -15,21 +15,23 @@ from typer.core import TyperCommand, TyperGroup, TyperOption
 from reviewsctl.daemon.session import Session, own_version
 from reviewsctl.terminal import interruption
 
-COMMANDS: Final = (
-    *("status", "ping", "open", "metrics", "version", "reload", "push", "import", "export"),
-    "reviews",
-    *("tail", "backup", "restore", "init", "check", "insights", "paths", "doctor"),
-    *("subs", "hub", "config", "service", "mcp"),
-)
-"""In the order of the help."""
+GROUPS: Final = {
+    "Setting up": ("init", "config", "service", "doctor", "backup", "restore"),
+    "The owner's data": ("import", "export", "reviews", "insights", "check"),
+    "The running service": ("status", "open", "reload", "tail", "metrics"),
+    "Subscribers": ("subs", "hub"),
+}
+"""The commands by heading, in the order of the help."""
+
+COMMANDS: Final = tuple(name for names in GROUPS.values() for name in names)
 
 ASKING: Final = frozenset(
     {
-        *("status", "ping", "open", "metrics", "version", "reload", "push", "import", "tail"),
-        *("backup", "restore", "subs", "hub", "paths", "doctor", "reviews"),
+        *("status", "open", "metrics", "reload", "import", "tail", "backup", "restore", "doctor"),
+        *("reviews", "subs", "hub"),
     }
 )
-"""Those that talk to the daemon."""
+"""The commands that talk to the daemon."""
 
 _FUNCTIONS: Final = {"import": "import_", "open": "open_"}  # where the name is Python's own
 _SOCKET_HELP: Final = "The daemon's admin socket, if it is not where the configuration has it."
@@ -117,6 +119,11 @@ class Group(TyperGroup):
         super().__init__(**attributes)
         self.params += _options(listed=False, asking=False)
 
+    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401  Typer's context
+        """Run its command, or itself where it is one."""
+        interruption.loaded()
+        return super().invoke(ctx)
+
 
 class Root(TyperGroup):
     """All commands; none is imported yet."""
@@ -133,9 +140,20 @@ class Root(TyperGroup):
         return _imported(cmd_name) if cmd_name in COMMANDS else None
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401  Typer's
-        """The names, in the order of the help."""
+        """Return the names, in the order of the help."""
         del ctx
         return list(COMMANDS)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401  Typer's
+        """Write a section for each group of commands."""
+        limit = formatter.width - 6 - max(map(len, COMMANDS))
+        for heading, names in GROUPS.items():
+            commands = [(name, self.get_command(ctx, name)) for name in names]
+            rows = [(name, command.get_short_help_str(limit)) for name, command in commands]
+            with formatter.section(heading):
+                formatter.write_dl(
+                    rows, col_spacing=max(map(len, COMMANDS)) + 2 - max(map(len, names))
+                )
 
 
 def session(context: typer.Context) -> Session:

@@ -1,4 +1,4 @@
-"""``reviewsctl service``: have systemd run the daemon (interfaces.md 1.1, 1.6)."""
+"""``reviewsctl service``: have systemd run the daemon, or no longer (interfaces.md 1.1, 1.6)."""
 
 import os
 import shutil
@@ -19,6 +19,7 @@ from reviewsctl.daemon.units import (
     folder,
     install_command,
     is_packaged,
+    sudo_reviewsctl,
 )
 from reviewsctl.terminal.output import EXIT_FAILED, complain, failing
 from reviewsd.api.places import HERE
@@ -26,7 +27,8 @@ from reviewsd.api.places import HERE
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reviewsctl.files.installation import Installation, Programs, Run, Step
+    from reviewsctl.files.installation import Installation, Programs
+    from reviewsctl.files.steps import Run, Step
 
 _ROOT: Final = Path("/")
 _BOOTED: Final = Path("/run/systemd/system")
@@ -35,6 +37,18 @@ _CREDENTIALS: Final = "etc/credstore"  # where systemd looks for what LoadCreden
 _KEYS: Final = ("reviewsd.hub-secret-key", "reviewsd.mcp-session-key")
 _AGAIN: Final = "Fix it and run the command again; finished steps are skipped."
 _JOURNAL_LINES: Final = 12
+_LEFT: Final = {
+    "/etc/reviewsd": "the configuration",
+    "data_dir": "the reviews; /srv/reviews, unless the configuration names another folder",
+    "/var/lib/reviewsd": "the state: subscriptions, keys, the last good snapshot",
+    "reviewsd-admin": "the group: sudo groupdel reviewsd-admin",
+}
+
+Root = Annotated[
+    Path,
+    typer.Option(metavar="DIR", show_default=False, help="Of an image, instead of this system."),
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only print what would be done.")]
 
 app = typer.Typer(
     name="service",
@@ -63,21 +77,14 @@ def _group() -> None:
 def install(
     *,
     config: ConfigFile = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only print what would be done.")
-    ] = False,
+    dry_run: DryRun = False,
     print_unit: Annotated[
         bool, typer.Option("--print-unit", help="Only print the unit of the service.")
     ] = False,
     restart: Annotated[
         bool, typer.Option("--restart", help="Restart the service if it runs already.")
     ] = False,
-    root: Annotated[
-        Path,
-        typer.Option(
-            metavar="DIR", show_default=False, help="Of an image, instead of this system."
-        ),
-    ] = _ROOT,
+    root: Root = _ROOT,
 ) -> None:
     """Installs the service: group, folders, units, manual pages, completion, and starts it.
 
@@ -91,13 +98,14 @@ def install(
     if not print_unit:
         _refuse_if_packaged(root)
     installation = _installation(config, root)
-    from reviewsctl.files.installation import WriteFile, data_dir, service_unit
+    from reviewsctl.files.installation import data_dir, service_unit
+    from reviewsctl.files.steps import WriteFile
 
     if print_unit:
         typer.echo(service_unit(installation.programs, data_dir(installation)), nl=False)
         return
     if not dry_run:
-        _refuse_if_impossible(root)
+        _refuse_if_impossible(root, "service install")
     _refuse_what_others_can_change(installation)
     steps = _planned(installation, root)
     restart_steps = _restart_steps(steps, root)
@@ -120,6 +128,42 @@ def install(
         "  sudo usermod -aG reviewsd-admin $USER   then log in again: reviewsctl without sudo\n"
         "  reviewsctl doctor                       whether the world can reach it"
     )
+
+
+@app.command(
+    epilog="""\b
+    Examples:
+      reviewsctl service uninstall --dry-run
+      sudo "$(command -v reviewsctl)" service uninstall"""
+)
+def uninstall(*, dry_run: DryRun = False, root: Root = _ROOT) -> None:
+    """Stops the service and removes what service install wrote.
+
+    Units, manual pages and completion go. The configuration, the reviews, the state with its keys,
+    and the group reviewsd-admin stay, and the last lines say where they are. Drop-ins of yours stay
+    too. The Debian package is removed by apt instead.
+    """
+    if is_packaged(root) and folder(root) != OWN:
+        _refuse(
+            "the Debian package has installed the service",
+            "Remove it: sudo apt-get remove reviewsd",
+            title="not removed",
+        )
+    if not os.path.lexists(root / OWN.relative_to("/") / SERVICE):
+        _refuse(f"there is no {OWN / SERVICE}", "Nothing is to be done.", title="not removed")
+    if not dry_run:
+        _refuse_if_impossible(root, "service uninstall", title="not removed")
+    from reviewsctl.files.installation import removal
+    from reviewsctl.manual.shares import shares  # it reads all commands
+
+    for step in list(removal(shares(), root)):
+        if dry_run:
+            typer.echo(str(step))
+        else:
+            _do(step, root)
+    typer.echo("\nleft, for you to keep or remove:")
+    for place, content in _LEFT.items():
+        typer.echo(f"  {place:<24}{content}")
 
 
 def _planned(installation: "Installation", root: Path) -> "list[Step]":
@@ -154,7 +198,7 @@ def _service_is(state: str, root: Path) -> bool:
 
 
 def _do_all(steps: "Sequence[Step]", root: Path) -> None:
-    from reviewsctl.files.installation import CopyFile, read
+    from reviewsctl.files.steps import CopyFile, read
 
     os.umask(0o022)
     try:
@@ -280,20 +324,21 @@ def _refuse_if_packaged(root: Path) -> None:
         _refuse("the Debian package has installed the units of the service", remedy)
 
 
-def _refuse_if_impossible(root: Path) -> None:
+def _refuse_if_impossible(root: Path, command: str, *, title: str = "not installed") -> None:
     if shutil.which("systemctl") is None or (root == _ROOT and not _BOOTED.is_dir()):
         _refuse(
             "this machine does not run systemd",
             "Have its own init, or your container, run: reviewsd --config /etc/reviewsd/reviewsd.yaml",
+            title=title,
         )
     if os.geteuid() != 0:
-        _refuse("only root may do this", install_command(root))
+        _refuse("only root may do this", f"{sudo_reviewsctl()} {command}", title=title)
 
 
 def _refuse_for(fault: OSError) -> NoReturn:
     _refuse(f"{fault.filename}: {fault.strerror}" if fault.filename else str(fault), _AGAIN)
 
 
-def _refuse(detail: str, remedy: str) -> NoReturn:
-    complain("error", {"title": "not installed", "detail": detail, "remedy": remedy}, as_json=False)
+def _refuse(detail: str, remedy: str, *, title: str = "not installed") -> NoReturn:
+    complain("error", {"title": title, "detail": detail, "remedy": remedy}, as_json=False)
     raise typer.Exit(EXIT_FAILED)

@@ -1,28 +1,49 @@
 """``reviewsctl status``: what the daemon serves and how its data is (interfaces.md 1.1)."""
 
 import datetime
+from typing import Annotated
 
 import typer
 
 from reviewsctl.daemon.session import Json, Session
-from reviewsctl.terminal.output import show
+from reviewsctl.terminal.output import EXIT_FAILED, complain, show
 
 EPILOG = """\b
 Examples:
   reviewsctl status
+  reviewsctl status --quiet && echo serving
   reviewsctl status --json | jq .data.state"""
 
 
-def status(ctx: typer.Context, *, as_json: Json = False) -> None:
+def status(
+    ctx: typer.Context,
+    *,
+    quiet: Annotated[
+        bool,
+        typer.Option(
+            "-q", "--quiet", help="Print errors only; exit 1 if no reviews are served yet."
+        ),
+    ] = False,
+    as_json: Json = False,
+) -> None:
     """Shows what the daemon serves and how its data is.
 
     When the newest data was refused or could not be loaded, the state is "degraded": the last good
-    data keeps serving, and each problem is listed with its file, JSON path and reason. That is an
-    answer, so the exit code is 0 all the same; scripts read .data.state of the JSON.
+    data keeps serving, and each problem is listed with its file, JSON path and reason. The exit
+    code is 0 all the same; scripts read .data.state of the JSON. For health checks there is --quiet:
+    0 if the daemon serves reviews, 1 if it has none to serve yet, 3 if it does not answer.
     """
     session: Session = ctx.obj
-    with session.daemon(as_json=as_json) as daemon:
+    with session.daemon(as_json=as_json, quiet=quiet) as daemon:
         answer = daemon.status()
+    if quiet:
+        if answer.value.snapshot is None:
+            detail = f"the state is {answer.value.data.state}; see: reviewsctl status"
+            complain(
+                "error", {"title": "no reviews are served yet", "detail": detail}, as_json=as_json
+            )
+            raise typer.Exit(EXIT_FAILED)
+        return
     if as_json:
         typer.echo(answer.text)
         return

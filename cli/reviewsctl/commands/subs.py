@@ -63,6 +63,10 @@ def _named(which: str) -> str:
     return which
 
 
+def _named_or_all(which: str) -> str:
+    return _named(which) if which else which
+
+
 Which = Annotated[
     str,
     typer.Argument(
@@ -188,27 +192,52 @@ def remove(
 @app.command(
     epilog="""\b
     Examples:
-      reviewsctl subs push 12
-      reviewsctl subs push https://subscriber.example.com/callback"""
+      reviewsctl subs push
+      reviewsctl subs push --topic /feed.xml --no-wait
+      reviewsctl subs push 12"""
 )
 def push(
     ctx: typer.Context,
-    which: Which,
+    which: Annotated[
+        str,
+        typer.Argument(
+            metavar="[ID|CALLBACK]",
+            callback=_named_or_all,
+            autocompletion=completion.subscriptions,
+            show_default=False,
+            help="Only to this subscription or callback.",
+        ),
+    ] = "",
     *,
+    topic: Annotated[
+        str,
+        typer.Option(
+            metavar="TOPIC",
+            autocompletion=completion.topics,
+            help="Only to subscribers of this topic: its path or whole address.",
+        ),
+    ] = "",
     wait: Wait = True,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Delivers the current content to one subscriber now.
+    """Delivers the current content to all subscribers, or to one, now.
 
-    It gets it even if it has it already, and without waiting for the next attempt that is due. If
-    it does not answer 2xx, that counts as a failed delivery and the exit code is 1. Ctrl-C stops
-    the waiting, not the push. With --json every event is one line, the last of type "result".
+    The hub sends each change by itself: this is for a subscriber that has lost the content. It
+    is sent even to those that have it, without waiting for the next attempt that is due. The
+    command ends when each has had its attempt; the exit code is 1 if one of them did not answer
+    2xx, which counts as a failed delivery. Ctrl-C stops the waiting, not the push. With --json
+    every event is one line, the last of type "result".
     """
     session: Session = ctx.obj
+    if which and topic:
+        raise typer.BadParameter("a subscription has one topic: leave --topic out")
     with session.daemon(as_json=as_json, quiet=quiet) as daemon:
-        identifiers = [which] if _ID.fullmatch(which) else _verified(_found(daemon, which))
-        push_to(daemon, {"id": identifiers}, wait=wait, quiet=quiet, as_json=as_json)
+        recipients: dict[str, str | list[str]] = {"topic": topic}
+        if which:
+            one = _ID.fullmatch(which)
+            recipients = {"id": [which] if one else _verified(_found(daemon, which))}
+        push_to(daemon, recipients, wait=wait, quiet=quiet, as_json=as_json)
 
 
 def _lines(pages: "Iterator[list[Answer[Listing]]]", *, filtered: bool) -> "Iterator[str]":

@@ -4,7 +4,7 @@ import contextlib
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from reviewsctl.daemon.client import Client
     from reviewsctl.daemon.transport import Peer
-
-VERSION_SECONDS: Final = 2.0  # version is asked when things are broken: it must not hang
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, errors on stderr included.")]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print errors only.")]
@@ -39,15 +37,12 @@ class Session:
         return self.given or admin_socket(os.environ)
 
     @contextlib.contextmanager
-    def daemon(
-        self, *, as_json: bool = False, quiet: bool = False, seconds: float | None = None
-    ) -> "Iterator[Client]":
+    def daemon(self, *, as_json: bool = False, quiet: bool = False) -> "Iterator[Client]":
         """A client for the block; what goes wrong with the daemon in it ends the command.
 
         Args:
             as_json: Errors and warnings are JSON.
             quiet: No warning when versions differ.
-            seconds: How long an immediate answer may take, if not as long as usual.
         """
         from reviewsctl.daemon import (
             client,
@@ -63,25 +58,13 @@ class Session:
                     "warning", {"title": "versions differ", "detail": warning}, as_json=as_json
                 )
 
-        answer_seconds = client.ANSWER_SECONDS if seconds is None else seconds
         try:
-            yield client.Client(self.socket, answer_seconds=answer_seconds, observe=observe)
+            yield client.Client(self.socket, observe=observe)
         except errors.DaemonError as error:
             directory = None if self.given else state_dir(os.environ)
             explained = start_failure.explained(error, directory)
             complain("error", explained.members(), as_json=as_json)
             raise typer.Exit(error.exit_code) from error
-
-    def running_version(self, *, as_json: bool) -> tuple[str | None, str]:
-        """The daemon's version, or None; and why it is not known."""
-        from reviewsctl.daemon import errors
-        from reviewsctl.terminal import escaping  # 25 ms, see main
-
-        with self.daemon(as_json=as_json, seconds=VERSION_SECONDS) as daemon:
-            try:
-                return escaping.printable(daemon.ping().value.version), ""
-            except errors.DaemonError as error:
-                return None, f"no answer: {error.detail or error.title}"
 
 
 def own_version(distribution: str) -> str | None:

@@ -1,22 +1,15 @@
-"""The steps of ``reviewsctl service install`` as values: planned first, then done or only shown.
+"""The plan of ``reviewsctl service install`` and ``uninstall``.
 
 The units are those of ``systemd/``, with the real place of the programs and of the data. Sources:
 interfaces.md 1.6, security-and-operations.md O5, O6, O14.
 """
 
-import contextlib
-import difflib
-import errno
 import os
 import re
-import shlex
-import shutil
-import stat
-import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO, Final, TypeAlias
+from typing import Final
 
 from reviewsctl.daemon.units import (
     ENABLE,
@@ -27,15 +20,23 @@ from reviewsctl.daemon.units import (
     SOCKETS,
     UNITS,
 )
-from reviewsctl.files.folders import opened
-from reviewsctl.files.ownership import user_name
+from reviewsctl.files.steps import (
+    CopyFile,
+    MakeFolder,
+    RemoveFile,
+    Run,
+    Step,
+    WriteFile,
+    below,
+    read,
+)
 from reviewsctl.manual.keys import SHIPPED, with_values
-from reviewsctl.terminal.words import counted
 
 CONFIG: Final = Path("/etc/reviewsd/reviewsd.yaml")
 DATA: Final = Path("/srv/reviews")
 SHARE: Final = Path("/usr/local/share")
 
+_SYSUSERS: Final = Path("/etc/sysusers.d/reviewsd.conf")
 _SERVICES: Final = (SERVICE, NODE_SERVICE)
 _PUBLIC_SOCKETS: Final = (SOCKETS[0], NODE_SOCKETS[0])
 _PLACES: Final = {  # of the service; the units have them
@@ -44,115 +45,6 @@ _PLACES: Final = {  # of the service; the units have them
 }
 _HIDDEN: Final = ("/home", "/root", "/run/user")  # by ProtectHome=
 _TCP: Final = re.compile(r"tcp:(port=)?(?P<port>[0-9]+)(:interface=(?P<host>[0-9.]+))?")
-
-
-@dataclass(frozen=True, slots=True)
-class MakeFolder:
-    """A folder that is to be there."""
-
-    path: Path
-
-    def __str__(self) -> str:
-        return f"install -d -m 755 {self.path}"
-
-    def do(self, root: Path) -> None:
-        """Does it below a root."""
-        with opened(self.path, root=root, make=True):
-            pass
-
-
-@dataclass(frozen=True, slots=True)
-class WriteFile:
-    """A file that is to say just this."""
-
-    path: Path
-    text: str
-    base: str | None = None
-    """The text it is derived from; the preview of a new file shows only the difference."""
-
-    def __str__(self) -> str:
-        return f"write {self.path}, mode 644"
-
-    def preview(self, root: Path) -> str:
-        """Return what it would change below a root: nothing, some lines, or that the file is new."""
-        try:
-            there = self._there(root)
-        except (OSError, UnicodeDecodeError):
-            return f"{self}: what is there cannot be read"
-        if there == self.text:
-            return f"keep {self.path}, it is as it should be"
-        if there is None and self.base in {None, self.text}:
-            return f"{self}: new, {counted(len(self.text.splitlines()), 'line')}"
-        changed = "".join(f"\n    {line}" for line in _changed(there or self.base or "", self.text))
-        return f"{self}: {'new, ' if there is None else ''}changed lines:{changed}"
-
-    def changes(self, root: Path) -> bool:
-        """Return whether the file is there below a root and has another text."""
-        return self._there(root) not in {None, self.text}
-
-    def _there(self, root: Path) -> str | None:
-        try:
-            return _below(root, self.path).read_text()
-        except FileNotFoundError:
-            return None
-
-    def do(self, root: Path) -> None:
-        """Does it below a root."""
-        with opened(self.path.parent, root=root, make=True) as folder:
-            folder.write(self.path.name, self.text.encode(), 0o644)
-
-
-@contextlib.contextmanager
-def read(source: Path) -> Iterator[BinaryIO]:
-    """A file that becomes one for all to read, for the block.
-
-    Raises:
-        OSError: It is a link, or a second name of a file that is not for all to read: what is made of
-            it would be.
-    """
-    with opened(source.parent) as folder, folder.open(source.name) as file:
-        facts = os.fstat(file.fileno())
-        if facts.st_uid != folder.facts.st_uid and not facts.st_mode & stat.S_IROTH:
-            text = f"it is {user_name(facts.st_uid)}'s, and not for all to read"
-            raise PermissionError(errno.EACCES, text, str(source))
-        yield file
-
-
-@dataclass(frozen=True, slots=True)
-class CopyFile:
-    """A file that is to be somewhere else too."""
-
-    source: Path
-    path: Path
-
-    def __str__(self) -> str:
-        return f"install -m 644 {self.source} {self.path}"
-
-    def do(self, root: Path) -> None:
-        """Does it below a root."""
-        with read(self.source) as source, opened(self.path.parent, root=root) as folder:
-            if folder.look(self.path.name) is None:
-                with folder.draft(self.path.name) as new:
-                    shutil.copyfileobj(source, new.file)
-                    new.put(0o644)
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """A command of the system, or of ours."""
-
-    command: tuple[str, ...]
-
-    def __str__(self) -> str:
-        return shlex.join(self.command)
-
-    def do(self, root: Path) -> None:
-        """Does it; what it says is shown as it comes."""
-        del root  # it is in the command
-        subprocess.run(self.command, check=True)  # noqa: S603  # planned here
-
-
-Step: TypeAlias = "MakeFolder | WriteFile | CopyFile | Run"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,15 +92,15 @@ def plan(installation: Installation, root: Path) -> Iterator[Step]:
     if installation.config is not None:
         with read(installation.config) as file:
             given = file.read().decode()
-        text = with_values(given, {**_PLACES, "data_dir": str(data)}, complete=False)
+        text = with_values(given, {**_PLACES, "data_dir": str(data)})
         yield MakeFolder(data)
         if data != installation.data_dir:
             for name in ("reviews.json", "insights.json", "insights.yaml"):
                 source = installation.data_dir / name
-                if source.is_file() and not os.path.lexists(_below(root, data / name)):
+                if source.is_file() and not os.path.lexists(below(root, data / name)):
                     yield CopyFile(source, data / name)
         yield WriteFile(CONFIG, text, given)
-    yield WriteFile(Path("/etc/sysusers.d/reviewsd.conf"), _shipped("reviewsd.sysusers.conf"))
+    yield WriteFile(_SYSUSERS, _shipped("reviewsd.sysusers.conf"))
     prefix = () if running else (f"--root={root}",)
     yield Run(("systemd-sysusers", *prefix, "reviewsd.conf"))
     yield from _units(installation, data)
@@ -222,6 +114,33 @@ def plan(installation: Installation, root: Path) -> Iterator[Step]:
         yield Run(ENABLE)
     else:
         yield Run(("systemctl", f"--root={root}", "enable", *SOCKETS, SERVICE))
+
+
+def removal(shares: Iterable[str], root: Path) -> Iterator[Step]:
+    """Yield the steps that undo an installation; configuration, data, state and group stay.
+
+    Args:
+        shares: Paths below ``SHARE``.
+        root: Of the system, ``/`` for the running one.
+    """
+    running = root == Path("/")
+    prefix = (
+        ("systemctl", "disable", "--now") if running else ("systemctl", f"--root={root}", "disable")
+    )
+    yield Run((*prefix, *SOCKETS, SERVICE, *sorted(_enabled_nodes(root))))
+    files = (*(OWN / name for name in UNITS), _SYSUSERS, *(SHARE / name for name in shares))
+    for file in files:
+        if os.path.lexists(below(root, file)):
+            yield RemoveFile(file)
+    if running:
+        yield Run(("systemctl", "daemon-reload"))
+
+
+def _enabled_nodes(root: Path) -> set[str]:
+    """Return the enabled units of nodes, such as ``reviewsd@1.service``."""
+    own = below(root, OWN)
+    patterns = ("*.wants/reviewsd@?*.*", "*.wants/reviewsd-admin@?*.*")
+    return {link.name for pattern in patterns for link in own.glob(pattern)}
 
 
 def _units(installation: Installation, data: Path) -> Iterator[WriteFile]:
@@ -289,12 +208,6 @@ def data_dir(installation: Installation) -> Path:
     return DATA if beside or private else data
 
 
-def _changed(before: str, after: str) -> Iterator[str]:
-    """The lines that differ, those before with a minus and those after with a plus."""
-    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), n=0, lineterm="")
-    return (line for line in lines if not line.startswith(("---", "+++", "@@")))
-
-
 def _is_hidden(path: Path) -> bool:
     return any(path.is_relative_to(each) for each in _HIDDEN)
 
@@ -303,10 +216,6 @@ def _word(path: Path) -> str:
     """A path as units have it (systemd.syntax(7))."""
     text = str(path).replace("\\", "\\\\").replace("%", "%%").replace('"', '\\"')
     return f'"{text}"' if re.search(r"\s", text) else text
-
-
-def _below(root: Path, path: Path) -> Path:
-    return root / path.relative_to("/")
 
 
 def _shipped(name: str) -> str:

@@ -3,14 +3,14 @@
 from dataclasses import dataclass
 from typing import Final
 
-from reviewsctl.labelling.wire import Reply
+from reviewsctl.labelling.model import Reply
 
 BYTES: Final = 4  # UTF-8 of a token, roughly; more in English, fewer in other languages
 ANSWERED: Final = 70  # tokens of the labels of a review, roughly
 _MILLION: Final = 1_000_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Prices:
     """Of a million tokens, in whatever currency; None where they are not given."""
 

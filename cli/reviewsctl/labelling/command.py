@@ -1,10 +1,8 @@
-"""``reviewsctl insights --model``: from its options to what it prints (insights.md 7)."""
+"""``reviewsctl insights label``: from its options to what it prints (insights.md 7)."""
 
 import contextlib
-import datetime
 import math
 import sys
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,13 +10,11 @@ from pathlib import Path
 import typer
 
 from reviewsctl.labelling import endpoint as addresses
-from reviewsctl.labelling.asking import Model
 from reviewsctl.labelling.bill import Bill, Prices, estimate
 from reviewsctl.labelling.endpoint import Endpoint
 from reviewsctl.labelling.errors import ModelError
-from reviewsctl.labelling.records import NAME
-from reviewsctl.labelling.run import Order, Outcome, Talk, run
-from reviewsctl.labelling.wire import Api
+from reviewsctl.labelling.model import Model
+from reviewsctl.labelling.run import INSIGHTS, Order, Outcome, Talk, run
 from reviewsctl.terminal import progress
 from reviewsctl.terminal.escaping import printable
 from reviewsctl.terminal.output import console
@@ -29,42 +25,39 @@ from reviewsd.offline.labeller import Plan
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """Those of the command that are about the model."""
+    """The options of the command, without those of the data."""
 
     model: str
     endpoint: str
-    api: Api
     key_file: Path | None
     key_env: str
     yes: bool
     limit: int | None
-    prices: Prices
+    prices: tuple[float, float] | None
+    """Of a million tokens sent, and received."""
     max_cost: float | None
-    seconds: float
+    replace: bool
 
 
 def label(
-    options: Options, config: Path | None, data: Path | None, *, replace: bool, quiet: bool
+    options: Options, config: Path | None, data: Path | None, *, quiet: bool
 ) -> tuple[Outcome, Bill]:
-    """Have the reviews labelled, telling on stderr how far it is.
+    """Have the reviews labelled, with progress on stderr.
 
     Args:
         options: About the model.
         config: The configuration file, if it is to be another than the daemon would find.
         data: The data directory, if it is to be another than the configuration's.
-        replace: Whether an insights.json that rules did not make may be replaced.
-        quiet: Tell and ask nothing.
+        quiet: Print and ask nothing.
 
     Raises:
-        DaemonError: It cannot be done, or is not wanted.
+        DaemonError: The data cannot be used, the model labelled nothing, or the user declined.
     """
-    if not options.endpoint:
-        raise typer.BadParameter("--model needs --endpoint URL")
-    numbers = (options.prices.tokens_in, options.prices.tokens_out, options.max_cost)
-    if not all(each is None or math.isfinite(each) for each in (*numbers, options.seconds)):
-        raise typer.BadParameter("prices, costs and seconds are finite numbers")
-    if options.max_cost is not None and options.prices.cost(1, 1) is None:
-        raise typer.BadParameter("--max-cost needs --input-price and --output-price")
+    numbers = (*(options.prices or ()), options.max_cost or 0.0)
+    if not all(math.isfinite(number) and number >= 0 for number in numbers):
+        raise typer.BadParameter("prices and costs are finite numbers that are not negative")
+    if options.max_cost is not None and options.prices is None:
+        raise typer.BadParameter("--max-cost needs --prices")
     endpoint = addresses.parse(options.endpoint)
     key = addresses.key_of(endpoint, options.key_file, options.key_env)
 
@@ -72,34 +65,33 @@ def label(
         if not quiet:
             typer.echo(printable(line), err=True)
 
-    model = Model(
-        endpoint=endpoint,
-        api=options.api,
-        key=key,
-        seconds=options.seconds,
-        sleep=time.sleep,
-        tell=tell,
-        now=lambda: datetime.datetime.now(datetime.UTC),
-    )
-    bill = Bill(options.prices, options.max_cost)
+    model = Model(endpoint, key)
+    prices = Prices(*options.prices) if options.prices else Prices()
+    bill = Bill(prices, options.max_cost)
     order = Order(
-        config=config, data=data, model=options.model, limit=options.limit, replace=replace
+        config=config, data=data, model=options.model, limit=options.limit, replace=options.replace
     )
 
     def agree(plan: Plan) -> None:
-        for line in planned(plan, options.prices):
+        for line in planned(plan, prices):
             tell(line)
         if plan.wanted and not endpoint.loopback and not options.yes:
             _ask(plan, endpoint, quiet=quiet)
 
-    with contextlib.closing(_Steps(quiet=quiet)) as steps:
+    with contextlib.closing(model), contextlib.closing(_Steps(quiet=quiet)) as steps:
         try:
-            return run(order, model, bill, Talk(agree=agree, step=steps.tell)), bill
+            outcome = run(order, model, bill, Talk(agree=agree, step=steps.tell))
         except OSError as fault:
             raise ModelError(
                 f"{fault.filename or 'the data directory'}: {fault.strerror}",
                 to_write(Path(fault.filename or ".").parent, "name another --data DIR."),
             ) from fault
+    if not outcome.by_model:
+        raise ModelError(
+            f"{options.model} has labelled no review; {INSIGHTS} is not written",
+            "See whether it can answer by a JSON schema.",
+        )
+    return outcome, bill
 
 
 def planned(plan: Plan, prices: Prices) -> Iterator[str]:
@@ -150,12 +142,6 @@ def document(outcome: Outcome, bill: Bill) -> dict[str, object]:
         "tokens_estimated": bill.guessed,
         "cost": bill.cost,
     }
-
-
-def interrupted() -> dict[str, object]:
-    """What is told after Ctrl-C."""
-    detail = f"nothing was written but {NAME}; the same command goes on from there"
-    return {"title": "interrupted", "detail": detail}
 
 
 def _ask(plan: Plan, endpoint: Endpoint, *, quiet: bool) -> None:

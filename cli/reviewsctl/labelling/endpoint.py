@@ -15,19 +15,18 @@ MAX_KEY: Final = 4096  # bytes
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint:
-    """Where requests go."""
+    """The address of a server."""
 
     tls: bool
     host: str
-    port: int
     authority: str
     """Host and port as the Host header has them."""
-    path: str
-    """What paths of the API are added to; without a slash at its end."""
+    url: str
+    """The base of the API's paths."""
 
     @property
     def loopback(self) -> bool:
-        """Whether it is on this machine, by its name; ``exchange`` looks at the address as well."""
+        """Whether its name is one of this machine."""
         if self.host == "localhost":
             return True
         try:
@@ -37,7 +36,7 @@ class Endpoint:
 
 
 def parse(url: str) -> Endpoint:
-    """The endpoint of an URL.
+    """Parse a URL.
 
     Raises:
         ModelError: It is none.
@@ -45,7 +44,7 @@ def parse(url: str) -> Endpoint:
     remedy = "Name it like http://127.0.0.1:11434/v1 or https://api.example.com/v1."
     try:
         parts = urlsplit(url)
-        host, port = parts.hostname, parts.port
+        host, _ = parts.hostname, parts.port  # ValueError: the port is no number
         (host or "").encode("idna")  # UnicodeError, a ValueError: no name is that long
     except ValueError as fault:
         raise ModelError(f"the endpoint is no address: {fault}", remedy) from fault
@@ -62,19 +61,18 @@ def parse(url: str) -> Endpoint:
     return Endpoint(
         tls=tls,
         host=host,
-        port=port or (443 if tls else 80),
         authority=parts.netloc,
-        path=parts.path.rstrip("/"),
+        url=url,
     )
 
 
 def key_of(
     endpoint: Endpoint, file: Path | None, variable: str, environ: Mapping[str, str] = os.environ
 ) -> str | None:
-    """The key, from a file or an environment variable; never from the command line, which all can read.
+    """Return the key of a file or an environment variable; other users can read the command line.
 
     Raises:
-        ModelError: It cannot be had, is none, or would be sent in the clear.
+        ModelError: There is no key in it, or it would be sent unencrypted.
     """
     if file is None and not variable:
         return None
@@ -95,6 +93,6 @@ def key_of(
         raise ModelError(f"{where} holds no key", "It is one line of letters, digits and marks.")
     if not endpoint.tls and not endpoint.loopback:
         raise ModelError(
-            "the key would be sent in the clear", "Use an https: endpoint, or one on this machine."
+            "the key would be sent unencrypted", "Use an https: endpoint, or one on this machine."
         )
     return key

@@ -11,12 +11,11 @@ from typing import Final
 
 from reviewsctl.daemon import local
 from reviewsctl.files import folders
-from reviewsctl.labelling import records, wire
-from reviewsctl.labelling.asking import Model
+from reviewsctl.labelling import records
 from reviewsctl.labelling.bill import Bill
 from reviewsctl.labelling.errors import ModelError
+from reviewsctl.labelling.model import Model, Question
 from reviewsctl.labelling.records import Records
-from reviewsctl.labelling.wire import Question
 from reviewsd.offline.labeller import Batch, Labeller, Plan, Verdict
 
 INSIGHTS: Final = "insights.json"
@@ -136,11 +135,10 @@ class _Asking:
         question = Question(
             model=self.name, system=instructions, content=batch.content, schema=self.plan.schema
         )
-        size = len(wire.body(self.model.api, question))
-        if not self.bill.affords(size, len(batch.keys)):
+        if not self.bill.affords(question.size, len(batch.keys)):
             return None
         reply = self.model.ask(question)
-        self.bill.add(reply, size)
+        self.bill.add(reply, question.size)
         return self.labeller.judge(reply.text, batch, is_last_try=is_last_try)
 
 

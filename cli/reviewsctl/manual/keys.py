@@ -31,27 +31,23 @@ def explanations(text: str) -> dict[str, str]:
     return found
 
 
-def with_values(text: str, values: Mapping[str, str], *, complete: bool = True) -> str:
-    """The configuration with other values, each written as YAML on its key's line.
+def with_values(text: str, values: Mapping[str, str]) -> str:
+    """Return a configuration with other values for the keys that it has.
 
     Args:
-        text: As it is shipped: two spaces a level, every value on the line of its key.
-        values: By dotted key.
-        complete: Whether all keys have to be there; one that is not keeps its default otherwise.
+        text: Block YAML: two spaces a level, every value on the line of its key.
+        values: YAML by dotted key.
     """
     lines: list[str] = []
     outer: list[str] = []
-    left = dict(values)
     for line in text.splitlines():
         key = None if line.lstrip().startswith("#") else _KEY.fullmatch(line)
         if key is None:
             lines.append(line)
             continue
         outer[len(key["indent"]) // 2 :] = [key["name"]]
-        value = left.pop(".".join(outer), None)
+        value = values.get(".".join(outer))
         lines.append(line if value is None else f"{key['indent']}{key['name']}: {value}")
-    if left and complete:
-        raise KeyError(*left)
     return "\n".join(lines) + "\n"
 
 

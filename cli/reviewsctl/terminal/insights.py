@@ -99,7 +99,7 @@ _KINDS: Final = {
 
 
 def compared(found: Compared) -> Iterator[str]:
-    """The table of ``--diff``."""
+    """Yield the lines of ``insights compare``."""
     both = found.comparison
     yield f"{'data':<15}{found.data_dir}"
     yield f"{'file':<15}{origin_line(found.file)}"

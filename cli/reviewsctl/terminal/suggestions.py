@@ -1,4 +1,4 @@
-"""What ``reviewsctl insights --suggest`` prints: lines of insights.yaml, each commented out (insights.md 8).
+"""What ``reviewsctl insights suggest`` prints: lines of insights.yaml, each commented out (insights.md 8).
 
 So nothing is published by pasting them: the owner takes away the ``# `` of what is right.
 """

@@ -28,28 +28,19 @@ from tests.support.commands import CONSOLE_SCRIPT, on_a_terminal, reviewsctl
 
 pytestmark = pytest.mark.processes
 
-COMMANDS = [
-    *("status", "ping", "open", "metrics", "version", "reload", "push"),
-    *(
-        "import",
-        "export",
-        "reviews",
-        "tail",
-        "backup",
-        "restore",
-        "init",
-        "check",
-        "insights",
-        "paths",
-        "doctor",
-    ),
-    *("subs", "hub", "config", "service", "mcp"),
-]
+GROUPS = {
+    "Setting up": ["init", "config", "service", "doctor", "backup", "restore"],
+    "The owner's data": ["import", "export", "reviews", "insights", "check"],
+    "The running service": ["status", "open", "reload", "tail", "metrics"],
+    "Subscribers": ["subs", "hub"],
+}
+COMMANDS = [name for names in GROUPS.values() for name in names]
 PAGES = [
     *COMMANDS,
     *(f"subs {name}" for name in ("list", "show", "remove", "push")),
     *(f"hub {name}" for name in ("status", "pause", "resume", "block", "unblock", "blocks")),
-    *("config show", "config schema", "service install", "mcp server-json"),
+    *("config show", "config schema", "service install", "service uninstall"),
+    *(f"insights {name}" for name in ("show", "label", "explain", "suggest", "compare", "write")),
 ]
 NEVER_IMPORTED_BY_HELP = ("rich", "http.client", "msgspec", "pydantic", "importlib.metadata")
 
@@ -87,7 +78,6 @@ DEGRADED = {
         "problems": PROBLEMS,
     },
 }
-PONG = {"pong": True, "version": "0.1.0"}
 
 
 def result(outcome: str, problems: list[str] | None = None) -> dict[str, object]:
@@ -107,7 +97,6 @@ def progress(done: int, stage: str = "validating") -> dict[str, object]:
 
 SCRIPT: Mapping[str, Scripted] = {
     "GET /v1/status": document(STATUS),
-    "GET /v1/ping": document(PONG),
     "POST /v1/reload": events(result("published")),
     "POST /v1/reload?wait=false": document({"type": "accepted"}, status=202),
 }
@@ -120,7 +109,7 @@ def daemon(tmp_path: Path) -> Iterator[AdminFake]:
 
 
 def scripted(daemon: AdminFake, **answers: Scripted) -> None:
-    """Replaces answers: ``status=``, ``ping=``, ``reload=``."""
+    """Replaces answers: ``status=``, ``reload=``."""
     targets = {name: f"{'POST' if name == 'reload' else 'GET'} /v1/{name}" for name in answers}
     daemon.script = {**SCRIPT, **{targets[name]: answer for name, answer in answers.items()}}
 
@@ -133,9 +122,9 @@ def scripted(daemon: AdminFake, **answers: Scripted) -> None:
     [
         (["status"], 0),
         (["status", "--json"], 0),
-        (["ping"], 0),
-        (["open"], 0),
-        (["version"], 0),
+        (["status", "--quiet"], 0),
+        (["open", "--print"], 0),
+        (["--version"], 0),
         (["reload"], 0),
         (["reload", "--wait"], 0),
         (["reload", "--no-wait"], 0),
@@ -178,7 +167,7 @@ def test_exit_codes_of_a_reload(
     assert (code != 0) == bool(run.stderr)  # an error is never silent, not even a quiet one's
 
 
-@pytest.mark.parametrize("command", ["status", "ping", "reload"])
+@pytest.mark.parametrize("command", ["status", "open", "reload"])
 def test_a_daemon_that_is_not_running_is_exit_code_3_and_its_remedy(
     environment: dict[str, str], command: str
 ) -> None:
@@ -269,7 +258,7 @@ def test_an_error_of_the_daemon_is_told_without_its_control_characters(
     assert reviewsctl(environment, "status").stderr == "Error: Oh\\u001b[31m: dear\\u000ame\n"
 
 
-@pytest.mark.parametrize("command", ["status", "ping", "reload"])
+@pytest.mark.parametrize("command", ["status", "reload"])
 def test_errors_under_json_are_json_on_stderr(environment: dict[str, str], command: str) -> None:
     run = reviewsctl(environment, command, "--json")
 
@@ -287,19 +276,61 @@ def test_errors_under_json_are_json_on_stderr(environment: dict[str, str], comma
 def test_a_problem_under_json_keeps_its_status(
     environment: dict[str, str], daemon: AdminFake
 ) -> None:
-    scripted(daemon, ping=problem(403, "Forbidden", "Not with an Origin."))
+    scripted(daemon, status=problem(403, "Forbidden", "Not with an Origin."))
 
-    assert json.loads(reviewsctl(environment, "ping", "--json").stderr) == {
+    assert json.loads(reviewsctl(environment, "status", "--json").stderr) == {
         "error": {"title": "Forbidden", "status": 403, "detail": "Not with an Origin."}
     }
 
 
-# ping, version
+# status --quiet, open, --version
 
 
-def test_ping_says_pong(environment: dict[str, str], daemon: AdminFake) -> None:
-    assert reviewsctl(environment, "ping").stdout == "pong\n"
-    assert reviewsctl(environment, "ping", "--json").stdout == '{"pong":true,"version":"0.1.0"}\n'
+def test_quiet_status_prints_nothing_when_reviews_are_served(
+    environment: dict[str, str], daemon: AdminFake
+) -> None:
+    """Data that is refused leaves the last good reviews served, which a restart would not improve."""
+    for status in (STATUS, DEGRADED):
+        scripted(daemon, status=document(status, Reviewsd_Version="0.0.9"))
+        run = reviewsctl(environment, "status", "--quiet")
+        assert (0, "", "") == (run.returncode, run.stdout, run.stderr)
+
+
+def test_quiet_status_fails_when_no_reviews_are_served(
+    environment: dict[str, str], daemon: AdminFake
+) -> None:
+    data: dict[str, object] = {"dir": "/srv/reviews", "state": "waiting", "problems": []}
+    data |= {"last_reload": None, "failing_since": None}
+    scripted(daemon, status=document({**STATUS, "snapshot": None, "data": data}))
+    run = reviewsctl(environment, "status", "-q")
+    expected = "Error: no reviews are served yet: the state is waiting; see: reviewsctl status\n"
+    assert (1, "", expected) == (run.returncode, run.stdout, run.stderr)
+
+
+def test_open_starts_the_browser_where_there_is_a_display(
+    environment: dict[str, str], daemon: AdminFake, tmp_path: Path
+) -> None:
+    browser = tmp_path / "browser"
+    browser.write_text(f'#!/bin/sh\necho "$1" >> {tmp_path}/opened\n')
+    browser.chmod(0o755)
+    address = "https://reviews.example.com/\n"
+    environment = {**environment, "BROWSER": str(browser)}
+
+    assert address == reviewsctl(environment, "open", "--print").stdout
+    assert not (tmp_path / "opened").exists()
+    assert address == reviewsctl(environment, "open").stdout
+    assert address == (tmp_path / "opened").read_text()
+    browser.write_text("#!/bin/sh\nexit 1\n")
+    failed = reviewsctl(environment, "open")
+    assert (1, address) == (failed.returncode, failed.stdout)
+    assert "Open the address yourself." in failed.stderr
+
+
+def test_open_prints_the_address_without_a_display(
+    environment: dict[str, str], daemon: AdminFake
+) -> None:
+    run = reviewsctl(environment, "open")
+    assert (0, "https://reviews.example.com/\n") == (run.returncode, run.stdout)
 
 
 def test_metrics_are_printed_as_they_come(environment: dict[str, str], daemon: AdminFake) -> None:
@@ -309,35 +340,14 @@ def test_metrics_are_printed_as_they_come(environment: dict[str, str], daemon: A
     assert text.decode().replace("\x1b", r"\u001b") == reviewsctl(environment, "metrics").stdout
 
 
-def test_version_names_tool_daemon_and_what_they_stand_on(
-    environment: dict[str, str], daemon: AdminFake
-) -> None:
-    lines = reviewsctl(environment, "version").stdout.splitlines()
-    names = [line.split()[0] for line in lines]
-
-    assert names == ["reviewsctl", "reviewsd", "python", "twisted"]
-    assert lines[:2] == ["reviewsctl  0.1.0", "reviewsd    0.1.0"]
-    assert json.loads(reviewsctl(environment, "version", "--json").stdout) == {
-        line.split()[0]: line.split()[1] for line in lines
-    }
-
-
-def test_version_works_without_a_daemon(environment: dict[str, str]) -> None:
-    run = reviewsctl(environment, "version")
-
-    assert run.returncode == 0
-    assert "reviewsd    no answer: it is not running: there is no " in run.stdout
-    assert json.loads(reviewsctl(environment, "version", "--json").stdout)["reviewsd"] is None
-
-
 def test_a_daemon_of_another_version_is_warned_about(
     environment: dict[str, str], daemon: AdminFake
 ) -> None:
     """After an upgrade the old daemon runs on until it is restarted."""
-    scripted(daemon, ping=document(PONG, Reviewsd_Version="0.0.9"))
-    plain, as_json = reviewsctl(environment, "ping"), reviewsctl(environment, "ping", "--json")
+    scripted(daemon, status=document(STATUS, Reviewsd_Version="0.0.9"))
+    plain, as_json = reviewsctl(environment, "status"), reviewsctl(environment, "status", "--json")
 
-    assert (plain.returncode, plain.stdout) == (0, "pong\n")
+    assert 0 == plain.returncode
     assert plain.stderr == (
         "Warning: versions differ: reviewsctl is 0.1.0 but the running reviewsd is 0.0.9: "
         "after an upgrade, restart the daemon (sudo systemctl restart reviewsd)\n"
@@ -480,7 +490,7 @@ def test_a_reader_who_leaves_gets_no_traceback(
 ) -> None:
     reading, writing = os.pipe()
     os.close(reading)
-    for arguments in (["status"], ["status", "--json"], ["ping"], ["reload"]):
+    for arguments in (["status"], ["status", "--json"], ["reload"]):
         run = subprocess.run(
             [sys.executable, "-c", CONSOLE_SCRIPT, *arguments],
             env=environment,
@@ -522,12 +532,19 @@ def test_the_root_help_lists_every_command_whole_and_the_exit_codes(
     environment: dict[str, str],
 ) -> None:
     text = reviewsctl(environment, "--help").stdout
-    commands = text.split("Commands:\n")[1].split("\n\n")[0]
-
-    assert [line.split()[0] for line in commands.splitlines()] == COMMANDS
-    assert "..." not in commands
+    for heading, names in GROUPS.items():
+        commands = text.split(f"\n{heading}:\n")[1].split("\n\n")[0]
+        assert names == [line.split()[0] for line in commands.splitlines()]
+        assert "..." not in commands
     for code in ("0", "1", "2", "3", "4", "5", "130"):
         assert f"\n    {code} " in text
+
+
+@pytest.mark.parametrize("command", ["ping", "paths", "version", "push", "mcp"])
+def test_removed_command_is_unknown(environment: dict[str, str], command: str) -> None:
+    run = reviewsctl(environment, command)
+    assert 2 == run.returncode
+    assert f"No such command '{command}'." in run.stderr or "Did you mean" in run.stderr
 
 
 def test_an_unknown_command_suggests_the_nearest(environment: dict[str, str]) -> None:
@@ -541,8 +558,8 @@ def test_the_socket_option_goes_before_the_environment(
 ) -> None:
     elsewhere = {**environment, "REVIEWSD_ADMIN_SOCKET": "/nowhere"}
 
-    assert "there is no /nowhere" in reviewsctl(elsewhere, "ping").stderr
-    assert reviewsctl(elsewhere, "--socket", str(daemon.path), "ping").stdout == "pong\n"
+    assert "there is no /nowhere" in reviewsctl(elsewhere, "status").stderr
+    assert 0 == reviewsctl(elsewhere, "--socket", str(daemon.path), "status", "-q").returncode
 
 
 def test_the_socket_and_the_version_are_options_of_every_command(
@@ -550,10 +567,10 @@ def test_the_socket_and_the_version_are_options_of_every_command(
 ) -> None:
     elsewhere = {**environment, "REVIEWSD_ADMIN_SOCKET": "/nowhere"}
 
-    assert reviewsctl(elsewhere, "ping", "--socket", str(daemon.path)).stdout == "pong\n"
-    nearest = reviewsctl(elsewhere, "--socket", "/x", "ping", "--socket", str(daemon.path))
-    assert nearest.stdout == "pong\n"
-    for command in ("", "ping", "subs", "subs list", "init"):
+    assert 0 == reviewsctl(elsewhere, "status", "-q", "--socket", str(daemon.path)).returncode
+    nearest = reviewsctl(elsewhere, "--socket", "/x", "status", "--socket", str(daemon.path))
+    assert 0 == nearest.returncode
+    for command in ("", "status", "subs", "subs list", "init"):
         assert reviewsctl(elsewhere, *command.split(), "--version").stdout == "reviewsctl 0.1.0\n"
 
 
@@ -564,9 +581,9 @@ def test_the_socket_of_the_folder_is_found(
     del environment["REVIEWSD_ADMIN_SOCKET"]
     (tmp_path / "reviewsd.yaml").write_text("admin_socket: admin.sock\n")
 
-    assert reviewsctl(environment, "ping", folder=tmp_path).stdout == "pong\n"
+    assert 0 == reviewsctl(environment, "status", folder=tmp_path).returncode
     daemon.path.rename(tmp_path / "gone")
-    stopped = reviewsctl(environment, "ping", folder=tmp_path).stderr
+    stopped = reviewsctl(environment, "status", folder=tmp_path).stderr
     assert f"there is no {tmp_path}/admin.sock\n" in stopped
     assert f"Start it: reviewsd --config {tmp_path}/reviewsd.yaml (" in stopped
 
@@ -591,7 +608,7 @@ def test_help_imports_nothing(environment: dict[str, str]) -> None:
 
 def test_a_command_imports_what_it_needs(environment: dict[str, str], daemon: AdminFake) -> None:
     """Completion starts reviewsctl at each Tab: what only some commands need is not imported."""
-    seen = imported(environment, "paths", "--help")
+    seen = imported(environment, "check", "--help")
     assert seen.isdisjoint({*NEVER_IMPORTED_BY_HELP, "yaml", "reviewsctl.commands.status"})
 
 
@@ -613,7 +630,7 @@ def test_the_help_that_is_kept_is_the_help_that_is_made(environment: dict[str, s
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux alone has a disk that is full")
 @pytest.mark.parametrize(
-    "arguments", [["--help"], ["subs", "--help"], ["ping"], ["ping", "--json"]]
+    "arguments", [["--help"], ["subs", "--help"], ["status"], ["status", "--json"]]
 )
 def test_a_full_disk_is_a_sentence(
     environment: dict[str, str], daemon: AdminFake, arguments: list[str]
@@ -638,5 +655,5 @@ def test_ctrl_c_while_it_starts_is_one_line(environment: dict[str, str], tmp_pat
     early.mkdir()
     (early / "typer.py").write_text("raise KeyboardInterrupt")
     environment["PYTHONPATH"] = f"{early}:{environment['PYTHONPATH']}"
-    run = reviewsctl(environment, "ping", fresh=True)
+    run = reviewsctl(environment, "status", fresh=True)
     assert (130, "", "Error: interrupted\n") == (run.returncode, run.stdout, run.stderr)

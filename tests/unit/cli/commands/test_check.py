@@ -1,7 +1,6 @@
-"""``reviewsctl check`` and what it shares with ``config`` and ``paths``: real files, no daemon (R8)."""
+"""``reviewsctl check`` and what it shares with ``config``: real files, no daemon (R8)."""
 
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -166,12 +165,11 @@ def test_what_is_shown_is_yaml_that_says_the_same(
     assert {each["key"]: each["value"] for each in whole["settings"]} == yaml.safe_load(text)
 
 
-@pytest.mark.parametrize("command", [["config", "show"], ["paths"], ["mcp", "server-json"]])
-def test_a_wrong_configuration_is_told_with_the_remedy(
-    environment: dict[str, str], folder: Path, command: list[str]
+def test_wrong_configuration_is_reported_with_the_remedy(
+    environment: dict[str, str], folder: Path
 ) -> None:
     (folder / "reviewsd.yaml").write_text("base_url: x\ndata_dir: data\n")
-    done = reviewsctl(environment, *command)
+    done = reviewsctl(environment, "config", "show")
     assert (1, "") == (done.returncode, done.stdout)
     assert done.stderr.startswith(
         f"Error: the configuration cannot be used: {folder}/reviewsd.yaml:1:11: base_url"
@@ -196,28 +194,3 @@ def test_the_schema_has_words(environment: dict[str, str], folder: Path) -> None
         for member in section["properties"].values()
     ]
     assert all(words)
-
-
-# --- paths
-
-
-def test_paths_say_what_is_there(environment: dict[str, str], folder: Path) -> None:
-    run = reviewsctl(environment, "--socket", "/nowhere", "paths", "--json")
-    found = json.loads(run.stdout)["paths"]
-    states = {each["name"]: each for each in found}
-    assert {"name": "reviews", "path": f"{folder}/data/reviews.json", "state": "there"} == states[
-        "reviews"
-    ]
-    assert "missing" == states["insights"]["state"]
-    assert f"{folder}/data/insights.yaml" == states["settings"]["path"]
-    assert environment["REVIEWSD_ADMIN_SOCKET"] == states["admin socket"]["path"]
-    assert "/nowhere" == states["asked socket"]["path"]
-    text = reviewsctl(environment, "paths").stdout
-    assert f"insights      {folder}/data/insights.json  (missing)\n" in text
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may look everywhere")
-def test_what_one_may_not_look_at_is_hidden(environment: dict[str, str], folder: Path) -> None:
-    (folder / "state").mkdir(mode=0o000)
-    done = reviewsctl(environment, "paths")
-    assert f"{folder}/state/state.sqlite  (hidden)" in done.stdout

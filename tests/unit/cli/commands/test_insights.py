@@ -32,13 +32,14 @@ def folder(tmp_path: Path) -> Path:
 def told(
     environment: dict[str, str], folder: Path, *arguments: str, code: int = 0
 ) -> tuple[str, str]:
-    done = reviewsctl(environment, "insights", "--data", str(folder), *arguments)
+    done = reviewsctl(environment, "insights", *arguments, "--data", str(folder))
     assert code == done.returncode, done.stderr
     return done.stdout, done.stderr
 
 
 def test_what_is_made_is_a_table(environment: dict[str, str], folder: Path) -> None:
     shown, _ = told(environment, folder)
+    assert shown == told(environment, folder, "show")[0]
     assert "insights       made from 2 reviews (lexicon-2)\n" in shown
     assert (
         "  Pricing                             2  ██████████░░░░░░░░░░   50 % positive\n" in shown
@@ -66,17 +67,17 @@ def test_a_file_that_says_little_is_shown_with_no_more(
 
 
 def test_why_a_review_has_its_labels(environment: dict[str, str], folder: Path) -> None:
-    shown, _ = told(environment, folder, "--explain", "a")
+    shown, _ = told(environment, folder, "explain", "a")
     assert shown.startswith("a, 5 stars\n\nPriya was on time")
     assert 'punctuality: positive, by "on time"' in shown
     assert "contrast its sentence" in shown
-    _, said = told(environment, folder, "--explain", "none", code=1)
+    _, said = told(environment, folder, "explain", "none", code=1)
     assert 'reviews.json: has no review with the id "none"' in said
 
 
 def test_what_the_rules_make_is_written_and_kept(environment: dict[str, str], folder: Path) -> None:
     file = folder / "insights.json"
-    told(environment, folder, "--write")
+    told(environment, folder, "write")
     made = json.loads(file.read_bytes())
     assert ["b", "a"] == sorted(made["per_review"], reverse=True)
     assert (
@@ -84,9 +85,9 @@ def test_what_the_rules_make_is_written_and_kept(environment: dict[str, str], fo
     )  # it is served as it is, and nobody has asked for them
     assert "lexicon-2" == made["model"]
     file.write_text('{"model": "mine"}')
-    _, said = told(environment, folder, "--write", code=1)
+    _, said = told(environment, folder, "write", code=1)
     assert "is there already" in said
-    shown, _ = told(environment, folder, "--write", "--replace")
+    shown, _ = told(environment, folder, "write", "--replace")
     assert "the old one is insights.json.bak" in shown
     assert made == json.loads(file.read_bytes())
 
@@ -100,7 +101,7 @@ def test_candidates_are_lines_of_insights_yaml_that_publish_nothing(
     reviews = [review(f"r{n}", text=text) for n, text in enumerate(texts)]
     document = {"business": {"name": "B", "category": "Plumber"}, "reviews": reviews}
     (folder / "reviews.json").write_text(json.dumps(document))
-    shown, _ = told(environment, folder, "--suggest")
+    shown, _ = told(environment, folder, "suggest")
     assert "## 3 reviews, such as: Sam fixed our garage door.\n#   - {name: Sam}\n" in shown
     assert (InsightSettings(), []) == examine(shown.encode())
     settings, faults = examine(re.sub("^# ", "", shown, flags=re.MULTILINE).encode())
@@ -115,7 +116,7 @@ def test_candidates_are_lines_of_insights_yaml_that_publish_nothing(
 def test_a_file_is_compared_with_what_the_rules_make(
     environment: dict[str, str], folder: Path
 ) -> None:
-    _, said = told(environment, folder, "--diff", code=1)
+    _, said = told(environment, folder, "compare", code=1)
     assert "insights.json: is not there" in said
     given = {
         "model": "mine",
@@ -126,7 +127,7 @@ def test_a_file_is_compared_with_what_the_rules_make(
         },
     }
     (folder / "insights.json").write_text(json.dumps(given))
-    shown, _ = told(environment, folder, "--diff")
+    shown, _ = told(environment, folder, "compare")
     assert "trend          none; by the rules stable\n" in shown
     assert "  Pricing                               1               2  50 %\n" in shown
     assert "  Speed                                 ?               -\n" in shown
@@ -141,3 +142,10 @@ def test_broken_settings_are_told(environment: dict[str, str], folder: Path) -> 
     (folder / "insights.yaml").write_text("technicans: []")
     _, said = told(environment, folder, code=1)
     assert 'insights.yaml:1:1: technicans: unknown key "technicans"' in said
+
+
+def test_options_before_a_command_are_refused(environment: dict[str, str], folder: Path) -> None:
+    """They would be ignored."""
+    done = reviewsctl(environment, "insights", "--data", str(folder), "suggest")
+    assert 2 == done.returncode
+    assert "options go behind suggest" in done.stderr

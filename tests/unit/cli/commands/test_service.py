@@ -13,12 +13,12 @@ from reviewsctl.files.installation import (
     SHARE,
     Installation,
     Programs,
-    WriteFile,
     data_dir,
     plan,
     restart_steps,
     service_unit,
 )
+from reviewsctl.files.steps import WriteFile
 from reviewsctl.manual.keys import SHIPPED
 from reviewsctl.manual.shares import shares
 from tests.support.commands import reviewsctl
@@ -149,6 +149,56 @@ def test_what_is_there_stays(environment: dict[str, str], shop: Path, tmp_path: 
     assert 0 == done.returncode, done.stderr
     assert config.read_text().startswith("base_url: https://mine")
     assert "ReadOnlyPaths=-/data\n" in (root / "etc/systemd/system/reviewsd.service").read_text()
+
+
+@needs_systemd
+def test_uninstall_removes_what_install_wrote_and_nothing_else(
+    environment: dict[str, str], shop: Path, tmp_path: Path
+) -> None:
+    root = tmp_path / "root"
+    units = root / "etc/systemd/system"
+    drop_in = units / "reviewsd.service.d/own.conf"
+    drop_in.parent.mkdir(parents=True)
+    drop_in.write_text("[Service]\n")
+    uninstall = ("service", "uninstall", "--root", str(root))
+    refused = reviewsctl(environment, *uninstall)
+    assert (1, "") == (refused.returncode, refused.stdout)
+    assert "there is no /etc/systemd/system/reviewsd.service" in refused.stderr
+    reviewsctl(environment, "service", "install", "--root", str(root))
+    (units / "multi-user.target.wants/reviewsd@1.service").symlink_to("../reviewsd@.service")
+
+    planned = reviewsctl(environment, *uninstall, "--dry-run")
+    assert "\nrm /etc/systemd/system/reviewsd@.service\n" in planned.stdout
+    assert (units / "reviewsd.service").exists()
+    done = reviewsctl(environment, *uninstall)
+
+    assert (0, planned.stdout) == (done.returncode, done.stdout), done.stderr
+    files = {
+        str(path.relative_to(root))
+        for path in root.rglob("*")
+        if path.is_file() or path.is_symlink()
+    }
+    systems = {
+        path
+        for path in files
+        if path.startswith(("etc/group", "etc/gshadow", "etc/passwd", "etc/shadow", "etc/.pwd"))
+    }
+    assert {
+        "etc/reviewsd/reviewsd.yaml",
+        "etc/systemd/system/reviewsd.service.d/own.conf",
+        "srv/reviews/insights.yaml",
+        "srv/reviews/reviews.json",
+    } == files - systems
+    assert "/var/lib/reviewsd" in done.stdout
+
+
+def test_debian_package_is_removed_by_apt(environment: dict[str, str], tmp_path: Path) -> None:
+    packaged = tmp_path / "usr/lib/systemd/system/reviewsd.service"
+    packaged.parent.mkdir(parents=True)
+    packaged.touch()
+    done = reviewsctl(environment, "service", "uninstall", "--root", str(tmp_path))
+    assert (1, "") == (done.returncode, done.stdout)
+    assert "sudo apt-get remove reviewsd" in done.stderr
 
 
 def _new(name: str) -> str:

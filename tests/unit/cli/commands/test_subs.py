@@ -1,4 +1,4 @@
-"""``reviewsctl subs`` and ``push``, as processes, against a scripted admin socket (H7)."""
+"""``reviewsctl subs`` as processes, against a scripted admin socket (H7)."""
 
 import json
 import signal
@@ -92,11 +92,13 @@ def asked(daemon: AdminFake) -> list[str]:
         ("subs push 12", 0),
         ("subs push 99", 4),
         ("subs push p7", 1),
-        ("push", 0),
-        ("push /feed.xml", 0),
-        ("push /feed", 4),
-        ("push --no-wait", 0),
-        ("push --wat", 2),
+        ("subs push", 0),
+        ("subs push --topic /feed.xml", 0),
+        ("subs push --topic /feed", 4),
+        ("subs push --no-wait", 0),
+        ("subs push --wat", 2),
+        ("subs push x12", 2),
+        ("subs push 12 --topic /feed.xml", 2),
     ],
 )
 def test_exit_codes(
@@ -109,7 +111,7 @@ def test_exit_codes(
 
 
 @pytest.mark.parametrize(
-    "arguments", ["subs list", "subs show 12", "subs remove 12", "subs push 12", "push"]
+    "arguments", ["subs list", "subs show 12", "subs remove 12", "subs push 12", "subs push"]
 )
 def test_a_daemon_that_is_not_running_is_exit_code_3_and_its_remedy(
     environment: dict[str, str], arguments: str
@@ -125,7 +127,7 @@ def test_a_daemon_that_is_not_running_is_exit_code_3_and_its_remedy(
     [
         ("subs show x12", "reviewsctl subs list"),
         ("subs show https://nobody.example.com/", "Those there are: reviewsctl subs list"),
-        ("push /feed", "/feed.xml, /api/feed.json, /reviews.json"),
+        ("subs push --topic /feed", "/feed.xml, /api/feed.json, /reviews.json"),
         ("subs list --state activ", "'pending', 'active', 'renewing', 'removal'"),
         ("subs remve 12", "Did you mean 'remove'?"),
     ],
@@ -284,7 +286,7 @@ def test_a_push_tells_its_outcome_and_on_stderr_its_steps(
     """Outside a terminal a line per 10 %."""
     said = [step(each, failed=each // 250) for each in range(0, 1001, 25)]
     changed(daemon, push=events(*said, result(996, failed=3, removed=1)))
-    run = reviewsctl(environment, "push")
+    run = reviewsctl(environment, "subs", "push")
 
     lines = run.stderr.splitlines()
     assert "pushing 10 % (100 of 1,000)" == lines[0]
@@ -294,7 +296,7 @@ def test_a_push_tells_its_outcome_and_on_stderr_its_steps(
 
 
 def test_a_push_that_reached_all_is_data(environment: dict[str, str], daemon: AdminFake) -> None:
-    run = reviewsctl(environment, "push")
+    run = reviewsctl(environment, "subs", "push")
 
     assert (0, "pushed: 1,000 of 1,000 delivered\n") == (run.returncode, run.stdout)
 
@@ -303,7 +305,7 @@ def test_a_push_to_nobody_is_fine(environment: dict[str, str], daemon: AdminFake
     changed(daemon, push=events(result(0)))
 
     assert (
-        reviewsctl(environment, "push").stdout
+        reviewsctl(environment, "subs", "push").stdout
         == "nothing to push: there are no active subscriptions\n"
     )
 
@@ -313,7 +315,7 @@ def test_a_quiet_push_prints_errors_only(
     environment: dict[str, str], daemon: AdminFake, outcome: Mapping[str, object]
 ) -> None:
     changed(daemon, push=events(step(500), outcome))
-    run = reviewsctl(environment, "push", "-q")
+    run = reviewsctl(environment, "subs", "push", "-q")
 
     assert run.stdout == ""
     assert (run.returncode == 1) == run.stderr.startswith("Error: push incomplete")
@@ -325,14 +327,19 @@ def test_json_of_a_push_is_the_daemons_events(
 ) -> None:
     said = [step(500, 1), result(999, failed=1)]
     changed(daemon, push=events(*said))
-    run = reviewsctl(environment, "push", "--json")
+    run = reviewsctl(environment, "subs", "push", "--json")
 
     assert said == [json.loads(line) for line in run.stdout.splitlines()]
     assert 1 == run.returncode
 
 
 def test_a_push_goes_where_it_is_told(environment: dict[str, str], daemon: AdminFake) -> None:
-    for arguments in ("push", "push /feed.xml", "subs push 12", f"subs push {CALLBACK}"):
+    for arguments in (
+        "subs push",
+        "subs push --topic /feed.xml",
+        "subs push 12",
+        f"subs push {CALLBACK}",
+    ):
         assert 0 == reviewsctl(environment, *arguments.split()).returncode
 
     assert asked(daemon) == [
@@ -358,11 +365,14 @@ def test_a_push_to_a_callback_leaves_out_what_is_not_confirmed(
 def test_no_wait_asks_and_says_where_it_can_be_seen(
     environment: dict[str, str], daemon: AdminFake
 ) -> None:
-    run = reviewsctl(environment, "push", "--no-wait")
+    run = reviewsctl(environment, "subs", "push", "--no-wait")
 
     assert run.stdout == "asked for; how it goes: reviewsctl hub status\n"
-    assert reviewsctl(environment, "push", "--no-wait", "--json").stdout == '{"type":"accepted"}\n'
-    assert reviewsctl(environment, "push", "--no-wait", "-q").stdout == ""
+    assert (
+        reviewsctl(environment, "subs", "push", "--no-wait", "--json").stdout
+        == '{"type":"accepted"}\n'
+    )
+    assert reviewsctl(environment, "subs", "push", "--no-wait", "-q").stdout == ""
 
 
 @pytest.mark.parametrize("option", [[], ["--json"]])
@@ -372,7 +382,7 @@ def test_ctrl_c_detaches_from_a_push_and_says_so(
     over = threading.Event()
     changed(daemon, push=events(step(500), over, result()))
     with subprocess.Popen(
-        [sys.executable, "-c", CONSOLE_SCRIPT, "push", *option],
+        [sys.executable, "-c", CONSOLE_SCRIPT, "subs", "push", *option],
         env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -397,7 +407,7 @@ def test_a_push_that_breaks_off_says_where_to_look(
     environment: dict[str, str], daemon: AdminFake
 ) -> None:
     changed(daemon, push=events(step(500), cut=True))
-    run = reviewsctl(environment, "push", "-q")
+    run = reviewsctl(environment, "subs", "push", "-q")
 
     assert run.returncode == 1
     assert "broke off before the result" in run.stderr
@@ -406,7 +416,7 @@ def test_a_push_that_breaks_off_says_where_to_look(
 
 def test_a_terminal_gets_a_bar_that_counts(environment: dict[str, str], daemon: AdminFake) -> None:
     changed(daemon, push=events(step(250, 3), step(1000, 3), result()))
-    seen = on_a_terminal({**environment, "COLUMNS": "120"}, "push")
+    seen = on_a_terminal({**environment, "COLUMNS": "120"}, "subs", "push")
 
     assert "pushing" in seen
     assert "1000/1000" in seen

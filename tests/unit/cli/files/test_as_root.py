@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from reviewsctl.daemon.client import Client
-from reviewsctl.files.installation import CopyFile, Installation, Programs, plan
+from reviewsctl.files.installation import Installation, Programs, plan
+from reviewsctl.files.steps import CopyFile
 from tests.support.commands import reviewsctl
 from tests.support.daemon import Daemon
 from tests.unit.cli.commands.test_import import SAMPLES, THERE

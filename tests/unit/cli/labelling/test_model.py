@@ -1,61 +1,47 @@
-"""A model's server that limits, stalls, cuts, redirects, or is somebody else."""
+"""The model client against a server on loopback that limits, stalls, cuts, redirects, or is another."""
 
-import datetime
 import json
 import ssl
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from reviewsctl.labelling.asking import LONGEST, TRIES, Model, wait_of
 from reviewsctl.labelling.endpoint import key_of, parse
 from reviewsctl.labelling.errors import ModelError
-from reviewsctl.labelling.wire import Api, Question, Reply
+from reviewsctl.labelling.model import Model, Question, Reply
 from tests.support.authority import authority, self_signed
+from tests.support.commands import CLI
 from tests.support.language_model import Raw, honest, language_model
 
-NOW = datetime.datetime(2026, 11, 22, 12, 0, tzinfo=datetime.UTC)
 REVIEWS = [{"id": "1", "rating": 5, "text": "Good work, all of it"}]
 SCHEMA: dict[str, object] = {"type": "object"}
 QUESTION = Question(model="tiny", system="label", content=json.dumps(REVIEWS), schema=SCHEMA)
+AT_ONCE = {"Retry-After-Ms": "1"}
 
 
-class Asking:
-    """A model that waits for nothing, and tells what it would have waited."""
-
-    def __init__(self, url: str, api: Api = Api.OPENAI, key: str | None = None) -> None:
-        self.slept: list[float] = []
-        self.told: list[str] = []
-        self.url = url
-        self.api = api
-        self.key = key
-
-    def ask(self, seconds: float = 30.0, *, reached: bool = False) -> Reply:
-        return Model(
-            endpoint=parse(self.url),
-            api=self.api,
-            key=self.key,
-            seconds=seconds,
-            sleep=self.slept.append,
-            tell=self.told.append,
-            now=lambda: NOW,
-            reached=reached,
-        ).ask(QUESTION)
+def ask(url: str, key: str | None = None, *, seconds: float = 30.0, retries: int = 0) -> Reply:
+    model = Model(parse(url), key, seconds=seconds, retries=retries)
+    try:
+        return model.ask(QUESTION)
+    finally:
+        model.close()
 
 
 def answering(**what: Any) -> Callable[[object], Raw]:  # noqa: ANN401  as Raw takes them
     return lambda _: Raw(**what)
 
 
-def test_openai_is_asked_with_a_closed_schema() -> None:
+def test_model_is_asked_with_a_closed_schema() -> None:
     with language_model() as model:
-        reply = Asking(model.url, key="k1").ask()
+        reply = ask(model.url, key="k1")
         (received,) = model.received
     assert ("/v1/chat/completions", "Bearer k1") == (
         received.path,
-        received.headers["Authorization"],
+        received.headers["authorization"],
     )
     assert {
         "model": "tiny",
@@ -74,110 +60,115 @@ def test_openai_is_asked_with_a_closed_schema() -> None:
     )
 
 
-def test_anthropic_is_asked_with_a_closed_schema() -> None:
+def test_nothing_of_the_environment_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The package would send the key and the organization of the user, and use a proxy."""
+    for name in ("OPENAI_API_KEY", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID"):
+        monkeypatch.setenv(name, "of-the-user")
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1")
     with language_model() as model:
-        reply = Asking(model.url.removesuffix("/v1"), Api.ANTHROPIC, key="k2").ask()
+        assert ask(model.url).text
         (received,) = model.received
-    fields = {name.lower(): value for name, value in received.headers.items()}
-    assert ("/v1/messages", "k2", "2023-06-01") == (
-        received.path,
-        fields["x-api-key"],
-        fields["anthropic-version"],
-    )
-    assert "authorization" not in fields
-    wanted = {"format": {"type": "json_schema", "schema": SCHEMA}}
-    assert (wanted, "label") == (received.document["output_config"], received.document["system"])
-    assert (1000, 100) == (reply.tokens_in, reply.tokens_out)
+    unsent = {"authorization", "openai-organization", "openai-project"}
+    assert unsent.isdisjoint(received.headers)
+    assert "of-the-user" not in str(received.headers)
 
 
-@pytest.mark.parametrize(
-    ("retry_after", "seconds"),
-    [
-        (None, None),
-        ("7", 7),
-        ("Sun, 22 Nov 2026 12:00:30 GMT", 30),
-        ("Sun, 22 Nov 2026 11:00:00 GMT", 0),
-        ("soon", None),
-        ("-1", None),
-        ("9" * 4000, 999_999_999),
-    ],
-)
-def test_a_server_says_when_to_ask_again(retry_after: str | None, seconds: float | None) -> None:
-    assert seconds == wait_of(retry_after, NOW)
-
-
-def test_limits_and_faults_are_asked_again_after_a_while() -> None:
-    cut = answering(body=b'{"choices": [', length=4000)
-    busy = answering(status=429, headers={"Retry-After": "11"})
-    with language_model(busy, answering(status=529), cut) as model:
-        asking = Asking(model.url)
-        assert asking.ask().text
+def test_limits_and_broken_connections_are_retried() -> None:
+    cut = answering(body=b'{"choices": [', length=4000, headers=AT_ONCE)
+    busy = answering(status=429, headers=AT_ONCE)
+    overloaded = answering(status=529, headers=AT_ONCE)
+    with language_model(busy, overloaded, cut) as model:
+        assert ask(model.url, retries=3).text
         assert 4 == len(model.received)
-    assert [11, 2, 4] == asking.slept
-    limited, overloaded, broken = asking.told
-    assert "answers 429; asking again in 11 s" in limited
-    assert "answers 529" in overloaded
-    assert "cut in the middle" in broken
 
 
 @pytest.mark.parametrize("drips", [False, True])
-def test_a_server_that_stalls_is_left(*, drips: bool) -> None:
-    """Whether it says nothing at all, or a byte now and then."""
+def test_response_is_bounded_in_time(*, drips: bool) -> None:
+    """Whether the server sends nothing at all, or a byte now and then."""
     slow = answering(body=b" " * 10_000, pause=0.01)
     with language_model() as model:
-        model.answers = [slow if drips else model.hold] * TRIES
-        asking = Asking(model.url)
-        with pytest.raises(ModelError, match="no answer within"):
-            asking.ask(seconds=0.05)
-        assert [1, 2, 4, 8, 16] == asking.slept
+        model.answers = [slow if drips else model.hold]
+        with pytest.raises(ModelError, match="does not respond in time"):
+            ask(model.url, seconds=0.2)
 
 
-def test_a_wait_without_end_ends_the_run() -> None:
-    late = answering(status=429, headers={"Retry-After": str(int(LONGEST) + 1)})
+def test_response_is_bounded_in_size() -> None:
+    with language_model(answering(body=b" " * 50_000_000)) as model:
+        assert "" == ask(model.url).text
+
+
+def test_run_ends_when_the_server_asks_for_a_long_wait() -> None:
+    late = answering(status=429, headers={"Retry-After": "900"})
     with language_model(late) as model:
-        asking = Asking(model.url)
-        with pytest.raises(ModelError, match="it asks to wait 901 s") as raised:
-            asking.ask()
-    assert [] == asking.slept
+        with pytest.raises(ModelError, match="status 429") as raised:
+            ask(model.url, retries=5)
+        assert 1 == len(model.received)
     assert "the same command goes on from there" in raised.value.remedy
 
 
-def test_a_redirect_is_not_followed() -> None:
+def test_redirect_is_not_followed() -> None:
     with language_model() as other:
         away = answering(status=307, headers={"Location": f"{other.url}/chat/completions"})
-        with language_model(away) as model, pytest.raises(ModelError, match="answers 307"):
-            Asking(model.url).ask()
+        with language_model(away) as model, pytest.raises(ModelError, match="status 307"):
+            ask(model.url)
         assert [] == other.received
 
 
-def test_a_refusal_says_why_and_never_the_key() -> None:
+def test_refusal_is_reported_without_the_key() -> None:
     body = json.dumps({"error": {"message": "no such key: k-123\x1b[2J"}}).encode()
     with language_model(answering(status=401, body=body)) as model:
-        with pytest.raises(ModelError, match="answers 401: no such key") as raised:
-            Asking(model.url, key="k-123").ask()
+        with pytest.raises(ModelError, match="status 401: no such key") as raised:
+            ask(model.url, key="k-123", retries=5)
         assert 1 == len(model.received)
     assert "k-123" not in str(raised.value)
     assert "\x1b" not in str(raised.value)
 
 
 @pytest.mark.parametrize("body", [b"<html>", b"{}", b'{"choices": 1}', b"[" * 100_000, b'"\xff"'])
-def test_what_is_no_answer_of_the_api_ends_the_run(body: bytes) -> None:
-    with language_model(answering(body=body)) as model, pytest.raises(ModelError, match="this API"):
-        Asking(model.url).ask()
+def test_response_of_another_api_ends_the_run(body: bytes) -> None:
+    with (
+        language_model(answering(body=body)) as model,
+        pytest.raises(ModelError, match="OpenAI API"),
+    ):
+        ask(model.url)
 
 
 @pytest.mark.parametrize(
     "usage", [None, {}, {"prompt_tokens": -1, "completion_tokens": "1e9"}, {"prompt_tokens": True}]
 )
-def test_usage_that_cannot_be_is_none(usage: object) -> None:
+def test_impossible_usage_is_ignored(usage: object) -> None:
     document = {"choices": [{"message": {"content": None}}], "usage": usage}
     with language_model(answering(body=json.dumps(document).encode())) as model:
-        assert Reply(text="", tokens_in=None, tokens_out=None) == Asking(model.url).ask()
+        assert Reply(text="", tokens_in=None, tokens_out=None) == ask(model.url)
 
 
-def test_an_answer_without_end_is_none() -> None:
-    with language_model(answering(body=b" " * 50_000_000)) as model:
-        assert "" == Asking(model.url).ask().text
+def test_unreachable_server_is_reported() -> None:
+    with language_model() as model:
+        url = model.url
+    with pytest.raises(ModelError, match="no connection"):
+        ask(url)
+
+
+@pytest.mark.processes
+def test_missing_extra_is_reported_with_the_command_that_installs_it() -> None:
+    program = (
+        "import sys; sys.modules['openai'] = None\n"
+        "sys.argv[1:] = ['insights', 'label', '--model=m', '--endpoint=http://127.0.0.1:1']\n"
+        "from reviewsctl.main import main; main()"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", program],
+        env={"PYTHONPATH": str(CLI)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    expected = (
+        "Error: not labelled: the package openai is not installed\n"
+        "Install it: pip install 'reviewsd[model]'\n"
+    )
+    assert (1, "", expected) == (run.returncode, run.stdout, run.stderr)
 
 
 def served_with(tmp_path: Path, *, trusted: bool) -> ssl.SSLContext:
@@ -191,10 +182,10 @@ def test_certificates_are_verified(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     ours = authority().identity.write(tmp_path / "ca.pem")
     monkeypatch.setenv("SSL_CERT_FILE", str(ours))
     with language_model(context=served_with(tmp_path, trusted=True)) as model:
-        assert Asking(model.url, key="k").ask().text
+        assert ask(model.url, key="k").text
     with language_model(context=served_with(tmp_path, trusted=False)) as model:
         with pytest.raises(ModelError, match="certificate is not valid"):
-            Asking(model.url, key="k").ask()
+            ask(model.url, key="k")
         assert [] == model.received
 
 
@@ -210,7 +201,7 @@ def test_certificates_are_verified(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         ("http://0.0.0.0", False),
     ],
 )
-def test_this_machine_is_known_by_its_names(url: str, *, loopback: bool) -> None:
+def test_loopback_endpoint_is_recognized_by_its_name(url: str, *, loopback: bool) -> None:
     assert loopback == parse(url).loopback
 
 
@@ -228,20 +219,20 @@ def test_this_machine_is_known_by_its_names(url: str, *, loopback: bool) -> None
         (f"https://{'a' * 64}.example", "no address"),
     ],
 )
-def test_what_is_no_endpoint(url: str, reason: str) -> None:
+def test_invalid_endpoint_is_refused(url: str, reason: str) -> None:
     with pytest.raises(ModelError, match=reason) as raised:
         parse(url)
     assert "secret" not in str(raised.value)
 
 
-def test_keys_come_from_files_or_the_environment(tmp_path: Path) -> None:
+def test_key_comes_from_a_file_or_a_variable(tmp_path: Path) -> None:
     here, far, clear = map(parse, ("http://127.0.0.1", "https://a.example", "http://a.example"))
     file = tmp_path / "key"
     file.write_text("k-1\n")
     assert None is key_of(far, None, "", {"OPENAI_API_KEY": "k"})  # none is sent unasked
     assert "k-1" == key_of(far, file, "")
     assert "k-2" == key_of(here, None, "KEY", {"KEY": "k-2"})
-    with pytest.raises(ModelError, match="in the clear"):
+    with pytest.raises(ModelError, match="unencrypted"):
         key_of(clear, file, "")
     with pytest.raises(ModelError, match="not both"):
         key_of(far, file, "KEY", {"KEY": "k"})
@@ -253,14 +244,3 @@ def test_keys_come_from_files_or_the_environment(tmp_path: Path) -> None:
         key_of(far, None, "KEY", {})
     with pytest.raises(ModelError, match="cannot read"):
         key_of(far, tmp_path / "none", "")
-
-
-def test_an_address_where_nobody_listens_is_told_at_once() -> None:
-    """But a server that was there may be starting again."""
-    with language_model() as model:
-        asking = Asking(model.url)
-    for reached, pauses in ((False, 0), (True, TRIES - 1)):
-        asking.slept.clear()
-        with pytest.raises(ModelError, match="no connection"):
-            asking.ask(reached=reached)
-        assert pauses == len(asking.slept)

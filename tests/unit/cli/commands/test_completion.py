@@ -1,6 +1,5 @@
-"""``reviewsctl mcp server-json``, completion and manual."""
+"""Completion by shells, and the manual pages."""
 
-import json
 import shutil
 import socket
 import subprocess
@@ -39,35 +38,6 @@ HUB = {
 }
 
 
-def test_the_registry_is_told_the_endpoint(environment: dict[str, str], tmp_path: Path) -> None:
-    """By the schema of 2025-12-11: names of 3 to 200, texts of at most 100 characters."""
-    address = "https://reviews.acme.example"
-    name = "Acme Plumbing " * 10
-    reviewsctl(environment, "init", str(tmp_path), "--base-url", address, "--name", name)
-    environment["REVIEWSD_CONFIG"] = str(tmp_path / "reviewsd.yaml")
-    entry = json.loads(reviewsctl(environment, "mcp", "server-json").stdout)
-
-    assert (
-        "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"
-        == entry["$schema"]
-    )
-    assert "example.acme.reviews/reviews" == entry["name"]
-    assert [{"type": "streamable-http", "url": f"{address}/mcp"}] == entry["remotes"]
-    assert [100, 100] == [len(entry["title"]), len(entry["description"])]
-    named = reviewsctl(environment, "mcp", "server-json", "--name", "io.github.acme/reviews")
-    assert "io.github.acme/reviews" == json.loads(named.stdout)["name"]
-
-
-def test_what_nobody_can_reach_is_not_announced(
-    environment: dict[str, str], tmp_path: Path
-) -> None:
-    reviewsctl(environment, "init", str(tmp_path))
-    environment["REVIEWSD_CONFIG"] = str(tmp_path / "reviewsd.yaml")
-    done = reviewsctl(environment, "mcp", "server-json")
-    assert (1, "") == (done.returncode, done.stdout)
-    assert "Set base_url to the public address." in done.stderr
-
-
 # --- completion
 
 
@@ -86,7 +56,7 @@ def completed(environment: dict[str, str], words: str) -> list[str]:
 def test_topics_and_subscriptions_are_offered(environment: dict[str, str], tmp_path: Path) -> None:
     script = {"GET /v1/hub": document(HUB), LIST: document(page(SUBSCRIPTION, PENDING))}
     with admin_fake(tmp_path / "admin.sock", script):
-        assert ["/feed.xml"] == completed(environment, "push /f")
+        assert ["/feed.xml"] == completed(environment, "subs push --topic /f")
         assert ["/api/feed.json"] == completed(environment, "subs list --topic /a")
         assert [SUBSCRIPTION["id"]] == completed(environment, f"subs show {SUBSCRIPTION['id']}")
         assert str(SUBSCRIPTION["callback"]) in completed(environment, "subs remove https://")
@@ -96,7 +66,7 @@ def test_a_daemon_that_hangs_is_not_waited_for(environment: dict[str, str], tmp_
     with socket.socket(socket.AF_UNIX) as silent:
         silent.bind(str(tmp_path / "admin.sock"))
         silent.listen()
-        assert [] == completed(environment, "push /")
+        assert [] == completed(environment, "subs push --topic /")
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
@@ -106,9 +76,9 @@ def test_completion_is_offered_to_each_shell(environment: dict[str, str], shell:
 
 
 def test_without_a_daemon_nothing_is_offered_and_nothing_said(environment: dict[str, str]) -> None:
-    assert [] == completed(environment, "push /")
+    assert [] == completed(environment, "subs push --topic /")
     assert [] == completed(environment, "subs show 1")
-    assert ["push"] == completed(environment, "pus")
+    assert ["status"] == completed(environment, "stat")
 
 
 # --- the manual

@@ -1,0 +1,152 @@
+"""Steps of ``reviewsctl service`` as values, which are first planned, then done or only printed."""
+
+import contextlib
+import difflib
+import errno
+import os
+import shlex
+import shutil
+import stat
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, TypeAlias
+
+from reviewsctl.files.folders import opened
+from reviewsctl.files.ownership import user_name
+from reviewsctl.terminal.words import counted
+
+
+@dataclass(frozen=True, slots=True)
+class MakeFolder:
+    """A folder that has to exist."""
+
+    path: Path
+
+    def __str__(self) -> str:
+        return f"install -d -m 755 {self.path}"
+
+    def do(self, root: Path) -> None:
+        """Do the step below a root."""
+        with opened(self.path, root=root, make=True):
+            pass
+
+
+@dataclass(frozen=True, slots=True)
+class WriteFile:
+    """A file with a text."""
+
+    path: Path
+    text: str
+    base: str | None = None
+    """The text it is derived from; the preview of a new file shows only the difference."""
+
+    def __str__(self) -> str:
+        return f"write {self.path}, mode 644"
+
+    def preview(self, root: Path) -> str:
+        """Return what the step would change below a root."""
+        try:
+            there = self._there(root)
+        except (OSError, UnicodeDecodeError):
+            return f"{self}: what is there cannot be read"
+        if there == self.text:
+            return f"keep {self.path}, it is as it should be"
+        if there is None and self.base in {None, self.text}:
+            return f"{self}: new, {counted(len(self.text.splitlines()), 'line')}"
+        changed = "".join(f"\n    {line}" for line in _changed(there or self.base or "", self.text))
+        return f"{self}: {'new, ' if there is None else ''}changed lines:{changed}"
+
+    def changes(self, root: Path) -> bool:
+        """Return whether the file is there below a root and has another text."""
+        return self._there(root) not in {None, self.text}
+
+    def _there(self, root: Path) -> str | None:
+        try:
+            return below(root, self.path).read_text()
+        except FileNotFoundError:
+            return None
+
+    def do(self, root: Path) -> None:
+        """Do the step below a root."""
+        with opened(self.path.parent, root=root, make=True) as folder:
+            folder.write(self.path.name, self.text.encode(), 0o644)
+
+
+@contextlib.contextmanager
+def read(source: Path) -> Iterator[BinaryIO]:
+    """Open a file that is copied to one that all may read.
+
+    Raises:
+        OSError: It is a link, or another user's file that not all may read.
+    """
+    with opened(source.parent) as folder, folder.open(source.name) as file:
+        facts = os.fstat(file.fileno())
+        if facts.st_uid != folder.facts.st_uid and not facts.st_mode & stat.S_IROTH:
+            text = f"it is {user_name(facts.st_uid)}'s, and not for all to read"
+            raise PermissionError(errno.EACCES, text, str(source))
+        yield file
+
+
+@dataclass(frozen=True, slots=True)
+class CopyFile:
+    """A copy of a file, unless its place is taken."""
+
+    source: Path
+    path: Path
+
+    def __str__(self) -> str:
+        return f"install -m 644 {self.source} {self.path}"
+
+    def do(self, root: Path) -> None:
+        """Do the step below a root."""
+        with read(self.source) as source, opened(self.path.parent, root=root) as folder:
+            if folder.look(self.path.name) is None:
+                with folder.draft(self.path.name) as new:
+                    shutil.copyfileobj(source, new.file)
+                    new.put(0o644)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A command of the system, or of ours."""
+
+    command: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return shlex.join(self.command)
+
+    def do(self, root: Path) -> None:
+        """Run the command with the output of this one."""
+        del root  # an argument of the command
+        subprocess.run(self.command, check=True)  # noqa: S603  # planned here
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveFile:
+    """A file that is not to be there any more."""
+
+    path: Path
+
+    def __str__(self) -> str:
+        return f"rm {self.path}"
+
+    def do(self, root: Path) -> None:
+        """Remove the file below a root."""
+        with opened(self.path.parent, root=root) as folder:
+            folder.remove(self.path.name)
+
+
+Step: TypeAlias = "MakeFolder | WriteFile | CopyFile | RemoveFile | Run"
+
+
+def _changed(before: str, after: str) -> Iterator[str]:
+    """Return the lines that differ, the old with a minus and the new with a plus."""
+    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), n=0, lineterm="")
+    return (line for line in lines if not line.startswith(("---", "+++", "@@")))
+
+
+def below(root: Path, path: Path) -> Path:
+    """Return the place of an absolute path below a root."""
+    return root / path.relative_to("/")
