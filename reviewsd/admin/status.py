@@ -165,6 +165,7 @@ def _snapshot(snapshot: Snapshot) -> SnapshotStatus:
         revision=snapshot.revision,
         published_at=instant(snapshot.seen.published_at),
         review_count=manifest.review_count,
+        newest_review=snapshot.records.cursor_at(0).date if manifest.review_count else None,
         updated_at=None if updated_at is None else datetime.fromisoformat(updated_at),
         insights=manifest.insights,
         insights_origin=manifest.insights_origin,

@@ -1,5 +1,6 @@
 """``GET /v1/status``, ``/v1/ping``, and the summary of a backup (interfaces.md 1.5)."""
 
+from datetime import date
 from typing import Literal
 
 from msgspec import Struct
@@ -35,6 +36,8 @@ class SnapshotStatus(Struct, frozen=True, kw_only=True):
     revision: str
     published_at: Instant
     review_count: int
+    newest_review: date | None = None
+    """The day of the newest review; None without one."""
     updated_at: Instant | None
     """The date in the data."""
     insights: bool

@@ -41,7 +41,9 @@ def serving(answer: Status | DaemonError) -> Diagnosis:
         )
     count = counted(answer.snapshot.review_count, "review")
     if answer.data.state == "ok":
-        return ok(name, f"{count} of {answer.data.dir}")
+        newest = answer.snapshot.newest_review
+        age = "" if newest is None else f", the newest of {newest}"
+        return ok(name, f"{count} of {answer.data.dir}{age}")
     return fail(name, f"{count}, but not the newest{reason}", "See it: reviewsctl status")
 
 

@@ -13,7 +13,7 @@ from rich.text import Text
 from reviewsctl.terminal.escaping import printable
 from reviewsctl.terminal.hub_views import hub_state
 from reviewsctl.terminal.insights import origin_line
-from reviewsctl.terminal.times import ago, duration, moment, until, when
+from reviewsctl.terminal.times import ago, days_ago, duration, moment, until, when
 from reviewsctl.terminal.words import counted
 from reviewsd.api.hub import HubState
 from reviewsd.api.jobs import ConfigChanges, ReloadResult
@@ -68,6 +68,9 @@ def _snapshot(
         content += " and insights"
     yield "serving", Text(f"{content}, published {when(snapshot.published_at, now)}")
     yield "revision", Text(printable(snapshot.revision))
+    if snapshot.newest_review is not None:
+        days = (now.date() - snapshot.newest_review).days
+        yield "newest", Text(f"review of {snapshot.newest_review}, {days_ago(days)}")
     if snapshot.updated_at is not None:
         yield "updated", Text(f"{moment(snapshot.updated_at)}, says the data")
     if (origin := snapshot.insights_origin) is not None:

@@ -29,6 +29,13 @@ def ago(then: datetime.datetime, now: datetime.datetime) -> str:
     return f"{duration((now - then).total_seconds())} ago"
 
 
+def days_ago(days: int) -> str:
+    """``today``, ``yesterday``, ``12 days ago``; a day ahead of UTC counts as today."""
+    if days <= 1:
+        return "yesterday" if days == 1 else "today"
+    return f"{days:,} days ago"
+
+
 def until(then: datetime.datetime, now: datetime.datetime) -> str:
     """``in 5 min``, or ``now`` when it is over."""
     return f"in {duration((then - now).total_seconds())}" if then > now else "now"

@@ -19,6 +19,7 @@ SNAPSHOT = SnapshotStatus(
     revision="3f2a9c0d1e4b",
     published_at=STARTED,
     review_count=1204,
+    newest_review=datetime.date(2026, 11, 9),
     updated_at=datetime.datetime(2026, 11, 20, 12, 0, 0, tzinfo=datetime.UTC),
     insights=True,
 )
@@ -113,6 +114,7 @@ def test_a_healthy_status_tells_what_is_served_since_when() -> None:
         "serving    1,204 reviews and insights, published 2026-11-21 07:00:00 UTC (3 h 12\n"
         "           min ago)\n"
         "revision   3f2a9c0d1e4b\n"
+        "newest     review of 2026-11-09, 12 days ago\n"
         "updated    2026-11-20 12:00:00 UTC, says the data\n"
         "data       /srv/reviews, last reload published 3 h 12 min ago (0.42 s)\n"
         "address    https://reviews.example.com\n"
