@@ -32,7 +32,7 @@ NAME = 'Bob & "Sons" <b>]]>\n```\n# Injected'
 SITE = site({"name": NAME})
 OPENAPI = document.render(BASE_URL, SITE.business)
 INTERFACES = Interfaces(openapi=OPENAPI, tools=LISTING, revisions=REVISIONS)
-DOCUMENTS = {each.path: each.content.decode() for each in documents(Renderer(SITE), INTERFACES)}
+DOCUMENTS = {page.path: page.content.decode() for page in documents(Renderer(SITE), INTERFACES)}
 PAGES = {path: Html(DOCUMENTS[path]) for path in urls.DOCUMENTATION}
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -45,18 +45,20 @@ def anchors(path: str) -> list[str]:
 
 def tables(text: str) -> dict[str, list[list[str]]]:
     """The cells of each table of a Markdown text, by its section and first column."""
-    found: dict[str, list[list[str]]] = {}
+    by_name: dict[str, list[list[str]]] = {}
     section = rows = None
     for line in text.splitlines():
         if line.startswith("#"):
             section = line.strip("# ").partition(" {: #")[0]
         elif line.startswith("| "):
             cells = re.split(r" (?<!\\)\| ", f" {line.strip('|')} ".replace("|  |", "| - |"))
-            rows = found.setdefault(f"{section}: {cells[0].strip()}", []) if rows is None else rows
+            rows = (
+                by_name.setdefault(f"{section}: {cells[0].strip()}", []) if rows is None else rows
+            )
             rows.append([cell.strip(" `") for cell in cells])
             continue
         rows = None
-    return found
+    return by_name
 
 
 def all_problems() -> Iterator[Problem]:
@@ -115,26 +117,28 @@ def test_links_lead_to_pages_and_anchors_that_exist(path: str) -> None:
 def test_pages_have_no_markup_that_a_stray_mark_has_made(path: str) -> None:
     """An underscore or an asterisk outside of code would turn the rest of a text into emphasis."""
     page = PAGES[path]
-    assert not {"em", "strong", "img", "hr", "blockquote"} & {each.name for each in page.elements}
+    assert not {"em", "strong", "img", "hr", "blockquote"} & {
+        element.name for element in page.elements
+    }
     assert "`" not in page.text.replace("```", "")  # which the name has
 
 
 def test_api_page_has_every_operation_with_its_parameters() -> None:
     operations = [operation for _, _, operation in read_description(OPENAPI).operations()]
 
-    assert {each.operation_id for each in operations} <= set(anchors("/developers/api"))
+    assert {operation.operation_id for operation in operations} <= set(anchors("/developers/api"))
     parameters = tables(DOCUMENTS["/developers/api.md"])["Search the reviews: Parameter"]
-    assert [each.name for each in SEARCH_PARAMETERS] == [row[0] for row in parameters[2:]]
+    assert [parameter.name for parameter in SEARCH_PARAMETERS] == [row[0] for row in parameters[2:]]
 
 
 def test_tools_page_has_every_tool_with_its_arguments_and_answer() -> None:
     assert [tool.name for tool in TOOLS] == anchors("/developers/mcp/tools")
-    shown = tables(DOCUMENTS["/developers/mcp/tools.md"])
+    by_name = tables(DOCUMENTS["/developers/mcp/tools.md"])
     for tool in TOOLS:
-        arguments = shown.get(f"{tool.name}: Parameter", [])[2:]
-        members = shown[f"{tool.name}: Field"][2:]
-        assert [each.name for each in tool.parameters] == [row[0] for row in arguments]
-        fields = {each.encode_name for each in msgspec.structs.fields(tool.output)}
+        arguments = by_name.get(f"{tool.name}: Parameter", [])[2:]
+        members = by_name[f"{tool.name}: Field"][2:]
+        assert [parameter.name for parameter in tool.parameters] == [row[0] for row in arguments]
+        fields = {field.encode_name for field in msgspec.structs.fields(tool.output)}
         assert fields == {row[0] for row in members}
 
 
@@ -149,8 +153,8 @@ def test_description_of_an_argument_without_an_example_is_no_example() -> None:
 
 def test_documented_revisions_are_the_served_ones() -> None:
     """OpenAPI and the server card take them from one list, the server from another."""
-    assert REVISIONS == (*(each.name for each in HANDSHAKE), STATELESS.name)
-    assert all(each in PAGES["/developers/mcp"].text for each in REVISIONS)
+    assert REVISIONS == (*(revision.name for revision in HANDSHAKE), STATELESS.name)
+    assert all(revision in PAGES["/developers/mcp"].text for revision in REVISIONS)
 
 
 @pytest.mark.parametrize("name", ["Business", "Review", "Insights"])
@@ -167,7 +171,7 @@ def test_data_model_describes_every_schema_that_it_refers_to(name: str) -> None:
                         referenced.add(inner.name)
                         waiting.append(inner.name)
 
-    assert {each.lower() for each in referenced} <= described
+    assert {schema.lower() for schema in referenced} <= described
 
 
 def test_webhooks_page_names_what_a_subscriber_sends_and_receives() -> None:
@@ -192,10 +196,10 @@ def test_name_in_lines_to_copy_is_escaped_for_html_and_cannot_end_them() -> None
 
 def test_documents_that_are_not_served_are_not_listed() -> None:
     absent = site(absent=frozenset({urls.SERVER_CARD, urls.SITEMAP}))
-    for each in documents(Renderer(absent), INTERFACES):
-        if each.path.endswith(".md"):
+    for page in documents(Renderer(absent), INTERFACES):
+        if page.path.endswith(".md"):
             assert not {f"`{urls.SERVER_CARD}`", f"`{urls.SITEMAP}`"} & set(
-                each.content.decode().split()
+                page.content.decode().split()
             )
 
 
@@ -224,10 +228,10 @@ def test_examples_in_two_languages_read_all_pages_of_a_search() -> None:
 
 def test_markup_of_a_text_is_shown_and_links_to_scripts_are_not_made() -> None:
     text = "# Title\n\n<b>bold</b> [x](javascript:alert(1)) [y](data:text/html,z)\n"
-    shown = html.render(text, BASE_URL, "/developers")
+    rendered = html.render(text, BASE_URL, "/developers")
 
-    assert "&lt;b&gt;bold&lt;/b&gt;" in shown
-    assert "<a" not in shown
+    assert "&lt;b&gt;bold&lt;/b&gt;" in rendered
+    assert "<a" not in rendered
 
 
 def test_unchanged_documentation_is_not_converted_again() -> None:
@@ -239,9 +243,9 @@ def test_unchanged_documentation_is_not_converted_again() -> None:
     }
     second = Bytecode(marked)
     pages = [
-        each for each in documents(Renderer(SITE, second), INTERFACES) if "html" in each.media_type
+        page for page in documents(Renderer(SITE, second), INTERFACES) if "html" in page.media_type
     ]
 
-    assert all(b"known" in each.content for each in pages)
+    assert all(b"known" in page.content for page in pages)
     assert first.used.keys() == second.used.keys()
     assert expected == list(documents(Renderer(SITE, Bytecode(first.used)), INTERFACES))

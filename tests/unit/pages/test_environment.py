@@ -60,7 +60,7 @@ def test_compiled_template_is_used_again(monkeypatch: pytest.MonkeyPatch) -> Non
 
 @pytest.mark.parametrize("name", ["own.html", "card.html"])
 def test_changed_template_is_compiled_again(name: str) -> None:
-    """So is the operator's under a name of ours."""
+    """A template of the operator is another one, even with a shipped name."""
     first = Bytecode({})
     Templates({name: "old"}, {}, bytecode=first).render(name)
     assert "new" == Templates({name: "new"}, {}, bytecode=Bytecode(first.used)).render(name)

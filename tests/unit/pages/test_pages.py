@@ -1,4 +1,4 @@
-"""Pages as browsers get them: whatever the data says, whole, safe, and with no dead link (pages.md)."""
+"""Pages as browsers receive them: complete, safe for any data, and without dead links (pages.md)."""
 
 import hashlib
 import json
@@ -38,16 +38,18 @@ def harbor(tmp_path_factory: pytest.TempPathFactory) -> Place:
 
 
 def review(review_id: str = "a", **members: object) -> dict[str, Any]:
-    known = {"author": "Jane D.", "rating": 4, "date": "2025-03-14", "text": "Good."}
-    return {"id": review_id, **known, "source": "google", "verified": True, **members}
+    defaults = {"author": "Jane D.", "rating": 4, "date": "2025-03-14", "text": "Good."}
+    return {"id": review_id, **defaults, "source": "google", "verified": True, **members}
 
 
 def hostile() -> tuple[list[dict[str, Any]], dict[str, Any], dict[str, Any]]:
     """Texts that would break a page, in every member that holds one."""
     reply = {"text": NASTY, "date": "2025-03-15"}
     reviews = [
-        review(each, author=NASTY, text=NASTY, source=NASTY, source_url=LONG, owner_reply=reply)
-        for each in IDS
+        review(
+            review_id, author=NASTY, text=NASTY, source=NASTY, source_url=LONG, owner_reply=reply
+        )
+        for review_id in IDS
     ]
     business = {
         "name": NASTY[:200],
@@ -74,7 +76,7 @@ def hostile() -> tuple[list[dict[str, Any]], dict[str, Any], dict[str, Any]]:
         "pull_quote": NASTY,
         "aspects": [entity],
         "topics": [entity],
-        "entities": {each: [entity] for each in ("technicians", "services", "problems")},
+        "entities": {kind: [entity] for kind in ("technicians", "services", "problems")},
         "faq": [{"question": NASTY, "answer": NASTY}],
     }
     return reviews, business, insights
@@ -82,9 +84,9 @@ def hostile() -> tuple[list[dict[str, Any]], dict[str, Any], dict[str, Any]]:
 
 @pytest.mark.parametrize("target", PAGES)
 def test_every_page_works_within_its_content_security_policy(harbor: Place, target: str) -> None:
-    found = harbor.get(target)
-    page = Html(found.body.decode())
-    (policy,) = found.values("content-security-policy")
+    response = harbor.get(target)
+    page = Html(response.body.decode())
+    (policy,) = response.values("content-security-policy")
     sheet = re.search("<style>(.*?)</style>", page.source, re.DOTALL)
     assert sheet is not None
     digest = b64encode(hashlib.sha256(sheet[1].encode()).digest()).decode()
@@ -94,28 +96,28 @@ def test_every_page_works_within_its_content_security_policy(harbor: Place, targ
     assert policy.endswith(f"frame-ancestors {ancestors}")
     assert "unsafe" not in policy
     assert len(sheet[1]) < 10_000
-    assert not any({"style", "onclick"} & each.attributes.keys() for each in page.elements)
-    assert {"application/ld+json"} >= {each.get("type") for each in page.named("script")}
+    assert not any({"style", "onclick"} & element.attributes.keys() for element in page.elements)
+    assert {"application/ld+json"} >= {script.get("type") for script in page.named("script")}
     assert not page.named("img")
 
 
 @pytest.mark.parametrize("target", PAGES[:-1])
 def test_every_link_to_this_site_is_alive(harbor: Place, target: str) -> None:
-    found = harbor.get(target)
-    linked = {part.split(">")[0] for part in ", ".join(found.values("link")).split("<")[1:]}
-    for link in sorted(Html(found.body.decode()).links | linked):
+    response = harbor.get(target)
+    linked = {part.split(">")[0] for part in ", ".join(response.values("link")).split("<")[1:]}
+    for link in sorted(Html(response.body.decode()).links | linked):
         address = urlsplit(link)
         if address.scheme not in {"", "https", "http"} or address.netloc not in {
             "",
             "reviews.example",
         }:
             continue
-        asked = harbor.get(address._replace(scheme="", netloc="", fragment="").geturl() or "/")
-        assert asked.status in OTHERS.get(address.path, {200}), link
+        answer = harbor.get(address._replace(scheme="", netloc="", fragment="").geturl() or "/")
+        assert answer.status in OTHERS.get(address.path, {200}), link
 
 
 OTHERS: Mapping[str, AbstractSet[int]] = {urls.HUB: {404}, urls.MCP: {404}}
-"""What nobody serves in this test."""
+"""Addresses that this test does not serve, with their answers."""
 
 
 def test_links_of_feeds_and_tools_are_alive(harbor: Place) -> None:
@@ -136,12 +138,16 @@ def test_home_page_has_three_representations(harbor: Place) -> None:
         "text/markdown": "text/markdown; charset=utf-8",
         "application/json": "application/json",
     }
-    found = {accept: harbor.get("/", f"Accept: {accept}") for accept in kinds}
-    assert kinds == {accept: each.values("content-type")[0] for accept, each in found.items()}
-    assert {("Accept, Accept-Encoding",)} == {
-        tuple(each.values("vary")) for each in found.values() if len(each.body) > 1000
+    responses = {accept: harbor.get("/", f"Accept: {accept}") for accept in kinds}
+    assert kinds == {
+        accept: response.values("content-type")[0] for accept, response in responses.items()
     }
-    assert 3 == len({each.values("etag")[0] for each in found.values()})
+    assert {("Accept, Accept-Encoding",)} == {
+        tuple(response.values("vary"))
+        for response in responses.values()
+        if len(response.body) > 1000
+    }
+    assert 3 == len({response.values("etag")[0] for response in responses.values()})
     packed = harbor.get("/", "Accept-Encoding: gzip")
     assert len(packed.body) < 20_000
 
@@ -177,19 +183,19 @@ def test_markup_in_hostile_texts_is_escaped(tmp_path: Path) -> None:
     allowed = {"https:", "tel:", "mailto:"}
     for target in ("/", "/reviews", "/reviews?rating=4", "/embed", "/summary"):
         page = place.page(target)
-        assert {each.name for each in page.elements} <= ELEMENTS, target
+        assert {element.name for element in page.elements} <= ELEMENTS, target
         for link in page.links:
             own = link.startswith(("/", BASE_URL)) and not link.startswith("//")
             assert own or link in {LONG, BASE_URL} or link.split("/")[0] in allowed, link
         for script in page.scripts:
             json.loads(script)
-    for each in IDS:
-        page = place.page(urls.permalink(each))
+    for review_id in IDS:
+        page = place.page(urls.permalink(review_id))
         graph = json.loads(page.scripts[0])["@graph"]
-        assert BASE_URL + urls.permalink(each) == graph[0]["@id"]
+        assert BASE_URL + urls.permalink(review_id) == graph[0]["@id"]
         assert NASTY == graph[0]["reviewBody"]
         assert {"rel": "nofollow ugc noopener", "href": LONG} in page.named("a")
-        twin = place.get(f"{urls.permalink(each)}.md")
+        twin = place.get(f"{urls.permalink(review_id)}.md")
         assert 200 == twin.status
         assert b"<script" not in twin.body.replace(b"\\<", b"")
 
@@ -264,9 +270,9 @@ def test_customer_text_makes_no_heading_in_markdown(tmp_path: Path) -> None:
 
 
 def test_unknown_review_or_address_has_an_error_page(harbor: Place) -> None:
-    gone = harbor.get("/r/nobody")
-    assert (404, ["no-store"]) == (gone.status, gone.values("cache-control"))
-    assert "This review does not exist" in Html(gone.body.decode()).text
+    response = harbor.get("/r/nobody")
+    assert (404, ["no-store"]) == (response.status, response.values("cache-control"))
+    assert "This review does not exist" in Html(response.body.decode()).text
     browser = "Accept: text/html,application/xhtml+xml,*/*;q=0.8"
     assert "nothing at this address" in Html(harbor.get("/nope", browser).body.decode()).text
     assert ["application/json"] == harbor.get("/nope").values("content-type")
@@ -287,26 +293,26 @@ def test_weights_of_letters_in_images_are_hundreds(harbor: Place, image: str) ->
 
 
 def test_issue_is_shown_beside_its_field(harbor: Place) -> None:
-    found = harbor.get(
+    response = harbor.get(
         "/reviews?rating=9&since=x&query=boiler&min_rating=&limit=0&mentions_aspect="
     )
-    page = Html(found.body.decode())
-    assert 400 == found.status
-    texts = {each["id"]: each for each in page.named("p") if "id" in each}
+    page = Html(response.body.decode())
+    assert 400 == response.status
+    texts = {element["id"]: element for element in page.named("p") if "id" in element}
     wrong = {
-        each["name"]: each["aria-describedby"]
-        for each in page.named("input") + page.named("select")
-        if "aria-invalid" in each
+        element["name"]: element["aria-describedby"]
+        for element in page.named("input") + page.named("select")
+        if "aria-invalid" in element
     }
     assert {"rating": "e-rating-1", "since": "e-since-1", "limit": "e-limit-1"} == wrong
     assert set(wrong.values()) <= texts.keys()
     assert "Stars: choose 1 to 5." in page.text
-    assert {"#f-rating", "#f-since", "#f-limit"} <= {each.get("href") for each in page.named("a")}
-    assert "9" not in {each["value"] for each in page.named("option")}
+    assert {"#f-rating", "#f-since", "#f-limit"} <= {link.get("href") for link in page.named("a")}
+    assert "9" not in {option["value"] for option in page.named("option")}
     assert "<title>Error: Please fix the highlighted fields" in page.source
-    assert not [each for each in page.links if "since=2" in each]
+    assert not [link for link in page.links if "since=2" in link]
     assert {"query": "boiler"}.items() <= {
-        each["name"]: each["value"] for each in page.named("input")
+        field["name"]: field["value"] for field in page.named("input")
     }.items()
 
 
@@ -322,15 +328,15 @@ def test_name_that_resembles_a_filter_leads_to_the_filter(
     harbor: Place, query: str, field: str, href: str
 ) -> None:
     """All reviews under a heading that names no filter would look like the answer."""
-    found = harbor.get(f"/reviews?{query}")
-    page = Html(found.body.decode())
+    response = harbor.get(f"/reviews?{query}")
+    page = Html(response.body.decode())
     (name, _, _) = query.partition("=")
-    assert 400 == found.status
+    assert 400 == response.status
     assert f"“{name}” is not a filter" in page.text
     assert [f"e-{field}-1"] == [
-        each["aria-describedby"]
-        for each in page.named("input") + page.named("select")
-        if "aria-invalid" in each
+        element["aria-describedby"]
+        for element in page.named("input") + page.named("select")
+        if "aria-invalid" in element
     ]
     assert href in page.links
     assert not page.named("script")
@@ -340,14 +346,14 @@ def test_name_that_resembles_a_filter_leads_to_the_filter(
     "query", ["rating=1", "query=boiler&limit=5", "min_rating=4&mentions_technician=ben-okafor"]
 )
 def test_markdown_twin_of_a_filtered_list_is_filtered(harbor: Place, query: str) -> None:
-    """An agent that reads all reviews under a filter's address tells what is not so."""
+    """An agent that reads all reviews at the address of a filter draws wrong conclusions."""
     page = harbor.get(f"/reviews?{query}")
     twin = harbor.get(f"/reviews.md?{query}")
     text = twin.body.decode()
     html = Html(page.body.decode())
-    listed = [each["href"] for each in html.named("a") if each.get("href", "").startswith("/r/")]
+    listed = [link["href"] for link in html.named("a") if link.get("href", "").startswith("/r/")]
     heading = next(line for line in text.splitlines() if line)
-    following = [each["href"] for each in html.named("a") if each.get("rel") == "next"]
+    next_links = [link["href"] for link in html.named("a") if link.get("rel") == "next"]
 
     assert (200, ["text/markdown; charset=utf-8"]) == (twin.status, twin.values("content-type"))
     assert listed == re.findall(rf"^<{BASE_URL}(/r/[^>]+)>$", text, re.MULTILINE)
@@ -355,23 +361,23 @@ def test_markdown_twin_of_a_filtered_list_is_filtered(harbor: Place, query: str)
     assert page.values("etag") != twin.values("etag")
     assert f'<{BASE_URL}/reviews?{query}>; rel="canonical"' in twin.values("link")[0]
     assert f'</reviews.md?{query}>; rel="alternate"; type="text/markdown"' in page.values("link")[0]
-    for each in following:
-        assert f"({BASE_URL}{each.replace('/reviews?', '/reviews.md?')})" in text
+    for link in next_links:
+        assert f"({BASE_URL}{link.replace('/reviews?', '/reviews.md?')})" in text
 
 
 def test_markdown_twin_links_to_its_next_page(harbor: Place) -> None:
     text = harbor.get("/reviews.md").body.decode()
-    (following,) = re.findall(rf"\({BASE_URL}(/reviews\.md\?cursor=[^)]+)\)", text)
-    second = harbor.get(following)
+    (next_path,) = re.findall(rf"\({BASE_URL}(/reviews\.md\?cursor=[^)]+)\)", text)
+    second = harbor.get(next_path)
     assert (200, ["text/markdown; charset=utf-8"]) == (second.status, second.values("content-type"))
     assert second.body != text.encode()
 
 
 @pytest.mark.parametrize("query", ["rating=9", "stars=1", "mentions_service=boiler", "cursor=zzz"])
 def test_markdown_twin_answers_invalid_parameters_with_a_problem(harbor: Place, query: str) -> None:
-    found = harbor.get(f"/reviews.md?{query}")
-    assert (400, ["application/json"]) == (found.status, found.values("content-type"))
-    assert json.loads(found.body)["issues"]
+    response = harbor.get(f"/reviews.md?{query}")
+    assert (400, ["application/json"]) == (response.status, response.values("content-type"))
+    assert json.loads(response.body)["issues"]
 
 
 @pytest.mark.parametrize("query", ["utm_source=x", "fbclid=x&_=1", "q=&stars=", "from=timeline"])
@@ -380,17 +386,17 @@ def test_parameter_of_another_program_changes_nothing(harbor: Place, query: str)
 
 
 def test_page_number_leads_to_the_first_page(harbor: Place) -> None:
-    found = harbor.get("/reviews?page=2&rating=5")
-    page = Html(found.body.decode())
-    assert 400 == found.status
+    response = harbor.get("/reviews?page=2&rating=5")
+    page = Html(response.body.decode())
+    assert 400 == response.status
     assert "This page no longer exists" in page.text
     assert "/reviews?rating=5" in page.links
 
 
 def test_invalid_cursor_links_to_the_first_page(harbor: Place) -> None:
-    found = harbor.get("/reviews?rating=5&cursor=zzz")
-    page = Html(found.body.decode())
-    assert 400 == found.status
+    response = harbor.get("/reviews?rating=5&cursor=zzz")
+    page = Html(response.body.decode())
+    assert 400 == response.status
     assert "This page no longer exists" in page.text
     assert "next_cursor" not in page.source
     assert "/reviews?rating=5" in page.links
@@ -402,32 +408,34 @@ def test_each_filter_is_named_with_a_link_that_removes_it(harbor: Place) -> None
     assert "<title>Reviews: 2026, Ben Okafor · " in page.source
     assert {} in page.named("details")
     removing = {
-        each["aria-label"]: each["href"] for each in page.named("a") if "aria-label" in each
+        link["aria-label"]: link["href"] for link in page.named("a") if "aria-label" in link
     }
     assert {
         "Remove the filter 2026": "/reviews?mentions_technician=ben-okafor",
         "Remove the filter Ben Okafor": "/reviews?since=2026-01-01&until=2026-12-31",
     } == removing
-    current = [each["href"] for each in page.named("a") if each.get("aria-current") == "true"]
+    current = [link["href"] for link in page.named("a") if link.get("aria-current") == "true"]
     assert ["/reviews?since=2026-01-01&until=2026-12-31&mentions_technician=ben-okafor"] == current
     assert '<h1 dir="auto">Reviews: 1 star</h1>' in harbor.page("/reviews?rating=1").source
 
 
 def test_pages_follow_each_other_by_cursor(harbor: Place) -> None:
-    seen: list[str] = []
+    paths: list[str] = []
     target = "/reviews?min_rating=4"
     while target:
-        found = harbor.get(target)
-        page = Html(found.body.decode())
+        response = harbor.get(target)
+        page = Html(response.body.decode())
         assert {"name": "robots", "content": "noindex, follow"} in page.named("meta")
-        cards = [each["href"] for each in page.named("a") if each.get("href", "").startswith("/r/")]
-        seen += cards
-        following = [each["href"] for each in page.named("a") if each.get("rel") == "next"]
-        assert (f'<{following[0]}>; rel="next"' in found.values("link")[0]) if following else True
-        target = following[0] if following else ""
-    assert 105 == len(seen) == len(set(seen))
+        cards = [link["href"] for link in page.named("a") if link.get("href", "").startswith("/r/")]
+        paths += cards
+        next_links = [link["href"] for link in page.named("a") if link.get("rel") == "next"]
+        assert (
+            (f'<{next_links[0]}>; rel="next"' in response.values("link")[0]) if next_links else True
+        )
+        target = next_links[0] if next_links else ""
+    assert 105 == len(paths) == len(set(paths))
     first = harbor.page("/reviews")
-    assert not any(each.get("name") == "robots" for each in first.named("meta"))
+    assert not any(meta.get("name") == "robots" for meta in first.named("meta"))
     assert (
         first.source
         == harbor.page("/reviews?rating=&query=").source
@@ -439,10 +447,10 @@ def test_entity_tag_of_a_review_survives_changes_of_others(tmp_path: Path) -> No
     place = Place(tmp_path)
     place.publish([review("a"), review("b")])
     tag = place.get("/r/a").values("etag")[0]
-    other = place.get("/r/b").values("etag")[0]
+    other_tag = place.get("/r/b").values("etag")[0]
     place.publish([review("a"), review("b", text="Bad."), review("c", date="2026-01-01")])
     assert [tag] == place.get("/r/a").values("etag")
-    assert [other] != place.get("/r/b").values("etag")
+    assert [other_tag] != place.get("/r/b").values("etag")
     assert 304 == place.get("/r/a", f"If-None-Match: {tag}").status
     head = place.get("/r/a", method="HEAD")
     assert (200, b"") == (head.status, head.body)
@@ -457,7 +465,7 @@ def test_pages_are_the_same_for_the_same_data(tmp_path: Path) -> None:
         place = demo(tmp_path / name)
         current = place.directories.current
         contents.append(
-            {each.name: each.read_bytes() for each in current.iterdir() if "page" in each.name}
+            {file.name: file.read_bytes() for file in current.iterdir() if "page" in file.name}
         )
     assert contents[0] == contents[1]
     assert len(contents[0]) > 10
@@ -482,7 +490,7 @@ def test_single_review_is_named_in_the_singular(tmp_path: Path) -> None:
     targets = ("/", "/reviews", "/summary", "/embed", "/index.md", "/summary.md")
     sources = [place.get(target).body.decode() for target in targets]
     assert not [
-        target for target, each in zip(targets, sources, strict=True) if "1 reviews" in each
+        target for target, source in zip(targets, sources, strict=True) if "1 reviews" in source
     ]
     assert "Acme: 1 customer review<" in sources[0]
     assert "It was not checked whether its author was a customer." in sources[0]
@@ -498,7 +506,7 @@ def test_structured_data_says_what_the_page_shows(harbor: Place, tmp_path: Path)
     page = harbor.page("/")
     website, business, questions = json.loads(page.scripts[0])["@graph"]
     assert ["WebSite", "Plumber", "FAQPage"] == [
-        each["@type"] for each in (website, business, questions)
+        node["@type"] for node in (website, business, questions)
     ]
     assert {
         "@type": "AggregateRating",
@@ -508,11 +516,11 @@ def test_structured_data_says_what_the_page_shows(harbor: Place, tmp_path: Path)
         "worstRating": 1,
     } == business["aggregateRating"] | {"ratingValue": 4.37}
     assert 20 == len(business["review"])
-    for each in business["review"]:
-        assert "itemReviewed" not in each
-        assert " ".join(each.get("reviewBody", "").split()) in page.text
-        assert each["publisher"]["name"] in {"Google", "Trustpilot", "Facebook", "Yelp"}
-    assert "23:59" in {each["closes"] for each in business["openingHoursSpecification"]}
+    for node in business["review"]:
+        assert "itemReviewed" not in node
+        assert " ".join(node.get("reviewBody", "").split()) in page.text
+        assert node["publisher"]["name"] in {"Google", "Trustpilot", "Facebook", "Yelp"}
+    assert "23:59" in {opening["closes"] for opening in business["openingHoursSpecification"]}
     own = json.loads(harbor.page("/r/01M739YG0D19M9F73VGTYNH9RZ").scripts[0])["@graph"][0]
     assert {"@type", "@id", "name", "address"} == own["itemReviewed"].keys()
     assert own["isBasedOn"].startswith("https://google.example/")
@@ -536,7 +544,7 @@ def test_faulty_template_is_refused_while_the_last_good_pages_stay(tmp_path: Pat
     (place.templates / "style.css").write_text("body { color: red }")
     assert isinstance(place.again(), Published)
     assert "<style>body{color:red}</style>" in place.page("/").source
-    for name, text, said in (
+    for name, text, problem in (
         ("home.html", "{% if %}", "home.html:1: Expected an expression"),
         ("card.html", "a\n{{ nobody }}", "card.html:2: UndefinedError: 'nobody' is undefined"),
         ("form.html", "{{ 1/0 }}", "form.html:1: ZeroDivisionError"),
@@ -546,7 +554,7 @@ def test_faulty_template_is_refused_while_the_last_good_pages_stay(tmp_path: Pat
         (place.templates / name).write_text(text)
         outcome = place.again()
         assert isinstance(outcome, Refused), name
-        assert outcome.problems[0].startswith(f"{place.templates}/{said}")
+        assert outcome.problems[0].startswith(f"{place.templates}/{problem}")
         assert "<style>body{color:red}</style>" in place.page("/r/a").source
         (place.templates / name).unlink()
     (place.templates / "words.json").write_text('{"all_reviews": "Alle Bewertungen"}')

@@ -1,4 +1,4 @@
-"""What a reader of the pages needs to know, and what is wrong with a search, is said in words (pages.md 1, 3)."""
+"""Pages explain in words what readers need to know, and how to correct a search (pages.md 1, 3)."""
 
 from pathlib import Path
 from typing import Any
@@ -17,8 +17,8 @@ def harbor(tmp_path_factory: pytest.TempPathFactory) -> Place:
 
 
 def review(review_id: str = "a", **members: object) -> dict[str, Any]:
-    known = {"author": "Jane D.", "rating": 4, "date": "2025-03-14", "text": "Good."}
-    return {"id": review_id, **known, "source": "google", "verified": True, **members}
+    defaults = {"author": "Jane D.", "rating": 4, "date": "2025-03-14", "text": "Good."}
+    return {"id": review_id, **defaults, "source": "google", "verified": True, **members}
 
 
 def test_meaning_of_verified_is_explained_on_the_page(tmp_path: Path) -> None:
@@ -64,7 +64,7 @@ def test_single_unverified_review_is_stated_to_be_unchecked(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("query", "said"),
+    ("query", "explanation"),
     [
         ("since=2026-05-01&until=2025-01-01", "1 May 2026 is after 1 January 2025"),
         ("min_rating=4&rating=2", "the filters exclude each other"),
@@ -75,12 +75,12 @@ def test_single_unverified_review_is_stated_to_be_unchecked(tmp_path: Path) -> N
     ],
 )
 def test_filters_that_exclude_each_other_are_explained(
-    harbor: Place, query: str, said: str
+    harbor: Place, query: str, explanation: str
 ) -> None:
     """They are valid, as in the API: the answer is an empty list that says why."""
     text = harbor.page(f"/reviews?{query}").text
     assert "No reviews match these filters." in text
-    assert said in text
+    assert explanation in text
 
 
 @pytest.mark.parametrize(
@@ -95,22 +95,22 @@ def test_filters_without_a_match_by_chance_are_not_explained(harbor: Place, quer
 
 
 def test_minimum_above_the_maximum_is_explained(harbor: Place) -> None:
-    found = harbor.get("/reviews?min_rating=4&max_rating=2")
-    assert 400 == found.status
-    said = "Minimum stars: it can't exceed 2, the maximum you chose."
-    assert said in Html(found.body.decode()).text
+    response = harbor.get("/reviews?min_rating=4&max_rating=2")
+    assert 400 == response.status
+    advice = "Minimum stars: it can't exceed 2, the maximum you chose."
+    assert advice in Html(response.body.decode()).text
 
 
 def test_ambiguous_name_links_to_each_candidate(harbor: Place) -> None:
-    found = harbor.get("/reviews?mentions_service=boiler&min_rating=4")
-    assert 400 == found.status
-    page = Html(found.body.decode())
+    response = harbor.get("/reviews?mentions_service=boiler&min_rating=4")
+    assert 400 == response.status
+    page = Html(response.body.decode())
     assert "Service: this matches Boiler repair, Boiler installation." in page.text
-    meant = [each for each in page.links if "mentions_service=" in each]
-    assert 2 == len(meant)
-    for each in meant:
-        assert "min_rating=4" in each
-        assert "reviews found" in harbor.page(each).text
+    links = [link for link in page.links if "mentions_service=" in link]
+    assert 2 == len(links)
+    for link in links:
+        assert "min_rating=4" in link
+        assert "reviews found" in harbor.page(link).text
 
 
 def test_long_texts_are_cut_on_the_front_page_only(tmp_path: Path) -> None:
@@ -124,21 +124,23 @@ def test_long_texts_are_cut_on_the_front_page_only(tmp_path: Path) -> None:
     assert "x" * 401 not in page.source
     assert "end" not in page.scripts[0]
     for target in ("/reviews", "/r/a"):
-        whole = place.page(target).text
-        assert words + "end" in whole
-        assert "x" * 10_000 in whole
-        assert "Read the full review" not in whole
+        text = place.page(target).text
+        assert words + "end" in text
+        assert "x" * 10_000 in text
+        assert "Read the full review" not in text
 
 
 def test_review_page_links_to_newer_and_older_reviews(tmp_path: Path) -> None:
     place = Place(tmp_path)
     place.publish([review(name, date=f"2025-0{at}-01") for at, name in enumerate("cba", 1)])
     page = place.page("/r/b")
-    assert ["h1"] == [each.name for each in page.elements if each.name in {"h1", "h2", "h3"}]
-    newer = next(each for each in page.links if "since=" in each)
-    older = next(each for each in page.links if "cursor=" in each)
+    assert ["h1"] == [
+        element.name for element in page.elements if element.name in {"h1", "h2", "h3"}
+    ]
+    newer = next(link for link in page.links if "since=" in link)
+    older = next(link for link in page.links if "cursor=" in link)
     assert {"/r/a", "/r/b"} <= place.page(newer).links
-    assert {"/r/c"} == {each for each in place.page(older).links if each.startswith("/r/")}
+    assert {"/r/c"} == {path for path in place.page(older).links if path.startswith("/r/")}
 
 
 @pytest.mark.parametrize("author", [" ", "\u200b\t\u00a0"])
@@ -152,7 +154,7 @@ def test_author_with_a_blank_name_is_shown_as_a_customer(tmp_path: Path, author:
 
 
 def test_pages_for_people_name_no_analysis_program(harbor: Place) -> None:
-    """Who made the insights is in insights.json (data-model.md); customers need plain words."""
+    """The model of the insights is in insights.json (data-model.md); customers need plain words."""
     for target in ("/", "/reviews", "/summary"):
         assert "hand-labelled" not in harbor.page(target).text
 
