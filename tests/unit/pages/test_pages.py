@@ -309,7 +309,7 @@ def test_issue_is_shown_beside_its_field(harbor: Place) -> None:
     assert "Stars: choose 1 to 5." in page.text
     assert {"#f-rating", "#f-since", "#f-limit"} <= {link.get("href") for link in page.named("a")}
     assert "9" not in {option["value"] for option in page.named("option")}
-    assert "<title>Error: Please fix the highlighted fields" in page.source
+    assert "<title>Error: Please fix the marked fields" in page.source
     assert not [link for link in page.links if "since=2" in link]
     assert {"query": "boiler"}.items() <= {
         field["name"]: field["value"] for field in page.named("input")
