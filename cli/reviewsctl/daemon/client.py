@@ -15,7 +15,7 @@ from reviewsctl.daemon.errors import UnexpectedAnswer, Unreachable
 from reviewsctl.daemon.transport import Answer, Peer, Transport, decode
 from reviewsd.api.hub import Blocked, BlockList, HubStatus, Listing, ListingPage
 from reviewsd.api.jobs import EventLine, JobLine, PushResult, ReloadResult, Step
-from reviewsd.api.status import BackupContents, Pong, Status
+from reviewsd.api.status import BackupContents, Status
 
 ANSWER_SECONDS = 10.0  # most is answered from memory, the rest by one query
 SILENCE_SECONDS = 600.0  # between two lines of a job; one stage over a million reviews is silent
@@ -51,10 +51,6 @@ class Client:
     def status(self) -> Answer[Status]:
         """What is served, since when, and how the data is."""
         return decode(self._ask("GET", "/v1/status"), Status)
-
-    def ping(self) -> Answer[Pong]:
-        """Whether the daemon answers."""
-        return decode(self._ask("GET", "/v1/ping"), Pong)
 
     def metrics(self) -> str:
         """How much there is of everything, in Prometheus's text format."""

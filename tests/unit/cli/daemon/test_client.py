@@ -83,10 +83,8 @@ def test_unknown_members_are_ignored_and_kept_in_the_text(tmp_path: Path) -> Non
 
 def test_the_request_is_what_the_daemon_lets_in(tmp_path: Path) -> None:
     """A2: another Host, an Origin or a Sec-Fetch header would be a 403."""
-    with admin_fake(
-        tmp_path / "s", {"GET /v1/ping": document({"pong": True, "version": "0.1.0"})}
-    ) as daemon:
-        Client(daemon.path).ping()
+    with admin_fake(tmp_path / "s", {"GET /v1/blocks": document({"blocks": []})}) as daemon:
+        Client(daemon.path).blocks()
 
     (asked,) = daemon.asked
     assert asked.headers == {
@@ -150,9 +148,9 @@ def test_a_reload_that_is_only_asked_for_answers_at_once(tmp_path: Path) -> None
 def test_a_problem_is_a_refusal_with_its_reason(
     tmp_path: Path, status: int, exit_code: int
 ) -> None:
-    script = {"GET /v1/ping": problem(status, "No", "Because.")}
+    script = {"GET /v1/blocks": problem(status, "No", "Because.")}
     with admin_fake(tmp_path / "s", script) as daemon, pytest.raises(errors.Refused) as caught:
-        Client(daemon.path).ping()
+        Client(daemon.path).blocks()
 
     assert {"title": "No", "status": status, "detail": "Because."} == caught.value.members()
     assert exit_code == caught.value.exit_code
@@ -166,11 +164,11 @@ def raw(body: bytes, headers: Mapping[str, str] = HEADERS, status: int = 200) ->
     ("answer", "says"),
     [
         (raw(b"<html>"), "does not understand"),
-        (raw(b'{"pong":true}'), "missing required field `version`"),
-        (raw(b'{"pong":true,"version":"\xff"}'), "does not understand"),
-        (raw(b'{"pong":true,"version":"1"} {}'), "trailing characters"),
+        (raw(b"{}"), "missing required field `blocks`"),
+        (raw(b'{"blocks":"\xff"}'), "does not understand"),
+        (raw(b'{"blocks":[]} {}'), "trailing characters"),
         (raw(b"oh dear", status=500), "HTTP 500 Internal Server Error without a reason"),
-        (raw(b'{"pong":true,"version":"0.1.0"}', {}), "is not reviewsd"),
+        (raw(b'{"blocks":[]}', {}), "is not reviewsd"),
         (raw(b"{}", {"Reviewsd-Api": "x"}), "is not reviewsd"),
         (raw(b"{}", {"Reviewsd-Api": "²"}), "is not reviewsd"),
         (raw(b" " * (transport.MAX_BODY + 1)), "more than 16,777,216 bytes"),
@@ -178,10 +176,10 @@ def raw(body: bytes, headers: Mapping[str, str] = HEADERS, status: int = 200) ->
 )
 def test_another_answer_is_unexpected(tmp_path: Path, answer: Scripted, says: str) -> None:
     with (
-        admin_fake(tmp_path / "s", {"GET /v1/ping": answer}) as daemon,
+        admin_fake(tmp_path / "s", {"GET /v1/blocks": answer}) as daemon,
         pytest.raises(errors.UnexpectedAnswer, match=says) as caught,
     ):
-        Client(daemon.path).ping()
+        Client(daemon.path).blocks()
 
     assert caught.value.exit_code == 1
 
@@ -198,7 +196,7 @@ def test_a_line_without_end_is_not_read_for_ever(tmp_path: Path) -> None:
 
 def test_no_socket_means_not_running(tmp_path: Path) -> None:
     with pytest.raises(errors.Unreachable, match="not running: there is no") as caught:
-        Client(tmp_path / "none").ping()
+        Client(tmp_path / "none").blocks()
 
     assert caught.value.exit_code == 3
     assert START in caught.value.remedy
@@ -209,7 +207,7 @@ def test_a_stale_socket_means_not_running(tmp_path: Path) -> None:
     with socket.socket(socket.AF_UNIX) as stale:
         stale.bind(str(tmp_path / "s"))
     with pytest.raises(errors.Unreachable, match="not running: nobody listens on") as caught:
-        Client(tmp_path / "s").ping()
+        Client(tmp_path / "s").blocks()
 
     assert START in caught.value.remedy
 
@@ -218,7 +216,7 @@ def test_a_stale_socket_means_not_running(tmp_path: Path) -> None:
 def test_an_impossible_path_cannot_be_connected_to(tmp_path: Path, name: str) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(errors.Unreachable, match="cannot connect to"):
-        Client(tmp_path / name).ping()
+        Client(tmp_path / name).blocks()
 
 
 def test_a_silent_daemon_is_not_waited_for_for_ever(tmp_path: Path) -> None:
@@ -226,7 +224,7 @@ def test_a_silent_daemon_is_not_waited_for_for_ever(tmp_path: Path) -> None:
         mute.bind(str(tmp_path / "s"))
         mute.listen()
         with pytest.raises(errors.Unreachable, match=r"no answer on .* within 0.05 s"):
-            Client(tmp_path / "s", answer_seconds=0.05).ping()
+            Client(tmp_path / "s", answer_seconds=0.05).blocks()
 
 
 def test_a_reload_that_falls_silent_is_not_waited_for_for_ever(tmp_path: Path) -> None:
@@ -259,16 +257,16 @@ def test_who_does_not_speak_http_is_no_daemon(
         thread = threading.Thread(target=speak)
         thread.start()
         with pytest.raises(error):
-            Client(tmp_path / "s").ping()
+            Client(tmp_path / "s").blocks()
         thread.join()
 
 
 def test_who_answers_is_told_even_when_the_answer_is_refused(tmp_path: Path) -> None:
     """A3: a mismatch of versions explains the refusal, so it must be known."""
     seen: list[Peer] = []
-    script = {"GET /v1/ping": document({}, status=400, Reviewsd_Version="9.9\x9b")}
+    script = {"GET /v1/blocks": document({}, status=400, Reviewsd_Version="9.9\x9b")}
     with admin_fake(tmp_path / "s", script) as daemon, pytest.raises(errors.Refused):
-        Client(daemon.path, observe=seen.append).ping()
+        Client(daemon.path, observe=seen.append).blocks()
 
     assert [Peer(1, "9.9\\u009b")] == seen
 
@@ -328,6 +326,6 @@ def test_missing_socket_beside_those_of_nodes_names_them(tmp_path: Path) -> None
     for name in ("1.sock", "2.sock"):
         (tmp_path / name).touch()
     with pytest.raises(errors.NotRunning) as error:
-        Client(tmp_path / "admin.sock").ping()
+        Client(tmp_path / "admin.sock").blocks()
     assert f"several nodes run here (1.sock, 2.sock in {tmp_path})" == error.value.detail
     assert f"Name one of them: --socket {tmp_path / '1.sock'}" == error.value.remedy
