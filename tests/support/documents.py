@@ -224,7 +224,10 @@ class Terminal:
         for config in self._place.glob("*/reviewsd.yaml"):
             shown = config.read_text()
             # once: what was started in the foreground may be reading it
-            if not config.parent.is_symlink() and (ours := self._here(shown)) != shown:
+            ours = self._here(shown)
+            if not re.search("(?m)^listen:", ours):
+                ours += self._here('listen: ["tcp:8080:interface=127.0.0.1"]\n')
+            if not config.parent.is_symlink() and ours != shown:
                 config.write_text(ours)
         return code, output
 
