@@ -57,7 +57,9 @@ def import_(  # noqa: PLR0913  # these are the command's options
     ctx: typer.Context,
     exports: Annotated[
         list[Path] | None,
-        typer.Argument(metavar=_EXPORTS, show_default=False, help="What was exported."),
+        typer.Argument(
+            metavar=_EXPORTS, show_default=False, help="What was exported; - is standard input."
+        ),
     ] = None,
     *,
     format_name: Annotated[
@@ -209,6 +211,7 @@ def import_(  # noqa: PLR0913  # these are the command's options
     from reviewsctl.importing.publicity.judge import Publicity
     from reviewsctl.importing.ratings import Scale
     from reviewsctl.importing.report import document, lines
+    from reviewsctl.importing.standard_input import copied
     from reviewsctl.importing.target import configuration_in_use, reviews_file
     from reviewsctl.importing.undo_report import undone
     from reviewsctl.terminal.escaping import printable
@@ -256,8 +259,8 @@ def import_(  # noqa: PLR0913  # these are the command's options
             dry_run=dry_run,
             now=now,
         )
-        with interruption.stoppable():
-            result = _imported(options, silent=quiet or as_json)
+        with interruption.stoppable(), copied(options) as readable:
+            result = _imported(readable, silent=quiet or as_json)
     interruption.loaded()
     if as_json:
         typer.echo(json_line(document(options, result, verbose=verbose)))
@@ -312,7 +315,7 @@ def _existing(exports: list[Path]) -> list[Path]:
     if not exports:
         raise typer.BadParameter("say what to import", param_hint=_EXPORTS)
     for path in exports:
-        if not path.exists():
+        if not path.exists() and str(path) != "-":  # standard input
             raise typer.BadParameter(f"there is no {path}", param_hint=_EXPORTS)
     return exports
 

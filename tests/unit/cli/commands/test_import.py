@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.admin_fake import admin_fake, document, events
-from tests.support.commands import CONSOLE_SCRIPT, at_a_terminal, reviewsctl
+from tests.support.commands import CLI, CONSOLE_SCRIPT, at_a_terminal, reviewsctl
 from tests.support.daemon import until
 from tests.support.sheets import spreadsheet
 
@@ -834,3 +834,32 @@ def test_loss_is_refused_without_a_terminal(
     assert '19 of 30 reviews of "google", location "22"' in run.stderr
     assert "--yes" in run.stderr
     assert 32 == len(reviews_of(data))
+
+
+def test_export_is_read_from_standard_input(
+    data: Path, environment: dict[str, str], tmp_path: Path
+) -> None:
+    """A script pipes it; nothing of it is left behind."""
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    command = [sys.executable, "-m", "reviewsctl.main", "import", "-", "--data", str(data)]
+    with (SAMPLES / "google_api.json").open("rb") as export:
+        run = subprocess.run(
+            [*command, "--location", "all"],
+            stdin=export,
+            env={**environment, "PYTHONPATH": str(CLI), "TMPDIR": str(temporary)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    assert (0, "") == (run.returncode, run.stderr)
+    assert run.stdout.startswith("standard input: Google Business Profile API")
+    assert [] == list(temporary.iterdir())
+
+
+def test_terminal_is_no_export(data: Path, environment: dict[str, str]) -> None:
+    code, output = at_a_terminal(environment, b"", "import", "-", "--data", str(data))
+
+    assert 1 == code
+    assert "standard input is a terminal" in output
