@@ -462,13 +462,14 @@ def test_an_export_of_another_location_without_a_name_is_a_question(
 def test_reviews_that_another_tool_exported_are_told(
     environment: dict[str, str], tmp_path: Path
 ) -> None:
-    """Each tool has ids of its own, so that one review comes in twice."""
+    """Each tool has ids of its own: a copy is taken for the review, or named where it may be another."""
     options = ["--name", "Acme Plumbing"]
     imported(environment, tmp_path, str(SAMPLES / "places_legacy.json"), *options)
     run = imported(environment, tmp_path, str(SAMPLES / "serpapi.json"))
 
-    assert "2 new" in run.stdout
-    assert "author, date and rating, but with another id: 2." in run.stdout
+    assert "1 new, 1 changed" in run.stdout
+    assert "there already, by another tool's export: 1;" in run.stdout
+    assert "author, date and rating, but with another id: 1." in run.stdout
 
 
 def test_several_files_are_one_import(environment: dict[str, str], data: Path) -> None:
