@@ -19,14 +19,14 @@ COMMANDS: Final = (
     *("status", "ping", "open", "metrics", "version", "reload", "push", "import", "export"),
     "reviews",
     *("tail", "backup", "restore", "init", "check", "insights", "paths", "doctor"),
-    *("subs", "hub", "config", "service", "mcp"),
+    *("subs", "hub", "notify", "config", "service", "mcp"),
 )
 """In the order of the help."""
 
 ASKING: Final = frozenset(
     {
         *("status", "ping", "open", "metrics", "version", "reload", "push", "import", "tail"),
-        *("backup", "restore", "subs", "hub", "paths", "doctor", "reviews"),
+        *("backup", "restore", "subs", "hub", "notify", "paths", "doctor", "reviews"),
     }
 )
 """Those that talk to the daemon."""

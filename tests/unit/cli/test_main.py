@@ -43,13 +43,13 @@ COMMANDS = [
         "paths",
         "doctor",
     ),
-    *("subs", "hub", "config", "service", "mcp"),
+    *("subs", "hub", "notify", "config", "service", "mcp"),
 ]
 PAGES = [
     *COMMANDS,
     *(f"subs {name}" for name in ("list", "show", "remove", "push")),
     *(f"hub {name}" for name in ("status", "pause", "resume", "block", "unblock", "blocks")),
-    *("config show", "config schema", "service install", "mcp server-json"),
+    *("notify test", "config show", "config schema", "service install", "mcp server-json"),
 ]
 NEVER_IMPORTED_BY_HELP = ("rich", "http.client", "msgspec", "pydantic", "importlib.metadata")
 
