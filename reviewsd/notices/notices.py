@@ -48,12 +48,16 @@ _TEST = Message("Test of reviewsd", "This is a test: notices arrive here.")
 
 
 class _Source(Struct, frozen=True):
-    name: str
-    state: str
-    problem: str = ""
+    state: str = ""
+    detail: str = ""
+    remedy: str = ""
 
 
-_sources = msgspec.json.Decoder(dict[str, tuple[_Source, ...]])
+class _Sources(Struct, frozen=True):
+    sources: dict[str, _Source]
+
+
+_sources = msgspec.json.Decoder(_Sources)
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,8 +312,11 @@ def _save(cursor: SqlCursor, target: str, state: TargetState) -> None:
 def _stopped(file: Path) -> Mapping[str, str]:
     """Return a condition for each source that is stopped, with its problem."""
     try:
-        sources = _sources.decode(file.read_bytes()).get("sources", ())
+        sources = _sources.decode(file.read_bytes()).sources
     except (OSError, ValueError):  # no source is configured
         return {}
-    stopped = [source for source in sources if source.state == "stopped"]
-    return {f"source {each.name} is stopped": each.problem for each in stopped}
+    return {
+        f"source {name} is stopped": " ".join(filter(None, (source.detail, source.remedy)))
+        for name, source in sources.items()
+        if source.state == "stopped"
+    }

@@ -107,10 +107,11 @@ class Node:
     def sources(self, **states: str) -> None:
         file = self.files.data / SOURCES_FILE
         file.parent.mkdir(exist_ok=True)
-        sources = [
-            {"name": name, "state": state, "problem": "401"} for name, state in states.items()
-        ]
-        file.write_text(json.dumps({"sources": sources}))
+        sources = {
+            name: {"state": state, "detail": "401.", "remedy": "Log in again.", "failures": 1}
+            for name, state in states.items()
+        }
+        file.write_text(json.dumps({"version": 1, "sources": sources}))
         self.time.advance(CHECK_SECONDS)
 
     def kill(self) -> None:
@@ -289,7 +290,7 @@ def test_stopped_source_is_reported_again_only_after_it_has_worked(node: Node) -
     node.sources(google="stopped", portal="ok")
     node.sources(google="stopped", portal="ok")
     assert ["source google is stopped"] == node.titles
-    assert "source google is stopped: 401" == node.messages[0].body
+    assert "source google is stopped: 401. Log in again." == node.messages[0].body
     node.sources(google="ok", portal="ok")
     node.sources(google="stopped", portal="ok")
     node.time.advance(INTERVAL / 1000)

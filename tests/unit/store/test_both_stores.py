@@ -27,7 +27,7 @@ from reviewsd.domain.subscription import (
     Unreachable,
 )
 from reviewsd.http1.urls import TOPICS
-from reviewsd.store import claims, deliveries, intents, listing, topics, upkeep
+from reviewsd.store import claims, deliveries, intents, listing, notices, topics, upkeep
 from reviewsd.store.deliveries import DeliveryOutcome
 from reviewsd.store.intents import Verified
 from reviewsd.store.postgres import _Cursor, translated
@@ -203,3 +203,19 @@ def test_one_life_is_the_same_in_both(
         for number in range(80):
             happens(both, chance, number)
     connection.commit()
+
+
+def test_notices_are_the_same_in_both(connection: psycopg.Connection[tuple[Any, ...]]) -> None:
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as lite:
+        for statement in chain.from_iterable(MIGRATIONS):
+            lite.execute(statement)
+        both = Both(lite, connection)
+        assert (0, None) == both.run(notices.known_ids)
+        assert both.run(lambda cursor: notices.replace_known_ids(cursor, 0, b"\0" * 8))
+        assert not both.run(lambda cursor: notices.replace_known_ids(cursor, 0, b""))
+        assert (1, b"\0" * 8) == both.run(notices.known_ids)
+        for target, state in (("a", "{}"), ("b", "{}"), ("a", '{"attempts":1}')):
+            both.run(partial(notices.save_target_state, target=target, state=state))
+        both.run(lambda cursor: notices.drop_other_targets(cursor, ["a", "c"]))
+        assert {"a": '{"attempts":1}'} == both.run(notices.target_states)
+    connection.rollback()
