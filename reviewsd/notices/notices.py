@@ -113,6 +113,8 @@ class Notices:
         self._woken: Deferred[None] = Deferred()
         self._first = True  # until the first check has ended
         self._compared = ""  # the revision whose reviews are known
+        self._ended: Deferred[None] | None = None  # called when the loop has ended
+        self._stopping = False
         self._tasks, self._messages = TaskSet(), TaskSet()
         self._sending: dict[str, Deferred[None]] = {}  # messages under way, by target
         self._token = token_urlsafe(16)
@@ -121,10 +123,15 @@ class Notices:
         """Start with what happened while the daemon was down."""
         self._snapshots.observe(self.wake)
         self._publisher.observe(self.wake)
-        self._tasks.start("notices", self._run())
+        self._ended = Deferred()
+        self._tasks.start("notices", self._run(self._ended))
 
     async def stop(self) -> None:
-        """Stop, after messages under way had their time to finish."""
+        """Stop, after a check and messages under way had their time to finish."""
+        self._stopping = True
+        if self._ended is not None:
+            self.wake()  # not cancelled: a claim that is being stored would be lost
+            await wait_at_most(self._clock, DRAIN_SECONDS, self._ended)
         await self._tasks.stop()
         await wait_at_most(self._clock, DRAIN_SECONDS, DeferredList([*self._sending.values()]))
         await self._messages.stop()
@@ -141,14 +148,15 @@ class Notices:
         ]
         return [NoticeTest(target=target, problem=await problem) for target, problem in sending]
 
-    async def _run(self) -> None:
-        while True:
+    async def _run(self, ended: Deferred[None]) -> None:
+        while not self._stopping:
             self._woken = Deferred()
             await self._repeat(self._check)
             await wait_at_most(self._clock, CHECK_SECONDS, self._woken)
+        ended.callback(None)
 
     async def _repeat(self, action: Callable[[], Awaitable[object]]) -> None:
-        """Repeat an action until the store works."""
+        """Repeat an action until the store works, or the daemon stops."""
         while True:
             try:
                 await action()
@@ -159,6 +167,8 @@ class Notices:
             except Exception:  # noqa: BLE001 - logged with its traceback; the next try may succeed
                 self._log.failure("notices failed, next try in {seconds} s", seconds=RETRY_SECONDS)
             else:
+                return
+            if self._stopping:
                 return
             await deferLater(self._clock, RETRY_SECONDS)
 

@@ -347,6 +347,27 @@ def test_stop_waits_for_a_message_under_way(node: Node) -> None:
     )
 
 
+def test_stop_waits_for_a_claim_that_is_being_stored(node: Node) -> None:
+    """The claim would be on the disk, and its message never sent."""
+    node.start(OLD)
+    node.store.latency = 1.0
+    node.publish(OLD, BAD)
+    node.time.advance(1.5)
+    stopped = Deferred.fromCoroutine(node.notices.stop())
+    node.time.advance(5)
+    assert stopped.called
+    assert 1 == len(node.messages)
+
+
+def test_stop_does_not_wait_for_a_store_that_fails(node: Node) -> None:
+    node.start(OLD)
+    node.store.fault = lambda: "before"
+    node.publish(OLD, BAD)
+    stopped = Deferred.fromCoroutine(node.notices.stop())
+    node.time.advance(RETRY_SECONDS)
+    assert stopped.called
+
+
 def test_test_message_goes_to_the_targets_of_a_name(node: Node) -> None:
     node.problem = "status 401"
     assert [("owner", "status 401")] == [
