@@ -84,12 +84,14 @@ class MessageWriter:
 
 
 def plain(text: str) -> str:
-    """Return a stranger's text as one short line that addresses nobody."""
+    """Return a stranger's text as one short line without addresses of a chat."""
     line = " ".join(text[: 4 * MAX_TEXT].split())
     line = "".join(character for character in line if character.isprintable())
     if len(line) > MAX_TEXT:
         line = f"{line[: MAX_TEXT - 1]}\u2026"
-    return "".join(f"{each}{_BREAK}" if each in "@<!" else each for each in line)
+    return "".join(
+        f"{character}{_BREAK}" if character in "@<!" else character for character in line
+    )
 
 
 def _published(ids: Sequence[str], snapshot: Snapshot) -> list[Review]:

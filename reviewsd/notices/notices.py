@@ -67,7 +67,7 @@ class _Checked:
     claims: Mapping[str, NoticeEvents]
     """Events to send, by target."""
     abandoned: Sequence[str]
-    """Targets whose claims were left behind."""
+    """Targets with a claim that a dead process left behind."""
     begun: Sequence[str]
     """Targets that are new."""
 
@@ -112,7 +112,7 @@ class Notices:
         self._in_thread = in_thread
         self._woken: Deferred[None] = Deferred()
         self._first = True  # until the first check has ended
-        self._compared = ""  # the revision whose reviews are known
+        self._compared = ""  # the revision that was compared last
         self._ended: Deferred[None] | None = None  # called when the loop has ended
         self._stopping = False
         self._tasks, self._messages = TaskSet(), TaskSet()

@@ -77,8 +77,8 @@ class TargetState(Struct, frozen=True, kw_only=True, omit_defaults=True):
     def with_overdue(self, days: int, now: int) -> "TargetState":
         """Queue the reviews that have waited for a reply for a number of days."""
         overdue = tuple(key for key, at in self.awaiting.items() if at + days * _DAY <= now)
-        left = {key: at for key, at in self.awaiting.items() if key not in overdue}
-        return replace(self, awaiting=left).with_events(NoticeEvents(unanswered=overdue))
+        awaiting = {key: at for key, at in self.awaiting.items() if key not in overdue}
+        return replace(self, awaiting=awaiting).with_events(NoticeEvents(unanswered=overdue))
 
     def with_conditions(self, conditions: Mapping[str, str]) -> "TargetState":
         """Queue conditions that began, and drop those that ended before they were sent."""

@@ -15,6 +15,7 @@ from typing import Any, cast
 import psycopg
 import pytest
 
+import reviewsd.store.sqlite  # noqa: F401  registers the adapters of Numbers and Texts
 from reviewsd.config.schema import HubLimitsConfig
 from reviewsd.domain.subscription import (
     Confirmed,
@@ -188,13 +189,18 @@ def sorted_pairs(cursor: SqlCursor, now: int) -> list[Pair]:
     return sorted(pairs, key=lambda pair: (pair.topic_id, pair.callback))
 
 
+def truncate(connection: psycopg.Connection[tuple[Any, ...]]) -> None:
+    """Delete the rows that an earlier test has left."""
+    for table in (*TABLES, "ended"):
+        restart = "" if table in ("meta", "block") else " RESTART IDENTITY CASCADE"
+        connection.execute(f"TRUNCATE {table}{restart}".encode())
+
+
 @pytest.mark.parametrize("seed", range(examples.number(8)))
 def test_one_life_is_the_same_in_both(
     connection: psycopg.Connection[tuple[Any, ...]], seed: int
 ) -> None:
-    for table in (*TABLES, "ended"):
-        restart = "" if table in ("meta", "block") else " RESTART IDENTITY CASCADE"
-        connection.execute(f"TRUNCATE {table}{restart}".encode())
+    truncate(connection)
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as lite:
         for statement in chain.from_iterable(MIGRATIONS):
             lite.execute(statement)
@@ -206,6 +212,7 @@ def test_one_life_is_the_same_in_both(
 
 
 def test_notices_are_the_same_in_both(connection: psycopg.Connection[tuple[Any, ...]]) -> None:
+    truncate(connection)
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as lite:
         for statement in chain.from_iterable(MIGRATIONS):
             lite.execute(statement)
