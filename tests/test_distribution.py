@@ -78,7 +78,9 @@ def test_the_wheel_says_what_it_is(wheel: Path) -> None:
         said.get_all("Project-URL", [])
     )
     assert "text/markdown" == said["Description-Content-Type"]
-    assert {"postgres", "model", "test", "lint"} == set(said.get_all("Provides-Extra", []))
+    assert {"notify", "postgres", "model", "test", "lint"} == set(
+        said.get_all("Provides-Extra", [])
+    )
     licences = [
         "LICENSE",
         *(f"reviewsd/analysis/data/LICENSE-{name}.txt" for name in ("opinion-lexicon", "vader")),

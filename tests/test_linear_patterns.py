@@ -152,6 +152,7 @@ PATTERNS: dict[str, tuple[str, *tuple[Attack, ...]]] = {
     "reviewsd.config.schema:Accent": (SEARCH, ("#", "a", "")),
     "reviewsd.config.schema:Authority": (SEARCH, ("", "a.", "!"), ("a", "-", "!")),
     "reviewsd.config.schema:Percentage": (SEARCH, ("", "1", "")),
+    "reviewsd.config.schema:TargetName": (SEARCH, ("", "a", "!")),
     "reviewsd.config.show:_PARAMETER": (SUB, ("", "&password=", ""), ("?password=", "a", "")),
     "reviewsd.config.show:_PASSWORD": (SUB, ("", "://:", ""), ("://a:", ":", ""), ("://", "a", "")),
     "reviewsd.store.keys:_HEXADECIMAL": (FULL, ("", "0", "x")),

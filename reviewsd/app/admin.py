@@ -14,6 +14,7 @@ from reviewsd.admin.app import admin_site
 from reviewsd.admin.backup import BackupRoutes
 from reviewsd.admin.events import EventRoutes
 from reviewsd.admin.hub import HubRoutes
+from reviewsd.admin.notices import NoticeRoutes
 from reviewsd.admin.probes import ProbeRoutes
 from reviewsd.admin.reload import Reloading
 from reviewsd.admin.responses import AdminResponses
@@ -24,6 +25,7 @@ from reviewsd.config.schema import Config
 from reviewsd.monitoring.events import Events
 from reviewsd.monitoring.metrics import CONTENT_TYPE, Metrics
 from reviewsd.monitoring.readiness import Readiness
+from reviewsd.notices.notices import Notices
 from reviewsd.runtime.sockets import ADMIN_NAME, free_path
 from reviewsd.runtime.state_dir import StartError
 from reviewsd.store.backup import Backups
@@ -33,7 +35,7 @@ from reviewsd.store.sqlite import Database
 from reviewsd.websub.hub import Hub
 
 
-def build_admin(
+def build_admin(  # noqa: PLR0913, PLR0917 - the routes tell of all of them
     context: DaemonContext,
     publication: Publication,
     reloading: Reloading,
@@ -41,6 +43,7 @@ def build_admin(
     hub: Hub,
     readiness: Readiness,
     metrics: Metrics,
+    notices: Notices | None,
     listen: Sequence[str],
 ) -> Site:
     """Build the admin site; the stack ends the responses of event listeners."""
@@ -68,6 +71,7 @@ def build_admin(
         *ProbeRoutes(readiness, metrics.text, CONTENT_TYPE, responses).routes,
         *_events(context, responses).routes,
         *_backup(context, store, responses).routes,
+        *NoticeRoutes(notices, responses, context.requests).routes,
     )
     return admin_site(routes, responses)
 

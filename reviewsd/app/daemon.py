@@ -25,6 +25,7 @@ from reviewsd.app.context import DaemonContext
 from reviewsd.app.listeners import Listeners, accept, address
 from reviewsd.app.mcp import load_ended_sessions
 from reviewsd.app.monitoring import build_metrics, log_rejections, start_health, start_watchdog
+from reviewsd.app.notices import build_notices
 from reviewsd.app.public import build_public
 from reviewsd.app.publication import (
     Publication,
@@ -111,6 +112,7 @@ async def _start(context: DaemonContext, options: StartOptions) -> Sequence[str]
     hub = Hub.from_config(config, reactor, store, secrets, context.counters, store.now, stack)
     health = start_health(context, store)
     readiness = Readiness(snapshots, publisher, lambda: health.store_works)
+    notices = build_notices(context, publication, store, store.now)
     ended = await load_ended_sessions(context, store, store.now, hub.add_follower)
     public = build_public(context, snapshots, hub, ended, readiness)
     stack.push_async_callback(context.requests.stop)
@@ -121,13 +123,17 @@ async def _start(context: DaemonContext, options: StartOptions) -> Sequence[str]
     listen = [address(port) for port in ports]
     reloading = _reloading(config, options.read, publication, hub)
     metrics = build_metrics(context, snapshots, publisher, health, hub)
-    admin = build_admin(context, publication, reloading, store, hub, readiness, metrics, listen)
+    admin = build_admin(
+        context, publication, reloading, store, hub, readiness, metrics, notices, listen
+    )
     await listeners.listen(admin_endpoint(config, inherited()), admin)
     await listeners.open_metrics(config, metrics)
 
     await publish_first(context, publication, wait_for_data=options.wait_for_data)
     hub.start()
     snapshots.observe(hub.topics_changed)
+    if notices is not None:
+        notices.start()
     if not snapshots.empty:
         # Reads must start even if the store does not work (D9)
         await wait_at_most(reactor, HUB_WAIT, hub.announced)

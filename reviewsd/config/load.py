@@ -12,6 +12,7 @@ import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -56,8 +57,16 @@ _RULES: Mapping[str, Callable[[str], object]] = {
     "metrics.listen": syntax.endpoint,
 }
 
+_ADDRESS_REFUSED = (
+    "unknown key: an address holds a password or token, so it stands in a file of its own, which only "
+    "the daemon may read; for example: url_file: owner.url"
+)
+
 # The daemon does not stay in the folder it was started in; these are made absolute.
 _PATHS = ("data_dir", "state_dir", "admin_socket")
+_EVENTS = ("stars", "unanswered_days", "sources", "data")
+"""The keys of a target of ``notify`` that name events."""
+
 _OPTIONAL_PATHS = (
     "keys_dir",
     "hub.callbacks.ca_file",
@@ -141,7 +150,9 @@ def examine(
             (overrides[key] for key in reversed(overrides) if _inside(where, key)), None
         )
         if variable is None:
-            faults.append(document.fault(where, reason, at_key=reason.startswith("unknown key")))
+            at_key = reason.startswith("unknown key")
+            shown = not where.startswith("$.notify")  # its lines may have an address with a token
+            faults.append(document.fault(where, reason, at_key=at_key, shown=shown))
         else:
             problems.append(_of_environment(variable, where, reason))
     problems[:0] = sorted(faults, key=by_place)
@@ -240,6 +251,8 @@ def _check(tree: object, overrides: Mapping[str, str], folder: Path) -> Iterator
         key = yaml_source.dotted(path)
         if reason == MISSING and key in keys(Config):
             said += f", or the environment variable {_variable(key)}"
+        if path.startswith("$.notify[") and path.endswith(".url"):
+            said = _ADDRESS_REFUSED
         yield path, said
     for key, rule in _RULES.items():
         for path, text in _strings(tree, key.replace("[]", ".[]").split("."), "$"):
@@ -261,6 +274,9 @@ def _place(tree: dict[str, object], folder: Path) -> Iterator[tuple[str, str]]:
         parent = _at(tree, section) if section else tree
         if isinstance(parent, dict) and isinstance(parent.get(key), str) and parent[key]:
             parent[key] = str(folder / parent[key])
+    for target in _targets(tree):
+        if isinstance(target.get("url_file"), str) and target["url_file"]:
+            target["url_file"] = str(folder / target["url_file"])
     length = len(str(tree.get("admin_socket", "")).encode())
     if length > _MAX_SOCKET_PATH:
         yield "$.admin_socket", f"expected at most {_MAX_SOCKET_PATH} bytes, got {length}"
@@ -282,6 +298,7 @@ def _check_together(tree: object, overrides: Mapping[str, str]) -> Iterator[tupl
         yield "$.security.contact", "needs security.expires too (RFC 9116)"
     if _at(tree, "security.expires") and not _at(tree, "security.contact"):
         yield "$.security.expires", "needs security.contact too (RFC 9116)"
+    yield from _check_targets(tree)
     given = _at(tree, "hub.lease")
     try:
         lease = msgspec.convert({} if given is None else given, Lease)
@@ -292,6 +309,20 @@ def _check_together(tree: object, overrides: Mapping[str, str]) -> Iterator[tupl
         blamed = next((path for path in paths if path in overrides), paths[0])
         got = f"min {lease.min}, default {lease.default}, max {lease.max}"
         yield blamed, f"expected min <= default <= max, got {got}"
+
+
+def _check_targets(tree: object) -> Iterator[tuple[str, str]]:
+    names = [target.get("name") for target in _targets(tree)]
+    for index, target in enumerate(_targets(tree)):
+        if names.index(target.get("name")) < index:
+            yield f"$.notify[{index}].name", "expected a name that no other target has"
+        if not any(target.get(event) for event in _EVENTS):
+            yield f"$.notify[{index}]", f"expected at least one of {', '.join(_EVENTS)}"
+
+
+def _targets(tree: object) -> list[dict[str, Any]]:
+    targets = _at(tree, "notify")
+    return [each for each in targets if isinstance(each, dict)] if isinstance(targets, list) else []
 
 
 def _at(tree: object, key: str) -> object:

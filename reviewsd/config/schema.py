@@ -45,6 +45,11 @@ Accent = Annotated[
     str, Meta(pattern=r"^#[0-9a-fA-F]{6}" + _END, extra={"expected": 'a colour such as "#0b6e6e"'})
 ]
 
+TargetName = Annotated[
+    str,
+    Meta(pattern=r"^[a-z0-9-]{1,40}" + _END, extra={"expected": "a name of a-z, 0-9 and -"}),
+]
+
 
 class _Section(Struct, frozen=True, forbid_unknown_fields=True):
     """What all parts of the configuration have in common."""
@@ -244,6 +249,22 @@ class MetricsConfig(_Section, frozen=True, kw_only=True):
     listen: str | None = None
 
 
+class NotifyTarget(_Section, frozen=True, kw_only=True):
+    """An address outside, and the events that are reported to it (notices.md 1)."""
+
+    name: TargetName
+    url_file: NonEmptyText | None = None
+    """The file that has the address; None: the systemd credential of the target's name."""
+    stars: Annotated[int, Meta(ge=1, le=5)] | None = None
+    """New reviews of at most so many stars."""
+    unanswered_days: Annotated[int, Meta(ge=1, le=365)] | None = None
+    """New reviews that have no reply after so many days."""
+    sources: bool = False
+    """Sources that are stopped."""
+    data: bool = False
+    """Data that is refused."""
+
+
 class Config(_Section, frozen=True, kw_only=True):
     """Everything an operator can set. Paths are absolute, ``base_url`` is in normal form."""
 
@@ -264,6 +285,8 @@ class Config(_Section, frozen=True, kw_only=True):
     """Whom ``/robots.txt`` lets in (pages.md 5)."""
     security: Security = Security()
     metrics: MetricsConfig = MetricsConfig()
+    notify: tuple[NotifyTarget, ...] = ()
+    """The targets of notices."""
 
     @property
     def key_folder(self) -> Path:

@@ -124,5 +124,12 @@ MIGRATIONS: tuple[Migration, ...] = (
         # Bytes: a text of PostgreSQL holds no NUL (W4).
         "ALTER TABLE verification ADD COLUMN verify_token BLOB",
     ),
+    (
+        # One row: digests of the ids of all reviews that were ever published; NULL before the first.
+        "CREATE TABLE notice_known (version BIGINT NOT NULL, ids BLOB)",
+        "INSERT INTO notice_known (version) VALUES (0)",
+        # The state of each target of ``notify``, as JSON (``notices.state``).
+        "CREATE TABLE notice (target TEXT PRIMARY KEY, state TEXT NOT NULL)",
+    ),
 )
 """The entry at index n leads from version n to n + 1; an empty database has version 0."""

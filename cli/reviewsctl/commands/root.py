@@ -19,7 +19,7 @@ GROUPS: Final = {
     "Setting up": ("init", "config", "service", "doctor", "backup", "restore"),
     "The owner's data": ("import", "export", "reviews", "insights", "check"),
     "The running service": ("status", "open", "reload", "tail", "metrics"),
-    "Subscribers": ("subs", "hub"),
+    "Subscribers and notices": ("subs", "hub", "notify"),
 }
 """The commands by heading, in the order of the help."""
 
@@ -28,7 +28,7 @@ COMMANDS: Final = tuple(name for names in GROUPS.values() for name in names)
 ASKING: Final = frozenset(
     {
         *("status", "open", "metrics", "reload", "import", "tail", "backup", "restore", "doctor"),
-        *("reviews", "subs", "hub"),
+        *("reviews", "subs", "hub", "notify"),
     }
 )
 """The commands that talk to the daemon."""

@@ -15,6 +15,7 @@ from reviewsctl.daemon.errors import UnexpectedAnswer, Unreachable
 from reviewsctl.daemon.transport import Answer, Peer, Transport, decode
 from reviewsd.api.hub import Blocked, BlockList, HubStatus, Listing, ListingPage
 from reviewsd.api.jobs import EventLine, JobLine, PushResult, ReloadResult, Step
+from reviewsd.api.notices import NoticeTests
 from reviewsd.api.status import BackupContents, Status
 
 ANSWER_SECONDS = 10.0  # most is answered from memory, the rest by one query
@@ -166,6 +167,11 @@ class Client:
     def unblock(self, value: str) -> None:
         """Lets a host or network in again."""
         self._ask("DELETE", "/v1/blocks", value=value)
+
+    def test_notices(self, name: str) -> Answer[NoticeTests]:
+        """Sends a test message to a target of notices, or to all of them."""
+        target = _target("/v1/notify/test", name=name)
+        return decode(self._transport.whole("POST", target, self._silence_seconds), NoticeTests)
 
     def _ask(self, method: str, path: str, **parameters: str) -> bytes:
         return self._whole(method, _target(path, **parameters))

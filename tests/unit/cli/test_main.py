@@ -32,14 +32,14 @@ GROUPS = {
     "Setting up": ["init", "config", "service", "doctor", "backup", "restore"],
     "The owner's data": ["import", "export", "reviews", "insights", "check"],
     "The running service": ["status", "open", "reload", "tail", "metrics"],
-    "Subscribers": ["subs", "hub"],
+    "Subscribers and notices": ["subs", "hub", "notify"],
 }
 COMMANDS = [name for names in GROUPS.values() for name in names]
 PAGES = [
     *COMMANDS,
     *(f"subs {name}" for name in ("list", "show", "remove", "push")),
     *(f"hub {name}" for name in ("status", "pause", "resume", "block", "unblock", "blocks")),
-    *("config show", "config schema", "service install", "service uninstall"),
+    *("notify test", "config show", "config schema", "service install", "service uninstall"),
     *(f"insights {name}" for name in ("show", "label", "explain", "suggest", "compare", "write")),
 ]
 NEVER_IMPORTED_BY_HELP = ("rich", "http.client", "msgspec", "pydantic", "importlib.metadata")

@@ -140,6 +140,20 @@ def test_yaml_words_of_old_mean_what_they_say(write: Write) -> None:
     assert (config.state_dir.name, config.hub.limits.active) == ("no", 660)
 
 
+def test_address_of_a_target_in_the_configuration_is_refused_without_being_shown(
+    write: Write,
+) -> None:
+    """It has a token, and the refusal goes to the log."""
+    (line,) = refused(write(BASE + "notify:\n  - url: slack://Secret\n    name: a\n    stars: 2"))
+    assert line.startswith("FILE:4:5: notify[0].url: unknown key: an address holds a password")
+    assert line.endswith("for example: url_file: owner.url")
+
+
+def test_url_file_is_relative_to_the_configuration(write: Write, tmp_path: Path) -> None:
+    config, _ = load(write(BASE + "notify: [{name: a, stars: 2, url_file: a.url}]"), {})
+    assert str(tmp_path / "a.url") == config.notify[0].url_file
+
+
 def test_a_byte_order_mark_is_nothing(write: Write) -> None:
     config, _ = load(write("\ufeff" + BASE), {})
     assert config.base_url == "https://reviews.example.com"
@@ -155,6 +169,25 @@ OBJECTS = [
     ("lsten: []", '3:1: lsten: unknown key "lsten"; did you mean "listen"?'),
     ("hub:\n  laese: {}", '4:3: hub.laese: unknown key "laese"; did you mean "lease"?'),
     ("hub: {a b: 1}", '3:7: hub["a b"]: unknown key "a b"'),
+]
+
+TARGETS = [
+    (
+        "notify: [{name: Owner, stars: 2}]",
+        '3:17: notify[0].name: expected a name of a-z, 0-9 and -, got "Owner"',
+    ),
+    (
+        "notify: [{name: a, stars: 6}]",
+        "3:27: notify[0].stars: expected 1..5, got 6",
+    ),
+    (
+        "notify: [{name: a, data: true}, {name: a, data: true}]",
+        "3:40: notify[1].name: expected a name that no other target has",
+    ),
+    (
+        "notify: [{name: a, sources: false}]",
+        "3:10: notify[0]: expected at least one of stars, unanswered_days, sources, data",
+    ),
 ]
 
 NUMBERS = [
@@ -494,7 +527,7 @@ YAML = [
 
 @pytest.mark.parametrize(
     ("text", "finding"),
-    [*OBJECTS, *NUMBERS, *STRINGS, *MACHINES, *CALLBACKS, *CLAIMS, *ENDPOINTS, *YAML],
+    [*OBJECTS, *TARGETS, *NUMBERS, *STRINGS, *MACHINES, *CALLBACKS, *CLAIMS, *ENDPOINTS, *YAML],
 )
 def test_a_fault_is_told_at_its_place(write: Write, text: str, finding: str) -> None:
     assert [f"FILE:{finding}"] == heads(refused(write(BASE + text)))

@@ -15,6 +15,7 @@ from typing import Any, cast
 import psycopg
 import pytest
 
+import reviewsd.store.sqlite  # noqa: F401  registers the adapters of Numbers and Texts
 from reviewsd.config.schema import HubLimitsConfig
 from reviewsd.domain.subscription import (
     Confirmed,
@@ -27,7 +28,7 @@ from reviewsd.domain.subscription import (
     Unreachable,
 )
 from reviewsd.http1.urls import TOPICS
-from reviewsd.store import claims, deliveries, intents, listing, topics, upkeep
+from reviewsd.store import claims, deliveries, intents, listing, notices, topics, upkeep
 from reviewsd.store.deliveries import DeliveryOutcome
 from reviewsd.store.intents import VerificationOutcome
 from reviewsd.store.postgres import _Cursor, translated
@@ -196,13 +197,18 @@ def sorted_pairs(cursor: SqlCursor, now: int) -> list[Pair]:
     return sorted(pairs, key=lambda pair: (pair.topic_id, pair.callback))
 
 
+def truncate(connection: psycopg.Connection[tuple[Any, ...]]) -> None:
+    """Delete the rows that an earlier test has left."""
+    for table in (*TABLES, "ended"):
+        restart = "" if table in ("meta", "block") else " RESTART IDENTITY CASCADE"
+        connection.execute(f"TRUNCATE {table}{restart}".encode())
+
+
 @pytest.mark.parametrize("seed", range(examples.number(8)))
 def test_random_transactions_have_the_same_effect_on_both(
     connection: psycopg.Connection[tuple[Any, ...]], seed: int
 ) -> None:
-    for table in (*TABLES, "ended"):
-        restart = "" if table in ("meta", "block") else " RESTART IDENTITY CASCADE"
-        connection.execute(f"TRUNCATE {table}{restart}".encode())
+    truncate(connection)
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as lite:
         for statement in chain.from_iterable(MIGRATIONS):
             lite.execute(statement)
@@ -211,3 +217,20 @@ def test_random_transactions_have_the_same_effect_on_both(
         for number in range(80):
             transact_randomly(both, chance, number)
     connection.commit()
+
+
+def test_notices_are_the_same_in_both(connection: psycopg.Connection[tuple[Any, ...]]) -> None:
+    truncate(connection)
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as lite:
+        for statement in chain.from_iterable(MIGRATIONS):
+            lite.execute(statement)
+        both = Both(lite, connection)
+        assert (0, None) == both.run(notices.known_ids)
+        assert both.run(lambda cursor: notices.replace_known_ids(cursor, 0, b"\0" * 8))
+        assert not both.run(lambda cursor: notices.replace_known_ids(cursor, 0, b""))
+        assert (1, b"\0" * 8) == both.run(notices.known_ids)
+        for target, state in (("a", "{}"), ("b", "{}"), ("a", '{"attempts":1}')):
+            both.run(partial(notices.save_target_state, target=target, state=state))
+        both.run(lambda cursor: notices.drop_other_targets(cursor, ["a", "c"]))
+        assert {"a": '{"attempts":1}'} == both.run(notices.target_states)
+    connection.rollback()

@@ -14,7 +14,10 @@ from reviewsd.store.sqlite import Database
 from reviewsd.store.transactions import NewerSchemaError
 from tests.support.stores import blocking, opened, rows, threads
 
-TABLES = ["block", "ended", "mcp_ended", "meta", "subscription", "topic", "verification"]
+TABLES = [
+    *("block", "ended", "mcp_ended", "meta", "notice", "notice_known"),
+    *("subscription", "topic", "verification"),
+]
 
 RELEASED = {
     1: """
@@ -32,6 +35,11 @@ RELEASED = {
     4: """
         INSERT INTO block (value, note, created_at) VALUES ('evil.com', 'spam', 1700000000000);
         INSERT INTO mcp_ended (id_hash, expires_at) VALUES (x'e1', 1700000000001)
+    """,
+    5: """
+        INSERT INTO block (value, note, created_at) VALUES ('evil.com', 'spam', 1700000000000);
+        INSERT INTO mcp_ended (id_hash, expires_at) VALUES (x'e1', 1700000000001);
+        INSERT INTO notice (target, state) VALUES ('owner', '{}')
     """,
 }
 """By version of the schema: what a store of that release may hold; add to it, never change it."""

@@ -1,0 +1,56 @@
+"""``reviewsctl notify``: test messages to the targets of notices (notices.md 5)."""
+
+from typing import Annotated
+
+import typer
+
+from reviewsctl.daemon.session import Json, Session
+
+app = typer.Typer(
+    name="notify",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="""Tests the targets that are notified of new reviews.
+
+    They are the configuration's "notify", and their addresses stand in files of their own.""",
+    epilog="""\b
+    Examples:
+      reviewsctl notify test""",
+)
+
+
+@app.command(
+    "test",
+    epilog="""\b
+    Examples:
+      reviewsctl notify test
+      reviewsctl notify test owner --json""",
+)
+def send_tests(
+    ctx: typer.Context,
+    name: Annotated[
+        str,
+        typer.Argument(metavar="[NAME]", show_default=False, help="Only the target of this name."),
+    ] = "",
+    *,
+    as_json: Json = False,
+) -> None:
+    """Sends a test message to each target now.
+
+    The daemon sends it, with the addresses that it was started with; the exit code is 1 if one was
+    not sent. Whether it arrives only the recipient can see.
+    """
+    session: Session = ctx.obj
+    with session.daemon(as_json=as_json) as daemon:
+        answer = daemon.test_notices(name)
+    if as_json:
+        typer.echo(answer.text)
+    else:
+        from reviewsctl.terminal.escaping import printable  # 25 ms, see main
+
+        width = max(len(each.target) for each in answer.value.tests)
+        for each in answer.value.tests:
+            outcome = f"failed: {printable(each.problem)}" if each.problem else "sent"
+            typer.echo(f"{printable(each.target):{width}}  {outcome}")
+    if any(each.problem for each in answer.value.tests):
+        raise typer.Exit(1)

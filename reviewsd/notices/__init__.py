@@ -1,0 +1,1 @@
+"""Notices: messages to the owner about new reviews, stopped sources and refused data (notices.md)."""

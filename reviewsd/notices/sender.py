@@ -1,0 +1,143 @@
+"""Sends messages by apprise, the one library that knows the addresses of a hundred services.
+
+It is imported only where there are targets: it is an extra, and takes 45 MB. Sending blocks, so it has threads
+of its own; one that hangs delays no publication, and not the end of the process. An address is a secret.
+"""
+
+import logging
+import stat
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from threading import Thread, local
+from typing import TYPE_CHECKING
+
+from twisted.internet.defer import Deferred
+from twisted.internet.interfaces import IReactorFromThreads
+from twisted.internet.threads import deferToThreadPool
+from twisted.python.threadpool import ThreadPool
+
+from reviewsd.config.schema import NotifyTarget
+from reviewsd.notices.messages import Message
+
+if TYPE_CHECKING:
+    from apprise import Apprise
+
+THREADS = 8
+"""Messages that are sent at the same time."""
+
+_MAX_BYTES = 8_192
+_LIBRARIES = ("apprise", "urllib3", "requests")
+_STATUS = "error="  # apprise's warnings go on with the status of the response
+
+
+class TargetError(Exception):
+    """A target cannot be used; the text says why, and never quotes an address."""
+
+
+class AppriseSender:
+    """Sends messages to targets.
+
+    Args:
+        reactor: Receives the results.
+        targets: The targets.
+        environ: ``CREDENTIALS_DIRECTORY`` names systemd's credentials.
+
+    Raises:
+        TargetError: apprise is not installed, or an address cannot be used.
+    """
+
+    def __init__(
+        self,
+        reactor: IReactorFromThreads,
+        targets: Sequence[NotifyTarget],
+        environ: Mapping[str, str],
+    ) -> None:
+        try:
+            import apprise  # noqa: F401, PLC0415  an extra
+        except ImportError as error:
+            remedy = "pip install 'reviewsd[notify]'"
+            raise TargetError(f"needs apprise, which cannot be used ({error}): {remedy}") from error
+        self._statuses = _Statuses()
+        for name in _LIBRARIES:  # their lines have addresses, so none of them reaches our log
+            logging.getLogger(name).propagate = False
+            logging.getLogger(name).handlers = [self._statuses]
+        self._services = {target.name: _service(target, environ) for target in targets}
+        self._reactor = reactor
+        self._threads = ThreadPool(minthreads=0, maxthreads=THREADS, name="notices")
+        # Daemon threads do not delay the end of the process. Twisted only calls the "class"
+        self._threads.threadFactory = partial(Thread, daemon=True)  # type: ignore[assignment]
+        self._threads.start()
+
+    def send(self, target: str, message: Message) -> Deferred[str]:
+        """Send a message; returns why it failed, without the address, or "" where it was sent."""
+        service = self._services[target]
+        return deferToThreadPool(self._reactor, self._threads, self._send, service, message)
+
+    def stop(self) -> None:
+        """End the threads; one that is sending ends after it, or with the process."""
+        self._threads.adjustPoolsize(maxthreads=0)  # ThreadPool.stop would wait for them
+
+    def _send(self, service: "Apprise", message: Message) -> str:
+        self._statuses.thread.status = "the service was not reached, or refused it"
+        if service.notify(title=message.title, body=message.body, body_format="text"):
+            return ""
+        return str(self._statuses.thread.status)
+
+
+class _Statuses(logging.Handler):
+    """Keeps the status of the last response that each thread was warned of, and nothing else."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.thread = local()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Read the status from a warning."""
+        _, separator, rest = record.getMessage().rpartition(_STATUS)
+        if separator and rest[:3].isdecimal():
+            self.thread.status = f"status {rest[:3]}"
+
+
+def _service(target: NotifyTarget, environ: Mapping[str, str]) -> "Apprise":
+    import apprise  # noqa: PLC0415  an extra
+
+    # Without a time-out apprise sends in the thread that calls it, else in threads that the exit waits for
+    asset = apprise.AppriseAsset(
+        app_id="reviewsd", app_desc="reviewsd", app_url="", service_timeout=0
+    )
+    address = _address(target, environ)
+    plugin = apprise.Apprise.instantiate(address, asset=asset, suppress_exceptions=True)
+    if plugin is None:
+        services = "https://appriseit.com/services/"
+        raise TargetError(f"{target.name}: no address that apprise knows; see {services}")
+    if not plugin.verify_certificate:
+        raise TargetError(f"{target.name}: verify=no is refused, certificates are checked")
+    service = apprise.Apprise(asset=asset)
+    service.add(plugin)
+    return service
+
+
+def _address(target: NotifyTarget, environ: Mapping[str, str]) -> str:
+    """Load the address of a target from ``url_file``, else from the credential of its name.
+
+    systemd joins the names of a directory credential by "_"; others keep the directory.
+    """
+    folder = Path(environ.get("CREDENTIALS_DIRECTORY", "/nonexistent"))
+    credentials = (folder / f"notify_{target.name}.url", folder / f"notify/{target.name}.url")
+    paths = credentials if target.url_file is None else (Path(target.url_file),)
+    path = next((path for path in paths if path.exists()), None)
+    if path is None:
+        expected = target.url_file or f"url_file, or the systemd credential {credentials[0].name}"
+        raise TargetError(f"{target.name}: there is no {expected}")
+    try:
+        mode, content = path.stat().st_mode, path.read_bytes()[:_MAX_BYTES]
+    except OSError as error:
+        raise TargetError(f"{target.name}: {path} cannot be read: {error.strerror}") from error
+    if mode & stat.S_IRWXO:
+        raise TargetError(f"{target.name}: {path} is open to all users; run: chmod o= {path}")
+    lines = [line.strip() for line in content.decode(errors="replace").splitlines()]
+    addresses = [line for line in lines if line and not line.startswith("#")]
+    if len(addresses) != 1:
+        raise TargetError(f"{target.name}: {path} has {len(addresses)} addresses, not one")
+    return addresses[0]
