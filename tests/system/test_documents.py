@@ -29,7 +29,7 @@ TYPED = [
     ROOT / name
     for name in dict.fromkeys(each.document for each in ALL if each.language == "console")
 ]
-LENGTHS = {"README.md": 150}
+LENGTHS = {"README.md": 120}
 LONGEST = 250
 
 PROXIES = {"nginx": "nginx.conf", "caddy": "Caddyfile", "haproxy": "haproxy.cfg"}
