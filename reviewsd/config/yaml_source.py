@@ -94,11 +94,19 @@ class YamlDocument:
     keys: dict[str, Mark] = field(default_factory=dict)
     values: dict[str, Mark] = field(default_factory=dict)
 
-    def fault(self, path: str, reason: str, *, at_key: bool = False) -> Diagnostic:
+    def fault(
+        self, path: str, reason: str, *, at_key: bool = False, shown: bool = True
+    ) -> Diagnostic:
         """What is wrong with the value at a JSON path, or with its key.
 
         What is not in the file is placed at the start of what should contain it; that line would
         not help.
+
+        Args:
+            path: The JSON path.
+            reason: What is wrong.
+            at_key: Whether the key is wrong, not its value.
+            shown: Whether the line may be quoted: not one that has a secret.
         """
         place = path
         while place and place not in self.values:
@@ -106,7 +114,7 @@ class YamlDocument:
         if place == "$" != path:
             place = ""
         mark = (self.keys if at_key else self.values).get(place, Mark(1, 1))
-        return self.source.fault(mark, path, reason, shown=place == path)
+        return self.source.fault(mark, path, reason, shown=shown and place == path)
 
 
 def dotted(path: str) -> str:
