@@ -17,7 +17,7 @@ from reviewsctl.terminal import interruption
 
 COMMANDS: Final = (
     *("status", "ping", "open", "metrics", "version", "reload", "push", "import", "export"),
-    "reviews",
+    *("sync", "sources", "reviews"),
     *("tail", "backup", "restore", "init", "check", "insights", "paths", "doctor"),
     *("subs", "hub", "config", "service", "mcp"),
 )

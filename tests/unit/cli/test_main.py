@@ -33,6 +33,8 @@ COMMANDS = [
     *(
         "import",
         "export",
+        "sync",
+        "sources",
         "reviews",
         "tail",
         "backup",

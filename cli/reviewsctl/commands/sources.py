@@ -1,0 +1,73 @@
+"""``reviewsctl sources``: the places that reviews are downloaded from (sources.md)."""
+
+from typing import Annotated
+
+import typer
+
+from reviewsctl.commands.data_options import ConfigFile
+from reviewsctl.daemon.session import Json
+
+app = typer.Typer(
+    name="sources",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="""Shows and tests the places that reviews are downloaded from.
+
+    They stand in the configuration, in the section sources, and reviewsctl sync reads them. No secret
+    stands there, but the names of files that nobody else may read.""",
+    epilog="""\b
+    Examples:
+      reviewsctl sources list
+      reviewsctl sources test google""",
+)
+
+Name = Annotated[str, typer.Argument(metavar="NAME", show_default=False, help="A source.")]
+
+
+@app.command("list")
+def list_(*, config: ConfigFile = None, as_json: Json = False) -> None:
+    """Lists the sources, how each is, and what to do about those that are not well.
+
+    With --json each source is a line.
+    """
+    import datetime
+
+    from reviewsctl.sources import command, report  # Twisted, see main
+    from reviewsctl.sources.state import SourceState
+    from reviewsctl.terminal.escaping import printable
+    from reviewsctl.terminal.output import json_line
+
+    found = command.loaded(config, [], as_json=as_json)
+    with command.refusals(as_json=as_json):
+        states = command.states_of(found)
+    if as_json:
+        for source in found.sources:
+            state = states.get(source.name, SourceState())
+            typer.echo(json_line(report.listed(source, state)))
+        return
+    if not found.sources:
+        typer.echo("no sources; add one: reviewsctl sources add")
+        return
+    now = datetime.datetime.now(datetime.UTC)
+    for line in report.table(found.sources, states, now):
+        typer.echo(printable(line))
+
+
+@app.command("test")
+def try_source(name: Name, *, config: ConfigFile = None, as_json: Json = False) -> None:
+    """Reads a source completely and says what an import would do; nothing is written."""
+    from reviewsctl.sources.command import SyncOptions, sync  # Twisted, see main
+    from reviewsctl.sources.run import RunOptions
+    from reviewsctl.terminal.import_prompts import prompts
+
+    options = SyncOptions(
+        names=[name],
+        config=config,
+        due=False,
+        every=None,
+        run=RunOptions(full=True, dry_run=True),
+        as_json=as_json,
+        quiet=False,
+    )
+    with prompts(silent=True) as talk:
+        raise typer.Exit(sync(options, talk))
