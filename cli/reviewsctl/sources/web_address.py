@@ -106,7 +106,7 @@ class AddressReader:
             location = answer.headers.get("location")
             if answer.status not in _REDIRECTS or location is None:
                 return answer
-            target = urljoin(url, location)
+            target = _joined(url, location)
             if _origin(target) != _origin(url):
                 scheme = urlsplit(target).scheme
                 if has_left or not (scheme == "https" or (scheme == "http" and self.allow_private)):
@@ -117,6 +117,13 @@ class AddressReader:
                 has_left = True
             url = target
         raise SourceStoppedError(f"{host_of(url)} redirects in a circle")
+
+
+def _joined(url: str, location: str) -> str:
+    try:
+        return urljoin(url, location)
+    except ValueError as error:
+        raise SourceStoppedError(f"{host_of(url)} redirects to what is no address") from error
 
 
 def _origin(url: str) -> tuple[str, str, int | None]:

@@ -9,14 +9,14 @@ import email.utils
 import io
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO, Final, NoReturn
 from urllib.parse import urlsplit
 
 from OpenSSL import SSL
 from service_identity import VerificationError
 from treq.client import HTTPClient
 from treq.cookies import IndexableCookieJar
-from twisted.internet.defer import Deferred
+from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.defer import TimeoutError as DeferredTimeoutError
 from twisted.internet.error import ConnectError, ConnectionDone, ConnectionLost, DNSLookupError
 from twisted.internet.interfaces import IDelayedCall, IProtocol
@@ -179,7 +179,7 @@ class Wire:
                     unbuffered=True,
                     reactor=self._reactor,
                 )
-                .addTimeout(IDLE_SECONDS, self._reactor)
+                .addTimeout(IDLE_SECONDS, self._reactor, _time_out)
             )
             is_success = response.code == _OK
             target = out if is_success and out is not None else body
@@ -188,6 +188,8 @@ class Wire:
             response.deliverBody(collector)
             await collector.done
         except _NETWORK_FAULTS as error:
+            if any(isinstance(cause, CancelledError) for cause in _causes(error)):
+                raise CancelledError from None  # the command is being stopped
             raise _NoAnswerError(_reason(error, host)) from None
         except _TooMuchError as error:
             raise ReadFailedError(f"{host} sent {error}") from None
@@ -208,10 +210,17 @@ _NETWORK_FAULTS: Final = (
 )
 
 
+def _time_out(_result: object, _seconds: float) -> NoReturn:
+    raise DeferredTimeoutError
+
+
+def _causes(error: BaseException) -> list[BaseException]:
+    return [error, *(cause.value for cause in getattr(error, "reasons", ()))]
+
+
 def _reason(error: BaseException, host: str) -> str:
     """Return what to say of a network fault: no text of the library, which could quote an address."""
-    causes = [error, *(cause.value for cause in getattr(error, "reasons", ()))]
-    if any(isinstance(cause, SSL.Error | VerificationError) for cause in causes):
+    if any(isinstance(cause, SSL.Error | VerificationError) for cause in _causes(error)):
         return f"the certificate of {host} cannot be verified"
     match error:
         case DNSLookupError():
