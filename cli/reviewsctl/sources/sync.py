@@ -82,19 +82,20 @@ class Sync:
         day = now.date().isoformat()
         used = before.requests if before.day == day else 0
         budget = RequestBudget(limit=source.requests_per_day, used_before=used)
+        folder = state_folder(self.config, self.environ)
         wire = readers.wire(source, budget, self.reactor, self.now)
         run = SourceRun(
             source=source,
             before=before,
             target=real(self.config.data_dir / REVIEWS),
-            spool=state_folder(self.config, self.environ) / "spool" / source.name,
+            spool=folder / "spool" / source.name,
             prompts=self.prompts,
             options=self.options,
             now=now,
             clock=self.reactor,
         )
         try:
-            reader = readers.reader(source, wire, self.environ, self.now)
+            reader = readers.reader(source, wire, folder, self.environ, self.now)
         except ReadFailedError as fault:
             outcome = run.failed(fault)
         else:
