@@ -71,3 +71,22 @@ def try_source(name: Name, *, config: ConfigFile = None, as_json: Json = False) 
     )
     with prompts(silent=True) as talk:
         raise typer.Exit(sync(options, talk))
+
+
+@app.command()
+def login(name: Name, *, config: ConfigFile = None) -> None:
+    """Lets a source of the type google-business in, by a browser; once for each source.
+
+    The tokens are kept in the state directory, where nobody else can read them.
+    """
+    from reviewsctl.sources.command import log_in_or_out  # Twisted, see main
+
+    raise typer.Exit(log_in_or_out(name, config, is_login=True))
+
+
+@app.command()
+def logout(name: Name, *, config: ConfigFile = None) -> None:
+    """Removes the tokens of a source, and has Google revoke them; its reviews stay."""
+    from reviewsctl.sources.command import log_in_or_out  # Twisted, see main
+
+    raise typer.Exit(log_in_or_out(name, config, is_login=False))

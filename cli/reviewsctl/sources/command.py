@@ -18,10 +18,13 @@ from twisted.internet.task import deferLater
 from reviewsctl.files.folders import opened
 from reviewsctl.importing.bounds import bound_memory
 from reviewsctl.importing.options import Prompts
-from reviewsctl.sources import report, state
+from reviewsctl.sources import readers, report, state
+from reviewsctl.sources.budget import RequestBudget
+from reviewsctl.sources.faults import ReadFailedError
+from reviewsctl.sources.logging_in import log_in
 from reviewsctl.sources.run import RunOptions
 from reviewsctl.sources.state import SourceState, StateUnreadableError
-from reviewsctl.sources.sync import BusyError, Sync
+from reviewsctl.sources.sync import BusyError, Sync, state_folder
 from reviewsctl.terminal.escaping import printable
 from reviewsctl.terminal.output import EXIT_FAILED, complain, json_line
 from reviewsd.config import load as configuration
@@ -30,6 +33,13 @@ from reviewsd.config.schema import Config
 
 EXIT_UNKNOWN: Final = 4
 _DNS_THREADS: Final = 2
+_TESTING: Final = (
+    'While the consent screen of the project says "Testing", a login lasts 7 days: publish it.'
+)
+
+
+def _now() -> datetime.datetime:
+    return datetime.datetime.now(datetime.UTC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,7 +178,7 @@ async def _run(options: SyncOptions, prompts: Prompts, reactor: Any, config: Con
         prompts=prompts,
         options=options.run,
         reactor=reactor,
-        now=lambda: datetime.datetime.now(datetime.UTC),
+        now=_now,
     )
     width = max(len(name) for name in options.names or [each.name for each in config.sources])
     code, began = 0, time.monotonic()
@@ -192,3 +202,35 @@ async def _run(options: SyncOptions, prompts: Prompts, reactor: Any, config: Con
             )
             return EXIT_FAILED
     return code
+
+
+def log_in_or_out(name: str, config: Path | None, *, is_login: bool) -> int:
+    """Run ``reviewsctl sources login`` or ``logout`` and return the exit code."""
+    found = loaded(config, [name], as_json=False)
+    source = next(each for each in found.sources if each.name == name)
+    if source.type != "google-business":
+        detail = f"a source of type {source.type} has no login, but files with its secrets"
+        complain("error", {"title": "no login", "detail": detail}, as_json=False)
+        return EXIT_FAILED
+
+    async def main(reactor: Any) -> int:  # noqa: ANN401  # as above
+        budget = RequestBudget(limit=source.requests_per_day, used_before=0)
+        wire = readers.wire(source, budget, reactor, _now)
+        folder = state_folder(found, os.environ)
+        try:
+            tokens = readers.google_tokens(source, wire, folder, os.environ, _now)
+            if not is_login:
+                await tokens.log_out()
+                typer.echo("Logged out: the tokens are removed and revoked.")
+                return 0
+            await log_in(reactor, tokens, tokens.client, lambda line: typer.echo(printable(line)))
+        except ReadFailedError as fault:
+            members = {"title": "failed", "detail": fault.detail}
+            remedy = {"remedy": fault.remedy} if fault.remedy else {}
+            complain("error", {**members, **remedy}, as_json=False)
+            return EXIT_FAILED
+        typer.echo(f"Logged in. Try it: reviewsctl sources test {name}")
+        typer.echo(_TESTING)
+        return 0
+
+    return in_reactor(main)
