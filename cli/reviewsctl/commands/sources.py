@@ -11,14 +11,15 @@ app = typer.Typer(
     name="sources",
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="""Shows and tests the places that reviews are downloaded from.
+    help="""Adds, shows and tests places that reviews are downloaded from.
 
     They stand in the configuration, in the section sources, and reviewsctl sync reads them. No secret
     stands there, but the names of files that nobody else may read.""",
     epilog="""\b
     Examples:
-      reviewsctl sources list
-      reviewsctl sources test google""",
+      reviewsctl sources add file takeout --set path='incoming/takeout*.zip'
+      reviewsctl sources test takeout
+      reviewsctl sources list""",
 )
 
 Name = Annotated[str, typer.Argument(metavar="NAME", show_default=False, help="A source.")]
@@ -51,6 +52,51 @@ def list_(*, config: ConfigFile = None, as_json: Json = False) -> None:
     now = datetime.datetime.now(datetime.UTC)
     for line in report.table(found.sources, states, now):
         typer.echo(printable(line))
+
+
+@app.command(
+    epilog="""\b
+    Examples:
+      reviewsctl sources add file takeout --set path='incoming/takeout*.zip'
+      reviewsctl sources add url portal --set url=https://shop.example/reviews.csv --set gone=keep
+      reviewsctl sources add trustpilot --set business_unit=shop.example \\
+          --set key_file=trustpilot.key --set secret_file=trustpilot.secret"""
+)
+def add(
+    kind: Annotated[
+        str,
+        typer.Argument(
+            metavar="TYPE", show_default=False, help="file, url, google-business or trustpilot."
+        ),
+    ],
+    name: Annotated[
+        str | None, typer.Argument(metavar="[NAME]", show_default=False, help="Else the type.")
+    ] = None,
+    *,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE",
+            show_default=False,
+            help="A key of it: import.source=shop.",
+        ),
+    ] = None,
+    config: ConfigFile = None,
+) -> None:
+    """Adds a source to the configuration; all else in it stays as it is written.
+
+    A configuration that could not be used with it is not written.
+    """
+    from reviewsctl.sources import command  # Twisted, see main
+
+    pairs = []
+    for text in settings or []:
+        key, equals, value = text.partition("=")
+        if not (key and equals):
+            raise typer.BadParameter(f'expected KEY=VALUE, got "{text}"', param_hint="--set")
+        pairs.append((key, value))
+    command.add(kind, name or kind, pairs, config)
 
 
 @app.command("test")

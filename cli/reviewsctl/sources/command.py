@@ -18,7 +18,7 @@ from twisted.internet.task import deferLater
 from reviewsctl.files.folders import opened
 from reviewsctl.importing.bounds import bound_memory
 from reviewsctl.importing.options import Prompts
-from reviewsctl.sources import readers, report, state
+from reviewsctl.sources import adding, readers, report, state
 from reviewsctl.sources.budget import RequestBudget
 from reviewsctl.sources.faults import ReadFailedError
 from reviewsctl.sources.logging_in import log_in
@@ -121,9 +121,12 @@ def in_reactor(main: Callable[[Any], Coroutine[Deferred[Any], Any, int]]) -> int
             received.append(number)
             reactor.callFromThread(running.cancel)
 
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            if signal.getsignal(number) is not signal.SIG_IGN:
-                signal.signal(number, stop)
+        def watch() -> None:
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                if signal.getsignal(number) is not signal.SIG_IGN:
+                    signal.signal(number, stop)
+
+        reactor.callWhenRunning(watch)  # after the reactor's own
         with contextlib.suppress(CancelledError):
             codes.append(await running)
 
@@ -234,3 +237,16 @@ def log_in_or_out(name: str, config: Path | None, *, is_login: bool) -> int:
         return 0
 
     return in_reactor(main)
+
+
+def add(kind: str, name: str, settings: Sequence[tuple[str, str]], config: Path | None) -> None:
+    """Run ``reviewsctl sources add``."""
+    try:
+        with refusals(as_json=False):
+            file = adding.add(config, os.environ, kind, name, settings)
+    except adding.CannotAddError as fault:
+        members = {"title": "not added", "detail": str(fault)}
+        complain("error", {**members, "remedy": f"Add this to it:\n{fault.block}"}, as_json=False)
+        raise typer.Exit(EXIT_FAILED) from fault
+    typer.echo(printable(f"added to {file}"))
+    typer.echo(f"Try it: reviewsctl sources test {name}")
