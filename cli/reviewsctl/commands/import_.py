@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from reviewsctl.importing.options import ImportOptions, ImportResult
 
 _EXPORTS: Final = "FILE|DIR|ZIP..."
+_STDIN: Final = Path("-")
 _ANSWER_SECONDS: Final = 2.0  # the daemon is only asked whether there is something to offer
 
 EPILOG: Final = """\b
@@ -49,6 +50,7 @@ EPILOG: Final = """\b
       reviewsctl import page1.json page2.json trustpilot.csv
       reviewsctl import outscraper.xlsx --data /srv/reviews --names short
       reviewsctl import old.csv --map date=Posted --date-format %d/%m/%Y --unverified
+      curl -sf https://shop.example/reviews.csv | reviewsctl import - --source shop
       reviewsctl import --undo --dry-run
       reviewsctl import --undo 2"""
 
@@ -57,7 +59,9 @@ def import_(  # noqa: PLR0913  # these are the command's options
     ctx: typer.Context,
     exports: Annotated[
         list[Path] | None,
-        typer.Argument(metavar=_EXPORTS, show_default=False, help="What was exported."),
+        typer.Argument(
+            metavar=_EXPORTS, show_default=False, help="What was exported; - is standard input."
+        ),
     ] = None,
     *,
     format_name: Annotated[
@@ -236,7 +240,7 @@ def import_(  # noqa: PLR0913  # these are the command's options
     zone = _zone(timezone)
     with _refusals("not imported", as_json=as_json):
         options = ImportOptions(
-            exports=_existing(exports or []),
+            exports=_existing(ctx, exports or []),
             target=reviews_file(data, configuration, os.environ),
             format_name=format_name,
             rules=Rules(
@@ -298,13 +302,28 @@ def _imported(options: "ImportOptions", *, silent: bool) -> "ImportResult":
         return run(options, talk)
 
 
-def _existing(exports: list[Path]) -> list[Path]:
+def _existing(context: typer.Context, exports: list[Path]) -> list[Path]:
+    """Return the exports; standard input, ``-``, becomes a file until the command ends."""
     if not exports:
         raise typer.BadParameter("say what to import", param_hint=_EXPORTS)
     for path in exports:
-        if not path.exists():
+        if path != _STDIN and not path.exists():
             raise typer.BadParameter(f"there is no {path}", param_hint=_EXPORTS)
-    return exports
+    if exports.count(_STDIN) > 1:
+        raise typer.BadParameter("standard input can be read once", param_hint=_EXPORTS)
+    return [_received(context) if path == _STDIN else path for path in exports]
+
+
+def _received(context: typer.Context) -> Path:
+    import shutil  # see main
+    import tempfile
+
+    folder = tempfile.TemporaryDirectory(prefix="reviewsctl-")
+    context.call_on_close(folder.cleanup)
+    path = Path(folder.name) / "standard input"
+    with path.open("xb") as file:
+        shutil.copyfileobj(sys.stdin.buffer, file)
+    return path
 
 
 def _number(arguments: list[Path]) -> int:

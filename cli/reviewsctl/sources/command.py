@@ -115,18 +115,21 @@ def in_reactor(main: Callable[[Any], Coroutine[Deferred[Any], Any, int]]) -> int
 
     async def run(reactor: Any) -> None:  # noqa: ANN401  # interfaces of a reactor, which are many
         reactor.suggestThreadPoolSize(_DNS_THREADS)
-        running = ensureDeferred(main(reactor))
+        await deferLater(reactor, 0)  # it runs now, and its handlers of signals can be replaced
+
+        async def begin() -> int:
+            await deferLater(reactor, 0)
+            return await main(reactor)
+
+        running = ensureDeferred(begin())
 
         def stop(number: int, _frame: object) -> None:
             received.append(number)
             reactor.callFromThread(running.cancel)
 
-        def watch() -> None:
-            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-                if signal.getsignal(number) is not signal.SIG_IGN:
-                    signal.signal(number, stop)
-
-        reactor.callWhenRunning(watch)  # after the reactor's own
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                signal.signal(number, stop)
         with contextlib.suppress(CancelledError):
             codes.append(await running)
 
@@ -135,7 +138,9 @@ def in_reactor(main: Callable[[Any], Coroutine[Deferred[Any], Any, int]]) -> int
     except SystemExit as ended:
         if ended.code:
             return EXIT_FAILED
-    return 128 + received[0] if received else codes[0]
+    if received or not codes:
+        return 128 + (received or [signal.SIGINT])[0]
+    return codes[0]
 
 
 def sync(options: SyncOptions, prompts: Prompts) -> int:

@@ -67,3 +67,23 @@ def test_signal_ends_a_sync_that_stays(business: Business, environment: dict[str
         _, errors = process.communicate(timeout=30)
     assert (143, "") == (process.returncode, errors)
     assert [] == list((business.folder / "state/spool").iterdir())
+
+
+def test_standard_input_is_imported(business: Business, environment: dict[str, str]) -> None:
+    """For everybody's cron: what downloads need not be ours."""
+    config = str(business.folder / "reviewsd.yaml")
+    options = ["--unverified", "--source", "shop", "--name", "Harbor", "--config", config]
+    temporary = business.folder / "tmp"
+    temporary.mkdir()
+    done = subprocess.run(
+        [sys.executable, "-m", REVIEWSCTL, "import", "-", *options],
+        env={**environment, "TMPDIR": str(temporary)},
+        input=table("abc"),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (0, "") == (done.returncode, done.stderr)
+    assert ["Ann a", "Ann b", "Ann c"] == business.authors
+    assert [] == list(temporary.iterdir())
