@@ -254,3 +254,38 @@ def test_sysusers_makes_the_group(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "etc/group").read_text().startswith("reviewsd-admin:")
+
+
+# --- downloads
+
+SYNC = UNITS / "sync"
+
+
+def test_a_sync_is_as_confined_as_the_daemon() -> None:
+    """It has the tokens; what it may do beyond the daemon is to write the data."""
+    daemon = settings("reviewsd.service", "Service")
+    sync = settings("sync/reviewsd-sync.service", "Service")
+    own = {"SystemCallFilter", "RestrictSUIDSGID"}  # another process; a folder that is setgid
+    confining = [
+        name
+        for name in daemon
+        if name.startswith(
+            ("Protect", "Private", "Restrict", "System", "Lock", "NoNew", "Capability")
+        )
+    ]
+    assert {name: daemon[name] for name in confining if name not in own} == {
+        name: sync.get(name) for name in confining if name not in own
+    }
+    assert ["any"] == sync["SocketBindDeny"]
+    assert ["/srv/reviews"] == sync["ReadWritePaths"]
+
+
+@needs_systemd_analyze
+def test_systemd_finds_nothing_wrong_with_a_sync(tmp_path: Path) -> None:
+    names = ("reviewsd-sync.service", "reviewsd-sync.timer")
+    for name in names:
+        text = (SYNC / name).read_text().replace("/usr/bin/reviewsctl ", "/bin/true ")
+        (tmp_path / name).write_text(text)
+    done = analyze("verify", "--man=no", *(tmp_path / name for name in names))
+    assert [] == [line for line in done.stderr.splitlines() if "reviewsd" in line]
+    assert 0 == done.returncode

@@ -18,13 +18,16 @@ import msgspec
 
 from reviewsd.api.diagnostic import Diagnostic
 from reviewsd.api.places import PLACES, ForeignFileError, find_configuration
-from reviewsd.config import syntax, yaml_source
+from reviewsd.config import source_rules, syntax, yaml_source
 from reviewsd.config.errors import ConfigError, by_place, of_file
-from reviewsd.config.schema import Config, Lease, NonEmptyText, keys
+from reviewsd.config.schema import Config, Lease, keys
+from reviewsd.config.source_schema import NonEmptyText
 from reviewsd.domain.data_errors import MISSING, explain, nearest
 from reviewsd.domain.diagnostic_text import rendered
 
 _PREFIX = "REVIEWSD_"
+_UNKNOWN_KEY = "unknown key"
+_LITERAL = "a secret is no key of the configuration"
 _FILE_VARIABLE = "REVIEWSD_CONFIG"
 
 _MAX_SOCKET_PATH = 107  # bytes; sun_path of unix(7) without its final NUL
@@ -150,9 +153,17 @@ def examine(
             (overrides[key] for key in reversed(overrides) if _inside(where, key)), None
         )
         if variable is None:
-            at_key = reason.startswith("unknown key")
-            shown = not where.startswith("$.notify")  # its lines may have an address with a token
-            faults.append(document.fault(where, reason, at_key=at_key, shown=shown))
+            is_secret = reason.startswith(_LITERAL) or where.endswith((".url", ".header_file"))
+            # a line of a target may have an address with a token
+            is_secret = is_secret or where.startswith("$.notify")
+            faults.append(
+                document.fault(
+                    where,
+                    reason,
+                    at_key=is_secret or reason.startswith(_UNKNOWN_KEY),
+                    shown=not is_secret,
+                )
+            )
         else:
             problems.append(_of_environment(variable, where, reason))
     problems[:0] = sorted(faults, key=by_place)
@@ -247,6 +258,9 @@ def _check(tree: object, overrides: Mapping[str, str], folder: Path) -> Iterator
         yield from _place(tree, folder)
     for path, reason in explain(tree, Config):
         example = next((text for key, text in _EXAMPLES.items() if _inside(path, key)), None)
+        if (secret := _secret_file(path, reason)) is not None:
+            yield path, secret
+            continue
         said = f"{reason}; for example: {example}" if example else reason
         key = yaml_source.dotted(path)
         if reason == MISSING and key in keys(Config):
@@ -261,6 +275,18 @@ def _check(tree: object, overrides: Mapping[str, str], folder: Path) -> Iterator
             except ValueError as refusal:
                 yield path, f"{refusal}"
     yield from _check_together(tree, overrides)
+    yield from source_rules.check(_at(tree, "sources"))
+
+
+def _secret_file(path: str, reason: str) -> str | None:
+    """Return what to do where a source has a secret itself; None where it has none."""
+    source, _, key = path.rpartition(".")
+    if not source.startswith("$.sources[") or not reason.startswith(_UNKNOWN_KEY):
+        return None
+    name = source_rules.SECRET_FILES.get(key)
+    if name is None:
+        return None
+    return f"{_LITERAL}: write it into a file that nobody else may read, and name that by {name}"
 
 
 def _place(tree: dict[str, object], folder: Path) -> Iterator[tuple[str, str]]:
@@ -277,6 +303,7 @@ def _place(tree: dict[str, object], folder: Path) -> Iterator[tuple[str, str]]:
     for target in _targets(tree):
         if isinstance(target.get("url_file"), str) and target["url_file"]:
             target["url_file"] = str(folder / target["url_file"])
+    source_rules.place_files(tree.get("sources"), folder)
     length = len(str(tree.get("admin_socket", "")).encode())
     if length > _MAX_SOCKET_PATH:
         yield "$.admin_socket", f"expected at most {_MAX_SOCKET_PATH} bytes, got {length}"

@@ -14,12 +14,11 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import Meta, Struct
 
-_END = r"(?![\s\S])"  # "$" alone would match before a final newline
+from reviewsd.config.source_schema import END, ConfigSection, NonEmptyText, Percentage, ReviewSource
 
 SQLITE = "sqlite"
 """``hub.store``: a file in the state directory."""
 
-NonEmptyText = Annotated[str, Meta(min_length=1)]
 Age = Annotated[int, Meta(ge=0, le=31_536_000)]
 LeaseTime = Annotated[int, Meta(ge=1, le=2_592_000)]
 RetryDelay = Annotated[float, Meta(ge=0, le=86_400)]
@@ -29,33 +28,25 @@ ExpiryTime = Annotated[
     datetime.datetime,
     Meta(tz=True, extra={"expected": 'a time such as "2027-06-30T00:00:00Z"'}),
 ]
-Percentage = Annotated[
-    str,
-    Meta(pattern=r"^(100|[0-9]{1,2})%" + _END, extra={"expected": 'a percentage such as "50%"'}),
-]
 Authority = Annotated[
     str,
     Meta(
-        pattern=r"^([a-z0-9._-]+@)?[a-z0-9]([a-z0-9.-]*[a-z0-9])?" + _END,
+        pattern=r"^([a-z0-9._-]+@)?[a-z0-9]([a-z0-9.-]*[a-z0-9])?" + END,
         extra={"expected": "a domain or e-mail address in lower case"},
     ),
 ]
 """Who mints the ids of a feed (RFC 4151 2.1)."""
 Accent = Annotated[
-    str, Meta(pattern=r"^#[0-9a-fA-F]{6}" + _END, extra={"expected": 'a colour such as "#0b6e6e"'})
+    str, Meta(pattern=r"^#[0-9a-fA-F]{6}" + END, extra={"expected": 'a colour such as "#0b6e6e"'})
 ]
 
 TargetName = Annotated[
     str,
-    Meta(pattern=r"^[a-z0-9-]{1,40}" + _END, extra={"expected": "a name of a-z, 0-9 and -"}),
+    Meta(pattern=r"^[a-z0-9-]{1,40}" + END, extra={"expected": "a name of a-z, 0-9 and -"}),
 ]
 
 
-class _Section(Struct, frozen=True, forbid_unknown_fields=True):
-    """What all parts of the configuration have in common."""
-
-
-class Data(_Section, frozen=True, kw_only=True):
+class Data(ConfigSection, frozen=True, kw_only=True):
     """How the data directory is watched and guarded (R1, R2, R3, R5)."""
 
     poll_interval: Annotated[float, Meta(ge=0.05, le=3600)] = 1.0
@@ -67,7 +58,7 @@ class Data(_Section, frozen=True, kw_only=True):
     """Whether insights are made where there is no insights.json (insights.md 1)."""
 
 
-class Cache(_Section, frozen=True, kw_only=True):
+class Cache(ConfigSection, frozen=True, kw_only=True):
     """The Cache-Control header of all reads (S11)."""
 
     max_age: Age = 60
@@ -75,14 +66,14 @@ class Cache(_Section, frozen=True, kw_only=True):
     stale_if_error: Age = 86_400
 
 
-class Feeds(_Section, frozen=True, kw_only=True):
+class Feeds(ConfigSection, frozen=True, kw_only=True):
     """The ids of feeds and their entries (data-model.md, RFC 4151)."""
 
     authority: Authority | None = None
     year: Annotated[int, Meta(ge=1985, le=9999)] = 2025
 
 
-class Lease(_Section, frozen=True, kw_only=True):
+class Lease(ConfigSection, frozen=True, kw_only=True):
     """How long a subscription lasts (contract.md 5)."""
 
     default: LeaseTime = 864_000
@@ -90,7 +81,7 @@ class Lease(_Section, frozen=True, kw_only=True):
     max: LeaseTime = 2_592_000
 
 
-class Deliveries(_Section, frozen=True, kw_only=True):
+class Deliveries(ConfigSection, frozen=True, kw_only=True):
     """POSTs to subscribers."""
 
     retry_delays: tuple[RetryDelay, RetryDelay] = (60.0, 1800.0)
@@ -103,7 +94,7 @@ class Deliveries(_Section, frozen=True, kw_only=True):
     """Of one address network, IPv4 /24 or IPv6 /48 (H8)."""
 
 
-class Verification(_Section, frozen=True, kw_only=True):
+class Verification(ConfigSection, frozen=True, kw_only=True):
     """The GET that confirms a subscription."""
 
     timeout: Timeout = 15.0
@@ -111,7 +102,7 @@ class Verification(_Section, frozen=True, kw_only=True):
     per_address: Annotated[int, Meta(ge=1, le=1024)] = 16
 
 
-class HubLimitsConfig(_Section, frozen=True, kw_only=True):
+class HubLimitsConfig(ConfigSection, frozen=True, kw_only=True):
     """What an open hub takes on (H1-H8)."""
 
     requests_per_minute: Annotated[int, Meta(ge=1, le=1_000_000)] = 120
@@ -125,7 +116,7 @@ class HubLimitsConfig(_Section, frozen=True, kw_only=True):
     pending_time: Annotated[int, Meta(ge=1, le=86_400)] = 600
 
 
-class Callbacks(_Section, frozen=True, kw_only=True):
+class Callbacks(ConfigSection, frozen=True, kw_only=True):
     """Which callbacks are reached, and how much each may cost (E3, E7 to E10, E12)."""
 
     allow_networks: tuple[str, ...] = ()
@@ -140,7 +131,7 @@ class Callbacks(_Section, frozen=True, kw_only=True):
     """Of a connection; below the 90 s for which a delivery is claimed (D5)."""
 
 
-class HubConfig(_Section, frozen=True, kw_only=True):
+class HubConfig(ConfigSection, frozen=True, kw_only=True):
     """The WebSub hub."""
 
     store: str = SQLITE
@@ -164,13 +155,13 @@ PatienceSeconds = Annotated[float, Meta(ge=0.1, le=3600)]
 """Of the service with a client."""
 
 
-class MaxBody(_Section, frozen=True, kw_only=True):
+class MaxBody(ConfigSection, frozen=True, kw_only=True):
     """The greatest request body, counted while it arrives."""
 
     mcp: Annotated[int, Meta(ge=1024, le=2**24)] = 65_536
 
 
-class ReadLimitConfig(_Section, frozen=True, kw_only=True):
+class ReadLimitConfig(ConfigSection, frozen=True, kw_only=True):
     """How often one client network may read (S14)."""
 
     per_second: Annotated[float, Meta(ge=0, le=1_000_000)] = 0.0
@@ -179,7 +170,7 @@ class ReadLimitConfig(_Section, frozen=True, kw_only=True):
     """Documents that it may have at most."""
 
 
-class ServerConfig(_Section, frozen=True, kw_only=True):
+class ServerConfig(ConfigSection, frozen=True, kw_only=True):
     """The public listeners."""
 
     allowed_hosts: tuple[str, ...] = ()
@@ -204,7 +195,7 @@ class ServerConfig(_Section, frozen=True, kw_only=True):
     """Whether everybody may ask for ``/readyz`` (O10)."""
 
 
-class Mcp(_Section, frozen=True, kw_only=True):
+class Mcp(ConfigSection, frozen=True, kw_only=True):
     """The MCP endpoint (mcp.md)."""
 
     allowed_origins: tuple[str, ...] = ()
@@ -221,7 +212,7 @@ class Mcp(_Section, frozen=True, kw_only=True):
     """What ``/.well-known/mcp-registry-auth`` says; None: there is none."""
 
 
-class Pages(_Section, frozen=True, kw_only=True):
+class Pages(ConfigSection, frozen=True, kw_only=True):
     """The pages for people (pages.md)."""
 
     enabled: bool = True
@@ -235,7 +226,7 @@ class Pages(_Section, frozen=True, kw_only=True):
     """How many of the newest reviews the sitemap has."""
 
 
-class Security(_Section, frozen=True, kw_only=True):
+class Security(ConfigSection, frozen=True, kw_only=True):
     """What ``/.well-known/security.txt`` says (RFC 9116); without a contact there is none."""
 
     contact: tuple[str, ...] = ()
@@ -243,13 +234,13 @@ class Security(_Section, frozen=True, kw_only=True):
     policy: str | None = None
 
 
-class MetricsConfig(_Section, frozen=True, kw_only=True):
+class MetricsConfig(ConfigSection, frozen=True, kw_only=True):
     """Prometheus metrics outside the admin socket (O9)."""
 
     listen: str | None = None
 
 
-class NotifyTarget(_Section, frozen=True, kw_only=True):
+class NotifyTarget(ConfigSection, frozen=True, kw_only=True):
     """An address outside, and the events that are reported to it (notices.md 1)."""
 
     name: TargetName
@@ -265,7 +256,7 @@ class NotifyTarget(_Section, frozen=True, kw_only=True):
     """Data that is refused."""
 
 
-class Config(_Section, frozen=True, kw_only=True):
+class Config(ConfigSection, frozen=True, kw_only=True):
     """Everything an operator can set. Paths are absolute, ``base_url`` is in normal form."""
 
     base_url: str
@@ -287,6 +278,8 @@ class Config(_Section, frozen=True, kw_only=True):
     metrics: MetricsConfig = MetricsConfig()
     notify: tuple[NotifyTarget, ...] = ()
     """The targets of notices."""
+    sources: tuple[ReviewSource, ...] = ()
+    """The places that ``reviewsctl sync`` downloads reviews from; the daemon reads none of them."""
 
     @property
     def key_folder(self) -> Path:

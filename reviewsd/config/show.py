@@ -12,11 +12,13 @@ import msgspec
 
 from reviewsd.api.files import Setting, Shown
 from reviewsd.config.load import Loaded
-from reviewsd.config.schema import Config, NonEmptyText, keys
+from reviewsd.config.schema import Config, keys
+from reviewsd.config.source_schema import NonEmptyText
 
 _PASSWORD: Final = re.compile(r"(?<=://)([^:/@?]*):[^/@]*@")
 _REQUIRED: Final = frozenset(f.name for f in msgspec.structs.fields(Config) if f.required)
 _PARAMETER: Final = re.compile(r"([?&](?:password|sslpassword)=)[^&]*", re.IGNORECASE)
+_QUERY: Final = re.compile(r"\?[\s\S]*")
 
 
 def shown(loaded: Loaded) -> Shown:
@@ -81,7 +83,16 @@ def _variable(loaded: Loaded, path: str) -> str | None:
 
 
 def _redacted(value: object) -> object:
-    """A value without the passwords of an address in it."""
+    """A value without the passwords of an address in it, and without the query of a source's."""
+    if isinstance(value, list):
+        return [_redacted(item) for item in value]
+    if isinstance(value, dict):
+        return {
+            name: _QUERY.sub("?***", item)
+            if name == "url" and isinstance(item, str)
+            else _redacted(item)
+            for name, item in value.items()
+        }
     if not isinstance(value, str):
         return value
     return _PARAMETER.sub(r"\1***", _PASSWORD.sub(r"\1:***@", value))

@@ -100,7 +100,13 @@ class YamlDocument:
         """What is wrong with the value at a JSON path, or with its key.
 
         What is not in the file is placed at the start of what should contain it; that line would
-        not help. With ``shown=False`` no line is shown.
+        not help.
+
+        Args:
+            path: The JSON path.
+            reason: What is wrong.
+            at_key: Whether the key is wrong, not its value.
+            shown: Whether the line may be quoted: not one that has a secret.
         """
         place = path
         while place and place not in self.values:

@@ -49,6 +49,7 @@ EPILOG: Final = """\b
       reviewsctl import page1.json page2.json trustpilot.csv
       reviewsctl import outscraper.xlsx --data /srv/reviews --names short
       reviewsctl import old.csv --map date=Posted --date-format %d/%m/%Y --unverified
+      curl -sf https://shop.example/reviews.csv | reviewsctl import - --source shop
       reviewsctl import --undo --dry-run
       reviewsctl import --undo 2"""
 
@@ -292,23 +293,13 @@ def _refusals(title: str, *, as_json: bool) -> Iterator[None]:
 
 
 def _imported(options: "ImportOptions", *, silent: bool) -> "ImportResult":
+    from reviewsctl.importing.bounds import bound_memory
     from reviewsctl.importing.pipeline import run  # msgspec, see main
     from reviewsctl.terminal.import_prompts import prompts
 
-    _bound_memory()
+    bound_memory()
     with prompts(silent=silent) as talk:
         return run(options, talk)
-
-
-def _bound_memory() -> None:
-    """End what takes more than an import may as a MemoryError, not with the whole machine."""
-    import resource  # see main
-
-    from reviewsctl.importing.bounds import MEMORY
-
-    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    limits = [each for each in (soft, hard) if each != resource.RLIM_INFINITY]
-    resource.setrlimit(resource.RLIMIT_DATA, (min([MEMORY, *limits]), hard))
 
 
 def _existing(exports: list[Path]) -> list[Path]:

@@ -17,7 +17,7 @@ from reviewsctl.terminal import interruption
 
 GROUPS: Final = {
     "Setting up": ("init", "config", "service", "doctor", "backup", "restore"),
-    "The owner's data": ("import", "export", "reviews", "insights", "check"),
+    "The owner's data": ("import", "sync", "sources", "export", "reviews", "insights", "check"),
     "The running service": ("status", "open", "reload", "tail", "metrics"),
     "Subscribers and notices": ("subs", "hub", "notify"),
 }

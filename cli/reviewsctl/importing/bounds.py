@@ -44,3 +44,12 @@ MAX_RATIO: Final = 40
 
 MAX_NAME: Final = 4096
 """Characters of a member's name; the longest path of Linux."""
+
+
+def bound_memory() -> None:
+    """End what takes more than an import may as a MemoryError, not with the whole machine."""
+    import resource  # only a command needs it
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    limits = [each for each in (soft, hard) if each != resource.RLIM_INFINITY]
+    resource.setrlimit(resource.RLIMIT_DATA, (min([MEMORY, *limits]), hard))

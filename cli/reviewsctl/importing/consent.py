@@ -109,7 +109,7 @@ def questions(
             prompt="Import it all the same?",
             remedy="To make ids of what the rows say: --map id=; if these are the same reviews: --yes",
         )
-    doubt = _loss(result)
+    doubt = "" if options.synced else _loss(result)
     if doubt or result.count(Fate.REMOVED):
         yield Question(
             text=doubt,

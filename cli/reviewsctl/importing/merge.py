@@ -44,6 +44,10 @@ Step = Callable[[int], None]
 """Called now and then with the number of reviews of the export that are written."""
 
 
+IsGone = Callable[[str], bool]
+"""Called with the merge key of each review that may be removed, returns whether it is."""
+
+
 class Fate(Enum):
     """The outcome for a review; the reviews of the last six are listed."""
 
@@ -51,7 +55,8 @@ class Fate(Enum):
     KEPT = "kept"
     """In the file, and not in the export."""
     SPARED = "spared"
-    """Not removed, since a row of the export that was not taken is of it; these are kept too."""
+    """Not removed, since a row of the export that was not taken is of it, or it is not missing for long
+    enough; these are kept too."""
     TOO_OLD = "too old"
     """Not removed, since it is older than the export's oldest; these are kept too."""
     OLDER = "older"
@@ -101,6 +106,8 @@ class MergePlan:
     replaced: Mapping[Place, str] = field(default_factory=dict)
     """The locations whose reviews are removed if the export does not have them. Each has a day before which
     no review is removed; it is empty where there is no such day."""
+    is_gone: IsGone | None = None
+    """Decides about each review that the export does not have; without it all of them are removed."""
     older: frozenset[Place] = frozenset()
     """The locations of which the export is older than the last import."""
     full_names: bool = False
@@ -361,6 +368,9 @@ class Merge:
         day = review.get("date")
         if isinstance(day, str) and day < self._plan.replaced[place]:
             self._counts[Fate.TOO_OLD] += 1
+            return False
+        if self._plan.is_gone is not None and not (key and self._plan.is_gone(key)):
+            self._counts[Fate.SPARED] += 1
             return False
         return True
 

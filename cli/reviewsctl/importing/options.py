@@ -1,17 +1,30 @@
 """The options of an import, its way to talk with the operator, and its result."""
 
 import datetime
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from reviewsctl.importing.format import Format, Rules
-from reviewsctl.importing.merge import MergeResult
+from reviewsctl.importing.merge import IsGone, MergeResult
 from reviewsctl.importing.readers.watching import Tell
+from reviewsctl.importing.staging import Place
 
 ALL: Final = "all"
 """The value of ``--location`` for all locations of an export."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SyncedRead:
+    """Decisions of a sync, which takes the place of the operator at a terminal."""
+
+    is_current: bool
+    """Whether the platform itself was read completely: then no export is newer, and none begins later."""
+    is_gone: IsGone
+    check: Callable[[MergeResult, Collection[Place]], None]
+    """Called with the outcome and the locations that are replaced before anything is written; raises
+    ImportRefusedError so that nothing is. It takes the place of the question about what goes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +47,8 @@ class ImportOptions:
     """Whether all questions are answered with yes."""
     dry_run: bool
     now: datetime.datetime
+    synced: SyncedRead | None = None
+    """Set by ``reviewsctl sync``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,7 @@
 import contextlib
 import os
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -98,7 +98,8 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
         plan = MergePlan(
             now=options.now,
             facts=_facts(options, staged, exports),
-            replaced=_replaced(exports, rows, staged, twice) if options.replace else {},
+            replaced=_replaced(options, exports, rows, staged, twice),
+            is_gone=None if options.synced is None else options.synced.is_gone,
             older=past.older,
             full_names=options.full_names,
             by_owner=any(export.format is own.FORMAT for export in exports),
@@ -135,6 +136,30 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
         is_written=replaced.is_written,
         backup=replaced.backup,
     )
+
+
+def remove(options: ImportOptions, prompts: Prompts, places: Collection[Place]) -> MergeResult:
+    """Remove the reviews of some locations, without an export.
+
+    Raises:
+        ImportRefusedError: They are not to be removed, or the file cannot be written.
+    """
+    place = options.target.parent
+    with (
+        opened(place) as folder,
+        staging(place if folder.private else None) as staged,
+    ):
+        step = _Replacement(
+            options=options,
+            prompts=prompts,
+            exports=(),
+            folder=folder,
+            staged=staged,
+            log=import_log.load(folder, staged.written),
+            past=Past(here={}, there={}),
+            plan=MergePlan(now=options.now, replaced=dict.fromkeys(places, "")),
+        )
+        return (step.try_out() if options.dry_run else step.write()).merge
 
 
 def _check_replaceable(
@@ -180,6 +205,8 @@ def _past(
     """Compare the export with earlier imports; an excerpt says nothing of its age."""
     if any(export.format.partial for export in exports):
         return Past(here={}, there={})
+    if options.synced is not None and options.synced.is_current:
+        return Past(here={}, there={})
     extents = staged.extents(int(options.now.timestamp() * 1000))
     files = [path.stat().st_mtime for path in options.exports if path.is_file()]
     file_at = int(max(files, default=0) * 1000)
@@ -195,13 +222,21 @@ def _past(
 
 
 def _replaced(
-    exports: Sequence[Export], rows: RowCounts, staged: Staging, twice: int
+    options: ImportOptions,
+    exports: Sequence[Export],
+    rows: RowCounts,
+    staged: Staging,
+    twice: int,
 ) -> dict[Place, str]:
     """Return the locations that ``--replace`` follows, each with the day before which it removes nothing.
 
     The export may begin there, unless the platform's own total says that it is complete.
     """
+    if not options.replace:
+        return {}
     extents = staged.extents(0)
+    if options.synced is not None and options.synced.is_current:
+        return dict.fromkeys(extents, "")
     is_complete = len(extents) == 1 and all(
         _is_complete(export, rows.rows[export.format.name] - twice) for export in exports
     )
@@ -272,6 +307,8 @@ class _Replacement:
         )
 
     def _ask(self, merge: MergeResult) -> list[str]:
+        if self.options.synced is not None:
+            self.options.synced.check(merge, self.plan.replaced)
         self.prompts.show(losses(self.options, merge))
         doubts = questions(self.options, self.staged, self.past, merge)
         return agree(self.options, list(doubts), self.prompts)

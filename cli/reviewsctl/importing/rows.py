@@ -6,7 +6,7 @@ from typing import Final
 
 from reviewsctl.corrections.imports import SKIPPED, KnownCorrections
 from reviewsctl.importing.bounds import MAX_USELESS
-from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
+from reviewsctl.importing.errors import ImportRefusedError, NoReviewsError, SayMoreError
 from reviewsctl.importing.exports import Export
 from reviewsctl.importing.format import Format, Reader, Row
 from reviewsctl.importing.identifiers import identifiers
@@ -128,7 +128,7 @@ def check_usable(options: ImportOptions, staged: Staging, rows: RowCounts) -> No
     if rows.refused:
         raise _useless(f"none of its {rows.refused:,} rows", rows.refusals, rows.skipped)
     if options.replace:
-        raise ImportRefusedError(
+        raise NoReviewsError(
             "it holds no reviews, and --replace would leave none", "Nothing was written."
         )
 

@@ -4,44 +4,16 @@ A child process kills itself before its n-th rename, removal or new folder, for 
 """
 
 import datetime
-import os
-import signal
-import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from reviewsctl.importing.undo import undo
+from tests.support.killing import killed_before
 from tests.support.shop import NOW, Shop, google
 
-CHANGES = {"os.rename", "os.remove", "os.link", "os.mkdir"}
 ANN = {"author": "Ann", "text": "Fine"}
 WORSE = {**ANN, "text": "Bad", "edited": "2026-02-01T10:00:00Z"}
-
-
-def killed_before(change: int, command: Callable[[], object]) -> bool:
-    """Run a command in a child that is killed before one of its changes; False if it has fewer."""
-    child = os.fork()
-    if not child:
-        count = 0
-
-        def audit(event: str, _: object) -> None:
-            nonlocal count
-            count += event in CHANGES
-            if event in CHANGES and count > change:
-                os.kill(os.getpid(), signal.SIGKILL)
-
-        sys.addaudithook(audit)
-        code = 1
-        try:
-            command()
-            code = 0
-        finally:
-            os._exit(code)
-    _, status = os.waitpid(child, 0)
-    assert os.waitstatus_to_exitcode(status) in {0, -signal.SIGKILL}
-    return os.WIFSIGNALED(status)
 
 
 @pytest.mark.parametrize("what", ["import", "undo"])

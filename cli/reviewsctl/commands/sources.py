@@ -1,0 +1,138 @@
+"""``reviewsctl sources``: the places that reviews are downloaded from (sources.md)."""
+
+from typing import Annotated
+
+import typer
+
+from reviewsctl.commands.data_options import ConfigFile
+from reviewsctl.daemon.session import Json
+
+app = typer.Typer(
+    name="sources",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="""Adds, shows and tests places that reviews are downloaded from.
+
+    They stand in the configuration, in the section sources, and reviewsctl sync reads them. No secret
+    stands there, but the names of files that nobody else may read.""",
+    epilog="""\b
+    Examples:
+      reviewsctl sources add file takeout --set path='incoming/takeout*.zip'
+      reviewsctl sources test takeout
+      reviewsctl sources list""",
+)
+
+Name = Annotated[str, typer.Argument(metavar="NAME", show_default=False, help="A source.")]
+
+
+@app.command("list")
+def list_(*, config: ConfigFile = None, as_json: Json = False) -> None:
+    """Lists the sources, how each is, and what to do about those that are not well.
+
+    With --json each source is a line.
+    """
+    import datetime
+
+    from reviewsctl.sources import command, report  # Twisted, see main
+    from reviewsctl.sources.state import SourceState
+    from reviewsctl.terminal.escaping import printable
+    from reviewsctl.terminal.output import json_line
+
+    found = command.loaded(config, [], as_json=as_json)
+    with command.refusals(as_json=as_json):
+        states = command.states_of(found)
+    if as_json:
+        for source in found.sources:
+            state = states.get(source.name, SourceState())
+            typer.echo(json_line(report.listed(source, state)))
+        return
+    if not found.sources:
+        typer.echo("no sources; add one: reviewsctl sources add")
+        return
+    now = datetime.datetime.now(datetime.UTC)
+    for line in report.table(found.sources, states, now):
+        typer.echo(printable(line))
+
+
+@app.command(
+    epilog="""\b
+    Examples:
+      reviewsctl sources add file takeout --set path='incoming/takeout*.zip'
+      reviewsctl sources add url portal --set url=https://shop.example/reviews.csv --set gone=keep
+      reviewsctl sources add trustpilot --set business_unit=shop.example \\
+          --set key_file=trustpilot.key --set secret_file=trustpilot.secret"""
+)
+def add(
+    kind: Annotated[
+        str,
+        typer.Argument(
+            metavar="TYPE", show_default=False, help="file, url, google-business or trustpilot."
+        ),
+    ],
+    name: Annotated[
+        str | None, typer.Argument(metavar="[NAME]", show_default=False, help="Else the type.")
+    ] = None,
+    *,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE",
+            show_default=False,
+            help="A key of it: import.source=shop.",
+        ),
+    ] = None,
+    config: ConfigFile = None,
+) -> None:
+    """Adds a source to the configuration; all else in it stays as it is written.
+
+    A configuration that could not be used with it is not written.
+    """
+    from reviewsctl.sources import command  # Twisted, see main
+
+    pairs = []
+    for text in settings or []:
+        key, equals, value = text.partition("=")
+        if not (key and equals):
+            raise typer.BadParameter(f'expected KEY=VALUE, got "{text}"', param_hint="--set")
+        pairs.append((key, value))
+    command.add(kind, name or kind, pairs, config)
+
+
+@app.command("test")
+def try_source(name: Name, *, config: ConfigFile = None, as_json: Json = False) -> None:
+    """Reads a source completely and says what an import would do; nothing is written."""
+    from reviewsctl.sources.command import SyncOptions, sync  # Twisted, see main
+    from reviewsctl.sources.run import RunOptions
+    from reviewsctl.terminal.import_prompts import prompts
+
+    options = SyncOptions(
+        names=[name],
+        config=config,
+        due=False,
+        every=None,
+        run=RunOptions(full=True, dry_run=True),
+        as_json=as_json,
+        quiet=False,
+    )
+    with prompts(silent=True) as talk:
+        raise typer.Exit(sync(options, talk))
+
+
+@app.command()
+def login(name: Name, *, config: ConfigFile = None) -> None:
+    """Lets a source of the type google-business in, by a browser; once for each source.
+
+    The tokens are kept in the state directory, where nobody else can read them.
+    """
+    from reviewsctl.sources.command import log_in_or_out  # Twisted, see main
+
+    raise typer.Exit(log_in_or_out(name, config, is_login=True))
+
+
+@app.command()
+def logout(name: Name, *, config: ConfigFile = None) -> None:
+    """Removes the tokens of a source, and has Google revoke them; its reviews stay."""
+    from reviewsctl.sources.command import log_in_or_out  # Twisted, see main
+
+    raise typer.Exit(log_in_or_out(name, config, is_login=False))

@@ -1,0 +1,91 @@
+"""``reviewsctl sync``: reads the sources of the configuration and imports their reviews (sources.md)."""
+
+from typing import Annotated, Final
+
+import typer
+
+from reviewsctl.commands.data_options import ConfigFile
+from reviewsctl.daemon.session import Json, Quiet
+
+EPILOG: Final = """\b
+    Examples:
+      reviewsctl sync
+      reviewsctl sync google --dry-run --full
+      reviewsctl sync --due
+      reviewsctl sync --every 15m"""
+
+_UNITS: Final = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
+_MAX_DIGITS: Final = 5
+
+
+def sync(  # noqa: PLR0913  # these are the options of the command
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[NAME...]", show_default=False, help="Sources; all of them if none."
+        ),
+    ] = None,
+    *,
+    due: Annotated[
+        bool, typer.Option("--due", help="Only those whose time has come, for timers and cron.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Read and compare; write nothing.")
+    ] = False,
+    full: Annotated[
+        bool, typer.Option("--full", help="Read everything, even if nothing seems to have changed.")
+    ] = False,
+    accept_loss: Annotated[
+        bool,
+        typer.Option(
+            "--accept-loss",
+            help="Remove what the one source that is named does not have any more, however much.",
+        ),
+    ] = False,
+    every: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            show_default=False,
+            help="Stay, and run those that are due again after this time: 30s, 15m, 1h.",
+        ),
+    ] = None,
+    config: ConfigFile = None,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Downloads reviews from the sources, and imports them.
+
+    Each source is downloaded completely and then imported. What is new, edited or gone there becomes
+    so in reviews.json. A source that has lost more than its max_loss, is of another business or cannot
+    be read changes nothing, and its remedy is printed; reviewsctl sources list shows it again.
+    """
+    from reviewsctl.sources.command import SyncOptions  # Twisted, see main
+    from reviewsctl.sources.command import sync as run_sync
+    from reviewsctl.sources.run import RunOptions
+    from reviewsctl.terminal.import_prompts import prompts
+
+    if accept_loss and len(names or []) != 1:
+        raise typer.BadParameter("name the one source whose loss is right", param_hint="NAME")
+    seconds = None if every is None else _seconds(every)
+    options = SyncOptions(
+        names=names or [],
+        config=config,
+        due=due or every is not None,
+        every=seconds,
+        run=RunOptions(full=full, dry_run=dry_run, accept_loss=accept_loss),
+        as_json=as_json,
+        quiet=quiet,
+    )
+    with prompts(silent=True) as talk:
+        code = run_sync(options, talk)
+    raise typer.Exit(code)
+
+
+def _seconds(text: str) -> float:
+    number, unit = text[:-1], text[-1:]
+    if not (number.isascii() and number.isdigit() and len(number) <= _MAX_DIGITS and int(number)):
+        unit = ""
+    if unit not in _UNITS:
+        raise typer.BadParameter("expected a time such as 15m or 1h", param_hint="--every")
+    return float(int(number) * _UNITS[unit])

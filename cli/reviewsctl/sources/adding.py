@@ -1,0 +1,120 @@
+"""Adds a source to the configuration file, and leaves everything else in it as it is written."""
+
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+import msgspec
+import yaml
+
+from reviewsctl.files.folders import opened, real
+from reviewsd.config import load as configuration
+from reviewsd.config.errors import ConfigError
+from reviewsd.config.yaml_source import scalar
+
+_KEY: Final = "sources:"
+
+
+class CannotAddError(Exception):
+    """The section is written in a way that only a person can add to.
+
+    Attributes:
+        block: The lines to add.
+    """
+
+    def __init__(self, block: str) -> None:
+        super().__init__("the section sources is not a list of lines")
+        self.block = block
+
+
+def described(kind: str, name: str, settings: Sequence[tuple[str, str]]) -> dict[str, object]:
+    """Return a source as the configuration has it; ``import.source`` is a key of a section."""
+    source: dict[str, object] = {"name": name, "type": kind}
+    for key, text in settings:
+        *sections, last = key.split(".")
+        place = source
+        for section in sections:
+            inner = place.setdefault(section, {})
+            if not isinstance(inner, dict):
+                break
+            place = inner
+        place[last] = scalar(text)
+    return source
+
+
+def with_source(text: str, source: Mapping[str, object]) -> str:
+    """Return the text of a configuration with one more source.
+
+    Raises:
+        CannotAddError: Its list of sources is written on one line.
+    """
+    item = yaml.safe_dump([dict(source)], sort_keys=False, allow_unicode=True)
+    lines = text.splitlines(keepends=True)
+    at = next((index for index, line in enumerate(lines) if line.startswith(_KEY)), None)
+    if at is None:
+        return f"{text.rstrip()}\n\n{_KEY}\n{_indented(item, '  ')}"
+    value = lines[at].removeprefix(_KEY).partition("#")[0].strip()
+    if value.replace(" ", "") == "[]":
+        lines[at] = f"{_KEY}\n{_indented(item, '  ')}"
+        return "".join(lines)
+    following = (line for line in lines[at + 1 :] if line.strip() and line.lstrip()[0] != "#")
+    first = next(following, "")
+    if value or not first.lstrip().startswith("- "):
+        raise CannotAddError(item)
+    indent = first[: len(first) - len(first.lstrip())]
+    lines.insert(at + 1, _indented(item, indent))
+    return "".join(lines)
+
+
+def _indented(item: str, indent: str) -> str:
+    return "".join(f"{indent}{line}" for line in item.splitlines(keepends=True))
+
+
+def add(
+    config: Path | None,
+    environ: Mapping[str, str],
+    kind: str,
+    name: str,
+    settings: Sequence[tuple[str, str]],
+) -> Path:
+    """Add a source to the configuration, and return its path.
+
+    Raises:
+        CannotAddError: Only a person can.
+        ConfigError: The configuration with it cannot be used; it stays as it was.
+        OSError: It cannot be read or written.
+    """
+    file = real(configuration.find(config, environ))
+    text = with_source(file.read_text(), described(kind, name, settings))
+    with tempfile.NamedTemporaryFile(
+        "w", dir=file.parent, prefix=".reviewsd-", suffix=".yaml"
+    ) as new:
+        new.write(text)
+        new.flush()
+        os.fchmod(new.fileno(), 0o600)
+        try:
+            configuration.examine(Path(new.name), environ)
+        except ConfigError as error:
+            raise _renamed(error, new.name, str(file)) from error
+    with opened(file.parent) as folder, folder.draft(file.name) as draft:
+        facts = file.stat()
+        draft.file.write(text.encode())
+        draft.give(facts.st_uid, facts.st_gid)
+        draft.put(facts.st_mode & 0o777)
+    return file
+
+
+def _renamed(error: ConfigError, name: str, file: str) -> ConfigError:
+    """Return faults that name the file of the operator."""
+    return ConfigError(
+        [
+            msgspec.structs.replace(
+                problem,
+                file=file,
+                lines=tuple(line.replace(name, file) for line in problem.lines),
+            )
+            for problem in error.problems
+        ]
+    )

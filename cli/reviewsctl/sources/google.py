@@ -1,0 +1,57 @@
+"""Sources of the type ``google-business``: the reviews of one location (Business Profile API, v4)."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlencode
+
+import msgspec
+
+from reviewsctl.sources import authorized
+from reviewsctl.sources.download import Download
+from reviewsctl.sources.faults import LOG_IN
+from reviewsctl.sources.oauth import GoogleTokens
+from reviewsctl.sources.paging import Page, decoded, read_pages
+from reviewsctl.sources.wire import Wire
+
+ORIGIN: Final = "https://mybusiness.googleapis.com"
+_PAGE_SIZE: Final = 50
+
+
+class _Reviews(msgspec.Struct, rename={"total": "totalReviewCount", "next_token": "nextPageToken"}):
+    """A page; Google leaves out what is empty."""
+
+    reviews: list[msgspec.Raw] = []
+    total: int | None = None
+    next_token: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class GoogleReader:
+    """Reads the reviews of one location."""
+
+    wire: Wire
+    tokens: GoogleTokens
+    location: str
+    """``accounts/1/locations/2``."""
+    origin: str = ORIGIN
+
+    async def read(self, spool: Path, look: str, *, full: bool) -> Download | None:
+        """Read all pages, the review that was changed last first."""
+
+        async def fetch(token: str) -> Page:
+            query = {"pageSize": str(_PAGE_SIZE), "orderBy": "updateTime desc"}
+            if token:
+                query["pageToken"] = token
+            url = f"{self.origin}/v4/{self.location}/reviews?{urlencode(query)}"
+            remedy = LOG_IN.format(name=self.tokens.name)
+            answer = await authorized.get(self.wire, url, self.tokens.access_token, remedy)
+            page = decoded(answer, _Reviews)
+            return Page(
+                content=answer.body,
+                rows=len(page.reviews),
+                total=page.total,
+                next=page.next_token or None,
+            )
+
+        return await read_pages(fetch, spool, look, self.wire.budget, full=full)

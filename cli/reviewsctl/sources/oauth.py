@@ -1,0 +1,198 @@
+"""OAuth 2.0 of Google for an installed application: PKCE, loopback redirect, rotating tokens (RFC 8252)."""
+
+import base64
+import datetime
+import hashlib
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Final
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+import msgspec
+
+from reviewsctl.sources.faults import LOG_IN, ReadFailedError, SourceStoppedError
+from reviewsctl.sources.paging import decoded
+from reviewsctl.sources.tokens import TokenFile, Tokens
+from reviewsctl.sources.wire import Answer, Wire
+
+SCOPE: Final = "https://www.googleapis.com/auth/business.manage"
+AUTHORIZATION: Final = "https://accounts.google.com/o/oauth2/v2/auth"
+TOKEN_ORIGIN: Final = "https://oauth2.googleapis.com"  # noqa: S105  # an address
+_MARGIN: Final = datetime.timedelta(minutes=1)
+_FORM: Final = {"Content-Type": "application/x-www-form-urlencoded"}
+
+
+class Client(msgspec.Struct, frozen=True):
+    """A client of the type "Desktop app"."""
+
+    client_id: str
+    client_secret: str
+
+
+class _ClientFile(msgspec.Struct, frozen=True):
+    installed: Client
+
+
+class _Grant(msgspec.Struct):
+    access_token: str
+    expires_in: int
+    refresh_token: str = ""
+    scope: str = ""
+
+
+class _Error(msgspec.Struct):
+    error: str = ""
+
+
+def parsed_client(text: str) -> Client:
+    """Return the client in the file of Google Cloud.
+
+    Raises:
+        SourceStoppedError: It is another file.
+    """
+    try:
+        return msgspec.json.decode(text, type=_ClientFile).installed
+    except msgspec.MsgspecError as error:
+        raise SourceStoppedError(
+            'client_file is no client of the type "Desktop app"',
+            "Google Cloud, Credentials: make such a client, and download its JSON.",
+        ) from error
+
+
+@dataclass(frozen=True, slots=True)
+class Login:
+    """One login that waits for the browser."""
+
+    client: Client
+    redirect: str
+    verifier: str
+    state: str
+
+    @classmethod
+    def begun(cls, client: Client, redirect: str) -> "Login":
+        """Return a login with fresh secrets."""
+        return cls(client, redirect, secrets.token_urlsafe(64), secrets.token_urlsafe(24))
+
+    @property
+    def address(self) -> str:
+        """The address that the browser opens."""
+        digest = hashlib.sha256(self.verifier.encode()).digest()
+        query = {
+            "client_id": self.client.client_id,
+            "redirect_uri": self.redirect,
+            "response_type": "code",
+            "scope": SCOPE,
+            "state": self.state,
+            "code_challenge": base64.urlsafe_b64encode(digest).decode().rstrip("="),
+            "code_challenge_method": "S256",
+            "access_type": "offline",
+            "prompt": "consent",
+        }
+        return f"{AUTHORIZATION}?{urlencode(query)}"
+
+    def code(self, address: str) -> str:
+        """Return the code in the address that the browser was sent to.
+
+        Raises:
+            ReadFailedError: It belongs to another login, or permission was denied.
+        """
+        try:
+            query = parse_qs(urlsplit(address.strip()).query)
+        except ValueError as error:
+            raise ReadFailedError("that is no address") from error
+        if not secrets.compare_digest(query.get("state", [""])[0].encode(), self.state.encode()):
+            raise ReadFailedError("that address belongs to another login", "Copy all of it.")
+        if "code" not in query:
+            raise ReadFailedError("permission was denied in the browser")
+        return query["code"][0]
+
+
+@dataclass(frozen=True, slots=True)
+class GoogleTokens:
+    """The tokens of one source at Google."""
+
+    wire: Wire
+    client: Client
+    file: TokenFile
+    name: str
+    now: Callable[[], datetime.datetime]
+    origin: str = TOKEN_ORIGIN
+
+    async def access_token(self, new: bool) -> str:  # noqa: FBT001  # its only argument
+        """Return an access token that is valid for another minute at least.
+
+        Raises:
+            SourceStoppedError: Somebody has to log in again.
+        """
+        tokens = self.file.load()
+        if new or tokens.expires_at - _MARGIN <= self.now():
+            grant = await self._grant(
+                {"grant_type": "refresh_token", "refresh_token": tokens.refresh_token}
+            )
+            tokens = self._kept(grant, tokens.refresh_token)
+        return tokens.access_token
+
+    async def log_in(self, login: Login, code: str) -> None:
+        """Exchange the code of a login for tokens.
+
+        Raises:
+            ReadFailedError: It is refused, or the permission was unticked.
+        """
+        grant = await self._grant(
+            {
+                "grant_type": "authorization_code",
+                "code": code,
+                "code_verifier": login.verifier,
+                "redirect_uri": login.redirect,
+            }
+        )
+        if SCOPE not in grant.scope.split():
+            raise ReadFailedError(
+                "the permission to read the business was not given",
+                "Log in again, and leave its box ticked.",
+            )
+        if not grant.refresh_token:
+            raise ReadFailedError("Google sent no refresh token", LOG_IN.format(name=self.name))
+        self._kept(grant, grant.refresh_token)
+
+    async def log_out(self) -> None:
+        """Revoke the tokens and remove them; they are removed even if Google cannot be asked."""
+        tokens = self.file.load()
+        self.file.remove()
+        await self._post("/revoke", {"token": tokens.refresh_token})
+
+    def _kept(self, grant: _Grant, refresh_token: str) -> Tokens:
+        expires = self.now() + datetime.timedelta(seconds=grant.expires_in)
+        tokens = Tokens(
+            refresh_token=grant.refresh_token or refresh_token,
+            access_token=grant.access_token,
+            expires_at=expires,
+        )
+        self.file.save(tokens)
+        return tokens
+
+    async def _grant(self, form: Mapping[str, str]) -> _Grant:
+        answer = await self._post(
+            "/token",
+            {
+                **form,
+                "client_id": self.client.client_id,
+                "client_secret": self.client.client_secret,
+            },
+        )
+        if answer.status == HTTPStatus.OK:
+            return decoded(answer, _Grant)
+        reason = decoded(answer, _Error).error
+        if reason == "invalid_grant":
+            raise SourceStoppedError(
+                "the login is not valid any more (invalid_grant)", LOG_IN.format(name=self.name)
+            )
+        if reason in {"invalid_client", "unauthorized_client"}:
+            raise SourceStoppedError(f"Google refuses client_file ({reason})", "Download it again.")
+        raise ReadFailedError(f"{answer.status} from {answer.host}")
+
+    async def _post(self, path: str, form: Mapping[str, str]) -> Answer:
+        data = urlencode(form).encode()
+        return await self.wire.request("POST", self.origin + path, _FORM, data=data)

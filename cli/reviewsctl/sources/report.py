@@ -1,0 +1,120 @@
+"""What a sync and ``sources list`` print."""
+
+import datetime
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from reviewsctl.importing.merge import Fate
+from reviewsctl.importing.options import reviews
+from reviewsctl.sources.run import Outcome
+from reviewsctl.sources.state import SourceState
+from reviewsctl.terminal.columns import Columns, Screen
+from reviewsctl.terminal.times import ago, until
+from reviewsd.config.source_schema import ReviewSource
+
+_HEADINGS: Final = ("NAME", "TYPE", "STATE", "LAST COMPLETE READ", "NEXT", "REVIEWS")
+
+
+def lines(
+    outcome: Outcome, requests: int, seconds: float, width: int, *, dry_run: bool
+) -> Iterator[str]:
+    """Yield the lines of one outcome.
+
+    Args:
+        outcome: What a run did.
+        requests: Its requests.
+        seconds: How long it took.
+        width: Characters of the longest name.
+        dry_run: Whether nothing was written.
+    """
+    state, indent = outcome.state, " " * (width + 2)
+    yield f"{outcome.name:<{width}}  {_summary(outcome, requests, seconds, dry_run=dry_run)}"
+    if state.remedy:
+        yield from (f"{indent}{line}" for line in state.remedy.splitlines())
+    if outcome.removed_for_age:
+        yield f"{indent}{reviews(outcome.removed_for_age)} left, as they were read too long ago"
+    if outcome.warning:
+        yield f"{indent}warning: {outcome.warning}"
+
+
+def _summary(outcome: Outcome, requests: int, seconds: float, *, dry_run: bool) -> str:
+    state = outcome.state
+    if state.state != "ok":
+        verb = "failed" if state.state == "failed" else "stopped"
+        again = f"; again at {state.next_at:%H:%M}" if state.next_at and verb == "failed" else ""
+        return f"{verb}: {state.detail}{again}"
+    if outcome.is_unchanged or outcome.merge is None:
+        return "unchanged" if outcome.is_unchanged else "no reviews"
+    new, changed, gone = map(outcome.merge.count, (Fate.NEW, Fate.CHANGED, Fate.REMOVED))
+    cost = f"{requests} request{'' if requests == 1 else 's'}, " if requests else ""
+    suffix = "; nothing was written" if dry_run else ""
+    return (
+        f"{reviews(state.reviews)} read: {new:,} new, {changed:,} changed, {gone:,} gone "
+        f"({cost}{seconds:.0f} s){suffix}"
+    )
+
+
+def document(outcome: Outcome, requests: int) -> dict[str, object]:
+    """Return one outcome as JSON."""
+    state = outcome.state
+    found: dict[str, object] = {"source": outcome.name, "state": state.state}
+    found |= {"unchanged": outcome.is_unchanged, "reviews": state.reviews, "requests": requests}
+    if outcome.merge is not None:
+        for fate in (Fate.NEW, Fate.CHANGED, Fate.REMOVED):
+            found[fate.value] = outcome.merge.count(fate)
+    found |= _faults(state)
+    if outcome.removed_for_age:
+        found["removed_for_age"] = outcome.removed_for_age
+    if outcome.warning:
+        found["warning"] = outcome.warning
+    return found | _times(state)
+
+
+def _faults(state: SourceState) -> dict[str, object]:
+    members = {"detail": state.detail, "remedy": state.remedy}
+    return {name: text for name, text in members.items() if text}
+
+
+def _times(state: SourceState) -> dict[str, object]:
+    times = {"read_at": state.read_at, "tried_at": state.tried_at, "next_at": state.next_at}
+    return {name: f"{time:%Y-%m-%dT%H:%M:%SZ}" for name, time in times.items() if time is not None}
+
+
+def listed(source: ReviewSource, state: SourceState) -> dict[str, object]:
+    """Return a source as JSON."""
+    return {
+        "name": source.name,
+        "type": source.type,
+        "enabled": source.enabled,
+        "state": state.state,
+        "reviews": state.reviews,
+        **_faults(state),
+        **_times(state),
+    }
+
+
+def table(
+    sources: Sequence[ReviewSource], states: Mapping[str, SourceState], now: datetime.datetime
+) -> Iterator[str]:
+    """Yield a table of the sources; what is wrong with one stands below it."""
+    columns = Columns(_HEADINGS, 0, Screen())
+    rows = [_row(source, states.get(source.name, SourceState()), now) for source in sources]
+    heading, *texts = columns.lines(rows, heading=True)
+    yield heading
+    indent = " " * (max(len(source.name) for source in sources) + 2)
+    for source, text in zip(sources, texts, strict=True):
+        state = states.get(source.name, SourceState())
+        yield text
+        yield from (
+            f"{indent}{line}" for line in filter(None, (state.detail, *state.remedy.splitlines()))
+        )
+
+
+def _row(source: ReviewSource, state: SourceState, now: datetime.datetime) -> list[str]:
+    next_run = until(state.next_at, now) if state.next_at else "now"
+    if not source.enabled:
+        next_run = "disabled"
+    elif state.state == "stopped":
+        next_run = "daily"
+    read = ago(state.read_at, now) if state.read_at else "never"
+    return [source.name, source.type, state.state, read, next_run, f"{state.reviews:,}"]

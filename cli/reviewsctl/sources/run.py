@@ -1,0 +1,246 @@
+"""One run of one source: look, read, guard, import, and what is known of it afterwards (sources.md 3)."""
+
+import datetime
+import shutil
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from msgspec.structs import replace
+from twisted.internet.defer import TimeoutError as DeferredTimeoutError
+from twisted.internet.defer import ensureDeferred
+from twisted.internet.interfaces import IReactorTime
+
+from reviewsctl.importing.errors import ImportRefusedError, NoReviewsError, SayMoreError
+from reviewsctl.importing.merge import Fate, MergeResult
+from reviewsctl.importing.options import Prompts, SyncedRead
+from reviewsctl.importing.pipeline import remove, run
+from reviewsctl.importing.staging import Place
+from reviewsctl.sources import schedule
+from reviewsctl.sources.download import Download, SourceReader
+from reviewsctl.sources.faults import NotFoundError, ReadFailedError, SourceStoppedError
+from reviewsctl.sources.importing import import_options
+from reviewsctl.sources.state import SourceState
+from reviewsd.config.source_schema import ReviewSource
+
+MAX_SECONDS: Final = 1800
+"""For the reading of one source."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOptions:
+    """The options of ``reviewsctl sync``."""
+
+    full: bool = False
+    dry_run: bool = False
+    accept_loss: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What one run did."""
+
+    name: str
+    state: SourceState
+    is_unchanged: bool = False
+    merge: MergeResult | None = None
+    removed_for_age: int = 0
+    """Reviews that left since the source could not be read for too long."""
+    warning: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceRun:
+    """One run.
+
+    A fault of the source ends in the state, a fault of ours is raised.
+    """
+
+    source: ReviewSource
+    before: SourceState
+    target: Path
+    """reviews.json."""
+    spool: Path
+    """A folder of its own, deleted in the end."""
+    prompts: Prompts
+    options: RunOptions
+    now: datetime.datetime
+    clock: IReactorTime
+
+    async def run(self, reader: SourceReader) -> Outcome:
+        """Read the source and import what it has."""
+        full = self.options.full or (
+            self.source.type != "file" and schedule.is_full_due(self.source, self.before, self.now)
+        )
+        look = "" if self.before.read_at is None else self.before.look
+        shutil.rmtree(self.spool, ignore_errors=True)
+        self.spool.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.spool.mkdir(mode=0o700)
+        try:
+            reading = ensureDeferred(reader.read(self.spool, look, full=full))
+            download = await reading.addTimeout(MAX_SECONDS, self.clock)
+            if download is None:
+                return self._succeeded(self.before, is_unchanged=True)
+            return self._imported(download)
+        except DeferredTimeoutError:
+            minutes = MAX_SECONDS // 60
+            return self.failed(ReadFailedError(f"it could not be read within {minutes} minutes"))
+        except ReadFailedError as fault:
+            return self.failed(fault)
+        finally:
+            shutil.rmtree(self.spool, ignore_errors=True)
+
+    def _imported(self, download: Download) -> Outcome:
+        """Import a download.
+
+        Raises:
+            ReadFailedError: A guard holds it up.
+        """
+        if download.rows == 0:
+            return self._empty(download)
+        rule = self._rule()
+        guard = _Guard(self.source, rule, accept_loss=self.options.accept_loss)
+        options = import_options(
+            self.source,
+            exports=download.files,
+            target=self.target,
+            now=self.now,
+            dry_run=self.options.dry_run,
+            synced=SyncedRead(is_current=download.is_current, is_gone=rule, check=guard.check),
+        )
+        try:
+            merge = run(options, self.prompts).merge
+        except NoReviewsError:
+            return self._empty(download)
+        except SayMoreError as fault:
+            raise SourceStoppedError(fault.detail, fault.remedy) from fault
+        except ImportRefusedError as fault:
+            raise ReadFailedError(fault.detail, fault.remedy) from fault
+        count = sum(map(merge.count, (Fate.NEW, Fate.CHANGED, Fate.UNCHANGED)))
+        after = replace(
+            self.before,
+            look=download.look,
+            reviews=count,
+            places=tuple((place.source, place.name) for place in guard.places),
+            missing=rule.missing,
+            read_at=self.now,
+        )
+        return self._succeeded(after, merge=merge)
+
+    def _rule(self) -> schedule.GoneRule:
+        gone = self.source.gone if isinstance(self.source.gone, int) else 1
+        return schedule.GoneRule(
+            gone, self.before.missing, self.now, at_once=self.options.accept_loss
+        )
+
+    def _empty(self, download: Download) -> Outcome:
+        """A read without reviews: right for a new source, else a loss that a person has to accept."""
+        places = [Place(*place) for place in self.before.places]
+        merge = None
+        if self.before.reviews or places:
+            if not self.options.accept_loss:
+                raise SourceStoppedError(
+                    f"it has no reviews any more, and had {self.before.reviews:,}",
+                    f"If that is right: reviewsctl sync {self.source.name} --accept-loss",
+                )
+            merge = self._remove(places)
+        after = replace(
+            self.before, look=download.look, reviews=0, places=(), missing={}, read_at=self.now
+        )
+        return self._succeeded(after, merge=merge)
+
+    def _remove(self, places: Collection[Place]) -> MergeResult:
+        options = import_options(
+            self.source,
+            exports=(),
+            target=self.target,
+            now=self.now,
+            dry_run=self.options.dry_run,
+            synced=None,
+        )
+        try:
+            return remove(options, self.prompts, places)
+        except ImportRefusedError as fault:
+            raise ReadFailedError(fault.detail, fault.remedy) from fault
+
+    def _succeeded(
+        self, after: SourceState, *, is_unchanged: bool = False, merge: MergeResult | None = None
+    ) -> Outcome:
+        after = replace(
+            after,
+            state="ok",
+            detail="",
+            remedy="",
+            failures=0,
+            tried_at=self.now,
+            confirmed_at=self.now,
+        )
+        return self._outcome(after, is_unchanged=is_unchanged, merge=merge)
+
+    def failed(self, fault: ReadFailedError) -> Outcome:
+        """Return the outcome of a failed run; reviews that are too old leave."""
+        failures = self.before.failures + 1
+        is_stop = fault.is_stop or (
+            isinstance(fault, NotFoundError) and failures >= schedule.MAX_NOT_FOUND
+        )
+        after = replace(
+            self.before,
+            state="stopped" if is_stop else "failed",
+            detail=fault.detail,
+            remedy=fault.remedy,
+            failures=failures,
+            tried_at=self.now,
+        )
+        if not schedule.is_expired(self.source, after, self.now):
+            return self._outcome(after)
+        try:
+            removed = self._remove([Place(*place) for place in after.places])
+        except ReadFailedError as second:
+            return self._outcome(replace(after, detail=f"{after.detail}; {second.detail}"))
+        after = replace(after, reviews=0, places=(), missing={}, look="")
+        return self._outcome(after, removed_for_age=removed.count(Fate.REMOVED))
+
+    def _outcome(
+        self,
+        after: SourceState,
+        *,
+        is_unchanged: bool = False,
+        merge: MergeResult | None = None,
+        removed_for_age: int = 0,
+    ) -> Outcome:
+        after = replace(after, next_at=schedule.next_run(self.source, after, self.now))
+        return Outcome(
+            name=self.source.name,
+            state=after,
+            is_unchanged=is_unchanged,
+            merge=merge,
+            removed_for_age=removed_for_age,
+            warning=schedule.age_warning(self.source, after, self.now),
+        )
+
+
+class _Guard:
+    """Stops an import that would lose more than a source may."""
+
+    def __init__(self, source: ReviewSource, rule: schedule.GoneRule, *, accept_loss: bool) -> None:
+        self._source = source
+        self._rule = rule
+        self._accept_loss = accept_loss
+        self.places: tuple[Place, ...] = ()
+
+    def check(self, result: MergeResult, places: Collection[Place]) -> None:
+        """Check the outcome of an import before it is written.
+
+        Raises:
+            SourceStoppedError: Too many reviews are missing.
+        """
+        self.places = tuple(places)
+        there = sum(result.there.get(place, 0) for place in places)
+        absent = sum(result.removed.values()) + len(self._rule.missing)
+        if self._accept_loss or not schedule.is_loss(absent, there, self._source.max_loss):
+            return
+        raise SourceStoppedError(
+            f"{absent:,} of {there:,} reviews are missing, more than max_loss ({self._source.max_loss})",
+            f"If that is right: reviewsctl sync {self._source.name} --accept-loss",
+        )

@@ -1,0 +1,107 @@
+"""What is known of each source: ``.reviewsctl/sources.json`` beside reviews.json, which has no secrets."""
+
+import contextlib
+import datetime
+import fcntl
+from collections.abc import Iterator, Mapping
+from typing import Final, Literal
+
+import msgspec
+
+from reviewsctl.files.folders import Folder
+from reviewsctl.importing.import_log import KEPT_FOLDER
+
+FILE: Final = "sources.json"
+LOCK: Final = "sources.lock"
+VERSION: Final = 1
+
+_MAX_BYTES: Final = 64 * 1024 * 1024
+
+
+class Missing(msgspec.Struct, frozen=True, kw_only=True):
+    """A review that complete reads do not have."""
+
+    count: int
+    """Those reads."""
+    at: datetime.datetime
+    """The last of them that was counted."""
+
+
+class SourceState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What is known of one source."""
+
+    state: Literal["new", "ok", "failed", "stopped"] = "new"
+    detail: str = ""
+    """Why it failed or is stopped."""
+    remedy: str = ""
+    tried_at: datetime.datetime | None = None
+    read_at: datetime.datetime | None = None
+    """The last complete read."""
+    confirmed_at: datetime.datetime | None = None
+    """The last run that read it, or found it unchanged."""
+    next_at: datetime.datetime | None = None
+    failures: int = 0
+    """Runs in a row that did not succeed."""
+    reviews: int = 0
+    """Reviews of the last complete read."""
+    look: str = ""
+    """What a first look is compared with: digests, entity tags."""
+    places: tuple[tuple[str, str], ...] = ()
+    """The locations of its reviews, each with its source before."""
+    missing: Mapping[str, Missing] = {}
+    """By merge key."""
+    day: str = ""
+    """The day that ``requests`` are of."""
+    requests: int = 0
+
+
+class _File(msgspec.Struct, kw_only=True):
+    version: int
+    sources: dict[str, SourceState]
+
+
+class StateUnreadableError(Exception):
+    """sources.json cannot be read."""
+
+
+def load(folder: Folder) -> dict[str, SourceState]:
+    """Read the states by the names of the sources; none where there is no file.
+
+    Raises:
+        StateUnreadableError: It cannot be read, or another version of reviewsctl wrote it.
+    """
+    try:
+        with folder.folder(KEPT_FOLDER) as kept, kept.open(FILE) as file:
+            decoded = msgspec.json.decode(file.read(_MAX_BYTES), type=_File)
+    except FileNotFoundError:
+        return {}
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as fault:
+        reason = getattr(fault, "strerror", None) or fault
+        raise StateUnreadableError(f"{KEPT_FOLDER}/{FILE} cannot be read: {reason}") from fault
+    if decoded.version != VERSION:
+        raise StateUnreadableError(f"{KEPT_FOLDER}/{FILE} is of another version of reviewsctl")
+    return decoded.sources
+
+
+def save(folder: Folder, states: Mapping[str, SourceState]) -> None:
+    """Replace the file; its mode is that of the folder, without execution."""
+    content = msgspec.json.format(
+        msgspec.json.encode(_File(version=VERSION, sources=dict(states))), indent=1
+    )
+    with folder.folder(KEPT_FOLDER, make=True) as kept, kept.draft(FILE) as new:
+        facts = kept.facts
+        new.file.write(content + b"\n")
+        new.give(facts.st_uid, facts.st_gid)
+        new.put(facts.st_mode & 0o664)
+
+
+@contextlib.contextmanager
+def locked(folder: Folder) -> Iterator[bool]:
+    """Hold the lock of the sources for the block; False if another sync has it."""
+    with folder.folder(KEPT_FOLDER, make=True) as kept, kept.journal(LOCK, 0o664) as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+        else:
+            yield True

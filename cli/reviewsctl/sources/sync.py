@@ -1,0 +1,104 @@
+"""A sync: all sources that are asked for, one after the other, under one lock."""
+
+import dataclasses
+import datetime
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from reviewsctl.files.folders import Folder, opened, real
+from reviewsctl.importing.options import Prompts
+from reviewsctl.sources import readers, schedule, state
+from reviewsctl.sources.budget import RequestBudget
+from reviewsctl.sources.faults import ReadFailedError
+from reviewsctl.sources.run import Outcome, RunOptions, SourceRun
+from reviewsctl.sources.state import SourceState
+from reviewsd.config.schema import Config
+from reviewsd.config.source_schema import ReviewSource
+
+REVIEWS: Final = "reviews.json"
+
+
+class BusyError(Exception):
+    """Another sync is running."""
+
+
+def state_folder(config: Config, environ: Mapping[str, str]) -> Path:
+    """Return the folder of tokens and downloads: that of the unit, else the daemon's."""
+    # systemd joins several by colons
+    own = environ.get("STATE_DIRECTORY", "").partition(":")[0]
+    return Path(own) if own else config.state_dir
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sync:
+    """Reads sources and imports what they have."""
+
+    config: Config
+    environ: Mapping[str, str]
+    prompts: Prompts
+    options: RunOptions
+    reactor: Any
+    """Twisted's."""
+    now: Callable[[], datetime.datetime]
+
+    async def run(self, names: Sequence[str], *, due: bool) -> AsyncIterator[tuple[Outcome, int]]:
+        """Run the sources; each outcome comes with the number of its requests.
+
+        Args:
+            names: Of the sources; all that are enabled if it is empty.
+            due: Whether only those that are due are run.
+
+        Raises:
+            BusyError: Another sync is running.
+            StateUnreadableError: sources.json cannot be read.
+            OSError: A folder of ours cannot be written.
+        """
+        with opened(self.config.data_dir) as folder, state.locked(folder) as is_ours:
+            if not is_ours:
+                raise BusyError
+            states = state.load(folder)
+            for source in self.config.sources:
+                before = states.get(source.name, SourceState())
+                if source.name not in names and (names or not source.enabled):
+                    continue
+                if due and not schedule.is_due(before, self.now()):
+                    continue
+                outcome, requests = await self._run(source, before)
+                if not self.options.dry_run:
+                    states[source.name] = outcome.state
+                    self._save(folder, states)
+                yield outcome, requests
+
+    def _save(self, folder: Folder, states: Mapping[str, SourceState]) -> None:
+        configured = {source.name for source in self.config.sources}
+        state.save(folder, {name: states[name] for name in states if name in configured})
+
+    async def _run(self, source: ReviewSource, before: SourceState) -> tuple[Outcome, int]:
+        now = self.now()
+        day = now.date().isoformat()
+        used = before.requests if before.day == day else 0
+        budget = RequestBudget(limit=source.requests_per_day, used_before=used)
+        folder = state_folder(self.config, self.environ)
+        wire = readers.wire(source, budget, self.reactor, self.now)
+        run = SourceRun(
+            source=source,
+            before=before,
+            target=real(self.config.data_dir / REVIEWS),
+            spool=folder / "spool" / source.name,
+            prompts=self.prompts,
+            options=self.options,
+            now=now,
+            clock=self.reactor,
+        )
+        try:
+            reader = readers.reader(source, wire, folder, self.environ, self.now)
+        except ReadFailedError as fault:
+            outcome = run.failed(fault)
+        else:
+            outcome = await run.run(reader)
+        counted = replace(outcome.state, day=day, requests=used + budget.used)
+        return dataclasses.replace(outcome, state=counted), budget.used

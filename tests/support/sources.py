@@ -1,0 +1,101 @@
+"""Sources for tests: a business with a configuration, and syncs of it at any time of day."""
+
+import datetime
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from twisted.internet.defer import Deferred, ensureDeferred
+from twisted.internet.task import Clock
+
+from reviewsctl.importing.options import Prompts
+from reviewsctl.sources.run import Outcome, RunOptions
+from reviewsctl.sources.state import FILE, SourceState
+from reviewsctl.sources.sync import Sync
+from reviewsd.config.load import load
+
+PROMPTS = Prompts(progress=lambda _: None, show=lambda _: None, choose=None)
+START = datetime.datetime(2030, 1, 1, tzinfo=datetime.UTC)
+"""Later than the files that tests write, so that these are quiet."""
+
+
+@dataclass(slots=True)
+class Business:
+    """A folder with a configuration that has sources."""
+
+    folder: Path
+    sources: str
+    """The section, in YAML."""
+    now: datetime.datetime = START
+    reactor: Any = field(default_factory=Clock)
+    environ: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        (self.folder / "data").mkdir()
+        (self.folder / "in").mkdir()
+        self.configure(self.sources)
+
+    def configure(self, sources: str) -> None:
+        """Write the configuration."""
+        file = self.folder / "reviewsd.yaml"
+        file.write_text(
+            "base_url: https://reviews.example.com\ndata_dir: data\nstate_dir: state\n"
+            f"sources:\n{sources}"
+        )
+        file.chmod(0o644)
+
+    @property
+    def reviews_file(self) -> Path:
+        return self.folder / "data" / "reviews.json"
+
+    @property
+    def authors(self) -> list[str]:
+        return [review["author"] for review in json.loads(self.reviews_file.read_text())["reviews"]]
+
+    @property
+    def states(self) -> dict[str, Any]:
+        text = (self.folder / "data" / ".reviewsctl" / FILE).read_text()
+        sources: dict[str, Any] = json.loads(text)["sources"]
+        return sources
+
+    def started(
+        self, names: Sequence[str] = (), *, due: bool = False, **options: bool
+    ) -> Deferred[list[Outcome]]:
+        """Begin a sync."""
+        sync = Sync(
+            config=load(self.folder / "reviewsd.yaml", {})[0],
+            environ=self.environ,
+            prompts=PROMPTS,
+            options=RunOptions(**options),
+            reactor=self.reactor,
+            now=lambda: self.now,
+        )
+
+        async def outcomes() -> list[Outcome]:
+            return [outcome async for outcome, _ in sync.run(names, due=due)]
+
+        return ensureDeferred(outcomes())
+
+    def sync(
+        self, names: Sequence[str] = (), *, due: bool = False, **options: bool
+    ) -> list[Outcome]:
+        """Run a sync of sources that wait for nothing."""
+        finished: list[list[Outcome]] = []
+        self.started(names, due=due, **options).addCallback(finished.append)
+        assert finished, "it waits, or it failed"
+        return finished[0]
+
+    def state(self) -> SourceState:
+        """Run a sync of a single source and return its state."""
+        (outcome,) = self.sync()
+        return outcome.state
+
+
+def table(numbers: str) -> str:
+    """A CSV of reviews, one for each character."""
+    rows = "".join(
+        f"{number},5,2026-01-{1 + ord(number) % 28:02},Ann {number}\n" for number in numbers
+    )
+    return f"id,rating,date,author\n{rows}"

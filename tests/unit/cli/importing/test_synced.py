@@ -1,0 +1,117 @@
+"""The decisions of a sync inside an import: what is spared, what stops it, what leaves without an export."""
+
+import dataclasses
+import datetime
+import json
+from collections.abc import Collection
+from pathlib import Path
+
+import pytest
+
+from reviewsctl.importing.errors import ImportRefusedError
+from reviewsctl.importing.format import Columns, Rules
+from reviewsctl.importing.ids import merge_key
+from reviewsctl.importing.merge import Fate, IsGone, MergeResult
+from reviewsctl.importing.options import ImportOptions, ImportResult, Prompts, SyncedRead
+from reviewsctl.importing.pipeline import remove, run
+from reviewsctl.importing.staging import Place
+
+NOW = datetime.datetime(2026, 11, 26, tzinfo=datetime.UTC)
+PROMPTS = Prompts(progress=lambda _: None, show=lambda _: None, choose=None)
+SHOP = Place("shop", "")
+
+
+def accept(_result: MergeResult, _places: Collection[Place]) -> None:
+    """Let everything go."""
+
+
+def options(folder: Path, is_gone: IsGone = lambda _: True, *, numbers: str = "") -> ImportOptions:
+    export = folder / "shop.csv"
+    rows = "".join(f"{number},5,2026-01-0{number},Ann {number}\n" for number in numbers)
+    export.write_text(f"id,rating,date,author\n{rows}")
+    return ImportOptions(
+        exports=[export],
+        target=folder / "reviews.json",
+        format_name="csv",
+        rules=Rules(
+            zone=datetime.UTC, short_names=False, verified=False, columns=Columns(source="shop")
+        ),
+        location=None,
+        name="Harbor Plumbing",
+        replace=True,
+        yes=False,
+        dry_run=False,
+        now=NOW,
+        synced=SyncedRead(is_current=True, is_gone=is_gone, check=accept),
+    )
+
+
+def authors(folder: Path) -> list[str]:
+    return [each["author"] for each in json.loads((folder / "reviews.json").read_text())["reviews"]]
+
+
+def synced(folder: Path, numbers: str, is_gone: IsGone = lambda _: True) -> ImportResult:
+    return run(options(folder, is_gone, numbers=numbers), PROMPTS)
+
+
+def test_review_that_is_not_gone_yet_is_spared(tmp_path: Path) -> None:
+    synced(tmp_path, "123")
+    kept = json.loads((tmp_path / "reviews.json").read_text())["reviews"][1]
+    asked: list[str] = []
+
+    def is_gone(key: str) -> bool:
+        asked.append(key)
+        return key != merge_key(kept["id"])
+
+    result = synced(tmp_path, "3", is_gone)
+
+    assert ["Ann 2", "Ann 3"] == authors(tmp_path)
+    assert 2 == len(asked)
+    assert (1, 1) == (result.merge.count(Fate.SPARED), result.merge.count(Fate.REMOVED))
+
+
+def test_review_older_than_all_of_a_complete_read_is_removed(tmp_path: Path) -> None:
+    """An export may begin later than the reviews of the file; a complete read has all."""
+    synced(tmp_path, "123")
+    synced(tmp_path, "23")
+    assert ["Ann 2", "Ann 3"] == authors(tmp_path)
+
+
+def test_refused_outcome_writes_nothing(tmp_path: Path) -> None:
+    synced(tmp_path, "12")
+    seen: list[tuple[int, list[Place]]] = []
+
+    def refuse(result: MergeResult, places: Collection[Place]) -> None:
+        seen.append((result.count(Fate.REMOVED), list(places)))
+        raise ImportRefusedError("too many")
+
+    changed = options(tmp_path, numbers="1")
+    refusing = SyncedRead(is_current=True, is_gone=lambda _: True, check=refuse)
+    before = (tmp_path / "reviews.json").read_bytes()
+    with pytest.raises(ImportRefusedError, match="too many"):
+        run(dataclasses.replace(changed, synced=refusing), PROMPTS)
+
+    assert [(1, [SHOP])] == seen
+    assert before == (tmp_path / "reviews.json").read_bytes()
+
+
+def test_removed_location_leaves_others_alone(tmp_path: Path) -> None:
+    synced(tmp_path, "12")
+    file = tmp_path / "reviews.json"
+    data = json.loads(file.read_text())
+    data["reviews"].append({**data["reviews"][0], "id": "x", "source": "google", "author": "Bo"})
+    file.write_text(json.dumps(data))
+
+    result = remove(options(tmp_path), PROMPTS, [SHOP])
+
+    assert ["Bo"] == authors(tmp_path)
+    assert 2 == result.count(Fate.REMOVED)
+
+
+def test_removed_reviews_return_with_their_ids(tmp_path: Path) -> None:
+    synced(tmp_path, "12")
+    before = [each["id"] for each in json.loads((tmp_path / "reviews.json").read_text())["reviews"]]
+    remove(options(tmp_path), PROMPTS, [SHOP])
+    synced(tmp_path, "12")
+    after = [each["id"] for each in json.loads((tmp_path / "reviews.json").read_text())["reviews"]]
+    assert before == after

@@ -1,0 +1,60 @@
+"""``reviewsctl sources add`` changes nothing else in the configuration, and writes none that is faulty."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from reviewsctl.sources.adding import CannotAddError, add, with_source
+from reviewsd.config.errors import ConfigError
+from reviewsd.config.load import load
+
+BASE = "# ours\nbase_url: https://reviews.example.com\ndata_dir: data # here\n"
+SHOP = {"name": "shop", "type": "file", "path": "in/*.csv", "import": {"source": "shop"}}
+OLD = {"name": "old", "type": "file", "path": "x"}
+
+
+@pytest.mark.parametrize(
+    ("section", "others"),
+    [
+        ("", []),
+        ("sources: []\n", []),
+        ("sources: [ ]  # none yet\n", []),
+        ("sources:\n  - {name: old, type: file, path: x}\n", [OLD]),
+        (
+            "sources:\n# words\n- name: old\n  type: file\n  path: x\nhub: {min_interval: 1}\n",
+            [OLD],
+        ),
+    ],
+    ids=["no section", "empty", "comment", "indented", "not indented"],
+)
+def test_source_is_added_to_the_list(section: str, others: list[object]) -> None:
+    text = with_source(BASE + section, SHOP)
+    assert [SHOP, *others] == yaml.safe_load(text)["sources"]
+    assert set(BASE.splitlines()) <= set(text.splitlines())
+
+
+@pytest.mark.parametrize(
+    "section", ["sources: [{name: old, type: file, path: x}]\n", "sources:\n", "sources: null\n"]
+)
+def test_list_on_one_line_is_left_to_a_person(section: str) -> None:
+    with pytest.raises(CannotAddError) as caught:
+        with_source(BASE + section, SHOP)
+    assert "- name: shop\n" in caught.value.block
+
+
+def test_faulty_source_is_not_written(tmp_path: Path) -> None:
+    file = tmp_path / "reviewsd.yaml"
+    file.write_text(BASE)
+    file.chmod(0o640)
+    with pytest.raises(ConfigError) as caught:
+        add(file, {}, "file", "shop", [("pth", "x"), ("secret", "hush")])
+    assert f"{file}:6:" in str(caught.value)
+    assert "hush" not in str(caught.value)
+    assert BASE == file.read_text()
+
+    add(file, {}, "file", "shop", [("path", "x"), ("import.verified", "true")])
+    (source,) = load(file, {})[0].sources
+    assert (str(tmp_path / "x"), True) == (source.path, source.import_.verified)
+    assert 0o640 == file.stat().st_mode & 0o777
+    assert [file] == list(tmp_path.iterdir())

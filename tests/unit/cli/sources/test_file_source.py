@@ -1,0 +1,222 @@
+"""Sources of the type ``file``, and what holds for the import of every source."""
+
+import datetime
+import os
+from pathlib import Path
+
+import pytest
+
+from reviewsctl.files.folders import opened
+from reviewsctl.importing.merge import Fate
+from reviewsctl.sources.state import StateUnreadableError, locked
+from reviewsctl.sources.sync import BusyError
+from tests.support.sources import Business, table
+
+SHOP = "  - {name: shop, type: file, path: in/*.csv, gone: 1, import: {verified: true, source: shop, name: Harbor}}\n"
+SEVEN_HOURS = datetime.timedelta(hours=7)
+ALL = "abcdefghijklmnopqrstuvwxyz"
+
+
+@pytest.fixture
+def business(tmp_path: Path) -> Business:
+    return Business(tmp_path, SHOP)
+
+
+def put(business: Business, content: str, name: str = "a.csv", *, age: float = 3600) -> None:
+    file = business.folder / "in" / name
+    file.write_text(content)
+    written = business.now.timestamp() - age
+    os.utime(file, (written, written))
+
+
+def test_file_is_imported_once(business: Business) -> None:
+    put(business, table("ab"))
+    (first,) = business.sync()
+    (second,) = business.sync()
+    assert first.merge is not None
+    assert 2 == first.merge.count(Fate.NEW)
+    assert second.is_unchanged
+    assert ["Ann a", "Ann b"] == business.authors
+    assert ("ok", 2) == (business.states["shop"]["state"], business.states["shop"]["reviews"])
+
+
+def test_newest_file_counts(business: Business) -> None:
+    put(business, table("ab"), "b.csv", age=100)
+    put(business, table("z"), "a.csv", age=200)
+    business.sync()
+    assert ["Ann a", "Ann b"] == business.authors
+
+
+def test_file_that_may_grow_is_not_read(business: Business) -> None:
+    put(business, table("ab"), age=59)
+    state = business.state()
+    assert "failed" == state.state
+    assert "less than a minute ago" in state.detail
+    assert not business.reviews_file.exists()
+
+
+def test_missing_file_is_a_failure_with_the_pattern(business: Business) -> None:
+    state = business.state()
+    assert ("failed", 1) == (state.state, state.failures)
+    assert f"there is no file {business.folder}/in/*.csv" == state.detail
+
+
+def test_only_due_sources_are_run(business: Business) -> None:
+    put(business, table("ab"))
+    assert 1 == len(business.sync(due=True))
+    assert [] == business.sync(due=True)
+    business.now += datetime.timedelta(hours=1)
+    assert 1 == len(business.sync(due=True))
+
+
+def test_disabled_source_is_run_only_by_name(business: Business) -> None:
+    business.configure(SHOP.replace("gone: 1", "enabled: false"))
+    put(business, table("ab"))
+    assert [] == business.sync()
+    assert 1 == len(business.sync(["shop"]))
+
+
+def test_review_goes_after_the_second_read_without_it(business: Business) -> None:
+    business.configure(SHOP.replace("gone: 1", "gone: 2"))
+    put(business, table("abc"))
+    business.sync()
+    for number, authors in (("1", ["Ann a", "Ann b", "Ann c"]), ("2", ["Ann a", "Ann c"])):
+        business.now += SEVEN_HOURS
+        put(business, table("ac") + "\n" * int(number))
+        business.sync()
+        assert authors == business.authors
+
+
+def test_review_that_returns_is_not_missing_any_more(business: Business) -> None:
+    business.configure(SHOP.replace("gone: 1", "gone: 2"))
+    for round_, numbers in enumerate(("abc", "ac", "abc", "ac")):
+        business.now += SEVEN_HOURS
+        put(business, table(numbers) + "\n" * round_)
+        business.sync()
+    assert ["Ann a", "Ann b", "Ann c"] == business.authors
+
+
+def test_review_before_the_oldest_of_a_file_stays(business: Business) -> None:
+    """An export may begin later than the reviews; only a platform that was asked has all."""
+    for round_, numbers in enumerate(("abc", "bc", "bc")):
+        business.now += SEVEN_HOURS
+        put(business, table(numbers) + "\n" * round_)
+        business.sync()
+    assert ["Ann a", "Ann b", "Ann c"] == business.authors
+
+
+def test_kept_review_stays_for_good(business: Business) -> None:
+    business.configure(SHOP.replace("gone: 1", "gone: keep"))
+    for round_, numbers in enumerate(("abc", "ac", "ac")):
+        business.now += SEVEN_HOURS
+        put(business, table(numbers) + "\n" * round_)
+        business.sync()
+    assert ["Ann a", "Ann b", "Ann c"] == business.authors
+
+
+def test_loss_stops_the_source_until_it_is_accepted(business: Business) -> None:
+    put(business, table(ALL))
+    business.sync()
+    before = business.reviews_file.read_bytes()
+    put(business, table(ALL[:20]) + "\n", age=60)
+
+    state = business.state()
+    assert "stopped" == state.state
+    assert "6 of 26 reviews are missing, more than max_loss (10%)" == state.detail
+    assert "reviewsctl sync shop --accept-loss" in state.remedy
+    assert before == business.reviews_file.read_bytes()
+
+    (accepted,) = business.sync(["shop"], accept_loss=True)
+    assert "ok" == accepted.state.state
+    assert 20 == len(business.authors)
+
+
+def test_loss_that_is_only_missing_so_far_stops_the_source(business: Business) -> None:
+    """A broken export must not count as the first of two reads."""
+    business.configure(SHOP.replace("gone: 1", "gone: 2"))
+    put(business, table(ALL))
+    business.sync()
+    put(business, table(ALL[:20]) + "\n", age=60)
+    assert "stopped" == business.state().state
+    assert "missing" not in business.states["shop"]
+
+
+def test_no_reviews_where_there_were_some_is_never_a_read(business: Business) -> None:
+    put(business, table("ab"))
+    business.sync()
+    put(business, table("") + "\n", age=60)
+    state = business.state()
+    assert "stopped" == state.state
+    assert ["Ann a", "Ann b"] == business.authors
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["<!DOCTYPE html><html><title>Log in</title>", '{"reviews": [{"rating": 5, "da', "", "\0\1\2"],
+    ids=["page", "cut", "empty", "binary"],
+)
+def test_what_is_no_export_changes_nothing(business: Business, content: str) -> None:
+    put(business, table("ab"))
+    business.sync()
+    put(business, content, age=60)
+    state = business.state()
+    assert state.state in {"failed", "stopped"}
+    assert state.detail
+    assert ["Ann a", "Ann b"] == business.authors
+
+
+def test_older_export_stops_the_source(business: Business) -> None:
+    put(business, table("abcdefgh"))
+    business.sync()
+    put(business, table("abcdefg").replace("Ann a", "Ann old"), "b.csv", age=60)
+    state = business.state()
+    assert "stopped" == state.state
+    assert "older than the last import" in state.detail
+
+
+def test_dry_run_writes_nothing(business: Business) -> None:
+    put(business, table("ab"))
+    (outcome,) = business.sync(dry_run=True)
+    assert outcome.merge is not None
+    assert 2 == outcome.merge.count(Fate.NEW)
+    assert not business.reviews_file.exists()
+    assert not (business.folder / "data" / ".reviewsctl" / "sources.json").exists()
+
+
+def test_download_is_deleted_after_success_and_failure(business: Business) -> None:
+    for content in (table("ab"), "<html>"):
+        put(business, content, age=60)
+        business.sync()
+        assert [] == list((business.folder / "state" / "spool").iterdir())
+
+
+def test_second_sync_does_not_run(business: Business) -> None:
+    errors: list[object] = []
+    with opened(business.folder / "data") as folder, locked(folder) as is_ours:
+        assert is_ours
+        business.started().addErrback(lambda failure: errors.append(failure.value))
+    assert [BusyError] == [type(error) for error in errors]
+
+
+def test_damaged_state_is_refused(business: Business) -> None:
+    """Without it, what is missing since when and what stopped would be forgotten silently."""
+    put(business, table("ab"))
+    business.sync()
+    (business.folder / "data" / ".reviewsctl" / "sources.json").write_text('{"version": 1')
+    errors: list[object] = []
+    business.started().addErrback(lambda failure: errors.append(failure.value))
+    assert [StateUnreadableError] == [type(error) for error in errors]
+
+
+def test_state_of_a_removed_source_is_dropped(business: Business) -> None:
+    put(business, table("ab"))
+    business.sync()
+    business.configure(SHOP.replace("shop, type", "other, type"))
+    business.sync()
+    assert ["other"] == list(business.states)
+
+
+def test_one_failure_does_not_keep_others_from_running(business: Business) -> None:
+    business.configure("  - {name: none, type: file, path: nowhere/*.csv}\n" + SHOP)
+    put(business, table("ab"))
+    assert ["failed", "ok"] == [outcome.state.state for outcome in business.sync()]

@@ -1,0 +1,457 @@
+"""Sources at Google and Trustpilot: complete reads, tokens, and what their errors mean (sources.md 3)."""
+
+import datetime
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_twisted  # type: ignore[import-untyped] # has no stubs
+from twisted.internet.defer import ensureDeferred
+from twisted.web.client import Agent
+
+from reviewsctl.sources.budget import RequestBudget
+from reviewsctl.sources.dialing import DialingRules
+from reviewsctl.sources.download import SourceReader
+from reviewsctl.sources.faults import ReadFailedError, SourceStoppedError
+from reviewsctl.sources.google import GoogleReader
+from reviewsctl.sources.oauth import SCOPE, Client, GoogleTokens, Login, parsed_client
+from reviewsctl.sources.run import Outcome, RunOptions, SourceRun
+from reviewsctl.sources.state import SourceState
+from reviewsctl.sources.tokens import TokenFile, Tokens
+from reviewsctl.sources.trustpilot import TrustpilotReader
+from reviewsctl.sources.wire import Wire
+from reviewsd.config.source_schema import ReviewSource, SourceImport
+from tests.support.source_stub import Asked, Hurried, Stub, response
+from tests.support.sources import PROMPTS
+
+NOW = datetime.datetime(2026, 11, 26, 3, tzinfo=datetime.UTC)
+CLIENT = Client("id.apps.example", "cl1ent-s3cret")
+TRUSTPILOT = ReviewSource(
+    name="trustpilot", type="trustpilot", import_=SourceImport(name="Harbor Plumbing")
+)
+GOOGLE = ReviewSource(
+    name="google", type="google-business", import_=SourceImport(name="Harbor Plumbing")
+)
+SECRETS = ("s3cret", "acc3ss", "r3fresh", "jane@example.com")
+ensure_deferred = pytest_twisted.ensureDeferred
+
+
+def star(number: int) -> dict[str, Any]:
+    """A review of Google's."""
+    return {
+        "name": f"accounts/1/locations/2/reviews/g{number}",
+        "reviewId": f"g{number}",
+        "reviewer": {"displayName": f"Ann {number}"},
+        "starRating": "FIVE",
+        "createTime": f"2026-01-{1 + number % 28:02}T10:00:00Z",
+        "updateTime": f"2026-01-{1 + number % 28:02}T10:00:00Z",
+    }
+
+
+def service_review(number: int, status: str = "active") -> dict[str, Any]:
+    """A review of Trustpilot's."""
+    return {
+        "id": f"t{number}",
+        "consumer": {"displayName": f"Bo {number}"},
+        "businessUnit": {"id": "5a1", "displayName": "Harbor Plumbing"},
+        "stars": 4,
+        "title": "Good",
+        "text": f"Number {number}",
+        "createdAt": f"2026-02-{1 + number % 28:02}T10:00:00Z",
+        "isVerified": True,
+        "status": status,
+        "referralEmail": "jane@example.com",
+    }
+
+
+class Google:
+    """Google as it answers; the token that it accepts changes with each refresh."""
+
+    def __init__(self, count: int) -> None:
+        self.reviews = [star(number) for number in range(count)]
+        self.total: int | None = None
+        self.accepted = "acc3ss-0"
+        self.refreshes = 0
+        self.grant: Callable[[Asked], bytes] = self._grant
+        self.next: Callable[[int], str] = lambda start: f"next-{start}"
+
+    def __call__(self, asked: Asked) -> bytes:
+        if asked.path == "/token":
+            self.refreshes += 1
+            return self.grant(asked)
+        if asked.headers["authorization"] != f"Bearer {self.accepted}":
+            return response('{"error": {"status": "UNAUTHENTICATED"}}', 401)
+        start = int(asked.query.get("pageToken", "next-0").removeprefix("next-"))
+        size = int(asked.query["pageSize"])
+        page: dict[str, Any] = {"reviews": self.reviews[start : start + size]}
+        page["totalReviewCount"] = len(self.reviews) if self.total is None else self.total
+        if start + size < len(self.reviews):
+            page["nextPageToken"] = self.next(start + size)
+        return response(json.dumps(page if self.reviews else {}))
+
+    def _grant(self, asked: Asked) -> bytes:
+        assert {"refresh_token", "authorization_code"} & {asked.form["grant_type"]}
+        self.accepted = f"acc3ss-{self.refreshes}"
+        grant = {"access_token": self.accepted, "expires_in": 3599, "scope": f"openid {SCOPE}"}
+        return response(json.dumps({**grant, "refresh_token": f"r3fresh-{self.refreshes}"}))
+
+
+class Trustpilot:
+    """Trustpilot as it answers."""
+
+    def __init__(self, count: int) -> None:
+        self.reviews = [service_review(number) for number in range(count)]
+        self.total: int | None = None
+        self.key = "k3y"
+
+    def __call__(self, asked: Asked) -> bytes:
+        if asked.path.endswith("/accesstoken"):
+            assert {"grant_type": "client_credentials"} == asked.form
+            is_known = asked.headers["authorization"] == "Basic azN5OnMzY3JldA=="
+            grant = {"access_token": "acc3ss", "expires_in": "359999"}
+            return response(json.dumps(grant)) if is_known else response(status=401)
+        if asked.path == "/v1/business-units/find":
+            if asked.headers["apikey"] != self.key:
+                return response(status=401)
+            total = len(self.reviews) if self.total is None else self.total
+            return response(json.dumps({"id": "5a1", "numberOfReviews": {"total": total}}))
+        assert "Bearer acc3ss" == asked.headers["authorization"]
+        start = (int(asked.query["page"]) - 1) * 100
+        return response(json.dumps({"reviews": self.reviews[start : start + 100]}))
+
+
+class Place:
+    """A business that reads one platform."""
+
+    def __init__(self, folder: Path, stub: Stub, source: ReviewSource) -> None:
+        self.folder = folder
+        self.stub = stub
+        self.source = source
+        self.state = SourceState()
+        self.now = NOW
+        self.reactor: Any = Hurried()
+        self.budget = 2_000
+        self.tokens = TokenFile(folder / "state", "google")
+        self.tokens.save(
+            Tokens(
+                refresh_token="r3fresh-0",
+                access_token="acc3ss-0",
+                expires_at=NOW.replace(year=2027),
+            )
+        )
+
+    def wire(self) -> Wire:
+        agent = Agent.usingEndpointFactory(
+            self.reactor, DialingRules(self.reactor, allow_private=True)
+        )
+        budget = RequestBudget(limit=self.budget, used_before=0)
+        return Wire(self.reactor, agent, budget, lambda: 0.5, lambda: self.now)
+
+    def google(self) -> GoogleTokens:
+        return GoogleTokens(
+            self.wire(), CLIENT, self.tokens, "google", lambda: self.now, self.stub.url
+        )
+
+    def reader(self) -> SourceReader:
+        if self.source.type == "trustpilot":
+            return TrustpilotReader(self.wire(), "harbor.example", "k3y", "s3cret", self.stub.url)
+        return GoogleReader(self.wire(), self.google(), "accounts/1/locations/2", self.stub.url)
+
+    async def sync(self, *, accept_loss: bool = False) -> Outcome:
+        run = SourceRun(
+            source=self.source,
+            before=self.state,
+            target=self.folder / "reviews.json",
+            spool=self.folder / "spool" / self.source.name,
+            prompts=PROMPTS,
+            options=RunOptions(accept_loss=accept_loss),
+            now=self.now,
+            clock=self.reactor,
+        )
+        outcome: Outcome = await ensureDeferred(run.run(self.reader()))
+        self.state = outcome.state
+        kept = (self.folder / "reviews.json").read_text() if self.authors else ""
+        shown = f"{outcome}{kept}"
+        assert [] == [secret for secret in SECRETS if secret in shown]
+        assert [] == list((self.folder / "spool").iterdir())
+        return outcome
+
+    @property
+    def authors(self) -> Sequence[str]:
+        file = self.folder / "reviews.json"
+        if not file.exists():
+            return []
+        return [review["author"] for review in json.loads(file.read_text())["reviews"]]
+
+
+@pytest.fixture
+def google(tmp_path: Path, stub: Stub) -> Place:
+    return Place(tmp_path, stub, GOOGLE)
+
+
+@pytest.fixture
+def trustpilot(tmp_path: Path, stub: Stub) -> Place:
+    return Place(tmp_path, stub, TRUSTPILOT)
+
+
+@ensure_deferred  # type: ignore[untyped-decorator]
+async def test_all_pages_of_google_are_read(google: Place, stub: Stub) -> None:
+    stub.answer = Google(120)
+    outcome = await google.sync()
+    assert ("ok", 120) == (outcome.state.state, outcome.state.reviews)
+    assert 120 == len(google.authors)
+    assert (("google", "2"),) == outcome.state.places
+    assert 3 == len(stub.asked)
+
+
+@ensure_deferred  # type: ignore[untyped-decorator]
+async def test_unchanged_first_page_ends_the_read(google: Place, stub: Stub) -> None:
+    stub.answer = Google(120)
+    await google.sync()
+    stub.asked.clear()
+    assert (await google.sync()).is_unchanged
+    assert 1 == len(stub.asked)
+    google.now += datetime.timedelta(days=1)
+    assert not (await google.sync()).is_unchanged
+
+
+@ensure_deferred  # type: ignore[untyped-decorator]
+async def test_review_goes_after_two_reads_without_it(google: Place, stub: Stub) -> None:
+    platform = stub.answer = Google(60)
+    await google.sync()
+    platform.reviews.pop(0)
+    for count in (60, 60, 59):
+        google.now += datetime.timedelta(hours=4)
+        platform.reviews[0]["comment"] = f"edited {google.now}"
+        await google.sync()
+        assert count == len(google.authors)
+
+
+@ensure_deferred  # type: ignore[untyped-decorator]
+@pytest.mark.parametrize(
+    ("spoil", "detail"),
+    [
+        (
+            lambda platform: setattr(platform, "total", 121),
+            "120 reviews came, and the platform tells",
+        ),
+        (lambda platform: setattr(platform, "next", lambda _: "next-50"), "sent a page twice"),
+    ],
+    ids=["total", "token"],
+)
+async def test_incomplete_list_changes_nothing(
+    google: Place, stub: Stub, spoil: Callable[[Google], None], detail: str
+) -> None:
+    platform = stub.answer = Google(120)
+    spoil(platform)
+    outcome = await google.sync()
+    assert "failed" == outcome.state.state
+    assert detail in outcome.state.detail
+    assert [] == google.authors
+
+
+@ensure_deferred  # type: ignore[untyped-decorator]
+@pytest.mark.parametrize("body", ["<html>Sign in", '{"reviews": [{"na', "[]", '{"reviews": 3}', ""])
+async def test_what_is_no_page_changes_nothing(google: Place, stub: Stub, body: str) -> None:
+    stub.answer = Google(3)
+    await google.sync()
+    stub.answer = lambda _: response(body)
+    assert "is not the JSON of its API" in (await google.sync()).state.detail
+    assert 3 == len(google.authors)
+
+
+@ensure_deferred  # type: ignore[untyped-decorator]
+async def test_read_that_cannot_end_today_is_not_begun(google: Place, stub: Stub) -> None:
+    google.budget = 2
+    stub.answer = Google(120)
+    assert "it takes 2 more requests, and 1" in (await google.sync()).state.detail
+    assert 1 == len(stub.asked)
+
+
+@ensure_deferred  # type: ignore[untyped-decorator]
+async def test_no_reviews_where_there_were_some_stop_the_source(google: Place, stub: Stub) -> None:
+    platform = stub.answer = Google(3)
+    await google.sync()
+    platform.reviews.clear()
+    outcome = await google.sync()
+    assert ("stopped", "it has no reviews any more, and had 3") == (
+        *(outcome.state.state, outcome.state.detail),
+    )
+    assert 3 == len(google.authors)
+    assert "ok" == (await google.sync(accept_loss=True)).state.state
+    assert [] == google.authors
+
+
+@ensure_deferred  # type: ignore[untyped-decorator]
+async def test_business_without_reviews_is_well(google: Place, stub: Stub) -> None:
+    stub.answer = Google(0)
+    assert ("ok", 0) == ((await google.sync()).state.state, google.state.reviews)
+
+
+@ensure_deferred  # type: ignore[untyped-decorator]
+async def test_token_that_ends_is_renewed_and_kept_before_use(google: Place, stub: Stub) -> None:
+    platform = stub.answer = Google(3)
+    tokens = google.tokens.load()
+    google.tokens.save(
+        Tokens(
+            refresh_token=tokens.refresh_token,
+            access_token=tokens.access_token,
+            expires_at=NOW + datetime.timedelta(seconds=59),
+        )
+    )
+    assert "ok" == (await google.sync()).state.state
+    assert "r3fresh-1" == google.tokens.load().refresh_token
+    assert 1 == platform.refreshes
+    assert 0o600 == (google.folder / "state/tokens/google").stat().st_mode & 0o777
+    assert 0o700 == (google.folder / "state/tokens").stat().st_mode & 0o777
+
+
+@ensure_deferred  # type: ignore[untyped-decorator]
+async def test_refused_token_is_renewed_once(google: Place, stub: Stub) -> None:
+    platform = stub.answer = Google(3)
+    platform.accepted = "another"
+    assert "ok" == (await google.sync()).state.state
+    assert 1 == platform.refreshes
+
+
+@ensure_deferred  # type: ignore[untyped-decorator]
+@pytest.mark.parametrize(
+    ("grant", "state", "detail", "is_login"),
+    [
+        (response('{"error": "invalid_grant"}', 400), "stopped", "invalid_grant", True),
+        (response('{"error": "invalid_client"}', 401), "stopped", "invalid_client", False),
+        (response('{"error": "invalid_request"}', 400), "failed", "400 from", False),
+        (
+            response('{"access_token": "acc3ss-x", "expires_in": 3599}'),
+            *("stopped", "401: ", True),
+        ),
+    ],
+    ids=["invalid grant", "invalid client", "other", "refused again"],
+)
+async def test_only_a_lost_login_asks_for_a_new_one(
+    google: Place, stub: Stub, grant: bytes, state: str, detail: str, *, is_login: bool
+) -> None:
+    platform = stub.answer = Google(3)
+    platform.accepted, platform.grant = "another", lambda _: grant
+    outcome = await google.sync()
+    assert state == outcome.state.state
+    assert detail in outcome.state.detail
+    assert is_login == ("sources login google" in outcome.state.remedy)
+
+
+@ensure_deferred  # type: ignore[untyped-decorator]
+@pytest.mark.parametrize(
+    ("status", "body", "states"),
+    [
+        (403, '{"error": {"status": "PERMISSION_DENIED"}}', ["stopped"]),
+        (403, '{"error": {"status": "RESOURCE_EXHAUSTED"}}', ["failed"]),
+        (404, "{}", ["failed", "failed", "stopped"]),
+        (418, "s3cret", ["failed"]),
+    ],
+)
+async def test_meaning_of_a_refusal(
+    google: Place, stub: Stub, status: int, body: str, states: list[str]
+) -> None:
+    stub.answer = lambda _: response(body, status)
+    assert states == [(await google.sync()).state.state for _ in states]
+
+
+@ensure_deferred  # type: ignore[untyped-decorator]
+async def test_reviews_of_google_leave_after_thirty_days_and_return(
+    google: Place, stub: Stub
+) -> None:
+    platform = stub.answer = Google(3)
+    await google.sync()
+    before = json.loads((google.folder / "reviews.json").read_text())["reviews"]
+    stub.answer = lambda _: response(status=403)
+    google.now += datetime.timedelta(days=30)
+    outcome = await google.sync()
+    assert ([], 3) == (google.authors, outcome.removed_for_age)
+    stub.answer = platform
+    await google.sync()
+    after = json.loads((google.folder / "reviews.json").read_text())["reviews"]
+    assert [review["id"] for review in before] == [review["id"] for review in after]
+
+
+@ensure_deferred  # type: ignore[untyped-decorator]
+async def test_login_keeps_tokens_of_the_right_scope(google: Place, stub: Stub) -> None:
+    platform = stub.answer = Google(3)
+    google.tokens.remove()
+    assert "nobody has logged in" == (await google.sync()).state.detail
+    login = Login.begun(CLIENT, "http://127.0.0.1:8765/")
+    code = login.code(f"http://127.0.0.1:8765/?state={login.state}&code=c0de&scope=x")
+    await google.google().log_in(login, code)
+    (asked,) = stub.asked
+    assert login.verifier == asked.form["code_verifier"]
+    assert "ok" == (await google.sync()).state.state
+
+    grant = {"access_token": "a", "expires_in": 1, "refresh_token": "r", "scope": "openid"}
+    platform.grant = lambda _: response(json.dumps(grant))
+    with pytest.raises(ReadFailedError, match="permission to read the business was not given"):
+        await google.google().log_in(login, code)
+    assert "r" != google.tokens.load().refresh_token
+
+
+@pytest.mark.parametrize(
+    ("query", "fault"),
+    [
+        ("code=c&state=other", "belongs to another login"),
+        ("code=c", "belongs to another login"),
+        ("state=STATE&error=access_denied", "permission was denied"),
+    ],
+)
+def test_address_of_another_login_is_refused(query: str, fault: str) -> None:
+    login = Login.begun(CLIENT, "http://127.0.0.1:8765/")
+    with pytest.raises(ReadFailedError, match=fault):
+        login.code(f"http://127.0.0.1:8765/?{query.replace('STATE', login.state)}")
+
+
+def test_login_address_has_a_challenge_and_no_secret() -> None:
+    address = Login.begun(CLIENT, "http://127.0.0.1:8765/").address
+    assert "code_challenge_method=S256" in address
+    assert "access_type=offline&prompt=consent" in address
+    assert "s3cret" not in address
+
+
+@pytest.mark.parametrize("text", ['{"web": {"client_id": "a", "client_secret": "b"}}', "", "[]"])
+def test_other_client_files_are_refused(text: str) -> None:
+    with pytest.raises(SourceStoppedError, match="Desktop app"):
+        parsed_client(text)
+
+
+@ensure_deferred  # type: ignore[untyped-decorator]
+async def test_logout_revokes_and_removes(google: Place, stub: Stub) -> None:
+    await google.google().log_out()
+    assert [("/revoke", {"token": "r3fresh-0"})] == [(a.path, a.form) for a in stub.asked]
+    assert not (google.folder / "state/tokens/google").exists()
+
+
+@ensure_deferred  # type: ignore[untyped-decorator]
+async def test_all_pages_of_trustpilot_are_read(trustpilot: Place, stub: Stub) -> None:
+    platform = stub.answer = Trustpilot(250)
+    platform.reviews[7]["status"] = "reported"
+    outcome = await trustpilot.sync()
+    assert ("ok", 249) == (outcome.state.state, outcome.state.reviews)
+    assert 249 == len(trustpilot.authors)
+    assert (await trustpilot.sync()).is_unchanged
+
+
+@ensure_deferred  # type: ignore[untyped-decorator]
+async def test_refused_key_of_trustpilot_stops_the_source(trustpilot: Place, stub: Stub) -> None:
+    platform = stub.answer = Trustpilot(3)
+    platform.key = "another"
+    outcome = await trustpilot.sync()
+    assert "stopped" == outcome.state.state
+    assert "key_file and secret_file" in outcome.state.remedy
+
+
+@ensure_deferred  # type: ignore[untyped-decorator]
+async def test_total_of_trustpilot_that_is_not_reached_changes_nothing(
+    trustpilot: Place, stub: Stub
+) -> None:
+    platform = stub.answer = Trustpilot(120)
+    platform.total = 130
+    assert "failed" == (await trustpilot.sync()).state.state
+    assert [] == trustpilot.authors

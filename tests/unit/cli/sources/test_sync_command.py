@@ -1,0 +1,89 @@
+"""``reviewsctl sync`` and ``sources`` as processes."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.support.commands import REVIEWSCTL, reviewsctl
+from tests.support.sources import Business, table
+
+pytestmark = pytest.mark.processes
+
+SOURCE = "  - {name: shop, type: file, path: in/*.csv, import: {verified: true, source: shop, name: Harbor}}\n"
+
+
+@pytest.fixture
+def business(tmp_path: Path) -> Business:
+    business = Business(tmp_path, SOURCE)
+    export = tmp_path / "in" / "shop.csv"
+    export.write_text(table("ab"))
+    hour_ago = time.time() - 3600
+    os.utime(export, (hour_ago, hour_ago))
+    return business
+
+
+def test_sync_prints_a_line_for_each_source(
+    business: Business, environment: dict[str, str]
+) -> None:
+    environment["REVIEWSD_CONFIG"] = str(business.folder / "reviewsd.yaml")
+    first = reviewsctl(environment, "sync")
+    assert (0, "shop  2 reviews read: 2 new, 0 changed, 0 gone (0 s)\n") == (
+        *(first.returncode, first.stdout),
+    )
+    (second,) = map(json.loads, reviewsctl(environment, "sync", "--json").stdout.splitlines())
+    assert ("shop", "ok", True) == (second["source"], second["state"], second["unchanged"])
+    assert ["Ann a", "Ann b"] == business.authors
+
+    listed = reviewsctl(environment, "sources", "list").stdout.splitlines()
+    assert ["shop", "file", "ok"] == listed[1].split()[:3]
+    unknown = reviewsctl(environment, "sync", "other")
+    assert (4, "Error: not found: no source other; there are: shop\n") == (
+        *(unknown.returncode, unknown.stderr),
+    )
+    business.configure(SOURCE.replace("*.csv", "*.zip"))
+    failed = reviewsctl(environment, "sync", "--quiet")
+    assert (1, "") == (failed.returncode, failed.stdout)
+    assert f"shop  failed: there is no file {business.folder}/in/*.zip" in failed.stderr
+    listed = reviewsctl(environment, "sources", "list").stdout.splitlines()
+    assert f"      there is no file {business.folder}/in/*.zip" == listed[2]
+
+
+def test_signal_ends_a_sync_that_stays(business: Business, environment: dict[str, str]) -> None:
+    """A container is stopped by SIGTERM, and a terminal by Ctrl-C."""
+    config = str(business.folder / "reviewsd.yaml")
+    command = [sys.executable, "-m", REVIEWSCTL, "sync", "--every", "1h", "--config", config]
+    with subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert "2 reviews read" in process.stdout.readline()
+        process.send_signal(signal.SIGTERM)
+        _, errors = process.communicate(timeout=30)
+    assert (143, "") == (process.returncode, errors)
+    assert [] == list((business.folder / "state/spool").iterdir())
+
+
+def test_standard_input_is_imported(business: Business, environment: dict[str, str]) -> None:
+    """For everybody's cron: what downloads need not be ours."""
+    config = str(business.folder / "reviewsd.yaml")
+    options = ["--unverified", "--source", "shop", "--name", "Harbor", "--config", config]
+    temporary = business.folder / "tmp"
+    temporary.mkdir()
+    done = subprocess.run(
+        [sys.executable, "-m", REVIEWSCTL, "import", "-", *options],
+        env={**environment, "TMPDIR": str(temporary)},
+        input=table("abc"),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (0, "") == (done.returncode, done.stderr)
+    assert ["Ann a", "Ann b", "Ann c"] == business.authors
+    assert [] == list(temporary.iterdir())
