@@ -154,14 +154,12 @@ def examine(
         )
         if variable is None:
             is_secret = reason.startswith(_LITERAL) or where.endswith((".url", ".header_file"))
-            # a line of a target may have an address with a token
-            is_secret = is_secret or where.startswith("$.notify")
             faults.append(
                 document.fault(
                     where,
                     reason,
                     at_key=is_secret or reason.startswith(_UNKNOWN_KEY),
-                    shown=not is_secret,
+                    shown=not (is_secret or where.startswith("$.notify")),  # it may have a token
                 )
             )
         else:

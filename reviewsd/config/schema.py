@@ -243,17 +243,21 @@ class MetricsConfig(ConfigSection, frozen=True, kw_only=True):
 class NotifyTarget(ConfigSection, frozen=True, kw_only=True):
     """An address outside, and the events that are reported to it (notices.md 1)."""
 
-    name: TargetName
-    url_file: NonEmptyText | None = None
-    """The file that has the address; None: the systemd credential of the target's name."""
-    stars: Annotated[int, Meta(ge=1, le=5)] | None = None
-    """New reviews of at most so many stars."""
-    unanswered_days: Annotated[int, Meta(ge=1, le=365)] | None = None
-    """New reviews that have no reply after so many days."""
-    sources: bool = False
-    """Sources that are stopped."""
-    data: bool = False
-    """Data that is refused."""
+    name: Annotated[TargetName, Meta(description="The name, as logs and commands show it.")]
+    url_file: Annotated[
+        NonEmptyText | None,
+        Meta(description="The file with the address; without it, a systemd credential has it."),
+    ] = None
+    stars: Annotated[
+        Annotated[int, Meta(ge=1, le=5)] | None,
+        Meta(description="Reports new reviews of at most so many stars."),
+    ] = None
+    unanswered_days: Annotated[
+        Annotated[int, Meta(ge=1, le=365)] | None,
+        Meta(description="Reports new reviews that have no reply after so many days."),
+    ] = None
+    sources: Annotated[bool, Meta(description="Reports sources that are stopped.")] = False
+    data: Annotated[bool, Meta(description="Reports data that is refused.")] = False
 
 
 class Config(ConfigSection, frozen=True, kw_only=True):

@@ -24,7 +24,7 @@ from reviewsd.api.jobs import InsightsOrigin
 
 T = TypeVar("T")
 
-LAYOUT = 12
+LAYOUT = 11
 """Raised if a change of the format makes other versions unable to read the folder."""
 
 GZIP = ".gz"

@@ -42,6 +42,7 @@ KINDS = {
     "own.json": "reviewsd",
     "ambiguous.csv": "csv",
     "bom.csv": "csv",
+    "excel97.xls": "csv",
     "cp1252_semicolons.csv": "csv",
     "no_rating.csv": "csv",
     "deutsch.csv": "csv",
