@@ -1,5 +1,6 @@
 """``reviewsctl doctor``: one line for each thing that can be wrong (interfaces.md 1.1)."""
 
+import datetime
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -67,6 +68,7 @@ def _tests(session: Session, config: Path | None, outbound: str | None) -> "Iter
     from reviewsctl.daemon import local, start_failure  # all of them 60 ms, see main
     from reviewsctl.daemon.errors import DaemonError
     from reviewsctl.doctor import offline, public, running
+    from reviewsctl.sources import overview
 
     now = time.time()
     shown = _settings(config)
@@ -82,6 +84,10 @@ def _tests(session: Session, config: Path | None, outbound: str | None) -> "Iter
     yield offline.directory(report, served=_serves(answer, report))
     if shown is not None:
         yield offline.disk(Path(shown.text("state_dir")), report)
+    if report.data_dir is not None:
+        yield from overview.diagnoses(
+            Path(report.data_dir), datetime.datetime.fromtimestamp(now, datetime.UTC)
+        )
     yield offline.clock(report, now)
     yield running.synchronised()
     yield running.serving(answer)

@@ -1,6 +1,7 @@
 """``reviewsctl status``: what the daemon serves and how its data is (interfaces.md 1.1)."""
 
 import datetime
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -47,6 +48,8 @@ def status(
     if as_json:
         typer.echo(answer.text)
         return
+    from reviewsctl.sources import overview
     from reviewsctl.terminal.status_views import render_status  # rich: 40 ms
 
-    show(render_status(answer.value, datetime.datetime.now(datetime.UTC)))
+    now = datetime.datetime.now(datetime.UTC)
+    show(render_status(answer.value, now, overview.line(Path(answer.value.data.dir), now)))

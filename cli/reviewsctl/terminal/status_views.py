@@ -20,8 +20,14 @@ from reviewsd.api.jobs import ConfigChanges, ReloadResult
 from reviewsd.api.status import SnapshotStatus, Status
 
 
-def render_status(status: Status, now: datetime.datetime) -> Table:
-    """``reviewsctl status``: the state first, then what is served, from where, and by whom."""
+def render_status(status: Status, now: datetime.datetime, sources: str | None = None) -> Table:
+    """``reviewsctl status``: the state first, then what is served, from where, and by whom.
+
+    Args:
+        status: As the daemon says it.
+        now: The time.
+        sources: How the sources are, where there are any.
+    """
     data = status.data
     table = Table.grid(padding=(0, 2))
     table.add_column(no_wrap=True, style="dim")
@@ -40,6 +46,8 @@ def render_status(status: Status, now: datetime.datetime) -> Table:
         if status.hub.paused or status.hub.store != "ok":
             table.add_row("", hub_state(status.hub))
     table.add_row("data", Text(f"{printable(data.dir)}{_last_reload(status, now)}"))
+    if sources is not None:
+        table.add_row("sources", Text(printable(sources)))
     for name, text in _config(status.config):
         table.add_row(name, text)
     if status.unknown_parameters:
