@@ -1,6 +1,7 @@
 """``reviewsctl backup`` of a live daemon, and ``restore`` (D12)."""
 
 import json
+import os
 import sqlite3
 import stat
 import tarfile
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.support import subscriber as hub
+from tests.support.commands import reviewsctl
 from tests.support.daemon import Daemon, until
 from tests.support.generate import write_data
 from tests.support.postgres import Server, needed
@@ -164,6 +166,8 @@ def test_restore_refuses_what_would_cost_something(daemon: Daemon, tmp_path: Pat
     there = other.ctl("restore", str(copy), *config)
     assert 1 == there.returncode
     assert "is there already\nReplace what is there with --force." in there.stderr
+    of_config = reviewsctl(dict(os.environ), "restore", str(copy), "--config", str(daemon.config))
+    assert "the daemon runs" in of_config.stderr  # found by the configuration alone
     cut = tmp_path / "cut"
     cut.write_bytes(copy.read_bytes()[:-200])
     for path in (cut, daemon.config):

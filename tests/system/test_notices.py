@@ -57,6 +57,7 @@ def test_new_review_of_one_star_is_reported_once(tmp_path: Path, service: Notifi
             f"{BASE_URL}/api/reviews/bad-1",
             "https://maps.example.com/bad-1",
         ] == service.messages[1]["message"].splitlines()
+        until(lambda: "notice sent to owner" in daemon.log.read_text(), "the end of the attempt")
         daemon.stop(signal.SIGKILL)
         daemon.start()
         service.status = 503

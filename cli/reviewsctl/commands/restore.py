@@ -68,7 +68,7 @@ def restore(
         places = _places(manifest, config)
         if places.config.exists():
             names = [name for name in names if not name.startswith("config/")]
-        _check(ctx.obj, [] if force else restoring.taken(names, places))
+        _check(ctx.obj, places.config, [] if force else restoring.taken(names, places))
         if not dry_run:
             erased = restoring.restore(opened, names, places, now)
     written = [str(places.target(name)) for name in names]
@@ -109,7 +109,7 @@ def _refusals(file: Path, *, as_json: bool) -> Iterator[None]:
         )
 
 
-def _check(session: Session, taken: Sequence[Path]) -> None:
+def _check(session: Session, config: Path, taken: Sequence[Path]) -> None:
     """Refuse to write what a daemon uses, and over what is there.
 
     Raises:
@@ -117,7 +117,7 @@ def _check(session: Session, taken: Sequence[Path]) -> None:
     """
     from reviewsctl.importing.errors import ImportRefusedError  # msgspec, see main
 
-    if _runs(session):
+    if _runs(session, config):
         raise ImportRefusedError(
             "the daemon runs",
             "Stop it, and its sockets, first: "
@@ -153,11 +153,14 @@ def _places(manifest: "Manifest", config: Path | None) -> "Places":
     return Places(config=found.absolute(), data=data, state=state.absolute(), keys=keys.absolute())
 
 
-def _runs(session: Session) -> bool:
-    from reviewsctl.daemon import client, errors  # 25 ms, see main
+def _runs(session: Session, config: Path) -> bool:
+    """Return whether the daemon of a configuration answers."""
+    from reviewsctl.daemon import client, default_paths, errors  # 25 ms, see main
 
+    environ = {**os.environ, "REVIEWSD_CONFIG": str(config)}
+    socket = session.given or default_paths.admin_socket(environ)
     try:
-        client.Client(session.socket, answer_seconds=_ANSWER_SECONDS).status()
+        client.Client(socket, answer_seconds=_ANSWER_SECONDS).status()
     except errors.Unreachable:
         return False
     except errors.DaemonError:
