@@ -1,8 +1,11 @@
-"""Finds the configuration if no option names it (interfaces.md 1.3, decision 59)."""
+"""Names places that both programs use, and finds the configuration (interfaces.md 1.3, decision 59)."""
 
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+
+KEPT_FOLDER = ".reviewsctl"
+"""The folder in the data directory that commands of reviewsctl keep their own files in."""
 
 HERE = Path("reviewsd.yaml")
 SYSTEM = Path("/etc/reviewsd/reviewsd.yaml")

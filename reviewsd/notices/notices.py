@@ -14,13 +14,14 @@ from pathlib import Path
 from secrets import token_urlsafe
 
 import msgspec
-from msgspec import Struct
 from twisted.internet.defer import CancelledError, Deferred, DeferredList
 from twisted.internet.interfaces import IReactorTime
 from twisted.internet.task import deferLater
 from twisted.logger import Logger
 
 from reviewsd.api.notices import NoticeTest
+from reviewsd.api.places import KEPT_FOLDER
+from reviewsd.api.sources import SOURCES_FILE, SourceConditions
 from reviewsd.config.schema import Config, NotifyTarget
 from reviewsd.notices.comparison import ReviewComparison, compare
 from reviewsd.notices.messages import Message, MessageWriter
@@ -41,23 +42,10 @@ RETRY_SECONDS = 5.0
 DRAIN_SECONDS = 10.0
 """Time for messages under way to finish when the daemon stops."""
 
-SOURCES_FILE = Path(".reviewsctl") / "sources.json"
-"""The states of the sources, in the data directory; ``reviewsctl sync`` writes it."""
-
 _TEST = Message("Test of reviewsd", "This is a test: notices arrive here.")
 
 
-class _Source(Struct, frozen=True):
-    state: str = ""
-    detail: str = ""
-    remedy: str = ""
-
-
-class _Sources(Struct, frozen=True):
-    sources: dict[str, _Source]
-
-
-_sources = msgspec.json.Decoder(_Sources)
+_sources = msgspec.json.Decoder(SourceConditions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +89,7 @@ class Notices:
     ) -> None:
         self._targets = {target.name: target for target in config.notify}
         self._shared = config.hub.shared
-        self._sources = config.data_dir / SOURCES_FILE
+        self._sources = config.data_dir / KEPT_FOLDER / SOURCES_FILE
         self._writer = MessageWriter(base_url=config.base_url, has_pages=config.pages.enabled)
         self._store = store
         self._snapshots = snapshots

@@ -12,8 +12,9 @@ from twisted.internet.task import Clock
 
 from reviewsctl.importing.options import Prompts
 from reviewsctl.sources.run import Outcome, RunOptions
-from reviewsctl.sources.state import FILE, SourceState
+from reviewsctl.sources.state import SourceState
 from reviewsctl.sources.sync import Sync
+from reviewsd.api.sources import SOURCES_FILE
 from reviewsd.config.load import load
 
 PROMPTS = Prompts(progress=lambda _: None, show=lambda _: None, choose=None)
@@ -56,7 +57,7 @@ class Business:
 
     @property
     def states(self) -> dict[str, Any]:
-        text = (self.folder / "data" / ".reviewsctl" / FILE).read_text()
+        text = (self.folder / "data" / ".reviewsctl" / SOURCES_FILE).read_text()
         sources: dict[str, Any] = json.loads(text)["sources"]
         return sources
 

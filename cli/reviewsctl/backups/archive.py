@@ -23,7 +23,7 @@ from typing import IO, BinaryIO, Final
 import msgspec
 
 from reviewsctl.importing.history import FOLDER
-from reviewsctl.importing.import_log import KEPT_FOLDER
+from reviewsd.api.places import KEPT_FOLDER
 
 VERSION: Final = 1
 MANIFEST: Final = "manifest.json"

@@ -16,10 +16,10 @@ import msgspec
 from reviewsctl.files.folders import Folder, opened
 from reviewsctl.importing import history, import_log
 from reviewsctl.importing.errors import ImportRefusedError
-from reviewsctl.importing.import_log import KEPT_FOLDER
 from reviewsctl.importing.staging import uninterrupted
 from reviewsctl.importing.writing import draft
 from reviewsctl.terminal.remedies import to_write
+from reviewsd.api.places import KEPT_FOLDER
 
 if TYPE_CHECKING:
     from reviewsd.domain.corrections import Corrections

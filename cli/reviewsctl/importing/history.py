@@ -19,7 +19,7 @@ from typing import BinaryIO, Final, NamedTuple
 
 from reviewsctl.files.folders import Draft, Folder
 from reviewsctl.importing import import_log
-from reviewsctl.importing.import_log import KEPT_FOLDER
+from reviewsd.api.places import KEPT_FOLDER
 
 FOLDER: Final = "history"
 

@@ -22,9 +22,7 @@ from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.readers.json_file import Document, Piece
 from reviewsctl.importing.staging import Place
 from reviewsctl.importing.written import Written, WrittenRows, unpacked
-
-KEPT_FOLDER: Final = ".reviewsctl"
-"""The folder beside reviews.json that commands of reviewsctl keep their own files in."""
+from reviewsd.api.places import KEPT_FOLDER
 
 FILE: Final = "imports.json"
 VERSION: Final = 1

@@ -15,7 +15,7 @@ from reviewsctl.importing.bounds import MEMORY
 from reviewsctl.importing.consent import agree, losses, older_places, questions
 from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
 from reviewsctl.importing.exports import Export, check_options, opened_exports
-from reviewsctl.importing.import_log import KEPT_FOLDER, Age, ImportLog
+from reviewsctl.importing.import_log import Age, ImportLog
 from reviewsctl.importing.locations import keep_location, titles_left
 from reviewsctl.importing.merge import Merge, MergePlan, MergeResult
 from reviewsctl.importing.options import ImportOptions, ImportResult, Prompts, RowCounts
@@ -29,6 +29,7 @@ from reviewsctl.importing.staging import Place, Staging, staging, uninterrupted
 from reviewsctl.importing.writing import draft
 from reviewsctl.terminal.remedies import to_write
 from reviewsd.api.jobs import Step
+from reviewsd.api.places import KEPT_FOLDER
 
 FIX: Final = "Fix it, or move it away to start over; what is wrong: reviewsctl check"
 

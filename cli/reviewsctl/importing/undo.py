@@ -21,7 +21,6 @@ from reviewsctl.files.folders import Folder, opened
 from reviewsctl.importing import history, import_log
 from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.history import Version, checksum
-from reviewsctl.importing.import_log import KEPT_FOLDER
 from reviewsctl.importing.readers.json_file import OWN_VALUE, Document, Piece
 from reviewsctl.importing.review_merge import CHANGED, STAMPS, stamp
 from reviewsctl.importing.reviews_file import reviews_of, rewrite, updated
@@ -29,6 +28,7 @@ from reviewsctl.importing.staging import uninterrupted
 from reviewsctl.importing.writing import draft
 from reviewsctl.importing.written import digest
 from reviewsctl.terminal.remedies import to_write
+from reviewsd.api.places import KEPT_FOLDER
 
 _REMEDY: Final = "The version is damaged; reviewsctl import --undo --dry-run lists the others."
 

@@ -9,9 +9,9 @@ from typing import Final, Literal
 import msgspec
 
 from reviewsctl.files.folders import Folder
-from reviewsctl.importing.import_log import KEPT_FOLDER
+from reviewsd.api.places import KEPT_FOLDER
+from reviewsd.api.sources import SOURCES_FILE, SourceCondition
 
-FILE: Final = "sources.json"
 LOCK: Final = "sources.lock"
 VERSION: Final = 1
 
@@ -27,13 +27,10 @@ class Missing(msgspec.Struct, frozen=True, kw_only=True):
     """The last of them that was counted."""
 
 
-class SourceState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class SourceState(SourceCondition, frozen=True, kw_only=True, omit_defaults=True):
     """What is known of one source."""
 
     state: Literal["new", "ok", "failed", "stopped"] = "new"
-    detail: str = ""
-    """Why it failed or is stopped."""
-    remedy: str = ""
     tried_at: datetime.datetime | None = None
     read_at: datetime.datetime | None = None
     """The last complete read."""
@@ -71,15 +68,19 @@ def load(folder: Folder) -> dict[str, SourceState]:
         StateUnreadableError: It cannot be read, or another version of reviewsctl wrote it.
     """
     try:
-        with folder.folder(KEPT_FOLDER) as kept, kept.open(FILE) as file:
+        with folder.folder(KEPT_FOLDER) as kept, kept.open(SOURCES_FILE) as file:
             decoded = msgspec.json.decode(file.read(_MAX_BYTES), type=_File)
     except FileNotFoundError:
         return {}
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as fault:
         reason = getattr(fault, "strerror", None) or fault
-        raise StateUnreadableError(f"{KEPT_FOLDER}/{FILE} cannot be read: {reason}") from fault
+        raise StateUnreadableError(
+            f"{KEPT_FOLDER}/{SOURCES_FILE} cannot be read: {reason}"
+        ) from fault
     if decoded.version != VERSION:
-        raise StateUnreadableError(f"{KEPT_FOLDER}/{FILE} is of another version of reviewsctl")
+        raise StateUnreadableError(
+            f"{KEPT_FOLDER}/{SOURCES_FILE} is of another version of reviewsctl"
+        )
     return decoded.sources
 
 
@@ -88,7 +89,7 @@ def save(folder: Folder, states: Mapping[str, SourceState]) -> None:
     content = msgspec.json.format(
         msgspec.json.encode(_File(version=VERSION, sources=dict(states))), indent=1
     )
-    with folder.folder(KEPT_FOLDER, make=True) as kept, kept.draft(FILE) as new:
+    with folder.folder(KEPT_FOLDER, make=True) as kept, kept.draft(SOURCES_FILE) as new:
         facts = kept.facts
         new.file.write(content + b"\n")
         new.give(facts.st_uid, facts.st_gid)

@@ -10,9 +10,11 @@ import pytest
 from twisted.internet.defer import Deferred
 from twisted.logger import capturedLogs
 
+from reviewsd.api.places import KEPT_FOLDER
+from reviewsd.api.sources import SOURCES_FILE
 from reviewsd.config.schema import Config, HubConfig, NotifyTarget
 from reviewsd.notices.messages import MAX_SHOWN, Message
-from reviewsd.notices.notices import CHECK_SECONDS, RETRY_SECONDS, SOURCES_FILE, Notices
+from reviewsd.notices.notices import CHECK_SECONDS, RETRY_SECONDS, Notices
 from reviewsd.notices.state import INTERVAL, RETRY_PAUSES
 from reviewsd.publish.publisher import Publisher, Report
 from reviewsd.snapshot.snapshots import Snapshots
@@ -105,7 +107,7 @@ class Node:
         self.time.advance(0)
 
     def sources(self, **states: str) -> None:
-        file = self.files.data / SOURCES_FILE
+        file = self.files.data / KEPT_FOLDER / SOURCES_FILE
         file.parent.mkdir(exist_ok=True)
         sources = {
             name: {"state": state, "detail": "401.", "remedy": "Log in again.", "failures": 1}
