@@ -58,7 +58,7 @@ PATTERNS: dict[str, tuple[str, *tuple[Attack, ...]]] = {
     "reviewsd.domain.callback:_TARGET": (FULL, ("/", "a%20", "%"), ("/", "%2", "")),
     "reviewsd.domain.callback:_VISIBLE": (FULL, ("", "a", " ")),
     "reviewsd.domain.clients:_HOP": (FULL, ("[", ":", "]:x"), ("", "1.", ":x")),
-    "reviewsd.domain.corrections:_ULID": (FULL, ("0", "A", "I")),
+    "reviewsd.api.review_ids:_ULID": (FULL, ("0", "A", "I")),
     "reviewsd.domain.lint:_ULID": (FULL, ("0", "A", "I")),
     "reviewsd.domain.insights:YearMonth": (SEARCH, ("2025-", "0", "1")),
     "reviewsd.domain.json_file:_FIRST": (MATCH, ("", " ", "x")),
@@ -256,7 +256,6 @@ PATTERNS: dict[str, tuple[str, *tuple[Attack, ...]]] = {
         ("", "locations/a", ""),
     ),
     "reviewsctl.importing.history:_NAME": (FULL, ("reviews-2026", "0", "x")),
-    "reviewsctl.importing.ids:_ULID": (FULL, ("0", "A", "I")),
     "reviewsctl.importing.takeout_parts:_NAME": (
         FULL,
         ("takeout-20261121T070000Z-", "1", "x"),

@@ -4,7 +4,6 @@ They stand in ``corrections.json`` beside ``reviews.json``, and publication appl
 sees a review. An import changes reviews.json as it likes; the corrections stay.
 """
 
-import re
 from collections.abc import Iterator
 from datetime import datetime
 from hashlib import blake2b
@@ -12,6 +11,7 @@ from typing import Annotated, ClassVar, Final, Literal, get_args
 
 from msgspec import Meta, Raw, Struct
 
+from reviewsd.api.review_ids import merge_key
 from reviewsd.domain.json_file import Findings, JsonFile, PartType
 from reviewsd.domain.records import RecordText
 from reviewsd.domain.reviews import Review, ReviewId, Text, Timestamp
@@ -42,8 +42,6 @@ they are negative is banned (EU 2005/29/EC annex I 23c)."""
 
 REASONS: Final[tuple[str, ...]] = get_args(Reason)
 
-_ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
-_TIME = 10  # characters of a ULID that are its time
 _DIGEST = 16  # bytes
 _MAX_KEY = 64  # bytes, of BLAKE2b
 _NAMELESS = frozenset({"", "anonymous", "a google user", "a yelp user", "google user"})
@@ -124,14 +122,6 @@ def load(text: RecordText, findings: Findings) -> Corrections | None:
         if each.reason is None and each.action != "restore":
             file.refuse(f'$.reviews["{review_id}"].reason', "missing", review_id)
     return None if file.faulty else corrections
-
-
-def merge_key(review_id: str) -> str:
-    """Return what two versions of a review have in common, as ``reviewsctl import`` merges them.
-
-    Of a ULID that is all but its time: some platforms give an edited review a new date.
-    """
-    return review_id[_TIME:] if _ULID.fullmatch(review_id) else review_id
 
 
 def copy_digest(key: str, review: Review) -> str | None:

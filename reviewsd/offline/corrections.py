@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Raw, Struct
 from msgspec.structs import replace
 
+from reviewsd.api.review_ids import merge_key
 from reviewsd.config.schema import Data
 from reviewsd.domain.corrected import Withheld, correct
 from reviewsd.domain.corrections import (
@@ -22,7 +23,6 @@ from reviewsd.domain.corrections import (
     Reason,
     copy_digest,
     load,
-    merge_key,
 )
 from reviewsd.domain.dataset import Dataset
 from reviewsd.domain.dataset import load as load_dataset

@@ -18,7 +18,7 @@ import msgspec
 from pyroaring import BitMap
 from twisted.logger import Logger
 
-from reviewsd.domain.corrections import merge_key
+from reviewsd.api.review_ids import merge_key
 from reviewsd.domain.insights_file import INSIGHTS_FILE
 from reviewsd.domain.naming import Ambiguous, mention_key
 from reviewsd.domain.search_query import NEWEST, Cursor, SearchQuery

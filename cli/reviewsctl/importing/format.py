@@ -16,7 +16,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
-from reviewsctl.importing.ids import merge_key, stable_id
+from reviewsctl.importing.ids import stable_id
 from reviewsctl.importing.publicity.judge import Publicity, Verdict
 from reviewsctl.importing.ratings import Scale
 from reviewsctl.importing.review import (
@@ -34,6 +34,7 @@ from reviewsctl.importing.review import (
 from reviewsctl.importing.signature import Shape
 from reviewsctl.importing.times import Reading, milliseconds, moment
 from reviewsctl.importing.values import display_name, nobody, short_name, word, words
+from reviewsd.api.review_ids import merge_key
 
 Fields = Mapping[str, object]
 """A row by the export's own names."""
@@ -68,7 +69,6 @@ class Head:
     """Of Google Takeout: what that location is called."""
     listing: Fields = field(default_factory=dict)
     """Of Google Takeout: the location, as its data.json has it."""
-
     names: frozenset[str] = frozenset()
     """Those of the first rows in lower case; the members of their objects too, as ``a.b``."""
 

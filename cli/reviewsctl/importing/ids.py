@@ -5,12 +5,11 @@ Written out here instead of taken from python-ulid: it is two shifts and an alph
 
 import datetime
 import hashlib
-import re
+
+from reviewsd.api.review_ids import merge_key
 
 _ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"  # Crockford's base 32
 _PAIRS = [a + b for a in _ALPHABET for b in _ALPHABET]  # ten bits each
-_ULID = re.compile(f"[0-7][{_ALPHABET}]{{25}}")
-_TAIL = 16  # characters of a ULID that are not its time: 80 bits
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 _MILLISECOND = datetime.timedelta(milliseconds=1)
 _MAX_TIME = 2**48 - 1
@@ -40,12 +39,3 @@ def encode(ulid: bytes) -> str:
 def key_of(source: str, key: str) -> str:
     """What the versions of a review have in common, by what identifies it at its source."""
     return merge_key(stable_id(source, key, _EPOCH))
-
-
-def merge_key(identifier: str) -> str:
-    """What two versions of one review have in common.
-
-    Of a ULID that is all but the time: some platforms give an edited review a new date, and then
-    it is to replace the old one. Other ids are opaque.
-    """
-    return identifier[-_TAIL:] if _ULID.fullmatch(identifier) else identifier

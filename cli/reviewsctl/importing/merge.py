@@ -18,7 +18,6 @@ import msgspec
 from reviewsctl.importing.business import empty, filled
 from reviewsctl.importing.copies import alike_number, is_copy
 from reviewsctl.importing.examples import EXAMPLES
-from reviewsctl.importing.ids import merge_key
 from reviewsctl.importing.readers.json_file import Document, Piece
 from reviewsctl.importing.removed import removed_member
 from reviewsctl.importing.review_merge import (
@@ -34,6 +33,7 @@ from reviewsctl.importing.reviews_file import create, rewrite, updated
 from reviewsctl.importing.staging import PassedOver, Place, Staged, Staging
 from reviewsctl.importing.values import word
 from reviewsctl.importing.written import NOTHING, Written, digests
+from reviewsd.api.review_ids import merge_key
 
 MAX_LISTED: Final = 10_000
 """Reviews of each fate that are listed."""

@@ -17,9 +17,10 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from reviewsctl.importing.format import whole
-from reviewsctl.importing.ids import key_of, merge_key
+from reviewsctl.importing.ids import key_of
 from reviewsctl.importing.review import MEMBERS, Entry, mask
 from reviewsctl.importing.written import WrittenRows
+from reviewsd.api.review_ids import merge_key
 
 _BATCH: Final = 1000  # rows between two statements
 _BATCH_BYTES: Final = 4 * 1024 * 1024  # of their records

@@ -6,6 +6,7 @@ import json
 import msgspec
 import pytest
 
+from reviewsd.api.review_ids import merge_key
 from reviewsd.domain.corrections import (
     REASONS,
     Correction,
@@ -14,7 +15,6 @@ from reviewsd.domain.corrections import (
     Overlay,
     copy_digest,
     load,
-    merge_key,
 )
 from reviewsd.domain.json_file import Findings
 from reviewsd.domain.reviews import Review

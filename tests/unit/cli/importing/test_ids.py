@@ -7,7 +7,8 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewsctl.importing.ids import encode, merge_key, stable_id
+from reviewsctl.importing.ids import encode, stable_id
+from reviewsd.api.review_ids import merge_key
 
 WHEN = datetime.datetime(2016, 7, 30, 22, 36, 16, 385_000, tzinfo=datetime.UTC)
 

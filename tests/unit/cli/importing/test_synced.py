@@ -10,11 +10,11 @@ import pytest
 
 from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.format import Columns, Rules
-from reviewsctl.importing.ids import merge_key
 from reviewsctl.importing.merge import Fate, IsGone, MergeResult
 from reviewsctl.importing.options import ImportOptions, ImportResult, Prompts, SyncedRead
 from reviewsctl.importing.pipeline import remove, run
 from reviewsctl.importing.staging import Place
+from reviewsd.api.review_ids import merge_key
 
 NOW = datetime.datetime(2026, 11, 26, tzinfo=datetime.UTC)
 PROMPTS = Prompts(progress=lambda _: None, show=lambda _: None, choose=None)
