@@ -12,7 +12,7 @@ import typer
 
 from reviewsctl.commands.data_options import ConfigFile
 from reviewsctl.daemon.session import Json, Quiet, Session
-from reviewsctl.terminal.output import EXIT_FAILED, EXIT_INTERRUPTED, complain, json_line
+from reviewsctl.terminal.output import EXIT_INTERRUPTED, fail, json_line
 
 if TYPE_CHECKING:
     from reviewsctl.daemon.client import Client
@@ -53,16 +53,13 @@ def backup(
         raise typer.Exit(EXIT_INTERRUPTED) from None
     except OSError as fault:
         place = fault.filename if isinstance(fault, PermissionError) and fault.filename else file
-        members = {
-            "title": "the backup was not written",
-            "detail": f"{place}: {fault.strerror or fault}",
-        }
+        remedy = ""
         if isinstance(fault, FileExistsError):
-            members["remedy"] = "Give another name, or replace it with --force."
+            remedy = "Choose another name, or replace it with --force."
         elif isinstance(fault, PermissionError):
-            members["remedy"] = "Run it as root, or as the user of the daemon."
-        complain("error", members, as_json=as_json)
-        raise typer.Exit(EXIT_FAILED) from fault
+            remedy = "Run it as root, or as the user of the daemon."
+        detail = f"{place}: {fault.strerror or fault}"
+        fail("the backup was not written", detail, remedy, as_json=as_json)
     if as_json:
         typer.echo(json_line({"file": str(file), **report}))
     elif not quiet:

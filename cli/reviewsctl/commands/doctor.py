@@ -9,7 +9,7 @@ import typer
 
 from reviewsctl.commands.data_options import ConfigFile
 from reviewsctl.daemon.session import Json, Quiet, Session, own_version
-from reviewsctl.terminal.output import EXIT_FOUND, failing, json_line, painted
+from reviewsctl.terminal.output import EXIT_FOUND, colored, failing, json_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -166,7 +166,7 @@ def _print(tested: "Diagnosis", *, quiet: bool) -> None:
     if quiet and verdict != "fail":
         return
     colour = {"ok": "green", "warn": "yellow", "fail": "red"}.get(verdict)
-    head = painted(f"{verdict:<6}", colour)
+    head = colored(f"{verdict:<6}", colour)
     said = folded(f"{tested.name:<16}{printable(tested.said)}", indent=_INDENT, begun=_VERDICT)
     typer.echo(f"{head}{said}")
     if tested.remedy:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reviewsctl.commands.data_options import ConfigFile, DataDir, Names
-from reviewsctl.terminal.output import complain
+from reviewsctl.terminal.output import fail
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -61,12 +61,8 @@ def export(
         write = _csv(_out(), short=short) if as_csv else _jsonl(_out(), short=short)
         _each(path, write if every else _shown(path, write))
     except ImportRefusedError as refusal:
-        members = {"title": "not exported", "detail": refusal.detail}
-        if refusal.remedy:
-            members["remedy"] = refusal.remedy
-        complain("error", members, as_json=False)
-        raise typer.Exit(refusal.exit_code) from refusal
-    except BrokenPipeError:  # whoever reads has enough
+        fail("not exported", refusal.detail, refusal.remedy, as_json=False, code=refusal.exit_code)
+    except BrokenPipeError:  # the reader has closed the pipe, as head does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

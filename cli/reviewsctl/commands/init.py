@@ -13,7 +13,7 @@ from typing import Annotated, Final
 import typer
 
 from reviewsctl.daemon.units import install_command, is_packaged
-from reviewsctl.terminal.output import EXIT_FAILED, complain, failing
+from reviewsctl.terminal.output import fail, failing
 from reviewsctl.terminal.remedies import to_write
 
 CONFIG: Final = "reviewsd.yaml"
@@ -78,7 +78,12 @@ def init(
             typer.echo(f"==> {path}\n{text}")
         return
     if os.path.lexists(folder / CONFIG) and not force:
-        _refuse(f"{folder / CONFIG} is there already", "Replace it with --force.")
+        fail(
+            "not written",
+            f"{folder / CONFIG} is there already",
+            "Replace it with --force.",
+            as_json=False,
+        )
     for path in (data / DATA, data / INSIGHTS):
         if os.path.lexists(path):
             del files[path]
@@ -89,7 +94,7 @@ def init(
             full = fault.errno in {errno.ENOSPC, errno.EDQUOT}
             other = "name another folder."
             remedy = f"Make room, or {other}" if full else to_write(path.parent, other)
-            _refuse(f"cannot write {path}: {fault.strerror}", remedy)
+            fail("not written", f"cannot write {path}: {fault.strerror}", remedy, as_json=False)
         typer.echo(f"wrote {path}")
     typer.echo("\n".join(_next_steps(folder, base_url, system=system, sample=data / DATA in files)))
 
@@ -178,11 +183,6 @@ def _backup_name(name: str, names: Collection[str]) -> str:
     """Return a name for the copy of a file that no other copy has."""
     backups = itertools.chain([f"{name}.bak"], (f"{name}.bak.{n}" for n in itertools.count(2)))
     return next(backup for backup in backups if backup not in names)
-
-
-def _refuse(detail: str, remedy: str) -> None:
-    complain("error", {"title": "not written", "detail": detail, "remedy": remedy}, as_json=False)
-    raise typer.Exit(EXIT_FAILED)
 
 
 def _next_steps(folder: Path, base_url: str, *, system: bool, sample: bool) -> list[str]:

@@ -3,16 +3,15 @@
 import os
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, NoReturn
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from reviewsctl.commands.data_options import ConfigFile, DataDir
 from reviewsctl.daemon.session import Json
 from reviewsctl.terminal.output import (
-    EXIT_FAILED,
     EXIT_INTERRUPTED,
-    complain,
+    fail,
     failing,
     json_line,
 )
@@ -160,7 +159,12 @@ def write(*, config: ConfigFile = None, data: DataDir = None, replace: Replace =
     with failing(as_json=False), local.data_folder(config, data) as folder:
         path = folder.place / FILE
         if os.path.lexists(path) and not replace:
-            _refuse(f"{path} is there already", "Replace it with --replace; it is kept as .bak.")
+            fail(
+                "not written",
+                f"{path} is there already",
+                "Replace it with --replace; it is kept as .bak.",
+                as_json=False,
+            )
         made = folder.insights(made=True).insights
     typer.echo(printable(_write(path.parent, msgspec.json.encode(made))))
 
@@ -259,8 +263,7 @@ def label(  # noqa: PLR0913  # these are the command's options
             outcome, bill = command.label(options, config, data, quiet=as_json)
     except KeyboardInterrupt:
         detail = "nothing was written but insights.labels; the same command goes on from there"
-        complain("error", {"title": "interrupted", "detail": detail}, as_json=as_json)
-        raise typer.Exit(EXIT_INTERRUPTED) from None
+        fail("interrupted", detail, as_json=as_json, code=EXIT_INTERRUPTED)
     written = _write(outcome.folder, outcome.insights)
     if as_json:
         file = str(outcome.folder / FILE)
@@ -294,9 +297,9 @@ def _write(folder: Path, insights: bytes) -> str:
             new.commit(lambda: place.keep(FILE, f"{FILE}.bak"))
     except OSError as fault:
         remedy = to_write(folder, "name another --data DIR.")
-        _refuse(f"cannot write {path}: {fault.strerror}", remedy)
+        fail("not written", f"cannot write {path}: {fault.strerror}", remedy, as_json=False)
     except ImportRefusedError as refusal:
-        _refuse(refusal.detail, "Run it again.")
+        fail("not written", refusal.detail, "Run it again.", as_json=False)
     kept = f", the old one is {FILE}.bak" if is_replaced else ""
     return f"wrote {path}{kept}; it is served as it is from now on, also when reviews are added"
 
@@ -324,8 +327,3 @@ def next_steps(reviews: Path) -> "Iterator[str]":
         yield f"insights are made from the reviews; see: reviewsctl insights --data {named}"
         yield f"to have technicians in them, name them in {reviews.with_name('insights.yaml')}"
         yield f"whom the reviews name: reviewsctl insights suggest --data {named}"
-
-
-def _refuse(detail: str, remedy: str) -> NoReturn:
-    complain("error", {"title": "not written", "detail": detail, "remedy": remedy}, as_json=False)
-    raise typer.Exit(EXIT_FAILED)

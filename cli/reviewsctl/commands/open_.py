@@ -7,7 +7,7 @@ from typing import Annotated, Final
 import typer
 
 from reviewsctl.daemon.session import Session
-from reviewsctl.terminal.output import EXIT_FAILED, complain
+from reviewsctl.terminal.output import fail
 
 EPILOG = """\b
 Examples:
@@ -40,6 +40,4 @@ def open_(
     import webbrowser  # 10 ms
 
     if not webbrowser.open(address):
-        members = {"title": "no browser could be started", "remedy": "Open the address yourself."}
-        complain("error", members, as_json=False)
-        raise typer.Exit(EXIT_FAILED)
+        fail("no browser could be started", remedy="Open the address yourself.", as_json=False)

@@ -5,12 +5,12 @@ import datetime
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, NoReturn
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from reviewsctl.daemon.session import Json, Session
-from reviewsctl.terminal.output import EXIT_FAILED, complain, json_line
+from reviewsctl.terminal.output import fail, json_line
 
 if TYPE_CHECKING:
     from reviewsctl.backups.archive import Manifest
@@ -92,21 +92,15 @@ def _refusals(file: Path, *, as_json: bool) -> Iterator[None]:
     from reviewsctl.backups.archive import ArchiveError  # msgspec, see main
     from reviewsctl.importing.errors import ImportRefusedError
 
-    def refuse(detail: str, remedy: str) -> NoReturn:
-        members = {"title": "not restored", "detail": detail, "remedy": remedy}
-        complain("error", {k: v for k, v in members.items() if v}, as_json=as_json)
-        raise typer.Exit(EXIT_FAILED)
-
     try:
         yield
     except ArchiveError as error:
-        refuse(f"{file}: {error}", "")
+        fail("not restored", f"{file}: {error}", as_json=as_json)
     except ImportRefusedError as refusal:
-        refuse(refusal.detail, refusal.remedy)
+        fail("not restored", refusal.detail, refusal.remedy, as_json=as_json)
     except OSError as fault:
-        refuse(
-            f"{fault.filename or file}: {fault.strerror or fault}", "Is there room? Run it as root."
-        )
+        detail = f"{fault.filename or file}: {fault.strerror or fault}"
+        fail("not restored", detail, "Is there room? Run it as root.", as_json=as_json)
 
 
 def _check(session: Session, config: Path, taken: Sequence[Path]) -> None:

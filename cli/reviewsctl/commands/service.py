@@ -21,7 +21,7 @@ from reviewsctl.daemon.units import (
     is_packaged,
     sudo_reviewsctl,
 )
-from reviewsctl.terminal.output import EXIT_FAILED, complain, failing
+from reviewsctl.terminal.output import fail, failing
 from reviewsd.api.places import HERE
 
 if TYPE_CHECKING:
@@ -340,5 +340,4 @@ def _refuse_for(fault: OSError) -> NoReturn:
 
 
 def _refuse(detail: str, remedy: str, *, title: str = "not installed") -> NoReturn:
-    complain("error", {"title": title, "detail": detail, "remedy": remedy}, as_json=False)
-    raise typer.Exit(EXIT_FAILED)
+    fail(title, detail, remedy, as_json=False)

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from reviewsctl.daemon.session import Json, Session
-from reviewsctl.terminal.output import EXIT_FAILED, complain, show
+from reviewsctl.terminal.output import fail, show
 
 EPILOG = """\b
 Examples:
@@ -40,10 +40,7 @@ def status(
     if quiet:
         if answer.value.snapshot is None:
             detail = f"the state is {answer.value.data.state}; see: reviewsctl status"
-            complain(
-                "error", {"title": "no reviews are served yet", "detail": detail}, as_json=as_json
-            )
-            raise typer.Exit(EXIT_FAILED)
+            fail("no reviews are served yet", detail, as_json=as_json)
         return
     if as_json:
         typer.echo(answer.text)

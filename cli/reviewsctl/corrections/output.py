@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, NoReturn
 
 import typer
 
-from reviewsctl.terminal.output import EXIT_FAILED, complain, json_line
+from reviewsctl.terminal.output import EXIT_FAILED, complain, fail, json_line
 
 if TYPE_CHECKING:
     from reviewsd.domain.reviews import Review
@@ -99,11 +99,7 @@ class Output:
 
     def refuse(self, detail: str, remedy: str = "", code: int = EXIT_FAILED) -> NoReturn:
         """End the command with an error."""
-        members = {"title": "not corrected", "detail": detail}
-        if remedy:
-            members["remedy"] = remedy
-        complain("error", members, as_json=self._as_json)
-        raise typer.Exit(code)
+        fail("not corrected", detail, remedy, as_json=self._as_json, code=code)
 
 
 def _beginning(review: "Review") -> str:

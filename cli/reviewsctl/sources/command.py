@@ -26,7 +26,7 @@ from reviewsctl.sources.run import RunOptions
 from reviewsctl.sources.state import SourceState, StateUnreadableError
 from reviewsctl.sources.sync import BusyError, Sync, state_folder
 from reviewsctl.terminal.escaping import printable
-from reviewsctl.terminal.output import EXIT_FAILED, complain, json_line
+from reviewsctl.terminal.output import EXIT_FAILED, complain, fail, json_line
 from reviewsd.config import load as configuration
 from reviewsd.config.errors import ConfigError
 from reviewsd.config.schema import Config
@@ -63,18 +63,12 @@ def refusals(*, as_json: bool) -> Iterator[None]:
         yield
     except ConfigError as error:
         first, *rest = map(printable, error.lines)
-        members = {"title": "the configuration cannot be used", "detail": first}
-        complain("error", {**members, "remedy": "\n".join(rest)}, as_json=as_json)
+        fail("the configuration cannot be used", first, "\n".join(rest), as_json=as_json)
     except StateUnreadableError as error:
-        remedy = "Move it away to start over: then all sources are read anew."
-        members = {"title": "not synced", "detail": str(error), "remedy": remedy}
-        complain("error", members, as_json=as_json)
+        remedy = "Move it away to start over; the next sync reads all sources completely."
+        fail("not synced", str(error), remedy, as_json=as_json)
     except OSError as error:
-        detail = f"{error.filename or 'a file'}: {error.strerror}"
-        complain("error", {"title": "not synced", "detail": detail}, as_json=as_json)
-    else:
-        return
-    raise typer.Exit(EXIT_FAILED)
+        fail("not synced", f"{error.filename or 'a file'}: {error.strerror}", as_json=as_json)
 
 
 def loaded(config: Path | None, names: Sequence[str], *, as_json: bool) -> Config:
@@ -89,8 +83,7 @@ def loaded(config: Path | None, names: Sequence[str], *, as_json: bool) -> Confi
     unknown = [name for name in names if name not in known]
     if unknown:
         detail = f"no source {printable(unknown[0])}; there are: {', '.join(known) or 'none'}"
-        complain("error", {"title": "not found", "detail": detail}, as_json=as_json)
-        raise typer.Exit(EXIT_UNKNOWN)
+        fail("not found", detail, as_json=as_json, code=EXIT_UNKNOWN)
     return found
 
 
@@ -170,16 +163,8 @@ async def _round(options: SyncOptions, prompts: Prompts, reactor: Any) -> int:  
 
 async def _run(options: SyncOptions, prompts: Prompts, reactor: Any, config: Config) -> int:  # noqa: ANN401
     if not config.sources:
-        complain(
-            "error",
-            {
-                "title": "no sources",
-                "detail": "the configuration has none",
-                "remedy": "Add one: reviewsctl sources add",
-            },
-            as_json=options.as_json,
-        )
-        return EXIT_FAILED
+        remedy = "Add one: reviewsctl sources add"
+        fail("no sources", "the configuration has none", remedy, as_json=options.as_json)
     sync = Sync(
         config=config,
         environ=os.environ,
@@ -203,12 +188,7 @@ async def _run(options: SyncOptions, prompts: Prompts, reactor: Any, config: Con
                     typer.echo(printable(line), err=options.quiet)
     except BusyError:
         if not options.due:
-            complain(
-                "error",
-                {"title": "not synced", "detail": "another sync is running"},
-                as_json=options.as_json,
-            )
-            return EXIT_FAILED
+            fail("not synced", "another sync is running", as_json=options.as_json)
     return code
 
 
@@ -218,8 +198,7 @@ def log_in_or_out(name: str, config: Path | None, *, is_login: bool) -> int:
     source = next(each for each in found.sources if each.name == name)
     if source.type != "google-business":
         detail = f"a source of type {source.type} has no login, but files with its secrets"
-        complain("error", {"title": "no login", "detail": detail}, as_json=False)
-        return EXIT_FAILED
+        fail("no login", detail, as_json=False)
 
     async def main(reactor: Any) -> int:  # noqa: ANN401  # as above
         budget = RequestBudget(limit=source.requests_per_day, used_before=0)
@@ -233,9 +212,8 @@ def log_in_or_out(name: str, config: Path | None, *, is_login: bool) -> int:
                 return 0
             await log_in(reactor, tokens, tokens.client, lambda line: typer.echo(printable(line)))
         except ReadFailedError as fault:
-            members = {"title": "failed", "detail": fault.detail}
-            remedy = {"remedy": fault.remedy} if fault.remedy else {}
-            complain("error", {**members, **remedy}, as_json=False)
+            members = {"title": "failed", "detail": fault.detail, "remedy": fault.remedy}
+            complain("error", members, as_json=False)
             return EXIT_FAILED
         typer.echo(f"Logged in. Try it: reviewsctl sources test {name}")
         typer.echo(_TESTING)
@@ -250,8 +228,6 @@ def add(kind: str, name: str, settings: Sequence[tuple[str, str]], config: Path 
         with refusals(as_json=False):
             file = adding.add(config, os.environ, kind, name, settings)
     except adding.CannotAddError as fault:
-        members = {"title": "not added", "detail": str(fault)}
-        complain("error", {**members, "remedy": f"Add this to it:\n{fault.block}"}, as_json=False)
-        raise typer.Exit(EXIT_FAILED) from fault
+        fail("not added", str(fault), f"Add this to it:\n{fault.block}", as_json=False)
     typer.echo(printable(f"added to {file}"))
     typer.echo(f"Try it: reviewsctl sources test {name}")

@@ -3,7 +3,7 @@
 import contextlib
 import json
 import os
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, NoReturn
 
 import typer
 
@@ -26,14 +26,13 @@ EXIT_INTERRUPTED: Final = 130
 def steps(
     job: str, outcome: str, *, quiet: bool, as_json: bool
 ) -> "Iterator[Callable[[Answer[Step]], None]]":
-    """Shows the steps of a long job while the block runs, in the way that fits the reader.
+    """Show the steps of a long job of the daemon while the block runs.
 
-    The events themselves under ``--json``, nothing under ``--quiet``. Ctrl-C ends the command, but
-    not the job.
+    ``--json`` prints the events themselves. Ctrl-C ends the command, but not the job.
 
     Args:
-        job: What it is called.
-        outcome: The command that tells later how it ended.
+        job: The noun for it in messages.
+        outcome: The command that shows its outcome later.
         quiet: Show nothing.
         as_json: Print the events.
     """
@@ -42,13 +41,12 @@ def steps(
             yield step
     except KeyboardInterrupt:
         detail = f"the daemon goes on with the {job}; how it ends: {outcome}"
-        complain("error", {"title": "detached", "detail": detail}, as_json=as_json)
-        raise typer.Exit(EXIT_INTERRUPTED) from None
+        fail("detached", detail, as_json=as_json, code=EXIT_INTERRUPTED)
 
 
 @contextlib.contextmanager
 def failing(*, as_json: bool) -> "Iterator[None]":
-    """What goes wrong in the block, as a DaemonError, ends the command."""
+    """End the command when the block raises a ``DaemonError``."""
     from reviewsctl.daemon import errors  # msgspec, see main
 
     try:
@@ -60,7 +58,7 @@ def failing(*, as_json: bool) -> "Iterator[None]":
 
 @contextlib.contextmanager
 def telling(*, quiet: bool, as_json: bool) -> "Iterator[Callable[[Answer[Step]], None]]":
-    """Shows the steps of work that ends with this command, as ``steps`` does."""
+    """Show the steps of this command's own work while the block runs, as ``steps`` does."""
     if quiet:
         yield lambda _: None
     elif as_json:
@@ -73,7 +71,7 @@ def telling(*, quiet: bool, as_json: bool) -> "Iterator[Callable[[Answer[Step]],
 
 
 def console(*, err: bool) -> "Console":
-    """A rich console for text that is not markup; NO_COLOR means no attributes either."""
+    """Return a rich console for plain text; NO_COLOR turns all attributes off."""
     from rich.console import Console  # rich, see main
 
     return Console(
@@ -85,15 +83,15 @@ def console(*, err: bool) -> "Console":
     )
 
 
-def painted(text: str, colour: str | None) -> str:
-    """Text in a colour, where stdout is a terminal that is to have colours."""
-    if colour is None or os.environ.get("NO_COLOR"):
+def colored(text: str, color: str | None) -> str:
+    """Return a text in a color, which ``typer.echo`` removes where stdout is no terminal."""
+    if color is None or os.environ.get("NO_COLOR"):
         return text
-    return typer.style(text, fg=colour)  # echo takes it away again where there is no terminal
+    return typer.style(text, fg=color)
 
 
 def show(renderable: "RenderableType", *, err: bool = False) -> None:
-    """Prints a renderable; where no terminal sets a width, nothing is wrapped or padded."""
+    """Print a renderable, without wrapping or padding where no terminal sets a width."""
     screen = console(err=err)
     if screen.is_terminal:
         screen.print(renderable)
@@ -107,21 +105,22 @@ def show(renderable: "RenderableType", *, err: bool = False) -> None:
 def complain(
     kind: Literal["error", "warning"], members: "Mapping[str, object]", *, as_json: bool
 ) -> None:
-    """One error or warning on stderr.
+    """Print an error or a warning on stderr.
 
     Args:
-        kind: Which of the two.
-        members: ``title`` and, where there is more to say, ``detail`` and ``remedy``.
-        as_json: As a JSON object with one member, the kind; otherwise for people.
+        kind: Its first word, or the only member of the JSON object.
+        members: ``title``, ``detail`` and ``remedy``; empty ones are left out.
+        as_json: Print a JSON object instead of lines for people.
     """
+    members = {name: value for name, value in members.items() if value != ""}
     if as_json:
         typer.echo(json_line({kind: members}), err=True)
         return
     from reviewsctl.terminal.escaping import printable_lines  # see main
     from reviewsctl.terminal.words import folded
 
-    said = ": ".join(str(members[name]) for name in ("title", "detail") if name in members)
-    text = f"{kind.capitalize()}: {said}"
+    message = ": ".join(str(members[name]) for name in ("title", "detail") if name in members)
+    text = f"{kind.capitalize()}: {message}"
     if "remedy" in members:
         text += f"\n{members['remedy']}"
     for line in printable_lines(text).split("\n"):
@@ -129,6 +128,18 @@ def complain(
         typer.echo(folded(line, indent=indent, err=True), err=True)
 
 
+def fail(
+    title: str, detail: str = "", remedy: str = "", *, as_json: bool, code: int = EXIT_FAILED
+) -> NoReturn:
+    """Print an error on stderr and end the command.
+
+    Raises:
+        typer.Exit: Always, with the exit code.
+    """
+    complain("error", {"title": title, "detail": detail, "remedy": remedy}, as_json=as_json)
+    raise typer.Exit(code)
+
+
 def json_line(document: "Mapping[str, object]") -> str:
-    """Our own JSON: one line of ASCII."""
+    """Return a document as one line of ASCII."""
     return json.dumps(document, separators=(",", ":")).replace("\x7f", "\\u007f")
