@@ -1,4 +1,4 @@
-"""``reviewsctl doctor``: one line for each thing that can be wrong (interfaces.md 1.1)."""
+"""``reviewsctl doctor``: tests everything that serving needs, a line each (interfaces.md 1.1)."""
 
 import datetime
 import time
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from reviewsd.api.files import CheckReport, Shown
     from reviewsd.api.status import Status
 
-_ANSWER_SECONDS: Final = 2.0  # of the daemon; doctor runs when things are broken
+_ANSWER_SECONDS: Final = 2.0  # to wait for the daemon, which may hang
 _VERDICT, _INDENT = 6, 22  # columns of the verdict, and with the name of the test
 
 EPILOG: Final = """\b
@@ -37,29 +37,29 @@ def doctor(
         bool, typer.Option("--offline", help="Test nothing that needs the network.")
     ] = False,
     outbound: Annotated[
-        str, typer.Option(metavar="HOST", help="Whom to call to see whether https gets out.")
+        str, typer.Option(metavar="HOST", help="The host to which an https connection is tried.")
     ] = "example.com",
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Tests all that is needed to serve, and says what to do.
+    """Tests everything that serving needs, and says what to fix.
 
-    Whether the daemon answers; configuration and data; who may read and replace the data; disk and
-    clock; whether base_url leads here, with a valid certificate, past the proxy, to our own links;
-    whether deliveries get out; systemd. Nothing is changed. A line begins with ok, warn, fail, or
-    skip where it cannot be told from here. The exit code is 5 when something fails. It takes a
-    few seconds, at worst half a minute.
+    It tests the daemon, the configuration, the data and its permissions, disk, clock, the address
+    base_url with its certificate, its proxy and our links there, outbound https, and systemd. It
+    changes nothing. Each line begins with ok, warn or fail, or with skip where a test cannot be
+    made from here. The exit code is 5 if a test fails. It takes a few seconds, at most half a
+    minute.
     """
     session: Session = ctx.obj
-    tested = []
+    diagnoses = []
     with failing(as_json=as_json):
-        for each in _tests(session, config, None if offline else outbound):
-            tested.append(each)
+        for diagnosis in _tests(session, config, None if offline else outbound):
+            diagnoses.append(diagnosis)
             if not as_json:
-                _print(each, quiet=quiet)
-    failed = any(each.verdict.value == "fail" for each in tested)
+                _print(diagnosis, quiet=quiet)
+    failed = any(diagnosis.verdict.value == "fail" for diagnosis in diagnoses)
     if as_json:
-        typer.echo(json_line({"ok": not failed, "tests": [_members(each) for each in tested]}))
+        typer.echo(json_line({"ok": not failed, "tests": list(map(_members, diagnoses))}))
     if failed:
         raise typer.Exit(EXIT_FOUND)
 
@@ -71,34 +71,34 @@ def _tests(session: Session, config: Path | None, outbound: str | None) -> "Iter
     from reviewsctl.sources import overview
 
     now = time.time()
-    shown = _settings(config)
-    socket = session.given or _configured(shown) or session.socket
+    settings = _settings(config)
+    socket = session.given or _configured(settings) or session.socket
     answer = _status(socket)
     if isinstance(answer, DaemonError):
-        directory = None if shown is None else Path(shown.text("state_dir"))
+        directory = None if settings is None else Path(settings.text("state_dir"))
         answer = start_failure.explained(answer, directory)
     yield running.socket(answer, socket, own_version("reviewsd"))
     report = local.check(config, None, lambda _: None).value
     yield offline.configuration(report)
     yield offline.data(report)
     yield offline.directory(report, served=_serves(answer, report))
-    if shown is not None:
-        yield offline.disk(Path(shown.text("state_dir")), report)
+    if settings is not None:
+        yield offline.disk(Path(settings.text("state_dir")), report)
     if report.data_dir is not None:
         yield from overview.diagnoses(
             Path(report.data_dir), datetime.datetime.fromtimestamp(now, datetime.UTC)
         )
     yield offline.clock(report, now)
-    yield running.synchronised()
+    yield running.synchronized()
     yield running.serving(answer)
     yield running.hub(answer)
-    if shown is not None:
-        base_url = shown.text("base_url")
-        yield running.same_configuration(answer, base_url, shown.text("data_dir"))
+    if settings is not None:
+        base_url = settings.text("base_url")
+        yield running.same_configuration(answer, base_url, settings.text("data_dir"))
         yield public.proxy(
             base_url,
-            _texts(shown, "listen"),
-            _texts(shown, "server.trusted_proxies"),
+            _texts(settings, "listen"),
+            _texts(settings, "server.trusted_proxies"),
             getattr(answer, "listen", ()),
         )
         if outbound is not None:
@@ -120,9 +120,9 @@ def _public(base_url: str, now: float) -> "Iterator[Diagnosis]":
         yield public.agents(base_url)
 
 
-def _configured(shown: "Shown | None") -> Path | None:
-    """The socket of the configuration that is tested."""
-    return None if shown is None else Path(shown.text("admin_socket"))
+def _configured(settings: "Shown | None") -> Path | None:
+    """Return the socket of the configuration that is tested."""
+    return None if settings is None else Path(settings.text("admin_socket"))
 
 
 def _status(socket: Path) -> "Status | DaemonError":
@@ -138,7 +138,7 @@ def _status(socket: Path) -> "Status | DaemonError":
 
 
 def _settings(config: Path | None) -> "Shown | None":
-    """The configuration in effect; None where it is wrong, which another test tells."""
+    """Return the configuration in effect, or None if it is invalid, which another test reports."""
     from reviewsctl.daemon import local  # see main
 
     try:
@@ -148,36 +148,36 @@ def _settings(config: Path | None) -> "Shown | None":
 
 
 def _serves(answer: "Status | DaemonError", report: "CheckReport") -> bool:
-    """Whether a daemon answers and serves this very data."""
+    """Return whether a running daemon serves this data."""
     data = getattr(answer, "data", None)
     return data is not None and data.dir == report.data_dir and data.state == "ok"
 
 
-def _texts(shown: "Shown", key: str) -> tuple[str, ...]:
-    found = shown.value(key)
-    return tuple(map(str, found)) if isinstance(found, list) else ()
+def _texts(settings: "Shown", key: str) -> tuple[str, ...]:
+    values = settings.value(key)
+    return tuple(map(str, values)) if isinstance(values, list) else ()
 
 
-def _print(tested: "Diagnosis", *, quiet: bool) -> None:
+def _print(diagnosis: "Diagnosis", *, quiet: bool) -> None:
     from reviewsctl.terminal.escaping import printable  # see main
     from reviewsctl.terminal.words import folded
 
-    verdict = tested.verdict.value
+    verdict = diagnosis.verdict.value
     if quiet and verdict != "fail":
         return
-    colour = {"ok": "green", "warn": "yellow", "fail": "red"}.get(verdict)
-    head = colored(f"{verdict:<6}", colour)
-    said = folded(f"{tested.name:<16}{printable(tested.said)}", indent=_INDENT, begun=_VERDICT)
-    typer.echo(f"{head}{said}")
-    if tested.remedy:
-        remedy = folded(printable(tested.remedy), indent=_INDENT, begun=_INDENT)
+    color = {"ok": "green", "warn": "yellow", "fail": "red"}.get(verdict)
+    head = colored(f"{verdict:<6}", color)
+    text = f"{diagnosis.name:<16}{printable(diagnosis.detail)}"
+    typer.echo(f"{head}{folded(text, indent=_INDENT, begun=_VERDICT)}")
+    if diagnosis.remedy:
+        remedy = folded(printable(diagnosis.remedy), indent=_INDENT, begun=_INDENT)
         typer.echo(f"{'':<{_INDENT}}{remedy}")
 
 
-def _members(tested: "Diagnosis") -> dict[str, str]:
+def _members(diagnosis: "Diagnosis") -> dict[str, str]:
     return {
-        "name": tested.name,
-        "verdict": tested.verdict.value,
-        "said": tested.said,
-        "remedy": tested.remedy,
+        "name": diagnosis.name,
+        "verdict": diagnosis.verdict.value,
+        "detail": diagnosis.detail,
+        "remedy": diagnosis.remedy,
     }

@@ -1,4 +1,4 @@
-"""What can be told without a daemon: configuration, data, directories, disk and clock."""
+"""Tests that need no daemon: configuration, data, directories, disk and clock."""
 
 import os
 import pwd
@@ -16,118 +16,120 @@ from reviewsd.api.files import CheckReport
 
 _FUTURE: Final = 5.0  # seconds that clocks of file servers may be ahead
 _FILES: Final = ("reviews.json", "insights.json", "insights.yaml")
-_LITTLE: Final = 100 * 1024 * 1024  # bytes; below it a disk is full for a database too
-_BUILT: Final = 1_767_225_600.0  # 2026-01-01: this program is younger, and so is the time
+_MIN_FREE: Final = 100 * 1024 * 1024  # bytes; a database needs as much
+_BUILT: Final = 1_767_225_600.0  # 2026-01-01, before this program was built
 
 
 def configuration(report: CheckReport) -> Diagnosis:
-    """Whether the configuration is valid."""
+    """Test whether the configuration is valid."""
     name = "configuration"
-    problems = [each for each in report.problems if not _is_data(report, each)]
+    problems = [problem for problem in report.problems if not _is_data(report, problem)]
     if problems:
-        return fail(name, _first(problems), "All that is wrong: reviewsctl check")
+        return fail(name, _first(problems), "See all: reviewsctl check")
     if report.config is None:
         return skip(name, "there is none")
-    warnings = [each for each in report.warnings if not _is_data(report, each)]
+    warnings = [warning for warning in report.warnings if not _is_data(report, warning)]
     if warnings:
-        return warn(name, _first(warnings), "Do what it says.")
+        return warn(name, _first(warnings), "See all: reviewsctl check")
     return ok(name, f"{report.config} is valid")
 
 
 def data(report: CheckReport) -> Diagnosis:
-    """Whether the data is valid."""
+    """Test whether the data is valid."""
     name = "data"
     if report.data_dir is None:
         return skip(name, "the configuration does not say where it is")
-    problems = [each for each in report.problems if _is_data(report, each)]
+    problems = [problem for problem in report.problems if _is_data(report, problem)]
     if problems:
-        return fail(name, _first(problems), "All that is wrong: reviewsctl check")
+        return fail(name, _first(problems), "See all: reviewsctl check")
     facts = report.facts
     count = 0 if facts is None else facts.reviews
     if report.warning_count:
-        said = f"{counted(count, 'review')}, valid, with {counted(report.warning_count, 'warning')}"
-        return warn(name, said, "See them: reviewsctl check")
+        detail = (
+            f"{counted(count, 'review')}, valid, with {counted(report.warning_count, 'warning')}"
+        )
+        return warn(name, detail, "See them: reviewsctl check")
     return ok(name, f"{counted(count, 'review')}, valid")
 
 
 def directory(report: CheckReport, *, served: bool = False) -> Diagnosis:
-    """Who may read the data, and who may write it.
+    """Test the permissions of the data directory.
 
     Args:
-        report: Names the folder.
-        served: A daemon that answers serves what is there, so it may read it.
+        report: The report of ``check``, with the folder.
+        served: Whether a running daemon serves this data, which proves that it can read it.
     """
     name = "data directory"
     if report.data_dir is None:
         return skip(name, "the configuration does not say where it is")
     folder = Path(report.data_dir)
     try:
-        found = folder.stat()
-        files = [folder / each for each in _FILES if (folder / each).exists()]
-        modes = [each.stat().st_mode for each in files]
+        facts = folder.stat()
+        files = [folder / file for file in _FILES if (folder / file).exists()]
+        modes = [file.stat().st_mode for file in files]
     except FileNotFoundError:
         remedy = f"Make it, or name another as data_dir: {as_root(f'mkdir -p {folder}')}"
         return fail(name, f"there is no {folder}", remedy)
     except OSError as fault:
         remedy = f"Make it readable: {as_root(f'chmod o+rx {folder}')}"
         return fail(name, f"{folder}: {fault.strerror}", remedy)
-    owner = f"{folder} belongs to {_user(found.st_uid)}"
-    if found.st_mode & stat.S_IWOTH and not found.st_mode & stat.S_ISVTX:
+    owner = f"{folder} belongs to {_user(facts.st_uid)}"
+    if facts.st_mode & stat.S_IWOTH and not facts.st_mode & stat.S_ISVTX:
         remedy = as_root(f"chmod o-w {folder}")
-        return fail(name, f"{owner}, and everybody may replace the files in it", remedy)
+        return fail(name, f"{owner}, and every user can replace the files in it", remedy)
     closed = _closed(folder)
     if closed is None and not all(mode & stat.S_IROTH for mode in modes):
         closed = folder
     if served:
-        return ok(name, f"{owner}, and the daemon may read it")
+        return ok(name, f"{owner}, and the daemon can read it")
     if closed is not None:
         where = "it" if closed == folder else f"what is in {closed}"
-        said = f"{owner}, and others may not read {where}; the service has a user of its own"
+        detail = f"{owner}, and other users, as that of the service, cannot read {where}"
         readable = as_root(" ".join(("chmod o+r", *map(str, files))))
         files_too = f" && {readable}" if closed == folder else ""
-        return warn(name, said, f"{as_root(f'chmod o+rx {closed}')}{files_too}")
-    linked = "links, which are swapped" if _linked(folder, files) else "files, which are renamed"
-    return ok(name, f"{owner}, everybody may read it; {linked} or rewritten")
+        return warn(name, detail, f"{as_root(f'chmod o+rx {closed}')}{files_too}")
+    kind = "links, which are swapped" if _is_linked(folder, files) else "files, which are renamed"
+    return ok(name, f"{owner}, every user can read it; {kind} or rewritten")
 
 
 def disk(state: Path, report: CheckReport) -> Diagnosis:
-    """Whether there is room for the next snapshot, which is written beside the last one."""
+    """Test whether the disk has room for the next snapshot, which is written beside the last one."""
     name = "disk"
-    place = next(each for each in (state, *state.parents) if _looked_at(each) is not None)
+    place = next(path for path in (state, *state.parents) if _stat(path) is not None)
     free = shutil.disk_usage(place).free
     folder = Path(report.data_dir or "/nonexistent")
-    found = [facts for each in _FILES if (facts := _looked_at(folder / each)) is not None]
-    needed = max(_LITTLE, 3 * sum(facts.st_size for facts in found))
-    said = f"{_bytes(free)} free at {place}"
+    sizes = [facts.st_size for file in _FILES if (facts := _stat(folder / file)) is not None]
+    needed = max(_MIN_FREE, 3 * sum(sizes))
+    detail = f"{_bytes(free)} free at {place}"
     if free < needed:
-        return fail(name, said, f"Make room: a change of the data needs up to {_bytes(needed)}.")
-    return ok(name, said)
+        return fail(name, detail, f"Make room: a change of the data needs up to {_bytes(needed)}.")
+    return ok(name, detail)
 
 
 def clock(report: CheckReport, now: float) -> Diagnosis:
-    """Whether the time can be true: leases, certificates and "since" need it."""
+    """Test whether the time is plausible; leases, certificates and "since" depend on it."""
     name = "clock"
-    said = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(now))
+    detail = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(now))
     if now < _BUILT:
-        return fail(name, f"it says {said}", f"Set it: {as_root('timedatectl set-ntp true')}")
+        return fail(name, f"it says {detail}", f"Set it: {as_root('timedatectl set-ntp true')}")
     folder = Path(report.data_dir or "/nonexistent")
-    for path in (folder / each for each in _FILES):
-        facts = _looked_at(path)
+    for path in (folder / file for file in _FILES):
+        facts = _stat(path)
         if facts is not None and facts.st_mtime > now + _FUTURE:
             ahead = facts.st_mtime - now
-            remedy = f"If the clock is right: touch {path}. Nodes that share a store go by it."
+            remedy = f"If the clock is right: touch {path}"
             return warn(name, f"{path} was written {ahead:,.0f} s in the future", remedy)
-    return ok(name, f"{said}, no file is younger")
+    return ok(name, f"{detail}, no file is newer")
 
 
 def _closed(folder: Path) -> Path | None:
-    """The folder on the way to the data, itself included, that others may not pass; the first."""
-    way = (*reversed(folder.resolve().parents), folder)
-    return next((each for each in way if not each.stat().st_mode & stat.S_IXOTH), None)
+    """Return the first folder, from the root to the data, that other users cannot enter."""
+    path = (*reversed(folder.resolve().parents), folder)
+    return next((part for part in path if not part.stat().st_mode & stat.S_IXOTH), None)
 
 
-def _looked_at(path: Path) -> os.stat_result | None:
-    """What a file is; None where there is none, or we may not look."""
+def _stat(path: Path) -> os.stat_result | None:
+    """Return the facts of a file, or None where it is missing or out of reach."""
     try:
         return path.stat()
     except OSError:
@@ -139,9 +141,9 @@ def _is_data(report: CheckReport, problem: Diagnostic) -> bool:
     return folder is not None and problem.file.startswith(folder)
 
 
-def _first(found: list[Diagnostic]) -> str:
-    more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
-    return found[0].lines[0] + more
+def _first(problems: list[Diagnostic]) -> str:
+    more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+    return problems[0].lines[0] + more
 
 
 def _user(uid: int) -> str:
@@ -151,13 +153,13 @@ def _user(uid: int) -> str:
         return f"uid {uid}"
 
 
-def _linked(folder: Path, files: list[Path]) -> bool:
-    return any(os.path.realpath(each) != str(each.absolute()) for each in (folder, *files))
+def _is_linked(folder: Path, files: list[Path]) -> bool:
+    return any(os.path.realpath(path) != str(path.absolute()) for path in (folder, *files))
 
 
 def _bytes(count: float) -> str:
     for unit in ("bytes", "KiB", "MiB", "GiB"):
-        if count < 1024:  # noqa: PLR2004  # that is what the units are
+        if count < 1024:  # noqa: PLR2004  # the step between binary units
             return f"{count:,.0f} {unit}"
         count /= 1024
     return f"{count:,.1f} TiB"

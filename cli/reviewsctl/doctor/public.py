@@ -1,4 +1,4 @@
-"""What clients find at ``base_url``: the name, the certificate, the proxy, our own answers."""
+"""Tests of ``base_url`` as clients use it: name, certificate, proxy and answers."""
 
 import http.client
 import ipaddress
@@ -13,44 +13,43 @@ from urllib.parse import urlsplit
 from reviewsctl.doctor.verdict import Diagnosis, fail, ok, skip, warn
 from reviewsctl.terminal.words import counted
 
-SECONDS: Final = 3.0  # for each connection, and each answer
+SECONDS: Final = 3.0  # to wait for a connection, and for an answer
 FEED: Final = "/api/feed.json"
 HUB: Final = "/api/websub/hub"
 
-_SOON: Final = 14  # days before its end at which a certificate is mentioned
+_SOON: Final = 14  # days before the end of a certificate that warn
 _LINK: Final = re.compile(r'<([^<>]*+)>\s*+;\s*+rel="?([a-z-]++)"?')
 _LOCAL: Final = ("interface=127.", r"interface=\:\:1", "tcp:127.", "tcp:[::1]")
-"""In a loopback address, as the configuration has it, and as a running daemon does."""
-_MAX_HEAD: Final = 65_536  # bytes of a body that are read, to be done with it
+"""Beginnings of loopback endpoints, in the configuration and in the status of a daemon."""
+_MAX_HEAD: Final = 65_536  # bytes of a body that are read at once
 
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """An answer."""
+    """A response without its body."""
 
     status: int
     headers: http.client.HTTPMessage
 
 
 def resolves(base_url: str) -> Diagnosis:
-    """Whether the name has an address, and one that others can reach."""
+    """Test whether the name resolves, to an address outside this machine."""
     name = "address"
     host, port = _host(base_url), _port(base_url)
     try:
-        found = {
-            str(each[4][0]) for each in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-        }
+        answers = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except OSError as fault:
         return fail(name, f"{host} does not resolve: {fault.strerror}", "Add it to the DNS.")
-    shown = f"{host} is {', '.join(sorted(found))}"
-    if any(ipaddress.ip_address(each.partition("%")[0]).is_loopback for each in found):
-        remedy = "Before others are to reach it, set base_url to its public address."
-        return warn(name, f"{shown}: this machine only", remedy)
-    return ok(name, shown)
+    addresses = sorted({str(answer[4][0]) for answer in answers})
+    detail = f"{host} is {', '.join(addresses)}"
+    if any(ipaddress.ip_address(text.partition("%")[0]).is_loopback for text in addresses):
+        remedy = "To publish it, set base_url to its public address."
+        return warn(name, f"{detail}: this machine only", remedy)
+    return ok(name, detail)
 
 
 def certificate(base_url: str, now: float) -> Diagnosis:
-    """Whether clients can trust the address, and how long."""
+    """Test whether clients trust the certificate, and for how long."""
     name = "tls"
     if urlsplit(base_url).scheme != "https":
         remedy = "Put a proxy that speaks TLS in front, and https in base_url."
@@ -65,49 +64,51 @@ def certificate(base_url: str, now: float) -> Diagnosis:
     except ssl.SSLCertVerificationError as fault:
         return fail(name, f"{host}: {fault.verify_message}", "Renew or complete the certificate.")
     except OSError as fault:
-        return fail(name, f"{host}:{port}: {_why(fault)}", "Is the proxy running, the port open?")
+        return fail(
+            name, f"{host}:{port}: {_reason(fault)}", "Is the proxy running, the port open?"
+        )
     days = int((ssl.cert_time_to_seconds(str(peer["notAfter"])) - now) / 86_400)
-    said = f"{version}, the certificate of {host} ends in {counted(days, 'day')}"
+    detail = f"{version}, the certificate of {host} ends in {counted(days, 'day')}"
     if days < _SOON:
-        return warn(name, said, "Renew it; see that this happens by itself.")
-    return ok(name, said)
+        return warn(name, detail, "Renew it, and check the automatic renewal.")
+    return ok(name, detail)
 
 
 def answers(base_url: str) -> Diagnosis:
-    """Whether what answers at the address is this service, with this address in its links."""
+    """Test whether this service answers at the address, with this address in its links."""
     name = "answers"
-    found = fetch(base_url + FEED)
-    if isinstance(found, str):
-        return fail(name, f"{base_url}{FEED}: {found}", "Is the daemon running, and the proxy?")
-    if found.status != http.client.OK:
-        remedy = "See that the proxy passes all paths to the daemon."
-        return fail(name, f"{base_url}{FEED} is {found.status}", remedy)
+    response = fetch(base_url + FEED)
+    if isinstance(response, str):
+        return fail(name, f"{base_url}{FEED}: {response}", "Is the daemon running, and the proxy?")
+    if response.status != http.client.OK:
+        remedy = "Make the proxy pass all paths to the daemon."
+        return fail(name, f"{base_url}{FEED} is {response.status}", remedy)
     links = {
         relation: target
-        for line in found.headers.get_all("Link", [])
+        for line in response.headers.get_all("Link", [])
         for target, relation in _LINK.findall(line)
     }
     for relation, path in (("self", FEED), ("hub", HUB)):
         if links.get(relation) != base_url + path:
-            said = f'rel="{relation}" is {links.get(relation, "missing")}, not {base_url}{path}'
+            detail = f'rel="{relation}" is {links.get(relation, "missing")}, not {base_url}{path}'
             remedy = "Set base_url to the address that clients use, then restart the daemon."
-            return fail(name, said, remedy)
-    return ok(name, f"{base_url} is ours, hub and self links agree with it")
+            return fail(name, detail, remedy)
+    return ok(name, f"this service answers at {base_url}, and its links agree")
 
 
 def agents(base_url: str) -> Diagnosis:
-    """Whether the MCP endpoint lets clients in that come by the public name."""
+    """Test whether the MCP endpoint accepts the public name as Host."""
     name = "mcp"
-    found = fetch(f"{base_url}/mcp")
-    if isinstance(found, str):
-        return skip(name, found)
-    if found.status in {http.client.FORBIDDEN, http.client.MISDIRECTED_REQUEST}:
-        remedy = "Have the proxy pass the Host header on, or name it in server.allowed_hosts."
-        return fail(name, f"{base_url}/mcp refuses the host it is asked by", remedy)
-    if found.status == http.client.METHOD_NOT_ALLOWED:  # a GET is; a POST would be taken
-        return ok(name, f"{base_url}/mcp lets clients in")
-    remedy = "See that the proxy passes /mcp to the daemon."
-    return fail(name, f"{base_url}/mcp is {found.status}", remedy)
+    response = fetch(f"{base_url}/mcp")
+    if isinstance(response, str):
+        return skip(name, response)
+    if response.status in {http.client.FORBIDDEN, http.client.MISDIRECTED_REQUEST}:
+        remedy = "Make the proxy pass the Host header on, or name the host in server.allowed_hosts."
+        return fail(name, f"{base_url}/mcp refuses this Host header", remedy)
+    if response.status == http.client.METHOD_NOT_ALLOWED:  # MCP uses POST
+        return ok(name, f"{base_url}/mcp accepts clients")
+    remedy = "Make the proxy pass /mcp to the daemon."
+    return fail(name, f"{base_url}/mcp is {response.status}", remedy)
 
 
 def proxy(
@@ -116,34 +117,34 @@ def proxy(
     trusted: tuple[str, ...],
     running: tuple[str, ...] = (),
 ) -> Diagnosis:
-    """Whether clients can be told apart: a proxy says in X-Forwarded-For who they are.
+    """Test whether the daemon knows the addresses of clients behind a proxy.
 
     Args:
-        base_url: As clients see it.
-        listen: What is configured, which alone tells TLS and the PROXY protocol.
-        trusted: Networks of proxies.
-        running: Where a daemon that answers listens; it knows the addresses better.
+        base_url: The public address.
+        listen: The configured endpoints, which show TLS and the PROXY protocol.
+        trusted: The networks of ``server.trusted_proxies``.
+        running: The endpoints of the running daemon, with the addresses it listens on.
     """
     name = "proxy"
-    if urlsplit(base_url).scheme != "https" or any("ssl:" in each for each in listen):
-        return ok(name, "none is needed for this base_url")
-    loopback = all(_is_loopback(each) for each in trusted)
-    if any(each.startswith("haproxy:") for each in listen):
-        return ok(name, "the proxy says by the PROXY protocol who the client is")
-    tcp = [each for each in (running or listen) if each.startswith("tcp")]
-    outside = [each for each in tcp if not any(local in each for local in _LOCAL)]
+    if urlsplit(base_url).scheme != "https" or any("ssl:" in endpoint for endpoint in listen):
+        return ok(name, "this base_url needs none")
+    loopback = all(map(_is_loopback, trusted))
+    if any(endpoint.startswith("haproxy:") for endpoint in listen):
+        return ok(name, "the PROXY protocol carries the address of the client")
+    tcp = [endpoint for endpoint in (running or listen) if endpoint.startswith("tcp")]
+    outside = [endpoint for endpoint in tcp if not any(local in endpoint for local in _LOCAL)]
     if outside and loopback:
-        said = f"{outside[0]} is open to other machines, and only this one is a trusted proxy"
+        detail = f"{outside[0]} is open to other machines, and only this one is a trusted proxy"
         remedy = (
-            "If the proxy runs elsewhere, name its network in server.trusted_proxies: all clients "
-            "count as one otherwise. If it runs here, listen on 127.0.0.1."
+            "If the proxy runs elsewhere, name its network in server.trusted_proxies, else all "
+            "clients count as one. If it runs here, listen on 127.0.0.1."
         )
-        return warn(name, said, remedy)
-    return ok(name, f"X-Forwarded-For is believed from {', '.join(trusted) or 'nobody'}")
+        return warn(name, detail, remedy)
+    return ok(name, f"X-Forwarded-For is trusted from {', '.join(trusted) or 'no address'}")
 
 
 def outbound(host: str) -> Diagnosis:
-    """Whether this machine can open https connections, as deliveries do."""
+    """Test whether this machine can open https connections, as deliveries do."""
     name = "outbound https"
     try:
         with (
@@ -152,14 +153,12 @@ def outbound(host: str) -> Diagnosis:
         ):
             return ok(name, f"{host} answers with {secure.version()}")
     except OSError as fault:
-        remedy = (
-            "The hub delivers by https: let it out, and see that CA certificates are installed."
-        )
-        return warn(name, f"{host}: {_why(fault)}", remedy)
+        remedy = "The hub delivers by https: allow it in the firewall, and install CA certificates."
+        return warn(name, f"{host}: {_reason(fault)}", remedy)
 
 
 def fetch(url: str) -> Fetched | str:
-    """A GET, or why there is no answer."""
+    """Send a GET, and return the response, or the reason why there is none."""
     parts = urlsplit(url)
     host, port = _host(url), _port(url)
     connection: http.client.HTTPConnection
@@ -175,7 +174,7 @@ def fetch(url: str) -> Fetched | str:
         while response.read(_MAX_HEAD) and time.monotonic() < ends:
             pass
     except (OSError, http.client.HTTPException) as fault:
-        return _why(fault)
+        return _reason(fault)
     finally:
         connection.close()
     return Fetched(response.status, response.headers)
@@ -194,5 +193,5 @@ def _is_loopback(network: str) -> bool:
     return ipaddress.ip_network(network, strict=False).is_loopback
 
 
-def _why(fault: Exception) -> str:
+def _reason(fault: Exception) -> str:
     return str(getattr(fault, "strerror", None) or fault) or type(fault).__name__

@@ -1,17 +1,17 @@
-"""What a test of the doctor's says."""
+"""The outcome of a test of ``reviewsctl doctor``."""
 
 from dataclasses import dataclass
 from enum import Enum
 
 
 class Verdict(Enum):
-    """How it went."""
+    """The kinds of outcome."""
 
     OK = "ok"
     WARN = "warn"
     FAIL = "fail"
     SKIP = "skip"
-    """It could not be tested from here; why, is said."""
+    """Not testable from here; the detail says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,27 +20,27 @@ class Diagnosis:
 
     name: str
     verdict: Verdict
-    said: str
-    """What was found."""
+    detail: str
+    """The finding."""
     remedy: str = ""
-    """What to do about it."""
+    """The command or step that fixes it."""
 
 
-def ok(name: str, said: str) -> Diagnosis:
-    """All is well."""
-    return Diagnosis(name, Verdict.OK, said)
+def ok(name: str, detail: str) -> Diagnosis:
+    """Return the outcome of a test without a finding to fix."""
+    return Diagnosis(name, Verdict.OK, detail)
 
 
-def warn(name: str, said: str, remedy: str) -> Diagnosis:
-    """It works, but."""
-    return Diagnosis(name, Verdict.WARN, said, remedy)
+def warn(name: str, detail: str, remedy: str) -> Diagnosis:
+    """Return the outcome of something that works and should be changed."""
+    return Diagnosis(name, Verdict.WARN, detail, remedy)
 
 
-def fail(name: str, said: str, remedy: str) -> Diagnosis:
-    """It does not work."""
-    return Diagnosis(name, Verdict.FAIL, said, remedy)
+def fail(name: str, detail: str, remedy: str) -> Diagnosis:
+    """Return the outcome of something that does not work."""
+    return Diagnosis(name, Verdict.FAIL, detail, remedy)
 
 
-def skip(name: str, said: str) -> Diagnosis:
-    """It could not be tested."""
-    return Diagnosis(name, Verdict.SKIP, said)
+def skip(name: str, detail: str) -> Diagnosis:
+    """Return the outcome of a test that cannot be made from here."""
+    return Diagnosis(name, Verdict.SKIP, detail)

@@ -63,7 +63,7 @@ def remark(file: str) -> Diagnostic:
 
 @pytest.fixture
 def data() -> Iterator[Path]:
-    """Where others may pass: pytest's own folders are closed to them."""
+    """A data directory that other users can enter, unlike pytest's own folders."""
     with tempfile.TemporaryDirectory() as place:
         Path(place).chmod(0o755)
         folder = Path(place) / "data"
@@ -77,7 +77,7 @@ def data() -> Iterator[Path]:
 # --- the daemon
 
 
-def test_a_daemon_that_answers() -> None:
+def test_daemon_that_answers_is_compared_with_this_version() -> None:
     assert Diagnosis("admin socket", OK, "reviewsd 0.1.0 answers on /s") == running.socket(
         GOOD, Path("/s"), "0.1.0"
     )
@@ -85,21 +85,26 @@ def test_a_daemon_that_answers() -> None:
     assert OK is running.socket(GOOD, Path("/s"), None).verdict
 
 
-def test_a_daemon_that_does_not() -> None:
-    found = running.socket(GONE, Path("/s"), None)
-    assert Diagnosis("admin socket", FAIL, "it is not running: there is no /s", "Start it") == found
+def test_daemon_that_does_not_answer_fails_and_skips_its_other_tests() -> None:
+    diagnosis = running.socket(GONE, Path("/s"), None)
+    assert (
+        Diagnosis("admin socket", FAIL, "it is not running: there is no /s", "Start it")
+        == diagnosis
+    )
     refused = Refused(Problem(title="Draining"), 503)
-    assert "Draining" == running.socket(refused, Path("/s"), None).said
+    assert "Draining" == running.socket(refused, Path("/s"), None).detail
     for test in (running.serving, running.hub):
         assert SKIP is test(GONE).verdict
     assert SKIP is running.same_configuration(GONE, "", "").verdict
 
 
-def test_what_is_served() -> None:
-    assert "120 reviews of /srv/reviews" == running.serving(GOOD).said
-    found = running.serving(msgspec.convert(DEGRADED, Status))
-    assert FAIL is found.verdict
-    assert found.said.startswith("120 reviews, but not the newest: reviews.json: $.reviews[1]")
+def test_serving_reports_count_and_refused_data() -> None:
+    assert "120 reviews of /srv/reviews" == running.serving(GOOD).detail
+    diagnosis = running.serving(msgspec.convert(DEGRADED, Status))
+    assert FAIL is diagnosis.verdict
+    assert diagnosis.detail.startswith(
+        "120 reviews, but not the newest: reviews.json: $.reviews[1]"
+    )
 
 
 HUB = {
@@ -116,44 +121,44 @@ HUB = {
 
 
 @pytest.mark.parametrize(
-    ("members", "verdict", "said"),
+    ("members", "verdict", "detail"),
     [
         ({}, OK, "7 subscriptions, 2 of them behind"),
         ({"paused": True}, WARN, "it is paused, nothing is sent"),
         ({"store": "disk full"}, FAIL, "the store cannot be used: disk full"),
     ],
 )
-def test_the_hub(members: dict[str, object], verdict: Verdict, said: str) -> None:
+def test_hub_reports_its_state(members: dict[str, object], verdict: Verdict, detail: str) -> None:
     hub = msgspec.convert({**HUB, **members}, HubState)
-    found = running.hub(msgspec.structs.replace(GOOD, hub=hub))
-    assert (verdict, said) == (found.verdict, found.said)
+    diagnosis = running.hub(msgspec.structs.replace(GOOD, hub=hub))
+    assert (verdict, detail) == (diagnosis.verdict, diagnosis.detail)
 
 
-def test_whether_the_file_is_in_effect() -> None:
-    def of(base_url: str, data_dir: str) -> Verdict:
+def test_configuration_of_another_daemon_is_a_warning() -> None:
+    def verdict(base_url: str, data_dir: str) -> Verdict:
         return running.same_configuration(GOOD, base_url, data_dir).verdict
 
-    assert OK is of("https://reviews.example.com", "/srv/reviews")
-    assert WARN is of("https://other.example.com", "/srv/reviews")
-    assert WARN is of("https://reviews.example.com", "/srv/other")
+    assert OK is verdict("https://reviews.example.com", "/srv/reviews")
+    assert WARN is verdict("https://other.example.com", "/srv/reviews")
+    assert WARN is verdict("https://reviews.example.com", "/srv/other")
 
 
-def program(folder: Path, name: str, says: str, code: int = 0) -> None:
+def program(folder: Path, name: str, output: str, code: int = 0) -> None:
     path = folder / name
-    path.write_text(f"#!/bin/sh\ncat <<'END'\n{says}\nEND\nexit {code}\n")
+    path.write_text(f"#!/bin/sh\ncat <<'END'\n{output}\nEND\nexit {code}\n")
     path.chmod(0o755)
 
 
 @pytest.fixture
 def booted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A machine that runs systemd, with programs of ours in its place."""
+    """A machine that seems to run systemd; its programs are scripts in this folder."""
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     monkeypatch.setattr(running, "BOOTED", tmp_path)
     return tmp_path
 
 
 @pytest.mark.parametrize(
-    ("says", "verdict", "said"),
+    ("output", "verdict", "detail"),
     [
         ("LoadState=not-found", WARN, "there is no reviewsd.service"),
         (
@@ -171,93 +176,97 @@ def booted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("ActiveState=active\nSubState=running\nNRestarts=0", OK, "is active (running)"),
     ],
 )
-def test_how_systemd_sees_it(booted: Path, says: str, verdict: Verdict, said: str) -> None:
-    program(booted, "systemctl", says)
-    found = running.systemd()
-    assert verdict is found.verdict
-    assert said in found.said
+def test_state_of_the_unit_is_reported(
+    booted: Path, output: str, verdict: Verdict, detail: str
+) -> None:
+    program(booted, "systemctl", output)
+    diagnosis = running.systemd()
+    assert verdict is diagnosis.verdict
+    assert detail in diagnosis.detail
 
 
-def test_what_sets_the_clock(booted: Path) -> None:
+def test_time_service_is_asked_for_synchronization(booted: Path) -> None:
     program(booted, "timedatectl", "yes")
-    assert OK is running.synchronised().verdict
+    assert OK is running.synchronized().verdict
     program(booted, "timedatectl", "no")
-    assert WARN is running.synchronised().verdict
+    assert WARN is running.synchronized().verdict
     for name in ("timedatectl", "systemctl"):
         program(booted, name, "", code=1)
-    assert [SKIP, SKIP] == [running.synchronised().verdict, running.systemd().verdict]
+    assert [SKIP, SKIP] == [running.synchronized().verdict, running.systemd().verdict]
 
 
-def test_without_systemd_there_is_nothing_to_see(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tests_of_systemd_are_skipped_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(running, "BOOTED", Path("/nonexistent"))
-    assert [SKIP, SKIP] == [running.synchronised().verdict, running.systemd().verdict]
+    assert [SKIP, SKIP] == [running.synchronized().verdict, running.systemd().verdict]
 
 
 # --- offline
 
 
-def test_the_configuration_and_the_data_are_told_apart() -> None:
+def test_problems_of_configuration_and_data_are_separate() -> None:
     both = report(
         Path("/srv"), problems=(remark("/etc/r.yaml"), remark("/srv/reviews.json")), problem_count=2
     )
-    assert "/etc/r.yaml:1:1: r" == offline.configuration(both).said
-    assert "/srv/reviews.json:1:1: r" == offline.data(both).said
+    assert "/etc/r.yaml:1:1: r" == offline.configuration(both).detail
+    assert "/srv/reviews.json:1:1: r" == offline.data(both).detail
     assert [OK, OK] == [
         test(report(Path("/srv"))).verdict for test in (offline.configuration, offline.data)
     ]
     two = report(problems=(remark("/etc/r.yaml"),) * 2, problem_count=2)
-    assert "/etc/r.yaml:1:1: r (and 1 more)" == offline.configuration(two).said
+    assert "/etc/r.yaml:1:1: r (and 1 more)" == offline.configuration(two).detail
 
 
-def test_warnings_are_passed_on() -> None:
+def test_warnings_of_check_are_reported() -> None:
     config = report(Path("/srv"), warnings=(remark("/etc/r.yaml"),), warning_count=1)
     assert WARN is offline.configuration(config).verdict
     odd = report(Path("/srv"), warnings=(remark("/srv/reviews.json"),), warning_count=1)
     assert [OK, WARN] == [offline.configuration(odd).verdict, offline.data(odd).verdict]
 
 
-def test_what_is_not_known_is_skipped() -> None:
+def test_missing_configuration_is_skipped() -> None:
     assert SKIP is offline.configuration(report(config=None)).verdict
     assert [SKIP, SKIP] == [offline.data(report()).verdict, offline.directory(report()).verdict]
 
 
 @pytest.mark.parametrize(
-    ("folder", "file", "verdict", "said"),
+    ("folder", "file", "verdict", "detail"),
     [
-        (0o755, 0o644, OK, "everybody may read it; files"),
-        (0o777, 0o644, FAIL, "everybody may replace the files in it"),
-        (0o1777, 0o644, OK, "everybody may read it"),
-        (0o750, 0o644, WARN, "others may not read it"),
-        (0o755, 0o640, WARN, "others may not read it"),
+        (0o755, 0o644, OK, "every user can read it; files"),
+        (0o777, 0o644, FAIL, "every user can replace the files in it"),
+        (0o1777, 0o644, OK, "every user can read it"),
+        (0o750, 0o644, WARN, "cannot read it"),
+        (0o755, 0o640, WARN, "cannot read it"),
     ],
 )
-def test_who_may_read_and_replace_the_data(
-    data: Path, folder: int, file: int, verdict: Verdict, said: str
+def test_permissions_of_the_data_are_reported(
+    data: Path, folder: int, file: int, verdict: Verdict, detail: str
 ) -> None:
     (data / "reviews.json").chmod(file)
     data.chmod(folder)
-    found = offline.directory(report(data))
-    assert verdict is found.verdict
-    assert said in found.said
+    diagnosis = offline.directory(report(data))
+    assert verdict is diagnosis.verdict
+    assert detail in diagnosis.detail
 
 
-def test_a_closed_folder_on_the_way_to_the_data(data: Path) -> None:
+def test_closed_parent_folder_is_named(data: Path) -> None:
     data.parent.chmod(0o700)
-    found = offline.directory(report(data))
-    assert (WARN, f"sudo chmod o+rx {data.parent}") == (found.verdict, found.remedy)
-    assert f"others may not read what is in {data.parent}; the service has" in found.said
-    # a daemon that serves it has proved that it may
+    diagnosis = offline.directory(report(data))
+    assert (WARN, f"sudo chmod o+rx {data.parent}") == (diagnosis.verdict, diagnosis.remedy)
+    assert (
+        f"other users, as that of the service, cannot read what is in {data.parent}"
+        in diagnosis.detail
+    )
     assert OK is offline.directory(report(data), served=True).verdict
 
 
-def test_data_that_is_not_there(data: Path) -> None:
-    found = offline.directory(report(data / "none"))
-    assert (FAIL, f"there is no {data}/none") == (found.verdict, found.said)
-    assert found.remedy.endswith(f"sudo mkdir -p {data}/none")
+def test_missing_data_directory_fails(data: Path) -> None:
+    diagnosis = offline.directory(report(data / "none"))
+    assert (FAIL, f"there is no {data}/none") == (diagnosis.verdict, diagnosis.detail)
+    assert diagnosis.remedy.endswith(f"sudo mkdir -p {data}/none")
 
 
 @pytest.mark.parametrize(
-    ("reviews", "warnings", "said"),
+    ("reviews", "warnings", "detail"),
     [
         (1, 0, "1 review, valid"),
         (2, 0, "2 reviews, valid"),
@@ -265,40 +274,42 @@ def test_data_that_is_not_there(data: Path) -> None:
         (2, 3, "2 reviews, valid, with 3 warnings"),
     ],
 )
-def test_what_the_data_is(data: Path, reviews: int, warnings: int, said: str) -> None:
+def test_review_count_and_warnings_are_reported(
+    data: Path, reviews: int, warnings: int, detail: str
+) -> None:
     facts = msgspec.structs.replace(NO_FACTS, reviews=reviews)
-    found = offline.data(report(data, facts=facts, warning_count=warnings))
-    assert (WARN if warnings else OK, said) == (found.verdict, found.said)
+    diagnosis = offline.data(report(data, facts=facts, warning_count=warnings))
+    assert (WARN if warnings else OK, detail) == (diagnosis.verdict, diagnosis.detail)
     broken = report(data, problems=(remark(f"{data}/reviews.json"),), problem_count=1)
-    assert (FAIL, "All that is wrong: reviewsctl check") == (
+    assert (FAIL, "See all: reviewsctl check") == (
         offline.data(broken).verdict,
         offline.data(broken).remedy,
     )
 
 
-def test_data_may_be_behind_links(data: Path) -> None:
+def test_links_to_the_data_are_recognized(data: Path) -> None:
     link = data.with_name("link")
     link.symlink_to(data)
-    assert "links, which are swapped" in offline.directory(report(link)).said
+    assert "links, which are swapped" in offline.directory(report(link)).detail
     assert FAIL is offline.directory(report(data / "none")).verdict
 
 
-def test_a_full_disk(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_full_disk_fails(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert OK is offline.disk(data / "not" / "yet", report(data)).verdict
-    monkeypatch.setattr(offline, "_LITTLE", 2**60)
-    found = offline.disk(data, report(data))
-    assert FAIL is found.verdict
-    assert "Make room: a change of the data needs up to 1,048,576.0 TiB." == found.remedy
+    monkeypatch.setattr(offline, "_MIN_FREE", 2**60)
+    diagnosis = offline.disk(data, report(data))
+    assert FAIL is diagnosis.verdict
+    assert "Make room: a change of the data needs up to 1,048,576.0 TiB." == diagnosis.remedy
 
 
-def test_a_clock_that_cannot_be_right(data: Path) -> None:
+def test_implausible_clock_is_reported(data: Path) -> None:
     written = (data / "reviews.json").stat().st_mtime
     assert FAIL is offline.clock(report(data), 0.0).verdict
     assert OK is offline.clock(report(data), written).verdict
     assert OK is offline.clock(report(), written).verdict
-    found = offline.clock(report(data), written - 60)
-    assert WARN is found.verdict
-    assert found.said.endswith("was written 60 s in the future")
+    diagnosis = offline.clock(report(data), written - 60)
+    assert WARN is diagnosis.verdict
+    assert diagnosis.detail.endswith("was written 60 s in the future")
 
 
 # --- the public address
@@ -313,7 +324,7 @@ def ours(base_url: str, path: str) -> tuple[int, dict[str, str]]:
 
 @contextmanager
 def listening(answer: Answer, identity: Path | None = None) -> Iterator[str]:
-    """An HTTP server; its address."""
+    """Run an HTTP server, and return its address."""
 
     class Answering(http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -344,7 +355,7 @@ def listening(answer: Answer, identity: Path | None = None) -> Iterator[str]:
         thread.join()
 
 
-def test_our_own_answers_are_known_by_their_links() -> None:
+def test_this_service_is_recognized_by_its_links() -> None:
     with listening(ours) as address:
         assert [OK, OK, WARN, WARN] == [
             test.verdict
@@ -358,7 +369,7 @@ def test_our_own_answers_are_known_by_their_links() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "said"),
+    ("answer", "detail"),
     [
         (lambda *_: (404, {}), "/api/feed.json is 404"),
         (lambda *_: (200, {}), 'rel="self" is missing, not'),
@@ -368,42 +379,44 @@ def test_our_own_answers_are_known_by_their_links() -> None:
         ),
     ],
 )
-def test_others_answers_are_known_too(answer: Answer, said: str) -> None:
+def test_foreign_answer_at_base_url_fails(answer: Answer, detail: str) -> None:
     with listening(answer) as address:
-        found = public.answers(address)
-    assert FAIL is found.verdict
-    assert said in found.said
+        diagnosis = public.answers(address)
+    assert FAIL is diagnosis.verdict
+    assert detail in diagnosis.detail
 
 
 @pytest.mark.parametrize(("status", "verdict"), [(405, OK), (403, FAIL), (421, FAIL), (502, FAIL)])
-def test_agents_are_let_in(status: int, verdict: Verdict) -> None:
+def test_mcp_endpoint_is_tested_by_its_status(status: int, verdict: Verdict) -> None:
     with listening(lambda *_: (status, {})) as address:
         assert verdict is public.agents(address).verdict
 
 
-def test_nobody_answers() -> None:
+def test_refused_connection_is_reported() -> None:
     with listening(ours) as address:
         pass
     assert [FAIL, SKIP] == [public.answers(address).verdict, public.agents(address).verdict]
     secure = address.replace("http", "https")
-    assert "Connection refused" in public.certificate(secure, 0.0).said
+    assert "Connection refused" in public.certificate(secure, 0.0).detail
 
 
-def test_a_name_that_does_not_resolve() -> None:
+def test_unresolvable_name_fails() -> None:
     assert FAIL is public.resolves("https://reviews.invalid").verdict
 
 
-def test_a_certificate_that_is_trusted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_certificate_is_verified_with_its_expiry(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     identity = authority().issue("localhost").write_with_key(tmp_path / "server.pem")
     ca = authority().identity.write(tmp_path / "ca.pem")
     with listening(ours, identity) as address:
         assert FAIL is public.certificate(address, 0.0).verdict
         monkeypatch.setenv("SSL_CERT_FILE", str(ca))
-        found = public.certificate(address, 0.0)
+        diagnosis = public.certificate(address, 0.0)
         assert OK is public.answers(address).verdict
         assert WARN is public.certificate(address, time.time() + 3650 * 86_400).verdict
-    assert OK is found.verdict
-    assert found.said.startswith("TLSv1.3, the certificate of localhost ends in ")
+    assert OK is diagnosis.verdict
+    assert diagnosis.detail.startswith("TLSv1.3, the certificate of localhost ends in ")
 
 
 LOOPBACK = ("127.0.0.0/8", "::1/128")
@@ -425,7 +438,7 @@ LOOPBACK = ("127.0.0.0/8", "::1/128")
         ("https://r.example.com", ("systemd:name=http",), (), OK),
     ],
 )
-def test_whether_clients_can_be_told_apart(
+def test_proxy_outside_the_trusted_networks_is_a_warning(
     base_url: str, listen: tuple[str, ...], trusted: tuple[str, ...], verdict: Verdict
 ) -> None:
     assert verdict is public.proxy(base_url, listen, trusted).verdict
@@ -434,23 +447,23 @@ def test_whether_clients_can_be_told_apart(
 @pytest.mark.parametrize(
     ("listen", "running", "verdict"),
     [
-        # a daemon that answers knows the address of an inherited socket, and of a name
+        # the daemon knows the address of an inherited socket, and of a name
         ("systemd:name=http", "tcp:0.0.0.0:8080", WARN),
         ("systemd:name=http", "tcp:127.0.0.1:8080", OK),
         ("tcp:8080:interface=127.0.0.1", "tcp:127.0.0.1:8080", OK),
-        # but it does not tell how it speaks there
+        # TLS and the PROXY protocol show only in the configuration
         ("haproxy:tcp:8080", "tcp:0.0.0.0:8080", OK),
         ("ssl:443:privateKey=k", "tcp:0.0.0.0:443", OK),
     ],
 )
-def test_a_daemon_that_runs_tells_its_addresses(
+def test_addresses_of_the_running_daemon_are_used(
     listen: str, running: str, verdict: Verdict
 ) -> None:
     base_url = "https://r.example.com"
     assert verdict is public.proxy(base_url, (listen,), LOOPBACK, (running,)).verdict
 
 
-def test_whether_https_gets_out() -> None:
+def test_failing_outbound_connection_is_a_warning() -> None:
     assert WARN is public.outbound("outside.invalid").verdict
 
 
@@ -466,7 +479,7 @@ def shop(environment: dict[str, str], tmp_path: Path) -> Path:
     return folder
 
 
-def test_a_line_for_each_test_and_a_remedy_for_each_failure(
+def test_each_test_prints_a_line_and_each_failure_a_remedy(
     environment: dict[str, str], shop: Path
 ) -> None:
     done = reviewsctl(environment, "--socket", str(shop / "s"), "doctor", "--offline")
@@ -478,26 +491,27 @@ def test_a_line_for_each_test_and_a_remedy_for_each_failure(
     assert "address" not in done.stdout
 
 
-def test_programs_get_all_of_it(environment: dict[str, str], shop: Path) -> None:
+def test_json_has_every_test_and_each_failure_a_remedy(
+    environment: dict[str, str], shop: Path
+) -> None:
     (shop / "reviewsd.yaml").write_text("base_url: x")
     done = reviewsctl(environment, "doctor", "--json", "--offline")
-    found = json.loads(done.stdout)
-    assert (5, False) == (done.returncode, found["ok"])
-    verdicts = {each["name"]: each["verdict"] for each in found["tests"]}
+    document = json.loads(done.stdout)
+    assert (5, False) == (done.returncode, document["ok"])
+    tests = document["tests"]
+    verdicts = {test["name"]: test["verdict"] for test in tests}
     assert ("fail", "skip") == (verdicts["configuration"], verdicts["data"])
-    assert [] == [
-        each for each in found["tests"] if each["verdict"] == "fail" and not each["remedy"]
-    ]
+    assert [] == [test for test in tests if test["verdict"] == "fail" and not test["remedy"]]
 
 
-def test_only_failures_when_quiet(environment: dict[str, str], shop: Path) -> None:
+def test_quiet_prints_failures_alone(environment: dict[str, str], shop: Path) -> None:
     done = reviewsctl(environment, "doctor", "--quiet", "--offline")
     assert {"fail  ", "      "} == {line[:6] for line in done.stdout.splitlines()}
 
 
-def test_the_address_is_tested(environment: dict[str, str], shop: Path) -> None:
+def test_public_address_is_tested(environment: dict[str, str], shop: Path) -> None:
     with listening(ours) as address:
         environment["REVIEWSD_BASE_URL"] = address
         done = reviewsctl(environment, "doctor", "--outbound", "outside.invalid")
-    assert f"ok    answers         {address} is ours" in done.stdout
+    assert f"ok    answers         this service answers at {address}" in done.stdout
     assert "warn  outbound https  outside.invalid: " in done.stdout

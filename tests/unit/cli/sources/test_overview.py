@@ -41,7 +41,7 @@ def test_doctor_fails_for_stopped_sources_with_their_remedy(data: Path) -> None:
             "It is tried again by itself.",
         ),
         (Verdict.FAIL, "old: read 2 d 0 h ago, stopped: 401", "Put a new key in."),
-    ] == [(each.verdict, each.said, each.remedy) for each in overview.diagnoses(data, NOW)]
+    ] == [(each.verdict, each.detail, each.remedy) for each in overview.diagnoses(data, NOW)]
 
 
 def test_nothing_is_said_without_sources(tmp_path: Path) -> None:
