@@ -120,7 +120,7 @@ def test_reviewsctl_reload(demo: Demo) -> None:
         (result := json.loads(done.stdout.splitlines()[-1]))["type"],
         result["outcome"],
     )
-    assert (0, "asked for; how it ends: reviewsctl status\n") == (
+    assert (0, "started; see: reviewsctl status\n") == (
         (later := demo.ctl("reload", "--no-wait")).returncode,
         later.stdout,
     )

@@ -79,7 +79,7 @@ def test_it_ends_with_the_daemon(daemon: Daemon) -> None:
         assert 0 == daemon.stop()
         _, said = process.communicate(timeout=60)
         assert 3 == process.returncode
-    assert said.startswith("Error: reviewsd is not reachable: it has ended\n")
+    assert said.startswith("Error: reviewsd is not reachable: it has stopped\n")
     assert [] == daemon.unusual
 
 

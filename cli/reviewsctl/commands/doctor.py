@@ -72,7 +72,7 @@ def _tests(session: Session, config: Path | None, outbound: str | None) -> "Iter
 
     now = time.time()
     settings = _settings(config)
-    socket = session.given or _configured(settings) or session.socket
+    socket = session.named_socket or _configured(settings) or session.socket
     answer = _status(socket)
     if isinstance(answer, DaemonError):
         directory = None if settings is None else Path(settings.text("state_dir"))

@@ -49,7 +49,7 @@ def reload(
         if not wait:
             accepted = daemon.reload_later(**lifted)
             if not quiet:
-                typer.echo(accepted if as_json else "asked for; how it ends: reviewsctl status")
+                typer.echo(accepted if as_json else "started; see: reviewsctl status")
             return
         with steps("reload", "reviewsctl status", quiet=quiet, as_json=as_json) as step:
             answer = daemon.reload(step, **lifted)

@@ -152,7 +152,7 @@ def _runs(session: Session, config: Path) -> bool:
     from reviewsctl.daemon import client, default_paths, errors  # 25 ms, see main
 
     environ = {**os.environ, "REVIEWSD_CONFIG": str(config)}
-    socket = session.given or default_paths.admin_socket(environ)
+    socket = session.named_socket or default_paths.admin_socket(environ)
     try:
         client.Client(socket, answer_seconds=_ANSWER_SECONDS).status()
     except errors.Unreachable:

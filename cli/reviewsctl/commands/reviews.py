@@ -246,7 +246,7 @@ def erase(  # noqa: PLR0913  options
         if not chosen:
             output.refuse(
                 f"no review is of {author!r}" if author else "no review is named",
-                "Those there are: reviewsctl reviews list",
+                "List them: reviewsctl reviews list",
             )
         output.show(chosen)
         if not dry_run:

@@ -25,10 +25,9 @@ app = typer.Typer(
     name="subs",
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="""Shows and changes who is subscribed to the feeds.
+    help="""Shows and changes the subscriptions to the feeds.
 
-    A subscription is named by its id, or by its callback: that are all the subscriptions of the
-    callback, one for each topic it has subscribed to.""",
+    A subscription is named by its id. A callback names all its subscriptions, one for each topic.""",
     epilog="""\b
     Examples:
       reviewsctl subs list
@@ -37,7 +36,7 @@ app = typer.Typer(
 
 
 class State(Enum):
-    """What ``--state`` takes."""
+    """The values of ``--state``."""
 
     PENDING = "pending"
     ACTIVE = "active"
@@ -51,14 +50,14 @@ _STATES: Final = {
     State.RENEWING: "active (renewing)",
     State.REMOVAL: "removal pending",
 }
-"""As the daemon names them."""
+"""The names of the admin API."""
 
 
 def _named(which: str) -> str:
     if _ID.fullmatch(which) is None and "://" not in which:
         raise typer.BadParameter(
             f"'{which}' is neither an id (12, p7) nor a callback (https://...); "
-            "those there are: reviewsctl subs list"
+            "list them: reviewsctl subs list"
         )
     return which
 
@@ -102,26 +101,26 @@ def list_(
         State | None, typer.Option(help="Only in this state.", show_default=False)
     ] = None,
     limit: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="At most so many.", show_default=False)
+        int | None,
+        typer.Option(min=1, metavar="N", help="At most N subscriptions.", show_default=False),
     ] = None,
     as_json: Json = False,
 ) -> None:
     """Lists the subscriptions.
 
-    The states: pending (asked for, the callback has not confirmed yet), active, renewing (active,
-    and asked for again), removal (active, the end is asked for), ended (the lease is over). "behind" says that the current
-    content is still to be delivered. With --json each subscription is a line of its own, with all
-    that "subs show" knows.
+    The states: pending (the callback has not confirmed the subscription yet), active, renewing
+    (active, a renewal is pending), removal (active, an unsubscription is pending), ended (the lease
+    has expired). "behind" means that the current content is not delivered yet. With --json each
+    subscription is a line, with everything that "subs show" shows.
     """
     session: Session = ctx.obj
-    wanted = "" if state is None else _STATES[state]
+    state_name = "" if state is None else _STATES[state]
     with session.daemon(as_json=as_json) as daemon:
-        pages = daemon.subscriptions(topic=topic, state=wanted, limit=limit)
+        pages = daemon.subscriptions(topic=topic, state=state_name, limit=limit)
         if not as_json:
             from reviewsctl.terminal.paging import show_lines  # subprocess, see main
 
-            named = any((topic, state))
-            show_lines(_lines(pages, filtered=named), pager=session.pager)
+            show_lines(_lines(pages, filtered=any((topic, state))), pager=session.pager)
             return
         for page in pages:
             _print(page)
@@ -136,21 +135,21 @@ def list_(
       reviewsctl subs show 12 --json | jq .last_failure""",
 )
 def show_(ctx: typer.Context, which: Which, *, as_json: Json = False) -> None:
-    """Shows all there is to know of a subscription.
+    """Shows everything about a subscription.
 
-    The lease, what was delivered, when and why the last failure was, when the next attempt is due,
-    and what waits for the callback's confirmation. Whether deliveries are signed is shown, the
-    secret never. With --json each subscription is a line of its own.
+    It shows the lease, the last delivery, the last failure and its reason, the next attempt, and
+    requests that the callback has not confirmed. It shows whether deliveries are signed, but never
+    the secret. With --json each subscription is a line.
     """
     session: Session = ctx.obj
     with session.daemon(as_json=as_json) as daemon:
-        found = _found(daemon, which)
+        answers = _matching(daemon, which)
     if as_json:
-        _print(found)
+        _print(answers)
         return
     from reviewsctl.terminal.hub_views import render_one  # rich, see main
 
-    for number, answer in enumerate(found):
+    for number, answer in enumerate(answers):
         if number:
             typer.echo()
         show(render_one(answer.value, _now()))
@@ -168,25 +167,28 @@ def remove(
     which: Which,
     *,
     reason: Annotated[
-        str, typer.Option(metavar="TEXT", help="Why, for the subscriber; 200 characters at most.")
+        str,
+        typer.Option(metavar="TEXT", help="The reason for the subscriber; 200 characters at most."),
     ] = "",
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would go.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only show what would be removed.")
+    ] = False,
 ) -> None:
-    """Ends a subscription, and tells its subscriber once.
+    """Ends a subscription, and notifies its subscriber once.
 
-    A callback ends all its subscriptions. It may subscribe again: to keep it out, see "reviewsctl
-    hub block".
+    With a callback, all its subscriptions end. It can subscribe again, unless it is blocked: see
+    "reviewsctl hub block".
     """
     session: Session = ctx.obj
     with session.daemon() as daemon:
-        from reviewsctl.terminal.escaping import printable  # loaded by now
+        from reviewsctl.terminal.escaping import printable
 
-        for answer in _found(daemon, which):
-            found = answer.value
+        for answer in _matching(daemon, which):
+            listing = answer.value
             if not dry_run:
-                daemon.remove(found.id, reason)
-            done = "would remove" if dry_run else "removed"
-            typer.echo(printable(f"{done} {found.id}: {found.topic} for {found.callback}"))
+                daemon.remove(listing.id, reason)
+            action = "would remove" if dry_run else "removed"
+            typer.echo(printable(f"{action} {listing.id}: {listing.topic} for {listing.callback}"))
 
 
 @app.command(
@@ -223,20 +225,22 @@ def push(
 ) -> None:
     """Delivers the current content to all subscribers, or to one, now.
 
-    The hub sends each change by itself: this is for a subscriber that has lost the content. It
-    is sent even to those that have it, without waiting for the next attempt that is due. The
-    command ends when each has had its attempt; the exit code is 1 if one of them did not answer
-    2xx, which counts as a failed delivery. Ctrl-C stops the waiting, not the push. With --json
-    every event is one line, the last of type "result".
+    The hub sends each change by itself; a push is for a subscriber that has lost the content. It
+    also reaches subscribers that have the content, and does not wait for the next scheduled
+    attempt. The command ends when each subscriber had one attempt. The exit code is 1 if one of
+    them did not answer 2xx, which counts as a failed delivery. Ctrl-C stops the waiting, not the
+    push. With --json every event is a line, the last of type "result".
     """
     session: Session = ctx.obj
     if which and topic:
-        raise typer.BadParameter("a subscription has one topic: leave --topic out")
+        raise typer.BadParameter(
+            "--topic cannot be combined with a subscription, which has one topic"
+        )
     with session.daemon(as_json=as_json, quiet=quiet) as daemon:
         recipients: dict[str, str | list[str]] = {"topic": topic}
         if which:
-            one = _ID.fullmatch(which)
-            recipients = {"id": [which] if one else _verified(_found(daemon, which))}
+            is_id = _ID.fullmatch(which)
+            recipients = {"id": [which] if is_id else _verified(_matching(daemon, which))}
         push_to(daemon, recipients, wait=wait, quiet=quiet, as_json=as_json)
 
 
@@ -253,34 +257,35 @@ def _lines(pages: "Iterator[list[Answer[Listing]]]", *, filtered: bool) -> "Iter
     heading = True
     for page in pages:
         now = _now()
-        found = [subscription_rows.subscription(answer.value, now) for answer in page]
-        if found:
-            yield from table.lines(found, heading=heading)
+        rows = [subscription_rows.subscription(answer.value, now) for answer in page]
+        if rows:
+            yield from table.lines(rows, heading=heading)
             heading = False
     if heading:
-        yield "no such subscription" if filtered else "there are no subscriptions"
+        yield "no subscription matches" if filtered else "there are no subscriptions"
 
 
-def _found(daemon: "Client", which: str) -> "list[Answer[Listing]]":
+def _matching(daemon: "Client", which: str) -> "list[Answer[Listing]]":
+    """Return the subscription of an id, or all of a callback."""
     if _ID.fullmatch(which):
         return [daemon.subscription(which)]
-    found = [answer for page in daemon.subscriptions(callback=which) for answer in page]
-    if not found:
-        from reviewsctl.daemon.errors import Missing  # loaded by now
+    answers = [answer for page in daemon.subscriptions(callback=which) for answer in page]
+    if not answers:
+        from reviewsctl.daemon.errors import Missing
 
         raise Missing(
             "no such subscription",
             f"the callback {which} has none, or it has ended",
-            remedy="Those there are: reviewsctl subs list",
+            remedy="List them: reviewsctl subs list",
         )
-    return found
+    return answers
 
 
-def _verified(found: "list[Answer[Listing]]") -> list[str]:
-    """Whom a push to a callback can reach; if that is nobody, the daemon says why."""
-    identifiers = [answer.value.id for answer in found]
-    verified = [answer.value.id for answer in found if answer.value.verified_at is not None]
-    return verified or identifiers
+def _verified(answers: "list[Answer[Listing]]") -> list[str]:
+    """Return the ids of verified subscriptions; without any, all ids, which the daemon refuses."""
+    listings = [answer.value for answer in answers]
+    verified = [listing.id for listing in listings if listing.verified_at is not None]
+    return verified or [listing.id for listing in listings]
 
 
 def _print(answers: "list[Answer[Listing]]") -> None:

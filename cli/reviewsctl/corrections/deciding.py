@@ -54,7 +54,7 @@ def named(references: Iterable[str], reviews: "CorrectableReviews") -> "list[Rev
     try:
         return list({review.id: review for review in map(reviews.find, references)}.values())
     except NoSuchReviewError as error:
-        raise ImportRefusedError(str(error), "Those there are: reviewsctl reviews list") from error
+        raise ImportRefusedError(str(error), "List them: reviewsctl reviews list") from error
 
 
 class Decision:

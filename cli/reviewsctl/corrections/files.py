@@ -58,9 +58,7 @@ def read(target: Path) -> "CorrectableReviews":
             return corrections.read(target.parent)
     except DataError as error:
         first, *rest = error.lines()
-        raise ImportRefusedError(
-            first, "\n".join([*rest, "All that is wrong: reviewsctl check"])
-        ) from error
+        raise ImportRefusedError(first, "\n".join([*rest, "See all: reviewsctl check"])) from error
     except Unsettled as error:
         raise ImportRefusedError("the data files are being written", "Try again.") from error
 

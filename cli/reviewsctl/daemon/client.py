@@ -1,7 +1,6 @@
-"""The daemon as reviewsctl sees it: the operations of the admin socket (interfaces.md 1.5).
+"""The operations of the admin socket, as methods of a client (interfaces.md 1.5).
 
-Importing this costs about 25 ms (``transport``): it is done only in commands that talk to the
-daemon.
+The import takes about 25 ms (``transport``), so only commands that need the daemon do it.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,23 +17,23 @@ from reviewsd.api.jobs import EventLine, JobLine, PushResult, ReloadResult, Step
 from reviewsd.api.notices import NoticeTests
 from reviewsd.api.status import BackupContents, Status
 
-ANSWER_SECONDS = 10.0  # most is answered from memory, the rest by one query
-SILENCE_SECONDS = 600.0  # between two lines of a job; one stage over a million reviews is silent
-PAGE = 1000  # subscriptions asked for at once
+ANSWER_SECONDS = 10.0  # most answers come from memory, the others from one query
+SILENCE_SECONDS = 600.0  # between two lines of a job: a stage over a million reviews sends none
+PAGE = 1000  # subscriptions of one request
 
 _T = TypeVar("_T")
 
 
 class Client:
-    """Asks one daemon; each request is a connection of its own.
+    """A client of one daemon, with a connection for each request.
 
-    What goes wrong is a DaemonError, in every method.
+    Every method raises ``DaemonError`` when it fails.
 
     Args:
         path: The admin socket.
-        answer_seconds: How long an immediate answer may take.
-        silence_seconds: How long a job may say nothing.
-        observe: Told who answered, before the answer is read.
+        answer_seconds: The time limit of an immediate answer.
+        silence_seconds: The time limit between two lines of a job.
+        observe: Called with the versions of the daemon before its answer is read.
     """
 
     def __init__(
@@ -50,84 +49,88 @@ class Client:
         self._silence_seconds = silence_seconds
 
     def status(self) -> Answer[Status]:
-        """What is served, since when, and how the data is."""
+        """Return the state of the daemon."""
         return decode(self._ask("GET", "/v1/status"), Status)
 
     def metrics(self) -> str:
-        """How much there is of everything, in Prometheus's text format."""
+        """Return the metrics in Prometheus's text format."""
         return self._ask("GET", "/v1/metrics").decode(errors="replace")
 
     def events(self) -> Iterator[Answer[EventLine]]:
-        """What happens from now on, for as long as the daemon lives."""
+        """Yield events as they happen.
+
+        Raises:
+            Unreachable: The daemon has stopped.
+        """
         for line in self._transport.lines("GET", "/v1/events", None):
             yield decode(line, EventLine)
-        raise Unreachable("it has ended", "See whether it starts again: systemctl status reviewsd")
+        raise Unreachable("it has stopped", "See its state: systemctl status reviewsd")
 
     def backup(self, write: Callable[[bytes], object]) -> BackupContents:
-        """Copies the state; returns what is in the copy.
+        """Copy the state, and return what the copy contains.
 
         Args:
-            write: Called with each piece.
+            write: Called with each piece of the copy.
         """
         head = self._transport.file("POST", "/v1/backup", self._silence_seconds, write)
         return decode(head.get("Reviewsd-Backup", "").encode("latin-1"), BackupContents).value
 
     def reload_later(self, **lifted: bool) -> str:
-        """Asks for a reload without waiting for it; returns the daemon's document."""
+        """Start a reload without waiting for it, and return the daemon's document."""
         return decode(self._ask("POST", "/v1/reload", wait="false", **_true(lifted)), JobLine).text
 
     def reload(self, step: Callable[[Answer[Step]], None], **lifted: bool) -> Answer[ReloadResult]:
-        """Reloads the data and waits for the outcome.
+        """Reload the data and wait for the outcome.
 
-        Giving up the wait does not stop the daemon (A3).
+        An interrupted wait does not stop the reload (A3).
 
         Args:
-            step: Called with each step, of which there may be none.
-            lifted: Guards that let the data pass this time: ``force``, ``without_corrections``.
+            step: Called with each step.
+            lifted: Guards that are off for this reload: ``force``, ``without_corrections``.
         """
         target = _target("/v1/reload", **_true(lifted))
-        return self._job(target, ReloadResult, step, "How it ended: reviewsctl status")
+        return self._job(target, ReloadResult, step, "See its outcome: reviewsctl status")
 
     def subscriptions(
         self, *, topic: str = "", state: str = "", callback: str = "", limit: int | None = None
     ) -> Iterator[list[Answer[Listing]]]:
-        """The subscriptions, a page at a time; an empty filter lets all through.
+        """Yield the subscriptions, a page at a time; an empty filter matches all.
 
         Args:
             topic: Its path or whole address.
-            state: As the daemon names it.
-            callback: The whole of it.
-            limit: How many at most, if not all.
+            state: Its name in the admin API.
+            callback: The complete URL.
+            limit: The largest number of subscriptions; None for all.
         """
         after: str | None = ""
         while after is not None and limit != 0:
-            at_most = PAGE if limit is None else min(PAGE, limit)
+            size = PAGE if limit is None else min(PAGE, limit)
             filters = {"topic": topic, "state": state, "callback": callback, "after": after}
             page = decode(
-                self._ask("GET", "/v1/subscriptions", limit=str(at_most), **filters),
+                self._ask("GET", "/v1/subscriptions", limit=str(size), **filters),
                 ListingPage[Raw],
             )
-            found = [decode(bytes(each), Listing) for each in page.value.subscriptions]
-            yield found
+            answers = [decode(bytes(text), Listing) for text in page.value.subscriptions]
+            yield answers
             after = page.value.next
-            limit = None if limit is None else limit - len(found)
+            limit = None if limit is None else limit - len(answers)
 
     def subscription(self, identifier: str) -> Answer[Listing]:
-        """One subscription, or a request for one that is not confirmed yet."""
+        """Return a subscription, or an unconfirmed request for one."""
         return decode(self._ask("GET", f"/v1/subscriptions/{identifier}"), Listing)
 
     def remove(self, identifier: str, reason: str) -> None:
-        """Ends a subscription, or a request for one."""
+        """End a subscription, or a request for one."""
         self._ask("POST", f"/v1/subscriptions/{identifier}/remove", reason=reason)
 
-    def push_later(self, whom: Mapping[str, str | Sequence[str]]) -> str:
-        """Asks for a push without waiting for it; returns the daemon's document."""
-        target = _target("/v1/push", **whom, wait="false")
+    def push_later(self, recipients: Mapping[str, str | Sequence[str]]) -> str:
+        """Start a push without waiting for it, and return the daemon's document."""
+        target = _target("/v1/push", **recipients, wait="false")
         return decode(self._whole("POST", target), JobLine).text
 
     def push(
         self,
-        whom: Mapping[str, str | Sequence[str]],
+        recipients: Mapping[str, str | Sequence[str]],
         step: Callable[[Answer[Step]], None],
     ) -> Answer[PushResult]:
         """Delivers the current content now and waits until each has had its attempt.
@@ -135,14 +138,14 @@ class Client:
         Giving up the wait does not stop the daemon (A3).
 
         Args:
-            whom: A ``topic``, or the ``id`` of subscriptions; everybody, if both are empty.
-            step: Called with each step, of which there may be none.
+            recipients: A ``topic``, or the ``id`` of subscriptions; empty for all.
+            step: Called with each step.
         """
-        target = _target("/v1/push", **whom)
-        return self._job(target, PushResult, step, "How it ended: reviewsctl hub status")
+        target = _target("/v1/push", **recipients)
+        return self._job(target, PushResult, step, "See its outcome: reviewsctl hub status")
 
     def hub(self) -> Answer[HubStatus]:
-        """How the hub and its topics are."""
+        """Return the state of the hub and its topics."""
         return decode(self._ask("GET", "/v1/hub"), HubStatus)
 
     def pause(self) -> None:
@@ -154,7 +157,7 @@ class Client:
         self._ask("POST", "/v1/hub/resume")
 
     def blocks(self) -> Answer[BlockList]:
-        """What the hub has nothing to do with."""
+        """Return the blocked hosts and networks."""
         return decode(self._ask("GET", "/v1/blocks"), BlockList)
 
     def block(self, value: str, note: str, *, dry_run: bool) -> Answer[Blocked]:
@@ -190,7 +193,7 @@ class Client:
                     return decode(line, kind)
                 case _:  # an event of a newer daemon
                     continue
-        raise UnexpectedAnswer("the daemon broke off before the result", remedy)
+        raise UnexpectedAnswer("the daemon ended before the result", remedy)
 
 
 def _true(parameters: Mapping[str, bool]) -> dict[str, str]:

@@ -1,6 +1,6 @@
-"""What the shell offers for topics and subscriptions: asked of the daemon, at once or not at all.
+"""Shell completion of topics and subscriptions, from the daemon (interfaces.md 1.2).
 
-A completion must neither wait nor say anything: what goes wrong offers nothing (interfaces.md 1.2).
+A completion must neither wait nor print: a failure completes nothing.
 """
 
 from collections.abc import Callable, Iterator
@@ -13,20 +13,20 @@ from reviewsctl.terminal.words import counted
 if TYPE_CHECKING:
     from reviewsctl.daemon.client import Client
 
-SECONDS: Final = 0.15  # of the 200 ms; the rest is for the program to start
+SECONDS: Final = 0.15  # of 200 ms; the program needs the others to start
 
 
 def topics(ctx: typer.Context, incomplete: str) -> list[tuple[str, str]]:
-    """The topics, with how many are subscribed."""
-    return _offered(_topics, ctx, incomplete)
+    """Return the topics, with their numbers of subscriptions."""
+    return _completions(_topics, ctx, incomplete)
 
 
 def subscriptions(ctx: typer.Context, incomplete: str) -> list[tuple[str, str]]:
-    """The ids of subscriptions with their callbacks, and once one is begun the callbacks."""
-    return _offered(_callbacks if ":" in incomplete else _ids, ctx, incomplete)
+    """Return the ids of subscriptions, or the callbacks once the word has a colon."""
+    return _completions(_callbacks if ":" in incomplete else _ids, ctx, incomplete)
 
 
-def _offered(
+def _completions(
     ask: "Callable[[Client], Iterator[tuple[str, str]]]",
     ctx: typer.Context,
     incomplete: str,
@@ -39,11 +39,13 @@ def _offered(
     from reviewsctl.terminal.escaping import printable
 
     try:
-        offered = list(ask(client.Client(session(ctx).socket, answer_seconds=SECONDS)))
+        words = list(ask(client.Client(session(ctx).socket, answer_seconds=SECONDS)))
     except errors.DaemonError:
         return []
     return [
-        (printable(word), printable(said)) for word, said in offered if word.startswith(incomplete)
+        (printable(word), printable(help_text))
+        for word, help_text in words
+        if word.startswith(incomplete)
     ]
 
 
@@ -53,10 +55,10 @@ def _topics(daemon: "Client") -> Iterator[tuple[str, str]]:
 
 
 def _ids(daemon: "Client") -> Iterator[tuple[str, str]]:
-    for each in next(daemon.subscriptions(), []):
-        yield each.value.id, f"{each.value.callback} {each.value.topic}"
+    for answer in next(daemon.subscriptions(), []):
+        yield answer.value.id, f"{answer.value.callback} {answer.value.topic}"
 
 
 def _callbacks(daemon: "Client") -> Iterator[tuple[str, str]]:
-    found = {each.value.callback for each in next(daemon.subscriptions(), [])}
-    yield from ((callback, "callback") for callback in sorted(found))
+    callbacks = {answer.value.callback for answer in next(daemon.subscriptions(), [])}
+    yield from ((callback, "callback") for callback in sorted(callbacks))

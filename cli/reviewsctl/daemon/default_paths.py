@@ -1,4 +1,4 @@
-"""Where configuration, data and admin socket are, when nobody says it (interfaces.md 1.3, 1.5)."""
+"""Default places of configuration, data and admin socket (interfaces.md 1.3, 1.5)."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -15,16 +15,16 @@ def configuration(environ: Mapping[str, str], places: Sequence[Path] = PLACES) -
     """Return the configuration that a daemon started here would find, or None."""
     try:
         return find_configuration(environ, places)
-    except ForeignFileError as foreign:  # not ours to use, and the commands have other ways
+    except ForeignFileError as foreign:  # unsafe to use; a later place may be ours
         later = places[places.index(foreign.path) + 1 :]
         return configuration(environ, later)
 
 
 def admin_socket(environ: Mapping[str, str], places: Sequence[Path] = PLACES) -> Path:
-    """Return the admin socket of the daemon that is configured.
+    """Return the configured admin socket.
 
-    Where there is none, but a single node (``reviewsd --node``), it is that of the node. A configuration
-    that cannot be read or parsed names no socket; ``check`` reports what is wrong with it.
+    If it does not exist and a single node (``reviewsd --node``) runs, return the socket of the node.
+    A configuration that cannot be read or parsed names no socket; ``check`` reports its faults.
     """
     file = configuration(environ, places)
     configured = (None if file is None else _path(file, "admin_socket")) or SOCKET
@@ -33,12 +33,12 @@ def admin_socket(environ: Mapping[str, str], places: Sequence[Path] = PLACES) ->
 
 
 def node_sockets(configured: Path) -> list[Path]:
-    """Return the sockets of the nodes of this machine, which lie beside the configured one."""
+    """Return the sockets of the nodes of this machine, beside the configured one."""
     return sorted(path for path in configured.parent.glob("*.sock") if path != configured)
 
 
 def state_dir(environ: Mapping[str, str]) -> Path:
-    """Return the state directory of the daemon that is configured."""
+    """Return the configured state directory."""
     if override := environ.get("REVIEWSD_STATE_DIR"):
         return Path(override)
     file = configuration(environ)
@@ -46,19 +46,19 @@ def state_dir(environ: Mapping[str, str]) -> Path:
 
 
 def keys_dir(file: Path) -> Path | None:
-    """Return the folder of the daemon's keys, if a configuration says one."""
+    """Return the folder of the daemon's keys, if a configuration names one."""
     return _path(file, "keys_dir")
 
 
 def data_dir(file: Path, environ: Mapping[str, str]) -> Path | None:
-    """The data directory of a configuration, if it says one."""
+    """Return the data directory, if a configuration names one."""
     if override := environ.get("REVIEWSD_DATA_DIR"):
         return file.absolute().parent / override
     return _path(file, "data_dir")
 
 
 def _path(file: Path, key: str) -> Path | None:
-    """A path that a configuration has, if it does."""
+    """Return the path of a key, if a configuration has it."""
     try:
         text = file.read_bytes()
     except OSError:
@@ -69,5 +69,5 @@ def _path(file: Path, key: str) -> Path | None:
         settings = yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506  it is safe
     except (yaml.YAMLError, ValueError, RecursionError):
         return None
-    found = settings.get(key) if isinstance(settings, dict) else None
-    return file.absolute().parent / found if isinstance(found, str) and found else None
+    value = settings.get(key) if isinstance(settings, dict) else None
+    return file.absolute().parent / value if isinstance(value, str) and value else None

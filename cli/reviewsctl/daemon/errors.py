@@ -1,4 +1,4 @@
-"""Why there is no answer to work with; each names its remedy and has its exit code."""
+"""Errors of requests to the daemon, each with its remedy and exit code."""
 
 from http import HTTPStatus
 
@@ -15,11 +15,11 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DaemonError(Exception):
-    """Why there is no answer to work with.
+    """A request to the daemon that failed.
 
     Attributes:
-        title: What kind of failure.
-        detail: What happened.
+        title: The kind of failure.
+        detail: The failure.
         remedy: What the operator can do, a sentence or empty.
         status: The HTTP status of a refusal.
         exit_code: interfaces.md 1.4.
@@ -37,13 +37,13 @@ class DaemonError(Exception):
         self.status = status
 
     def members(self) -> dict[str, object]:
-        """The error as a JSON object, without what is empty."""
+        """Return the members of the error as a JSON object; empty ones are left out."""
         names = ("title", "status", "detail", "remedy")
         return {name: value for name in names if (value := getattr(self, name))}
 
 
 class Unreachable(DaemonError):  # noqa: N818  # named as the outcome it is
-    """Nobody answers on the socket, or we may not ask."""
+    """The daemon does not answer, or refuses the connection."""
 
     exit_code = 3
 
@@ -52,7 +52,7 @@ class Unreachable(DaemonError):  # noqa: N818  # named as the outcome it is
 
 
 class NotRunning(Unreachable):
-    """There is no daemon behind the socket."""
+    """No daemon listens on the socket."""
 
     def with_detail(self, detail: str) -> "NotRunning":
         """Return this error with a further sentence."""
@@ -69,13 +69,13 @@ class Refused(DaemonError):  # noqa: N818  # the same
 
 
 class UnexpectedAnswer(DaemonError):  # noqa: N818  # the same
-    """Something answered, but not in the way of the admin API."""
+    """The answer does not follow the admin API."""
 
     def __init__(self, detail: str, remedy: str = "") -> None:
         super().__init__("unexpected answer", detail, remedy=remedy)
 
 
 class Missing(DaemonError):  # noqa: N818  # the same
-    """What the operator named is not there."""
+    """The object that the operator named does not exist."""
 
     exit_code = 4

@@ -1,7 +1,6 @@
-"""Configuration, data and insights as ``reviewsd`` reads them; no daemon has to run.
+"""Configuration, data and insights as ``reviewsd`` reads them, without a running daemon.
 
-``reviewsd.offline`` is imported when a function is called: it takes some 300 ms, and commands that only
-ask a daemon do without it.
+The functions import ``reviewsd.offline``: that takes some 300 ms, which other commands save.
 """
 
 import contextlib
@@ -30,13 +29,11 @@ class _UnusableError(DaemonError):
 
     def __init__(self, lines: Sequence[str]) -> None:
         first, *rest = map(printable, lines)
-        super().__init__(
-            self.title, first, remedy="\n".join([*rest, "All that is wrong: reviewsctl check"])
-        )
+        super().__init__(self.title, first, remedy="\n".join([*rest, "See all: reviewsctl check"]))
 
 
 class BadConfiguration(_UnusableError):  # noqa: N818  # named as the outcome it is
-    """There is no configuration, or it cannot be used."""
+    """The configuration is missing, or cannot be used."""
 
     title = "the configuration cannot be used"
 
@@ -50,7 +47,7 @@ class BadData(_UnusableError):  # noqa: N818  # the same
 def check(
     config: Path | None, data: Path | None, step: Callable[[Answer[Step]], None]
 ) -> Answer[CheckReport]:
-    """Check configuration and data, and find all that is odd about them.
+    """Check configuration and data, and return all problems and warnings.
 
     Args:
         config: The configuration file; None for the one that the daemon would find.
@@ -66,7 +63,7 @@ def settings(config: Path | None) -> Answer[Shown]:
     """Return the configuration in effect.
 
     Raises:
-        BadConfiguration: There is none, or it is wrong.
+        BadConfiguration: It is missing or invalid.
     """
     from reviewsd.config import load, show
 
@@ -87,7 +84,7 @@ def data_folder(config: Path | None, data: Path | None) -> "Iterator[Folder]":
 
     Raises:
         BadConfiguration: No directory is named, and the configuration cannot be used.
-        BadData: The data cannot be used, also for what the block asks.
+        BadData: The data cannot be used, here or in the block.
     """
     from reviewsd.offline import insights
 
@@ -96,7 +93,7 @@ def data_folder(config: Path | None, data: Path | None) -> "Iterator[Folder]":
 
 
 def insights(config: Path | None, data: Path | None) -> Answer[ServedInsights[Overview]]:
-    """Return the insights that are served; arguments as ``check``."""
+    """Return the served insights; arguments as ``check``."""
     with data_folder(config, data) as folder:
         content = msgspec.json.encode(folder.insights(made=False))
     value = msgspec.json.decode(content, type=ServedInsights[Overview])
@@ -104,7 +101,7 @@ def insights(config: Path | None, data: Path | None) -> Answer[ServedInsights[Ov
 
 
 def compared(config: Path | None, data: Path | None) -> Answer[Compared]:
-    """Compare what the rules make with insights.json; arguments as ``check``."""
+    """Compare the insights of the rules with insights.json; arguments as ``check``."""
     with data_folder(config, data) as folder:
         return _answer(folder.compared())
 

@@ -1,4 +1,4 @@
-"""A push: the current content to subscribers now, whether they have it or not."""
+"""Pushes: deliveries of the current content, also to subscribers that have it."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -13,28 +13,28 @@ if TYPE_CHECKING:
 
 def push(
     daemon: "Client",
-    whom: Mapping[str, str | Sequence[str]],
+    recipients: Mapping[str, str | Sequence[str]],
     *,
     wait: bool,
     quiet: bool,
     as_json: bool,
 ) -> None:
-    """Pushes, and tells how that went: exit code 1 when it did not reach everybody.
+    """Push, print the outcome, and end with exit code 1 if a subscriber was not reached.
 
     Args:
-        daemon: Does it.
-        whom: As ``Client.push`` takes it.
-        wait: Until each has had its attempt.
+        daemon: The client of the daemon.
+        recipients: As for ``Client.push``.
+        wait: Whether to wait until each subscriber had an attempt.
         quiet: Print errors only.
         as_json: Print each event as JSON, the last of type "result".
     """
     if not wait:
-        accepted = daemon.push_later(whom)
+        accepted = daemon.push_later(recipients)
         if not quiet:
-            typer.echo(accepted if as_json else "asked for; how it goes: reviewsctl hub status")
+            typer.echo(accepted if as_json else "started; see: reviewsctl hub status")
         return
     with steps("push", "reviewsctl hub status", quiet=quiet, as_json=as_json) as step:
-        answer = daemon.push(whom, step)
+        answer = daemon.push(recipients, step)
     reached = answer.value.delivered == answer.value.total
     if as_json:
         if not quiet:

@@ -1,4 +1,4 @@
-"""One run of reviewsctl: the options that commands share, and the way to the daemon."""
+"""A run of reviewsctl: the options that commands share, and the client of the daemon."""
 
 import contextlib
 import os
@@ -19,30 +19,32 @@ if TYPE_CHECKING:
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, errors on stderr included.")]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print errors only.")]
-Wait = Annotated[bool, typer.Option("--wait/--no-wait", help="Wait for the outcome, or only ask.")]
+Wait = Annotated[
+    bool, typer.Option("--wait/--no-wait", help="Wait for the outcome, or only start it.")
+]
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """One run of reviewsctl: the global options. Commands get it as ``ctx.obj``."""
+    """The global options of a run, in ``ctx.obj`` of every command."""
 
-    given: Path | None
-    """The admin socket that an option or $REVIEWSD_ADMIN_SOCKET names."""
+    named_socket: Path | None
+    """The admin socket of ``--socket`` or $REVIEWSD_ADMIN_SOCKET."""
     pager: bool = True
-    """Whether long output on a terminal may go through one."""
+    """Whether long output on a terminal goes through a pager."""
 
     @property
     def socket(self) -> Path:
-        """The admin socket: the one asked for, or the one that is configured."""
-        return self.given or admin_socket(os.environ)
+        """The admin socket: the named one, else the configured one."""
+        return self.named_socket or admin_socket(os.environ)
 
     @contextlib.contextmanager
     def daemon(self, *, as_json: bool = False, quiet: bool = False) -> "Iterator[Client]":
-        """A client for the block; what goes wrong with the daemon in it ends the command.
+        """Yield a client of the daemon, and end the command if a request fails.
 
         Args:
-            as_json: Errors and warnings are JSON.
-            quiet: No warning when versions differ.
+            as_json: Print errors and warnings as JSON.
+            quiet: Do not warn when versions differ.
         """
         from reviewsctl.daemon import (
             client,
@@ -61,14 +63,14 @@ class Session:
         try:
             yield client.Client(self.socket, observe=observe)
         except errors.DaemonError as error:
-            directory = None if self.given else state_dir(os.environ)
+            directory = None if self.named_socket else state_dir(os.environ)
             explained = start_failure.explained(error, directory)
             complain("error", explained.members(), as_json=as_json)
             raise typer.Exit(error.exit_code) from error
 
 
 def own_version(distribution: str) -> str | None:
-    """The version of an installed distribution; None in a tree that is not installed."""
+    """Return the version of a distribution, or None if it is not installed."""
     import importlib.metadata as metadata  # noqa: PLR0402  # costs 15 ms, see main
 
     try:

@@ -42,17 +42,17 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """Who answered, by the headers of every answer (A3)."""
+    """The versions of a daemon, from the headers of its answers (A3)."""
 
     api: int
     version: str
 
 
 def mismatch(own: str | None, peer: Peer) -> str | None:
-    """What to tell an operator whose reviewsctl and daemon are not of one version.
+    """Return a warning if reviewsctl and the daemon have different versions.
 
     Args:
-        own: This program's version, or None when it runs from a tree that is not installed.
+        own: This program's version, or None where it is not installed.
         peer: The daemon's versions.
     """
     if peer.api != API:
@@ -75,15 +75,15 @@ class Answer(Generic[_T]):
 
     value: _T
     text: str
-    """The document as it came, all members kept, on one line and safe to print."""
+    """The received document with all its members, on one line and safe to print."""
 
 
 class Transport:
-    """Asks one daemon; each request is a connection of its own.
+    """Sends requests to one daemon, with a connection for each.
 
     Args:
         path: The admin socket.
-        observe: Told who answered, before the answer is read.
+        observe: Called with the versions of the daemon before its answer is read.
     """
 
     def __init__(self, path: Path, observe: Callable[[Peer], None]) -> None:
@@ -91,31 +91,33 @@ class Transport:
         self._observe = observe
 
     def whole(self, method: str, target: str, seconds: float) -> bytes:
-        """The body of an answer that comes within so many seconds."""
+        """Return the body of an answer, which must arrive within the given seconds."""
         with self._exchange(method, target, seconds) as response, self._faults(seconds):
             return _body(response)
 
     def file(
         self, method: str, target: str, seconds: float, write: Callable[[bytes], object]
     ) -> http.client.HTTPMessage:
-        """An answer of any size, piece by piece, each within so many seconds; returns its head.
+        """Write an answer of any size in pieces, and return its headers.
+
+        Each piece must arrive within the given seconds.
 
         Raises:
-            UnexpectedAnswer: It broke off.
+            UnexpectedAnswer: The answer is incomplete.
         """
         with self._exchange(method, target, seconds) as response:
-            left = int(response.getheader("Content-Length", "0"))
-            while left:
+            remaining = int(response.getheader("Content-Length", "0"))
+            while remaining:
                 with self._faults(seconds):
-                    piece = response.read(min(left, PIECE))
+                    piece = response.read(min(remaining, PIECE))
                 if not piece:
-                    raise UnexpectedAnswer(f"it broke off {left:,} bytes before the end")
-                left -= len(piece)
+                    raise UnexpectedAnswer(f"it ended {remaining:,} bytes too early")
+                remaining -= len(piece)
                 write(piece)
             return response.headers
 
     def lines(self, method: str, target: str, seconds: float | None) -> Iterator[bytes]:
-        """The whole lines of an answer, each of them within so many seconds, or whenever it comes."""
+        """Yield the complete lines of an answer, each within the given seconds; None for no limit."""
         with self._exchange(method, target, seconds) as response:
             while True:
                 with self._faults(seconds):
@@ -128,10 +130,10 @@ class Transport:
     def _exchange(
         self, method: str, target: str, seconds: float | None
     ) -> Iterator[http.client.HTTPResponse]:
-        """One request; inside the block, the answer to it, which is a 2xx.
+        """Send a request, and yield its response of 2xx.
 
         Raises:
-            DaemonError: In every other case.
+            DaemonError: There is no such response.
         """
         with contextlib.closing(_UnixConnection(self._path, seconds)) as connection:
             try:
@@ -148,29 +150,29 @@ class Transport:
 
     @contextlib.contextmanager
     def _faults(self, seconds: float | None) -> Iterator[None]:
-        """Faults of the connection in the block, as DaemonErrors.
+        """Raise faults of the connection in the block as ``DaemonError``.
 
-        The block holds reads and writes of the connection and nothing else: an OSError of the
-        operator's terminal (a closed pipe) is not the daemon's fault.
+        The block may only read and write the connection: an OSError of the terminal (a closed
+        pipe) is no fault of the daemon.
         """
         try:
             yield
         except TimeoutError as fault:
             raise Unreachable(
                 f"no answer on {self._path} within {seconds or 0:g} s",
-                "See what it does: journalctl -u reviewsd",
+                "See its log: journalctl -u reviewsd",
             ) from fault
         except OSError as fault:  # RemoteDisconnected is one too
             raise Unreachable(
-                f"it hung up ({fault.strerror or fault})",
+                f"it closed the connection ({fault.strerror or fault})",
                 "It may be restarting: systemctl status reviewsd",
             ) from fault
         except http.client.HTTPException as fault:
-            raise UnexpectedAnswer(f"not HTTP as it should be ({fault!r})") from fault
+            raise UnexpectedAnswer(f"it is not valid HTTP ({fault!r})") from fault
 
 
 class _UnixConnection(http.client.HTTPConnection):
-    """HTTP over a UNIX socket. The host makes the Host header, which must be ``reviewsd`` (A2)."""
+    """HTTP over a UNIX socket, with the Host header ``reviewsd`` (A2)."""
 
     def __init__(self, path: Path, seconds: float | None) -> None:
         super().__init__("reviewsd", timeout=seconds)
@@ -197,7 +199,7 @@ def _unreachable(path: Path, fault: OSError) -> Unreachable:
         case FileNotFoundError():
             return NotRunning(f"it is not running: there is no {path}", start)
         case ConnectionRefusedError():
-            return NotRunning(f"it is not running: nobody listens on {path}", start)
+            return NotRunning(f"it is not running: no process listens on {path}", start)
         case PermissionError():
             group = (
                 "Use sudo, or join the group reviewsd-admin "
@@ -234,10 +236,10 @@ def _body(response: http.client.HTTPResponse) -> bytes:
 
 
 def decode(document: bytes, kind: type[_T]) -> Answer[_T]:
-    """A document of the daemon.
+    """Decode a document of the daemon.
 
     Raises:
-        UnexpectedAnswer: It is none of this kind.
+        UnexpectedAnswer: It is of another type.
     """
     try:
         value = msgspec.json.decode(document, type=kind)

@@ -188,7 +188,7 @@ def test_a_stale_socket_is_exit_code_3(environment: dict[str, str]) -> None:
     run = reviewsctl(environment, "status")
 
     assert run.returncode == 3
-    assert "nobody listens on" in run.stderr
+    assert "no process listens on" in run.stderr
 
 
 def test_no_permission_is_exit_code_3_and_names_the_group(
@@ -430,7 +430,7 @@ def test_no_wait_asks_and_says_where_the_outcome_will_be(
     run = reviewsctl(environment, "reload", "--no-wait")
     as_json = reviewsctl(environment, "reload", "--no-wait", "--json")
 
-    assert run.stdout == "asked for; how it ends: reviewsctl status\n"
+    assert run.stdout == "started; see: reviewsctl status\n"
     assert as_json.stdout == '{"type":"accepted"}\n'
     assert reviewsctl(environment, "reload", "--no-wait", "-q").stdout == ""
     assert {"/v1/reload?wait=false"} == {asked.target for asked in daemon.asked}

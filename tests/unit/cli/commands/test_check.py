@@ -174,7 +174,7 @@ def test_wrong_configuration_is_reported_with_the_remedy(
     assert done.stderr.startswith(
         f"Error: the configuration cannot be used: {folder}/reviewsd.yaml:1:11: base_url"
     )
-    assert done.stderr.endswith("All that is wrong: reviewsctl check\n")
+    assert done.stderr.endswith("See all: reviewsctl check\n")
 
 
 def test_a_missing_configuration_is_told_with_the_remedy(

@@ -126,7 +126,7 @@ def test_a_daemon_that_is_not_running_is_exit_code_3_and_its_remedy(
     ("arguments", "says"),
     [
         ("subs show x12", "reviewsctl subs list"),
-        ("subs show https://nobody.example.com/", "Those there are: reviewsctl subs list"),
+        ("subs show https://nobody.example.com/", "List them: reviewsctl subs list"),
         ("subs push --topic /feed", "/feed.xml, /api/feed.json, /reviews.json"),
         ("subs list --state activ", "'pending', 'active', 'renewing', 'removal'"),
         ("subs remve 12", "Did you mean 'remove'?"),
@@ -190,7 +190,7 @@ def test_a_list_is_filtered_by_the_daemon(environment: dict[str, str], daemon: A
     run = reviewsctl(environment, "subs", "list", *options)
 
     assert (0, [target]) == (run.returncode, asked(daemon))
-    assert run.stdout == "no such subscription\n"
+    assert run.stdout == "no subscription matches\n"
 
 
 def test_an_empty_list_says_that_it_is_empty(
@@ -367,7 +367,7 @@ def test_no_wait_asks_and_says_where_it_can_be_seen(
 ) -> None:
     run = reviewsctl(environment, "subs", "push", "--no-wait")
 
-    assert run.stdout == "asked for; how it goes: reviewsctl hub status\n"
+    assert run.stdout == "started; see: reviewsctl hub status\n"
     assert (
         reviewsctl(environment, "subs", "push", "--no-wait", "--json").stdout
         == '{"type":"accepted"}\n'
@@ -410,8 +410,8 @@ def test_a_push_that_breaks_off_says_where_to_look(
     run = reviewsctl(environment, "subs", "push", "-q")
 
     assert run.returncode == 1
-    assert "broke off before the result" in run.stderr
-    assert "How it ended: reviewsctl hub status" in run.stderr
+    assert "ended before the result" in run.stderr
+    assert "See its outcome: reviewsctl hub status" in run.stderr
 
 
 def test_a_terminal_gets_a_bar_that_counts(environment: dict[str, str], daemon: AdminFake) -> None:

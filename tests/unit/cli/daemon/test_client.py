@@ -124,7 +124,7 @@ def test_a_reload_without_a_result_is_an_unexpected_answer(tmp_path: Path, *, cu
     script = {"POST /v1/reload": events(progress(1), cut=cut)}
     with (
         admin_fake(tmp_path / "s", script) as daemon,
-        pytest.raises(errors.UnexpectedAnswer, match="broke off"),
+        pytest.raises(errors.UnexpectedAnswer, match="ended before the result"),
     ):
         Client(daemon.path).reload(ignore)
 
@@ -206,7 +206,7 @@ def test_no_socket_means_not_running(tmp_path: Path) -> None:
 def test_a_stale_socket_means_not_running(tmp_path: Path) -> None:
     with socket.socket(socket.AF_UNIX) as stale:
         stale.bind(str(tmp_path / "s"))
-    with pytest.raises(errors.Unreachable, match="not running: nobody listens on") as caught:
+    with pytest.raises(errors.Unreachable, match="not running: no process listens on") as caught:
         Client(tmp_path / "s").blocks()
 
     assert START in caught.value.remedy
