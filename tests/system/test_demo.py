@@ -110,7 +110,7 @@ def test_reviewsctl_reload(demo: Demo) -> None:
     done = demo.ctl("reload")
     assert (0, "") == (done.returncode, done.stderr)
     assert re.fullmatch(
-        r"unchanged: revision [0-9a-f]{16} with 122 reviews goes on serving, \d\.\d\d s\n"
+        r"unchanged: revision [0-9a-f]{16} with 122 reviews keeps serving, \d\.\d\d s\n"
         r"insights: insights\.json of 2026-11-11 \(hand-labelled-1\)\n",
         done.stdout,
     )

@@ -75,7 +75,7 @@ def test_what_needs_a_restart_is_named_until_it_came(daemon: Daemon) -> None:
     assert "configuration: hub.lease.default changed\n" in done.stdout
     waiting = "cache.max_age, feeds.year"
     assert f"configuration: {waiting} changed; takes effect after a restart" in done.stdout
-    assert f"config     waits for a restart: {waiting}\n" in daemon.ctl("status").stdout
+    assert f"config     needs a restart: {waiting}\n" in daemon.ctl("status").stdout
     said = f"these keys of the configuration have changed and wait for a restart: {waiting}"
     assert [said in line for line in daemon.unusual] == [True]
     assert (lease(daemon), "max-age=60") == (
@@ -94,9 +94,9 @@ def test_a_fault_changes_nothing_and_is_shown_at_its_place(daemon: Daemon) -> No
     assert 1 == done.returncode
     assert f"{daemon.config}:7:18: cache.max_age: expected " in done.stderr
     assert "    7 | cache: {max_age: never}\n" in done.stderr
-    assert done.stderr.endswith("Correct it, then run reviewsctl reload again.\n")
+    assert done.stderr.endswith("Fix it, then run reviewsctl reload again.\n")
     assert not lease(daemon)
-    assert "has faults, nothing of it was applied" in daemon.ctl("status").stdout
+    assert "has faults; no change of it was applied" in daemon.ctl("status").stdout
     assert "ok" == daemon.status()["data"]["state"]
     configure(daemon, "hub: {lease: {default: 4000}}\n")
     assert 0 == daemon.ctl("reload").returncode

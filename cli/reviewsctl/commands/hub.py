@@ -75,7 +75,7 @@ def pause(ctx: typer.Context) -> None:
     session: Session = ctx.obj
     with session.daemon() as daemon:
         daemon.pause()
-    typer.echo("paused; go on with: reviewsctl hub resume")
+    typer.echo("paused; resume with: reviewsctl hub resume")
 
 
 @app.command(

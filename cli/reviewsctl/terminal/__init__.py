@@ -1,1 +1,1 @@
-"""What a person sees: tables, progress, pages."""
+"""Output for the operator: tables, progress, pages."""

@@ -1,7 +1,7 @@
-"""Long tables: rows in columns as wide as their texts, as quick as printing them.
+"""Long tables, whose columns are as wide as their texts.
 
-rich measures, wraps and colours each cell by itself, which takes 13 s for 20,000 rows; here it is a
-fraction of a second. Widths are those of a page, and never less than those of the pages before it.
+rich measures, wraps and colors each cell by itself, which takes 13 s for 20,000 rows; this takes a
+fraction of a second. The widths of a page are never smaller than those of the page before it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,69 +11,68 @@ from typing import Final, NamedTuple
 import typer
 
 GAP: Final = "  "
-LEAST: Final = 8  # columns to which a text is folded; a terminal narrower than that wraps itself
+MIN_WIDTH: Final = 8  # columns of a folded text; a narrower terminal wraps by itself
 
 
-class Painted(NamedTuple):
-    """A text in a colour."""
+class Colored(NamedTuple):
+    """A text in a color."""
 
     text: str
-    colour: str
-    """One of ANSI's; an empty one is dim."""
+    color: str
+    """The name of an ANSI color, or empty for dim."""
 
 
-Cell = str | Painted
+Cell = str | Colored
 Row = Sequence[Cell]
 
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """Where lines go."""
+    """The output of a table."""
 
     width: int | None = None
-    """Columns of the terminal; None: it is none, and a row is one line however long."""
-    paint: bool = False
-    """Whether it is to have colours."""
+    """Columns of the terminal; None where there is none, and rows are not folded."""
+    has_colors: bool = False
 
 
 class Columns:
     """A table.
 
     Args:
-        headings: Of its columns.
-        fold: The column whose texts are folded where the screen is too narrow.
-        screen: Where it is shown.
+        headings: The heading of each column.
+        fold: The index of the column that is folded on a narrow screen.
+        screen: The output.
     """
 
     def __init__(self, headings: Sequence[str], fold: int, screen: Screen) -> None:
         self._headings = headings
         self._fold = fold
         self._screen = screen
-        self._widths = [len(each) for each in headings]
+        self._widths = [len(heading) for heading in headings]
 
     def lines(self, rows: Sequence[Row], *, heading: bool) -> Iterator[str]:
-        """A page of rows, one or several lines each.
+        """Yield the lines of a page of rows.
 
         Args:
-            rows: All of one length.
+            rows: Rows with a cell for each column.
             heading: Whether the headings come first.
         """
         for at, column in enumerate(zip(*rows, strict=True)):
             self._widths[at] = max(self._widths[at], *map(_width, map(_text, column)))
         widths = self._fitted()
         if heading:
-            cells = [Painted(each, "") for each in self._headings]
+            cells = [Colored(heading, "") for heading in self._headings]
             yield self._line(cells, widths)
         for row in rows:
             yield from self._folded(row, widths)
 
     def _fitted(self) -> Sequence[int]:
-        """The widths, with that of the folded column as the screen wants it."""
+        """Return the widths, with that of the folded column fitted to the screen."""
         total = sum(self._widths) + len(GAP) * (len(self._widths) - 1)
         if self._screen.width is None or total <= self._screen.width:
             return self._widths
         widths = list(self._widths)
-        widths[self._fold] = max(LEAST, widths[self._fold] - total + self._screen.width)
+        widths[self._fold] = max(MIN_WIDTH, widths[self._fold] - total + self._screen.width)
         return widths
 
     def _folded(self, row: Row, widths: Sequence[int]) -> Iterator[str]:
@@ -92,8 +91,8 @@ class Columns:
         for cell, width in zip(cells, widths, strict=True):
             text = _text(cell)
             padding = " " * (width - _width(text))
-            if self._screen.paint and isinstance(cell, Painted):
-                style = {"fg": cell.colour} if cell.colour else {"dim": True}
+            if self._screen.has_colors and isinstance(cell, Colored):
+                style = {"fg": cell.color} if cell.color else {"dim": True}
                 text = typer.style(text, **style)
             parts.append(text + padding)
         return GAP.join(parts).rstrip()
@@ -104,7 +103,7 @@ def _text(cell: Cell) -> str:
 
 
 def _width(text: str) -> int:
-    """Columns of a terminal."""
+    """Return the width of a text in columns of a terminal."""
     if text.isascii():
         return len(text)
     from rich.cells import cell_len  # 40 ms, seldom needed

@@ -1,4 +1,4 @@
-"""Text of others on the operator's terminal."""
+"""Escapes foreign text for the operator's terminal."""
 
 import re
 
@@ -9,14 +9,14 @@ _UNPRINTABLE = re.compile(
 
 
 def printable(text: str) -> str:
-    r"""Text that cannot steer a terminal: control characters appear as ``\u001b``.
+    r"""Return a text whose control characters are escaped as ``\u001b``.
 
-    In compact JSON such characters occur in strings only, where the same spelling is JSON's own
-    escape: the document keeps its meaning.
+    In compact JSON such characters occur only in strings, where this is JSON's own escape, so the
+    document keeps its meaning.
     """
-    return _UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _UNPRINTABLE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def printable_lines(text: str) -> str:
-    """The same of each line."""
+    """Return a text with each of its lines printable."""
     return "\n".join(map(printable, text.split("\n")))

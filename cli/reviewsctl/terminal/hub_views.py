@@ -1,4 +1,4 @@
-"""What the operator sees of the hub: as ``status_views``, pure functions of values and a time."""
+"""Views of the hub for the operator, as ``status_views``."""
 
 import datetime
 from collections.abc import Iterable
@@ -20,7 +20,7 @@ _Row = tuple[str, Text | str]
 
 
 def render_one(one: Listing, now: datetime.datetime) -> Table:
-    """``reviewsctl subs show``: what it is, what it was sent, what comes next."""
+    """Return the view of ``reviewsctl subs show``."""
     table = Table.grid(padding=(0, 2))
     table.add_column(no_wrap=True, style="dim")
     table.add_column(overflow="fold")
@@ -39,7 +39,7 @@ def render_one(one: Listing, now: datetime.datetime) -> Table:
 
 
 def render_push(result: PushResult) -> Text:
-    """How a push went."""
+    """Return the outcome of a push."""
     if result.total == 0:
         return Text("nothing to push: there are no active subscriptions")
     reached = f"{result.delivered:,} of {result.total:,} delivered"
@@ -49,12 +49,12 @@ def render_push(result: PushResult) -> Text:
         ("Error: push incomplete", "bold red"),
         f": {reached}, {result.failed:,} failed and are tried again, "
         f"{result.removed:,} gone\n"
-        "Why and when again: reviewsctl subs list, reviewsctl subs show ID",
+        "See reasons and next attempts: reviewsctl subs list, reviewsctl subs show ID",
     )
 
 
 def render_hub(hub: HubState, now: datetime.datetime) -> Table:
-    """``reviewsctl hub status``: the state first."""
+    """Return the view of ``reviewsctl hub status``, with the state first."""
     table = Table.grid(padding=(0, 2))
     table.add_column(no_wrap=True, style="dim")
     table.add_column(overflow="fold")
@@ -65,42 +65,43 @@ def render_hub(hub: HubState, now: datetime.datetime) -> Table:
     table.add_row("in flight", f"{hub.in_flight:,}")
     table.add_row("blocks", f"{hub.blocks:,}")
     if hub.opened_networks:
-        opened = ", ".join(hub.opened_networks)
-        text = f"callbacks may be in {opened} (hub.callbacks.allow_networks)"
+        networks = ", ".join(hub.opened_networks)
+        text = f"callbacks may be in {networks} (hub.callbacks.allow_networks)"
         table.add_row("opened", Text(printable(text), style="yellow"))
     return table
 
 
 def hub_state(hub: HubState) -> Text:
-    """``ok``, or what keeps the hub from its work and what to do."""
+    """Return ``ok``, or why the hub does not deliver and what to do."""
     if hub.store != "ok":
-        trouble = f"the state store fails: {printable(hub.store)}"
-        return Text(trouble, style="bold yellow")
+        return Text(f"the state store fails: {printable(hub.store)}", style="bold yellow")
     if hub.paused:
-        return Text("paused; go on with: reviewsctl hub resume", style="bold yellow")
+        return Text("paused; resume with: reviewsctl hub resume", style="bold yellow")
     return Text("ok", style="green")
 
 
 def render_topics(topics: Iterable[TopicState], now: datetime.datetime) -> Table:
-    """The topics, and how far their subscribers are."""
+    """Return the topics with their counts of subscribers and due deliveries."""
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("topic", no_wrap=True)
     for name in ("version", "subscriptions", "due"):
         table.add_column(name, justify="right")
     table.add_column("changed")
     for topic in topics:
-        counts = (f"{each:,}" for each in (topic.version, topic.subscriptions, topic.due))
+        counts = (f"{count:,}" for count in (topic.version, topic.subscriptions, topic.due))
         table.add_row(Text(printable(topic.path)), *counts, when(topic.changed_at, now))
     return table
 
 
 def render_blocked(blocked: Blocked, *, dry_run: bool) -> Text:
-    """What a block has done, or would do."""
+    """Return the effect of a block, or of its dry run."""
     value, count = printable(blocked.value), blocked.removed
-    what = f"{counted(count, 'subscription')} or request{'' if count == 1 else 's'}"
+    subscriptions = f"{counted(count, 'subscription')} or request{'' if count == 1 else 's'}"
     if dry_run:
-        return Text(f"would block {value} and remove {what}")
-    return Text(f"blocked {value}, removed {what}; undo with: reviewsctl hub unblock {value}")
+        return Text(f"would block {value} and remove {subscriptions}")
+    return Text(
+        f"blocked {value}, removed {subscriptions}; undo with: reviewsctl hub unblock {value}"
+    )
 
 
 def _verified(
@@ -114,8 +115,8 @@ def _verified(
     if one.last_success_at is not None:
         yield "last success", when(one.last_success_at, now)
     if one.last_failure_at is not None:
-        why = f": {printable(one.last_failure)}" if one.last_failure else ""
-        yield "last failure", Text(f"{when(one.last_failure_at, now)}{why}")
+        reason = f": {printable(one.last_failure)}" if one.last_failure else ""
+        yield "last failure", Text(f"{when(one.last_failure_at, now)}{reason}")
     if one.consecutive_failures:
         count = f"{one.consecutive_failures} in a row; number {MAX_FAILURES} removes it"
         yield "failures", Text(count, style="yellow")
@@ -129,12 +130,13 @@ def _verified(
 
 def _pending(pending: PendingIntent, now: datetime.datetime) -> Iterable[_Row]:
     lease = f" for {duration(pending.lease_seconds)}" if pending.mode == "subscribe" else ""
-    who = printable(pending.requester)
-    yield "asked for", Text(f"{pending.mode}{lease}, {when(pending.requested_at, now)}, by {who}")
-    tries = f"{pending.attempts} so far"
+    requester = printable(pending.requester)
+    requested = f"{when(pending.requested_at, now)}, by {requester}"
+    yield "requested", Text(f"{pending.mode}{lease}, {requested}")
+    attempts = f"{pending.attempts} so far"
     if pending.next_attempt_at is not None:
-        tries = f"{tries}, next {_next(pending.next_attempt_at, now)}"
-    yield "verifications", f"{tries}; given up {_next(pending.expires_at, now)}"
+        attempts = f"{attempts}, next {_next(pending.next_attempt_at, now)}"
+    yield "verifications", f"{attempts}; they end {_next(pending.expires_at, now)}"
 
 
 def _lease(one: Listing, now: datetime.datetime) -> str:
@@ -143,12 +145,12 @@ def _lease(one: Listing, now: datetime.datetime) -> str:
     granted = duration(one.lease_seconds)
     if one.lease_expires_at <= now:
         return f"over since {moment(one.lease_expires_at)}, it was {granted}"
-    left = duration((one.lease_expires_at - now).total_seconds())
-    return f"{left} left of {granted}, until {moment(one.lease_expires_at)}"
+    remaining = duration((one.lease_expires_at - now).total_seconds())
+    return f"{remaining} left of {granted}, until {moment(one.lease_expires_at)}"
 
 
 def _rich(cell: Cell) -> Text:
-    return Text(cell) if isinstance(cell, str) else Text(cell.text, style=cell.colour)
+    return Text(cell) if isinstance(cell, str) else Text(cell.text, style=cell.color)
 
 
 def _due(hub: HubState, now: datetime.datetime) -> str:

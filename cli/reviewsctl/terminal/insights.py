@@ -1,6 +1,6 @@
-"""What ``reviewsctl insights`` prints, as lines (insights.md 8).
+"""The lines that ``reviewsctl insights`` prints (insights.md 8).
 
-Texts of others pass ``printable`` where lines are printed.
+The caller passes them through ``printable``.
 """
 
 from collections.abc import Iterator
@@ -18,14 +18,14 @@ from reviewsd.api.insights import (
 )
 from reviewsd.api.jobs import InsightsOrigin
 
-_BAR: Final = 20  # characters of all mentions being positive
+_BAR: Final = 20  # characters of a bar for 100 % positive
 _SHOWN: Final = 10  # entries of each list
 _PRIVATE: Final = "(only you see them; `publish: [problems]` in insights.yaml publishes them)"
 _COMPARED: Final = 20  # of each list of a comparison
 
 
 def origin_line(origin: InsightsOrigin) -> str:
-    """Where insights are from."""
+    """Return the origin of insights."""
     if origin.fault is not None:
         return printable(f"none, they could not be made: {origin.fault}")
     model = "" if origin.model is None else f" ({printable(origin.model)})"
@@ -35,16 +35,16 @@ def origin_line(origin: InsightsOrigin) -> str:
     return f"insights.json{of}{model}"
 
 
-def overview(found: ServedInsights[Overview]) -> Iterator[str]:
-    """The table of what the insights say."""
-    insights, origin = found.insights, found.origin
-    yield f"{'data':<15}{found.data_dir}"
+def overview(served: ServedInsights[Overview]) -> Iterator[str]:
+    """Yield the lines of a table of insights."""
+    insights, origin = served.insights, served.origin
+    yield f"{'data':<15}{served.data_dir}"
     yield f"{'insights':<15}{'none' if origin is None else origin_line(origin)}"
     if insights.summary is not None:
         yield f"{'summary':<15}{insights.summary}"
     if insights.temporal.trend is not None:
         yield f"{'trend':<15}{insights.temporal.trend}"
-    for heading, entities, barred in (
+    for heading, entities, has_bar in (
         ("aspects", insights.aspects, True),
         ("people", insights.entities.technicians, True),
         ("services", insights.entities.services, True),
@@ -52,41 +52,41 @@ def overview(found: ServedInsights[Overview]) -> Iterator[str]:
     ):
         if entities:
             yield ""
-            yield f"{heading} {_PRIVATE}" if heading in found.unpublished else heading
-            for each in entities[:_SHOWN]:
-                yield f"  {each}" if isinstance(each, str) else _row(each, barred=barred)
+            yield f"{heading} {_PRIVATE}" if heading in served.unpublished else heading
+            for entity in entities[:_SHOWN]:
+                yield f"  {entity}" if isinstance(entity, str) else _row(entity, has_bar=has_bar)
             if (more := len(entities) - _SHOWN) > 0:
                 yield f"  and {more:,} more"
 
 
-def _row(entity: ListedEntity, *, barred: bool) -> str:
+def _row(entity: ListedEntity, *, has_bar: bool) -> str:
     count, share = entity.mention_count, entity.positive_pct
     row = f"  {entity.called[:28]:<28}  {'' if count is None else f'{count:,}':>7}"
-    if not barred or share is None or not count:
+    if not has_bar or share is None or not count:
         return row.rstrip()
     filled = round(_BAR * share / 100)
     return f"{row}  {'█' * filled}{'░' * (_BAR - filled)}  {share:3.0f} % positive"
 
 
-def explained(found: Explanation) -> Iterator[str]:
-    """A review clause by clause."""
-    yield f"{found.id}, {counted(found.rating, 'star')}" + (
-        "" if found.english or not found.clauses else ", not English: taken by its stars alone"
-    )
-    for clause in found.clauses:
+def explained(explanation: Explanation) -> Iterator[str]:
+    """Yield the lines of a review, clause by clause."""
+    is_read = explanation.english or not explanation.clauses
+    note = "" if is_read else ", not English: only its stars count"
+    yield f"{explanation.id}, {counted(explanation.rating, 'star')}{note}"
+    for clause in explanation.clauses:
         yield ""
         yield clause.text
         if clause.words:
             words = ", ".join(f"{word} {valence:+.1f}" for word, valence in clause.words)
             yield f"  words    {words}; together {clause.score:+.2f}"
         if clause.contrasted:
-            yield "  contrast its sentence has a contrast word"
+            yield "  contrast the sentence has a contrast word"
         if clause.set_aside is not None:
             yield f"  left out it {clause.set_aside}"
         for aspect in clause.aspects:
-            matched = ", ".join(f'"{each}"' for each in aspect.matched)
-            decided = aspect.sentiment or "not counted"
-            yield f"  {aspect.aspect}: {decided}, by {matched}; {aspect.why}"
+            matches = ", ".join(f'"{word}"' for word in aspect.matched)
+            sentiment = aspect.sentiment or "not counted"
+            yield f"  {aspect.aspect}: {sentiment}, by {matches}; {aspect.why}"
 
 
 _KINDS: Final = {
@@ -98,21 +98,21 @@ _KINDS: Final = {
 }
 
 
-def compared(found: Compared) -> Iterator[str]:
+def compared(result: Compared) -> Iterator[str]:
     """Yield the lines of ``insights compare``."""
-    both = found.comparison
-    yield f"{'data':<15}{found.data_dir}"
-    yield f"{'file':<15}{origin_line(found.file)}"
-    yield f"{'rules':<15}{origin_line(found.rules)}"
-    given, made = (each or "none" for each in both.trend)
-    yield f"{'trend':<15}{given}; by the rules {made}"
+    both = result.comparison
+    yield f"{'data':<15}{result.data_dir}"
+    yield f"{'file':<15}{origin_line(result.file)}"
+    yield f"{'rules':<15}{origin_line(result.rules)}"
+    of_file, of_rules = (trend or "none" for trend in both.trend)
+    yield f"{'trend':<15}{of_file}; by the rules {of_rules}"
     for heading, kind in _KINDS.items():
         rows = getattr(both, kind)
         if rows:
             yield ""
             yield f"{heading:<36}{'file':>7}{'rules':>16}"
         for row in rows[:_COMPARED]:
-            share = heading != "problems"  # those are always complaints
+            share = heading != "problems"  # problems have no share, they are all complaints
             sides = f"{_figures(row.file, share=share)}   {_figures(row.rules, share=share)}"
             yield f"  {row.label[:32]:<32}{sides}".rstrip()
         if (more := len(rows) - _COMPARED) > 0:
@@ -129,7 +129,7 @@ def compared(found: Compared) -> Iterator[str]:
 
 
 def _figures(side: Figures | None, *, share: bool) -> str:
-    """13 columns."""
+    """Return count and share in 13 columns."""
     if side is None:
         return f"{'-':>7}{'':6}"
     count = "?" if side.mention_count is None else f"{side.mention_count:,}"

@@ -1,6 +1,6 @@
-"""Ctrl-C, and the other signals that stop a command: one line, and nothing left behind.
+"""Ctrl-C and the other signals that stop a command: they print one line and leave no files.
 
-Kept to what the interpreter has loaded already: the first lines of the program are to be guarded.
+It imports only modules that Python has loaded, so that it guards the first lines of the program.
 """
 
 import contextlib
@@ -15,11 +15,11 @@ _STOPPING: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _LINE: Final = "Error: interrupted: nothing was written\n"
 
 
-class Stopped(KeyboardInterrupt):  # it is no error, as the one it is made of
+class Stopped(KeyboardInterrupt):  # no error, as its base
     """A signal that stops the command.
 
     Attributes:
-        exit_code: What a shell shows of a process that a signal ended.
+        exit_code: The exit code of a shell for a process that the signal ended.
     """
 
     def __init__(self, number: int) -> None:
@@ -28,12 +28,12 @@ class Stopped(KeyboardInterrupt):  # it is no error, as the one it is made of
 
 
 def begin() -> None:
-    """While the program is loaded, Ctrl-C ends it with a line instead of a traceback."""
+    """Make Ctrl-C print a line instead of a traceback while the program is loaded."""
     signal.signal(signal.SIGINT, _end)
 
 
 def loaded() -> None:
-    """From here on Ctrl-C is a KeyboardInterrupt again, which commands know."""
+    """Make Ctrl-C raise a KeyboardInterrupt again, which commands catch."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
@@ -45,19 +45,19 @@ def _end(number: int, _frame: FrameType | None) -> NoReturn:
 
 @contextlib.contextmanager
 def stoppable() -> Iterator[None]:
-    """For the block, the first signal raises Stopped; further ones do not disturb the clearing up."""
+    """Make the first signal in the block raise ``Stopped``; later ones do not interrupt the cleanup."""
 
     def stop(number: int, _frame: FrameType | None) -> NoReturn:
-        for each in _STOPPING:
-            signal.signal(each, signal.SIG_IGN)
+        for stopping in _STOPPING:
+            signal.signal(stopping, signal.SIG_IGN)
         raise Stopped(number)
 
-    before = {each: signal.getsignal(each) for each in _STOPPING}
+    handlers = {number: signal.getsignal(number) for number in _STOPPING}
     try:
-        for each, handler in before.items():
-            if handler is not signal.SIG_IGN:  # as nohup wants it
-                signal.signal(each, stop)
+        for number, handler in handlers.items():
+            if handler is not signal.SIG_IGN:  # set by nohup
+                signal.signal(number, stop)
         yield
     finally:
-        for each, handler in before.items():
-            signal.signal(each, handler)
+        for number, handler in handlers.items():
+            signal.signal(number, handler)

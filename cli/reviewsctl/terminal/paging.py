@@ -1,4 +1,4 @@
-"""Long output on a terminal goes through a pager, as git's does."""
+"""The pager of long output on a terminal, as with git."""
 
 import contextlib
 import os
@@ -17,39 +17,39 @@ from reviewsctl.terminal.columns import Screen
 
 DEFAULT: Final = "less"
 FLAGS: Final = {"LESS": "FRX", "LV": "-c"}
-"""What pagers are told where the operator tells them nothing: keep colours, leave the text there."""
+"""Default options of pagers: keep colors, and leave the text on the screen."""
 
 _BATCH: Final = 1000  # lines that are written at once
 
 
 def screen() -> Screen:
-    """What stdout is."""
+    """Return the terminal of stdout, if it is one."""
     if not sys.stdout.isatty():
         return Screen()
-    return Screen(shutil.get_terminal_size().columns, paint=not os.environ.get("NO_COLOR"))
+    return Screen(shutil.get_terminal_size().columns, has_colors=not os.environ.get("NO_COLOR"))
 
 
 def show_lines(lines: Iterable[str], *, pager: bool) -> None:
-    """Print lines; more than a terminal holds, through ``$PAGER``.
+    """Print lines, through ``$PAGER`` if they do not fit on the terminal.
 
     Args:
-        lines: May raise; what was printed before stays.
-        pager: Whether one may be used.
+        lines: Iterating them may raise; the lines before stay printed.
+        pager: Whether a pager may be used.
     """
     command = _command() if pager and sys.stdout.isatty() else None
-    left = iter(lines)
+    remaining = iter(lines)
     if command is None:
-        _print(left)
+        _print(remaining)
         return
-    first = list(islice(left, shutil.get_terminal_size().lines))
+    first = list(islice(remaining, shutil.get_terminal_size().lines))
     if len(first) < shutil.get_terminal_size().lines:
         _print(first)
     else:
-        _page(command, chain(first, left))
+        _page(command, chain(first, remaining))
 
 
 def _command() -> list[str] | None:
-    """The pager; none where there is none, or it is to be none."""
+    """Return the command of the pager, or None without one."""
     command = shlex.split(os.environ.get("PAGER", DEFAULT))
     if not command or command == ["cat"] or shutil.which(command[0]) is None:
         return None
@@ -62,14 +62,14 @@ def _print(lines: Iterable[str]) -> None:
 
 
 def _page(command: list[str], lines: Iterable[str]) -> None:
-    """Write to a pager until its reader has had enough, and wait for that."""
+    """Write to a pager until the operator quits it."""
     with subprocess.Popen(  # noqa: S603  the operator's own choice
         command, stdin=subprocess.PIPE, env={**FLAGS, **os.environ}, encoding="utf-8"
     ) as pager:
         assert pager.stdin is not None  # noqa: S101  it is a pipe
         before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the pager
         try:
-            # closing writes what is left: also into the void, once the reader has quit
+            # closing the pipe writes its buffer, which fails once the pager has ended
             with contextlib.suppress(BrokenPipeError), pager.stdin as pipe:
                 for batch in _batches(lines):
                     pipe.write(batch + "\n")
@@ -79,6 +79,6 @@ def _page(command: list[str], lines: Iterable[str]) -> None:
 
 
 def _batches(lines: Iterable[str]) -> Iterator[str]:
-    left = iter(lines)
-    while batch := list(islice(left, _BATCH)):
+    remaining = iter(lines)
+    while batch := list(islice(remaining, _BATCH)):
         yield "\n".join(batch)

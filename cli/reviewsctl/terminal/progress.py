@@ -1,6 +1,6 @@
-"""The steps of a long job as a person sees them: bars on a terminal, else a line per 10 %.
+"""The progress of a long job: bars on a terminal, else a line for each 10 %.
 
-Imports rich, which costs 40 ms: only a job that shows its steps imports this.
+The import of rich takes 40 ms, so only a job that shows its steps imports this.
 """
 
 import contextlib
@@ -17,9 +17,9 @@ from reviewsd.api.jobs import Step
 
 @contextlib.contextmanager
 def shown(screen: Console) -> Iterator[Callable[[Step], None]]:
-    """Shows the steps it is told while the block runs; on stderr, because they are no data."""
+    """Yield a function that shows steps on stderr."""
     if not screen.is_interactive:
-        yield _Lines().tell
+        yield _Lines().show
         return
     columns = (
         bars.TextColumn("{task.description}", markup=False),
@@ -30,18 +30,18 @@ def shown(screen: Console) -> Iterator[Callable[[Step], None]]:
         bars.TimeRemainingColumn(),
     )
     with bars.Progress(*columns, console=screen, transient=True) as display:
-        yield _Bars(display).tell
+        yield _Bars(display).show
 
 
 def percent(progress: Step) -> int:
-    """How much of a stage is done, 0 to 100; a stage with nothing to do is done."""
+    """Return the progress of a stage, 0 to 100; a stage without work is at 100."""
     if progress.total <= 0:
         return 100
     return max(0, min(100, progress.done * 100 // progress.total))
 
 
 def progress_line(progress: Step) -> str:
-    """One step of a job on a line of its own."""
+    """Return a step of a job as a line."""
     failed = f", {progress.failed:,} failed" if progress.failed else ""
     return (
         f"{printable(progress.stage)} {percent(progress)} % "
@@ -50,7 +50,7 @@ def progress_line(progress: Step) -> str:
 
 
 def figures(progress: Step, speed: float | None) -> str:
-    """What a bar does not say: ``3 failed, 6,000 left, 512/s``."""
+    """Return the text beside a bar: ``3 failed, 6,000 left, 512/s``."""
     parts = [] if progress.failed is None else [f"{progress.failed:,} failed"]
     parts.append(f"{max(0, progress.total - progress.done):,} left")
     if speed:
@@ -60,12 +60,12 @@ def figures(progress: Step, speed: float | None) -> str:
 
 class _Lines:
     def __init__(self) -> None:
-        self._shown: set[tuple[str, int]] = set()
+        self._printed: set[tuple[str, int]] = set()
 
-    def tell(self, step: Step) -> None:
+    def show(self, step: Step) -> None:
         tenth = percent(step) // 10
-        if step.total > 0 and tenth > 0 and (step.stage, tenth) not in self._shown:
-            self._shown.add((step.stage, tenth))
+        if step.total > 0 and tenth > 0 and (step.stage, tenth) not in self._printed:
+            self._printed.add((step.stage, tenth))
             typer.echo(progress_line(step), err=True)
 
 
@@ -76,7 +76,7 @@ class _Bars:
         self._display = display
         self._bars: dict[str, bars.TaskID] = {}
 
-    def tell(self, step: Step) -> None:
+    def show(self, step: Step) -> None:
         stage = printable(step.stage)
         if stage not in self._bars:
             self._bars[stage] = self._display.add_task(stage, total=step.total, step=step)

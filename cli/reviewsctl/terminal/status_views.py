@@ -1,7 +1,7 @@
-"""What the operator sees, as pure functions of a value and a time; printing is elsewhere.
+"""Views for the operator, as pure functions of a value and a time.
 
-Every text of the daemon passes ``printable`` on its way in and none is read as rich markup, so data
-with a hostile review in it cannot steer the terminal.
+Every text of the daemon passes ``printable`` and is not read as rich markup, so a hostile review
+cannot steer the terminal.
 """
 
 import datetime
@@ -21,12 +21,12 @@ from reviewsd.api.status import SnapshotStatus, Status
 
 
 def render_status(status: Status, now: datetime.datetime, sources: str | None = None) -> Table:
-    """``reviewsctl status``: the state first, then what is served, from where, and by whom.
+    """Return the view of ``reviewsctl status``, with the state first.
 
     Args:
-        status: As the daemon says it.
-        now: The time.
-        sources: How the sources are, where there are any.
+        status: The answer of the daemon.
+        now: The current time.
+        sources: The state of the sources, if there are any.
     """
     data = status.data
     table = Table.grid(padding=(0, 2))
@@ -67,7 +67,7 @@ def render_status(status: Status, now: datetime.datetime, sources: str | None = 
 def _snapshot(
     snapshot: SnapshotStatus | None, now: datetime.datetime
 ) -> Iterator[tuple[str, Text]]:
-    """The rows about what is served."""
+    """Yield the rows about the served data."""
     if snapshot is None:
         yield "serving", Text("nothing yet: requests are answered with 503, or wait")
         return
@@ -87,7 +87,7 @@ def _snapshot(
 
 
 def render_reload(result: ReloadResult) -> Text:
-    """The outcome of a reload; one that was not applied says why and what keeps serving."""
+    """Return the outcome of a reload, with the reason if it was not applied."""
     revision = printable(result.revision or "")
     count = counted(result.review_count or 0, "review")
     match result.outcome:
@@ -95,23 +95,23 @@ def render_reload(result: ReloadResult) -> Text:
             text = f": revision {revision} with {count}, {result.seconds:.2f} s"
             return Text.assemble(("published", "green"), text, _more(result))
         case "unchanged":
-            text = f": revision {revision} with {count} goes on serving, {result.seconds:.2f} s"
+            text = f": revision {revision} with {count} keeps serving, {result.seconds:.2f} s"
             return Text.assemble(("unchanged", "green"), text, _more(result))
         case "refused" if result.config.problems:
-            why = "the configuration has faults"
-            remedy = "Correct it, then run reviewsctl reload again."
+            reason = "the configuration has faults"
+            remedy = "Fix it, then run reviewsctl reload again."
             return Text.assemble(
                 ("Error: reload refused", "bold red"),
-                f": {why}; nothing is changed\n{_block(result.problems)}{remedy}",
+                f": {reason}; nothing is changed\n{_block(result.problems)}{remedy}",
             )
         case "refused":
-            why = "the new data has problems"
-            remedy = "Correct the data: the daemon notices, or run reviewsctl reload again."
+            reason = "the new data has problems"
+            remedy = "Fix the data; the daemon notices the change."
         case "failed":
-            why = "the new data could not be loaded"
-            again = "The daemon's" if result.retry_at is None else "It is tried again; the daemon's"
-            remedy = f"{again} log has more: journalctl -u reviewsd"
-    text = f": {why}; the last good data keeps serving\n{_block(result.problems)}{remedy}"
+            reason = "the new data could not be loaded"
+            retry = "" if result.retry_at is None else "The daemon tries again. "
+            remedy = f"{retry}See its log: journalctl -u reviewsd"
+    text = f": {reason}; the last good data keeps serving\n{_block(result.problems)}{remedy}"
     return Text.assemble(("Error: reload " + result.outcome, "bold red"), text)
 
 
@@ -126,13 +126,13 @@ def _changes(config: ConfigChanges) -> str:
     if config.applied:
         lines.append(f"\nconfiguration: {printable(', '.join(config.applied))} changed")
     if config.restart:
-        waiting = printable(", ".join(config.restart))
-        lines.append(f"\nconfiguration: {waiting} changed; takes effect after a restart")
+        keys = printable(", ".join(config.restart))
+        lines.append(f"\nconfiguration: {keys} changed; takes effect after a restart")
     return "".join(lines)
 
 
 def _explanation(status: Status, now: datetime.datetime) -> str:
-    """Say what a state other than ok means (interfaces.md 1.2)."""
+    """Explain a state other than ok (interfaces.md 1.2)."""
     match status.data.state:
         case "starting":
             return "the data is being published for the first time"
@@ -165,19 +165,19 @@ def _last_reload(status: Status, now: datetime.datetime) -> str:
 
 
 def _config(config: ConfigChanges) -> Iterator[tuple[str, Text]]:
-    """What is to be known of the configuration, if anything."""
+    """Yield the row about a configuration with faults, or that needs a restart."""
     if config.problems:
-        yield "config", Text("has faults, nothing of it was applied", style="yellow")
+        yield "config", Text("has faults; no change of it was applied", style="yellow")
         yield from (("", Text(printable(line))) for line in config.problems)
     elif config.restart:
-        waiting = printable(", ".join(config.restart))
-        yield "config", Text(f"waits for a restart: {waiting}", style="yellow")
+        keys = printable(", ".join(config.restart))
+        yield "config", Text(f"needs a restart: {keys}", style="yellow")
 
 
 def _ignored(parameters: Mapping[str, int]) -> str:
-    """The parameters of searches that do not exist, with how often each was given."""
-    named = ", ".join(f"{printable(name)} ({times:,})" for name, times in parameters.items())
-    return f"search parameters that do not exist: {named}"
+    """Return unknown parameters of searches, with their counts."""
+    counts = ", ".join(f"{printable(name)} ({times:,})" for name, times in parameters.items())
+    return f"unknown search parameters: {counts}"
 
 
 def _hub(hub: HubState) -> str:

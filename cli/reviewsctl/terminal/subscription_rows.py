@@ -1,9 +1,9 @@
-"""Rows of the long tables: pure functions of a value and a time (``columns`` lays them out)."""
+"""Rows of the long tables, which ``columns`` lays out."""
 
 import datetime
 from typing import Final
 
-from reviewsctl.terminal.columns import Cell, Painted, Row
+from reviewsctl.terminal.columns import Cell, Colored, Row
 from reviewsctl.terminal.escaping import printable
 from reviewsctl.terminal.times import ago, duration, moment
 from reviewsd.api.hub import Block, Listing
@@ -19,7 +19,7 @@ NOTE: Final = BLOCKS.index("note")
 
 
 def subscription(one: Listing, now: datetime.datetime) -> Row:
-    """A row of ``reviewsctl subs list``."""
+    """Return a row of ``reviewsctl subs list``."""
     return (
         printable(one.id),
         printable(one.topic),
@@ -32,38 +32,38 @@ def subscription(one: Listing, now: datetime.datetime) -> Row:
 
 
 def state(one: Listing, now: datetime.datetime) -> Cell:
-    """Its state; one whose lease is over has ended, though the daemon clears it away later."""
+    """Return the state of a subscription; an expired one has ended, though the daemon removes it later."""
     if one.lease_expires_at is not None and one.lease_expires_at <= now:
-        return Painted("ended", "yellow")
+        return Colored("ended", "yellow")
     return printable(one.state)
 
 
 def block(one: Block) -> Row:
-    """A row of ``reviewsctl hub blocks``."""
+    """Return a row of ``reviewsctl hub blocks``."""
     return printable(one.value), moment(one.created_at), printable(one.note)
 
 
 def version(one: Listing) -> Cell:
-    """Which version the subscriber has, of which."""
+    """Return the version that the subscriber has, and the current one."""
     if one.delivered_version is None:
         return "-"
     has = f"{one.delivered_version}/{one.topic_version}"
     behind = one.delivered_version < one.topic_version
-    return Painted(f"{has} behind", "yellow") if behind else has
+    return Colored(f"{has} behind", "yellow") if behind else has
 
 
 def outcome(one: Listing, now: datetime.datetime) -> Cell:
-    """What came of the last attempt."""
+    """Return the outcome of the last attempt."""
     if one.last_attempt_at is None:
         return "under way" if one.in_flight else "none yet"
-    said = "no answer" if one.last_status is None else str(one.last_status)
+    status = "no answer" if one.last_status is None else str(one.last_status)
     if one.last_error is None:
-        return f"{said}, {ago(one.last_attempt_at, now)}"
-    return Painted(f"{printable(one.last_error)}, {ago(one.last_attempt_at, now)}", "red")
+        return f"{status}, {ago(one.last_attempt_at, now)}"
+    return Colored(f"{printable(one.last_error)}, {ago(one.last_attempt_at, now)}", "red")
 
 
 def _left(one: Listing, now: datetime.datetime) -> str:
     if one.lease_expires_at is None:
         return "-"
-    left = (one.lease_expires_at - now).total_seconds()
-    return duration(left) if left > 0 else "over"
+    seconds = (one.lease_expires_at - now).total_seconds()
+    return duration(seconds) if seconds > 0 else "over"

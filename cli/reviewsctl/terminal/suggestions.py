@@ -1,6 +1,7 @@
-"""What ``reviewsctl insights suggest`` prints: lines of insights.yaml, each commented out (insights.md 8).
+"""The lines of ``reviewsctl insights suggest``, for insights.yaml (insights.md 8).
 
-So nothing is published by pasting them: the owner takes away the ``# `` of what is right.
+Each is commented out, so that pasting them publishes nothing: the owner removes the ``# `` of those
+that are right.
 """
 
 from collections.abc import Iterator, Sequence
@@ -9,66 +10,68 @@ from reviewsctl.terminal.flow import flow
 from reviewsd.api.insights import Candidate, PresetService, Suggestions
 
 
-def suggested(found: Suggestions) -> Iterator[str]:
-    """The lines."""
-    yield f"## Candidates for insights.yaml from {found.reviews:,} reviews. Nothing is published before you take"
-    yield '## the "# " of a line away; lines with "##" are remarks.'
-    if not (found.technicians or found.services or found.aspects):
-        yield "## None are found."
-    if found.technicians:
+def suggested(suggestions: Suggestions) -> Iterator[str]:
+    """Yield the lines."""
+    yield f"## Candidates for insights.yaml from {suggestions.reviews:,} reviews. A line counts once you"
+    yield '## remove its "# "; lines with "##" are remarks.'
+    if not (suggestions.technicians or suggestions.services or suggestions.aspects):
+        yield "## There are none."
+    if suggestions.technicians:
         yield ""
-        yield "## People that reviews name. Customers name wives, dogs and rivals too."
+        yield "## People named in reviews. Customers also name relatives, pets and rivals."
         yield "# technicians:"
-    for each in found.technicians:
-        yield _remark(each)
-        yield f"#   - {_mapping(('name', each.name), ('aliases', each.also))}"
-    if found.services:
+    for candidate in suggestions.technicians:
+        yield _remark(candidate)
+        yield f"#   - {_mapping(('name', candidate.name), ('aliases', candidate.also))}"
+    if suggestions.services:
         yield ""
         yield "# services:"
-        yield from _preset(found.preset)
-    for each in found.services:
-        yield _remark(each)
-        service = _mapping(("id", _id(each)), ("label", _label(each)), ("words", _words(each)))
+        yield from _preset(suggestions.preset)
+    for candidate in suggestions.services:
+        yield _remark(candidate)
+        service = _mapping(
+            ("id", _id(candidate)), ("label", _label(candidate)), ("words", _words(candidate))
+        )
         yield f"#   - {service}"
-    if found.aspects:
+    if suggestions.aspects:
         yield ""
-        yield "## Aspects beyond the nine: add what praises and what complains."
+        yield "## Aspects beyond the nine: add words of praise and of complaint."
         yield "# aspects:"
-    for each in found.aspects:
-        yield _remark(each)
-        yield f"#   {_id(each)}: {_mapping(('label', _label(each)), ('words', _words(each)))}"
+    for candidate in suggestions.aspects:
+        yield _remark(candidate)
+        yield f"#   {_id(candidate)}: {_mapping(('label', _label(candidate)), ('words', _words(candidate)))}"
 
 
 def _preset(services: Sequence[PresetService]) -> Iterator[str]:
     if services:
-        yield f"## A list stands instead of the {len(services):,} that go with the category, which are:"
-    for each in services:
-        service = _mapping(
-            ("id", each.id),
-            ("label", each.label),
-            ("topic", each.topic or ""),
-            ("words", each.words),
-            ("with", each.with_),
+        yield f"## Your list replaces the {len(services):,} services of the category:"
+    for service in services:
+        members = _mapping(
+            ("id", service.id),
+            ("label", service.label),
+            ("topic", service.topic or ""),
+            ("words", service.words),
+            ("with", service.with_),
         )
-        yield f"#   - {service}"
+        yield f"#   - {members}"
 
 
-def _remark(each: Candidate) -> str:
-    reviews = "1 review" if each.reviews == 1 else f"{each.reviews:,} reviews"
-    return f"## {reviews}, such as: {each.quotation}"
+def _remark(candidate: Candidate) -> str:
+    reviews = "1 review" if candidate.reviews == 1 else f"{candidate.reviews:,} reviews"
+    return f"## {reviews}, such as: {candidate.quotation}"
 
 
 def _mapping(*members: tuple[str, str | Sequence[str]]) -> str:
     return flow({name: value for name, value in members if value})
 
 
-def _id(each: Candidate) -> str:
-    return "-".join(each.name.casefold().split())
+def _id(candidate: Candidate) -> str:
+    return "-".join(candidate.name.casefold().split())
 
 
-def _label(each: Candidate) -> str:
-    return each.name[:1].upper() + each.name[1:]
+def _label(candidate: Candidate) -> str:
+    return candidate.name[:1].upper() + candidate.name[1:]
 
 
-def _words(each: Candidate) -> tuple[str, ...]:
-    return (each.name, *each.also)
+def _words(candidate: Candidate) -> tuple[str, ...]:
+    return (candidate.name, *candidate.also)

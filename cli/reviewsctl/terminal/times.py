@@ -1,4 +1,4 @@
-"""Times and spans for people. Times are UTC, as in the daemon's log."""
+"""Times and durations for people, in UTC, as in the daemon's log."""
 
 import datetime
 
@@ -8,39 +8,39 @@ _DAY = 24 * _HOUR
 
 
 def duration(seconds: float) -> str:
-    """A span in its two largest units: ``12 s``, ``5 min``, ``3 h 12 min``, ``2 d 4 h``."""
-    whole = max(0, int(seconds))
-    if whole < _MINUTE:
-        return f"{whole} s"
-    if whole < _HOUR:
-        return f"{whole // _MINUTE} min"
-    if whole < _DAY:
-        return f"{whole // _HOUR} h {whole % _HOUR // _MINUTE} min"
-    return f"{whole // _DAY} d {whole % _DAY // _HOUR} h"
+    """Return a duration in its two largest units: ``12 s``, ``5 min``, ``3 h 12 min``, ``2 d 4 h``."""
+    total = max(0, int(seconds))
+    if total < _MINUTE:
+        return f"{total} s"
+    if total < _HOUR:
+        return f"{total // _MINUTE} min"
+    if total < _DAY:
+        return f"{total // _HOUR} h {total % _HOUR // _MINUTE} min"
+    return f"{total // _DAY} d {total % _DAY // _HOUR} h"
 
 
 def moment(then: datetime.datetime) -> str:
-    """``2026-11-21 07:00:00 UTC``."""
+    """Return a time as ``2026-11-21 07:00:00 UTC``."""
     return then.astimezone(datetime.UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
 def ago(then: datetime.datetime, now: datetime.datetime) -> str:
-    """``5 min ago``."""
+    """Return the age of a time as ``5 min ago``."""
     return f"{duration((now - then).total_seconds())} ago"
 
 
 def days_ago(days: int) -> str:
-    """``today``, ``yesterday``, ``12 days ago``; a day ahead of UTC counts as today."""
+    """Return ``today``, ``yesterday`` or ``12 days ago``; a day ahead of UTC counts as today."""
     if days <= 1:
         return "yesterday" if days == 1 else "today"
     return f"{days:,} days ago"
 
 
 def until(then: datetime.datetime, now: datetime.datetime) -> str:
-    """``in 5 min``, or ``now`` when it is over."""
+    """Return ``in 5 min``, or ``now`` for a past time."""
     return f"in {duration((then - now).total_seconds())}" if then > now else "now"
 
 
 def when(then: datetime.datetime, now: datetime.datetime) -> str:
-    """``2026-11-21 07:00:00 UTC (5 min ago)``."""
+    """Return a time and its age: ``2026-11-21 07:00:00 UTC (5 min ago)``."""
     return f"{moment(then)} ({ago(then, now)})"

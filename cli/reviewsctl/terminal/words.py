@@ -1,25 +1,25 @@
-"""Counts in words, and lines that end between words."""
+"""Counts with their nouns, and lines folded between words."""
 
 import os
 import sys
 from typing import Final
 
-_LEAST: Final = 20  # columns that text has at least, beside its indent
+_MIN_WIDTH: Final = 20  # columns of text beside its indent
 
 
 def counted(count: int, noun: str) -> str:
-    """``1 review``, ``1,204 reviews``: nouns here have a plural in -s."""
+    """Return a count with its noun, whose plural ends in -s: ``1,204 reviews``."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def folded(text: str, *, indent: int = 0, begun: int = 0, err: bool = False) -> str:
-    """Text whose lines a terminal would break anywhere, broken between words; in a pipe as it is.
+    """Return a line folded between words to the width of the terminal; unchanged without one.
 
     Args:
         text: One line.
-        indent: Blanks before each further line.
-        begun: Columns of the first line that are taken already.
-        err: It goes to stderr.
+        indent: Spaces before each further line.
+        begun: Columns of the first line that are in use.
+        err: Whether it goes to stderr.
     """
     try:
         width = os.get_terminal_size((sys.stderr if err else sys.stdout).fileno()).columns
@@ -32,7 +32,7 @@ def folded(text: str, *, indent: int = 0, begun: int = 0, err: bool = False) -> 
 
     lines = textwrap.wrap(
         "x" * begun + text,
-        max(width, indent + _LEAST),
+        max(width, indent + _MIN_WIDTH),
         subsequent_indent=" " * indent,
         break_long_words=False,
         break_on_hyphens=False,

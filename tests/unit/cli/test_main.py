@@ -364,7 +364,7 @@ def test_a_daemon_of_another_version_is_warned_about(
         ("published", "published: revision 3f2a9c0d1e4b with 120 reviews, 0.42 s\n"),
         (
             "unchanged",
-            "unchanged: revision 3f2a9c0d1e4b with 120 reviews goes on serving, 0.42 s\n",
+            "unchanged: revision 3f2a9c0d1e4b with 120 reviews keeps serving, 0.42 s\n",
         ),
     ],
 )
@@ -387,7 +387,7 @@ def test_a_refused_reload_says_every_problem_and_what_keeps_serving(
     assert run.stderr.splitlines() == [
         "Error: reload refused: the new data has problems; the last good data keeps serving",
         *(f"  {line}" for line in PROBLEMS),
-        "Correct the data: the daemon notices, or run reviewsctl reload again.",
+        "Fix the data; the daemon notices the change.",
     ]
 
 

@@ -78,7 +78,7 @@ def test_unlimited_reads_have_no_ratelimit_field(tmp_path: Path) -> None:
         daemon.get(f"{SEARCH}?ratng=5&limit=x")
         counts = {"%C3%BC": 2, "ratng": 3, "utm_source": 2}
         assert counts == daemon.status()["unknown_parameters"]
-        line = "search parameters that do not exist: ratng (3), %C3%BC (2), utm_source (2)\n"
+        line = "unknown search parameters: ratng (3), %C3%BC (2), utm_source (2)\n"
         assert f"\nignored    {line}" in daemon.ctl("status").stdout
 
 

@@ -70,7 +70,7 @@ def test_why_a_review_has_its_labels(environment: dict[str, str], folder: Path) 
     shown, _ = told(environment, folder, "explain", "a")
     assert shown.startswith("a, 5 stars\n\nPriya was on time")
     assert 'punctuality: positive, by "on time"' in shown
-    assert "contrast its sentence" in shown
+    assert "contrast the sentence" in shown
     _, said = told(environment, folder, "explain", "none", code=1)
     assert 'reviews.json: has no review with the id "none"' in said
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from reviewsctl.terminal.columns import Columns, Painted, Row, Screen
+from reviewsctl.terminal.columns import Colored, Columns, Row, Screen
 
 WIDE = st.text(st.sampled_from("ab é漢字かな안녕"), max_size=30)
 
@@ -48,10 +48,10 @@ def test_a_terminal_that_is_too_narrow_folds_itself() -> None:
 
 
 def test_colours_are_for_those_who_want_them_and_take_no_room() -> None:
-    rows: list[Row] = [("1", Painted("behind", "yellow"), "x"), ("2", "ok", "x")]
+    rows: list[Row] = [("1", Colored("behind", "yellow"), "x"), ("2", "ok", "x")]
     plain = shown(rows, Screen())
     assert "\x1b" not in "".join(plain)
-    painted = shown(rows, Screen(paint=True))
+    painted = shown(rows, Screen(has_colors=True))
     assert ["1   \x1b[33mbehind\x1b[0m  x", "2   ok      x"] == painted[1:]
     assert painted[0].startswith("\x1b[2mid\x1b[0m  \x1b[2mwhat\x1b[0m")
 

@@ -153,9 +153,9 @@ def test_a_request_tells_who_asked_and_how_long_it_is_tried() -> None:
     assert text(hub_views.render_one(one({}, PENDING), NOW)).endswith(
         "state          pending verification\n"
         "created        2026-11-01 07:00:00 UTC (20 d 0 h ago)\n"
-        "asked for      subscribe for 10 d 0 h, 2026-11-21 06:59:00 UTC (1 min ago), by"
+        "requested      subscribe for 10 d 0 h, 2026-11-21 06:59:00 UTC (1 min ago), by"
         " 192.0.2.7/32\n"
-        "verifications  1 so far, next in 20 s (2026-11-21 07:00:20 UTC); given up in 9 min"
+        "verifications  1 so far, next in 20 s (2026-11-21 07:00:20 UTC); they end in 9 min"
         " (2026-11-21\n"
         "               07:09:00 UTC)"
     )
@@ -167,8 +167,8 @@ def test_an_active_subscription_that_is_to_end_shows_both() -> None:
     shown = text(hub_views.render_one(one(changes), NOW))
 
     assert "lease          9 d 0 h left" in shown
-    assert "asked for      unsubscribe, 2026-11-21 06:59:00 UTC" in shown
-    assert "verifications  1 so far; given up in 9 min" in shown
+    assert "requested      unsubscribe, 2026-11-21 06:59:00 UTC" in shown
+    assert "verifications  1 so far; they end in 9 min" in shown
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,7 @@ def test_an_active_subscription_that_is_to_end_shows_both() -> None:
             PushResult(total=10, delivered=7, failed=2, removed=1),
             """\
 Error: push incomplete: 7 of 10 delivered, 2 failed and are tried again, 1 gone
-Why and when again: reviewsctl subs list, reviewsctl subs show ID""",
+See reasons and next attempts: reviewsctl subs list, reviewsctl subs show ID""",
         ),
     ],
 )
@@ -203,7 +203,7 @@ def test_a_hub_at_work_is_shown_in_numbers() -> None:
 @pytest.mark.parametrize(
     ("changes", "shown"),
     [
-        ({"paused": True}, "hub        paused; go on with: reviewsctl hub resume\n"),
+        ({"paused": True}, "hub        paused; resume with: reviewsctl hub resume\n"),
         ({"store": "disk full"}, "the state store fails: disk full\n"),
         (
             {"opened_networks": ["127.0.0.0/8", "::1/128"]},

@@ -208,7 +208,7 @@ def test_status_and_reload_say_where_the_insights_are_from(
         ({"active": 1}, "hub        1 subscription, 3 pending"),
         (
             {"paused": True},
-            "4 in flight\n           paused; go on with: reviewsctl hub resume\ndata",
+            "4 in flight\n           paused; resume with: reviewsctl hub resume\ndata",
         ),
         (
             {"store": "disk full"},
@@ -281,7 +281,7 @@ def test_colour_tells_ok_from_degraded() -> None:
         ("published", "published: revision 3f2a9c0d1e4b with 1,204 reviews, 0.42 s"),
         (
             "unchanged",
-            "unchanged: revision 3f2a9c0d1e4b with 1,204 reviews goes on serving, 0.42 s",
+            "unchanged: revision 3f2a9c0d1e4b with 1,204 reviews keeps serving, 0.42 s",
         ),
         (
             "refused",
@@ -290,7 +290,7 @@ Error: reload refused: the new data has problems; the last good data keeps
 serving
   reviews.json: $.reviews: missing
   ... and 4 more
-Correct the data: the daemon notices, or run reviewsctl reload again.""",
+Fix the data; the daemon notices the change.""",
         ),
         (
             "failed",
@@ -299,7 +299,7 @@ Error: reload failed: the new data could not be loaded; the last good data keeps
 serving
   reviews.json: $.reviews: missing
   ... and 4 more
-It is tried again; the daemon's log has more: journalctl -u reviewsd""",
+The daemon tries again. See its log: journalctl -u reviewsd""",
         ),
     ],
 )
