@@ -165,7 +165,7 @@ def test_restore_refuses_what_would_cost_something(daemon: Daemon, tmp_path: Pat
     config = ("--config", str(other.config))
     there = other.ctl("restore", str(copy), *config)
     assert 1 == there.returncode
-    assert "is there already\nReplace what is there with --force." in there.stderr
+    assert "exists already\nReplace existing files with --force." in there.stderr
     of_config = reviewsctl(dict(os.environ), "restore", str(copy), "--config", str(daemon.config))
     assert "the daemon runs" in of_config.stderr  # found by the configuration alone
     cut = tmp_path / "cut"
@@ -195,7 +195,7 @@ def test_review_that_was_erased_since_does_not_return(tmp_path: Path) -> None:
             == daemon.ctl("reviews", "erase", erased, "--reason", "request", "-y", *data).returncode
         )
     lines = restore(daemon, copy, "--force")
-    assert "left out, as they were erased since: 1" in lines
+    assert "not restored, as they were erased since: 1 review" in lines
     assert erased not in [
         each["id"] for each in json.loads((daemon.data / "reviews.json").read_bytes())["reviews"]
     ]
@@ -208,7 +208,7 @@ def test_a_file_that_is_there_is_left_alone(daemon: Daemon, tmp_path: Path) -> N
     copy.write_text("precious")
     done = daemon.ctl("backup", str(copy))
     assert (1, "precious") == (done.returncode, copy.read_text())
-    assert "is there already\nGive another name, or replace it with --force.\n" in done.stderr
+    assert "is there already\nChoose another name, or replace it with --force.\n" in done.stderr
     assert 0 == daemon.ctl("backup", "--force", "--quiet", str(copy)).returncode
     assert tarfile.is_tarfile(copy)
     assert ["copy"] == names(tmp_path)

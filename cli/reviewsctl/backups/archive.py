@@ -33,56 +33,56 @@ DATA: Final = (
     *("reviews.json", "corrections.json", "insights.json", "insights.yaml", "insights.labels"),
 )
 FOLDERS: Final = (KEPT_FOLDER, f"{KEPT_FOLDER}/{FOLDER}")
-"""Folders of the data directory whose files belong to it."""
+"""Folders of the data directory whose files are archived."""
 
 _MODE: Final = 0o600
 
 
 DAMAGED: Final = (tarfile.TarError, EOFError, zlib.error, OSError)
-"""Faults of an archive that was cut or changed."""
+"""Exceptions of an archive that was cut or changed."""
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
-    """What the archive says of itself."""
+    """The first file of an archive, which describes it."""
 
     version: int = VERSION
     made_at: datetime
     config: str
-    """Where the configuration was; empty without one."""
+    """The path of the configuration; empty without one."""
     data_dir: str
     state_dir: str
     keys_dir: str
 
 
 class ArchiveError(Exception):
-    """The file is no archive of ours, or a later version's; the text says which."""
+    """The file is no archive of this program, or of a later version."""
 
 
 class ArchiveWriter:
-    """Writes one archive; made by ``writing``.
+    """Writes one archive; see ``writing``.
 
     Args:
         tar: The file.
-        manifest: Written first.
+        manifest: Its first file.
     """
 
     def __init__(self, tar: tarfile.TarFile, manifest: Manifest) -> None:
         self._tar = tar
         self._time = int(manifest.made_at.timestamp())
         self.names: list[str] = []
-        """What is in it."""
+        """The names of its files."""
         encoded = msgspec.json.encode(manifest)
         self.add(MANIFEST, io.BytesIO(encoded), len(encoded))
 
     def add(self, name: str, file: IO[bytes], size: int) -> None:
-        """Add a file of which so many bytes are read."""
+        """Add a file with its first ``size`` bytes."""
         entry = tarfile.TarInfo(name)
         entry.size, entry.mode, entry.mtime = size, _MODE, self._time
         self._tar.addfile(entry, file)
         self.names.append(name)
 
     def add_file(self, name: str, path: Path) -> bool:
-        """Add a file if it is there; return whether it is.
+        """Add a file if it exists, and return whether it does.
 
         Raises:
             OSError: It cannot be read.
@@ -111,7 +111,7 @@ class ArchiveWriter:
 
 @contextmanager
 def writing(out: BinaryIO, manifest: Manifest) -> Iterator[ArchiveWriter]:
-    """Write an archive for the block."""
+    """Yield the writer of an archive, which the end of the block closes."""
     with tarfile.open(fileobj=out, mode="w:gz") as tar:
         yield ArchiveWriter(tar, manifest)
 
@@ -120,17 +120,17 @@ def read(file: BinaryIO) -> "tuple[Manifest, Iterator[tuple[str, IO[bytes]]]]":
     """Return the manifest of an archive, and its files in their order.
 
     Raises:
-        ArchiveError: It is none.
+        ArchiveError: It is no archive of this program.
     """
     try:
-        tar = tarfile.open(fileobj=file, mode="r:gz")  # noqa: SIM115  the iterator below reads it
+        tar = tarfile.open(fileobj=file, mode="r:gz")  # noqa: SIM115  the returned iterator reads it
         first = tar.next()
         content = None if first is None or first.name != MANIFEST else tar.extractfile(first)
         if content is None:
-            raise ArchiveError("it is no backup of reviewsctl")
+            raise ArchiveError("it is not a backup of reviewsctl")
         manifest = msgspec.json.decode(content.read(), type=Manifest)
     except (*DAMAGED, msgspec.MsgspecError) as error:
-        raise ArchiveError(f"it is no backup of reviewsctl: {error}") from error
+        raise ArchiveError(f"it is not a backup of reviewsctl: {error}") from error
     if manifest.version > VERSION:
         raise ArchiveError("a later reviewsctl wrote it")
     return manifest, _files(tar)
@@ -144,11 +144,11 @@ def _next(tar: tarfile.TarFile) -> tarfile.TarInfo | None:
 
 
 def _files(tar: tarfile.TarFile) -> Iterator[tuple[str, IO[bytes]]]:
-    """The files behind the manifest; nothing else than we write, so that no name leads elsewhere."""
-    known = {CONFIG, STORE, *(f"data/{name}" for name in DATA)}
+    """Yield the files after the manifest, and accept only names that a backup writes."""
+    expected = {CONFIG, STORE, *(f"data/{name}" for name in DATA)}
     while (entry := _next(tar)) is not None:
         folder, _, name = entry.name.rpartition("/")
-        is_ours = entry.name in known or folder in {
+        is_ours = entry.name in expected or folder in {
             "keys",
             *(f"data/{below}" for below in FOLDERS),
         }

@@ -1,7 +1,7 @@
 """Puts an archive on a machine: ``reviewsctl restore``.
 
-Reviews that were erased after the backup was made do not return: the corrections of both are kept, and what
-they erase is taken out of the restored files.
+Reviews that were erased after the backup do not return: the corrections of both are merged, and the
+reviews that they erase are removed from the restored files.
 """
 
 import datetime
@@ -23,7 +23,7 @@ _DATA_MODE: Final = 0o644  # the daemon runs as another user, and the data are p
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Places:
-    """Where the files go."""
+    """The targets of the files."""
 
     config: Path
     data: Path
@@ -31,91 +31,93 @@ class Places:
     keys: Path
 
     def target(self, name: str) -> Path:
-        """Return where a file of the archive goes."""
+        """Return the target of a file of the archive."""
         kind, _, rest = name.partition("/")
         folders = {"data": self.data, "state": self.state, "keys": self.keys}
         return self.config if kind == "config" else folders[kind] / rest
 
 
-def taken(names: Sequence[str], places: Places) -> list[Path]:
-    """Return what is there already; corrections.json does not count, as it is kept."""
+def existing(names: Sequence[str], places: Places) -> list[Path]:
+    """Return the targets that exist, except corrections.json, which is merged."""
     targets = [places.target(name) for name in names if name != f"data/{corrections.FILE}"]
     return [path for path in targets if path.exists()]
 
 
-def names(file: BinaryIO) -> tuple[Manifest, list[str]]:
+def list_files(file: BinaryIO) -> tuple[Manifest, list[str]]:
     """Return the manifest and the names of all files of an archive, read to its end.
 
     Raises:
-        ArchiveError: It is none, or damaged.
+        ArchiveError: It is no archive of this program, or damaged.
     """
     manifest, entries = archive.read(file)
-    found = []
+    names = []
     for name, content in entries:
         try:
             while content.read(1 << 20):
                 pass
         except archive.DAMAGED as error:
             raise archive.ArchiveError(f"it is damaged: {error}") from error
-        found.append(name)
+        names.append(name)
     file.seek(0)
-    return manifest, found
+    return manifest, names
 
 
-def restore(file: BinaryIO, wanted: Sequence[str], places: Places, now: datetime.datetime) -> int:
-    """Write these files of an archive; return how many reviews were left out, as they are erased.
+def restore(
+    file: BinaryIO, selection: Sequence[str], places: Places, now: datetime.datetime
+) -> int:
+    """Write the selected files of an archive, and return the number of reviews that stay erased.
 
     Raises:
-        ArchiveError: It is none.
-        OSError: Something cannot be written.
-        ImportRefusedError: The data in it are faulty.
+        ArchiveError: It is no archive of this program.
+        OSError: A file cannot be written.
+        ImportRefusedError: Its data are invalid.
     """
     reviews = places.data / corrections.REVIEWS
-    kept = _kept_corrections(places.data)
+    current = _current_corrections(places.data)
     _, entries = archive.read(file)
     for name, content in entries:
-        if name not in wanted:
+        if name not in selection:
             continue
         target = places.target(name)
         mode = _DATA_MODE if target.parent == places.data or target == places.config else _PRIVATE
-        if target.name == corrections.FILE and kept is not None:
-            _write(target, _merged(kept, content.read()), mode)
+        if target.name == corrections.FILE and current is not None:
+            _write(target, _merged(current, content.read()), mode)
         else:
             _write(target, content, mode)
-    for suffix in ("-wal", "-shm"):  # of the store that was there
+    for suffix in ("-wal", "-shm"):  # left by the replaced store
         places.target(f"{archive.STORE}{suffix}").unlink(missing_ok=True)
     if not reviews.exists():
         return 0
-    found = corrections.read(reviews)
+    corrected = corrections.read(reviews)
     erased = [
-        each.review
-        for each in found.reviews
-        if each.correction is not None and each.correction.action == "erase"
+        entry.review
+        for entry in corrected.reviews
+        if entry.correction is not None and entry.correction.action == "erase"
     ]
     if erased:
-        corrections.erase(reviews, found, erased, now)
+        corrections.erase(reviews, corrected, erased, now)
     return len(erased)
 
 
-def _kept_corrections(data: Path) -> bytes | None:
+def _current_corrections(data: Path) -> bytes | None:
     path = data / corrections.FILE
     return path.read_bytes() if path.exists() else None
 
 
-def _merged(there: bytes, restored: bytes) -> bytes:
+def _merged(current: bytes, restored: bytes) -> bytes:
     from reviewsd.domain.data_errors import DataError  # 0.1 s, see main
     from reviewsd.offline.corrections import merged, parsed
 
     try:
-        return merged(parsed(there), parsed(restored))
+        return merged(parsed(current), parsed(restored))
     except DataError as error:
         raise ImportRefusedError(
-            "; ".join(error.lines()), "Mend corrections.json, or move it away."
+            "; ".join(error.lines()), "Fix corrections.json, or move it away."
         ) from error
 
 
 def _write(target: Path, content: IO[bytes] | bytes, mode: int) -> None:
-    """Write a file whole, as the owner of its folder has files."""
+    """Write a file for the owner of its folder."""
     with opened(target.parent, make=True) as folder, folder.draft(target.name) as new:
         if isinstance(content, bytes):
             new.file.write(content)

@@ -28,12 +28,12 @@ def check(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Checks configuration and data; no daemon has to run.
+    """Checks configuration and data, without a running daemon.
 
-    Every problem is told with its file, line and column, the first 20 of each file, then how many
-    there are. Warnings are about what is valid but odd: dates in the future, the same review twice,
-    insights that speak of a review there is not. With --data alone no configuration is needed.
-    The exit code is 0 when all is well, 5 when there are problems.
+    It prints every problem with its file, line and column, the first 20 of each file and then
+    their number. Warnings are about valid data that look wrong: dates in the future, a review
+    twice, insights about a missing review. With --data alone it needs no configuration. The exit
+    code is 5 if there are problems.
     """
     from reviewsctl.daemon import local  # 25 ms, see main
 
@@ -44,13 +44,13 @@ def check(
     if as_json:
         typer.echo(answer.text)
     else:
-        for line in _said(report, strict=strict) if bad or not quiet else ():
+        for line in _lines(report, strict=strict) if bad or not quiet else ():
             typer.echo(line)
     if bad:
         raise typer.Exit(EXIT_FOUND)
 
 
-def _said(report: "CheckReport", *, strict: bool) -> "Iterator[str]":
+def _lines(report: "CheckReport", *, strict: bool) -> "Iterator[str]":
     from reviewsctl.terminal.escaping import printable  # see main
 
     for problem in report.problems:

@@ -39,17 +39,17 @@ def show(
     *,
     config: ConfigFile = None,
     defaults: Annotated[
-        bool, typer.Option("--defaults", help="Also the keys that nobody has set.")
+        bool, typer.Option("--defaults", help="Also the keys that are not set.")
     ] = False,
     origin: Annotated[
-        bool, typer.Option("--origin", help="Where each comes from: file:line, variable, default.")
+        bool, typer.Option("--origin", help="The origin of each: file:line, variable or default.")
     ] = False,
     as_json: Json = False,
 ) -> None:
     """Shows the configuration in effect.
 
-    The values that file or environment set; paths are absolute, passwords are ***. With --json all
-    keys are there, each with its value, default and origin.
+    It prints the values of file and environment, with absolute paths and *** for passwords. With
+    --json it prints all keys, each with its value, default and origin.
     """
     from reviewsctl.daemon import local  # 25 ms, see main
 
@@ -61,10 +61,11 @@ def show(
     from reviewsctl.terminal.escaping import printable
     from reviewsctl.terminal.flow import flow
 
-    found = [each for each in answer.value.settings if defaults or each.origin != "default"]
-    for each in found:
-        line = printable(f"{each.key}: {flow(each.value)}")
-        typer.echo(f"{line:<{_WIDTH}}  # {_origin(answer.value.file, each)}" if origin else line)
+    for setting in answer.value.settings:
+        if defaults or setting.origin != "default":
+            line = printable(f"{setting.key}: {flow(setting.value)}")
+            note = f"# {_origin(answer.value.file, setting)}"
+            typer.echo(f"{line:<{_WIDTH}}  {note}" if origin else line)
 
 
 @app.command(
@@ -76,7 +77,8 @@ def show(
 def schema() -> None:
     """Prints the JSON Schema of reviewsd.yaml, for editors.
 
-    With it an editor completes keys, shows what each is for, and marks what is wrong.
+    With it an editor completes keys, explains them, and marks errors. Name it in the first line of
+    reviewsd.yaml, as the example does.
     """
     from reviewsctl.commands.init import schema_text  # see main
 

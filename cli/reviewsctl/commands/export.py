@@ -78,15 +78,13 @@ def _shown(path: "Path", write: "Callable[[Piece], None]") -> "Callable[[Piece],
     def write_shown(piece: "Piece") -> None:
         text = piece.text.encode()
         try:
-            shown = corrections.shown(text)
+            public = corrections.shown(text)
         except msgspec.MsgspecError as error:
-            raise ImportRefusedError(
-                f"{path.name}: {error}", "What is wrong: reviewsctl check"
-            ) from error
-        if shown == text:
+            raise ImportRefusedError(f"{path.name}: {error}", "See: reviewsctl check") from error
+        if public == text:
             write(piece)
-        elif shown is not None:
-            write(piece._replace(value=msgspec.json.decode(shown), text=shown.decode()))
+        elif public is not None:
+            write(piece._replace(value=msgspec.json.decode(public), text=public.decode()))
 
     return write_shown
 
@@ -107,22 +105,22 @@ def _each(path: "Path", write: "Callable[[Piece], None]") -> None:
     with file:
         if is_output:
             raise ImportRefusedError(
-                f"the output is {path.name} itself, and a shell empties it before this command begins",
-                "Put the last version back: reviewsctl import --undo",
+                f"the output is {path.name} itself, which the shell empties before this command runs",
+                "Restore the last version: reviewsctl import --undo",
             )
-        document = Document(file, path.name, "What is wrong: reviewsctl check", OWN_VALUE)
+        document = Document(file, path.name, "See: reviewsctl check", OWN_VALUE)
         for index, piece in enumerate(document.rows(("reviews", EACH))):
             if not isinstance(piece.value, dict):
                 raise ImportRefusedError(
                     f"{path.name}: $.reviews[{index}] is no object",
-                    "What is wrong: reviewsctl check",
+                    "See: reviewsctl check",
                 )
             write(piece)
     sys.stdout.flush()
 
 
 def _out() -> "Callable[[bytes], object]":
-    """Writes to stdout; a terminal is shown what could steer it."""
+    """Return a function that writes to stdout, with control characters escaped on a terminal."""
     if not sys.stdout.isatty():
         return sys.stdout.buffer.write
     from reviewsctl.terminal.escaping import printable_lines  # see main

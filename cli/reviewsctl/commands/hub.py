@@ -12,7 +12,7 @@ app = typer.Typer(
     name="hub",
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="""Shows and controls the hub, which tells of new content.
+    help="""Shows and controls the hub, which delivers new content.
 
     A pause and blocks last over a restart of the daemon. The subscriptions themselves are seen and
     changed with "reviewsctl subs".""",
@@ -68,9 +68,8 @@ def status(ctx: typer.Context, *, as_json: Json = False) -> None:
 def pause(ctx: typer.Context) -> None:
     """Stops the hub from sending anything, until it is resumed.
 
-    Requests are answered 503 meanwhile, since nobody could be asked to confirm them. Content goes on
-    changing: what is due then is sent after "reviewsctl hub resume". Leases go on running. Paused
-    already is fine.
+    Requests are answered 503, since their callbacks cannot be verified. Changes of the content are
+    delivered after "reviewsctl hub resume". Leases keep running. A second pause changes nothing.
     """
     session: Session = ctx.obj
     with session.daemon() as daemon:
@@ -86,13 +85,13 @@ def pause(ctx: typer.Context) -> None:
 def resume(ctx: typer.Context) -> None:
     """Lets a paused hub send again.
 
-    What came to be due in the meantime is sent at once: the newest content, once. Not paused is
-    fine.
+    Subscribers that missed a change get the newest content at once. A hub that is not paused stays
+    as it is.
     """
     session: Session = ctx.obj
     with session.daemon() as daemon:
         daemon.resume()
-    typer.echo("resumed; how it goes: reviewsctl hub status")
+    typer.echo("resumed; see: reviewsctl hub status")
 
 
 @app.command(
@@ -106,16 +105,17 @@ def block(
     value: Value,
     *,
     note: Annotated[
-        str, typer.Option(metavar="TEXT", help='Why, for "reviewsctl hub blocks".')
+        str, typer.Option(metavar="TEXT", help='The reason, for "reviewsctl hub blocks".')
     ] = "",
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count what would go.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only count what would be removed.")
+    ] = False,
 ) -> None:
-    """Refuses a host or network, and ends all it has here.
+    """Refuses a host or network, and removes its subscriptions.
 
-    Its subscriptions and requests are removed without telling it, nothing is sent to it any more,
-    and requests with a callback there are answered 403. A callback whose name only resolves to an
-    address of a blocked network is not contacted either: its subscriptions end as it cannot be
-    reached.
+    The hub removes its subscriptions and requests without a notification, sends it nothing, and
+    answers its requests 403. A callback whose name resolves to a blocked network is not contacted
+    either, and its subscriptions end as unreachable.
     """
     session: Session = ctx.obj
     with session.daemon() as daemon:
@@ -131,10 +131,9 @@ def block(
       reviewsctl hub unblock bad.example.com"""
 )
 def unblock(ctx: typer.Context, value: Value) -> None:
-    """Lets a blocked host or network in again.
+    """Accepts a blocked host or network again.
 
-    What it had does not come back: its subscribers have to subscribe again. Exit code 4 if it was
-    not blocked.
+    Its subscribers have to subscribe again. The exit code is 4 if it was not blocked.
     """
     session: Session = ctx.obj
     with session.daemon() as daemon:
@@ -149,10 +148,10 @@ def unblock(ctx: typer.Context, value: Value) -> None:
       reviewsctl hub blocks --json | jq -r .blocks[].value"""
 )
 def blocks(ctx: typer.Context, *, as_json: Json = False) -> None:
-    """Lists what is blocked, since when and why.
+    """Lists the blocked hosts and networks, with time and reason.
 
-    A host stands for all names below it too, a network for all its addresses. To take one back, give
-    it to "reviewsctl hub unblock" as it stands here.
+    The block of a host includes all names below it. "reviewsctl hub unblock" takes a value of this
+    list.
     """
     session: Session = ctx.obj
     with session.daemon(as_json=as_json) as daemon:
@@ -167,6 +166,6 @@ def blocks(ctx: typer.Context, *, as_json: Json = False) -> None:
     )
 
     table = columns.Columns(subscription_rows.BLOCKS, subscription_rows.NOTE, paging.screen())
-    found = [subscription_rows.block(each) for each in answer.value.blocks]
-    lines = table.lines(found, heading=True) if found else ["nothing is blocked"]
+    rows = list(map(subscription_rows.block, answer.value.blocks))
+    lines = table.lines(rows, heading=True) if rows else ["nothing is blocked"]
     paging.show_lines(lines, pager=session.pager)

@@ -22,7 +22,7 @@ DATA: Final = "reviews.json"
 INSIGHTS: Final = "insights.yaml"
 
 SYSTEM: Final = Path("/etc/reviewsd")
-"""Where the configuration of a service is; there, data and state are not beside it."""
+"""The folder of a service's configuration, whose data and state are elsewhere."""
 
 _LOCAL: Final = "http://localhost:8080"  # as the configuration listens
 
@@ -92,8 +92,8 @@ def init(
             _write(path, text)
         except OSError as fault:
             full = fault.errno in {errno.ENOSPC, errno.EDQUOT}
-            other = "name another folder."
-            remedy = f"Make room, or {other}" if full else to_write(path.parent, other)
+            remedy = "name another folder."
+            remedy = f"Make room, or {remedy}" if full else to_write(path.parent, remedy)
             fail("not written", f"cannot write {path}: {fault.strerror}", remedy, as_json=False)
         typer.echo(f"wrote {path}")
     typer.echo("\n".join(_next_steps(folder, base_url, system=system, sample=data / DATA in files)))
@@ -104,16 +104,16 @@ _TEMPLATE: Final = """\
 # The configuration of reviewsd. All other keys have their defaults: reviewsctl config show --defaults
 # lists them, reviewsd.yaml(5) and the schema explain them. After a change: reviewsctl check
 
-# The public address: scheme and host as clients see them, behind whatever proxy there is.
+# The public address: scheme and host as clients see them, outside any proxy.
 base_url: {base_url}
 
 # The folder of reviews.json; relative paths start at this file's folder.
 data_dir: {data_dir}
 
-# Where the service keeps what it must remember: about six times the size of the data.
+# The folder of the service's own files: about six times the size of the data.
 state_dir: {state_dir}
 
-# The socket that reviewsctl talks to.
+# The socket for reviewsctl.
 admin_socket: {admin_socket}
 
 # The ids of feed entries: a domain that was yours in that year. Readers know an entry by its id, so
@@ -134,7 +134,7 @@ def configuration(base_url: str, *, system: bool) -> str:
 
     Args:
         base_url: The public address.
-        system: Whether it is for a service, whose data and state are not beside the file.
+        system: Whether it is for a service, whose data and state are elsewhere.
     """
     from urllib.parse import urlsplit  # see main
 

@@ -87,10 +87,9 @@ def explain(
     data: DataDir = None,
     as_json: Json = False,
 ) -> None:
-    """Shows why a review has its labels.
+    """Explains the labels of a review.
 
-    Clause by clause: the words that count, the sentiment they add up to, and the aspects that they
-    name.
+    For each clause it shows the words that count, their sentiment, and the aspects they name.
     """
     from reviewsctl.daemon import local  # 25 ms, see main
     from reviewsctl.terminal.insights import explained
@@ -109,8 +108,8 @@ def explain(
 def suggest(*, config: ConfigFile = None, data: DataDir = None, as_json: Json = False) -> None:
     """Prints candidates for insights.yaml.
 
-    People that reviews name, and what reviews speak of that no list has. All lines are commented
-    out: nothing is published before you remove the marks.
+    They are people, services and aspects that reviews mention and no list has. All lines are
+    commented out, so they publish nothing until you remove the marks.
     """
     from reviewsctl.daemon import local  # 25 ms, see main
     from reviewsctl.terminal.suggestions import suggested
@@ -127,10 +126,10 @@ def suggest(*, config: ConfigFile = None, data: DataDir = None, as_json: Json = 
       reviewsctl insights compare --json | jq .comparison.mentions"""
 )
 def compare(*, config: ConfigFile = None, data: DataDir = None, as_json: Json = False) -> None:
-    """Compares insights.json with what the rules make.
+    """Compares insights.json with the insights of the rules.
 
-    For an insights.json of your own or of a language model: the figures of both sides, and in how
-    many reviews they agree.
+    For an insights.json of your own or of a language model, it shows the figures of both and the
+    number of reviews in which they agree.
     """
     from reviewsctl.daemon import local  # 25 ms, see main
     from reviewsctl.terminal.insights import compared
@@ -300,8 +299,8 @@ def _write(folder: Path, insights: bytes) -> str:
         fail("not written", f"cannot write {path}: {fault.strerror}", remedy, as_json=False)
     except ImportRefusedError as refusal:
         fail("not written", refusal.detail, "Run it again.", as_json=False)
-    kept = f", the old one is {FILE}.bak" if is_replaced else ""
-    return f"wrote {path}{kept}; it is served as it is from now on, also when reviews are added"
+    backup = f", the old one is {FILE}.bak" if is_replaced else ""
+    return f"wrote {path}{backup}; from now on it is served unchanged, also with new reviews"
 
 
 def next_steps(reviews: Path) -> "Iterator[str]":
@@ -310,20 +309,20 @@ def next_steps(reviews: Path) -> "Iterator[str]":
     from reviewsctl.daemon.units import install_command
     from reviewsd.api.places import SYSTEM
 
-    named = shlex.quote(str(reviews.parent))
+    folder = shlex.quote(str(reviews.parent))
     config = default_paths.configuration(os.environ)
     data = None if config is None else default_paths.data_dir(config, os.environ)
     if data is None or data.resolve() != reviews.parent:
-        yield f"next: reviewsctl check --data {named}"
-    elif os.path.lexists(default_paths.admin_socket(os.environ)):  # False where we may not look
+        yield f"next: reviewsctl check --data {folder}"
+    elif os.path.lexists(default_paths.admin_socket(os.environ)):  # False without permission
         yield "next: reviewsctl check, then reviewsctl reload (a running daemon notices by itself)"
     elif in_container():
-        yield "next: start the container that serves them; one that runs notices by itself"
+        yield "next: start the container that serves them; a running one notices by itself"
     elif config == SYSTEM:
         yield f"next: reviewsctl check, then {install_command()}"
     else:
         yield "next: reviewsctl check, then reviewsd, which serves them"
     if not os.path.lexists(reviews.with_name(FILE)):
-        yield f"insights are made from the reviews; see: reviewsctl insights --data {named}"
-        yield f"to have technicians in them, name them in {reviews.with_name('insights.yaml')}"
-        yield f"whom the reviews name: reviewsctl insights suggest --data {named}"
+        yield f"insights are made from the reviews; see: reviewsctl insights --data {folder}"
+        yield f"to include technicians, name them in {reviews.with_name('insights.yaml')}"
+        yield f"people that the reviews name: reviewsctl insights suggest --data {folder}"

@@ -11,11 +11,10 @@ Examples:
 
 
 def metrics(ctx: typer.Context) -> None:
-    """Prints the daemon's metrics, as Prometheus reads them.
+    """Prints the daemon's metrics, in the format of Prometheus.
 
-    How many requests, deliveries, errors and much else there were, and how long they took. The
-    same can be fetched where "metrics.listen" of the configuration says; docs/runbook.md tells what to
-    make of it.
+    They count requests, deliveries and errors, and measure their times. The key metrics.listen of
+    the configuration serves them by HTTP; docs/runbook.md explains them.
     """
     session: Session = ctx.obj
     with session.daemon() as daemon:

@@ -37,8 +37,8 @@ def send_tests(
 ) -> None:
     """Sends a test message to each target now.
 
-    The daemon sends it, with the addresses that it was started with; the exit code is 1 if one was
-    not sent. Whether it arrives only the recipient can see.
+    The daemon sends it to the addresses of its start. The exit code is 1 if one cannot be sent.
+    Only the recipient can see whether it arrives.
     """
     session: Session = ctx.obj
     with session.daemon(as_json=as_json) as daemon:
@@ -48,9 +48,9 @@ def send_tests(
     else:
         from reviewsctl.terminal.escaping import printable  # 25 ms, see main
 
-        width = max(len(each.target) for each in answer.value.tests)
-        for each in answer.value.tests:
-            outcome = f"failed: {printable(each.problem)}" if each.problem else "sent"
-            typer.echo(f"{printable(each.target):{width}}  {outcome}")
-    if any(each.problem for each in answer.value.tests):
+        width = max(len(test.target) for test in answer.value.tests)
+        for test in answer.value.tests:
+            outcome = f"failed: {printable(test.problem)}" if test.problem else "sent"
+            typer.echo(f"{printable(test.target):{width}}  {outcome}")
+    if any(test.problem for test in answer.value.tests):
         raise typer.Exit(1)

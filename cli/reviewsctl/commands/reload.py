@@ -19,13 +19,15 @@ def reload(
     *,
     force: Annotated[
         bool,
-        typer.Option("--force", help="Publish although many reviews are gone (data.max_shrink)."),
+        typer.Option(
+            "--force", help="Publish although many reviews are missing (data.max_shrink)."
+        ),
     ] = False,
     without_corrections: Annotated[
         bool,
         typer.Option(
             "--without-corrections",
-            help="Publish although corrections.json is gone: what it hid is shown again.",
+            help="Publish although corrections.json is missing, and show the hidden reviews again.",
         ),
     ] = False,
     wait: Wait = True,
@@ -34,14 +36,14 @@ def reload(
 ) -> None:
     """Reads configuration and data now, before the daemon notices.
 
-    A configuration with faults changes nothing and is told with file, line and column (exit 1). Of
-    a good one, data.*, hub.lease.* and hub.limits.* take effect at once; other keys that have
-    changed are named, they wait for a restart.
+    A configuration with faults changes nothing; its faults are listed, and the exit code is 1. Of a
+    valid one, data.*, hub.lease.* and hub.limits.* take effect at once; the command names the other
+    changed keys, which need a restart.
 
-    The new data is checked aside first. If it is good it is published, if it is the same nothing
-    happens (both exit 0); if it has problems they are all listed, the last good data keeps serving
-    and the exit code is 1. Ctrl-C stops the waiting, not the reload. "systemctl reload reviewsd"
-    does the same. With --json every event is one line, the last of type "result".
+    The new data is validated before it replaces the old. If it has problems, they are listed, the
+    last good data keeps serving and the exit code is 1. Ctrl-C stops the waiting, not the reload.
+    "systemctl reload reviewsd" does the same. With --json every event is a line, the last of type
+    "result".
     """
     session: Session = ctx.obj
     lifted = {"force": force, "without_corrections": without_corrections}

@@ -11,6 +11,7 @@ import typer
 
 from reviewsctl.daemon.session import Json, Session
 from reviewsctl.terminal.output import fail, json_line
+from reviewsctl.terminal.words import counted
 
 if TYPE_CHECKING:
     from reviewsctl.backups.archive import Manifest
@@ -33,7 +34,7 @@ def restore(
             show_default=False,
             exists=True,
             dir_okay=False,
-            help="What reviewsctl backup wrote.",
+            help="A file of reviewsctl backup.",
         ),
     ],
     *,
@@ -43,44 +44,42 @@ def restore(
             "--config",
             metavar="FILE",
             show_default=False,
-            help="Where the configuration goes, instead of where it was. One that is there is kept, and says "
-            "where data and state go.",
+            help="The place of the configuration, if it is not the old one. An existing configuration "
+            "is not replaced, and its places of data and state are used.",
         ),
     ] = None,
     force: Annotated[
-        bool, typer.Option("--force", help="Replace data and state that are there.")
+        bool, typer.Option("--force", help="Replace existing data and state.")
     ] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say which files would be written; write none.")
+        bool, typer.Option("--dry-run", help="Only list the files that would be written.")
     ] = False,
     as_json: Json = False,
 ) -> None:
     """Puts a backup back: data, configuration, state of the hub.
 
-    The daemon must not run. corrections.json is never replaced by an older one: the later decision
-    about each review counts, and reviews that were erased since the backup was made do not return.
+    The daemon must not run. corrections.json is merged: the later decision about each review
+    counts, and reviews that were erased since the backup do not return.
     """
     from reviewsctl.backups import restoring  # msgspec, see main
 
     now, erased = datetime.datetime.now(datetime.UTC), 0
-    with _refusals(file, as_json=as_json), file.open("rb") as opened:
-        manifest, names = restoring.names(opened)
+    with _refusals(file, as_json=as_json), file.open("rb") as archive:
+        manifest, names = restoring.list_files(archive)
         places = _places(manifest, config)
         if places.config.exists():
             names = [name for name in names if not name.startswith("config/")]
-        _check(ctx.obj, places.config, [] if force else restoring.taken(names, places))
+        _check(ctx.obj, places.config, [] if force else restoring.existing(names, places))
         if not dry_run:
-            erased = restoring.restore(opened, names, places, now)
-    written = [str(places.target(name)) for name in names]
+            erased = restoring.restore(archive, names, places, now)
+    paths = [str(places.target(name)) for name in names]
     if as_json:
-        typer.echo(
-            json_line({"files": written, "made_at": str(manifest.made_at), "erased": erased})
-        )
+        typer.echo(json_line({"files": paths, "made_at": str(manifest.made_at), "erased": erased}))
         return
-    for path in written:
+    for path in paths:
         typer.echo(f"{'would write' if dry_run else 'wrote'} {path}")
     if erased:
-        typer.echo(f"left out, as they were erased since: {erased:,}")
+        typer.echo(f"not restored, as they were erased since: {counted(erased, 'review')}")
     typer.echo(f"the backup is of {manifest.made_at:%Y-%m-%d %H:%M} UTC")
     if not dry_run:
         typer.echo("next: reviewsctl check, then start the daemon")
@@ -88,7 +87,7 @@ def restore(
 
 @contextlib.contextmanager
 def _refusals(file: Path, *, as_json: bool) -> Iterator[None]:
-    """End the command on what keeps a backup from being restored."""
+    """End the command if the backup cannot be restored."""
     from reviewsctl.backups.archive import ArchiveError  # msgspec, see main
     from reviewsctl.importing.errors import ImportRefusedError
 
@@ -103,11 +102,11 @@ def _refusals(file: Path, *, as_json: bool) -> Iterator[None]:
         fail("not restored", detail, "Is there room? Run it as root.", as_json=as_json)
 
 
-def _check(session: Session, config: Path, taken: Sequence[Path]) -> None:
-    """Refuse to write what a daemon uses, and over what is there.
+def _check(session: Session, config: Path, existing: Sequence[Path]) -> None:
+    """Refuse to restore below a running daemon, or over existing files.
 
     Raises:
-        ImportRefusedError: There is one, or something.
+        ImportRefusedError: It would.
     """
     from reviewsctl.importing.errors import ImportRefusedError  # msgspec, see main
 
@@ -117,34 +116,34 @@ def _check(session: Session, config: Path, taken: Sequence[Path]) -> None:
             "Stop it, and its sockets, first: "
             "systemctl stop reviewsd.socket reviewsd-admin.socket reviewsd",
         )
-    if taken:
+    if existing:
         raise ImportRefusedError(
-            f"{taken[0]} is there already", "Replace what is there with --force."
+            f"{existing[0]} exists already", "Replace existing files with --force."
         )
 
 
 def _places(manifest: "Manifest", config: Path | None) -> "Places":
-    """Where the files go: by the configuration that is there, else where they were."""
+    """Return the targets of an existing configuration, else the old ones."""
     from reviewsctl.backups.restoring import Places
     from reviewsctl.daemon import default_paths
 
-    found = config or default_paths.configuration(os.environ) or Path(manifest.config)
+    target = config or default_paths.configuration(os.environ) or Path(manifest.config)
     old = Path(manifest.config).parent
 
     def moved(place: str) -> Path:
-        """Where a place of the old machine is; below the folder of the configuration it stays below it."""
+        """Return the new path: one below the folder of the configuration moves with that folder."""
         path = Path(place)
         if manifest.config and path.is_relative_to(old):
-            return found.absolute().parent / path.relative_to(old)
+            return target.absolute().parent / path.relative_to(old)
         return path
 
     data, state, keys = map(moved, (manifest.data_dir, manifest.state_dir, manifest.keys_dir))
-    if found.exists():
-        environ = {**os.environ, "REVIEWSD_CONFIG": str(found)}
-        data = default_paths.data_dir(found, environ) or data
+    if target.exists():
+        environ = {**os.environ, "REVIEWSD_CONFIG": str(target)}
+        data = default_paths.data_dir(target, environ) or data
         state = default_paths.state_dir(environ)
-        keys = default_paths.keys_dir(found) or state
-    return Places(config=found.absolute(), data=data, state=state.absolute(), keys=keys.absolute())
+        keys = default_paths.keys_dir(target) or state
+    return Places(config=target.absolute(), data=data, state=state.absolute(), keys=keys.absolute())
 
 
 def _runs(session: Session, config: Path) -> bool:

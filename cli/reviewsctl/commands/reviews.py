@@ -7,6 +7,7 @@ import typer
 
 from reviewsctl.commands.data_options import ConfigFile, DataDir
 from reviewsctl.daemon.session import Json
+from reviewsctl.terminal.words import counted
 
 app = typer.Typer(
     name="reviews",
@@ -14,9 +15,9 @@ app = typer.Typer(
     rich_markup_mode=None,
     help="""Lists the reviews, and hides, anonymizes or erases some.
 
-    What is decided stands in corrections.json beside reviews.json, and stays through every import.
-    Readers are told how many reviews are not shown, and why. A review is named by its id, by the
-    beginning or the end of it, or by the address of its page. None of this is legal advice.""",
+    The decisions are in corrections.json beside reviews.json, and survive every import. The pages
+    say how many reviews are not shown, and why. A review is named by its id, by the beginning or
+    the end of its id, or by the address of its page. None of this is legal advice.""",
     epilog="""\b
     Examples:
       reviewsctl reviews list --text 'my address'
@@ -49,7 +50,7 @@ Why = Annotated[
     typer.Option(
         "--reason",
         show_default=False,
-        help="What readers are told. That a review is negative is no reason.",
+        help="The public reason. That a review is negative is no reason.",
     ),
 ]
 Note = Annotated[
@@ -61,7 +62,7 @@ Note = Annotated[
         help="For your own log, .reviewsctl/corrections.log; it is never served.",
     ),
 ]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what is meant; write nothing.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only show the reviews; write nothing.")]
 Yes = Annotated[bool, typer.Option("-y", "--yes", help="Answer every question with yes.")]
 
 
@@ -75,14 +76,15 @@ Yes = Annotated[bool, typer.Option("-y", "--yes", help="Answer every question wi
 )
 def list_(
     *,
-    hidden: Annotated[
-        bool, typer.Option("--hidden", help="Only those that are corrected.")
-    ] = False,
+    hidden: Annotated[bool, typer.Option("--hidden", help="Only corrected reviews.")] = False,
     source: Annotated[
         str, typer.Option(metavar="NAME", show_default=False, help="Only of this platform.")
     ] = "",
     stars: Annotated[
-        int | None, typer.Option(min=1, max=5, show_default=False, help="Only of so many stars.")
+        int | None,
+        typer.Option(
+            min=1, max=5, show_default=False, help="Only reviews of N stars.", metavar="N"
+        ),
     ] = None,
     text: Annotated[
         str,
@@ -91,13 +93,13 @@ def list_(
         ),
     ] = "",
     unanswered: Annotated[
-        bool, typer.Option("--unanswered", help="Only those without a reply.")
+        bool, typer.Option("--unanswered", help="Only reviews without a reply.")
     ] = False,
     data: DataDir = None,
     config: ConfigFile = None,
     as_json: Json = False,
 ) -> None:
-    """Lists the reviews of reviews.json, newest first, with what was decided about them.
+    """Lists the reviews of reviews.json, newest first, with their corrections.
 
     With --json each review is a line, with all its members and its "correction".
     """
@@ -106,16 +108,16 @@ def list_(
 
     output, words = Output(as_json=as_json), text.casefold()
     with reading(data, config, output) as (_, reviews):
-        found = [
-            each
-            for each in reviews.reviews
-            if (each.correction is not None or not hidden)
-            and (not source or each.review.source.casefold() == source.casefold())
-            and (stars is None or each.review.rating == stars)
-            and (not unanswered or each.review.owner_reply is None)
-            and words in f"{each.review.author}\n{each.review.text or ''}".casefold()
+        matches = [
+            entry
+            for entry in reviews.reviews
+            if (entry.correction is not None or not hidden)
+            and (not source or entry.review.source.casefold() == source.casefold())
+            and (stars is None or entry.review.rating == stars)
+            and (not unanswered or entry.review.owner_reply is None)
+            and words in f"{entry.review.author}\n{entry.review.text or ''}".casefold()
         ]
-        output.list(found, len(reviews.reviews))
+        output.list(matches, len(reviews.reviews))
 
 
 @app.command(
@@ -129,7 +131,7 @@ def hide(  # noqa: PLR0913  options
     *,
     reason: Why,
     text: Annotated[
-        bool, typer.Option("--text", help="Hide the words alone: the stars stay, and count.")
+        bool, typer.Option("--text", help="Hide only the text; the stars still count.")
     ] = False,
     note: Note = "",
     dry_run: DryRun = False,
@@ -138,9 +140,9 @@ def hide(  # noqa: PLR0913  options
     config: ConfigFile = None,
     as_json: Json = False,
 ) -> None:
-    """Hides reviews: they are not shown and not counted, and readers are told how many and why.
+    """Hides reviews: they are not shown and not counted, and the pages say how many and why.
 
-    Where many are hidden, or those hidden have far fewer stars than the others, it asks first.
+    It asks first if many are hidden, or if the hidden ones have far fewer stars than the others.
     """
     from reviewsctl.corrections.deciding import Decision, named, reading  # msgspec, see main
     from reviewsctl.corrections.output import Output
@@ -168,7 +170,7 @@ def anonymize(
 ) -> None:
     """Shows reviews without their author: no name, no picture, no link to the original.
 
-    A name in the text or in a reply stays, and is pointed out.
+    Names in texts and replies stay; the command lists them.
     """
     from reviewsctl.corrections.deciding import Decision, named, reading  # msgspec, see main
     from reviewsctl.corrections.output import Output
@@ -230,8 +232,8 @@ def erase(  # noqa: PLR0913  options
 ) -> None:
     """Erases reviews for good: from reviews.json, insights.json, all kept versions and the import log.
 
-    Every later import leaves them out, whatever tool made the export. This cannot be undone. It ends with a list
-    of what is not in our hands.
+    Every later import skips them, whichever tool made the export. This cannot be undone. The command
+    ends with a list of the copies that it cannot reach.
     """
     from reviewsctl.corrections.deciding import erase as erased  # msgspec, see main
     from reviewsctl.corrections.deciding import named, reading
@@ -240,7 +242,7 @@ def erase(  # noqa: PLR0913  options
     output = Output(as_json=as_json, yes=yes)
     with reading(data, config, output) as (target, reviews):
         of_author = (
-            each.review.id for each in reviews.reviews if author and each.review.author == author
+            entry.review.id for entry in reviews.reviews if author and entry.review.author == author
         )
         chosen = named([*(ids or []), *of_author], reviews)
         if not chosen:
@@ -250,6 +252,6 @@ def erase(  # noqa: PLR0913  options
             )
         output.show(chosen)
         if not dry_run:
-            output.ask(f"Erase {len(chosen):,} for good? This cannot be undone.")
+            output.ask(f"Erase {counted(len(chosen), 'review')} for good? This cannot be undone.")
             lines = erased(target, reviews, chosen, (reason.value, note), ctx.obj)
-            output.tell("erased", chosen, lines)
+            output.report("erased", chosen, lines)

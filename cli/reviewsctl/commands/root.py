@@ -1,4 +1,4 @@
-"""The root of ``reviewsctl``: its options, and its commands, each imported when it is asked for.
+"""The root of ``reviewsctl``: its options, and its commands, each imported when it runs.
 
 A command is a function of the module of its name in this folder, with the module's ``EPILOG``; a group
 is the module's ``app``. Those of ``ASKING`` talk to the daemon, and take ``--socket`` behind their
@@ -31,7 +31,7 @@ ASKING: Final = frozenset(
         *("reviews", "subs", "hub", "notify"),
     }
 )
-"""The commands that talk to the daemon."""
+"""The commands that use the daemon."""
 
 _FUNCTIONS: Final = {"import": "import_", "open": "open_"}  # where the name is Python's own
 _SOCKET_HELP: Final = "The daemon's admin socket, if it is not where the configuration has it."
@@ -39,14 +39,14 @@ _PAGER_HELP: Final = "Never show long lists through $PAGER."
 _SOCKET, _NO_PAGER = "reviewsctl.socket", "reviewsctl.no_pager"  # in the context's meta
 
 
-def _version(context: typer.Context, _: object, given: bool) -> None:  # noqa: FBT001  Typer's way
-    if given and not context.resilient_parsing:
+def _version(context: typer.Context, _: object, is_set: bool) -> None:  # noqa: FBT001  as Typer calls it
+    if is_set and not context.resilient_parsing:
         typer.echo(f"reviewsctl {own_version('reviewsd') or 'of a tree that is not installed'}")
         raise typer.Exit
 
 
 def _keep(context: typer.Context, parameter: Any, value: object) -> None:  # noqa: ANN401  Typer's
-    """Remember an option for whatever command is run: the one nearest to the end counts."""
+    """Store an option for the command; the last one counts."""
     if value:
         context.meta[f"reviewsctl.{parameter.name}"] = value
 
@@ -157,9 +157,9 @@ class Root(TyperGroup):
 
 
 def session(context: typer.Context) -> Session:
-    """What the options say, wherever they stand."""
-    given = context.meta.get(_SOCKET)
-    return Session(None if given is None else Path(given), pager=not context.meta.get(_NO_PAGER))
+    """Return the options, set at the root or at the command."""
+    socket = context.meta.get(_SOCKET)
+    return Session(None if socket is None else Path(socket), pager=not context.meta.get(_NO_PAGER))
 
 
 def _imported(name: str) -> Any:  # noqa: ANN401  a command of Typer's, which it does not export
@@ -171,8 +171,8 @@ def _imported(name: str) -> Any:  # noqa: ANN401  a command of Typer's, which it
     if group is None:
         alone.command(name, cls=kind, epilog=module.EPILOG)(getattr(module, function))
         return typer.main.get_command(alone)
-    for each in group.registered_commands:
-        each.cls = kind
+    for command in group.registered_commands:
+        command.cls = kind
     alone.add_typer(group, cls=Group)
     root: Any = typer.main.get_command(alone)
     return root.commands[name]

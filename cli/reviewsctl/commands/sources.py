@@ -27,7 +27,7 @@ Name = Annotated[str, typer.Argument(metavar="NAME", show_default=False, help="A
 
 @app.command("list")
 def list_(*, config: ConfigFile = None, as_json: Json = False) -> None:
-    """Lists the sources, how each is, and what to do about those that are not well.
+    """Lists the sources, with the state of each and the remedy of a failure.
 
     With --json each source is a line.
     """
@@ -38,19 +38,19 @@ def list_(*, config: ConfigFile = None, as_json: Json = False) -> None:
     from reviewsctl.terminal.escaping import printable
     from reviewsctl.terminal.output import json_line
 
-    found = command.loaded(config, [], as_json=as_json)
+    settings = command.loaded(config, [], as_json=as_json)
     with command.refusals(as_json=as_json):
-        states = command.states_of(found)
+        states = command.states_of(settings)
     if as_json:
-        for source in found.sources:
+        for source in settings.sources:
             state = states.get(source.name, SourceState())
             typer.echo(json_line(report.listed(source, state)))
         return
-    if not found.sources:
+    if not settings.sources:
         typer.echo("no sources; add one: reviewsctl sources add")
         return
     now = datetime.datetime.now(datetime.UTC)
-    for line in report.table(found.sources, states, now):
+    for line in report.table(settings.sources, states, now):
         typer.echo(printable(line))
 
 
@@ -70,7 +70,8 @@ def add(
         ),
     ],
     name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", show_default=False, help="Else the type.")
+        str | None,
+        typer.Argument(metavar="[NAME]", show_default=False, help="By default the type."),
     ] = None,
     *,
     settings: Annotated[
@@ -79,14 +80,14 @@ def add(
             "--set",
             metavar="KEY=VALUE",
             show_default=False,
-            help="A key of it: import.source=shop.",
+            help="A key of the source, such as import.source=shop.",
         ),
     ] = None,
     config: ConfigFile = None,
 ) -> None:
-    """Adds a source to the configuration; all else in it stays as it is written.
+    """Adds a source to the configuration, and leaves the other lines as they are.
 
-    A configuration that could not be used with it is not written.
+    A configuration that would be invalid is not written.
     """
     from reviewsctl.sources import command  # Twisted, see main
 
@@ -101,7 +102,7 @@ def add(
 
 @app.command("test")
 def try_source(name: Name, *, config: ConfigFile = None, as_json: Json = False) -> None:
-    """Reads a source completely and says what an import would do; nothing is written."""
+    """Reads a source completely, and shows what an import would do; it writes nothing."""
     from reviewsctl.sources.command import SyncOptions, sync  # Twisted, see main
     from reviewsctl.sources.run import RunOptions
     from reviewsctl.terminal.import_prompts import prompts
@@ -121,9 +122,9 @@ def try_source(name: Name, *, config: ConfigFile = None, as_json: Json = False) 
 
 @app.command()
 def login(name: Name, *, config: ConfigFile = None) -> None:
-    """Lets a source of the type google-business in, by a browser; once for each source.
+    """Logs in to a source of type google-business with a browser, once for each source.
 
-    The tokens are kept in the state directory, where nobody else can read them.
+    The tokens are stored in the state directory, readable only by its user.
     """
     from reviewsctl.sources.command import log_in_or_out  # Twisted, see main
 
@@ -132,7 +133,7 @@ def login(name: Name, *, config: ConfigFile = None) -> None:
 
 @app.command()
 def logout(name: Name, *, config: ConfigFile = None) -> None:
-    """Removes the tokens of a source, and has Google revoke them; its reviews stay."""
+    """Removes and revokes the tokens of a source; its reviews stay."""
     from reviewsctl.sources.command import log_in_or_out  # Twisted, see main
 
     raise typer.Exit(log_in_or_out(name, config, is_login=False))

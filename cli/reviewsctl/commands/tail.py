@@ -17,14 +17,14 @@ EPILOG = """\b
 
 
 def tail(ctx: typer.Context, *, as_json: Json = False) -> None:
-    """Shows what happens, from now on, until Ctrl-C.
+    """Shows events as they happen, until Ctrl-C.
 
-    A line for each outcome: load (data was published or refused), change (topics have new content),
-    subscribe (somebody asks for a subscription or its end), verify (a callback has confirmed or not),
-    deliver (content was sent, or could not be), drop (subscriptions have ended). With --json each
-    line is an object with type, ts, level, event (the sentence) and what belongs to it, such as
-    topic and callback_host. When more happens than can be shown, the oldest are left out, and a line
-    of type "lost" says how many.
+    It prints a line for each event: load (data was published or refused), change (topics have new
+    content), subscribe (a request for a subscription or its end), verify (a callback has confirmed
+    or not), deliver (a delivery succeeded or failed), drop (subscriptions have ended). With --json
+    each line is an object with type, ts, level, event (the sentence) and further members, such as
+    topic and callback_host. If there are too many events, the oldest are dropped, and a line of
+    type "lost" has their number.
     """
     session: Session = ctx.obj
     try:

@@ -1,4 +1,4 @@
-"""What all commands of ``reviewsctl reviews`` do: read, name reviews, correct, and say what came of it."""
+"""The steps of the commands of ``reviewsctl reviews``: read, choose reviews, correct, report."""
 
 import contextlib
 import datetime
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from reviewsd.offline.corrections import CorrectableReviews
 
 _ELSEWHERE: Final = (
-    "not in our hands: copies in caches and with subscribers, your own backups and exports, and the "
-    "platform itself"
+    "not erased: copies in caches and with subscribers, your own backups and exports, and the review on "
+    "the platform itself"
 )
 _STATES: Final[dict["Action", str]] = {
     "hide": "hidden",
@@ -28,14 +28,14 @@ _STATES: Final[dict["Action", str]] = {
     "anonymize": "anonymous",
     "restore": "shown again",
 }
-_SHORTEST_NAME: Final = 3  # letters of a part of a name that is looked for
+_SHORTEST_NAME: Final = 3  # letters of a part of a name that is searched for
 
 
 @contextlib.contextmanager
 def reading(
     data: Path | None, config: Path | None, output: Output
 ) -> "Iterator[tuple[Path, CorrectableReviews]]":
-    """Read reviews.json and its corrections for a block; end the command on what is wrong with them."""
+    """Yield reviews.json and its corrections; end the command if they are invalid."""
     try:
         target = reviews_file(data, config, os.environ)
         yield target, files.read(target)
@@ -44,10 +44,10 @@ def reading(
 
 
 def named(references: Iterable[str], reviews: "CorrectableReviews") -> "list[Review]":
-    """Return the reviews that are named, each once.
+    """Return the reviews of references, without duplicates.
 
     Raises:
-        ImportRefusedError: One names no review, or several.
+        ImportRefusedError: A reference matches no review, or several.
     """
     from reviewsd.offline.corrections import NoSuchReviewError  # 0.1 s, see main
 
@@ -61,9 +61,9 @@ class Decision:
     """One correction of some reviews.
 
     Args:
-        action: What is done.
-        reason: What readers are told; None only for ``restore``.
-        note: For the owner's log.
+        action: The kind of correction.
+        reason: The public reason; None only for ``restore``.
+        note: A note for the owner's log.
     """
 
     def __init__(self, action: "Action", reason: "Reason | None", note: str) -> None:
@@ -81,7 +81,7 @@ class Decision:
         *,
         dry_run: bool,
     ) -> None:
-        """Write corrections.json, and say what it means; a choice that looks like selecting is asked about."""
+        """Write corrections.json and report the consequences; ask before a selection by stars."""
         corrected = reviews.corrected(chosen, self._action, self._reason, self._now)
         output.show(chosen)
         selection = corrected.selection if self._action == "hide" else None
@@ -90,20 +90,20 @@ class Decision:
         if dry_run:
             return
         if selection is not None:
-            output.ask("Hide them all the same?")
+            output.ask("Hide them anyway?")
         files.write(target, corrected)
         label = self._action if self._reason is None else f"{self._action} ({self._reason})"
-        files.note(target, self._now, [each.id for each in chosen], label, self._note)
+        files.note(target, self._now, [review.id for review in chosen], label, self._note)
         state = _STATES[self._action]
-        output.tell(state, chosen, self._consequences(state, corrected, chosen))
+        output.report(state, chosen, self._consequences(state, corrected, chosen))
 
     def _consequences(
         self, state: str, corrected: "CorrectableReviews", chosen: "Sequence[Review]"
     ) -> Iterator[str]:
-        yield f"{state} within three seconds of a running daemon, and in all imports to come"
-        yield f"readers are told: {corrected.sentence or 'nothing, as all reviews are shown'}"
+        yield f"{state} within three seconds by a running daemon, and after every later import"
+        yield f"the pages say: {corrected.sentence or 'nothing, as all reviews are shown'}"
         if self._action == "hide" and corrected.has_given_rating:
-            yield "aggregate_rating of reviews.json is given by the file, and still counts them"
+            yield "the aggregate_rating that reviews.json has is not changed, and still counts them"
         if self._action == "anonymize":
             yield from _names_left(chosen)
 
@@ -115,19 +115,19 @@ def erase(
     why: tuple[str, str],
     session: Session,
 ) -> list[str]:
-    """Erase reviews, have a running daemon publish, and return what came of it.
+    """Erase reviews, reload a running daemon, and return the consequences.
 
     Args:
         target: reviews.json.
-        reviews: All.
-        chosen: Those to erase.
+        reviews: All reviews.
+        chosen: The reviews to erase.
         why: The reason, and a note for the owner's log.
-        session: Finds the daemon.
+        session: The options with the admin socket.
     """
     now = datetime.datetime.now(datetime.UTC)
     reason, note = why
     files.erase(target, reviews.erased(chosen, now), chosen, now)
-    files.note(target, now, [each.id for each in chosen], f"erase ({reason})", note)
+    files.note(target, now, [review.id for review in chosen], f"erase ({reason})", note)
     return [*_published(session, target), _ELSEWHERE]
 
 
@@ -141,7 +141,7 @@ def _published(session: Session, target: Path) -> Iterator[str]:
             return
         result = daemon.reload(lambda _: None).value
     except errors.DaemonError as error:
-        yield f"not published yet, as no daemon could be asked: {error.detail}"
+        yield f"not published yet, as no daemon answers: {error.detail}"
         return
     if result.outcome in {"published", "unchanged"}:
         yield "published: their pages answer 410"
@@ -150,7 +150,7 @@ def _published(session: Session, target: Path) -> Iterator[str]:
 
 
 def _names_left(reviews: "Iterable[Review]") -> Iterator[str]:
-    """Point out where the names of authors stand in texts and replies."""
+    """Yield the places in texts and replies that may have the name of the author."""
     for review in reviews:
         reply = "" if review.owner_reply is None else review.owner_reply.text
         parts = [part.casefold() for part in review.author.split() if len(part) >= _SHORTEST_NAME]

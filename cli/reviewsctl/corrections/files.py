@@ -1,4 +1,4 @@
-"""Writes corrections.json, and takes erased reviews out of all files of the data directory."""
+"""Writes corrections.json, and removes erased reviews from all files of the data directory."""
 
 import contextlib
 import datetime
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
 FILE: Final = "corrections.json"
 LOG: Final = "corrections.log"
-"""Who corrected what and why, a JSON object a line; never served."""
+"""The log of corrections with their notes, a JSON object a line; never served."""
 
 REVIEWS: Final = "reviews.json"
 INSIGHTS: Final = "insights.json"
 CACHES: Final = ("insights.labels", "insights.json.bak", "reviews.json.bak")
-"""Files that may repeat an erased review, and that nothing needs."""
+"""Copies that may contain an erased review, and can be made again."""
 
 _PRIVATE: Final = 0o600
 _members = msgspec.json.Decoder(dict[str, msgspec.Raw])
@@ -47,7 +47,7 @@ def read(target: Path) -> "CorrectableReviews":
         target: reviews.json.
 
     Raises:
-        ImportRefusedError: A file is missing or faulty.
+        ImportRefusedError: A file is missing or invalid.
     """
     from reviewsd.domain.data_errors import DataError  # 0.1 s, see main
     from reviewsd.offline import corrections
@@ -65,7 +65,7 @@ def read(target: Path) -> "CorrectableReviews":
 
 @contextlib.contextmanager
 def _faults(target: Path) -> Iterator[None]:
-    """Refuse what the file system does not allow."""
+    """Raise faults of the file system as ``ImportRefusedError``."""
     try:
         yield
     except OSError as error:
@@ -79,7 +79,7 @@ def write(target: Path, reviews: "CorrectableReviews") -> None:
     """Replace corrections.json.
 
     Raises:
-        ImportRefusedError: Another program wrote it meanwhile, or it cannot be written.
+        ImportRefusedError: Another program has changed it, or it cannot be written.
     """
     with _faults(target), opened(target.parent) as folder:
         _replace(folder, FILE, lambda _: reviews.text())
@@ -91,15 +91,15 @@ def erase(
     erased: "Sequence[Review]",
     now: datetime.datetime,
 ) -> None:
-    """Take reviews out of every file of the data directory, for good.
+    """Remove reviews from every file of the data directory.
 
-    corrections.json comes first: a crash after it leaves reviews that are not shown.
+    corrections.json is written first: after a crash the reviews are hidden at least.
 
     Args:
         target: reviews.json.
-        reviews: With the erasures.
-        erased: The reviews that go.
-        now: When they go.
+        reviews: All reviews, with the erasures.
+        erased: The erased reviews.
+        now: The time of the erasure.
     """
     from reviewsd.offline.corrections import without_erased, without_words  # see ``read``
 
@@ -110,13 +110,13 @@ def erase(
             _replace(folder, INSIGHTS, lambda text: without_words(text, erased, reviews))
         for name in CACHES:
             folder.remove(name)
-        with contextlib.suppress(FileNotFoundError), folder.folder(KEPT_FOLDER) as kept:
-            _erase_kept(kept, corrections)
+        with contextlib.suppress(FileNotFoundError), folder.folder(KEPT_FOLDER) as own:
+            _erase_kept(own, corrections)
         _replace(folder, REVIEWS, lambda text: without_erased(text, corrections, now)[0])
 
 
 def note(target: Path, now: datetime.datetime, ids: Sequence[str], action: str, why: str) -> None:
-    """Write a line into the log of corrections."""
+    """Append a line to the log of corrections."""
     line = {
         "at": now.isoformat(timespec="seconds").replace("+00:00", "Z"),
         "user": getpass.getuser(),
@@ -127,8 +127,8 @@ def note(target: Path, now: datetime.datetime, ids: Sequence[str], action: str, 
     with (
         _faults(target),
         opened(target.parent) as folder,
-        folder.folder(KEPT_FOLDER, make=True) as kept,
-        kept.journal(LOG, _PRIVATE) as log,
+        folder.folder(KEPT_FOLDER, make=True) as own,
+        own.journal(LOG, _PRIVATE) as log,
     ):
         log.write(json.dumps(line).encode() + b"\n")
 
@@ -145,24 +145,24 @@ def _replace(folder: Folder, name: str, change: Callable[[bytes], bytes]) -> Non
             new.commit(lambda: None)
 
 
-def _erase_kept(kept: Folder, corrections: "Corrections") -> None:
-    """Take reviews out of the import log and the kept versions; a file that cannot be read goes."""
+def _erase_kept(own: Folder, corrections: "Corrections") -> None:
+    """Remove reviews from the import log and the kept versions; remove unreadable files."""
     from reviewsd.offline.corrections import without_erased  # see ``read``
 
     def without_rows(text: bytes) -> bytes:
         log = _members.decode(text)
         rows = _members.decode(log["reviews"])
-        left = {key: row for key, row in rows.items() if key not in corrections.erased}
-        return text if len(left) == len(rows) else _encode(log | {"reviews": left})
+        remaining = {key: row for key, row in rows.items() if key not in corrections.erased}
+        return text if len(remaining) == len(rows) else _encode(log | {"reviews": remaining})
 
     def change(name: str, text: bytes) -> bytes:
         if name.startswith("reviews-"):
             return without_erased(text, corrections)[0]
         return without_rows(text)
 
-    if kept.look(import_log.FILE) is not None:
-        _replace(kept, import_log.FILE, without_rows)
-    with contextlib.suppress(FileNotFoundError), kept.folder(history.FOLDER) as versions:
+    if own.look(import_log.FILE) is not None:
+        _replace(own, import_log.FILE, without_rows)
+    with contextlib.suppress(FileNotFoundError), own.folder(history.FOLDER) as versions:
         for version in history.versions(versions):
             for name in (version.file, version.log):
                 _erase_packed(versions, name, partial(change, name))

@@ -1,4 +1,4 @@
-"""What imports and exports have to know of corrections: erased reviews are not taken, hidden ones not given (C5, C8)."""
+"""Corrections in imports and exports: erased reviews are skipped, hidden ones not exported (C5, C8)."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from reviewsd.domain.corrections import Overlay
 
 SKIPPED: Final = "erased (reviewsctl reviews erase)"
-"""The reason that is counted."""
+"""The reason in the report of an import."""
 
 
 class KnownCorrections:
@@ -24,13 +24,13 @@ class KnownCorrections:
         folder: The directory.
 
     Raises:
-        ImportRefusedError: corrections.json cannot be read, so that an erased review might come back.
+        ImportRefusedError: corrections.json is invalid, and an erased review could return.
     """
 
     def __init__(self, folder: Path) -> None:
         self._overlay: Overlay | None = None
         self.corrected = 0
-        """Reviews that were taken, and stay hidden or anonymous."""
+        """The number of imported reviews that stay hidden or anonymous."""
         path = folder / FILE
         if path.exists():
             self._read(path)
@@ -45,14 +45,14 @@ class KnownCorrections:
         except DataError as error:
             raise ImportRefusedError(
                 "; ".join(error.lines()),
-                "Mend corrections.json, or put it back: without it erased reviews would return.",
+                "Fix or restore corrections.json: without it erased reviews would return.",
             ) from error
 
     def shown(self, text: bytes) -> bytes | None:
-        """Return a review of the file as readers see it, or None if they do not.
+        """Return the public form of a review, or None if it is hidden.
 
         Raises:
-            msgspec.MsgspecError: It is no valid review.
+            msgspec.MsgspecError: The review is invalid.
         """
         if self._overlay is None:
             return text
@@ -61,13 +61,13 @@ class KnownCorrections:
         return shown(text, self._overlay)
 
     def notes(self) -> list[str]:
-        """Return what the operator is told."""
+        """Return the notes for the report of an import."""
         if not self.corrected:
             return []
         return [f"{reviews(self.corrected)} stay{'s' * (self.corrected == 1)} corrected"]
 
     def is_erased(self, entry: Entry) -> bool:
-        """Return whether a review of an export was erased; count it if it is corrected otherwise."""
+        """Return whether a review of an export was erased; count other corrections."""
         if self._overlay is None:
             return False
         from reviewsd.domain.reviews import Review  # see ``_read``

@@ -1,4 +1,4 @@
-"""The terminal side of ``reviewsctl reviews``: lines or JSON, questions, refusals."""
+"""The output of ``reviewsctl reviews``: lines or JSON, questions and errors."""
 
 import sys
 from collections.abc import Iterable, Sequence
@@ -12,15 +12,15 @@ if TYPE_CHECKING:
     from reviewsd.domain.reviews import Review
     from reviewsd.offline.corrections import CorrectedReview
 
-_WORDS: Final = 60  # characters of a text on a line
+_EXCERPT: Final = 60  # characters of a text on a line
 
 
 class Output:
     """Prints for people, or JSON.
 
     Args:
-        as_json: Whether it is JSON.
-        yes: Whether every question is answered with yes.
+        as_json: Whether to print JSON.
+        yes: Whether to answer every question with yes.
     """
 
     def __init__(self, *, as_json: bool, yes: bool = True) -> None:
@@ -28,7 +28,7 @@ class Output:
         self._yes = yes
 
     def show(self, reviews: "Iterable[Review]") -> None:
-        """Show which reviews are meant, a line each."""
+        """Print the chosen reviews, a line each."""
         from reviewsctl.terminal.escaping import printable  # see main
 
         for review in () if self._as_json else reviews:
@@ -39,53 +39,59 @@ class Output:
                 review.source,
                 review.author,
             )
-            typer.echo(printable("  ".join([*parts, _beginning(review)]).rstrip()))
+            typer.echo(printable("  ".join([*parts, _excerpt(review)]).rstrip()))
 
-    def list(self, found: "Sequence[CorrectedReview]", total: int) -> None:
-        """Show a table of reviews with their corrections; as JSON a line each."""
+    def list(self, reviews: "Sequence[CorrectedReview]", total: int) -> None:
+        """Print a table of reviews with their corrections, or a line of JSON for each."""
         if self._as_json:
-            self._list_json(found)
+            self._list_json(reviews)
             return
         from reviewsctl.terminal.columns import Columns, Screen  # see main
         from reviewsctl.terminal.escaping import printable
 
         rows = [
             (
-                each.review.id,
-                str(each.review.date),
-                str(each.review.rating),
-                printable(each.review.source),
-                printable(each.review.author),
-                "" if each.correction is None else each.correction.action,
-                printable(_beginning(each.review)),
+                entry.review.id,
+                str(entry.review.date),
+                str(entry.review.rating),
+                printable(entry.review.source),
+                printable(entry.review.author),
+                "" if entry.correction is None else entry.correction.action,
+                printable(_excerpt(entry.review)),
             )
-            for each in found
+            for entry in reviews
         ]
         table = Columns(("ID", "DAY", "STARS", "SOURCE", "AUTHOR", "STATE", "TEXT"), 6, Screen())
         for line in table.lines(rows, heading=True) if rows else ():
             typer.echo(line)
-        typer.echo(f"{len(found):,} of {total:,} reviews", err=True)
+        typer.echo(f"{len(reviews):,} of {total:,} reviews", err=True)
 
     @staticmethod
-    def _list_json(found: "Sequence[CorrectedReview]") -> None:
+    def _list_json(reviews: "Sequence[CorrectedReview]") -> None:
         import msgspec  # see main
 
-        for each in found:
-            correction = None if each.correction is None else msgspec.to_builtins(each.correction)
-            members = msgspec.to_builtins(each.review)
+        for entry in reviews:
+            correction = None if entry.correction is None else msgspec.to_builtins(entry.correction)
+            members = msgspec.to_builtins(entry.review)
             typer.echo(json_line({**members, "correction": correction}))
 
-    def tell(self, state: str, reviews: "Sequence[Review]", lines: Iterable[str]) -> None:
-        """Tell what was done."""
+    def report(self, state: str, reviews: "Sequence[Review]", notes: Iterable[str]) -> None:
+        """Print the outcome.
+
+        Args:
+            state: The new state of the reviews.
+            reviews: The chosen reviews.
+            notes: Its consequences, a sentence each.
+        """
         if self._as_json:
             ids = [review.id for review in reviews]
-            typer.echo(json_line({"state": state, "reviews": ids, "notes": list(lines)}))
+            typer.echo(json_line({"state": state, "reviews": ids, "notes": list(notes)}))
             return
-        for line in lines:
-            typer.echo(line)
+        for note in notes:
+            typer.echo(note)
 
     def warn(self, text: str) -> None:
-        """Warn on stderr."""
+        """Print a warning on stderr."""
         complain("warning", {"title": text}, as_json=self._as_json)
 
     def ask(self, question: str) -> None:
@@ -93,7 +99,7 @@ class Output:
         if self._yes:
             return
         if self._as_json or not sys.stdin.isatty():
-            self.refuse(f"{question} There is no terminal to ask on", "Agree with --yes.")
+            self.refuse(f"{question} There is no terminal for the answer", "Answer with --yes.")
         if not typer.confirm(question, default=False, err=True):
             self.refuse("nothing was written")
 
@@ -102,7 +108,7 @@ class Output:
         fail("not corrected", detail, remedy, as_json=self._as_json, code=code)
 
 
-def _beginning(review: "Review") -> str:
-    """The beginning of a review's text, on one line."""
+def _excerpt(review: "Review") -> str:
+    """Return the beginning of a review's text, on one line."""
     text = " ".join((review.text or "").split())
-    return text if len(text) <= _WORDS else f"{text[:_WORDS]}…"
+    return text if len(text) <= _EXCERPT else f"{text[:_EXCERPT]}…"

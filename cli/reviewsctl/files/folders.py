@@ -1,10 +1,10 @@
-"""Folders in which somebody else may write, and files in them: opened once, then used by descriptor.
+"""Folders in which another user may write: opened once, then used by their descriptor.
 
-A path is looked up anew by every call that names it. Whoever may write in a folder can put a link
-there, before the first call or between two, and root would open, replace or open up to others what
-the link leads to. So a folder is opened once, and files are made, read and replaced relative to it.
-No link is followed in it; modes and owners are set on what is open. On the way to it, root follows
-only links of its own, since others' may lead where only root can go.
+The kernel resolves a path in every call that names it. A user who can write in a folder could put
+a link there between two calls, and root would read or replace the target of the link. So a folder
+is opened once, and its files are made, read and replaced relative to its descriptor. No link in it
+is followed, and modes and owners are set on open files. In the path of the folder, root follows
+only links of its own.
 """
 
 import contextlib
@@ -22,44 +22,43 @@ from reviewsctl.files.ownership import user_name
 ROOT: Final = Path("/")
 
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_MAX_LINKS: Final = 40  # as many as the kernel follows, path_resolution(7)
+_MAX_LINKS: Final = 40  # the limit of the kernel, path_resolution(7)
 _BUFFER: Final = 1024 * 1024  # bytes
 
 
 class LinkError(OSError):
-    """There is a link that is not followed; ``strerror`` says why not."""
+    """A link that is not followed; ``strerror`` has the reason."""
 
     def __init__(self, path: Path, owner: int | None = None) -> None:
         self.owner = owner
-        """The uid, where another one's link would be followed."""
+        """The uid of the owner, if that is the reason."""
         by = "" if owner is None else f" of {user_name(owner)}, and root follows only its own"
         super().__init__(errno.ELOOP, f"there is a link{by}", str(path))
 
 
 class Draft:
-    """A new file, private until ``put``; made by ``Folder.draft``."""
+    """A new file of ``Folder.draft``, private until ``put``."""
 
     def __init__(self, folder: "Folder", file: BinaryIO, aside: str, name: str) -> None:
         self.file = file
-        """To write."""
         self._folder = folder
         self._aside = aside
         self._name = name
 
     def read(self) -> BinaryIO:
-        """Open what was written so far; nothing may be written after that."""
+        """Open the written content for reading, after which nothing may be written."""
         self.file.flush()
-        written = os.fdopen(os.dup(self.file.fileno()), "rb")  # its name may be another file's
-        written.seek(0)
-        return written
+        copy = os.fdopen(os.dup(self.file.fileno()), "rb")  # the name may belong to another file
+        copy.seek(0)
+        return copy
 
     def give(self, uid: int, gid: int) -> None:
-        """Give it to somebody; who is neither root nor that one may not, and keeps it."""
+        """Change the owner, if this process may; else it stays the owner."""
         with contextlib.suppress(PermissionError):
             os.fchown(self.file.fileno(), uid, gid)
 
     def put(self, mode: int) -> None:
-        """Put it in the place of what has its name, on the disk when this returns."""
+        """Replace the file of its name; it is on the disk when this returns."""
         self.file.flush()
         os.fchmod(self.file.fileno(), mode)
         os.fsync(self.file.fileno())
@@ -68,26 +67,26 @@ class Draft:
 
 
 class Folder:
-    """An open folder; all names are of entries in it. Made by ``opened``."""
+    """An open folder of ``opened``; its methods take names of its entries."""
 
     def __init__(self, descriptor: int, path: Path) -> None:
         self._descriptor = descriptor
         self.path = path
-        """As it was named, for messages."""
+        """Its path, for messages."""
 
     @property
     def facts(self) -> os.stat_result:
-        """Its owner and mode."""
+        """The facts of the folder, such as owner and mode."""
         return os.fstat(self._descriptor)
 
     @property
     def private(self) -> bool:
-        """Whether only this user can make and rename files in it, beside root."""
+        """Whether only this user and root can make and rename files in it."""
         facts = self.facts
         return facts.st_uid == os.geteuid() and not facts.st_mode & 0o022
 
     def look(self, name: str) -> os.stat_result | None:
-        """What there is, a link taken for itself."""
+        """Return the facts of an entry without following a link, or None if there is none."""
         try:
             return os.stat(name, dir_fd=self._descriptor, follow_symlinks=False)
         except FileNotFoundError:
@@ -98,7 +97,7 @@ class Folder:
 
         Raises:
             LinkError: It is a link.
-            OSError: It is no file, or cannot be read.
+            OSError: It is no regular file, or cannot be read.
         """
         flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
         path = self.path / name
@@ -110,12 +109,12 @@ class Folder:
             raise OSError(fault.errno, fault.strerror, str(path)) from fault
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             file.close()
-            raise OSError(errno.EINVAL, "it is no regular file", str(path))
+            raise OSError(errno.EINVAL, "it is not a regular file", str(path))
         return file
 
     def names(self) -> list[str]:
-        """Return the names of what is in the folder, in order."""
-        descriptor = os.open(".", _FOLDER, dir_fd=self._descriptor)  # this one is only a place
+        """Return the sorted names of the entries."""
+        descriptor = os.open(".", _FOLDER, dir_fd=self._descriptor)  # the own one may be O_PATH
         try:
             return sorted(os.listdir(descriptor))  # noqa: PTH208  # of a descriptor
         finally:
@@ -123,14 +122,14 @@ class Folder:
 
     @contextlib.contextmanager
     def folder(self, name: str, *, make: bool = False) -> "Iterator[Folder]":
-        """Open a folder in this one for the block.
+        """Yield a folder in this one.
 
         Args:
             name: Its name.
-            make: Make it if there is none, with the owner and the mode of this one.
+            make: Whether a missing one is made, with the owner and the mode of this one.
 
         Raises:
-            FileNotFoundError: There is none.
+            FileNotFoundError: It is missing.
             OSError: It is a link, or no folder.
         """
         if make:
@@ -156,14 +155,14 @@ class Folder:
             os.close(descriptor)
 
     def journal(self, name: str, mode: int) -> BinaryIO:
-        """Open a file for reading, and for writing at its end; it is made where there is none.
+        """Open a file for reading and appending; a missing one is made.
 
         Raises:
             LinkError: It is a link.
-            OSError: It is no file, has another name as well, or cannot be written.
+            OSError: It is no regular file, has a second name, or cannot be written.
         """
         flags = os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
-        path, made = self.path / name, self.look(name) is None
+        path, is_new = self.path / name, self.look(name) is None
         try:
             descriptor = os.open(name, flags | os.O_CREAT, mode, dir_fd=self._descriptor)
         except OSError as fault:
@@ -174,8 +173,8 @@ class Folder:
         facts = os.fstat(descriptor)
         if not stat.S_ISREG(facts.st_mode) or facts.st_nlink != 1:
             file.close()
-            raise OSError(errno.EINVAL, "it is no regular file of one name", str(path))
-        if made:
+            raise OSError(errno.EINVAL, "it is not a regular file with one name", str(path))
+        if is_new:
             os.fchmod(descriptor, mode)
             with contextlib.suppress(PermissionError):
                 os.fchown(descriptor, self.facts.st_uid, self.facts.st_gid)
@@ -183,10 +182,10 @@ class Folder:
 
     @contextlib.contextmanager
     def draft(self, name: str) -> Iterator[Draft]:
-        """A new file for the block; without ``put`` nothing remains of it."""
+        """Yield a new file, which is removed unless ``put`` is called."""
         aside = f".{name}-{os.urandom(8).hex()}.new"
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-        try:  # it is removed even if a signal comes right after it was made
+        try:  # a signal right after the open still removes the file
             descriptor = os.open(aside, flags, 0o600, dir_fd=self._descriptor)
             with os.fdopen(descriptor, "wb", buffering=_BUFFER) as file:
                 yield Draft(self, file, aside, name)
@@ -200,7 +199,7 @@ class Folder:
             new.put(mode)
 
     def keep(self, name: str, backup: str) -> None:
-        """Give a file a second name, in place of what has it; the file itself never has none."""
+        """Give a file a second name, which may replace another file."""
         aside, here = f".{backup}-{os.urandom(8).hex()}", self._descriptor
         try:
             os.link(name, aside, src_dir_fd=here, dst_dir_fd=here, follow_symlinks=False)
@@ -215,17 +214,17 @@ class Folder:
             self.remove(aside)
 
     def rename(self, name: str, new: str) -> None:
-        """Rename an entry, whatever it is, in place of what has that name."""
+        """Rename an entry of any kind, which may replace another one."""
         os.replace(name, new, src_dir_fd=self._descriptor, dst_dir_fd=self._descriptor)
 
     def remove(self, name: str) -> None:
-        """Remove a file, should there be one."""
+        """Remove a file, if it exists."""
         with contextlib.suppress(FileNotFoundError):
             os.unlink(name, dir_fd=self._descriptor)
 
     def sync(self) -> None:
-        """Wait until its names are on the disk."""
-        descriptor = os.open(".", _FOLDER, dir_fd=self._descriptor)  # this one is only a place
+        """Wait until the names are on the disk."""
+        descriptor = os.open(".", _FOLDER, dir_fd=self._descriptor)  # the own one may be O_PATH
         try:
             os.fsync(descriptor)
         finally:
@@ -234,16 +233,16 @@ class Folder:
 
 @contextlib.contextmanager
 def opened(path: Path, *, root: Path = ROOT, make: bool = False) -> Iterator[Folder]:
-    """A folder for the block.
+    """Open a folder, and yield it.
 
     Args:
-        path: Absolute where there is a ``root``.
-        root: Of the system; in one that is only an image, no link is followed.
-        make: Make what is not there.
+        path: The folder; absolute with a ``root``.
+        root: The root of the system; below that of an image, no link is followed.
+        make: Whether missing folders are made.
 
     Raises:
-        LinkError: There is a link on the way that is not followed.
-        OSError: It is not there, or no folder.
+        LinkError: The path has a link that is not followed.
+        OSError: It is missing, or no folder.
     """
     image = root != ROOT
     here = os.open(ROOT, _FOLDER)
@@ -259,19 +258,19 @@ def opened(path: Path, *, root: Path = ROOT, make: bool = False) -> Iterator[Fol
 
 
 def real(path: Path) -> Path:
-    """Where a file is, links followed as ``opened`` follows them; it need not be there.
+    """Return the path of a file with its links resolved, as ``opened`` follows them; it may be missing.
 
     Raises:
-        LinkError: There is a link that is not followed.
+        LinkError: The path has a link that is not followed.
     """
-    for each, facts in steps(path) if os.geteuid() == 0 else ():
+    for step, facts in steps(path) if os.geteuid() == 0 else ():
         if stat.S_ISLNK(facts.st_mode):
-            _check_link(each, facts)
+            _check_link(step, facts)
     return path.resolve()
 
 
 def _walked(here: int, path: Path, *, follow: bool, make: bool) -> int:
-    """Go down from an open folder, which is closed; each link on the way is looked at."""
+    """Walk down from an open folder, which is closed, and check each link in the path."""
     todo, links = deque(path.parts[1:]), 0
     try:
         while todo:
@@ -311,7 +310,7 @@ def _check_link(path: Path, facts: os.stat_result) -> None:
 
 
 def steps(path: Path) -> Iterator[tuple[Path, os.stat_result]]:
-    """Yield each folder, link and file that the kernel visits to find one, as far as they exist."""
+    """Yield each folder, link and file that the kernel visits to resolve a path, until one is missing."""
     todo, here, links = deque(path.absolute().parts[1:]), Path("/"), 0
     yield here, here.lstat()
     while todo:
@@ -319,19 +318,19 @@ def steps(path: Path) -> Iterator[tuple[Path, os.stat_result]]:
         if name == "..":
             here = here.parent
             continue
-        each = here / name
+        entry = here / name
         try:
-            facts = each.lstat()
+            facts = entry.lstat()
         except (FileNotFoundError, NotADirectoryError):
             return
-        yield each, facts
+        yield entry, facts
         if not stat.S_ISLNK(facts.st_mode):
-            here = each
+            here = entry
             continue
         links += 1
         if links > _MAX_LINKS:
             return
-        target = each.readlink()
+        target = entry.readlink()
         if target.is_absolute():
             here = Path("/")
         todo.extendleft(reversed(target.parts[target.is_absolute() :]))

@@ -91,15 +91,15 @@ def plan(installation: Installation, root: Path) -> Iterator[Step]:
     yield MakeFolder(CONFIG.parent)
     if installation.config is not None:
         with read(installation.config) as file:
-            given = file.read().decode()
-        text = with_values(given, {**_PLACES, "data_dir": str(data)})
+            content = file.read().decode()
+        text = with_values(content, {**_PLACES, "data_dir": str(data)})
         yield MakeFolder(data)
         if data != installation.data_dir:
             for name in ("reviews.json", "insights.json", "insights.yaml"):
                 source = installation.data_dir / name
                 if source.is_file() and not os.path.lexists(below(root, data / name)):
                     yield CopyFile(source, data / name)
-        yield WriteFile(CONFIG, text, given)
+        yield WriteFile(CONFIG, text, content)
     yield WriteFile(_SYSUSERS, _shipped("reviewsd.sysusers.conf"))
     prefix = () if running else (f"--root={root}",)
     yield Run(("systemd-sysusers", *prefix, "reviewsd.conf"))
@@ -191,10 +191,10 @@ def service_unit(programs: Programs, data: Path, name: str = SERVICE) -> str:
 def _socket_unit(listen: Sequence[str], name: str) -> str:
     """Return the unit of a public listener, with the address of the configuration where it is plain."""
     text = _shipped(name)
-    found = _TCP.fullmatch(listen[0]) if listen else None
-    if found is None:
+    match = _TCP.fullmatch(listen[0]) if listen else None
+    if match is None:
         return text
-    address = f"{found['host']}:{found['port']}" if found["host"] else found["port"]
+    address = f"{match['host']}:{match['port']}" if match["host"] else match["port"]
     return text.replace("ListenStream=127.0.0.1:8080", f"ListenStream={address}")
 
 
@@ -209,11 +209,11 @@ def data_dir(installation: Installation) -> Path:
 
 
 def _is_hidden(path: Path) -> bool:
-    return any(path.is_relative_to(each) for each in _HIDDEN)
+    return any(map(path.is_relative_to, _HIDDEN))
 
 
 def _word(path: Path) -> str:
-    """A path as units have it (systemd.syntax(7))."""
+    """Return a path quoted for a unit (systemd.syntax(7))."""
     text = str(path).replace("\\", "\\\\").replace("%", "%%").replace('"', '\\"')
     return f'"{text}"' if re.search(r"\s", text) else text
 

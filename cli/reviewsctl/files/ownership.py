@@ -16,13 +16,13 @@ class Fault:
     path: Path
     reason: str
     remedy: str
-    """A command."""
+    """The command that fixes it."""
 
 
 def caller(environ: Mapping[str, str]) -> int:
     """Return the uid of the user that runs this, also through sudo."""
-    given = environ.get("SUDO_UID", "")
-    return int(given) if os.geteuid() == 0 and given.isascii() and given.isdigit() else os.geteuid()
+    uid = environ.get("SUDO_UID", "")
+    return int(uid) if os.geteuid() == 0 and uid.isascii() and uid.isdigit() else os.geteuid()
 
 
 def user_name(uid: int) -> str:
@@ -34,11 +34,11 @@ def user_name(uid: int) -> str:
 
 
 def faults(files: Iterable[Path], trusted: Collection[int]) -> Iterator[Fault]:
-    """Return what others than the trusted can change: the files, links resolved, and their folders.
+    """Yield the faults of files, with links resolved, and of their folders.
 
     Args:
         files: Programs, configuration, keys; a file that does not exist has no fault.
-        trusted: Uids.
+        trusted: The uids that may change them.
     """
     paths: dict[Path, None] = {}
     for file in files:
@@ -54,10 +54,10 @@ def _fault(path: Path, facts: os.stat_result, trusted: Collection[int]) -> Fault
     word, mode = shlex.quote(str(path)), facts.st_mode
     if facts.st_uid not in trusted:
         return Fault(path, f"belongs to {user_name(facts.st_uid)}", f"sudo chown root: {word}")
-    if stat.S_ISDIR(mode) and mode & stat.S_ISVTX:  # only the owner of a file replaces it there
+    if stat.S_ISDIR(mode) and mode & stat.S_ISVTX:  # only the owner can replace a file in it
         return None
     if mode & stat.S_IWOTH:
-        return Fault(path, "everybody may write there", f"sudo chmod go-w {word}")
+        return Fault(path, "every user can write there", f"sudo chmod go-w {word}")
     if mode & stat.S_IWGRP and facts.st_gid != 0:
-        return Fault(path, "its group may write there", f"sudo chmod g-w {word}")
+        return Fault(path, "its group can write there", f"sudo chmod g-w {word}")
     return None

@@ -14,7 +14,7 @@ from reviewsctl.labelling.bill import Bill, Prices, estimate
 from reviewsctl.labelling.endpoint import Endpoint
 from reviewsctl.labelling.errors import ModelError
 from reviewsctl.labelling.model import Model
-from reviewsctl.labelling.run import INSIGHTS, Order, Outcome, Talk, run
+from reviewsctl.labelling.run import INSIGHTS, LabelOptions, Outcome, Prompts, run
 from reviewsctl.terminal import progress
 from reviewsctl.terminal.escaping import printable
 from reviewsctl.terminal.output import console
@@ -34,7 +34,7 @@ class Options:
     yes: bool
     limit: int | None
     prices: tuple[float, float] | None
-    """Of a million tokens sent, and received."""
+    """The prices of a million tokens sent and received."""
     max_cost: float | None
     replace: bool
 
@@ -42,45 +42,46 @@ class Options:
 def label(
     options: Options, config: Path | None, data: Path | None, *, quiet: bool
 ) -> tuple[Outcome, Bill]:
-    """Have the reviews labelled, with progress on stderr.
+    """Label the reviews, with progress on stderr.
 
     Args:
-        options: About the model.
-        config: The configuration file, if it is to be another than the daemon would find.
-        data: The data directory, if it is to be another than the configuration's.
-        quiet: Print and ask nothing.
+        options: The options of the command.
+        config: The configuration file, or None for that of the daemon.
+        data: The data directory, or None for that of the configuration.
+        quiet: Whether to print and ask nothing.
 
     Raises:
         DaemonError: The data cannot be used, the model labelled nothing, or the user declined.
     """
     numbers = (*(options.prices or ()), options.max_cost or 0.0)
     if not all(math.isfinite(number) and number >= 0 for number in numbers):
-        raise typer.BadParameter("prices and costs are finite numbers that are not negative")
+        raise typer.BadParameter("prices and costs must be finite and not negative")
     if options.max_cost is not None and options.prices is None:
         raise typer.BadParameter("--max-cost needs --prices")
     endpoint = addresses.parse(options.endpoint)
     key = addresses.key_of(endpoint, options.key_file, options.key_env)
 
-    def tell(line: str) -> None:
+    def show(line: str) -> None:
         if not quiet:
             typer.echo(printable(line), err=True)
 
     model = Model(endpoint, key)
     prices = Prices(*options.prices) if options.prices else Prices()
     bill = Bill(prices, options.max_cost)
-    order = Order(
+    run_options = LabelOptions(
         config=config, data=data, model=options.model, limit=options.limit, replace=options.replace
     )
 
     def agree(plan: Plan) -> None:
         for line in planned(plan, prices):
-            tell(line)
+            show(line)
         if plan.wanted and not endpoint.loopback and not options.yes:
             _ask(plan, endpoint, quiet=quiet)
 
     with contextlib.closing(model), contextlib.closing(_Steps(quiet=quiet)) as steps:
         try:
-            outcome = run(order, model, bill, Talk(agree=agree, step=steps.tell))
+            prompts = Prompts(agree=agree, step=steps.show)
+            outcome = run(run_options, model, bill, prompts)
         except OSError as fault:
             raise ModelError(
                 f"{fault.filename or 'the data directory'}: {fault.strerror}",
@@ -89,28 +90,28 @@ def label(
     if not outcome.by_model:
         raise ModelError(
             f"{options.model} has labelled no review; {INSIGHTS} is not written",
-            "See whether it can answer by a JSON schema.",
+            "Check whether it supports answers by a JSON schema.",
         )
     return outcome, bill
 
 
 def planned(plan: Plan, prices: Prices) -> Iterator[str]:
-    """What is going to be asked, for people."""
-    known = f", {plan.known:,} texts are labelled already" if plan.known else ""
-    yield f"{plan.reviews:,} reviews, {plan.wordless:,} of them without words{known}"
+    """Yield the plan as sentences."""
+    labelled = f", {plan.known:,} texts are labelled already" if plan.known else ""
+    yield f"{plan.reviews:,} reviews, {plan.wordless:,} of them without words{labelled}"
     if plan.wanted:
         cost = estimate(prices, plan.bytes, plan.wanted)
         yield f"to label: {plan.wanted:,} texts in {plan.batches:,} requests, {cost}"
     if plan.left:
-        yield f"--limit leaves {plan.left:,} texts for another time; rules label these"
+        yield f"--limit leaves out {plan.left:,} texts, which the rules label"
 
 
 def summary_lines(outcome: Outcome, bill: Bill, model: str) -> Iterator[str]:
-    """How it went, for people."""
-    if outcome.asked:
+    """Yield the result as sentences."""
+    if outcome.requested:
         yield f"used {bill.line()}"
         yield (
-            f"{outcome.labels:,} labels for {outcome.asked:,} texts; refused, as not in the lists"
+            f"{outcome.labels:,} labels for {outcome.requested:,} texts; refused, as not in the lists"
             f" or not in the text: {outcome.refused:,}"
         )
     if outcome.batches_by_rules:
@@ -119,7 +120,7 @@ def summary_lines(outcome: Outcome, bill: Bill, model: str) -> Iterator[str]:
             " their reviews"
         )
     if outcome.stopped:
-        yield "stopped by --max-cost; the same command goes on from there"
+        yield "stopped by --max-cost; the same command continues there"
     yield (
         f"labelled {outcome.by_model:,} reviews by {model}, {outcome.by_rules:,} by rules;"
         " all are counted by rules"
@@ -127,12 +128,12 @@ def summary_lines(outcome: Outcome, bill: Bill, model: str) -> Iterator[str]:
 
 
 def document(outcome: Outcome, bill: Bill) -> dict[str, object]:
-    """The same under ``--json``."""
+    """Return the result as a JSON object."""
     return {
         "type": "result",
         "reviews_by_model": outcome.by_model,
         "reviews_by_rules": outcome.by_rules,
-        "asked": outcome.asked,
+        "asked": outcome.requested,
         "labels": outcome.labels,
         "refused": outcome.refused,
         "batches_by_rules": outcome.batches_by_rules,
@@ -147,31 +148,31 @@ def document(outcome: Outcome, bill: Bill) -> dict[str, object]:
 def _ask(plan: Plan, endpoint: Endpoint, *, quiet: bool) -> None:
     people = f" and the {plan.people:,} people named in insights.yaml" if plan.people else ""
     clear = "" if endpoint.tls else ", unencrypted"
-    what = f"This sends the text and stars of {plan.wanted:,} reviews{people} to {endpoint.host}{clear}."
-    kept = "Authors, dates, ids and replies stay here."
+    question = f"This sends the text and stars of {plan.wanted:,} reviews{people} to {endpoint.host}{clear}."
+    private = "Authors, dates, ids and replies are not sent."
     if quiet or not sys.stdin.isatty():
-        raise ModelError(f"{what} {kept}", "If that is wanted, say --yes.", title="not asked")
-    typer.echo(printable(f"{what} {kept}"), err=True)
-    if not typer.confirm("Go on?", default=False, err=True):
-        raise ModelError("nothing was sent", title="not wanted")
+        raise ModelError(f"{question} {private}", "To agree, add --yes.", title="not sent")
+    typer.echo(printable(f"{question} {private}"), err=True)
+    if not typer.confirm("Continue?", default=False, err=True):
+        raise ModelError("nothing was sent", title="declined")
 
 
 class _Steps:
-    """Progress on stderr, from the first step on: a question comes before."""
+    """Shows progress on stderr from the first step on, after any question."""
 
     def __init__(self, *, quiet: bool) -> None:
         self._quiet = quiet
         self._stack = contextlib.ExitStack()
-        self._tell: Callable[[Step], None] | None = None
+        self._show: Callable[[Step], None] | None = None
 
-    def tell(self, done: int, total: int) -> None:
-        """So many reviews are asked, of so many."""
+    def show(self, done: int, total: int) -> None:
+        """Show the number of labelled reviews, and their total."""
         if self._quiet or not total:
             return
-        if self._tell is None:
-            self._tell = self._stack.enter_context(progress.shown(console(err=True)))
-        self._tell(Step(stage="labelling", done=done, total=total))
+        if self._show is None:
+            self._show = self._stack.enter_context(progress.shown(console(err=True)))
+        self._show(Step(stage="labelling", done=done, total=total))
 
     def close(self) -> None:
-        """Take it away."""
+        """Remove the progress bar."""
         self._stack.close()

@@ -56,7 +56,7 @@ class Reply:
     text: str
     """Empty if the model refused to answer."""
     tokens_in: int | None
-    """As the server reports; None if it does not."""
+    """The count that the server reports, or None."""
     tokens_out: int | None
 
 

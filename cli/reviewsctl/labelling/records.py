@@ -1,6 +1,6 @@
-"""What models have said, kept in the data directory: a line of JSON for each batch (insights.md 7, cache).
+"""The answers of models in the data directory, a line of JSON for each batch (insights.md 7, cache).
 
-A batch is on disk before the next one is asked for. A run that is killed while it writes leaves a line
+A batch is on disk before the next request. A run that is killed while it writes leaves a line
 without an end, which the next run takes away.
 """
 

@@ -1,6 +1,6 @@
-"""A run: the reviews in batches to the model, its answers checked and kept, then insights (insights.md 7).
+"""Runs of a model over the reviews, in batches with verified answers (insights.md 7).
 
-``reviewsd.offline.labeller`` makes the batches, checks the answers and counts.
+``reviewsd.offline.labeller`` makes the batches, verifies the answers and counts.
 """
 
 import os
@@ -20,12 +20,12 @@ from reviewsd.offline.labeller import Batch, Labeller, Plan, Verdict
 
 INSIGHTS: Final = "insights.json"
 BATCH: Final = 20  # reviews
-_AGAIN: Final = "\n\nAn earlier answer for these reviews was refused, for these faults:\n"
+_RETRY: Final = "\n\nAn earlier answer for these reviews was refused, for these faults:\n"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Order:
-    """What is wanted."""
+class LabelOptions:
+    """The options of a run."""
 
     config: Path | None
     data: Path | None
@@ -35,66 +35,66 @@ class Order:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Talk:
-    """Where people are told and asked."""
+class Prompts:
+    """The functions that ask the user and show the progress."""
 
     agree: Callable[[Plan], None]
-    """Told what is going to be asked; raises what ends the run where that is not wanted."""
+    """Called with the plan; raises ``ModelError`` if the user declines."""
     step: Callable[[int, int], None]
-    """How many reviews are asked, of how many."""
+    """Called with the number of labelled reviews, and their total."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Outcome:
-    """How it went."""
+    """The result of a run."""
 
     folder: Path
-    asked: int = 0
-    """Reviews that the model was asked for in this run."""
+    requested: int = 0
+    """Reviews that this run has sent to the model."""
     labels: int = 0
     refused: int = 0
-    """Labels that were not believed."""
+    """Labels that failed the verification."""
     batches_by_rules: int = 0
     stopped: bool = False
-    """Whether what it may cost has ended it."""
+    """Whether the cost limit has ended it."""
     by_model: int = 0
     by_rules: int = 0
     insights: bytes = b""
 
 
-def run(order: Order, model: Model, bill: Bill, talk: Talk) -> Outcome:
-    """Have the reviews labelled, and count.
+def run(options: LabelOptions, model: Model, bill: Bill, prompts: Prompts) -> Outcome:
+    """Label the reviews, and count.
 
     Raises:
-        ModelError: It cannot be, or not any longer; what has been labelled is kept.
+        ModelError: The run has failed; labelled batches are stored.
         DaemonError: The data or the configuration cannot be used.
         OSError: The folder cannot be written.
     """
-    with local.data_folder(order.config, order.data) as data:
-        labeller = Labeller(data, order.model, BATCH)
+    with local.data_folder(options.config, options.data) as data:
+        labeller = Labeller(data, options.model, BATCH)
     folder = data.place
-    if labeller.maker == "other" and not order.replace:
+    if labeller.maker == "other" and not options.replace:
         raise ModelError(
-            f"{folder / INSIGHTS} is there, and rules did not make it",
+            f"{folder / INSIGHTS} exists, and the rules did not make it",
             "Replace it with --replace; it is kept as .bak.",
         )
     outcome = Outcome(folder=folder)
-    with folders.opened(folder) as open_folder, records.opened(open_folder) as kept:
-        labeller.recall(kept.lines())
+    with folders.opened(folder) as open_folder, records.opened(open_folder) as stored:
+        labeller.recall(stored.lines())
         before = open_folder.look(INSIGHTS)
-        plan = labeller.plan(order.limit)
-        talk.agree(plan)
-        asking = _Asking(labeller, order.model, plan, model, bill, kept, outcome)
-        talk.step(0, plan.wanted)
+        plan = labeller.plan(options.limit)
+        prompts.agree(plan)
+        batches = _Batches(labeller, options.model, plan, model, bill, stored, outcome)
+        prompts.step(0, plan.wanted)
         for batch in labeller.batches():
-            if not asking.label(batch):
+            if not batches.label(batch):
                 outcome.stopped = True
                 break
-            talk.step(outcome.asked, plan.wanted)
-        if not order.replace and _changed(before, open_folder.look(INSIGHTS)):
+            prompts.step(outcome.requested, plan.wanted)
+        if not options.replace and _changed(before, open_folder.look(INSIGHTS)):
             raise ModelError(
-                f"{folder / INSIGHTS} was changed by somebody else meanwhile",
-                "Run it again; what is labelled is kept.",
+                f"another program has changed {folder / INSIGHTS}",
+                "Run it again; labelled batches are stored.",
             )
     labelled = labeller.result()
     outcome.by_model, outcome.by_rules = labelled.by_model, labelled.by_rules
@@ -103,35 +103,35 @@ def run(order: Order, model: Model, bill: Bill, talk: Talk) -> Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asking:
-    """The batches, one after the other."""
+class _Batches:
+    """Labels one batch after the other."""
 
     labeller: Labeller
     name: str
     plan: Plan
     model: Model
     bill: Bill
-    kept: Records
+    records: Records
     outcome: Outcome
 
     def label(self, batch: Batch) -> bool:
-        """Have a batch labelled; return False if that would cost too much."""
+        """Label a batch; return False if that would cost too much."""
         instructions = self.plan.instructions
         verdict = self._ask(batch, instructions, is_last_try=False)
         if verdict is not None and verdict.record is None:
             faults = "\n".join(f"- {fault}" for fault in verdict.faults)
-            verdict = self._ask(batch, f"{instructions}{_AGAIN}{faults}", is_last_try=True)
+            verdict = self._ask(batch, f"{instructions}{_RETRY}{faults}", is_last_try=True)
         if verdict is None or verdict.record is None:
             return False
-        self.kept.add(verdict.record)
-        self.outcome.asked += len(batch.keys)
+        self.records.add(verdict.record)
+        self.outcome.requested += len(batch.keys)
         self.outcome.refused += verdict.refused
         self.outcome.batches_by_rules += verdict.by_rules
         self.outcome.labels += 0 if verdict.by_rules else verdict.labels
         return True
 
     def _ask(self, batch: Batch, instructions: str, *, is_last_try: bool) -> Verdict | None:
-        """Ask the model, and return what passed the checks; None if asking would cost too much."""
+        """Ask the model, and return the verified labels; None if that would cost too much."""
         question = Question(
             model=self.name, system=instructions, content=batch.content, schema=self.plan.schema
         )

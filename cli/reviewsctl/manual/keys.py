@@ -1,6 +1,6 @@
-"""What the shipped configuration says about each key: the words of help, schema and manual.
+"""The comments of the shipped configuration, for help, schema and manual.
 
-``shipped/reviewsd.yaml`` has a comment above every key; a test of the daemon holds it complete.
+``shipped/reviewsd.yaml`` has a comment above every key, as a test of the daemon proves.
 """
 
 import re
@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Final
 
 SHIPPED: Final = Path(__file__).parents[1] / "shipped"
-"""What an installation comes with: the configuration, sample data, and the units of systemd."""
+"""The files of an installation: the configuration, sample data, and the units of systemd."""
 
 _KEY: Final = re.compile(r"(?P<indent> *)(?P<name>[a-z_0-9]+):(?P<value>.*)")
 
 
 def explanations(text: str) -> dict[str, str]:
-    """The comment above each key, as one paragraph, by dotted key and in their order."""
-    found: dict[str, str] = {}
+    """Return the comment above each key as one paragraph, by dotted key and in their order."""
+    comments: dict[str, str] = {}
     outer: list[str] = []
     comment: list[str] = []
     for line in text.splitlines():
@@ -24,11 +24,11 @@ def explanations(text: str) -> dict[str, str]:
             comment.append(line.lstrip().removeprefix("#").strip())
         elif key := _KEY.fullmatch(line):
             outer[len(key["indent"]) // 2 :] = [key["name"]]
-            found[".".join(outer)] = " ".join(filter(None, comment))
+            comments[".".join(outer)] = " ".join(filter(None, comment))
             comment = []
         else:
             comment = []
-    return found
+    return comments
 
 
 def with_values(text: str, values: Mapping[str, str]) -> str:
@@ -52,14 +52,14 @@ def with_values(text: str, values: Mapping[str, str]) -> str:
 
 
 def described(schema: Mapping[str, object], words: Mapping[str, str]) -> dict[str, object]:
-    """A JSON Schema of msgspec's with a description of every key.
+    """Return a JSON Schema of msgspec with a description of every key.
 
     Args:
-        schema: Its root is a reference into ``$defs``; sections are references too.
-        words: By dotted key.
+        schema: Its root and its sections are references into ``$defs``.
+        words: The descriptions by dotted key.
     """
     definitions = schema["$defs"]
-    assert isinstance(definitions, dict)  # noqa: S101  # msgspec's way
+    assert isinstance(definitions, dict)  # noqa: S101  # as msgspec writes it
     new = {name: dict(definition) for name, definition in definitions.items()}
 
     def describe(reference: str, prefix: str) -> None:

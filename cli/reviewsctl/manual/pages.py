@@ -139,7 +139,7 @@ def _configuration(version: str) -> Page:
 
 
 def _types(schema: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """What each key takes, by dotted key; nothing for a section."""
+    """Yield each dotted key with its type; that of a section is empty."""
     definitions = schema["$defs"]
 
     def walk(reference: str, prefix: str) -> Iterator[tuple[str, str]]:
@@ -155,7 +155,7 @@ def _types(schema: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _type(member: Mapping[str, Any]) -> str:
-    kinds = [_kind(each) for each in member.get("anyOf", [member])]
+    kinds = [_kind(choice) for choice in member.get("anyOf", [member])]
     default = f"; default {_shown(member['default'])}" if "default" in member else "; required"
     return " or ".join(kinds) + default
 

@@ -1,4 +1,4 @@
-"""What an installation puts below ``share``: manual pages, and completion for bash, zsh and fish.
+"""The files below ``share``: manual pages, and completion for bash, zsh and fish.
 
 ``python -m reviewsctl.manual.shares DIR`` writes them there, for packages; ``reviewsctl service
 install`` writes them to ``/usr/local/share``.
@@ -15,7 +15,7 @@ from reviewsctl.manual.pages import pages
 
 _PROGRAM: Final = "reviewsctl"
 _VARIABLE: Final = "_REVIEWSCTL_COMPLETE"  # as Typer reads it
-_COMPLETIONS: Final = {  # where each shell looks without being told
+_COMPLETIONS: Final = {  # the default place of each shell
     "bash": "bash-completion/completions/reviewsctl",
     "zsh": "zsh/site-functions/_reviewsctl",
     "fish": "fish/vendor_completions.d/reviewsctl.fish",
@@ -23,7 +23,7 @@ _COMPLETIONS: Final = {  # where each shell looks without being told
 
 
 def main() -> None:
-    """The command."""
+    """Write the files."""
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
     for name, text in shares().items():
         path = folder / name
@@ -33,12 +33,12 @@ def main() -> None:
 
 
 def shares() -> dict[str, str]:
-    """The files by their paths below ``share``."""
-    found = {f"man/man{name.rpartition('.')[2]}/{name}": text for name, text in pages().items()}
+    """Return the files by their paths below ``share``."""
+    files = {f"man/man{name.rpartition('.')[2]}/{name}": text for name, text in pages().items()}
     for shell, path in _COMPLETIONS.items():
         script = get_completion_script(prog_name=_PROGRAM, complete_var=_VARIABLE, shell=shell)
-        found[path] = script.rstrip("\n") + "\n"
-    return found
+        files[path] = script.rstrip("\n") + "\n"
+    return files
 
 
 if __name__ == "__main__":

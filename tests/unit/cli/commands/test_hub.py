@@ -42,7 +42,7 @@ def daemon(tmp_path: Path) -> Iterator[AdminFake]:
         ("hub status", 0, "hub        ok\nactive     1,204\n"),
         ("hub status", 0, "\n\ntopic      version  subscriptions  due  changed\n/feed.xml "),
         ("hub pause", 0, "paused; resume with: reviewsctl hub resume\n"),
-        ("hub resume", 0, "resumed; how it goes: reviewsctl hub status\n"),
+        ("hub resume", 0, "resumed; see: reviewsctl hub status\n"),
         ("hub blocks", 0, "203.0.113.0/24  2026-11-21 06:00:00 UTC  floods us\n"),
         ("hub block x.example", 0, "undo with: reviewsctl hub unblock x.example\n"),
         (

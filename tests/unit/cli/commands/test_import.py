@@ -118,8 +118,8 @@ def test_what_is_there_stays_and_what_is_new_comes(environment: dict[str, str], 
         ),
         f"next: reviewsctl check --data {data}",
         f"insights are made from the reviews; see: reviewsctl insights --data {data}",
-        f"to have technicians in them, name them in {data}/insights.yaml",
-        f"whom the reviews name: reviewsctl insights suggest --data {data}",
+        f"to include technicians, name them in {data}/insights.yaml",
+        f"people that the reviews name: reviewsctl insights suggest --data {data}",
     ]
     assert list(file) == [
         "x_before",

@@ -77,7 +77,7 @@ def shop(environment: dict[str, str], data: Path) -> Shop:
 def test_hidden_review_stays_in_the_file_and_is_told_of(shop: Shop) -> None:
     before = (shop.data / "reviews.json").read_bytes()
     out, _ = shop.run("reviews", "hide", ERASED[:12], "--reason", "spam", "--note", "a note")
-    assert "readers are told: 1 of 25 reviews is not shown by the owner (1 spam)" in out
+    assert "the pages say: 1 of 25 reviews is not shown by the owner (1 spam)" in out
     assert before == (shop.data / "reviews.json").read_bytes()
     entry = shop.corrections()["reviews"][ERASED]
     assert ("hide", "spam") == (entry["action"], entry["reason"])
@@ -92,7 +92,7 @@ def test_restored_review_is_shown_and_its_time_is_kept(shop: Shop) -> None:
     """So that ``changed_since`` tells of it (C9)."""
     shop.run("reviews", "hide", "r01", "--reason", "duplicate")
     out, _ = shop.run("reviews", "restore", "r01")
-    assert "readers are told: nothing, as all reviews are shown" in out
+    assert "the pages say: nothing, as all reviews are shown" in out
     assert "restore" == shop.corrections()["reviews"]["r01"]["action"]
 
 
@@ -107,7 +107,7 @@ def test_name_that_stays_in_the_text_is_pointed_out(shop: Shop, data: Path) -> N
 def test_choice_that_looks_like_selecting_is_asked_about(shop: Shop, data: Path) -> None:
     _, error = shop.run("reviews", "hide", "r01", "r02", "--reason", "spam", code=1)
     assert "8% of the reviews are hidden; a reader would call this selecting" in error
-    assert "Agree with --yes." in error
+    assert "Answer with --yes." in error
     assert not (data / "corrections.json").exists()
     shop.run("reviews", "hide", "r01", "r02", "--reason", "spam", "--yes")
     assert 2 == len(shop.corrections()["reviews"])
@@ -128,7 +128,7 @@ def test_dry_run_writes_nothing(shop: Shop, data: Path) -> None:
         (("hide", "none-like-it", "--reason", "spam"), "no review has the id 'none-like-it'"),
         (("erase", "--author", "Nobody", "--reason", "spam"), "no review is of 'Nobody'"),
         (("erase", "--reason", "spam"), "no review is named"),
-        (("erase", "r01", "--reason", "spam"), "Agree with --yes."),
+        (("erase", "r01", "--reason", "spam"), "Answer with --yes."),
     ],
 )
 def test_unknown_review_is_refused_with_the_way_to_find_it(
@@ -160,7 +160,7 @@ def test_erased_review_is_in_no_file_and_named_only_as_removed(
     (data / "insights.labels").write_text(SECRET)
     address = f"https://reviews.example.com/r/{ERASED}.md"
     out, _ = shop.run("reviews", "erase", address, "--reason", "request", "--yes")
-    assert "not in our hands" in out
+    assert "not erased: copies" in out
     files = shop.files()
     assert {"reviews.json", "insights.json", "corrections.json", "imports.json"} <= files.keys()
     assert 2 == sum(name.startswith("reviews-") for name in files)

@@ -57,7 +57,7 @@ def test_what_is_no_file_is_not_opened(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "link").symlink_to("pipe")
     with opened(tmp_path) as folder:
-        with pytest.raises(OSError, match="no regular file"):
+        with pytest.raises(OSError, match="not a regular file"):
             folder.open("pipe")
         with pytest.raises(LinkError):
             folder.open("link")

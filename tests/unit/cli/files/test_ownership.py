@@ -48,8 +48,8 @@ def test_program_of_another_user_is_a_fault(place: Path, path: str) -> None:
 @pytest.mark.parametrize(
     ("mode", "group", "reason"),
     [
-        (0o757, 0, "everybody may write there"),
-        (0o775, JO, "its group may write there"),
+        (0o757, 0, "every user can write there"),
+        (0o775, JO, "its group can write there"),
         (0o775, 0, None),
         (0o755, JO, None),
     ],
