@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from reviewsd.http1.urls import HEALTH
-from reviewsd.websub.outbound.lookup_queue import PER_DOMAIN
+from reviewsd.websub.outbound.resolver import PER_DOMAIN
 from reviewsd.websub.rate_limits import FIRST_BACKOFF, MAX_FAILURES
 from reviewsd.websub.slots import FIRST_SHARE
 from tests.support.daemon import Daemon, until

@@ -1,15 +1,17 @@
-"""Resolves a callback's host to addresses that may be dialed (E5, E6).
+"""Resolves a callback's host to addresses that may be dialed (E5).
 
 All addresses of a name are judged before any is used, and none is cached: each connection has a look-up of
 its own, so an address that was public an hour ago is judged again. Only concurrent requests for a name
 share a look-up.
 
-``getaddrinfo`` cannot be cancelled. So it runs in threads of its own (``lookup_queue``), and a name that
-hangs holds one thread: after the deadline further requests for it fail at once, until the thread returns.
+``getaddrinfo`` cannot be cancelled, and a stranger's name servers may never respond. So it runs in threads of
+its own, of which a registered domain and a client may hold a few each; further names wait. A name that hangs
+holds one thread: after the deadline further requests for it fail at once, until the thread returns.
 """
 
 import socket
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from threading import Thread
@@ -22,9 +24,17 @@ from twisted.python.threadpool import ThreadPool
 from reviewsd.domain.addresses import Addresses
 from reviewsd.domain.callback import Callback
 from reviewsd.websub.outbound.errors import NoResponseError
-from reviewsd.websub.outbound.lookup_queue import THREADS, LookupQueue
 
 MAX_ADDRESSES = 4  # of a name (E5)
+
+THREADS, PER_DOMAIN, PER_REQUESTER = 256, 8, 32
+"""Concurrent look-ups: in all, of a registered domain, and for a client network (E6).
+
+A hanging one costs 30 kB and no CPU.
+"""
+
+_MAX_REGISTRY_LABEL = 3
+"""Letters of a label that belongs to a country's registry, as in co.uk and com.au."""
 
 LookUp = Callable[[str], Deferred[Sequence[str]]]
 """Returns all addresses of a name: ``SystemNames.look_up``."""
@@ -61,15 +71,40 @@ def _addresses_of(host: str) -> Sequence[str]:
     return [str(address[0]) for _family, _type, _protocol, _name, address in results]
 
 
+def registered_domain(host: str) -> str:
+    """Return the domain that was registered for a name: its last two labels, or the last three.
+
+    This approximates the Public Suffix List. Names of a shared domain share its threads; and below a
+    country's short domain (``abc.de``) each name counts as a domain.
+
+    Args:
+        host: ``Callback.host``, a name.
+    """
+    labels = host.split(".")
+    national = len(labels) > 2 and len(labels[-1]) == 2 and len(labels[-2]) <= _MAX_REGISTRY_LABEL  # noqa: PLR2004
+    return ".".join(labels[-3 if national else -2 :])
+
+
 @dataclass(slots=True)
 class _Lookup:
     """A look-up, and the requests that wait for it."""
 
     host: str
+    requester: str
+    """The client network that it counts for; empty for a delivery, or for several networks."""
     requests: list[Deferred[Sequence[str]]] = field(default_factory=list)
+    has_thread: bool = False
     deadline: IDelayedCall | None = None
     """None before the look-up has begun, and after its end."""
     hangs: bool = False
+
+    @property
+    def limits(self) -> Mapping[str, int]:
+        """The counts that it is part of, and the limit of each."""
+        limits = {"": THREADS, registered_domain(self.host): PER_DOMAIN}
+        if self.requester:
+            limits[self.requester] = PER_REQUESTER
+        return limits
 
 
 class Resolver:
@@ -90,7 +125,7 @@ class Resolver:
         self._addresses = addresses
         self._deadline = deadline
         self._lookups: dict[str, _Lookup] = {}
-        self._queue = LookupQueue()
+        self._running = Counter[str]()
 
     async def resolve(self, callback: Callback, requester: str = "") -> Sequence[str]:
         """Return at most four addresses, in the order to try them.
@@ -110,20 +145,25 @@ class Resolver:
         return self._addresses.chosen(host, addresses)[:MAX_ADDRESSES]
 
     def _request(self, host: str, requester: str) -> Deferred[Sequence[str]]:
-        lookup = self._lookups.setdefault(host, _Lookup(host))
-        self._queue.add(host, requester, self._clock.seconds())
+        lookup = self._lookups.setdefault(host, _Lookup(host, requester))
         if lookup.hangs:
             raise NoResponseError("DNS has not answered yet")
+        if not lookup.has_thread and lookup.requester != requester:
+            lookup.requester = ""  # else a client with many names could delay this one for others
         request: Deferred[Sequence[str]] = Deferred(lambda _: self._cancel(lookup, request))
         lookup.requests.append(request)
-        self._begin()
+        self._begin(lookup)
         return request
 
-    def _begin(self) -> None:
-        while (host := self._queue.pop(self._clock.seconds())) is not None:
-            lookup = self._lookups[host]
-            lookup.deadline = self._clock.callLater(self._deadline, self._time_out, lookup)
-            self._look_up(host).addCallback(self._finish, lookup)
+    def _begin(self, lookup: _Lookup) -> None:
+        """Give a look-up a thread, unless it has one or a limit is reached."""
+        limits = lookup.limits
+        if lookup.has_thread or any(self._running[key] >= limits[key] for key in limits):
+            return
+        lookup.has_thread = True
+        self._running.update(list(limits))
+        lookup.deadline = self._clock.callLater(self._deadline, self._time_out, lookup)
+        self._look_up(lookup.host).addCallback(self._finish, lookup)
 
     def _time_out(self, lookup: _Lookup) -> None:
         lookup.deadline = None
@@ -141,15 +181,15 @@ class Resolver:
             lookup.deadline = None
             lookup.hangs = True  # for requests that come before its thread returns
         else:
-            self._queue.remove(lookup.host)
             del self._lookups[lookup.host]
 
     def _finish(self, addresses: Sequence[str], lookup: _Lookup) -> None:
-        """Return the addresses of a look-up to its requests."""
-        self._queue.finish(lookup.host, self._clock.seconds())
+        """Return the addresses of a look-up to its requests, and give its thread to the next."""
         del self._lookups[lookup.host]
+        self._running -= Counter(list(lookup.limits))
         if lookup.deadline is not None:
             lookup.deadline.cancel()
-        self._begin()
+        for waiting in tuple(self._lookups.values()):
+            self._begin(waiting)
         for request in lookup.requests:
             request.callback(addresses)

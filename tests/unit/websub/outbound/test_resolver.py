@@ -16,17 +16,14 @@ from twisted.python.failure import Failure
 from reviewsd.domain.addresses import Addresses, AddressRefusedError
 from reviewsd.domain.callback import Callback
 from reviewsd.websub.outbound.errors import NoResponseError
-from reviewsd.websub.outbound.lookup_queue import (
-    MEMORY_SECONDS,
+from reviewsd.websub.outbound.resolver import (
+    MAX_ADDRESSES,
     PER_DOMAIN,
     PER_REQUESTER,
-    SLOW,
-    SLOW_PER_DOMAIN,
-    SLOW_SECONDS,
-    THREADS,
+    Resolver,
+    SystemNames,
     registered_domain,
 )
-from reviewsd.websub.outbound.resolver import MAX_ADDRESSES, Resolver, SystemNames
 
 reactor = cast("Any", installed)
 
@@ -224,7 +221,7 @@ def test_cancelled_request_in_the_queue_is_not_looked_up() -> None:
     assert "good.example.com" not in rig.names.look_ups
 
 
-# Turns ---------------------------------------------------------------------------------
+# Limits ---------------------------------------------------------------------------------
 
 ATTACKER, OTHER = "203.0.113.7/32", "198.51.100.7/32"
 DOMAINS = [f"a.silent{number}.com" for number in range(200)]
@@ -268,64 +265,6 @@ def test_name_is_not_held_up_by_another_requester() -> None:
     request = rig.request("good.example.com", OTHER)
     rig.names.answer("good.example.com", *PUBLIC)
     assert [PUBLIC, PUBLIC] == [now(request), now(waiting)]
-
-
-def test_domains_take_turns_without_free_threads() -> None:
-    rig = Rig()
-    for number in range(THREADS // PER_DOMAIN):
-        assert PER_DOMAIN == rig.hang(*names_of(f"silent{number}.com"))
-    late = ["a.late.com", "b.late.com", "a.later.com"]
-    assert 0 == rig.hang(*late)
-    for number in range(3):
-        rig.names.answer(f"a{number}.silent0.com")
-
-    order = [name for name in rig.names.look_ups if name in late or "silent0" in name]
-    assert ["a8.silent0.com", "a.late.com", "a.later.com"] == order[PER_DOMAIN:]
-
-
-def slow(rig: Rig, *names: str) -> None:
-    """Look up names that take too long."""
-    for name in names:
-        rig.hang(name)
-        rig.clock.advance(SLOW_SECONDS + 0.1)
-        rig.names.answer(name)
-    rig.names.look_ups.clear()
-
-
-def test_slow_names_have_fewer_threads() -> None:
-    rig = Rig()
-    known = names_of("silent.com", SLOW_PER_DOMAIN + 1) + DOMAINS[:SLOW]
-    slow(rig, *known)
-    assert SLOW_PER_DOMAIN == rig.hang(*known[: SLOW_PER_DOMAIN + 1])
-    rig.hang(*DOMAINS[:SLOW])
-    assert SLOW == len(rig.names.look_ups)
-    assert PUBLIC == rig.resolve("good.silent.com", *PUBLIC)
-
-
-def test_slow_name_waits_until_no_other_does() -> None:
-    rig = Rig()
-    slow(rig, "slow.com")
-    for number in range(THREADS // PER_DOMAIN):
-        rig.hang(*names_of(f"silent{number}.com", PER_DOMAIN))
-    assert 0 == rig.hang("slow.com", "good.com")
-    rig.names.answer("a0.silent0.com")
-    assert ["good.com"] == rig.names.look_ups[THREADS:]
-    rig.names.answer("a1.silent0.com")
-    assert ["good.com", "slow.com"] == rig.names.look_ups[THREADS:]
-
-
-@pytest.mark.parametrize("reason", ["by time", "by a quick look-up"])
-def test_slow_name_becomes_quick(reason: str) -> None:
-    rig = Rig()
-    names = DOMAINS[: SLOW + 1]
-    slow(rig, *names)
-    if reason == "by time":
-        rig.clock.advance(MEMORY_SECONDS)
-    else:
-        for name in names:
-            rig.resolve(name, *PUBLIC)
-        rig.names.look_ups.clear()
-    assert SLOW + 1 == rig.hang(*names)
 
 
 @pytest.mark.parametrize(
