@@ -47,6 +47,8 @@ class DeliveryClaim:
     """The path of the topic."""
     version: int
     """The version to send."""
+    sha256: str
+    """The digest of its content."""
     secret: bytes | None
     """The sealed secret."""
     deaths: int = 0
@@ -195,6 +197,7 @@ def _claim(
             pair=Pair(topic_id, callback, host),
             topic=by_id[topic_id].path,
             version=by_id[topic_id].version,
+            sha256=by_id[topic_id].sha256,
             secret=secret,
             deaths=deaths,
         )

@@ -5,7 +5,7 @@ then. So no subscriber receives an older version after a newer one, or the same 
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -22,6 +22,7 @@ from reviewsd.store.interface import Store
 from reviewsd.store.keys import SealError, Secrets
 from reviewsd.websub.content import Content, digests_of, signature_header
 from reviewsd.websub.context import Context
+from reviewsd.websub.denial import FAILED, Denials
 from reviewsd.websub.outbound.client import CallbackClient, Payload
 from reviewsd.websub.outbound.connection import SUCCESS
 from reviewsd.websub.outbound.errors import NetworkFullError, NoResponseError
@@ -39,22 +40,6 @@ MAX_SIGNED_IN_REACTOR = 2**20
 """Bytes; more are signed in a thread, because a megabyte takes half a millisecond."""
 
 
-@dataclass(frozen=True, slots=True)
-class Delivery:
-    """A claim, and the content to deliver."""
-
-    claim: DeliveryClaim
-    content: Content
-
-    @property
-    def id(self) -> int:
-        """The id of the subscription."""
-        return self.claim.id
-
-
-OutcomeObserver = Callable[[Sequence[DeliveryOutcome], Sequence[EndedSubscription]], None]
-
-
 @dataclass(slots=True, eq=False, kw_only=True)
 class Deliverer:
     """Delivers the current content: the Work of a Scheduler."""
@@ -69,8 +54,7 @@ class Deliverer:
     signature_method: str
     """``hub.signature_method``."""
     settings: Deliveries
-    observers: list[OutcomeObserver] = field(default_factory=list, init=False)
-    """Called with each batch of stored outcomes and the subscriptions they ended."""
+    denials: Denials
     _contents: Mapping[str, Content] = field(default_factory=dict, init=False)
 
     @property
@@ -107,31 +91,30 @@ class Deliverer:
 
     async def settle_and_claim(
         self, results: Sequence[DeliveryOutcome], due: Sequence[Due]
-    ) -> Sequence[Delivery]:
-        """Store results and claim subscriptions; call the observers."""
-        now, contents = self.context.now(), self._contents
+    ) -> Sequence[DeliveryClaim]:
+        """Store results and claim subscriptions; notify callbacks whose subscriptions have ended."""
+        now = self.context.now()
         claims, ended = await self.store.run(
             partial(
                 deliveries.settle_and_claim,
                 outcomes=results,
                 due=due,
-                contents=digests_of(contents),
+                contents=digests_of(self._contents),
                 token=self.context.token(),
                 now=now,
                 claim_until=now + CLAIM_MILLISECONDS,
             )
         )
-        if results:
-            self._report(results)
-            for observer in self.observers:
-                observer(results, ended)
-        return [Delivery(claim, contents[claim.topic]) for claim in claims]
+        self._report(results)
+        for subscription in ended:
+            self._report_end(subscription)
+        return claims
 
-    async def run(self, delivery: Delivery, slot: Slot) -> DeliveryOutcome:
+    async def run(self, claim: DeliveryClaim, slot: Slot) -> DeliveryOutcome:
         """POST the content to the callback."""
-        claim, content = delivery.claim, delivery.content
-        if self._contents.get(claim.topic) is not content:
-            return self.release(delivery)  # the topic has changed while the claim waited
+        content = self._contents[claim.topic]
+        if content.sha256 != claim.sha256:
+            return self.release(claim)  # the topic has changed while the claim waited
         if claim.deaths >= MAX_DEATHS:
             return replace(self._fail(claim, None, DEADLY), deadly=True)
         try:
@@ -143,7 +126,7 @@ class Deliverer:
         try:
             response = await self.client.send("POST", url, payload, self.settings.timeout)
         except NetworkFullError:
-            return self.release(delivery)  # it waits for a place in its network, which is known now
+            return self.release(claim)  # it waits for a place in its network, which is known now
         except NoResponseError as error:
             self.slots.record(slot, answered=False)
             return self._fail(claim, None, error.reason)
@@ -158,9 +141,9 @@ class Deliverer:
             claim, status, f"answered {status}", delay if status in DELAYING else None
         )
 
-    def release(self, delivery: Delivery) -> DeliveryOutcome:
+    def release(self, claim: DeliveryClaim) -> DeliveryOutcome:
         """Return the result of a claim that was not attempted."""
-        return DeliveryOutcome(claim=delivery.claim, event=None)
+        return DeliveryOutcome(claim=claim, event=None)
 
     async def _signature(self, claim: DeliveryClaim, content: Content) -> bytes:
         if claim.secret is None:
@@ -190,6 +173,18 @@ class Deliverer:
                 count=count,
                 type="deliver",
             )
+
+    def _report_end(self, subscription: EndedSubscription) -> None:
+        """Log a subscription that ended by its last outcome, and notify its callback."""
+        self._log.warn(
+            "the subscription of {callback_host} to {topic} was removed: {reason}",
+            callback_host=subscription.pair.host,
+            topic=subscription.topic,
+            reason=subscription.reason,
+            type="drop",
+        )
+        if not subscription.denied:
+            self.denials.send(subscription.pair, subscription.topic, FAILED)
 
     def _fail(
         self, claim: DeliveryClaim, status: int | None, error: str, delay: bytes | None = None

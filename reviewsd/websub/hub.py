@@ -8,7 +8,7 @@ daemon was down is delivered too (D2). A failing store delays the hub and affect
 """
 
 import random
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from functools import partial
 from secrets import token_urlsafe
@@ -27,7 +27,6 @@ from reviewsd.runtime.counters import Counters
 from reviewsd.runtime.tasks import TaskSet, every
 from reviewsd.snapshot.snapshots import Snapshot
 from reviewsd.store import claims, topics, upkeep
-from reviewsd.store.deliveries import DeliveryOutcome, EndedSubscription
 from reviewsd.store.expiry import Expiry
 from reviewsd.store.interface import Store
 from reviewsd.store.keys import Secrets
@@ -36,7 +35,7 @@ from reviewsd.store.transactions import SqlCursor, StoreError
 from reviewsd.websub.content import contents_of, digests_of
 from reviewsd.websub.context import Context
 from reviewsd.websub.delivery import Deliverer
-from reviewsd.websub.denial import FAILED, MAX_RUNNING, Denials
+from reviewsd.websub.denial import MAX_RUNNING, Denials
 from reviewsd.websub.operator import Operator
 from reviewsd.websub.outbound.agent import CallbackAgent
 from reviewsd.websub.outbound.client import CallbackClient
@@ -119,6 +118,12 @@ class Hub:
             hub.delivery.per_address,
             backoffs,
         )
+        self._denials = Denials(
+            client=client,
+            slots=denial_slots,
+            base_url=config.base_url,
+            timeout=hub.verification.timeout,
+        )
         self._deliverer = Deliverer(
             store=store,
             client=client,
@@ -127,6 +132,7 @@ class Hub:
             secrets=secrets,
             signature_method=hub.signature_method,
             settings=hub.delivery,
+            denials=self._denials,
         )
         max_pause = SHARED_MAX_PAUSE if hub.shared else MAX_PAUSE
         offset = context.random if hub.shared else lambda: 0.0
@@ -145,12 +151,6 @@ class Hub:
         )
         self._verification_scheduler = Scheduler(
             "verifications", clock, verifier, verification_slots, max_pause, offset
-        )
-        self._denials = Denials(
-            client=client,
-            slots=denial_slots,
-            base_url=config.base_url,
-            timeout=hub.verification.timeout,
         )
         self.operator = Operator(
             context=context,
@@ -171,7 +171,6 @@ class Hub:
             own_ports=self._own_ports,
             accepted=self._verification_scheduler.wake,
         )
-        self._deliverer.observers += [self.operator.settle_pushes, self._report_ended]
 
         self._followers: list[Follower] = [self.operator.load]
         self._behind = False  # whether changes of other nodes are not loaded yet
@@ -361,21 +360,6 @@ class Hub:
                 await deferLater(self._context.clock, STORE_RETRY_SECONDS)
             else:
                 return
-
-    def _report_ended(
-        self, _outcomes: Sequence[DeliveryOutcome], ended: Sequence[EndedSubscription]
-    ) -> None:
-        """Log the subscriptions that ended by their last outcome, and notify their callbacks."""
-        for subscription in ended:
-            self._log.warn(
-                "the subscription of {callback_host} to {topic} was removed: {reason}",
-                callback_host=subscription.pair.host,
-                topic=subscription.topic,
-                reason=subscription.reason,
-                type="drop",
-            )
-            if not subscription.denied:
-                self._denials.send(subscription.pair, subscription.topic, FAILED)
 
 
 def _modified_at(snapshot: Snapshot) -> int:

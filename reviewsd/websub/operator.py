@@ -1,11 +1,13 @@
 """What ``reviewsctl subs``, ``push`` and ``hub`` read and change (H7, interfaces.md 1.1)."""
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 
+from twisted.internet.task import deferLater
 from twisted.logger import Logger
 
 from reviewsd.api.hub import Block, HubState, Listing, TopicState
@@ -14,20 +16,18 @@ from reviewsd.api.times import instant
 from reviewsd.domain import blocks as block_rules
 from reviewsd.domain.addresses import Addresses
 from reviewsd.store import listing, upkeep
-from reviewsd.store.deliveries import DeliveryOutcome, EndedSubscription
+from reviewsd.store.deliveries import DeliveryClaim, DeliveryOutcome
 from reviewsd.store.intents import IntentClaim, VerificationOutcome
 from reviewsd.store.interface import Store
 from reviewsd.store.thread import Purpose
 from reviewsd.store.transactions import SqlCursor, StoreError
 from reviewsd.store.upkeep import BlockRow
 from reviewsd.websub.context import Context
-from reviewsd.websub.delivery import Delivery
 from reviewsd.websub.denial import REMOVED, Denials
-from reviewsd.websub.push import Push
 from reviewsd.websub.scheduler import Scheduler
 
-PUSH_SILENCE_SECONDS = 2.0
-"""Time without an outcome after which a push compares its subscriptions with the store."""
+PUSH_POLL_SECONDS = 0.5
+"""Interval at which a push queries the store for attempts."""
 
 
 @dataclass(eq=False, kw_only=True)
@@ -42,7 +42,7 @@ class Operator:
     context: Context
     store: Store
     verification_scheduler: Scheduler[IntentClaim, VerificationOutcome]
-    delivery_scheduler: Scheduler[Delivery, DeliveryOutcome]
+    delivery_scheduler: Scheduler[DeliveryClaim, DeliveryOutcome]
     denials: Denials
     addresses: Addresses
     opened_networks: tuple[str, ...]
@@ -54,7 +54,6 @@ class Operator:
         self._blocks: Sequence[BlockRow] = ()
         self._is_blocked: Callable[[str], bool] = block_rules.hits(())
         self._counts: tuple[int, int, int, datetime | None] = (0, 0, 0, None)
-        self._pushes: set[Push] = set()
 
     # Pause and blocks
 
@@ -212,47 +211,48 @@ class Operator:
             topic: Path of the topic; None for all topics.
             progress: Called with each step.
         """
-        now = self.context.now()
-        push = Push(await self._make_due(ids, topic, now), now, progress)
-        self._pushes.add(push)
-        try:
-            push.report()
-            self.delivery_scheduler.wake()
-            while push.waiting:
-                await self._continue(push)
-        finally:
-            self._pushes.discard(push)
-        return push.result
+        since = self.context.now()
+        waiting = await self._make_due(ids, topic, since)
+        self.delivery_scheduler.wake()
+        total, counts = len(waiting), Counter[str]()
+        progress(Step("pushing", 0, total, 0))
+        while waiting:
+            await deferLater(self.context.clock, PUSH_POLL_SECONDS)
+            results = await self._push_results(waiting, since)
+            if not results:
+                continue
+            counts.update(results.values())
+            waiting = [number for number in waiting if number not in results]
+            unsuccessful = counts["failed"] + counts["removed"]
+            progress(Step("pushing", total - len(waiting), total, unsuccessful))
+        return PushResult(
+            total=total,
+            delivered=counts["delivered"],
+            failed=counts["failed"],
+            removed=counts["removed"],
+        )
 
     async def push_later(self, ids: Sequence[str] | None, topic: str | None) -> None:
         """Deliver the current content again, without waiting for it."""
         await self._make_due(ids, topic, self.context.now())
         self.delivery_scheduler.wake()
 
-    def settle_pushes(
-        self, outcomes: Sequence[DeliveryOutcome], ended: Sequence[EndedSubscription]
-    ) -> None:
-        """Count outcomes of deliveries for the pushes under way."""
-        for push in tuple(self._pushes):
-            push.settle(outcomes, ended)
-
     async def _make_due(self, ids: Sequence[str] | None, topic: str | None, now: int) -> list[int]:
         names = None if ids is None else [name for name in ids if listing.is_id(name)]
         return await self.store.run(partial(listing.push, names=names, topic=topic, now=now))
 
-    async def _continue(self, push: Push) -> None:
-        """Wait for outcomes; after a silence, read from the store which subscriptions still wait."""
-        waiting_before = len(push.waiting)
-        await push.wait(self.context.clock, PUSH_SILENCE_SECONDS)
-        if len(push.waiting) == waiting_before and not self.paused:
-            try:
-                attempted = await self.store.run(
-                    partial(listing.attempted, ids=tuple(push.waiting), since=push.since)
-                )
-            except StoreError as error:  # read again after the next silence
-                self._log.warn("push: {error}", error=str(error))
-            else:
-                push.compare(attempted)
+    async def _push_results(self, ids: Sequence[int], since: int) -> Mapping[int, str]:
+        """Return the results of those subscriptions that had an attempt, on any node, or are gone."""
+        try:
+            attempts = await self.store.run(partial(listing.attempted, ids=ids, since=since))
+        except StoreError as error:  # read again after the interval
+            self._log.warn("push: {error}", error=str(error))
+            return {}
+        names = {True: "delivered", False: "failed"}
+        results = {
+            number: names[success] for number, success in attempts.items() if success is not None
+        }
+        return results | dict.fromkeys(set(ids) - set(attempts), "removed")
 
     # State
 

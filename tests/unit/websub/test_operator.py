@@ -11,6 +11,7 @@ from reviewsd.api.times import instant
 from reviewsd.config.schema import Deliveries, HubLimitsConfig
 from reviewsd.config.schema import HubConfig as Settings
 from reviewsd.store.transactions import StoreError
+from reviewsd.websub.operator import PUSH_POLL_SECONDS
 from reviewsd.websub.scheduler import BATCH_SECONDS
 from tests.support.hub import (
     BASE_URL,
@@ -362,7 +363,7 @@ def test_push_delivers_again_and_reports_its_progress() -> None:
         subscribe(process, 4)
         process.callbacks.latency = 1.0
         steps, results = pushing(process)
-        process.time.advance(1.0 + BATCH_SECONDS)
+        process.time.advance(1.0 + BATCH_SECONDS + PUSH_POLL_SECONDS)
 
         assert [PushResult(total=4, delivered=4, failed=0, removed=0)] == results
         assert 4 == len(process.callbacks.posts)
@@ -376,6 +377,7 @@ def test_push_can_be_for_a_topic_or_for_some_ids() -> None:
         pushing(process, None, JSON_FEED)
         assert [JSON_FEED] * 2 == [exchange.topic for exchange in process.callbacks.posts]
         _, results = pushing(process, ["1", "3", "p1", "99", "x"], None)
+        process.time.advance(PUSH_POLL_SECONDS)
         assert [2] == [result.total for result in results]
         assert ["/0", "/2"] == [
             exchange.callback.target for exchange in process.callbacks.posts[2:]
@@ -396,10 +398,12 @@ def test_push_does_not_wait_for_a_retry() -> None:
         )
         process.time.advance(10.0)
         _, results = pushing(process)
+        process.time.advance(PUSH_POLL_SECONDS)
         assert [PushResult(total=3, delivered=0, failed=2, removed=1)] == results
 
         process.callbacks.behavior = good
         _, results = pushing(process)
+        process.time.advance(PUSH_POLL_SECONDS)
         assert [PushResult(total=2, delivered=2, failed=0, removed=0)] == results
 
 
