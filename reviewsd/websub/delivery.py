@@ -12,6 +12,7 @@ from functools import partial
 from twisted.logger import Logger
 
 from reviewsd.config.schema import Deliveries
+from reviewsd.domain.callback import stored
 from reviewsd.domain.subscription import Delivered, Failed, Gone
 from reviewsd.http1 import retry_after
 from reviewsd.store import deliveries
@@ -23,7 +24,7 @@ from reviewsd.store.keys import SealError, Secrets
 from reviewsd.websub.content import Content, digests_of, signature_header
 from reviewsd.websub.context import Context
 from reviewsd.websub.denial import FAILED, Denials
-from reviewsd.websub.outbound.client import CallbackClient, Payload
+from reviewsd.websub.outbound.client import CallbackClient, CallbackRequest
 from reviewsd.websub.outbound.connection import SUCCESS
 from reviewsd.websub.outbound.errors import NetworkFullError, NoResponseError
 from reviewsd.websub.slots import Slot, Slots
@@ -121,10 +122,15 @@ class Deliverer:
             signature = await self._signature(claim, content)
         except SealError:
             return self._fail(claim, None, "its secret was sealed with a key that is gone")
-        payload = Payload(slot, content.headers + signature, content.body)
-        url = claim.pair.callback
+        request = CallbackRequest(
+            method="POST",
+            callback=stored(claim.pair.callback),
+            slot=slot,
+            headers=content.headers + signature,
+            body=content.body,
+        )
         try:
-            response = await self.client.send("POST", url, payload, self.settings.timeout)
+            response = await self.client.send(request, self.settings.timeout)
         except NetworkFullError:
             return self.release(claim)  # it waits for a place in its network, which is known now
         except NoResponseError as error:

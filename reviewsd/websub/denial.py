@@ -15,7 +15,7 @@ from reviewsd.domain.callback import stored
 from reviewsd.runtime.tasks import TaskSet
 from reviewsd.store.intents import Due
 from reviewsd.store.rows import Pair
-from reviewsd.websub.outbound.client import CallbackClient, Payload
+from reviewsd.websub.outbound.client import CallbackClient, CallbackRequest
 from reviewsd.websub.outbound.errors import NetworkFullError, NoResponseError
 from reviewsd.websub.slots import Slots
 
@@ -65,10 +65,11 @@ class Denials:
             "hub.topic": self.base_url + topic,
             "hub.reason": reason,
         }
-        url = stored(pair.callback).adding(urlencode(parameters)).url
+        callback = stored(pair.callback).adding(urlencode(parameters))
         self.slots.begin(slot)
         try:
-            await self.client.send("GET", url, Payload(slot), self.timeout)
+            request = CallbackRequest(method="GET", callback=callback, slot=slot)
+            await self.client.send(request, self.timeout)
             answered = True
         except (NoResponseError, NetworkFullError):
             answered = False

@@ -16,7 +16,7 @@ from reviewsd.store.claims import DEADLY, MAX_DEATHS
 from reviewsd.store.intents import Due, IntentClaim, VerificationOutcome
 from reviewsd.store.interface import Store
 from reviewsd.websub.context import Context
-from reviewsd.websub.outbound.client import CallbackClient, Payload
+from reviewsd.websub.outbound.client import CallbackClient, CallbackRequest
 from reviewsd.websub.outbound.connection import SUCCESS
 from reviewsd.websub.outbound.errors import NetworkFullError, NoResponseError
 from reviewsd.websub.rate_limits import Backoffs
@@ -79,9 +79,10 @@ class Verifier:
         """Send the challenge and judge the response (H12)."""
         if claim.deaths >= MAX_DEATHS:
             return self._conclude(claim, NotConfirmed(), DEADLY)
-        url = stored(claim.pair.callback).adding(_query(claim.intent)).url
+        callback = stored(claim.pair.callback).adding(_query(claim.intent))
+        request = CallbackRequest(method="GET", callback=callback, slot=slot)
         try:
-            response = await self.client.send("GET", url, Payload(slot), self.timeout)
+            response = await self.client.send(request, self.timeout)
             body = await response.content()
         except NetworkFullError:
             return self.release(claim)  # it waits for a place in its network, which is known now

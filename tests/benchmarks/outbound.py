@@ -18,7 +18,9 @@ from twisted.internet.defer import Deferred, gatherResults
 from twisted.internet.interfaces import IReactorTime
 from twisted.internet.task import react
 
-from reviewsd.websub.outbound.client import CallbackClient, Payload
+from reviewsd.domain.callback import stored
+from reviewsd.websub.outbound.client import CallbackClient, CallbackRequest
+from reviewsd.websub.slots import Slot
 from tests.support.authority import authority
 from tests.support.callback_process import sink
 from tests.support.outbound import Sender, free_slot, many_slots, sending
@@ -55,6 +57,12 @@ Send = Callable[[str], Coroutine[Deferred[Any], Any, int]]
 HEADERS = b"Content-Type: application/json\r\nContent-Length: %d\r\n" % len(BODY)
 
 
+def delivery(url: str, slot: Slot) -> CallbackRequest:
+    return CallbackRequest(
+        method="POST", callback=stored(url), slot=slot, headers=HEADERS, body=(BODY,)
+    )
+
+
 def through_treq(sender: Sender, clock: IReactorTime) -> Send:
     """Deliver as the hub does."""
     client, slots = CallbackClient(sender.agent, clock), many_slots()
@@ -62,7 +70,7 @@ def through_treq(sender: Sender, clock: IReactorTime) -> Send:
     async def send(url: str) -> int:
         slot = free_slot(slots)
         try:
-            response = await client.send("POST", url, Payload(slot, HEADERS, (BODY,)), 30)
+            response = await client.send(delivery(url, slot), 30)
         finally:
             slots.leave(slot)
         return int(response.code)
@@ -77,9 +85,8 @@ def without_treq(sender: Sender, clock: IReactorTime) -> Send:
     async def send(url: str) -> int:
         slot = free_slot(slots)
         try:
-            payload = Payload(slot, HEADERS, (BODY,))
-            request = sender.agent.request(b"POST", url.encode(), None, payload)
-            response = await request.addTimeout(30, clock)
+            exchange = sender.agent.request(b"POST", url.encode(), None, delivery(url, slot))
+            response = await exchange.addTimeout(30, clock)
         finally:
             slots.leave(slot)
         return int(response.code)

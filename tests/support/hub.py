@@ -39,7 +39,7 @@ from reviewsd.websub.form import MEDIA_TYPE
 from reviewsd.websub.hub import Hub
 from reviewsd.websub.operator import Operator
 from reviewsd.websub.outbound.agent import MAX_CHALLENGE_BODY, CallbackResponse
-from reviewsd.websub.outbound.client import Payload
+from reviewsd.websub.outbound.client import CallbackRequest
 from reviewsd.websub.outbound.errors import NetworkFullError, NoResponseError
 from reviewsd.websub.outbound.response_parser import ResponseParser
 from reviewsd.websub.requests import HubRequests, HubResponse
@@ -205,7 +205,7 @@ class Exchange:
 
     method: bytes
     callback: Callback
-    payload: Payload
+    request: CallbackRequest
     at: float
     """On the monotonic clock."""
     outcome: Deferred[Outcome] = field(default_factory=Deferred)
@@ -225,13 +225,13 @@ class Exchange:
     @property
     def headers(self) -> list[bytes]:
         """The header lines without the signature."""
-        lines = self.payload.headers.removesuffix(b"\r\n").split(b"\r\n")
+        lines = self.request.headers.removesuffix(b"\r\n").split(b"\r\n")
         return [line for line in lines if not line.startswith(b"X-Hub-Signature")]
 
     @property
     def signature(self) -> bytes | None:
         """The value of X-Hub-Signature."""
-        _, separator, rest = self.payload.headers.partition(b"X-Hub-Signature: ")
+        _, separator, rest = self.request.headers.partition(b"X-Hub-Signature: ")
         return rest.removesuffix(b"\r\n") if separator else None
 
     @property
@@ -239,12 +239,12 @@ class Exchange:
         """The path of the topic."""
         if not self.is_delivery:
             return "/" + self.query["hub.topic"].removeprefix(BASE_URL).lstrip("/")
-        link = self.payload.headers.split(b"Link: <")[1].partition(b">")[0]
+        link = self.request.headers.split(b"Link: <")[1].partition(b">")[0]
         return link.decode()[len(BASE_URL) :]
 
     @property
     def body(self) -> bytes:
-        return b"".join(bytes(part) for part in self.payload.body)
+        return b"".join(bytes(part) for part in self.request.body)
 
 
 Behavior = Callable[[Exchange], Outcome | None]
@@ -299,20 +299,22 @@ class Callbacks:
         headers: Headers | None = None,  # noqa: ARG002
         bodyProducer: IBodyProducer | None = None,  # noqa: N803
     ) -> Deferred[IResponse]:
-        assert isinstance(bodyProducer, Payload)
+        assert isinstance(bodyProducer, CallbackRequest)
         callback = rebuilt(uri.decode())
         return Deferred.fromCoroutine(self._request(method, callback, bodyProducer))
 
-    async def _request(self, method: bytes, callback: Callback, payload: Payload) -> IResponse:
+    async def _request(
+        self, method: bytes, callback: Callback, request: CallbackRequest
+    ) -> IResponse:
         if method == b"GET":
-            self.requesters.append(payload.slot.due.requester)
+            self.requesters.append(request.slot.due.requester)
         host, number = callback.host, len(self.addresses)
         address = self.addresses.setdefault(host, f"11.{number // 256}.{number % 256}.1")
-        if not payload.slot.try_dial(address):
+        if not request.slot.try_dial(address):
             self.turned_away += 1
             raise NetworkFullError
         clock = self._time.clock
-        exchange = Exchange(method=method, callback=callback, payload=payload, at=clock.seconds())
+        exchange = Exchange(method=method, callback=callback, request=request, at=clock.seconds())
         (self.posts if exchange.is_delivery else self.gets).append(exchange)
         self.running.append(exchange)
         at_host = sum(running.callback.host == host for running in self.running)

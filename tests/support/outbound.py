@@ -19,7 +19,7 @@ from reviewsd.domain.addresses import Addresses
 from reviewsd.domain.callback import Callback, rebuilt
 from reviewsd.store.intents import Due
 from reviewsd.websub.outbound.agent import CallbackAgent
-from reviewsd.websub.outbound.client import CallbackClient, Payload
+from reviewsd.websub.outbound.client import CallbackClient, CallbackRequest
 from reviewsd.websub.outbound.dialer import Dialer
 from reviewsd.websub.outbound.errors import NetworkFullError, NoResponseError
 from reviewsd.websub.outbound.resolver import LookUp, Resolver
@@ -129,8 +129,10 @@ class Sender:
     ) -> Outcome:
         taken = slot or free_slot(slots)
         try:
-            payload = Payload(taken, headers, parts)
-            response = await self._client.send(method, url, payload, seconds)
+            request = CallbackRequest(
+                method=method, callback=rebuilt(url), slot=taken, headers=headers, body=parts
+            )
+            response = await self._client.send(request, seconds)
             body = await response.content()
         except NoResponseError as error:
             return Missing(error.reason, taken.address)

@@ -14,7 +14,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from msgspec.structs import replace
-from twisted.internet.defer import CancelledError, Deferred, fail
+from twisted.internet.defer import Deferred, fail
 from twisted.internet.interfaces import IProtocol, IReactorTime
 from twisted.internet.posixbase import PosixReactorBase
 from twisted.logger import Logger
@@ -26,10 +26,10 @@ from zope.interface import implementer
 
 from reviewsd.config.schema import Callbacks, Config
 from reviewsd.domain.addresses import Addresses, AddressRefusedError
-from reviewsd.domain.callback import Callback, stored
+from reviewsd.domain.callback import Callback
 from reviewsd.runtime.state_dir import EX_CONFIG, StartError
 from reviewsd.runtime.turn_queue import TurnQueue
-from reviewsd.websub.outbound.client import Payload
+from reviewsd.websub.outbound.client import CallbackRequest
 from reviewsd.websub.outbound.connection import Connection
 from reviewsd.websub.outbound.dialer import Dialer
 from reviewsd.websub.outbound.errors import NetworkFullError, NoResponseError
@@ -40,16 +40,6 @@ from reviewsd.websub.outbound.tls import Tls
 
 MAX_CHALLENGE_BODY = 1024  # bytes of the response to a GET; E12
 STOPPING = "this service is stopping"
-
-
-@dataclass(slots=True, eq=False)
-class _Request:
-    """A request that is ready to be sent."""
-
-    callback: Callback
-    head: bytes
-    payload: Payload
-    reads_body: bool
 
 
 @implementer(IAgent)
@@ -74,7 +64,6 @@ class CallbackAgent:
         self._headers = b"User-Agent: %b\r\nAccept-Encoding: identity\r\n" % self.user_agent
         self._turns = TurnQueue(self.clock)
         self._pool = Pool(self.clock, self.idle_seconds)
-        self._pending: set[Deferred[IResponse]] = set()
         self._connections: set[Connection] = set()
         self._closed = False
         self._emptied: Deferred[None] | None = None
@@ -121,87 +110,62 @@ class CallbackAgent:
 
     def request(
         self,
-        method: bytes,
-        uri: bytes,
-        headers: Headers | None = None,  # noqa: ARG002 - the payload's are sent
+        method: bytes,  # noqa: ARG002 - the request has it
+        uri: bytes,  # noqa: ARG002
+        headers: Headers | None = None,  # noqa: ARG002
         bodyProducer: IBodyProducer | None = None,  # noqa: N803 - IAgent's name
     ) -> Deferred[IResponse]:
         """Send a request.
 
         Args:
-            method: GET or POST.
-            uri: ``Callback.url``.
-            headers: Ignored, because treq adds its own.
-            bodyProducer: A Payload.
+            method: Ignored; the request has its own.
+            uri: Ignored.
+            headers: Ignored.
+            bodyProducer: The request, a CallbackRequest.
 
         Returns:
             The response, or NoResponseError or NetworkFullError.
         """
-        assert isinstance(bodyProducer, Payload)  # noqa: S101  CallbackClient sends nothing else
-        callback, reads_body = stored(uri.decode("ascii")), method == b"GET"
-        head = b"%b %b HTTP/1.1\r\nHost: %b\r\n%b%b%b\r\n" % (
-            method,
-            callback.target.encode("ascii"),
-            callback.authority.encode("ascii"),
-            bodyProducer.headers,
-            self._headers,
-            b"Connection: close\r\n" if reads_body else b"",
-        )
-        request = _Request(callback, head, bodyProducer, reads_body)
-        connection = None if reads_body else self._pool.acquire(callback)
+        assert isinstance(bodyProducer, CallbackRequest)  # noqa: S101  CallbackClient sends no other
+        request = bodyProducer
+        if self._closed:
+            return fail(NoResponseError(STOPPING))
+        connection = None if request.reads_body else self._pool.acquire(request.callback)
         if connection is None:
-            return self._start(request)
-        if not bodyProducer.slot.try_dial(connection.address):
+            return Deferred.fromCoroutine(self._send(request))
+        if not request.slot.try_dial(connection.address):
             self._pool.keep(connection)
             return fail(NetworkFullError())
         return self._exchange(connection, request).addErrback(self._retry, request)
 
     async def close(self) -> None:
-        """End all requests and connections; return when no socket is left."""
+        """Close all connections; return when no socket is left. Exchanges under way fail."""
         self._closed = True
         self._pool.close()
-        for response in tuple(self._pending):
-            response.cancel()
         for connection in tuple(self._connections):
             connection.fail(STOPPING)
         if self._connections:
             self._emptied = Deferred()
             await self._emptied
 
-    def _retry(self, failure: Failure, request: _Request) -> Deferred[IResponse] | Failure:
+    def _retry(self, failure: Failure, request: CallbackRequest) -> Deferred[IResponse] | Failure:
         """Repeat a request whose connection died while it was kept, which is not a failure (E7)."""
         error = failure.value
         if not isinstance(error, NoResponseError) or error.begun or self._closed:
             return failure
-        return self._start(request)
+        return Deferred.fromCoroutine(self._send(request))
 
-    def _start(self, request: _Request) -> Deferred[IResponse]:
-        """Send a request on a new connection; ``close`` can cancel it."""
-        if self._closed:
-            return fail(NoResponseError(STOPPING))
-        response = Deferred.fromCoroutine(self._send(request))
-        self._pending.add(response)
-        return response.addBoth(self._ended, response)
-
-    def _ended(
-        self, result: IResponse | Failure, response: Deferred[IResponse]
-    ) -> IResponse | Failure:
-        self._pending.discard(response)
-        if self._closed and isinstance(result, Failure) and result.check(CancelledError):
-            raise NoResponseError(STOPPING)
-        return result
-
-    async def _send(self, request: _Request) -> IResponse:
-        requester = request.payload.slot.due.requester
+    async def _send(self, request: CallbackRequest) -> IResponse:
+        """Send a request on a new connection."""
         try:
-            addresses = await self.resolver.resolve(request.callback, requester)
+            addresses = await self.resolver.resolve(request.callback, request.slot.due.requester)
         except AddressRefusedError as error:
             raise NoResponseError(str(error)) from error
         return await self._exchange(await self._connect(request, addresses), request)
 
-    async def _connect(self, request: _Request, addresses: Sequence[str]) -> Connection:
+    async def _connect(self, request: CallbackRequest, addresses: Sequence[str]) -> Connection:
         """Try one address after the other until a connection is open."""
-        callback, slot = request.callback, request.payload.slot
+        callback, slot = request.callback, request.slot
         if any(self.dialer.is_own(address, callback.port) for address in addresses):
             raise NoResponseError("the callback leads to this service itself")
         deadline = self.clock.seconds() + self.limits.connect_timeout
@@ -218,15 +182,23 @@ class CallbackAgent:
                 failure = error
         raise NetworkFullError if full else failure
 
-    def _exchange(self, connection: Connection, request: _Request) -> Deferred[IResponse]:
-        payload = request.payload
-        payload.slot.watch(connection, self.clock.seconds())
+    def _exchange(self, connection: Connection, request: CallbackRequest) -> Deferred[IResponse]:
+        callback = request.callback
+        head = b"%b %b HTTP/1.1\r\nHost: %b\r\n%b%b%b\r\n" % (
+            request.method.encode("ascii"),
+            callback.target.encode("ascii"),
+            callback.authority.encode("ascii"),
+            request.headers,
+            self._headers,
+            b"Connection: close\r\n" if request.reads_body else b"",
+        )
+        request.slot.watch(connection, self.clock.seconds())
         max_body = MAX_CHALLENGE_BODY if request.reads_body else None
-        parsed = connection.exchange(payload.pieces(request.head), max_body)
+        parsed = connection.exchange(request.pieces(head), max_body)
         return parsed.addCallback(self._receive, connection, request)
 
     def _receive(
-        self, parser: ResponseParser, connection: Connection, request: _Request
+        self, parser: ResponseParser, connection: Connection, request: CallbackRequest
     ) -> IResponse:
         """Return a response, and keep or close its connection."""
         if request.reads_body or self._closed or not connection.is_reusable:

@@ -18,6 +18,7 @@ from twisted.python.failure import Failure
 from twisted.web.iweb import IAgent, IBodyProducer
 from zope.interface import implementer
 
+from reviewsd.domain.callback import Callback
 from reviewsd.http1.representation import Buffer
 from reviewsd.websub.outbound.errors import NoResponseError
 from reviewsd.websub.slots import Slot
@@ -26,16 +27,24 @@ PIECE = 262_144  # bytes encrypted at once; a request that fits is written in on
 
 
 @implementer(IBodyProducer)
-@dataclass(slots=True, eq=False)
-class Payload:
-    """The content of a request."""
+@dataclass(slots=True, eq=False, kw_only=True)
+class CallbackRequest:
+    """A request to a callback, which treq passes to the agent as the producer of a body."""
 
+    method: str
+    """GET for a verification or denial, POST for a delivery."""
+    callback: Callback
     slot: Slot
     """The slot of the attempt."""
     headers: bytes = b""
     """Header lines, each ended with CRLF."""
     body: tuple[Buffer, ...] = ()
     """Slices of mapped files, which are never joined or copied whole."""
+
+    @property
+    def reads_body(self) -> bool:
+        """Whether the body of the response is read."""
+        return self.method == "GET"
 
     @property
     def length(self) -> int:
@@ -62,11 +71,7 @@ class Payload:
     def pauseProducing(self) -> None:
         """Do nothing, because all is written."""
 
-    def resumeProducing(self) -> None:
-        """Do nothing, because all is written."""
-
-    def stopProducing(self) -> None:
-        """Do nothing, because all is written."""
+    resumeProducing = stopProducing = pauseProducing
 
 
 class CallbackClient:
@@ -82,22 +87,20 @@ class CallbackClient:
         self._cookies = _NoCookies()
         self._treq = HTTPClient(agent, self._cookies)
 
-    def send(self, method: str, url: str, payload: Payload, timeout: float) -> Deferred[_Response]:
+    def send(self, request: CallbackRequest, timeout: float) -> Deferred[_Response]:
         """Send a request.
 
         Args:
-            method: GET or POST.
-            url: ``Callback.url``.
-            payload: Its content, header lines and slot.
+            request: The request.
             timeout: Seconds from the look-up of the name to the end of the response.
 
         Returns:
             The response, or NoResponseError or NetworkFullError.
         """
         response = self._treq.request(
-            method,
-            _ExactURL(url),
-            data=payload,
+            request.method,
+            _ExactURL(request.callback.url),
+            data=request,
             cookies=self._cookies,
             allow_redirects=False,
             unbuffered=True,

@@ -4,7 +4,7 @@ The address of a kept connection was checked when it was dialed, so its host is 
 kept for a few seconds within its hard lifetime, which is enough for one fan-out.
 """
 
-from collections import OrderedDict
+from collections import defaultdict
 
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
 
@@ -26,9 +26,8 @@ class Pool:
     def __init__(self, clock: IReactorTime, idle_seconds: float) -> None:
         self._clock = clock
         self._idle_seconds = idle_seconds
-        self._kept_at: OrderedDict[Connection, float] = OrderedDict()  # oldest first
-        self._by_host: dict[tuple[str, int], list[Connection]] = {}
-        self._sweep: IDelayedCall | None = None
+        self._timers: dict[Connection, IDelayedCall] = {}
+        self._by_host: defaultdict[tuple[str, int], list[Connection]] = defaultdict(list)
 
     def acquire(self, callback: Callback) -> Connection | None:
         """Return an idle connection to a callback's host and port, or None."""
@@ -42,18 +41,21 @@ class Pool:
         """Keep a connection, or close it if there is no room."""
         key = _key(connection)
         same_host = len(self._by_host.get(key, ()))
-        if len(self._kept_at) >= MAX_IDLE or same_host >= MAX_IDLE_PER_HOST:
+        if len(self._timers) >= MAX_IDLE or same_host >= MAX_IDLE_PER_HOST:
             connection.close()
             return
-        self._by_host.setdefault(key, []).append(connection)
-        self._kept_at[connection] = self._clock.seconds()
-        if self._sweep is None:
-            self._sweep = self._clock.callLater(self._idle_seconds, self._close_old)
+        self._by_host[key].append(connection)
+        self._timers[connection] = self._clock.callLater(
+            self._idle_seconds, self._close, connection
+        )
 
     def discard(self, connection: Connection) -> None:
         """Remove a connection that is used again, or closed."""
-        if self._kept_at.pop(connection, None) is None:
+        timer = self._timers.pop(connection, None)
+        if timer is None:
             return
+        if timer.active():
+            timer.cancel()
         key = _key(connection)
         self._by_host[key].remove(connection)
         if not self._by_host[key]:
@@ -61,23 +63,12 @@ class Pool:
 
     def close(self) -> None:
         """Close all connections."""
-        for connection in tuple(self._kept_at):
-            self.discard(connection)
-            connection.close()
-        if self._sweep is not None:
-            self._sweep.cancel()
-            self._sweep = None
+        for connection in tuple(self._timers):
+            self._close(connection)
 
-    def _close_old(self) -> None:
-        self._sweep = None
-        now = self._clock.seconds()
-        for connection, kept_at in tuple(self._kept_at.items()):
-            remaining = kept_at + self._idle_seconds - now
-            if remaining > 0:
-                self._sweep = self._clock.callLater(remaining, self._close_old)
-                return
-            self.discard(connection)
-            connection.close()
+    def _close(self, connection: Connection) -> None:
+        self.discard(connection)
+        connection.close()
 
 
 def _key(connection: Connection) -> tuple[str, int]:

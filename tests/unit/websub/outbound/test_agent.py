@@ -208,7 +208,7 @@ def test_failed_connect_has_a_reason(ca_file: Path, error: Exception, text: str)
     assert [Missing(text, PUBLIC[0])] == rig.outcomes
 
 
-@pytest.mark.parametrize("end", ["timeout", "cancelled", "closed"])
+@pytest.mark.parametrize("end", ["timeout", "cancelled"])
 def test_dial_ends_with_its_attempt(ca_file: Path, end: str) -> None:
     """Once, a dial that was cancelled passed for one that had failed, and the next one began."""
     rig = Rig(ca_file, *PUBLIC[:2])
@@ -220,9 +220,6 @@ def test_dial_ends_with_its_attempt(ca_file: Path, end: str) -> None:
     if end == "timeout":
         rig.reactor.advance(2.0)
         assert [Missing("no answer within 2 s", PUBLIC[0])] == rig.outcomes
-    elif end == "closed":
-        Deferred.fromCoroutine(rig.agent.close())
-        assert [Missing("this service is stopping", PUBLIC[0])] == rig.outcomes
     else:
         attempt.cancel()
         assert [CancelledError] == [failure.type for failure in rig.failures]
