@@ -71,7 +71,6 @@ class Deliverer:
         """
         old = [self._contents]
         self._contents = contents
-        self.slots.reset_shares()
         self.context.in_thread(old.clear)
 
     async def find_due(

@@ -52,7 +52,8 @@ class Operator:
 
     def __post_init__(self) -> None:
         self._blocks: Sequence[BlockRow] = ()
-        self._is_blocked: Callable[[str], bool] = block_rules.hits(())
+        self.is_blocked: Callable[[str], bool] = block_rules.hits(())
+        """Whether a callback host is blocked by its name or its address."""
         self._counts: tuple[int, int, int, datetime | None] = (0, 0, 0, None)
 
     # Pause and blocks
@@ -80,10 +81,6 @@ class Operator:
         """Start sending again."""
         await self.store.run(upkeep.resume)
         self._set_paused(paused=False)
-
-    def is_blocked(self, host: str) -> bool:
-        """Return whether a callback host is blocked by its name or its address."""
-        return self._is_blocked(host)
 
     async def blocks(self) -> Sequence[Block]:
         """Return all blocks."""
@@ -136,7 +133,7 @@ class Operator:
     def _set_blocks(self, blocks: Sequence[BlockRow]) -> None:
         self._blocks = blocks
         values = [block.value for block in blocks]
-        self._is_blocked = block_rules.hits(values)
+        self.is_blocked = block_rules.hits(values)
         self.addresses.block(block_rules.networks(values))
 
     # Subscriptions

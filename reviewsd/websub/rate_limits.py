@@ -6,7 +6,7 @@ evicted key only starts with a full bucket again. Times are monotonic seconds, p
 
 from collections import OrderedDict
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 MAX_KEYS = 100_000
 """Capacity of each limiter (S14)."""
@@ -22,7 +22,7 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 
-class LRUCache(Generic[K, V]):
+class LRUCache(OrderedDict[K, V]):
     """A mapping that evicts the least recently used key when it is full.
 
     Args:
@@ -30,35 +30,21 @@ class LRUCache(Generic[K, V]):
     """
 
     def __init__(self, max_keys: int = MAX_KEYS) -> None:
+        super().__init__()
         self._max_keys = max_keys
-        self._values: OrderedDict[K, V] = OrderedDict()
 
-    def get(self, key: K) -> V | None:
+    def get(self, key: K) -> V | None:  # type: ignore[override]  # no other default is needed
         """Return the value of a key, which counts as a use of it, or None."""
-        value = self._values.get(key)
+        value = super().get(key)
         if value is not None:
-            self._values.move_to_end(key)
+            self.move_to_end(key)
         return value
 
     def __setitem__(self, key: K, value: V) -> None:
-        self._values[key] = value
-        self._values.move_to_end(key)
-        if len(self._values) > self._max_keys:
-            self._values.popitem(last=False)
-
-    def __contains__(self, key: K) -> bool:
-        return key in self._values
-
-    def __len__(self) -> int:
-        return len(self._values)
-
-    def discard(self, key: K) -> None:
-        """Remove a key if it is there."""
-        self._values.pop(key, None)
-
-    def clear(self) -> None:
-        """Remove all keys."""
-        self._values.clear()
+        super().__setitem__(key, value)
+        self.move_to_end(key)
+        if len(self) > self._max_keys:
+            self.popitem(last=False)
 
 
 class TokenBuckets:
@@ -125,7 +111,7 @@ class Backoffs:
 
     def record_success(self, host: str) -> None:
         """Clear the failures of a host."""
-        self._hosts.discard(host)
+        self._hosts.pop(host, None)
 
     def seconds_left(self, host: str, now: float) -> float:
         """Return the remaining back-off of a host; 0.0 without one."""

@@ -237,24 +237,20 @@ class Slots:
         host, callback = slot.due.host, slot.due.id
         share = self._share(host)
         if not quick:
-            self._shares.discard(host)
+            self._shares.pop(host, None)
         elif share < self._per_host:
             self._shares[host] = share + 1
         remaining = (self._slow_callbacks.get(callback) or 0) - 1 if quick else QUICK_RESPONSES
         if remaining > 0:
             self._slow_callbacks[callback] = remaining
         else:
-            self._slow_callbacks.discard(callback)
+            self._slow_callbacks.pop(callback, None)
 
     def leave(self, slot: Slot) -> None:
         """Free a slot."""
         self._withdraw(slot)
         self._running.discard(slot)
         del self._slots[slot.due.id]
-
-    def reset_shares(self) -> None:
-        """Reset all hosts to FIRST_SHARE, because a host that was quick yesterday may hang today."""
-        self._shares.clear()
 
     def stop(self) -> None:
         """Cancel the check for idle slots."""
