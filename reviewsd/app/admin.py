@@ -29,9 +29,9 @@ from reviewsd.notices.notices import Notices
 from reviewsd.runtime.sockets import ADMIN_NAME, free_path
 from reviewsd.runtime.state_dir import StartError
 from reviewsd.store.backup import Backups
-from reviewsd.store.interface import Store
 from reviewsd.store.keys import HUB_KEYS, SESSION_KEYS
 from reviewsd.store.sqlite import Database
+from reviewsd.store.thread import Store
 from reviewsd.websub.hub import Hub
 
 

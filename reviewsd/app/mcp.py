@@ -19,8 +19,8 @@ from reviewsd.mcp.sessions import Sessions
 from reviewsd.runtime.state_dir import EX_CONFIG, StartError
 from reviewsd.snapshot.snapshots import Snapshots
 from reviewsd.store.ended_sessions import EndedSessions
-from reviewsd.store.interface import Store
 from reviewsd.store.keys import SESSION_KEYS, KeyFileError
+from reviewsd.store.thread import Store
 from reviewsd.store.transactions import StoreError
 from reviewsd.web.budgets import Budgets
 from reviewsd.web.mcp import AccessRules, McpRoute

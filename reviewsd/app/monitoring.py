@@ -12,8 +12,7 @@ from reviewsd.runtime.counters import Counts
 from reviewsd.runtime.systemd import watchdog_interval
 from reviewsd.runtime.tasks import TaskSet, every
 from reviewsd.snapshot.snapshots import Snapshots
-from reviewsd.store.interface import Store
-from reviewsd.store.thread import Purpose
+from reviewsd.store.thread import Purpose, Store
 from reviewsd.websub.hub import Hub
 
 

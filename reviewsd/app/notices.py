@@ -9,7 +9,7 @@ from reviewsd.app.publication import Publication
 from reviewsd.notices.notices import Notices
 from reviewsd.notices.sender import AppriseSender, TargetError
 from reviewsd.runtime.state_dir import EX_CONFIG, StartError
-from reviewsd.store.interface import Store
+from reviewsd.store.thread import Store
 
 
 def build_notices(

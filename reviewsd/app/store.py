@@ -32,10 +32,10 @@ async def open_store(context: DaemonContext) -> "tuple[Database | Postgres, Secr
     """
     secrets = _secrets(context.config, context.environ)
     database = state_store(context.reactor, context.config, secrets, context.counters)
+    context.stack.push_async_callback(database.close)
     await _open(database)
     if isinstance(database, Database) and database.healthy:
         await _check_keys(database, secrets)
-    context.stack.push_async_callback(database.close)
     return database, secrets
 
 

@@ -30,7 +30,7 @@ from reviewsd.publish.publisher import Publisher
 from reviewsd.runtime.tasks import TaskSet, wait_at_most
 from reviewsd.snapshot.snapshots import Snapshot, Snapshots
 from reviewsd.store import notices as rows
-from reviewsd.store.interface import InThread, Store
+from reviewsd.store.thread import InThread, Store
 from reviewsd.store.transactions import SqlCursor, StoreError
 
 CHECK_SECONDS = 60.0

@@ -14,7 +14,7 @@ from tempfile import gettempdir
 from typing import Any, BinaryIO, Protocol
 
 from reviewsd.api.status import BackupContents
-from reviewsd.store.interface import InThread
+from reviewsd.store.thread import InThread
 from reviewsd.store.transactions import StoreError
 
 _PREFIX = ".backup-"

@@ -13,8 +13,8 @@ from functools import partial
 from twisted.internet.interfaces import IReactorTime
 
 from reviewsd.store import upkeep
-from reviewsd.store.interface import Store
 from reviewsd.store.rows import Pair
+from reviewsd.store.thread import Store
 
 EXPIRY_SECONDS = 600.0
 """Interval of the checks."""

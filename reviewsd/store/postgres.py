@@ -27,18 +27,16 @@ from contextlib import contextmanager, suppress
 from typing import Any, Self, TypeVar
 
 import psycopg
-from psycopg.conninfo import conninfo_to_dict
-from twisted.enterprise.adbapi import ConnectionPool
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from twisted.internet.base import ReactorBase
 
 from reviewsd.runtime.counters import Counters
-from reviewsd.store import timed_psycopg
 from reviewsd.store.keys import Secrets, check_shared_keys
-from reviewsd.store.schema import MIGRATIONS
-from reviewsd.store.thread import Purpose, ThreadedStore, disconnect
+from reviewsd.store.schema import MIGRATIONS, check_version
+from reviewsd.store.thread import Purpose, Store
+from reviewsd.store.timed_psycopg import SilentError, TimedConnection
 from reviewsd.store.transactions import (
     MANY,
-    NewerSchemaError,
     SqlCursor,
     SqlValue,
     StoreError,
@@ -76,22 +74,29 @@ _OUTAGES = (
 )
 """Faults of the server, the network or the operator's grants; any other error is a bug of ours."""
 
-_VERSION = "schema_version"
-
 _BEGIN = f"BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock({LOCK})"
 """Sent in one message with the statements that follow it. Each statement sees the commits before its own
 start, so the later ones see all commits of the nodes that had the lock before."""
 
-_FACTS = (
-    "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT),"
-    f" (SELECT value FROM meta WHERE key = '{_VERSION}')"
-)
+_SCHEMA_VERSION = "SELECT (SELECT value FROM meta WHERE key = 'schema_version')"
+_FACTS = f"{_SCHEMA_VERSION}, CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)"
 
-PsycopgConnection = psycopg.Connection[tuple[Any, ...]]
+_Connection = psycopg.Connection[tuple[Any, ...]]
 Result = TypeVar("Result")
 
 
-class Postgres(ThreadedStore):
+class MarkedCursor(psycopg.Cursor[tuple[Any, ...]]):
+    """A ``SqlCursor``: placeholders are ``?``, and no statement of ours has a literal ? or %."""
+
+    def execute(  # type: ignore[override]  # psycopg also takes other types of queries
+        self, sql: str, parameters: Sequence[SqlValue] | None = None, **options: bool
+    ) -> Self:
+        """Run one statement."""
+        marked = sql.replace(f"IN {MANY}", "= ANY(?)").replace("?", "%s")
+        return super().execute(marked.encode(), parameters, **options)
+
+
+class Postgres(Store):
     """A node's one connection to the store of all nodes.
 
     Args:
@@ -109,13 +114,14 @@ class Postgres(ThreadedStore):
         self, url: str, reactor: ReactorBase, secrets: Secrets, counters: Counters | None = None
     ) -> None:
         try:
-            url_parameters = conninfo_to_dict(url)
+            url_parameters: dict[str, Any] = conninfo_to_dict(url)
         except psycopg.ProgrammingError:
             raise ValueError("expected a PostgreSQL URL; percent-encode its password") from None
         host = url_parameters.get("host", "the local server")
         super().__init__(f"{url_parameters.get('dbname', '')} at {host}", reactor, counters)
-        self._parameters = {**_CONNECTION, **url_parameters}
+        self._url = make_conninfo(**{**_CONNECTION, **url_parameters})
         self._secrets = secrets
+        self._connection: _Connection | None = None
         self._retry_at = 0.0
         self._last_snapshot: object = None
         self._offset = wall_clock() - _milliseconds_since_boot()  # of the server's clock
@@ -124,39 +130,18 @@ class Postgres(ThreadedStore):
         """Return the server's clock, milliseconds since 1970 UTC; this machine's before ``open``."""
         return _milliseconds_since_boot() + self._offset
 
-    async def open(self) -> None:
-        """Start the thread; connect, check and migrate the database.
-
-        Raises:
-            NewerSchemaError: The tables belong to a newer program.
-            OtherKeysError: Other nodes seal with keys that this one does not have.
-            StoreError: The store does not work now. ``run`` may still be called, and tries again.
-        """
-        pool = ConnectionPool(
-            timed_psycopg.__name__,
-            **self._parameters,
-            cp_min=1,
-            cp_max=1,
-            cp_openfun=self._prepare,
-            cp_reactor=self._reactor,
-        )
-        self._start(pool)
-        await self.run(lambda _: None)
-
     async def changed(self) -> bool:
-        """Return whether any node has committed since the last call (``Store.changed``)."""
-        return await self._opened().call(Purpose.WORK, self._read_changed)
+        """Return whether any node has committed since the last call."""
+        return await self._call(self._read_changed)
 
     # The methods below run in the store's thread.
 
-    def _transact(
-        self, pool: ConnectionPool, work: Callable[[SqlCursor], Result], _purpose: Purpose
-    ) -> Result:
-        with self._recording(pool):
-            connection = _reconnecting(pool, self._begin)
+    def _transact(self, work: Callable[[SqlCursor], Result], _purpose: Purpose) -> Result:
+        with self._recording():
+            connection = self._reconnecting(self._begin)
             with connection.cursor() as cursor:
                 try:
-                    result = work(_Cursor(cursor))
+                    result = work(cursor)
                     connection.commit()
                 except BaseException:
                     with suppress(psycopg.Error):  # a lost connection needs no rollback
@@ -164,48 +149,70 @@ class Postgres(ThreadedStore):
                     raise
         return result
 
-    def _read_changed(self, pool: ConnectionPool) -> bool:
+    def _read_changed(self) -> bool:
         before = self._last_snapshot
-        with self._recording(pool):
-            self._last_snapshot = _reconnecting(pool, _snapshot)
+        with self._recording():
+            self._last_snapshot = self._reconnecting(_snapshot)
         return self._last_snapshot != before
 
     @contextmanager
-    def _recording(self, pool: ConnectionPool) -> Iterator[None]:
+    def _recording(self) -> Iterator[None]:
         """Record whether a use of the store succeeds; soon after a failure, raise that at once."""
         if self._failure is not None and time.monotonic() < self._retry_at:
             raise type(self._failure)(str(self._failure))
         try:
             yield
         except (*_OUTAGES, StoreError) as error:
-            disconnect(pool)
+            self._disconnect()
             raise self._failed(error) from error
         self._succeeded()
 
-    def _begin(self, connection: PsycopgConnection) -> PsycopgConnection:
+    def _reconnecting(self, query: Callable[[_Connection], Result]) -> Result:
+        """Run a query; use a new connection if the old one was lost since its last use."""
+        if self._connection is not None:
+            try:
+                return query(self._connection)
+            except (psycopg.errors.LockNotAvailable, SilentError):
+                raise
+            except psycopg.OperationalError:
+                self._disconnect()
+        self._connection = self._connect()
+        return query(self._connection)
+
+    def _connect(self) -> _Connection:
+        """Return a new connection to a database with all tables."""
+        connection = TimedConnection.connect(
+            self._url,
+            autocommit=True,  # ``_begin`` begins transactions
+            cursor_factory=MarkedCursor,
+        )
+        try:
+            for setting in _SESSION.items():
+                connection.execute("SELECT set_config(?, ?, false)", setting)
+            connection.execute(_BEGIN, prepare=False)
+            _migrate(connection)
+            check_shared_keys(connection.cursor(), self._secrets)
+            connection.commit()
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _disconnect(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()
+
+    def _begin(self, connection: _Connection) -> _Connection:
         """Begin a transaction that holds the lock, and read the server's clock."""
         results = connection.execute(f"{_BEGIN}; {_FACTS}", prepare=False)
         while results.nextset():
             pass
         row = results.fetchone()
         assert row is not None  # noqa: S101  the query has constants only
-        self._offset = int(row[0]) - _milliseconds_since_boot()
-        _check_version(int(row[1]))
+        check_version(int(row[0]))
+        self._offset = int(row[1]) - _milliseconds_since_boot()
         return connection
-
-    def _prepare(self, connection: PsycopgConnection) -> None:
-        """Prepare a new connection, or close it and raise."""
-        try:
-            connection.autocommit = True  # ``_begin`` begins transactions
-            for setting in _SESSION.items():
-                connection.execute("SELECT set_config(%s, %s, false)", setting)
-            connection.execute(_BEGIN, prepare=False)
-            _migrate(connection)
-            check_shared_keys(_Cursor(connection.cursor()), self._secrets)
-            connection.commit()
-        except BaseException:
-            connection.close()
-            raise
 
     def _failed(self, error: Exception) -> StoreError:
         self._retry_at = time.monotonic() + RETRY_SECONDS
@@ -219,44 +226,7 @@ def _milliseconds_since_boot() -> int:
     return time.clock_gettime_ns(time.CLOCK_BOOTTIME) // 1_000_000
 
 
-class _Cursor:
-    """A ``SqlCursor`` with the placeholder ``?``; no statement of ours has a literal ? or %."""
-
-    def __init__(self, cursor: psycopg.Cursor[tuple[Any, ...]]) -> None:
-        self._cursor = cursor
-
-    @property
-    def rowcount(self) -> int:
-        return self._cursor.rowcount
-
-    def execute(self, sql: str, parameters: Sequence[SqlValue] = (), /) -> Self:
-        self._cursor.execute(_marked(sql), parameters)
-        return self
-
-    def executemany(self, sql: str, parameters: Sequence[Sequence[SqlValue]], /) -> Self:
-        self._cursor.executemany(_marked(sql), parameters)
-        return self
-
-    def fetchone(self) -> tuple[Any, ...] | None:
-        return self._cursor.fetchone()
-
-    def fetchall(self) -> list[tuple[Any, ...]]:
-        return self._cursor.fetchall()
-
-
-def _reconnecting(pool: ConnectionPool, query: Callable[[PsycopgConnection], Result]) -> Result:
-    """Run a query; use a new connection if the old one was lost since its last use."""
-    if pool.connections:
-        try:
-            return query(pool.connect())
-        except (psycopg.errors.LockNotAvailable, timed_psycopg.SilentError):
-            raise
-        except psycopg.OperationalError:
-            disconnect(pool)
-    return query(pool.connect())
-
-
-def _snapshot(connection: PsycopgConnection) -> object:
+def _snapshot(connection: _Connection) -> object:
     """Return which transactions are visible; each commit changes it."""
     return _value(connection, "SELECT CAST(pg_current_snapshot() AS TEXT)")
 
@@ -268,37 +238,23 @@ def translated(statement: str) -> str:
     return re.sub(r"\bBLOB\b", "BYTEA", statement)
 
 
-def _marked(sql: str) -> bytes:
-    return sql.replace(f"IN {MANY}", "= ANY(?)").replace("?", "%s").encode()
-
-
-def _migrate(connection: PsycopgConnection) -> None:
+def _migrate(connection: _Connection) -> None:
     """Bring the schema up to date (D11)."""
     version = 0
     if _value(connection, "SELECT to_regclass('meta')") is not None:
-        fact = _value(connection, "SELECT (SELECT value FROM meta WHERE key = %s)", _VERSION)
-        version = int(str(fact or 0))
-    _check_version(version)
+        version = int(_value(connection, _SCHEMA_VERSION) or 0)
+    check_version(version)
     for statements in MIGRATIONS[version:]:
         for statement in statements:
-            connection.execute(translated(statement).encode())
+            connection.execute(translated(statement))
     connection.execute(
-        "INSERT INTO meta (key, value) VALUES (%s, %s)"
+        "INSERT INTO meta (key, value) VALUES ('schema_version', ?)"
         " ON CONFLICT (key) DO UPDATE SET value = excluded.value",
-        (_VERSION, str(len(MIGRATIONS))),
+        (str(len(MIGRATIONS)),),
     )
 
 
-def _check_version(version: int) -> None:
-    if version > len(MIGRATIONS):
-        raise NewerSchemaError(
-            f"its schema has version {version}, and this program knows up to {len(MIGRATIONS)}: "
-            "run the newer program, or restore a backup of the older one"
-        )
-
-
-def _value(connection: PsycopgConnection, sql: str, *parameters: str) -> object:
+def _value(connection: _Connection, sql: str) -> Any:  # noqa: ANN401  a column
     """Return the only value of a query with one row."""
-    row = connection.execute(sql.encode(), parameters).fetchone()
-    assert row is not None  # noqa: S101  these queries always return a row
-    return row[0]
+    ((value,),) = connection.execute(sql).fetchall()
+    return value

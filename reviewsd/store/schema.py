@@ -7,6 +7,8 @@ The tables hold state, no queue: their size depends on the number of subscribers
 Times are integer milliseconds UTC. The content of topics is not stored, only its sha256.
 """
 
+from reviewsd.store.transactions import NewerSchemaError
+
 Migration = tuple[str, ...]
 """The statements that lead from one version of the schema to the next, in order."""
 
@@ -133,3 +135,16 @@ MIGRATIONS: tuple[Migration, ...] = (
     ),
 )
 """The entry at index n leads from version n to n + 1; an empty database has version 0."""
+
+
+def check_version(version: int) -> None:
+    """Refuse tables of a newer program (D11).
+
+    Raises:
+        NewerSchemaError: They are.
+    """
+    if version > len(MIGRATIONS):
+        raise NewerSchemaError(
+            f"its schema has version {version}, and this program knows up to {len(MIGRATIONS)}: "
+            "run the newer program, or restore a backup of the older one"
+        )

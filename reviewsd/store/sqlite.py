@@ -19,19 +19,18 @@ import os
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from twisted.enterprise.adbapi import ConnectionPool
 from twisted.internet.base import ReactorBase
 
 from reviewsd.runtime.counters import Counters
 from reviewsd.store.durable import renew, sync
 from reviewsd.store.open_files import OpenFiles
-from reviewsd.store.schema import MIGRATIONS
-from reviewsd.store.thread import Purpose, ThreadedStore
+from reviewsd.store.schema import MIGRATIONS, check_version
+from reviewsd.store.thread import Purpose, Store
 from reviewsd.store.transactions import (
-    NewerSchemaError,
     Numbers,
     SqlCursor,
     StoreError,
@@ -70,7 +69,7 @@ for many in (Numbers, Texts):
     sqlite3.register_adapter(many, json.dumps)
 
 
-class Database(ThreadedStore):
+class Database(Store):
     """The one connection to the one file.
 
     Args:
@@ -91,34 +90,11 @@ class Database(ThreadedStore):
         self._path = path
         self._files = OpenFiles(path)
         self._wall = wall
+        self._connection: sqlite3.Connection | None = None
 
     def now(self) -> int:
         """Return the wall clock, milliseconds since 1970 UTC."""
         return self._wall()
-
-    async def open(self) -> None:
-        """Start the thread; create, check and migrate the file.
-
-        Raises:
-            NewerSchemaError: The file belongs to a newer program.
-            StoreError: The store does not work now. ``run`` may still be called, and tries again.
-        """
-        pool = ConnectionPool(
-            "sqlite3",
-            os.fspath(self._path),
-            timeout=BUSY_SECONDS,
-            isolation_level="IMMEDIATE",
-            check_same_thread=False,
-            cp_min=1,
-            cp_max=1,
-            cp_openfun=self._prepare,
-            cp_reactor=self._reactor,
-        )
-        await self._start(pool).call(Purpose.WORK, self._connection)
-
-    async def changed(self) -> bool:
-        """Return False: no other node uses this store."""
-        return False
 
     async def backup(self, path: Path) -> None:
         """Copy the store as it is between two transactions (D12); the copy is 0600 and fsynced.
@@ -128,14 +104,12 @@ class Database(ThreadedStore):
             OSError: ``path`` cannot be made.
             StoreError: Copying failed, or the store cannot be used; ``path`` is removed.
         """
-        await self._opened().call(Purpose.WORK, self._back_up, path)
+        await self._call(partial(self._back_up, path))
 
     # The methods below run in the store's thread.
 
-    def _transact(
-        self, pool: ConnectionPool, work: Callable[[SqlCursor], Result], purpose: Purpose
-    ) -> Result:
-        connection = self._connection(pool)
+    def _transact(self, work: Callable[[SqlCursor], Result], purpose: Purpose) -> Result:
+        connection = self._connect()
         if self._failure is not None and purpose is not Purpose.WORK:
             raise StoreError(str(self._failure))
         try:
@@ -150,13 +124,13 @@ class Database(ThreadedStore):
             if not _is_outage(error):
                 raise
             if self._failure is None:  # else the connection has the only copy of the data
-                pool.disconnect(connection)
+                self._disconnect()
             raise self._failed(error) from error
         if purpose.acknowledged and (missing := self._files.missing(connected=True)):
             raise self._failed(missing)
         return result
 
-    def _connection(self, pool: ConnectionPool) -> sqlite3.Connection:
+    def _connect(self) -> sqlite3.Connection:
         """Return the connection; open it if it is closed.
 
         A connection with missing files is returned too: it has the only copy of the data.
@@ -164,12 +138,12 @@ class Database(ThreadedStore):
         Raises:
             StoreError: The file cannot be opened, is damaged or missing.
         """
-        connected = bool(pool.connections)
-        missing = self._files.missing(connected=connected)
+        missing = self._files.missing(connected=self._connection is not None)
         try:
-            if missing is not None and not connected:
-                raise missing
-            connection: sqlite3.Connection = pool.connect()
+            if self._connection is None:
+                if missing is not None:
+                    raise missing
+                self._connection = self._open_file()
         except (OSError, sqlite3.Error, StoreError) as error:
             if isinstance(error, sqlite3.Error) and not _is_outage(error):
                 raise
@@ -178,10 +152,10 @@ class Database(ThreadedStore):
             self._succeeded()
         else:
             self._failed(missing)
-        return connection
+        return self._connection
 
-    def _prepare(self, connection: sqlite3.Connection) -> None:
-        """Prepare a new connection, or close it and raise."""
+    def _open_file(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(self._path, timeout=BUSY_SECONDS, isolation_level="IMMEDIATE")
         try:
             self._path.chmod(0o600)  # it is still empty when it is new; the log follows its mode
             if self._files.log.exists():  # after a crash, or an error
@@ -195,9 +169,15 @@ class Database(ThreadedStore):
         except BaseException:
             connection.close()
             raise
+        return connection
 
-    def _back_up(self, pool: ConnectionPool, path: Path) -> None:
-        connection = self._connection(pool)
+    def _disconnect(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()
+
+    def _back_up(self, path: Path) -> None:
+        connection = self._connect()
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600))
         try:
             with closing(sqlite3.connect(path)) as target:
@@ -229,11 +209,7 @@ def _check(connection: sqlite3.Connection) -> None:
         StoreError: The file is damaged, or of a newer program.
     """
     (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if version > len(MIGRATIONS):
-        raise NewerSchemaError(
-            f"its schema has version {version}, and this program knows up to {len(MIGRATIONS)}: "
-            "run the newer program, or restore a backup of the older one"
-        )
+    check_version(version)
     (result,) = connection.execute("PRAGMA quick_check(1)").fetchone()
     if result != "ok":
         raise StoreError(f"it is damaged: {result}")

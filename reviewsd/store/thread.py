@@ -1,4 +1,4 @@
-"""The one thread of a store, in which the blocking database driver runs.
+"""A store in a thread of its own, in which the blocking driver of its database runs.
 
 Each purpose has a queue, and the queues take turns. However many requests of clients wait, the hub's own
 work, the operator and the probe wait for one of each. The calls of a queue run in their order.
@@ -9,15 +9,15 @@ from collections import deque
 from collections.abc import Callable
 from enum import Enum
 from functools import partial
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Protocol, TypeVar
 
-from twisted.enterprise.adbapi import ConnectionPool
 from twisted.internet import defer
 from twisted.internet.base import ReactorBase
 from twisted.internet.defer import Deferred
 from twisted.internet.threads import deferToThreadPool
 from twisted.logger import Logger
 from twisted.python.failure import Failure
+from twisted.python.threadpool import ThreadPool
 
 from reviewsd.runtime.counters import Counters
 from reviewsd.store.transactions import SqlCursor, StoreError
@@ -26,7 +26,6 @@ ANSWER_SECONDS = 15.0
 """Longest wait of a client for an acknowledgement: a store that hangs raises no error (D9)."""
 
 Result = TypeVar("Result")
-Arguments = ParamSpec("Arguments")
 
 
 class Purpose(Enum):
@@ -43,39 +42,79 @@ class Purpose(Enum):
         return self in {Purpose.REQUEST, Purpose.SESSIONS}
 
 
-class StoreThread:
-    """The thread, and the pool of at most one connection that is used in it.
+class InThread(Protocol):
+    """Calls a slow function in a thread: ``twisted.internet.threads.deferToThread``."""
+
+    def __call__(self, work: Callable[[], Result], /) -> Deferred[Result]:
+        """Call a function in a thread."""
+
+
+class Store(ABC):
+    """What outlives the process, in SQLite (``Database``) or PostgreSQL (``Postgres``).
+
+    A store that fails does not stop the daemon: reads are served from memory. ``run`` raises StoreError
+    until the store works again, and each call tries (D9). A failed commit has an unknown outcome, as
+    after a crash: it was not acknowledged, but may be there.
 
     Args:
-        pool: Has one thread and is started.
-        reactor: Receives the results in its thread.
+        name: Names the store in the log.
+        reactor: Receives the results in its thread; it must be running.
         counters: Count transactions, their failures and durations (O9).
     """
 
-    def __init__(self, pool: ConnectionPool, reactor: ReactorBase, counters: Counters) -> None:
-        self._pool = pool
+    _log = Logger()
+
+    def __init__(self, name: object, reactor: ReactorBase, counters: Counters | None) -> None:
+        self._name = name
         self._reactor = reactor
-        self._counters = counters
+        self._counters = counters or Counters()
+        self._threads: ThreadPool | None = None
         self._queues: dict[Purpose, deque[Callable[[], None]]] = {
             purpose: deque() for purpose in Purpose
         }
         self._turns = deque(Purpose)  # the queue of the first purpose is next
+        self._healthy = False
+        self._failure: StoreError | None = None  # the one that is in the log
 
-    async def transact(
-        self,
-        purpose: Purpose,
-        action: Callable[Concatenate[ConnectionPool, Arguments], Result],
-        *args: Arguments.args,
-        **kwargs: Arguments.kwargs,
-    ) -> Result:
-        """Call a function that is a transaction; count and time it, with its time in the queue.
+    @property
+    def healthy(self) -> bool:
+        """Whether the last use of the store succeeded; False until ``open``."""
+        return self._healthy
+
+    async def open(self) -> None:
+        """Start the thread; connect, check and migrate the store.
 
         Raises:
-            StoreError: ``action`` raised it, or a client has waited too long for an acknowledgement.
-                Then the transaction may still be carried out.
+            NewerSchemaError: The store belongs to a newer program.
+            OtherKeysError: Other nodes seal with keys that this one does not have.
+            StoreError: The store does not work now. ``run`` may still be called, and tries again.
+        """
+        self._threads = ThreadPool(1, 1, "store")
+        self._threads.start()
+        await self.run(lambda _: None)
+
+    async def run(
+        self, work: Callable[[SqlCursor], Result], purpose: Purpose = Purpose.WORK
+    ) -> Result:
+        """Run a transaction: all of ``work``, or nothing of it.
+
+        ``work`` runs in the store's thread, so it must not touch objects of the reactor's thread. It
+        is never aborted: cancelling only stops the wait for the result.
+
+        Args:
+            work: Reads and writes rows.
+            purpose: The queue in which the transaction waits.
+
+        Returns:
+            The result of ``work``, after the commit is on the disk.
+
+        Raises:
+            StoreError: The store cannot be used now, or a client has waited too long. If the commit
+                itself failed or was not awaited, the outcome is unknown.
+            Exception: ``work`` raised it; the transaction is rolled back.
         """
         started_at = self._reactor.seconds()
-        running = self.call(purpose, action, *args, **kwargs)
+        running = self._call(partial(self._transact, work, purpose), purpose)
         if purpose.acknowledged:
             running.addTimeout(ANSWER_SECONDS, self._reactor)
         try:
@@ -90,36 +129,43 @@ class StoreThread:
             duration = self._reactor.seconds() - started_at
             self._counters.measure("store_latency_seconds", duration)
 
-    def call(
-        self,
-        purpose: Purpose,
-        action: Callable[Concatenate[ConnectionPool, Arguments], Result],
-        *args: Arguments.args,
-        **kwargs: Arguments.kwargs,
-    ) -> Deferred[Result]:
-        """Call a function with the pool, at the end of its purpose's queue."""
-        result: Deferred[Result] = Deferred()
-        work = partial(action, self._pool, *args, **kwargs)
-        self._queues[purpose].append(partial(self._run, work, result))
-        self._pool.threadpool.callInThread(self._run_next)
-        return result
+    async def changed(self) -> bool:
+        """Return whether any node may have changed something since the last call; takes no lock.
+
+        Raises:
+            StoreError: The store cannot be used now.
+        """
+        return False  # no other node uses it
 
     async def close(self) -> None:
-        """Finish the queued calls, then close the connection and end the thread."""
-        # Closing the pool at once would block the reactor until the queued calls have run.
-        await deferToThreadPool(self._reactor, self._pool.threadpool, disconnect, self._pool)
-        self._pool.close()
+        """Finish the queued transactions, then close the connection and end the thread."""
+        threads, self._threads = self._threads, None
+        if threads is not None:
+            await deferToThreadPool(self._reactor, threads, self._disconnect)
+            threads.stop()
+        self._healthy = False
 
-    # Both methods below run in the thread. ``_run_next`` is called once for each queued call.
+    def _call(
+        self, work: Callable[[], Result], purpose: Purpose = Purpose.WORK
+    ) -> Deferred[Result]:
+        """Call a function in the thread, at the end of its purpose's queue."""
+        if self._threads is None:
+            raise StoreError("the store is not open")
+        result: Deferred[Result] = Deferred()
+        self._queues[purpose].append(partial(self._settle, work, result))
+        self._threads.callInThread(self._call_next)
+        return result
 
-    def _run_next(self) -> None:
+    # The methods below run in the thread. ``_call_next`` is called once for each queued call.
+
+    def _call_next(self) -> None:
         while not self._queues[self._turns[0]]:
             self._turns.rotate(-1)
-        run = self._queues[self._turns[0]].popleft()
+        call = self._queues[self._turns[0]].popleft()
         self._turns.rotate(-1)
-        run()
+        call()
 
-    def _run(self, work: Callable[[], Result], result: Deferred[Result]) -> None:
+    def _settle(self, work: Callable[[], Result], result: Deferred[Result]) -> None:
         try:
             value = work()
         except BaseException:  # noqa: BLE001 - it is raised where the result is awaited
@@ -127,70 +173,13 @@ class StoreThread:
         else:
             self._reactor.callFromThread(result.callback, value)
 
-
-def disconnect(pool: ConnectionPool) -> None:
-    """Close the connection if it is open; call it in the thread."""
-    for connection in tuple(pool.connections.values()):
-        pool.disconnect(connection)
-
-
-class ThreadedStore(ABC):
-    """A store in its thread, and whether it works.
-
-    A store that fails does not stop the daemon: reads are served from memory. ``run`` raises StoreError
-    until the store works again, and each call tries (D9). A failed commit has an unknown outcome, as
-    after a crash: it was not acknowledged, but may be there.
-
-    Args:
-        name: Names the store in the log.
-        reactor: Receives the results in its thread; it must be running.
-        counters: Count transactions.
-    """
-
-    _log = Logger()
-
-    def __init__(self, name: object, reactor: ReactorBase, counters: Counters | None) -> None:
-        self._name = name
-        self._reactor = reactor
-        self._counters = counters or Counters()
-        self._thread: StoreThread | None = None
-        self._healthy = False
-        self._failure: StoreError | None = None  # the one that is in the log
-
-    @property
-    def healthy(self) -> bool:
-        """Whether the last use of the store succeeded; False until ``open``."""
-        return self._healthy
-
-    async def run(
-        self, work: Callable[[SqlCursor], Result], purpose: Purpose = Purpose.WORK
-    ) -> Result:
-        """Run a transaction (``Store.run``)."""
-        return await self._opened().transact(purpose, self._transact, work, purpose)
-
-    async def close(self) -> None:
-        """Finish the queued transactions, then close the connection and end the thread."""
-        thread, self._thread = self._thread, None
-        if thread is not None:
-            await thread.close()
-        self._healthy = False
-
-    def _start(self, pool: ConnectionPool) -> StoreThread:
-        self._thread = StoreThread(pool, self._reactor, self._counters)
-        return self._thread
-
-    def _opened(self) -> StoreThread:
-        if self._thread is None:
-            raise StoreError("the store is not open")
-        return self._thread
-
-    # The methods below run in the store's thread.
+    @abstractmethod
+    def _transact(self, work: Callable[[SqlCursor], Result], purpose: Purpose) -> Result:
+        """Run a transaction."""
 
     @abstractmethod
-    def _transact(
-        self, pool: ConnectionPool, work: Callable[[SqlCursor], Result], purpose: Purpose
-    ) -> Result:
-        """Run a transaction."""
+    def _disconnect(self) -> None:
+        """Close the connection if it is open."""
 
     def _succeeded(self) -> None:
         if self._failure is not None:

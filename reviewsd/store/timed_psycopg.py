@@ -1,4 +1,4 @@
-"""psycopg with a limit to the wait for each response; ``adbapi`` loads this module in its place.
+"""A connection of psycopg with a limit to the wait for each response.
 
 A server, or a proxy in front of it, may stop responding while its TCP stack still acknowledges. Then neither
 keepalives nor ``tcp_user_timeout`` end the wait, and the server's own time-outs never run.
@@ -12,8 +12,6 @@ import psycopg
 
 ANSWER_SECONDS = 5.0
 """Longest time without a byte from the server; longer than its ``lock_timeout``, which it reports itself."""
-
-apilevel, threadsafety = psycopg.apilevel, psycopg.threadsafety  # adbapi reads them
 
 T = TypeVar("T")
 
@@ -53,6 +51,3 @@ def _timed(gen: Generator[Any, Any, T]) -> Generator[Any, Any, T]:
     except StopIteration as end:
         result: T = end.value
         return result
-
-
-connect = TimedConnection.connect

@@ -42,9 +42,6 @@ class SqlCursor(Protocol):
     def execute(self, sql: str, parameters: Sequence[SqlValue] = ..., /) -> Self:
         """Run one statement."""
 
-    def executemany(self, sql: str, parameters: Sequence[Sequence[SqlValue]], /) -> Self:
-        """Run one statement for each row of parameters."""
-
     def fetchone(self) -> tuple[Any, ...] | None:
         """Return the next row of the result; None after the last."""
 

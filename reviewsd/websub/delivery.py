@@ -19,8 +19,8 @@ from reviewsd.store import deliveries
 from reviewsd.store.claims import DEADLY, MAX_DEATHS
 from reviewsd.store.deliveries import DeliveryClaim, DeliveryOutcome, EndedSubscription
 from reviewsd.store.intents import Due
-from reviewsd.store.interface import Store
 from reviewsd.store.keys import SealError, Secrets
+from reviewsd.store.thread import Store
 from reviewsd.websub.content import Content, digests_of, signature_header
 from reviewsd.websub.context import Context
 from reviewsd.websub.denial import FAILED, Denials

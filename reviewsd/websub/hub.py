@@ -28,8 +28,8 @@ from reviewsd.runtime.tasks import TaskSet, every
 from reviewsd.snapshot.snapshots import Snapshot
 from reviewsd.store import claims, topics, upkeep
 from reviewsd.store.expiry import Expiry
-from reviewsd.store.interface import Store
 from reviewsd.store.keys import Secrets
+from reviewsd.store.thread import Store
 from reviewsd.store.topics import Topic
 from reviewsd.store.transactions import SqlCursor, StoreError
 from reviewsd.websub.content import contents_of, digests_of

@@ -18,8 +18,7 @@ from reviewsd.domain.addresses import Addresses
 from reviewsd.store import listing, upkeep
 from reviewsd.store.deliveries import DeliveryClaim, DeliveryOutcome
 from reviewsd.store.intents import IntentClaim, VerificationOutcome
-from reviewsd.store.interface import Store
-from reviewsd.store.thread import Purpose
+from reviewsd.store.thread import Purpose, Store
 from reviewsd.store.transactions import SqlCursor, StoreError
 from reviewsd.store.upkeep import BlockRow
 from reviewsd.websub.context import Context

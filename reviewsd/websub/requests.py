@@ -19,9 +19,8 @@ from reviewsd.domain.subscription import Intent
 from reviewsd.http1 import urls
 from reviewsd.store import intents
 from reviewsd.store.intents import RequestOutcome
-from reviewsd.store.interface import Store
 from reviewsd.store.keys import Secrets
-from reviewsd.store.thread import Purpose
+from reviewsd.store.thread import Purpose, Store
 from reviewsd.websub.context import Context
 from reviewsd.websub.form import HubRequest, HubRequestError, parse_request
 from reviewsd.websub.operator import Operator

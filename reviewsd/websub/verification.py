@@ -14,7 +14,7 @@ from reviewsd.domain.subscription import Confirmed, Intent, Mode, NotConfirmed, 
 from reviewsd.store import intents
 from reviewsd.store.claims import DEADLY, MAX_DEATHS
 from reviewsd.store.intents import Due, IntentClaim, VerificationOutcome
-from reviewsd.store.interface import Store
+from reviewsd.store.thread import Store
 from reviewsd.websub.context import Context
 from reviewsd.websub.outbound.client import CallbackClient, CallbackRequest
 from reviewsd.websub.outbound.connection import SUCCESS

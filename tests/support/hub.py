@@ -32,7 +32,7 @@ from reviewsd.snapshot.snapshots import Snapshot
 from reviewsd.store import sqlite  # noqa: F401  registers the adapter of lists at sqlite3
 from reviewsd.store.keys import Secrets
 from reviewsd.store.schema import MIGRATIONS
-from reviewsd.store.thread import Purpose
+from reviewsd.store.thread import Purpose, Store
 from reviewsd.store.transactions import SqlCursor, StoreError
 from reviewsd.websub.context import Context
 from reviewsd.websub.form import MEDIA_TYPE
@@ -128,7 +128,7 @@ def transact(connection: sqlite3.Connection, work: Callable[[SqlCursor], T]) -> 
     return result
 
 
-class MemoryStore:
+class MemoryStore(Store):
     """A Store with transactions that take time on a test's clock, one after the other.
 
     Args:
@@ -148,7 +148,7 @@ class MemoryStore:
         """Whether the process was killed: nothing is carried out, nothing returns."""
         self._changes_seen = -1
 
-    async def run(self, work: Callable[[SqlCursor], T], _purpose: Purpose = Purpose.WORK) -> T:
+    async def run(self, work: Callable[[SqlCursor], T], purpose: Purpose = Purpose.WORK) -> T:
         self.transactions += 1
         if self.transactions > MAX_STEPS:
             raise AssertionError("the store is used without end")
@@ -156,6 +156,9 @@ class MemoryStore:
             await deferLater(self._clock, self.latency)
         if self.dead:
             await Deferred[None]()
+        return self._transact(work, purpose)
+
+    def _transact(self, work: Callable[[SqlCursor], T], _purpose: Purpose) -> T:
         fault = self.fault()
         if fault == "before":
             raise StoreError("disk I/O error")
@@ -163,6 +166,9 @@ class MemoryStore:
         if fault == "after":
             raise StoreError("disk I/O error")
         return result
+
+    def _disconnect(self) -> None:
+        self.connection.close()
 
     async def changed(self) -> bool:
         self.transactions += 1

@@ -8,8 +8,8 @@ from typing import Any, cast
 from twisted.internet import reactor
 from twisted.internet.base import ReactorBase
 
-from reviewsd.store.interface import Store
 from reviewsd.store.sqlite import Database
+from reviewsd.store.thread import Store
 from reviewsd.store.transactions import SqlCursor
 
 threads = cast("ReactorBase", reactor)
@@ -33,10 +33,10 @@ async def rows(store: Store, sql: str) -> list[tuple[Any, ...]]:
 
 def blocking(*values: str) -> Callable[[SqlCursor], None]:
     """Return a transaction that inserts blocks."""
-    rows = [(value,) for value in values]
 
     def work(cursor: SqlCursor) -> None:
-        cursor.executemany("INSERT INTO block (value, created_at) VALUES (?, 0)", rows)
+        for value in values:
+            cursor.execute("INSERT INTO block (value, created_at) VALUES (?, 0)", (value,))
 
     return work
 

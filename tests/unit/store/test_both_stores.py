@@ -31,7 +31,7 @@ from reviewsd.http1.urls import TOPICS
 from reviewsd.store import claims, deliveries, intents, listing, notices, topics, upkeep
 from reviewsd.store.deliveries import DeliveryOutcome
 from reviewsd.store.intents import VerificationOutcome
-from reviewsd.store.postgres import _Cursor, translated
+from reviewsd.store.postgres import MarkedCursor, translated
 from reviewsd.store.rows import Pair
 from reviewsd.store.schema import MIGRATIONS
 from reviewsd.store.transactions import SqlCursor
@@ -64,7 +64,7 @@ class Both:
     def __init__(
         self, lite: sqlite3.Connection, postgres: psycopg.Connection[tuple[Any, ...]]
     ) -> None:
-        self._cursors = (cast("SqlCursor", lite.cursor()), _Cursor(postgres.cursor()))
+        self._cursors = (cast("SqlCursor", lite.cursor()), MarkedCursor(postgres))
         self.now = START
         self.content = "0"
 

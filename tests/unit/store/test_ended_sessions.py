@@ -1,9 +1,7 @@
 """MCP sessions that clients ended before they expired (mcp.md 6, S18)."""
 
-import sqlite3
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import closing
-from itertools import chain
 from pathlib import Path
 from typing import Any, Self, TypeVar, cast
 
@@ -11,15 +9,14 @@ import pytest
 import pytest_twisted  # type: ignore[import-untyped] # has no stubs
 from hypothesis import given
 from hypothesis import strategies as st
-from twisted.internet.defer import Deferred, gatherResults
 from twisted.internet.task import Clock
 
 from reviewsd.store import ended_sessions
 from reviewsd.store.ended_sessions import PRUNE_SECONDS, EndedSessions
-from reviewsd.store.schema import MIGRATIONS
 from reviewsd.store.sqlite import Database
-from reviewsd.store.thread import Purpose
+from reviewsd.store.thread import Purpose, Store
 from reviewsd.store.transactions import SqlCursor, SqlValue, StoreError
+from tests.support.hub import MemoryStore, connect, result_of
 from tests.support.stores import opened, rows
 
 T = TypeVar("T")
@@ -52,9 +49,6 @@ class FailingStore:
             raise StoreError("it is full")
         return await self._store.run(work, purpose)
 
-    async def changed(self) -> bool:
-        return await self._store.changed()
-
 
 @pytest_twisted.async_yield_fixture()  # type: ignore[untyped-decorator] # has no stubs
 async def database(tmp_path: Path) -> AsyncIterator[Database]:
@@ -68,7 +62,7 @@ def now() -> Watch:
 
 
 def node(store: Database | FailingStore, now: Watch, clock: Clock | None = None) -> EndedSessions:
-    return EndedSessions(store, clock or Clock(), now)
+    return EndedSessions(cast("Store", store), clock or Clock(), now)
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
@@ -121,6 +115,7 @@ async def test_no_session_is_ended_while_the_store_has_too_many(
     assert not await sessions.end(B, NOW + 60)
     assert (True, False) == (A in sessions, B in sessions)
     now.seconds += 1
+    await sessions.load()
     assert await sessions.end(B, NOW + 60)
 
 
@@ -159,47 +154,16 @@ async def test_load_is_repeated_after_a_failure_of_the_store(
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_simultaneous_ends_share_transactions(database: Database, now: Watch) -> None:
-    """Each transaction waits for the disk, and requests to the hub wait behind it."""
-    store = FailingStore(database)
-    sessions = node(store, now)
-    digests = [bytes([number]) * 32 for number in range(200)]
-    ends = [Deferred.fromCoroutine(sessions.end(digest, NOW + 60)) for digest in digests]
-    twice = Deferred.fromCoroutine(sessions.end(digests[0], NOW + 60))
-
-    assert [True] * 200 == await gatherResults(ends)
-    assert await twice
-    assert 2 == store.transactions
-    assert [(200,)] == await rows(database, "SELECT COUNT(*) FROM mcp_ended")
-
-
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_failed_transaction_fails_all_ends_in_it(database: Database, now: Watch) -> None:
-    store = FailingStore(database)
-    sessions = node(store, now)
-    first = Deferred.fromCoroutine(sessions.end(A, NOW + 60))
-    store.fails = True
-    ends = [Deferred.fromCoroutine(sessions.end(B, NOW + 60)) for _ in range(2)]
-    assert await first
-    for end in ends:
-        with pytest.raises(StoreError):
-            await end
-    store.fails = False
-    assert await sessions.end(B, NOW + 60)
-
-
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_no_statement_scans_the_ended_sessions(database: Database, now: Watch) -> None:
     """A scan of 100,000 sessions for each end took 15 to 31 ms of the store's thread."""
 
     def query_plans(cursor: SqlCursor) -> list[str]:
         recorder = PlanRecorder(cursor)
-        requested = {A: (NOW + 60) * 1000}
-        ended_sessions._write(recorder, requested=requested, room=1, last=0, now=now())
+        ended_sessions._write(recorder, ends=[(A, (NOW + 60) * 1000)], last=0, now=now())
         return recorder.plans
 
     plans = await database.run(query_plans)
-    assert len(plans) >= 3
+    assert len(plans) >= 2
     assert [] == [plan for plan in plans if plan.startswith("SCAN")]
 
 
@@ -220,39 +184,11 @@ class PlanRecorder:
         self._cursor.execute(sql, parameters)
         return self
 
-    def executemany(self, sql: str, parameters: Sequence[Sequence[SqlValue]], /) -> Self:
-        self._cursor.executemany(sql, parameters)
-        return self
-
     def fetchone(self) -> tuple[Any, ...] | None:
         return self._cursor.fetchone()
 
     def fetchall(self) -> list[tuple[Any, ...]]:
         return self._cursor.fetchall()
-
-
-class Memory:
-    """A store in memory, without a thread."""
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
-        for statement in chain.from_iterable(MIGRATIONS):
-            connection.execute(statement)
-
-    async def run(self, work: Callable[[SqlCursor], T], _purpose: Purpose = Purpose.WORK) -> T:
-        return work(cast("SqlCursor", self._connection.cursor()))
-
-    async def changed(self) -> bool:
-        return False
-
-
-def result_of(work: Coroutine[object, object, T]) -> T:
-    """Return the result of a coroutine that never waits."""
-    try:
-        work.send(None)
-    except StopIteration as end:
-        return cast("T", end.value)
-    raise AssertionError
 
 
 STEPS = st.tuples(st.sampled_from(["end", "load", "wait"]), st.integers(0, 1), st.integers(0, 5))
@@ -262,8 +198,8 @@ STEPS = st.tuples(st.sampled_from(["end", "load", "wait"]), st.integers(0, 1), s
 def test_node_knows_all_ends_after_a_load(steps: list[tuple[str, int, int]]) -> None:
     """Sessions end at either node, and expire at any time."""
     now, truth = Watch(), dict[bytes, int]()
-    with closing(sqlite3.connect(":memory:")) as connection:
-        store = Memory(connection)
+    with closing(connect()) as connection:
+        store = MemoryStore(connection, Clock())
         nodes = [EndedSessions(store, Clock(), now) for _ in range(2)]
         for name, which, number in steps:
             digest = bytes([number]) * 32

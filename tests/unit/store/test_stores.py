@@ -54,9 +54,7 @@ async def opened(make: Open) -> AsyncIterator[Database | Postgres]:
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_committed_rows_are_there_after_reopening(make: Open) -> None:
     def work(cursor: SqlCursor) -> int:
-        cursor.executemany(
-            "INSERT INTO block (value, created_at) VALUES (?, ?)", [("a.com", 1), ("b.com", 2)]
-        )
+        cursor.execute("INSERT INTO block (value, created_at) VALUES ('a.com', 1), ('b.com', 2)")
         return cursor.rowcount
 
     async with opened(make) as store:

@@ -7,13 +7,13 @@ from typing import Any, cast
 
 import pytest
 import pytest_twisted  # type: ignore[import-untyped] # has no stubs
-from twisted.enterprise.adbapi import ConnectionPool
 from twisted.internet.base import ReactorBase
 from twisted.internet.defer import Deferred, gatherResults
 from twisted.internet.task import Clock
+from twisted.python.threadpool import ThreadPool
 
 from reviewsd.runtime.counters import Counters
-from reviewsd.store.thread import ANSWER_SECONDS, Purpose, StoreThread
+from reviewsd.store.thread import ANSWER_SECONDS, Purpose, Store
 from reviewsd.store.transactions import SqlCursor, StoreError
 from tests.support.stores import opened
 
@@ -52,11 +52,10 @@ async def test_crowd_of_one_purpose_delays_others_by_one_call_each(tmp_path: Pat
 
 
 class ManualThread:
-    """A reactor, and a pool with a thread that the test controls."""
+    """A reactor, and a thread that the test controls."""
 
     def __init__(self) -> None:
         self.clock = Clock()
-        self.threadpool = self
         self._calls: list[Callable[[], None]] = []
 
     def callInThread(self, call: Callable[[], None]) -> None:
@@ -75,13 +74,27 @@ class ManualThread:
         self._calls.pop(0)()
 
 
+class ManualStore(Store):
+    """A store whose transactions return a text."""
+
+    def __init__(self, thread: ManualThread, counters: Counters, work: Callable[[], str]) -> None:
+        super().__init__("of the test", cast("ReactorBase", thread), counters)
+        self._threads = cast("ThreadPool", thread)
+        self._work = work
+
+    def _transact(self, _work: Callable[[SqlCursor], Any], _purpose: Purpose) -> Any:  # noqa: ANN401
+        return self._work()
+
+    def _disconnect(self) -> None: ...
+
+
 def metered(
     purpose: Purpose, work: Callable[[], str]
 ) -> tuple[ManualThread, Counters, list[object]]:
     """Start a transaction; return its thread, the counters, and a list for its result or error."""
     thread, counters, results = ManualThread(), Counters(), []
-    store = StoreThread(cast("ConnectionPool", thread), cast("ReactorBase", thread), counters)
-    running = Deferred.fromCoroutine(store.transact(purpose, lambda _: work()))
+    store = ManualStore(thread, counters, work)
+    running = Deferred.fromCoroutine(store.run(lambda _: None, purpose))
     running.addCallbacks(results.append, lambda failure: results.append(failure.type))
     return thread, counters, results
 
