@@ -1,4 +1,4 @@
-"""The routes of the hub: ``/v1/subscriptions``, ``push``, ``topics``, ``hub``, ``blocks`` (H7, A3).
+"""The routes of the hub: ``/v1/subscriptions``, ``push``, ``hub``, ``blocks`` (H7, A3).
 
 An ``Operator`` does the work; the routes read parameters, respond, and write audit lines. Work that was
 ordered continues when the client leaves.
@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-from msgspec.structs import asdict
 from twisted.web.server import Request
 
 from reviewsd.admin.app import Route
@@ -28,7 +27,6 @@ from reviewsd.admin.responses import AdminResponses, ProblemError, line
 from reviewsd.api.hub import (
     Blocked,
     BlockList,
-    HubStatus,
     Listing,
     ListingPage,
 )
@@ -87,7 +85,6 @@ class HubRoutes:
             ("GET", "/v1/subscriptions/<identifier>", self.subscription),
             ("POST", "/v1/subscriptions/<identifier>/remove", self.remove),
             ("POST", "/v1/push", self.push),
-            ("GET", "/v1/topics", self.topics),
             ("GET", "/v1/hub", self.hub),
             ("POST", "/v1/hub/pause", self.pause),
             ("POST", "/v1/hub/resume", self.resume),
@@ -143,15 +140,9 @@ class HubRoutes:
         progress = self._responses.lines(request).write
         return line(await self._finish(self._operator.push(ids, topic, progress)))
 
-    async def topics(self, request: Request) -> bytes:
-        """Return the topics, and how many of their subscribers are up to date."""
-        return self._responses.value(request, {"topics": await self._operator.topics()})
-
     async def hub(self, request: Request) -> bytes:
         """Return the state of the hub and its topics."""
-        hub = await self._operator.state()
-        topics = await self._operator.topics() if hub.store == "ok" else ()
-        return self._responses.value(request, HubStatus(**asdict(hub), topics=tuple(topics)))
+        return self._responses.value(request, await self._operator.state())
 
     async def pause(self, request: Request) -> bytes:
         """Send nothing until the hub is resumed."""

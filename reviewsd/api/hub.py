@@ -86,7 +86,7 @@ class TopicState(Struct, frozen=True, kw_only=True):
 
 
 class HubState(Struct, frozen=True, kw_only=True):
-    """The state of the hub."""
+    """``GET /v1/hub``, and a part of ``GET /v1/status``."""
 
     paused: bool
     active: int
@@ -104,12 +104,7 @@ class HubState(Struct, frozen=True, kw_only=True):
     """``hub.callbacks.allow_networks`` (E9)."""
     store: str
     """``ok``, or why the store fails; the counts are then the last known ones."""
-
-
-class HubStatus(HubState, frozen=True, kw_only=True):
-    """``GET /v1/hub``."""
-
-    topics: tuple[TopicState, ...]
+    topics: tuple[TopicState, ...] = ()
 
 
 class Block(Struct, frozen=True, kw_only=True):

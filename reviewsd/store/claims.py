@@ -1,4 +1,4 @@
-"""Claims of processes that died during an attempt, which the attempt may have caused (D7).
+"""Claims of rows for attempts, and of processes that died during an attempt (D7).
 
 A claim is on the disk before its attempt begins. It is removed with the attempt's result, or by an orderly
 stop. A claim that a start finds, or that another node finds expired, belonged to an attempt whose process
@@ -10,10 +10,14 @@ only a few attempts at such rows at a time, so that the deadly one is soon among
 MAX_DEATHS it is not attempted any more: see ``websub.delivery`` and ``websub.verification``.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from reviewsd.store.transactions import MANY, Numbers, SqlCursor, SqlValue
+from msgspec import Struct
+
+from reviewsd.store.rows import outdated
+from reviewsd.store.transactions import MANY, Numbers, SqlCursor, SqlValue, Texts
 
 MAX_DEATHS = 4
 """Processes that may die during attempts at one row."""
@@ -23,7 +27,21 @@ DEADLY = f"not attempted: the service has died during it, {MAX_DEATHS} times in 
 _WAITS = (1_000, 10_000, 30_000)
 """Milliseconds before the next attempt, after the first, the second, each further death."""
 
-SUBSCRIPTION, VERIFICATION = "subscription", "verification"
+
+class Due(Struct, frozen=True, kw_only=True):
+    """A due delivery or verification that is not claimed yet."""
+
+    id: int
+    host: str
+    """The callback's host."""
+    active: bool
+    """Whether the pair is an active subscription: no back-off holds it up (H3)."""
+    requester: str = ""
+    """The client network of an Intent."""
+    failing: bool = False
+    """Whether the last attempt failed."""
+    deaths: int = 0
+    """Processes in a row that have died during an attempt at it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,35 +54,148 @@ class LapsedClaim:
     """Processes in a row that have died during an attempt at this row."""
 
 
-def take_over(cursor: SqlCursor, now: int) -> Sequence[LapsedClaim]:
-    """Void all claims; only where one process uses the store, at its start (D7)."""
-    lapsed: list[LapsedClaim] = []
-    for table in (SUBSCRIPTION, VERIFICATION):
-        lapsed += _void(cursor, table, "claim_token IS NOT NULL", (), now)
-    return lapsed
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimTable:
+    """A table with rows that are claimed for attempts."""
 
+    name: str
+    alias: str
+    facts: str
+    """The columns ``active``, ``requester`` and ``failing`` of a ``Due``."""
+    condition: str
+    """What a row fulfills that is due, besides its time; it has a placeholder for each of ``values``."""
 
-def take_over_lapsed(
-    cursor: SqlCursor, table: str, ids: Sequence[int], now: int
-) -> Sequence[LapsedClaim]:
-    """Void the expired claims among these rows."""
-    if not ids:
-        return ()
-    where = f"id IN {MANY} AND claim_until < ?"
-    return _void(cursor, table, where, (Numbers(ids), now), now)
+    def find_due(
+        self,
+        cursor: SqlCursor,
+        values: Sequence[SqlValue],
+        now: int,
+        limit: int,
+        without: Collection[str],
+    ) -> tuple[list[Due], int | None]:
+        """Return the due rows, longest waiting first, and the time of the next one.
 
-
-def _void(
-    cursor: SqlCursor, table: str, where: str, values: Sequence[SqlValue], now: int
-) -> Sequence[LapsedClaim]:
-    cursor.execute(f"SELECT id, callback_host, deaths + 1 FROM {table} WHERE {where}", values)
-    rows = cursor.fetchall()
-    for deaths in sorted({row[2] for row in rows}):
-        ids = Numbers(row[0] for row in rows if row[2] == deaths)
-        wait = _WAITS[min(deaths, len(_WAITS)) - 1]
+        Args:
+            cursor: The cursor of a transaction.
+            values: Those of the condition.
+            now: Milliseconds since 1970 UTC.
+            limit: Highest number of rows.
+            without: Callback hosts to leave out.
+        """
+        rows = f"FROM {self.name} {self.alias} WHERE {self.condition}"
         cursor.execute(
-            f"UPDATE {table} SET claim_token = NULL, claim_until = NULL, deaths = ?,"
-            f" next_attempt_at = ? WHERE id IN {MANY}",
-            (deaths, now + wait, ids),
+            f"SELECT id, callback_host, {self.facts}, deaths {rows} AND next_attempt_at <= ?"
+            f" AND (claim_until IS NULL OR claim_until < ?) AND NOT callback_host IN {MANY}"
+            " ORDER BY next_attempt_at, id LIMIT ?",
+            (*values, now, now, Texts(without), limit),
         )
-    return [LapsedClaim(host, deaths) for _, host, deaths in rows]
+        due = [
+            Due(
+                id=number,
+                host=host,
+                active=bool(active),
+                requester=requester,
+                failing=bool(failing),
+                deaths=deaths,
+            )
+            for number, host, active, requester, failing, deaths in cursor.fetchall()
+        ]
+        cursor.execute(
+            f"SELECT MIN(next_attempt_at) {rows} AND next_attempt_at > ?", (*values, now)
+        )
+        ((next_at,),) = cursor.fetchall()
+        return due, next_at
+
+    def claim(
+        self,
+        cursor: SqlCursor,
+        columns: str,
+        values: Sequence[SqlValue],
+        due: Sequence[Due],
+        token: str,
+        now: int,
+        claim_until: int,
+    ) -> list[tuple[Due, Sequence[Any]]]:
+        """Claim rows that are still due, in one statement: each one waits for the GIL again.
+
+        Expired claims among them are voided instead, so those rows are claimed after a wait.
+
+        Args:
+            cursor: The cursor of a transaction.
+            columns: Columns to return.
+            values: Those of the condition.
+            due: The rows to claim.
+            token: A new token, which fences late outcomes.
+            now: Milliseconds since 1970 UTC.
+            claim_until: When the claims expire.
+
+        Returns:
+            The claimed rows, each with its columns.
+        """
+        ids = Numbers(row.id for row in due)
+        self.void(cursor, f"id IN {MANY} AND claim_until < ?", (ids, now), now)
+        cursor.execute(
+            f"UPDATE {self.name} AS {self.alias} SET claim_token = ?, claim_until = ?"
+            f" WHERE id IN {MANY} AND claim_until IS NULL AND next_attempt_at <= ?"
+            f" AND {self.condition} RETURNING id, {columns}",
+            (token, claim_until, ids, now, *values),
+        )
+        claimed = {row[0]: row[1:] for row in cursor.fetchall()}
+        return [(row, claimed[row.id]) for row in due if row.id in claimed]
+
+    def release(self, cursor: SqlCursor, row_id: int, token: str) -> None:
+        """Remove a claim, unless it has been replaced."""
+        cursor.execute(
+            f"UPDATE {self.name} SET claim_token = NULL, claim_until = NULL"
+            " WHERE id = ? AND claim_token IN (?, ?)",
+            (row_id, token, outdated(token)),
+        )
+
+    def void(
+        self, cursor: SqlCursor, where: str, values: Sequence[SqlValue], now: int
+    ) -> list[LapsedClaim]:
+        """Remove claims of processes that have died, count the deaths, and make the rows wait."""
+        cursor.execute(
+            f"SELECT id, callback_host, deaths + 1 FROM {self.name} WHERE {where}", values
+        )
+        rows = cursor.fetchall()
+        for deaths in sorted({row[2] for row in rows}):
+            ids = Numbers(row[0] for row in rows if row[2] == deaths)
+            wait = _WAITS[min(deaths, len(_WAITS)) - 1]
+            cursor.execute(
+                f"UPDATE {self.name} SET claim_token = NULL, claim_until = NULL, deaths = ?,"
+                f" next_attempt_at = ? WHERE id IN {MANY}",
+                (deaths, now + wait, ids),
+            )
+        return [LapsedClaim(host, deaths) for _, host, deaths in rows]
+
+
+_VERSION = "(SELECT t.version FROM topic t WHERE t.id = s.topic_id)"
+
+DELIVERIES = ClaimTable(
+    name="subscription",
+    alias="s",
+    facts="1, '', consecutive_failures > 0",
+    condition=(
+        f"s.delivered_version < {_VERSION} AND s.lease_expires_at > ? AND +s.topic_id IN {MANY}"
+    ),
+)
+"""Subscriptions; the values are now, and the topics of which this node has the current content."""
+
+VERIFICATIONS = ClaimTable(
+    name="verification",
+    alias="v",
+    facts=(
+        "EXISTS (SELECT 1 FROM subscription s WHERE s.topic_id = v.topic_id"
+        " AND s.callback = v.callback), requester, attempts > 0"
+    ),
+    condition="v.expires_at > ?",
+)
+"""Requests; the value is now."""
+
+
+def take_over(cursor: SqlCursor, now: int) -> list[LapsedClaim]:
+    """Void all claims; only where one process uses the store, at its start (D7)."""
+    tables = (DELIVERIES, VERIFICATIONS)
+    claims = [table.void(cursor, "claim_token IS NOT NULL", (), now) for table in tables]
+    return [claim for lapsed in claims for claim in lapsed]

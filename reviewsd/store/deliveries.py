@@ -18,8 +18,7 @@ from reviewsd.domain.subscription import (
     Subscription,
     step,
 )
-from reviewsd.store.claims import SUBSCRIPTION, take_over_lapsed
-from reviewsd.store.intents import Due
+from reviewsd.store.claims import DELIVERIES, Due
 from reviewsd.store.rows import (
     ACTIVE,
     ACTIVE_SIZE,
@@ -32,7 +31,7 @@ from reviewsd.store.rows import (
     save,
 )
 from reviewsd.store.topics import Topic, topics
-from reviewsd.store.transactions import MANY, Numbers, SqlCursor, SqlValue, Texts
+from reviewsd.store.transactions import MANY, Numbers, SqlCursor, SqlValue
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,36 +93,8 @@ def find_due(
         limit: Highest number of deliveries.
         without: Callback hosts to leave out.
     """
-    topic_ids = Numbers(topic.id for topic in _current_topics(cursor, contents).values())
-    behind = (
-        "FROM subscription s JOIN topic t ON t.id = s.topic_id"
-        " WHERE s.delivered_version < t.version AND s.lease_expires_at > ?"
-        f" AND s.topic_id IN {MANY}"
-    )
-    cursor.execute(
-        "SELECT s.id, s.callback_host, s.consecutive_failures, s.deaths, s.claim_until"
-        f" {behind} AND s.next_attempt_at <= ?"
-        " AND (s.claim_until IS NULL OR s.claim_until < ?)"
-        f" AND NOT s.callback_host IN {MANY}"
-        " ORDER BY s.next_attempt_at, s.id LIMIT ?",
-        (now, topic_ids, now, now, Texts(without), limit),
-    )
-    due = [
-        Due(
-            id=number,
-            host=host,
-            active=True,
-            failing=failures > 0,
-            deaths=deaths,
-            lapsed=claim_until is not None,
-        )
-        for number, host, failures, deaths, claim_until in cursor.fetchall()
-    ]
-    cursor.execute(
-        f"SELECT MIN(s.next_attempt_at) {behind} AND s.next_attempt_at > ?", (now, topic_ids, now)
-    )
-    row = cursor.fetchone()
-    return due, None if row is None else row[0]
+    topic_ids = Numbers(topic.id for topic in _current_topics(cursor, contents))
+    return DELIVERIES.find_due(cursor, (now, topic_ids), now, limit, without)
 
 
 def settle_and_claim(
@@ -152,57 +123,35 @@ def settle_and_claim(
     ended = _settle(cursor, outcomes, now)
     if not due:
         return [], ended
-    lapsed = [delivery.id for delivery in due if delivery.lapsed]
-    take_over_lapsed(cursor, SUBSCRIPTION, lapsed, now)  # so they are claimed after a wait
-    return _claim(cursor, due, contents, token, now, claim_until), ended
-
-
-def _current_topics(cursor: SqlCursor, contents: Mapping[str, str]) -> dict[str, Topic]:
-    """Return the topics of which this node has the current content, by path."""
-    return {
-        path: topic for path, topic in topics(cursor).items() if contents.get(path) == topic.sha256
-    }
-
-
-def _claim(
-    cursor: SqlCursor,
-    due: Sequence[Due],
-    contents: Mapping[str, str],
-    token: str,
-    now: int,
-    claim_until: int,
-) -> list[DeliveryClaim]:
-    """Claim in one statement, because each statement releases the GIL and waits for it again."""
-    by_id = {topic.id: topic for topic in _current_topics(cursor, contents).values()}
-    cursor.execute(
-        "UPDATE subscription SET claim_token = ?, claim_until = ?"
-        f" WHERE id IN {MANY} AND +topic_id IN {MANY}"
-        " AND (claim_until IS NULL OR claim_until < ?) AND next_attempt_at <= ?"
-        " AND lease_expires_at > ? AND delivered_version <"
-        " (SELECT version FROM topic WHERE topic.id = subscription.topic_id)"
-        " RETURNING id, topic_id, callback, callback_host, secret_sealed, deaths",
-        (
-            *(token, claim_until),
-            *(Numbers(delivery.id for delivery in due), Numbers(by_id)),
-            *(now, now, now),
-        ),
+    by_id = {topic.id: topic for topic in _current_topics(cursor, contents)}
+    claimed = DELIVERIES.claim(
+        cursor,
+        "topic_id, callback, secret_sealed",
+        (now, Numbers(by_id)),
+        due,
+        token,
+        now,
+        claim_until,
     )
-    claimed = {row[0]: row[1:] for row in cursor.fetchall()}
-    claims = []
-    for number in (delivery.id for delivery in due if delivery.id in claimed):
-        topic_id, callback, host, secret, deaths = claimed[number]
-        claim = DeliveryClaim(
-            id=number,
+    claims = [
+        DeliveryClaim(
+            id=row.id,
             token=token,
-            pair=Pair(topic_id, callback, host),
+            pair=Pair(topic_id, callback, row.host),
             topic=by_id[topic_id].path,
             version=by_id[topic_id].version,
             sha256=by_id[topic_id].sha256,
             secret=secret,
-            deaths=deaths,
+            deaths=row.deaths,
         )
-        claims.append(claim)
-    return claims
+        for row, (topic_id, callback, secret) in claimed
+    ]
+    return claims, ended
+
+
+def _current_topics(cursor: SqlCursor, contents: Mapping[str, str]) -> list[Topic]:
+    """Return the topics of which this node has the current content."""
+    return [topic for topic in topics(cursor).values() if contents.get(topic.path) == topic.sha256]
 
 
 def _settle(
@@ -213,15 +162,17 @@ def _settle(
     rows = _claimed_rows(cursor, undelivered) if undelivered else {}
     ended: list[EndedSubscription] = []
     ids_by_values: dict[tuple[SqlValue, ...], Numbers] = {}
-    released = Numbers()
     for outcome in undelivered:
         claim, row = outcome.claim, rows.get(outcome.claim.id)
         if row is None or row[0] not in {claim.token, outdated(claim.token)}:
             continue
         if outcome.event is None:
-            released.append(claim.id)
+            DELIVERIES.release(cursor, claim.id, claim.token)
             continue
-        before = Subscription(active(row[1 : 1 + ACTIVE_SIZE]), intent(row[1 + ACTIVE_SIZE :]))
+        request = row[1 + ACTIVE_SIZE :]
+        before = Subscription(
+            active(row[1 : 1 + ACTIVE_SIZE]), None if request[0] is None else intent(request)
+        )
         after = step(before, outcome.event, now)
         if after is None or after.active is None:
             save(cursor, claim.pair, before, after)
@@ -234,11 +185,6 @@ def _settle(
             ids_by_values.setdefault(values, Numbers()).append(claim.id)
     for values, ids in ids_by_values.items():
         cursor.execute(f"{_WRITE} WHERE id IN {MANY}", (*values, ids))
-    if released:
-        cursor.execute(
-            f"UPDATE subscription SET claim_token = NULL, claim_until = NULL WHERE id IN {MANY}",
-            (released,),
-        )
     return ended
 
 

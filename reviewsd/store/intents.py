@@ -7,8 +7,6 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from msgspec import Struct
-
 from reviewsd.domain.blocks import hits
 from reviewsd.domain.subscription import (
     Caps,
@@ -20,10 +18,10 @@ from reviewsd.domain.subscription import (
     Unreachable,
     step,
 )
-from reviewsd.store.claims import VERIFICATION, take_over_lapsed
-from reviewsd.store.rows import INTENT, Pair, intent, load, save
+from reviewsd.store.claims import VERIFICATIONS, Due
+from reviewsd.store.rows import INTENT_COLUMNS, Pair, intent, load, save
 from reviewsd.store.topics import topics
-from reviewsd.store.transactions import MANY, SqlCursor, Texts
+from reviewsd.store.transactions import SqlCursor
 from reviewsd.store.upkeep import blocks, change
 
 _NOTHING = "nothing_to_end"
@@ -129,23 +127,6 @@ def _exceeded_cap(
     return None
 
 
-class Due(Struct, frozen=True, kw_only=True):
-    """A due delivery or verification that is not claimed yet."""
-
-    id: int
-    host: str
-    active: bool
-    """Whether the pair is an active subscription: no back-off holds it up (H3)."""
-    requester: str = ""
-    """The client network of an Intent."""
-    failing: bool = False
-    """Whether the last attempt failed."""
-    deaths: int = 0
-    """Processes in a row that have died during an attempt at it (``claims``)."""
-    lapsed: bool = False
-    """Whether it has an expired claim."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IntentClaim:
     """The claim of a verification."""
@@ -185,32 +166,7 @@ def find_due(
         limit: Highest number of verifications.
         without: Hosts to leave out.
     """
-    cursor.execute(
-        "SELECT v.id, v.callback_host, s.id, v.requester, v.attempts, v.deaths, v.claim_until"
-        " FROM verification v LEFT JOIN subscription s"
-        " ON s.topic_id = v.topic_id AND s.callback = v.callback WHERE v.next_attempt_at <= ?"
-        " AND v.expires_at > ? AND (v.claim_until IS NULL OR v.claim_until < ?)"
-        f" AND NOT v.callback_host IN {MANY}"
-        " ORDER BY v.next_attempt_at, v.id LIMIT ?",
-        (now, now, now, Texts(without), limit),
-    )
-    due = [
-        Due(
-            id=number,
-            host=host,
-            active=active is not None,
-            requester=requester,
-            failing=attempts > 0,
-            deaths=deaths,
-            lapsed=claim_until is not None,
-        )
-        for number, host, active, requester, attempts, deaths, claim_until in cursor.fetchall()
-    ]
-    cursor.execute(
-        "SELECT MIN(v.next_attempt_at) FROM verification v WHERE v.next_attempt_at > ?", (now,)
-    )
-    row = cursor.fetchone()
-    return due, None if row is None else row[0]
+    return VERIFICATIONS.find_due(cursor, (now,), now, limit, without)
 
 
 def settle_and_claim(
@@ -236,53 +192,28 @@ def settle_and_claim(
     """
     for outcome in outcomes:
         _settle(cursor, outcome, now)
-    lapsed = [verification.id for verification in due if verification.lapsed]
-    take_over_lapsed(cursor, VERIFICATION, lapsed, now)  # so they are claimed after a wait
-    claims = (_claim(cursor, verification, token, now, claim_until) for verification in due)
-    return [claim for claim in claims if claim is not None]
-
-
-def _claim(
-    cursor: SqlCursor, verification: Due, token: str, now: int, claim_until: int
-) -> IntentClaim | None:
-    cursor.execute(
-        "UPDATE verification SET claim_token = ?, claim_until = ? WHERE id = ?"
-        " AND (claim_until IS NULL OR claim_until < ?) AND next_attempt_at <= ? AND expires_at > ?",
-        (token, claim_until, verification.id, now, now, now),
-    )
-    if cursor.rowcount == 0:
-        return None
-    cursor.execute(
-        f"SELECT v.topic_id, v.callback, s.id, v.deaths, {INTENT} FROM verification v"
-        " LEFT JOIN subscription s ON s.topic_id = v.topic_id AND s.callback = v.callback"
-        " WHERE v.id = ?",
-        (verification.id,),
-    )
-    row = cursor.fetchone()
-    assert row is not None  # noqa: S101  it has just been updated
-    request = intent(row[4:])
-    assert request is not None  # noqa: S101  the mode is never NULL
-    return IntentClaim(
-        id=verification.id,
-        token=token,
-        pair=Pair(row[0], row[1], verification.host),
-        intent=request,
-        active=row[2] is not None,
-        deaths=row[3],
-    )
+    columns = ", ".join(("topic_id", "callback", *INTENT_COLUMNS))
+    claims = []
+    for row, values in VERIFICATIONS.claim(cursor, columns, (now,), due, token, now, claim_until):
+        topic_id, callback, *request = values
+        claim = IntentClaim(
+            id=row.id,
+            token=token,
+            pair=Pair(topic_id, callback, row.host),
+            intent=intent(request),
+            active=row.active,
+            deaths=row.deaths,
+        )
+        claims.append(claim)
+    return claims
 
 
 def _settle(cursor: SqlCursor, outcome: VerificationOutcome, now: int) -> None:
     claim = outcome.claim
-    fence = (claim.id, claim.token)
     if outcome.event is None:
-        cursor.execute(
-            "UPDATE verification SET claim_token = NULL, claim_until = NULL"
-            " WHERE id = ? AND claim_token = ?",
-            fence,
-        )
+        VERIFICATIONS.release(cursor, claim.id, claim.token)
         return
+    fence = (claim.id, claim.token)
     cursor.execute("SELECT 1 FROM verification WHERE id = ? AND claim_token = ?", fence)
-    if cursor.fetchone() is None:
-        return
-    change(cursor, claim.pair, outcome.event, now, "unsubscribed")
+    if cursor.fetchone() is not None:
+        change(cursor, claim.pair, outcome.event, now, "unsubscribed")

@@ -158,27 +158,20 @@ def topic_states(cursor: SqlCursor, now: int) -> list[TopicState]:
     ]
 
 
-def counts(cursor: SqlCursor, now: int) -> tuple[int, int, int, datetime | None]:
-    """Return the number of subscriptions, requests and due deliveries, and the oldest due content."""
-    behind = "CASE WHEN s.delivered_version < t.version THEN"
-    cursor.execute(
-        f"SELECT COUNT(*), (SELECT COUNT(*) FROM verification WHERE expires_at > ?), COUNT({behind} 1 END),"
-        f" MIN({behind} t.changed_at END) FROM subscription s JOIN topic t ON t.id = s.topic_id"
-        " WHERE s.lease_expires_at > ?",
-        (now, now),
-    )
-    row = cursor.fetchone()
-    assert row is not None  # noqa: S101  aggregates always give a row
-    subscriptions, requests, due, oldest = row
-    return subscriptions, requests, due, _instant(oldest)
+def pending(cursor: SqlCursor, now: int) -> int:
+    """Return the number of requests that are not confirmed yet."""
+    cursor.execute("SELECT COUNT(*) FROM verification WHERE expires_at > ?", (now,))
+    ((count,),) = cursor.fetchall()
+    return int(count)
 
 
 def _listing(row: Sequence[Any], prefix: str) -> Listing:
     number, callback, host, claim_until, verification_claim_until, path, version = row[:7]
-    columns = row[7 : 7 + ACTIVE_SIZE]
-    request = intent(row[7 + ACTIVE_SIZE : 7 + ACTIVE_SIZE + INTENT_SIZE])
+    active_columns = row[7 : 7 + ACTIVE_SIZE]
+    intent_columns = row[7 + ACTIVE_SIZE : 7 + ACTIVE_SIZE + INTENT_SIZE]
     attempted_at, status, error, succeeded_at, failed_at, failure = row[-6:]
-    subscription = None if columns[1] is None else active(columns)
+    subscription = None if active_columns[1] is None else active(active_columns)
+    request = None if intent_columns[0] is None else intent(intent_columns)
     current = subscription or request
     assert current is not None  # noqa: S101  a row is one or the other
     created_at = current.created_at if isinstance(current, Active) else current.requested_at
@@ -235,13 +228,11 @@ def attempted(cursor: SqlCursor, ids: Collection[int], since: int) -> dict[int, 
         ids: The subscriptions.
         since: Milliseconds since 1970 UTC; older deliveries do not count.
     """
-    results: dict[int, bool | None] = {}
-    for number in ids:
-        cursor.execute(
-            "SELECT CASE WHEN last_attempt_at >= ? THEN last_error IS NULL END"
-            " FROM subscription WHERE id = ?",
-            (since, number),
-        )
-        for (success,) in cursor.fetchall():
-            results[number] = None if success is None else bool(success)
-    return results
+    cursor.execute(
+        "SELECT id, CASE WHEN last_attempt_at >= ? THEN last_error IS NULL END"
+        f" FROM subscription WHERE id IN {MANY}",
+        (since, Numbers(ids)),
+    )
+    return {
+        number: None if success is None else bool(success) for number, success in cursor.fetchall()
+    }

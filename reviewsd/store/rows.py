@@ -37,7 +37,7 @@ _ACTIVE_COLUMNS = (
 )
 """The columns of an Active, in the order of its fields."""
 
-_INTENT_COLUMNS = (
+INTENT_COLUMNS = (
     "mode",
     "topic_given",
     "secret_sealed",
@@ -59,7 +59,7 @@ ACTIVE_SIZE = len(_ACTIVE_FIELDS)
 INTENT_SIZE = len(_INTENT_FIELDS)
 
 ACTIVE = ", ".join(f"s.{column}" for column in _ACTIVE_COLUMNS)
-INTENT = ", ".join(f"v.{column}" for column in _INTENT_COLUMNS)
+INTENT = ", ".join(f"v.{column}" for column in INTENT_COLUMNS)
 
 
 def active(row: Sequence[Any]) -> Active:
@@ -67,11 +67,9 @@ def active(row: Sequence[Any]) -> Active:
     return Active(**dict(zip(_ACTIVE_FIELDS, row, strict=True)))
 
 
-def intent(row: Sequence[Any]) -> Intent | None:
-    """Return the Intent in the ``INTENT`` columns of a row; None if they are NULL."""
+def intent(row: Sequence[Any]) -> Intent:
+    """Return the Intent in the ``INTENT`` columns of a row."""
     mode, *values = row
-    if mode is None:
-        return None
     return Intent(**dict(zip(_INTENT_FIELDS, (Mode(mode), *values), strict=True)))
 
 
@@ -149,7 +147,7 @@ def _save_intent(cursor: SqlCursor, pair: Pair, old: Intent | None, new: Intent 
         cursor.execute("DELETE FROM verification WHERE topic_id = ? AND callback = ?", key)
     if new is not None:
         values = [new.mode.value, *(getattr(new, name) for name in _INTENT_FIELDS[1:])]
-        _insert(cursor, "verification", _INTENT_COLUMNS, values, pair)
+        _insert(cursor, "verification", INTENT_COLUMNS, values, pair)
 
 
 def _insert(

@@ -5,11 +5,11 @@ The functions are transactions for ``Store.run``.
 
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 
+from reviewsd.api.hub import Block
+from reviewsd.api.times import instant
 from reviewsd.domain.blocks import hits
 from reviewsd.domain.subscription import (
-    UNREACHABLE_WAIT,
     Event,
     Passed,
     Removed,
@@ -18,9 +18,6 @@ from reviewsd.domain.subscription import (
 )
 from reviewsd.store.rows import Pair, load, note_end, save
 from reviewsd.store.transactions import SqlCursor
-
-JUMP = 10_000
-"""Milliseconds; a clock that differs by more was set."""
 
 _PAUSED = "hub_paused"
 
@@ -41,31 +38,6 @@ def end_expired(cursor: SqlCursor, pairs: Iterable[Pair], now: int) -> int:
     """End the expired leases and requests of these pairs; return how many pairs changed."""
     changes = [change(cursor, pair, Passed(), now, "the lease is over") for pair in pairs]
     return sum(before != after for before, after in changes)
-
-
-def shorten_waits(cursor: SqlCursor, now: int, claim: int, wait: int) -> None:
-    """Shorten claims and waits that were made while the clock was ahead.
-
-    Args:
-        cursor: The cursor of a transaction.
-        now: Milliseconds since 1970 UTC.
-        claim: Length of a claim, milliseconds.
-        wait: Longest wait before a delivery, milliseconds.
-    """
-    for table in ("subscription", "verification"):
-        cursor.execute(
-            f"UPDATE {table} SET claim_token = NULL, claim_until = NULL WHERE claim_until > ?",
-            (now + claim + JUMP,),
-        )
-    cursor.execute(
-        "UPDATE subscription SET next_attempt_at = CASE consecutive_failures WHEN 0 THEN 0"
-        " ELSE CAST(? AS BIGINT) END WHERE next_attempt_at > ?",
-        (now + wait, now + wait + JUMP),
-    )
-    cursor.execute(
-        "UPDATE verification SET next_attempt_at = ? WHERE next_attempt_at > ?",
-        (now, now + UNREACHABLE_WAIT + JUMP),
-    )
 
 
 def change(
@@ -107,19 +79,13 @@ def resume(cursor: SqlCursor) -> None:
     cursor.execute("DELETE FROM meta WHERE key = ?", (_PAUSED,))
 
 
-@dataclass(frozen=True, slots=True)
-class BlockRow:
-    """A blocked host, with all below it, or a blocked network."""
-
-    value: str
-    note: str
-    created_at: int
-
-
-def blocks(cursor: SqlCursor) -> list[BlockRow]:
+def blocks(cursor: SqlCursor) -> list[Block]:
     """Return all blocks."""
     cursor.execute("SELECT value, note, created_at FROM block ORDER BY value")
-    return [BlockRow(row[0], row[1] or "", row[2]) for row in cursor.fetchall()]
+    return [
+        Block(value=value, note=note or "", created_at=instant(created_at / 1000))
+        for value, note, created_at in cursor.fetchall()
+    ]
 
 
 def block(cursor: SqlCursor, value: str, note: str, now: int, *, dry_run: bool) -> int:

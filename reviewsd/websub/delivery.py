@@ -16,9 +16,8 @@ from reviewsd.domain.callback import stored
 from reviewsd.domain.subscription import Delivered, Failed, Gone
 from reviewsd.http1 import retry_after
 from reviewsd.store import deliveries
-from reviewsd.store.claims import DEADLY, MAX_DEATHS
+from reviewsd.store.claims import DEADLY, MAX_DEATHS, Due
 from reviewsd.store.deliveries import DeliveryClaim, DeliveryOutcome, EndedSubscription
-from reviewsd.store.intents import Due
 from reviewsd.store.keys import SealError, Secrets
 from reviewsd.store.thread import Store
 from reviewsd.websub.content import Content, digests_of, signature_header
@@ -57,12 +56,6 @@ class Deliverer:
     settings: Deliveries
     denials: Denials
     _contents: Mapping[str, Content] = field(default_factory=dict, init=False)
-
-    @property
-    def max_retry_milliseconds(self) -> int:
-        """Longest possible retry delay."""
-        delay = max(self.settings.retry_delays) * (1 + self.settings.jitter)
-        return max(round(delay * 1000), retry_after.MAX_RETRY_AFTER)
 
     def publish(self, contents: Mapping[str, Content]) -> None:
         """Deliver these contents from now on; the store has their versions already.

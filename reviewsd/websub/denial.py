@@ -13,7 +13,7 @@ from twisted.logger import Logger
 
 from reviewsd.domain.callback import stored
 from reviewsd.runtime.tasks import TaskSet
-from reviewsd.store.intents import Due
+from reviewsd.store.claims import Due
 from reviewsd.store.rows import Pair
 from reviewsd.websub.outbound.client import CallbackClient, CallbackRequest
 from reviewsd.websub.outbound.errors import NetworkFullError, NoResponseError

@@ -26,12 +26,12 @@ from reviewsd.domain.addresses import Addresses
 from reviewsd.runtime.counters import Counters
 from reviewsd.runtime.tasks import TaskSet, every
 from reviewsd.snapshot.snapshots import Snapshot
-from reviewsd.store import claims, topics, upkeep
+from reviewsd.store import claims, topics
 from reviewsd.store.expiry import Expiry
 from reviewsd.store.keys import Secrets
 from reviewsd.store.thread import Store
 from reviewsd.store.topics import Topic
-from reviewsd.store.transactions import SqlCursor, StoreError
+from reviewsd.store.transactions import StoreError
 from reviewsd.websub.content import contents_of, digests_of
 from reviewsd.websub.context import Context
 from reviewsd.websub.delivery import Deliverer
@@ -48,7 +48,7 @@ from reviewsd.websub.scheduler import (
     Scheduler,
 )
 from reviewsd.websub.slots import Slots
-from reviewsd.websub.verification import CLAIM_MILLISECONDS, Verifier
+from reviewsd.websub.verification import Verifier
 
 VERIFICATIONS = 64
 """Verifications that may be busy at the same time."""
@@ -325,12 +325,7 @@ class Hub:
         return min(max(remaining, 0), self._min_interval)
 
     async def _sweep(self) -> None:
-        def shorten_waits(cursor: SqlCursor) -> None:
-            longest = self._deliverer.max_retry_milliseconds
-            upkeep.shorten_waits(cursor, self._context.now(), CLAIM_MILLISECONDS, longest)
-
         try:
-            await self._store.run(shorten_waits)
             if count := await self._expiry.end():
                 self._log.info("expired leases and requests: {count}", count=count, type="drop")
         except StoreError as error:

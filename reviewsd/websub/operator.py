@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import datetime
 from functools import partial
 
 from twisted.internet.task import deferLater
@@ -12,7 +11,6 @@ from twisted.logger import Logger
 
 from reviewsd.api.hub import Block, HubState, Listing, TopicState
 from reviewsd.api.jobs import PushResult, Step
-from reviewsd.api.times import instant
 from reviewsd.domain import blocks as block_rules
 from reviewsd.domain.addresses import Addresses
 from reviewsd.store import listing, upkeep
@@ -20,7 +18,6 @@ from reviewsd.store.deliveries import DeliveryClaim, DeliveryOutcome
 from reviewsd.store.intents import IntentClaim, VerificationOutcome
 from reviewsd.store.thread import Purpose, Store
 from reviewsd.store.transactions import SqlCursor, StoreError
-from reviewsd.store.upkeep import BlockRow
 from reviewsd.websub.context import Context
 from reviewsd.websub.denial import REMOVED, Denials
 from reviewsd.websub.scheduler import Scheduler
@@ -50,10 +47,11 @@ class Operator:
     """Whether the hub is paused."""
 
     def __post_init__(self) -> None:
-        self._blocks: Sequence[BlockRow] = ()
+        self._blocks: Sequence[Block] = ()
         self.is_blocked: Callable[[str], bool] = block_rules.hits(())
         """Whether a callback host is blocked by its name or its address."""
-        self._counts: tuple[int, int, int, datetime | None] = (0, 0, 0, None)
+        self._topics: Sequence[TopicState] = ()
+        self._pending = 0
 
     # Pause and blocks
 
@@ -64,7 +62,7 @@ class Operator:
             StoreError: They cannot be read.
         """
 
-        def read(cursor: SqlCursor) -> tuple[bool, Sequence[BlockRow]]:
+        def read(cursor: SqlCursor) -> tuple[bool, Sequence[Block]]:
             return upkeep.paused(cursor), upkeep.blocks(cursor)
 
         paused, blocks = await self.store.run(read)
@@ -83,10 +81,7 @@ class Operator:
 
     async def blocks(self) -> Sequence[Block]:
         """Return all blocks."""
-        return [
-            Block(value=block.value, note=block.note, created_at=instant(block.created_at / 1000))
-            for block in self._blocks
-        ]
+        return self._blocks
 
     async def block(self, value: str, note: str, dry_run: bool) -> int:  # noqa: FBT001 - a seam
         """Block a host or network; return how many subscriptions and requests that removes.
@@ -129,7 +124,7 @@ class Operator:
             else:
                 scheduler.resume()
 
-    def _set_blocks(self, blocks: Sequence[BlockRow]) -> None:
+    def _set_blocks(self, blocks: Sequence[Block]) -> None:
         self._blocks = blocks
         values = [block.value for block in blocks]
         self.is_blocked = block_rules.hits(values)
@@ -252,10 +247,6 @@ class Operator:
 
     # State
 
-    async def topics(self) -> Sequence[TopicState]:
-        """Return the topics, and how many of their subscribers are up to date."""
-        return await self.store.run(partial(listing.topic_states, now=self.context.now()))
-
     async def state(self) -> HubState:
         """Return the state of the hub; while the store fails, with the last known counts."""
         store = "ok"
@@ -263,16 +254,23 @@ class Operator:
             await self.store.run(lambda _: None, Purpose.PROBE)
         except StoreError as error:
             store = str(error)
+        now = self.context.now()
+
+        def read(cursor: SqlCursor) -> tuple[Sequence[TopicState], int]:
+            return listing.topic_states(cursor, now), listing.pending(cursor, now)
+
         with suppress(StoreError):  # a store that accepts no writes may still be read
-            self._counts = await self.store.run(partial(listing.counts, now=self.context.now()))
-        active, pending, due, oldest_due_at = self._counts
+            self._topics, self._pending = await self.store.run(read)
         return HubState(
             paused=self.paused,
-            active=active,
-            pending=pending,
-            due=due,
+            active=sum(topic.subscriptions for topic in self._topics),
+            pending=self._pending,
+            due=sum(topic.due for topic in self._topics),
             in_flight=self.delivery_scheduler.running,
-            oldest_due_at=oldest_due_at,
+            oldest_due_at=min(
+                (topic.changed_at for topic in self._topics if topic.due), default=None
+            ),
+            topics=tuple(self._topics),
             blocks=len(self._blocks),
             opened_networks=self.opened_networks,
             store=store,

@@ -12,8 +12,8 @@ from reviewsd.domain.addresses import Addresses
 from reviewsd.domain.callback import stored
 from reviewsd.domain.subscription import Confirmed, Intent, Mode, NotConfirmed, Unreachable
 from reviewsd.store import intents
-from reviewsd.store.claims import DEADLY, MAX_DEATHS
-from reviewsd.store.intents import Due, IntentClaim, VerificationOutcome
+from reviewsd.store.claims import DEADLY, MAX_DEATHS, Due
+from reviewsd.store.intents import IntentClaim, VerificationOutcome
 from reviewsd.store.thread import Store
 from reviewsd.websub.context import Context
 from reviewsd.websub.outbound.client import CallbackClient, CallbackRequest

@@ -7,8 +7,9 @@ from typing import Any, TypeVar
 from reviewsd.config.schema import HubLimitsConfig
 from reviewsd.domain.subscription import Confirmed, Intent, Mode
 from reviewsd.store import deliveries, intents, topics
+from reviewsd.store.claims import Due
 from reviewsd.store.deliveries import DeliveryClaim, DeliveryOutcome, EndedSubscription
-from reviewsd.store.intents import Due, IntentClaim, RequestOutcome, VerificationOutcome
+from reviewsd.store.intents import IntentClaim, RequestOutcome, VerificationOutcome
 from reviewsd.store.rows import Pair
 from reviewsd.store.transactions import SqlCursor
 from tests.support.hub import CALLBACK, FEED, JSON_FEED, REVIEWS, START, connect, transact

@@ -77,6 +77,16 @@ QUIET = HubState(
     blocks=0,
     opened_networks=("127.0.0.0/8",),
     store="ok",
+    topics=(
+        TopicState(
+            path="/feed.xml",
+            version=12,
+            sha256="ab",
+            changed_at=instant(AT),
+            subscriptions=1,
+            due=1,
+        ),
+    ),
 )
 
 
@@ -133,19 +143,6 @@ class MemoryOperator(Operator):
 
     async def push_later(self, ids: Sequence[str] | None, topic: str | None) -> None:
         await self._change("push later", ids, topic)
-
-    async def topics(self) -> Sequence[TopicState]:
-        self._check()
-        return [
-            TopicState(
-                path="/feed.xml",
-                version=12,
-                sha256="ab",
-                changed_at=instant(AT),
-                subscriptions=1,
-                due=1,
-            )
-        ]
 
     async def state(self) -> HubState:
         return self.now

@@ -17,7 +17,7 @@ from twisted.internet.task import Clock
 from reviewsd.config.schema import Callbacks
 from reviewsd.domain.addresses import Addresses
 from reviewsd.domain.callback import Callback, rebuilt
-from reviewsd.store.intents import Due
+from reviewsd.store.claims import Due
 from reviewsd.websub.outbound.agent import CallbackAgent
 from reviewsd.websub.outbound.client import CallbackClient, CallbackRequest
 from reviewsd.websub.outbound.dialer import Dialer

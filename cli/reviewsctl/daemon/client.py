@@ -12,7 +12,7 @@ from msgspec import Raw
 
 from reviewsctl.daemon.errors import UnexpectedAnswer, Unreachable
 from reviewsctl.daemon.transport import Answer, Peer, Transport, decode
-from reviewsd.api.hub import Blocked, BlockList, HubStatus, Listing, ListingPage
+from reviewsd.api.hub import Blocked, BlockList, HubState, Listing, ListingPage
 from reviewsd.api.jobs import EventLine, JobLine, PushResult, ReloadResult, Step
 from reviewsd.api.notices import NoticeTests
 from reviewsd.api.status import BackupContents, Status
@@ -144,9 +144,9 @@ class Client:
         target = _target("/v1/push", **recipients)
         return self._job(target, PushResult, step, "See its outcome: reviewsctl hub status")
 
-    def hub(self) -> Answer[HubStatus]:
+    def hub(self) -> Answer[HubState]:
         """Return the state of the hub and its topics."""
-        return decode(self._ask("GET", "/v1/hub"), HubStatus)
+        return decode(self._ask("GET", "/v1/hub"), HubState)
 
     def pause(self) -> None:
         """Has the hub send nothing until ``resume``."""

@@ -13,7 +13,7 @@ import msgspec
 import pytest
 
 import reviewsd.api
-from reviewsd.api.hub import BlockList, HubStatus, Listing, ListingPage
+from reviewsd.api.hub import BlockList, HubState, Listing, ListingPage
 from reviewsd.api.jobs import EventLine, JobLine, PushResult, ReloadResult, Step
 from reviewsd.api.status import BackupContents, Pong, Status
 from tests.support.hub_answers import HUB, PENDING, STATE, SUBSCRIPTION
@@ -47,7 +47,7 @@ NEEDED: Mapping[object, Mapping[str, object]] = {
     },
     Listing: {name: value for name, value in PENDING.items() if name != "host"},
     ListingPage[Listing]: {"subscriptions": [SUBSCRIPTION], "next": None},
-    HubStatus: {
+    HubState: {
         **STATE,
         "topics": [
             {"path": "/feed.xml", "version": 1, "changed_at": AT, "subscriptions": 1, "due": 0}
@@ -101,7 +101,7 @@ def test_unknown_members_of_a_newer_daemon_are_ignored(
 def test_decoded_message_is_encoded_unchanged() -> None:
     """Members, their order and times are the same on both sides."""
     document = json.dumps(HUB, separators=(",", ":")).encode()
-    assert document == msgspec.json.encode(msgspec.json.decode(document, type=HubStatus))
+    assert document == msgspec.json.encode(msgspec.json.decode(document, type=HubState))
     for entry in (SUBSCRIPTION, PENDING):
         document = json.dumps(entry, separators=(",", ":")).encode()
         assert document == msgspec.json.encode(msgspec.json.decode(document, type=Listing))

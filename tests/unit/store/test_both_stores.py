@@ -162,14 +162,13 @@ def transact_randomly(both: Both, chance: random.Random, number: int) -> None:  
         callback = one_of([None, f"https://{HOSTS[0]}/0"])
         both.run(lambda cursor: listing.page(cursor, topic, callback, after, 3))
         both.run(lambda cursor: listing.topic_states(cursor, now))
-        both.run(lambda cursor: listing.counts(cursor, now))
+        both.run(lambda cursor: listing.pending(cursor, now))
         both.run(upkeep.paused)
         both.run(upkeep.blocks)
         both.run(lambda cursor: listing.attempted(cursor, (1, 2, 3), now - 1))
 
     def order() -> None:
         value, dry = one_of([*HOSTS, "10.0.0.0/8"]), maybe()
-        by = one_of([-86_400_000, -10_000, 10_000, 86_400_000])
         name = one_of(["1", "2", "p1", "p2"])
         names = one_of([None, [], ["p1"], ["1", "2", "p3"]])
         topic = one_of([None, *TOPICS])
@@ -182,7 +181,6 @@ def transact_randomly(both: Both, chance: random.Random, number: int) -> None:  
                 lambda cursor: listing.remove(cursor, name, "reason", now),
                 lambda cursor: sorted(listing.push(cursor, names, topic, now)),
                 lambda cursor: upkeep.end_expired(cursor, sorted_pairs(cursor, now), now),
-                lambda cursor: upkeep.shorten_waits(cursor, now + by, 90_000, WAITS[1]),
                 lambda cursor: sorted(map(repr, claims.take_over(cursor, now))),
             ]
         )

@@ -5,14 +5,12 @@ from collections.abc import Iterator
 import pytest
 from twisted.internet.task import Clock
 
-from reviewsd.domain.subscription import Failed
-from reviewsd.store import expiry, upkeep
-from reviewsd.store.deliveries import DeliveryOutcome
+from reviewsd.store import expiry
 from reviewsd.store.expiry import EXPIRY_SECONDS, Expiry
 from reviewsd.store.intents import RequestOutcome
 from reviewsd.store.transactions import StoreError
 from tests.support.hub import START, MemoryStore, result_of
-from tests.support.hub_rows import CAPS, CLAIM, WAITS, Rows
+from tests.support.hub_rows import CAPS, Rows
 
 DAY = 86_400_000
 LEASE = 1_000_000
@@ -123,42 +121,3 @@ def test_check_is_repeated_after_the_store_has_failed(rows: Rows, looks: Looks) 
         looks.look(START + LEASE)
     looks.store.fault = lambda: None
     assert 1 == result_of(looks.expiry.end())
-
-
-# Claims and waits of a clock that was ahead
-
-
-def made_ahead(rows: Rows) -> None:
-    """Make a claim, a wait after a failure and a request at START."""
-    rows.subscribe(2)
-    rows.ask(7, next_attempt_at=START + 1_000)
-    rows.bump()
-    claims, _ = rows.deliver(START)
-    rows.deliver(START, (DeliveryOutcome(claim=claims[0], event=Failed(WAITS), error="why"),))
-
-
-def shorten(rows: Rows, now: int, wait: int) -> None:
-    rows.run(lambda cursor: upkeep.shorten_waits(cursor, now, CLAIM, wait))
-
-
-def test_claims_and_waits_that_end_too_late_are_shortened(rows: Rows) -> None:
-    """The clock was ahead when they were made, and was set back."""
-    made_ahead(rows)
-    now = START - DAY
-    for _ in range(2):
-        shorten(rows, now, WAITS[1])
-        assert [2] == [due.id for due in rows.owed(now)]
-        assert 2 == len(rows.owed(now + WAITS[1]))
-        assert 1 == len(rows.verifiable(now))
-
-
-def test_claims_and_waits_of_usual_length_are_left(rows: Rows) -> None:
-    made_ahead(rows)
-    rows.verify(START)
-
-    def state() -> list[object]:
-        return [rows.sql(f"SELECT * FROM {table}") for table in ("subscription", "verification")]
-
-    before = state()
-    shorten(rows, START - upkeep.JUMP, WAITS[0])
-    assert before == state()

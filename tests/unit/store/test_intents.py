@@ -9,7 +9,8 @@ from reviewsd.domain.subscription import (
     NotConfirmed,
 )
 from reviewsd.store import intents
-from reviewsd.store.intents import Due, VerificationOutcome
+from reviewsd.store.claims import Due
+from reviewsd.store.intents import VerificationOutcome
 from tests.support.hub import START
 from tests.support.hub_rows import ASKED, CLAIM, HOST, Rows
 

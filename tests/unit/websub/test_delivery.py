@@ -350,22 +350,6 @@ def test_retry_waits_no_longer_than_the_clock_was_set_back() -> None:
         assert 2 == len(process.callbacks.posts)
 
 
-def test_endless_wait_after_a_jump_is_corrected() -> None:
-    """The clock was set back while no daemon ran; an hour is the longest wait (D13)."""
-    with hub_process(STEADY) as process:
-        process.post()
-        process.callbacks.behavior = confirming(refuse)
-        process.time.advance(10.0)
-        process.publish("second")
-        process.callbacks.behavior = good
-        process.kill()
-        process.time.jump(-30 * DAY)
-        after = restart(process, STEADY, text="second")
-        after.time.advance(3_600.0 + SWEEP_SECONDS)
-
-        assert 2 == len(after.callbacks.posts)
-
-
 def test_lease_ends_when_expired_on_two_looks_ten_minutes_apart() -> None:
     """A clock that is wrong, as after a start, is usually set meanwhile (D13)."""
     with hub_process() as process:

@@ -10,7 +10,7 @@ from rich.console import Console, RenderableType
 
 from reviewsctl.terminal import hub_views, subscription_rows
 from reviewsctl.terminal.columns import Columns, Screen
-from reviewsd.api.hub import Block, Blocked, HubState, HubStatus, Listing, TopicState
+from reviewsd.api.hub import Block, Blocked, HubState, Listing, TopicState
 from reviewsd.api.jobs import PushResult
 from tests.support.hub_answers import HUB, PENDING, STATE, SUBSCRIPTION
 
@@ -48,8 +48,8 @@ def one(changes: Mapping[str, object], base: Mapping[str, object] = SUBSCRIPTION
     return msgspec.convert({**base, **changes}, Listing)
 
 
-def hub(**changes: object) -> HubStatus:
-    return msgspec.convert({**HUB, **changes}, HubStatus)
+def hub(**changes: object) -> HubState:
+    return msgspec.convert({**HUB, **changes}, HubState)
 
 
 LEASE = {"lease_expires_at": "2026-11-30T07:00:00Z"}
