@@ -166,8 +166,6 @@ PATTERNS: dict[str, tuple[str, *tuple[Attack, ...]]] = {
     "reviewsd.config.show:_PASSWORD": (SUB, ("", "://:", ""), ("://a:", ":", ""), ("://", "a", "")),
     "reviewsd.store.keys:_HEXADECIMAL": (FULL, ("", "0", "x")),
     "reviewsd.admin.app:_PATH": (FULL, ("", "a", "!")),
-    "reviewsd.admin.parameters:_ID": (FULL, ("p", "1", "")),
-    "reviewsd.admin.parameters:_LIMIT": (FULL, ("1", "0", "")),
     "reviewsd.http1.body:_SIZE": (FULL, ("0", " ", "x"), ("0;", "a", "\n")),
     "reviewsd.http1.body:_TRAILER": (FULL, ("", "a", ""), ("a:", " ", "\n")),
     "reviewsd.pages.text:_UNPRINTABLE": (SUB, ("", "\x00", "")),

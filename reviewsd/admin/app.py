@@ -19,11 +19,14 @@ from twisted.web.resource import IResource, Resource
 from twisted.web.server import Request, Site
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
-from reviewsd.admin.responses import AdminResponses, ProblemError
+from reviewsd.admin.responses import ProblemError, respond_problem
 from reviewsd.http1 import problems
 from reviewsd.http1.problems import Problem
 from reviewsd.runtime.bodiless_site import BodilessSite
 from reviewsd.store.transactions import StoreError
+
+API = 1
+"""Version of this API; raised when a client of the older one would misread it."""
 
 HOST = b"reviewsd"
 
@@ -36,17 +39,19 @@ _STORE = Problem(503, "unavailable", "Service Unavailable", "")
 _log = Logger()
 
 
-def admin_site(routes: Iterable[Route], responses: AdminResponses) -> Site:
-    """Return the site for the socket, with all routes of the operator."""
+def admin_site(routes: Iterable[Route], version: str) -> Site:
+    """Return the site for the socket, with all routes of the operator.
+
+    Args:
+        routes: All of them.
+        version: The version of the program.
+    """
     app = Klein()
     for method, path, answer in routes:
         app.route(path, methods=[method])(answer)
 
-    def answer_error(request: Request, failure: Failure) -> bytes:
-        return _answer_error(request, failure, responses)
-
-    app.handle_errors(Exception)(answer_error)  # type: ignore[arg-type]  # Klein declares IRequest
-    return BodilessSite(_Root(app.resource(), responses))
+    app.handle_errors(Exception)(_answer_error)  # type: ignore[arg-type]  # Klein declares IRequest
+    return BodilessSite(_Root(app.resource(), version))
 
 
 class _Root(Resource):
@@ -54,41 +59,44 @@ class _Root(Resource):
 
     isLeaf = True
 
-    def __init__(self, app: IResource, responses: AdminResponses) -> None:
+    def __init__(self, app: IResource, version: str) -> None:
         super().__init__()
         self._app = app
-        self._problem = responses.problem
+        self._version = version.encode()
 
     def render(self, request: Request) -> bytes | int:
         """Answer a refused request, or let Klein answer."""
+        request.setHeader(b"Cache-Control", b"no-store")
+        request.setHeader(b"Reviewsd-Api", b"%d" % API)
+        request.setHeader(b"Reviewsd-Version", self._version)
         headers = request.requestHeaders
         names = {name.lower() for name, _ in headers.getAllRawHeaders()}
         if b"origin" in names or any(name.startswith(b"sec-fetch-") for name in names):
-            return self._problem(request, problems.FORBIDDEN)
+            return respond_problem(request, problems.FORBIDDEN)
         if headers.getRawHeaders(b"host") != [HOST]:
-            return self._problem(request, problems.FOREIGN_HOST)
+            return respond_problem(request, problems.FOREIGN_HOST)
         if getattr(request, "has_body", False):
-            return self._problem(request, problems.NO_BODY)
+            return respond_problem(request, problems.NO_BODY)
         if _PATH.fullmatch(request.path) is None:
-            return self._problem(request, problems.NO_OPERATION)
+            return respond_problem(request, problems.NO_OPERATION)
         return int(self._app.render(request))
 
 
-def _answer_error(request: Request, failure: Failure, responses: AdminResponses) -> bytes:
+def _answer_error(request: Request, failure: Failure) -> bytes:
     """Answer an exception of a route; the only table of what they mean."""
     if request.startedWriting:  # the last line is missing, so the client sees that it broke off
         _log.failure("{path} broke off", failure, path=request.path)
         return b""
     match failure.value:
         case ProblemError(problem=problem):
-            return responses.problem(request, problem)
+            return respond_problem(request, problem)
         case StoreError() as error:
             detail = f"The state store cannot be used now: {error}. The daemon's log has more."
-            return responses.problem(request, replace(_STORE, detail=detail))
+            return respond_problem(request, replace(_STORE, detail=detail))
         case MethodNotAllowed(valid_methods=methods):
             request.setHeader(b"Allow", ", ".join(sorted(methods or ())).encode())
-            return responses.problem(request, problems.NOT_ALLOWED)
+            return respond_problem(request, problems.NOT_ALLOWED)
         case HTTPException():
-            return responses.problem(request, problems.NO_OPERATION)
+            return respond_problem(request, problems.NO_OPERATION)
     _log.failure("answering {path} failed", failure, path=request.path)
-    return responses.problem(request, problems.INTERNAL)
+    return respond_problem(request, problems.INTERNAL)

@@ -12,7 +12,7 @@ from twisted.protocols.basic import FileSender
 from twisted.web.server import Request
 
 from reviewsd.admin.app import Route
-from reviewsd.admin.responses import AdminResponses, ProblemError
+from reviewsd.admin.responses import ProblemError, audit, begin_stream
 from reviewsd.http1.problems import Problem
 from reviewsd.store.backup import Backups
 
@@ -33,15 +33,11 @@ class BackupRoutes:
     Args:
         backups: Makes copies; None if the store is shared.
         keys: Where the keys of a backup are, for people.
-        responses: Makes the responses.
     """
 
-    def __init__(
-        self, backups: Backups | None, keys: Sequence[str], responses: AdminResponses
-    ) -> None:
+    def __init__(self, backups: Backups | None, keys: Sequence[str]) -> None:
         self._backups = backups
         self._keys = tuple(keys)
-        self._responses = responses
 
     @property
     def routes(self) -> Sequence[Route]:
@@ -52,11 +48,11 @@ class BackupRoutes:
         """Send the store as it is now."""
         if self._backups is None:
             raise ProblemError(_SHARED)
-        self._responses.audit(request, "backup")
+        audit(request, "backup")
         file, contents = await self._backups.make()
         with file:
             header = msgspec.json.encode(replace(contents, keys=self._keys))
             request.setHeader(b"Reviewsd-Backup", header)
-            self._responses.stream(request, contents.bytes, _MEDIA_TYPE)
+            begin_stream(request, contents.bytes, _MEDIA_TYPE)
             await FileSender().beginFileTransfer(file, request)
         return b""

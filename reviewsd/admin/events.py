@@ -14,7 +14,7 @@ from twisted.web.server import Request
 from zope.interface import implementer
 
 from reviewsd.admin.app import Route
-from reviewsd.admin.responses import AdminResponses, Lines, ProblemError
+from reviewsd.admin.responses import Lines, ProblemError, begin_lines
 from reviewsd.api.jobs import EventLine
 from reviewsd.http1.problems import Problem
 from reviewsd.monitoring.events import Events
@@ -33,12 +33,10 @@ class EventRoutes:
 
     Args:
         events: Publishes the events.
-        responses: Makes the responses.
     """
 
-    def __init__(self, events: Events, responses: AdminResponses) -> None:
+    def __init__(self, events: Events) -> None:
         self._events = events
-        self._responses = responses
         self._listeners: set[_Listener] = set()
 
     @property
@@ -55,7 +53,7 @@ class EventRoutes:
         """Send all events from now on, after the line ``{"type": "listening"}``."""
         if len(self._listeners) >= MAX_LISTENERS:
             raise ProblemError(_TOO_MANY)
-        lines = self._responses.lines(request)
+        lines = begin_lines(request)
         listener = _Listener(request, lines)
         remove = self._events.listen(listener.send)
         self._listeners.add(listener)

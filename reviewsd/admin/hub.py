@@ -17,13 +17,12 @@ from reviewsd.admin.parameters import (
     NO_SUBSCRIPTION,
     after,
     host_or_network,
-    known,
     limit,
     state,
     text,
     texts,
 )
-from reviewsd.admin.responses import AdminResponses, ProblemError, line
+from reviewsd.admin.responses import ProblemError, audit, begin_lines, line, respond
 from reviewsd.api.hub import (
     Blocked,
     BlockList,
@@ -64,16 +63,12 @@ class HubRoutes:
 
     Args:
         operator: Does the work.
-        responses: Makes the responses.
         base_url: Origin of the topics.
         tasks: Own the ordered work.
     """
 
-    def __init__(
-        self, operator: Operator, responses: AdminResponses, base_url: str, tasks: TaskSet
-    ) -> None:
+    def __init__(self, operator: Operator, base_url: str, tasks: TaskSet) -> None:
         self._operator = operator
-        self._responses = responses
         self._base_url = base_url
         self._finish = partial(tasks.outcome, "work for a client that has left")
 
@@ -105,20 +100,19 @@ class HubRoutes:
         )
         next_after = entries[-1].id if len(entries) == size else None
         page = ListingPage(subscriptions=tuple(entries), next=next_after)
-        return self._responses.value(request, page)
+        return respond(request, page)
 
     async def subscription(self, request: Request, identifier: str) -> bytes:
         """Return one subscription, or request for one."""
-        return self._responses.value(request, await self._find(identifier))
+        return respond(request, await self._find(identifier))
 
     async def remove(self, request: Request, identifier: str) -> bytes:
         """Remove a subscription; ``?reason=`` is sent to its subscriber."""
-        subscription_id = known(identifier)
         reason = text(request, "reason", MAX_REASON)
-        self._responses.audit(request, f"removal of subscription {subscription_id}")
-        if not await self._finish(self._operator.remove(subscription_id, reason)):
+        audit(request, f"removal of subscription {identifier}")
+        if not await self._finish(self._operator.remove(identifier, reason)):
             raise ProblemError(NO_SUBSCRIPTION)
-        return self._responses.value(request, {"id": subscription_id, "removed": True})
+        return respond(request, {"id": identifier, "removed": True})
 
     async def push(self, request: Request) -> bytes:
         """Deliver the current content to ``?topic=``, to each ``?id=``, or to all subscriptions.
@@ -133,54 +127,54 @@ class HubRoutes:
         if (await self._operator.state()).paused:
             raise ProblemError(_PAUSED)
         subscriptions = f"subscriptions {', '.join(ids)}" if ids else "every subscription"
-        self._responses.audit(request, f"push to {topic or subscriptions}")
+        audit(request, f"push to {topic or subscriptions}")
         if request.args.get(b"wait") == [b"false"]:
             await self._finish(self._operator.push_later(ids, topic))
-            return self._responses.value(request, JobLine("accepted"), 202)
-        progress = self._responses.lines(request).write
+            return respond(request, JobLine("accepted"), 202)
+        progress = begin_lines(request).write
         return line(await self._finish(self._operator.push(ids, topic, progress)))
 
     async def hub(self, request: Request) -> bytes:
         """Return the state of the hub and its topics."""
-        return self._responses.value(request, await self._operator.state())
+        return respond(request, await self._operator.state())
 
     async def pause(self, request: Request) -> bytes:
         """Send nothing until the hub is resumed."""
-        self._responses.audit(request, "pause of the hub")
+        audit(request, "pause of the hub")
         await self._finish(self._operator.pause())
-        return self._responses.value(request, {"paused": True})
+        return respond(request, {"paused": True})
 
     async def resume(self, request: Request) -> bytes:
         """End the pause."""
-        self._responses.audit(request, "resumption of the hub")
+        audit(request, "resumption of the hub")
         await self._finish(self._operator.resume())
-        return self._responses.value(request, {"paused": False})
+        return respond(request, {"paused": False})
 
     async def blocks(self, request: Request) -> bytes:
         """Return all blocks."""
         blocks = await self._operator.blocks()
-        return self._responses.value(request, BlockList(blocks=tuple(blocks)))
+        return respond(request, BlockList(blocks=tuple(blocks)))
 
     async def block(self, request: Request) -> bytes:
         """Block ``?value=`` with a ``?note=``; ``?dry_run=true`` only counts what it would remove."""
         value, note = host_or_network(request), text(request, "note")
         dry_run = request.args.get(b"dry_run") == [b"true"]
         if not dry_run:
-            self._responses.audit(request, f"block of {value}")
+            audit(request, f"block of {value}")
         removed = await self._finish(self._operator.block(value, note, dry_run))
         blocked = Blocked(value=value, dry_run=dry_run, removed=removed)
-        return self._responses.value(request, blocked)
+        return respond(request, blocked)
 
     async def unblock(self, request: Request) -> bytes:
         """End the block of ``?value=``."""
         value = host_or_network(request)
-        self._responses.audit(request, f"end of the block of {value}")
+        audit(request, f"end of the block of {value}")
         if not await self._finish(self._operator.unblock(value)):
             raise ProblemError(_NO_BLOCK)
-        return self._responses.value(request, {"value": value, "blocked": False})
+        return respond(request, {"value": value, "blocked": False})
 
     async def _find(self, identifier: str) -> Listing:
-        entry = await self._operator.find(known(identifier))
+        entry = await self._operator.find(identifier)
         if entry is None:
             raise ProblemError(NO_SUBSCRIPTION)
         return entry

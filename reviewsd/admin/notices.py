@@ -7,7 +7,7 @@ from twisted.web.server import Request
 
 from reviewsd.admin.app import Route
 from reviewsd.admin.parameters import text
-from reviewsd.admin.responses import AdminResponses, ProblemError
+from reviewsd.admin.responses import ProblemError, audit, respond
 from reviewsd.api.notices import NoticeTests
 from reviewsd.http1.problems import Problem
 from reviewsd.notices.notices import Notices
@@ -26,13 +26,11 @@ class NoticeRoutes:
 
     Args:
         notices: Sends the messages; None without a target.
-        responses: Makes the responses.
         tasks: Own the ordered work.
     """
 
-    def __init__(self, notices: Notices | None, responses: AdminResponses, tasks: TaskSet) -> None:
+    def __init__(self, notices: Notices | None, tasks: TaskSet) -> None:
         self._notices = notices
-        self._responses = responses
         self._finish = partial(tasks.outcome, "work for a client that has left")
 
     @property
@@ -43,8 +41,8 @@ class NoticeRoutes:
     async def test(self, request: Request) -> bytes:
         """Send a test message: ``?name=`` names a target; without it all get one."""
         name = text(request, "name")
-        self._responses.audit(request, f"a test message to {name or 'all targets'}")
+        audit(request, f"a test message to {name or 'all targets'}")
         tests = [] if self._notices is None else await self._finish(self._notices.test(name))
         if not tests:
             raise ProblemError(_NO_TARGET)
-        return self._responses.value(request, NoticeTests(tests=tuple(tests)))
+        return respond(request, NoticeTests(tests=tuple(tests)))

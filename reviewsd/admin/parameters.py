@@ -3,7 +3,6 @@
 A wrong one ends the route with a problem that names the parameter and the values it may have.
 """
 
-import re
 from dataclasses import replace
 from typing import get_args
 
@@ -13,6 +12,7 @@ from reviewsd.admin.responses import ProblemError
 from reviewsd.domain.blocks import read_block
 from reviewsd.domain.subscription import State
 from reviewsd.http1.problems import Problem
+from reviewsd.store.listing import is_id
 
 PAGE = 1000
 """Greatest number of subscriptions in one response."""
@@ -23,9 +23,6 @@ MAX_TEXT = 2048
 MAX_REASON = 200
 """Characters of ``hub.reason``, which goes out in an address."""
 
-_ID = re.compile("p?[0-9]{1,18}")
-_LIMIT = re.compile("[1-9][0-9]{0,3}")
-
 INVALID = Problem(400, "invalid-query", "Invalid Parameters", "")
 NO_SUBSCRIPTION = Problem(
     404,
@@ -35,17 +32,10 @@ NO_SUBSCRIPTION = Problem(
 )
 
 
-def known(identifier: str) -> str:
-    """Return an id of the path; anything else is not found."""
-    if _ID.fullmatch(identifier) is None:
-        raise ProblemError(NO_SUBSCRIPTION)
-    return identifier
-
-
 def after(request: Request) -> str | None:
     """Return the last id of the previous page; None for the first page."""
     value = text(request, "after")
-    if value and _ID.fullmatch(value) is None:
+    if value and not is_id(value):
         raise ProblemError(replace(INVALID, detail="after: expected an id such as 12 or p7."))
     return value or None
 
@@ -53,7 +43,7 @@ def after(request: Request) -> str | None:
 def limit(request: Request) -> int:
     """Return the number of subscriptions on a page."""
     value = text(request, "limit") or str(PAGE)
-    if _LIMIT.fullmatch(value) is None or int(value) > PAGE:
+    if not (value.isascii() and value.isdigit() and 1 <= int(value) <= PAGE):
         raise ProblemError(replace(INVALID, detail=f"limit: expected 1 to {PAGE}."))
     return int(value)
 

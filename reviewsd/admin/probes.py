@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from twisted.web.server import Request
 
 from reviewsd.admin.app import Route
-from reviewsd.admin.responses import AdminResponses
+from reviewsd.admin.responses import respond, respond_document
 from reviewsd.monitoring.metrics_site import MetricsText
 from reviewsd.monitoring.readiness import Readiness
 
@@ -17,7 +17,6 @@ class ProbeRoutes:
         readiness: Says whether the service should be sent clients.
         metrics: Renders the metrics.
         content_type: The media type of the metrics.
-        responses: Makes the responses.
     """
 
     def __init__(
@@ -25,12 +24,10 @@ class ProbeRoutes:
         readiness: Readiness,
         metrics: MetricsText,
         content_type: str,
-        responses: AdminResponses,
     ) -> None:
         self._readiness = readiness
         self._metrics = metrics
         self._content_type = content_type.encode()
-        self._responses = responses
 
     @property
     def routes(self) -> Sequence[Route]:
@@ -43,13 +40,13 @@ class ProbeRoutes:
 
     def health(self, request: Request) -> bytes:
         """Return that the reactor answers."""
-        return self._responses.value(request, {"status": "ok"})
+        return respond(request, {"status": "ok"})
 
     def ready(self, request: Request) -> bytes:
         """Return whether the service should be sent clients; 503 if not."""
         status, document = self._readiness.answer()
-        return self._responses.document(request, document, status=status)
+        return respond_document(request, document, status=status)
 
     async def metrics(self, request: Request) -> bytes:
         """Return all metrics."""
-        return self._responses.document(request, await self._metrics(), self._content_type)
+        return respond_document(request, await self._metrics(), self._content_type)

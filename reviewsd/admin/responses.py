@@ -13,12 +13,11 @@ from twisted.web.server import Request
 from reviewsd.http1 import problems
 from reviewsd.http1.problems import Problem
 
-API = 1
-"""Version of this API; raised when a client of the older one would misread it."""
-
 _JSON = b"application/json"
 _NDJSON = b"application/x-ndjson"
 _PROBLEM = b"application/problem+json"
+
+_log = Logger()
 
 
 class ProblemError(Exception):
@@ -29,66 +28,55 @@ class ProblemError(Exception):
         self.problem = problem
 
 
-class AdminResponses:
-    """Makes responses and audit lines.
+def respond(request: Request, value: object, status: int = 200) -> bytes:
+    """Respond with a value as JSON."""
+    return respond_document(request, msgspec.json.encode(value), status=status)
+
+
+def respond_document(
+    request: Request, body: bytes, media_type: bytes = _JSON, status: int = 200
+) -> bytes:
+    """Respond with a document that is rendered already."""
+    begin_stream(request, len(body), media_type, status)
+    return body
+
+
+def respond_problem(request: Request, problem: Problem) -> bytes:
+    """Respond with an error."""
+    return respond_document(request, problems.render("", problem), _PROBLEM, problem.status)
+
+
+def begin_stream(request: Request, size: int, media_type: bytes, status: int = 200) -> None:
+    """Begin a response of a known size; the route writes its body."""
+    request.setResponseCode(status)
+    request.setHeader(b"Content-Type", media_type)
+    request.setHeader(b"Content-Length", b"%d" % size)
+
+
+def begin_lines(request: Request) -> "Lines":
+    """Begin a response of JSON lines; the route returns the last one."""
+    request.setHeader(b"Content-Type", _NDJSON)
+    return Lines(request)
+
+
+def audit(request: Request, change: str) -> None:
+    """Log a change with the peer that orders it, as the kernel knows it (A1).
 
     Args:
-        version: The version of the program.
+        request: The order.
+        change: What is changed; without the path or query of a callback, or control characters.
     """
-
-    _log = Logger()
-
-    def __init__(self, version: str) -> None:
-        self._version = version.encode()
-
-    def value(self, request: Request, value: object, status: int = 200) -> bytes:
-        """Respond with a value as JSON."""
-        return self.document(request, msgspec.json.encode(value), status=status)
-
-    def document(
-        self, request: Request, body: bytes, media_type: bytes = _JSON, status: int = 200
-    ) -> bytes:
-        """Respond with a document that is rendered already."""
-        self._set_head(request, status, media_type)
-        request.setHeader(b"Content-Length", b"%d" % len(body))
-        return body
-
-    def problem(self, request: Request, problem: Problem) -> bytes:
-        """Respond with an error."""
-        return self.document(request, problems.render("", problem), _PROBLEM, status=problem.status)
-
-    def stream(self, request: Request, size: int, media_type: bytes) -> None:
-        """Begin a response of a known size; the route writes its body."""
-        self._set_head(request, 200, media_type)
-        request.setHeader(b"Content-Length", b"%d" % size)
-
-    def lines(self, request: Request) -> "Lines":
-        """Begin a response of JSON lines; the route returns the last one."""
-        self._set_head(request, 200, _NDJSON)
-        return Lines(request)
-
-    def audit(self, request: Request, change: str) -> None:
-        """Log a change with the peer that orders it, as the kernel knows it (A1).
-
-        Args:
-            request: The order.
-            change: What is changed; without the path or query of a callback, or control characters.
-        """
-        pid, uid, gid = _peer(request)
-        self._log.info(
-            "{change} asked for by pid {pid}, uid {uid}, gid {gid}",
-            change=change,
-            pid=pid,
-            uid=uid,
-            gid=gid,
-        )
-
-    def _set_head(self, request: Request, status: int, media_type: bytes) -> None:
-        request.setResponseCode(status)
-        request.setHeader(b"Content-Type", media_type)
-        request.setHeader(b"Cache-Control", b"no-store")
-        request.setHeader(b"Reviewsd-Api", b"%d" % API)
-        request.setHeader(b"Reviewsd-Version", self._version)
+    transport = cast("Server", request.channel.transport)
+    size = struct.calcsize("3i")
+    credentials = transport.socket.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size)
+    pid, uid, gid = struct.unpack("3i", credentials)
+    _log.info(
+        "{change} asked for by pid {pid}, uid {uid}, gid {gid}",
+        change=change,
+        pid=pid,
+        uid=uid,
+        gid=gid,
+    )
 
 
 class Lines:
@@ -112,14 +100,3 @@ class Lines:
 def line(event: object) -> bytes:
     """Return an event as a JSON line."""
     return msgspec.json.encode(event) + b"\n"
-
-
-def _peer(request: Request) -> tuple[int, int, int]:
-    """Return the process, user and group at the other end of the socket."""
-    transport = cast("Server", request.channel.transport)
-    connection = transport.socket
-    credentials = connection.getsockopt(
-        socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i")
-    )
-    pid, uid, gid = struct.unpack("3i", credentials)
-    return pid, uid, gid

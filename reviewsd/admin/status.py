@@ -1,4 +1,4 @@
-"""The routes of the daemon itself: ``/v1/ping``, ``status``, ``reload``."""
+"""The routes of the daemon itself: ``/v1/status``, ``reload``."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -8,11 +8,11 @@ from functools import partial
 
 from twisted.web.server import Request
 
-from reviewsd.admin.app import Route
+from reviewsd.admin.app import API, Route
 from reviewsd.admin.reload import Reloading
-from reviewsd.admin.responses import API, AdminResponses, line
+from reviewsd.admin.responses import audit, begin_lines, line, respond
 from reviewsd.api.jobs import Guard, JobLine, LastReload, ReloadResult
-from reviewsd.api.status import DataState, DataStatus, Pong, SnapshotStatus, Status
+from reviewsd.api.status import DataState, DataStatus, SnapshotStatus, Status
 from reviewsd.api.times import instant
 from reviewsd.monitoring.unknown_parameters import named
 from reviewsd.publish.publisher import Publisher, Report
@@ -47,10 +47,9 @@ class DaemonRoutes:
         now: The time, POSIX seconds.
         tasks: Own the reloads.
         counts: Returns the counters of the process.
-        responses: Makes the responses.
     """
 
-    def __init__(  # noqa: PLR0913 - the status has all of them
+    def __init__(
         self,
         *,
         snapshots: Snapshots,
@@ -61,7 +60,6 @@ class DaemonRoutes:
         now: Callable[[], float],
         tasks: TaskSet,
         counts: Callable[[], Counts],
-        responses: AdminResponses,
     ) -> None:
         self._snapshots = snapshots
         self._publisher = publisher
@@ -71,21 +69,15 @@ class DaemonRoutes:
         self._now = now
         self._tasks = tasks
         self._counts = counts
-        self._responses = responses
         self._started = now()
 
     @property
     def routes(self) -> Sequence[Route]:
         """The routes."""
         return (
-            ("GET", "/v1/ping", self.ping),
             ("GET", "/v1/status", self.status),
             ("POST", "/v1/reload", self.reload),
         )
-
-    def ping(self, request: Request) -> bytes:
-        """Return that the daemon answers."""
-        return self._responses.value(request, Pong(pong=True, version=self._about.version))
 
     async def status(self, request: Request) -> bytes:
         """Return the data that is served, the result of the last reload, and the state of the hub."""
@@ -105,7 +97,7 @@ class DaemonRoutes:
             hub=await self._operator.state(),
             unknown_parameters=named(self._counts()),
         )
-        return self._responses.value(request, status)
+        return respond(request, status)
 
     async def reload(self, request: Request) -> bytes:
         """Read configuration and data again; a client that leaves does not stop it.
@@ -116,12 +108,12 @@ class DaemonRoutes:
         lifted = frozenset(
             guard for name, guard in _GUARDS.items() if request.args.get(name) == [b"true"]
         )
-        self._responses.audit(request, "reload")
+        audit(request, "reload")
         ordered = partial(self._tasks.outcome, "reload")
         if request.args.get(b"wait") == [b"false"]:
             ordered(self._reloading.reload(lifted=lifted))
-            return self._responses.value(request, JobLine("accepted"), 202)
-        lines = self._responses.lines(request)
+            return respond(request, JobLine("accepted"), 202)
+        lines = begin_lines(request)
         report = await ordered(self._reloading.reload(lifted=lifted, progress=lines.write))
         snapshot = None if self._snapshots.empty else self._snapshots.current
         manifest = None if snapshot is None else snapshot.manifest

@@ -1,4 +1,4 @@
-"""``GET /v1/status``, ``/v1/ping``, and the summary of a backup (interfaces.md 1.5)."""
+"""``GET /v1/status``, and the summary of a backup (interfaces.md 1.5)."""
 
 from datetime import date
 from typing import Literal
@@ -8,14 +8,6 @@ from msgspec import Struct
 from reviewsd.api.hub import HubState
 from reviewsd.api.jobs import ConfigChanges, InsightsOrigin, LastReload
 from reviewsd.api.times import Instant
-
-
-class Pong(Struct, frozen=True, kw_only=True):
-    """``GET /v1/ping``."""
-
-    pong: bool
-    version: str
-
 
 START_FAILURE = "start-failure.json"
 """The file in ``state_dir`` that holds a ``StartFailure``; there is none after a good start."""

@@ -17,7 +17,6 @@ from reviewsd.admin.hub import HubRoutes
 from reviewsd.admin.notices import NoticeRoutes
 from reviewsd.admin.probes import ProbeRoutes
 from reviewsd.admin.reload import Reloading
-from reviewsd.admin.responses import AdminResponses
 from reviewsd.admin.status import About, DaemonRoutes
 from reviewsd.app.context import DaemonContext
 from reviewsd.app.publication import Publication, program_version
@@ -48,7 +47,6 @@ def build_admin(  # noqa: PLR0913, PLR0917 - the routes tell of all of them
 ) -> Site:
     """Build the admin site; the stack ends the responses of event listeners."""
     config = context.config
-    responses = AdminResponses(program_version())
     daemon = DaemonRoutes(
         snapshots=publication.snapshots,
         publisher=publication.publisher,
@@ -63,33 +61,32 @@ def build_admin(  # noqa: PLR0913, PLR0917 - the routes tell of all of them
         now=time.time,
         tasks=context.requests,
         counts=context.counters.counts,
-        responses=responses,
     )
     routes = (
         *daemon.routes,
-        *HubRoutes(hub.operator, responses, config.base_url, context.requests).routes,
-        *ProbeRoutes(readiness, metrics.text, CONTENT_TYPE, responses).routes,
-        *_events(context, responses).routes,
-        *_backup(context, store, responses).routes,
-        *NoticeRoutes(notices, responses, context.requests).routes,
+        *HubRoutes(hub.operator, config.base_url, context.requests).routes,
+        *ProbeRoutes(readiness, metrics.text, CONTENT_TYPE).routes,
+        *_events(context).routes,
+        *_backup(context, store).routes,
+        *NoticeRoutes(notices, context.requests).routes,
     )
-    return admin_site(routes, responses)
+    return admin_site(routes, program_version())
 
 
-def _events(context: DaemonContext, responses: AdminResponses) -> EventRoutes:
+def _events(context: DaemonContext) -> EventRoutes:
     events = Events()
     globalLogPublisher.addObserver(events)
     context.stack.callback(globalLogPublisher.removeObserver, events)
-    routes = EventRoutes(events, responses)
+    routes = EventRoutes(events)
     context.stack.callback(routes.stop)
     return routes
 
 
-def _backup(context: DaemonContext, store: Store, responses: AdminResponses) -> BackupRoutes:
+def _backup(context: DaemonContext, store: Store) -> BackupRoutes:
     backups = None  # PostgreSQL has tools of its own
     if isinstance(store, Database):
         backups = Backups(store, context.config.state_dir, deferToThread)
-    return BackupRoutes(backups, _key_locations(context.config, context.environ), responses)
+    return BackupRoutes(backups, _key_locations(context.config, context.environ))
 
 
 def _key_locations(config: Config, environ: Mapping[str, str]) -> list[str]:

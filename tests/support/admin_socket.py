@@ -12,9 +12,8 @@ from twisted.internet.interfaces import IListeningPort, IReactorUNIX
 from twisted.internet.threads import deferToThread
 from twisted.logger import LogEvent, formatEvent
 
-from reviewsd.admin.app import Route, admin_site
+from reviewsd.admin.app import API, Route, admin_site
 from reviewsd.admin.hub import HubRoutes
-from reviewsd.admin.responses import API, AdminResponses
 from reviewsd.admin.status import About, DaemonRoutes
 from reviewsd.publish.publisher import Publisher
 from reviewsd.runtime.tasks import TaskSet
@@ -25,12 +24,11 @@ VERSION = "9.8.7"
 
 
 ABOUT = About(version=VERSION, base_url="https://a.example", listen=("x",), data_dir="/d")
-RESPONSES = AdminResponses(VERSION)
 
 
 def listen(path: Path, routes: Iterable[Route]) -> IListeningPort:
     """Serve routes on a socket."""
-    site = admin_site(routes, RESPONSES)
+    site = admin_site(routes, VERSION)
     return cast("IReactorUNIX", reactor).listenUNIX(
         str(path),
         site,  # type: ignore[arg-type]  # declared before factories were generic
@@ -54,9 +52,8 @@ def operator_routes(
         now=now,
         tasks=tasks,
         counts=dict,
-        responses=RESPONSES,
     )
-    return (*daemon.routes, *HubRoutes(operator, RESPONSES, ABOUT.base_url, tasks).routes)
+    return (*daemon.routes, *HubRoutes(operator, ABOUT.base_url, tasks).routes)
 
 
 class Answer(NamedTuple):

@@ -16,7 +16,7 @@ from twisted.internet.threads import deferToThread
 
 from reviewsd.admin.events import MAX_WAITING, EventRoutes
 from reviewsd.monitoring.events import Events, Listener
-from tests.support.admin_socket import RESPONSES, listen
+from tests.support.admin_socket import listen
 
 MANY = 5 * MAX_WAITING
 TEXT = "x" * 1_000
@@ -42,7 +42,7 @@ class Office:
 
     def __init__(self, place: Path) -> None:
         self.source = Source()
-        self.routes = EventRoutes(self.source, RESPONSES)
+        self.routes = EventRoutes(self.source)
         self.path = place / "admin.sock"
         self.port = listen(self.path, self.routes.routes)
 

@@ -416,9 +416,9 @@ async def _ask_and_leave(desk: Desk, target: str) -> None:
     client = socket.socket(socket.AF_UNIX)
     await deferToThread(client.connect, str(desk.path))
     client.sendall(f"{target} HTTP/1.1\r\nHost: reviewsd\r\n\r\n".encode())
-    await desk.ask("GET", "/v1/ping")  # the request has arrived
+    await desk.ask("GET", "/v1/hub")  # the request has arrived
     client.close()
-    await desk.ask("GET", "/v1/ping")  # the daemon has seen the disconnect
+    await desk.ask("GET", "/v1/hub")  # the daemon has seen the disconnect
 
 
 # -- failing store

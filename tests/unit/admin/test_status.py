@@ -15,7 +15,7 @@ from twisted.internet.task import Clock
 from twisted.internet.threads import deferToThread
 from twisted.logger import capturedLogs
 
-from reviewsd.admin.responses import API
+from reviewsd.admin.app import API
 from reviewsd.api.jobs import Guard, Step
 from reviewsd.publish.compile_process import StepObserver
 from reviewsd.publish.messages import Job, Outcome
@@ -133,7 +133,7 @@ async def test_other_path_is_404(office: Office, path: str) -> None:
     ("method", "path", "allow"),
     [
         ("POST", "/v1/status", "GET, HEAD"),
-        ("DELETE", "/v1/ping", "GET, HEAD"),
+        ("DELETE", "/v1/hub", "GET, HEAD"),
         ("GET", "/v1/reload", "POST"),
         ("BREW", "/v1/reload", "POST"),
     ],
@@ -181,20 +181,13 @@ async def test_failure_of_a_route_is_a_problem_and_logged(
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_ping(office: Office) -> None:
-    answer = await office.ask("GET", "/v1/ping")
-    assert (200, {"pong": True, "version": "9.8.7"}) == (answer.status, answer.json())
-    check_headers(answer)
-
-
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize(
     ("head", "answers"),
     [
-        ("GET /v1/ping HTTP/1.1\r\nHost: reviewsd\r\n\r\n", 1),
-        (2 * "GET /v1/ping HTTP/1.1\r\nHost: reviewsd\r\n\r\n", 2),
+        ("GET /v1/hub HTTP/1.1\r\nHost: reviewsd\r\n\r\n", 1),
+        (2 * "GET /v1/hub HTTP/1.1\r\nHost: reviewsd\r\n\r\n", 2),
         ("POST /v1/reload HTTP/1.1\r\nHost: reviewsd\r\n\r\n", 1),
-        ("GET /v1/ping HTTP/1.1\r\nHost: rev", 0),
+        ("GET /v1/hub HTTP/1.1\r\nHost: rev", 0),
         ("POST /v1/reload HTTP/1.1\r\nHost: reviewsd\r\nContent-Length: 9\r\n\r\n1", 0),
         ("", 0),
     ],
@@ -256,7 +249,7 @@ async def test_status_of_broken_data(office: Office) -> None:
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_head_is_get_without_the_body(office: Office) -> None:
-    get, head = await office.ask("GET", "/v1/ping"), await office.ask("HEAD", "/v1/ping")
+    get, head = await office.ask("GET", "/v1/hub"), await office.ask("HEAD", "/v1/hub")
     assert (200, b"") == (head.status, head.body)
     assert get.headers["Content-Length"] == head.headers["Content-Length"]
 
@@ -344,7 +337,7 @@ async def test_reload_continues_when_its_client_leaves(office: Office) -> None:
         while not office.jobs:
             await deferToThread(lambda: None)
         client.close()
-        await office.ask("GET", "/v1/ping")  # the daemon has seen the disconnect
+        await office.ask("GET", "/v1/hub")  # the daemon has seen the disconnect
         office.gate.callback(None)
     assert "published" == (office.publisher.last or pytest.fail("no report")).outcome
     audit, published = told(events)

@@ -15,7 +15,7 @@ import pytest
 import reviewsd.api
 from reviewsd.api.hub import BlockList, HubState, Listing, ListingPage
 from reviewsd.api.jobs import EventLine, JobLine, PushResult, ReloadResult, Step
-from reviewsd.api.status import BackupContents, Pong, Status
+from reviewsd.api.status import BackupContents, Status
 from tests.support.hub_answers import HUB, PENDING, STATE, SUBSCRIPTION
 
 MODULES = [module.name for module in pkgutil.iter_modules(reviewsd.api.__path__, "reviewsd.api.")]
@@ -54,7 +54,6 @@ NEEDED: Mapping[object, Mapping[str, object]] = {
         ],
     },
     BlockList: {"blocks": [{"value": "a.example", "note": "", "created_at": AT}]},
-    Pong: {"pong": True, "version": "0.1.0"},
     Step: {"type": "progress", "stage": "reading", "done": 0, "total": 1},
     ReloadResult: {
         "type": "result",
