@@ -11,20 +11,14 @@ from contextlib import closing
 from pathlib import Path
 from secrets import token_hex
 from tempfile import gettempdir
-from typing import Any, BinaryIO, Protocol
+from typing import Any, BinaryIO
 
 from reviewsd.api.status import BackupContents
+from reviewsd.store.sqlite import Database
 from reviewsd.store.thread import InThread
 from reviewsd.store.transactions import StoreError
 
 _PREFIX = ".backup-"
-
-
-class BackupSource(Protocol):
-    """A store that can be copied: a ``store.sqlite.Database``."""
-
-    async def backup(self, path: Path) -> None:
-        """Copy the store as it is between two transactions."""
 
 
 class Backups:
@@ -36,7 +30,7 @@ class Backups:
         in_thread: Reads a copy.
     """
 
-    def __init__(self, store: BackupSource, directory: Path, in_thread: InThread) -> None:
+    def __init__(self, store: Database, directory: Path, in_thread: InThread) -> None:
         self._store = store
         self._directory = directory
         self._in_thread = in_thread

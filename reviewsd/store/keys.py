@@ -35,6 +35,16 @@ TAG_BYTES = 16
 _HEXADECIMAL = re.compile(r"[0-9A-Fa-f]{64}")
 _CHECK_KEY, _CHECK_VALUE = "key_check", b"reviewsd"
 
+_NOT_OF_THIS_STORE = (
+    "secret.key (or the credential reviewsd.hub-secret-key) is not the key that has "
+    "sealed the secrets in state.sqlite: put the one back that belongs to it. If it is "
+    "lost, move state.sqlite away; subscribers have to subscribe again"
+)
+_NOT_OF_ALL_NODES = (
+    "another node seals the subscribers' secrets with a key that this one does not "
+    "have: give all nodes the same secret.key"
+)
+
 
 class KeyFileError(Exception):
     """The key file cannot be used. The message has the reason, and never quotes the file."""
@@ -95,17 +105,12 @@ class KeyFile:
         return keys
 
     def _make_private(self, path: Path) -> None:
-        try:
-            descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-        except FileNotFoundError:
-            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            key = base64.b64encode(os.urandom(KEY_BYTES)).decode()
-            create(path, f"# {self.purpose}\n{key}\n".encode())
+        if path.exists():
+            path.chmod(0o600)
             return
-        try:
-            os.fchmod(descriptor, 0o600)
-        finally:
-            os.close(descriptor)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        key = base64.b64encode(os.urandom(KEY_BYTES)).decode()
+        create(path, f"# {self.purpose}\n{key}\n".encode())
 
 
 HUB_KEYS = KeyFile(
@@ -172,48 +177,26 @@ class Secrets:
         raise SealError("the sealed secret is of another row or key, or damaged")
 
 
-def check_keys(cursor: SqlCursor, secrets: Secrets) -> None:
-    """Check that the keys of a single node are those that sealed the secrets in its store.
+def check_keys(cursor: SqlCursor, secrets: Secrets, *, shared: bool = False) -> None:
+    """Check that the keys open what is sealed in a store, and seal its check value again.
+
+    Args:
+        cursor: The cursor of a transaction.
+        secrets: The keys of this node.
+        shared: Whether other nodes use the store; then the keys matter before there are secrets.
 
     Raises:
-        OtherKeysError: They are not, and the store holds secrets.
+        OtherKeysError: They do not.
     """
-    if not _opens_check_value(cursor, secrets) and _holds_secrets(cursor):
-        raise OtherKeysError(
-            "secret.key (or the credential reviewsd.hub-secret-key) is not the key that has "
-            "sealed the secrets in state.sqlite: put the one back that belongs to it. If it is "
-            "lost, move state.sqlite away; subscribers have to subscribe again"
-        )
-    _seal_check_value(cursor, secrets)
-
-
-def check_shared_keys(cursor: SqlCursor, secrets: Secrets) -> None:
-    """Check that the nodes of a shared store can unseal each other's secrets.
-
-    Raises:
-        OtherKeysError: They cannot.
-    """
-    if not _opens_check_value(cursor, secrets):
-        raise OtherKeysError(
-            "another node seals the subscribers' secrets with a key that this one does not "
-            "have: give all nodes the same secret.key"
-        )
-    _seal_check_value(cursor, secrets)
-
-
-def _opens_check_value(cursor: SqlCursor, secrets: Secrets) -> bool:
-    """Return whether the keys unseal the check value; True in a store without one."""
-    cursor.execute("SELECT value FROM meta WHERE key = ?", (_CHECK_KEY,))
-    row = cursor.fetchone()
+    row = cursor.execute("SELECT value FROM meta WHERE key = ?", (_CHECK_KEY,)).fetchone()
     if row is not None:
         try:
             secrets.unseal(bytes.fromhex(row[0]), "", "")
         except SealError:
-            return False
-    return True
-
-
-def _seal_check_value(cursor: SqlCursor, secrets: Secrets) -> None:
+            if shared:
+                raise OtherKeysError(_NOT_OF_ALL_NODES) from None
+            if _holds_secrets(cursor):
+                raise OtherKeysError(_NOT_OF_THIS_STORE) from None
     cursor.execute(
         "INSERT INTO meta (key, value) VALUES (?, ?)"
         " ON CONFLICT (key) DO UPDATE SET value = excluded.value",

@@ -31,7 +31,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from twisted.internet.base import ReactorBase
 
 from reviewsd.runtime.counters import Counters
-from reviewsd.store.keys import Secrets, check_shared_keys
+from reviewsd.store.keys import Secrets, check_keys
 from reviewsd.store.schema import MIGRATIONS, check_version
 from reviewsd.store.thread import Purpose, Store
 from reviewsd.store.timed_psycopg import SilentError, TimedConnection
@@ -191,7 +191,7 @@ class Postgres(Store):
                 connection.execute("SELECT set_config(?, ?, false)", setting)
             connection.execute(_BEGIN, prepare=False)
             _migrate(connection)
-            check_shared_keys(connection.cursor(), self._secrets)
+            check_keys(connection.cursor(), self._secrets, shared=True)
             connection.commit()
         except BaseException:
             connection.close()

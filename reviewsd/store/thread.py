@@ -73,13 +73,12 @@ class Store(ABC):
             purpose: deque() for purpose in Purpose
         }
         self._turns = deque(Purpose)  # the queue of the first purpose is next
-        self._healthy = False
         self._failure: StoreError | None = None  # the one that is in the log
 
     @property
     def healthy(self) -> bool:
         """Whether the last use of the store succeeded; False until ``open``."""
-        return self._healthy
+        return self._threads is not None and self._failure is None
 
     async def open(self) -> None:
         """Start the thread; connect, check and migrate the store.
@@ -143,7 +142,6 @@ class Store(ABC):
         if threads is not None:
             await deferToThreadPool(self._reactor, threads, self._disconnect)
             threads.stop()
-        self._healthy = False
 
     def _call(
         self, work: Callable[[], Result], purpose: Purpose = Purpose.WORK
@@ -184,12 +182,11 @@ class Store(ABC):
     def _succeeded(self) -> None:
         if self._failure is not None:
             self._log.info("the store {name} works again", name=self._name)
-        self._healthy, self._failure = True, None
+        self._failure = None
 
     def _failed(self, error: Exception) -> StoreError:
         """Record and log that the store failed; return the error to raise."""
         failure = error if isinstance(error, StoreError) else StoreError(str(error))
-        self._healthy = False
         if str(failure) != str(self._failure):
             self._log.warn(
                 "the store {name} cannot be used: {reason}", name=self._name, reason=str(failure)
