@@ -116,19 +116,18 @@ def push(cursor: SqlCursor, names: Sequence[str] | None, topic: str | None, now:
         topic: The path of a topic; None for all.
         now: Milliseconds since 1970 UTC.
     """
-    where, values = "WHERE s.lease_expires_at > ?", [now]
-    extra: list[SqlValue] = []
+    where = "WHERE s.lease_expires_at > ?"
+    values: list[SqlValue] = [now]
     if topic is not None:
         where += " AND t.path = ?"
-        extra.append(topic)
+        values.append(topic)
     if names is not None:
-        numbers = Numbers(_number(name) for name in names if not name.startswith(PENDING))
         where += f" AND s.id IN {MANY}"
-        extra.append(numbers)
+        values.append(Numbers(_number(name) for name in names if not name.startswith(PENDING)))
     cursor.execute(
         "SELECT s.id, s.topic_id, s.callback, s.callback_host FROM subscription s"
         f" JOIN topic t ON t.id = s.topic_id {where}",
-        (*values, *extra),
+        values,
     )
     rows = cursor.fetchall()
     for row in rows:
