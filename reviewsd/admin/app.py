@@ -3,14 +3,13 @@
 The file mode of the socket controls access. A browser is refused all the same: it sends ``Origin``
 or ``Sec-Fetch-*``, or a Host that is not ``reviewsd``. Each change leaves an audit line with the peer.
 
-All routes are in one Klein app. The classes that answer declare them, as a method of HTTP, a path and a
-function.
+All routes are in one Klein app. The methods that answer declare them with ``route``.
 """
 
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from klein import Klein
 from twisted.logger import Logger
@@ -30,25 +29,38 @@ API = 1
 
 HOST = b"reviewsd"
 
-Route = tuple[str, str, Callable[..., Any]]
-"""A method of HTTP, a path, and the function that answers."""
-
 _PATH = re.compile(rb"[a-z0-9/-]*")  # Klein answers others in HTML
 _STORE = Problem(503, "unavailable", "Service Unavailable", "")
 
 _log = Logger()
 
 
-def admin_site(routes: Iterable[Route], version: str) -> Site:
+_Method = TypeVar("_Method", bound=Callable[..., Any])
+
+
+def route(method: str, path: str) -> Callable[[_Method], _Method]:
+    """Declare that a method answers a method of HTTP and a path."""
+
+    def declare(function: _Method) -> _Method:
+        function.route = (method, path)  # type: ignore[attr-defined]  # read by ``admin_site``
+        return function
+
+    return declare
+
+
+def admin_site(owners: Iterable[object], version: str) -> Site:
     """Return the site for the socket, with all routes of the operator.
 
     Args:
-        routes: All of them.
+        owners: Objects with methods that declare a route.
         version: The version of the program.
     """
     app = Klein()
-    for method, path, answer in routes:
-        app.route(path, methods=[method])(answer)
+    for owner in owners:
+        for name, function in vars(type(owner)).items():
+            if declared := getattr(function, "route", None):
+                method, path = declared
+                app.route(path, methods=[method])(getattr(owner, name))
 
     app.handle_errors(Exception)(_answer_error)  # type: ignore[arg-type]  # Klein declares IRequest
     return BodilessSite(_Root(app.resource(), version))

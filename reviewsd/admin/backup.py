@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from twisted.protocols.basic import FileSender
 from twisted.web.server import Request
 
-from reviewsd.admin.app import Route
+from reviewsd.admin.app import route
 from reviewsd.admin.responses import ProblemError, audit, begin_stream
 from reviewsd.http1.problems import Problem
 from reviewsd.store.backup import Backups
@@ -39,11 +39,7 @@ class BackupRoutes:
         self._backups = backups
         self._keys = tuple(keys)
 
-    @property
-    def routes(self) -> Sequence[Route]:
-        """The route."""
-        return (("POST", "/v1/backup", self.backup),)
-
+    @route("POST", "/v1/backup")
     async def backup(self, request: Request) -> bytes:
         """Send the store as it is now."""
         if self._backups is None:

@@ -5,7 +5,7 @@ gets a line with their number.
 """
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IPushProducer
@@ -13,7 +13,7 @@ from twisted.python.failure import Failure
 from twisted.web.server import Request
 from zope.interface import implementer
 
-from reviewsd.admin.app import Route
+from reviewsd.admin.app import route
 from reviewsd.admin.responses import Lines, ProblemError, begin_lines
 from reviewsd.api.jobs import EventLine
 from reviewsd.http1.problems import Problem
@@ -39,16 +39,12 @@ class EventRoutes:
         self._events = events
         self._listeners: set[_Listener] = set()
 
-    @property
-    def routes(self) -> Sequence[Route]:
-        """The route."""
-        return (("GET", "/v1/events", self.events),)
-
     def stop(self) -> None:
         """End all responses."""
         for listener in tuple(self._listeners):
             listener.end()
 
+    @route("GET", "/v1/events")
     def events(self, request: Request) -> Deferred[bytes]:
         """Send all events from now on, after the line ``{"type": "listening"}``."""
         if len(self._listeners) >= MAX_LISTENERS:

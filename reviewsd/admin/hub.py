@@ -4,13 +4,12 @@ An ``Operator`` does the work; the routes read parameters, respond, and write au
 ordered continues when the client leaves.
 """
 
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
 from twisted.web.server import Request
 
-from reviewsd.admin.app import Route
+from reviewsd.admin.app import route
 from reviewsd.admin.parameters import (
     INVALID,
     MAX_REASON,
@@ -72,22 +71,7 @@ class HubRoutes:
         self._base_url = base_url
         self._finish = partial(tasks.outcome, "work for a client that has left")
 
-    @property
-    def routes(self) -> Sequence[Route]:
-        """The routes."""
-        return (
-            ("GET", "/v1/subscriptions", self.subscriptions),
-            ("GET", "/v1/subscriptions/<identifier>", self.subscription),
-            ("POST", "/v1/subscriptions/<identifier>/remove", self.remove),
-            ("POST", "/v1/push", self.push),
-            ("GET", "/v1/hub", self.hub),
-            ("POST", "/v1/hub/pause", self.pause),
-            ("POST", "/v1/hub/resume", self.resume),
-            ("GET", "/v1/blocks", self.blocks),
-            ("POST", "/v1/blocks", self.block),
-            ("DELETE", "/v1/blocks", self.unblock),
-        )
-
+    @route("GET", "/v1/subscriptions")
     async def subscriptions(self, request: Request) -> bytes:
         """Return a page of subscriptions: ``?topic=&state=&callback=&after=&limit=``."""
         size = limit(request)
@@ -102,10 +86,12 @@ class HubRoutes:
         page = ListingPage(subscriptions=tuple(entries), next=next_after)
         return respond(request, page)
 
+    @route("GET", "/v1/subscriptions/<identifier>")
     async def subscription(self, request: Request, identifier: str) -> bytes:
         """Return one subscription, or request for one."""
         return respond(request, await self._find(identifier))
 
+    @route("POST", "/v1/subscriptions/<identifier>/remove")
     async def remove(self, request: Request, identifier: str) -> bytes:
         """Remove a subscription; ``?reason=`` is sent to its subscriber."""
         reason = text(request, "reason", MAX_REASON)
@@ -114,6 +100,7 @@ class HubRoutes:
             raise ProblemError(NO_SUBSCRIPTION)
         return respond(request, {"id": identifier, "removed": True})
 
+    @route("POST", "/v1/push")
     async def push(self, request: Request) -> bytes:
         """Deliver the current content to ``?topic=``, to each ``?id=``, or to all subscriptions.
 
@@ -134,27 +121,32 @@ class HubRoutes:
         progress = begin_lines(request).write
         return line(await self._finish(self._operator.push(ids, topic, progress)))
 
+    @route("GET", "/v1/hub")
     async def hub(self, request: Request) -> bytes:
         """Return the state of the hub and its topics."""
         return respond(request, await self._operator.state())
 
+    @route("POST", "/v1/hub/pause")
     async def pause(self, request: Request) -> bytes:
         """Send nothing until the hub is resumed."""
         audit(request, "pause of the hub")
         await self._finish(self._operator.pause())
         return respond(request, {"paused": True})
 
+    @route("POST", "/v1/hub/resume")
     async def resume(self, request: Request) -> bytes:
         """End the pause."""
         audit(request, "resumption of the hub")
         await self._finish(self._operator.resume())
         return respond(request, {"paused": False})
 
+    @route("GET", "/v1/blocks")
     async def blocks(self, request: Request) -> bytes:
         """Return all blocks."""
         blocks = await self._operator.blocks()
         return respond(request, BlockList(blocks=tuple(blocks)))
 
+    @route("POST", "/v1/blocks")
     async def block(self, request: Request) -> bytes:
         """Block ``?value=`` with a ``?note=``; ``?dry_run=true`` only counts what it would remove."""
         value, note = host_or_network(request), text(request, "note")
@@ -165,6 +157,7 @@ class HubRoutes:
         blocked = Blocked(value=value, dry_run=dry_run, removed=removed)
         return respond(request, blocked)
 
+    @route("DELETE", "/v1/blocks")
     async def unblock(self, request: Request) -> bytes:
         """End the block of ``?value=``."""
         value = host_or_network(request)

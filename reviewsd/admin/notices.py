@@ -1,11 +1,10 @@
 """The route of test messages: ``/v1/notify/test`` (notices.md 5)."""
 
-from collections.abc import Sequence
 from functools import partial
 
 from twisted.web.server import Request
 
-from reviewsd.admin.app import Route
+from reviewsd.admin.app import route
 from reviewsd.admin.parameters import text
 from reviewsd.admin.responses import ProblemError, audit, respond
 from reviewsd.api.notices import NoticeTests
@@ -33,11 +32,7 @@ class NoticeRoutes:
         self._notices = notices
         self._finish = partial(tasks.outcome, "work for a client that has left")
 
-    @property
-    def routes(self) -> Sequence[Route]:
-        """The routes."""
-        return (("POST", "/v1/notify/test", self.test),)
-
+    @route("POST", "/v1/notify/test")
     async def test(self, request: Request) -> bytes:
         """Send a test message: ``?name=`` names a target; without it all get one."""
         name = text(request, "name")

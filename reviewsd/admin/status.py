@@ -1,14 +1,14 @@
 """The routes of the daemon itself: ``/v1/status``, ``reload``."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
 from twisted.web.server import Request
 
-from reviewsd.admin.app import API, Route
+from reviewsd.admin.app import API, route
 from reviewsd.admin.reload import Reloading
 from reviewsd.admin.responses import audit, begin_lines, line, respond
 from reviewsd.api.jobs import Guard, JobLine, LastReload, ReloadResult
@@ -71,14 +71,7 @@ class DaemonRoutes:
         self._counts = counts
         self._started = now()
 
-    @property
-    def routes(self) -> Sequence[Route]:
-        """The routes."""
-        return (
-            ("GET", "/v1/status", self.status),
-            ("POST", "/v1/reload", self.reload),
-        )
-
+    @route("GET", "/v1/status")
     async def status(self, request: Request) -> bytes:
         """Return the data that is served, the result of the last reload, and the state of the hub."""
         about = self._about
@@ -99,6 +92,7 @@ class DaemonRoutes:
         )
         return respond(request, status)
 
+    @route("POST", "/v1/reload")
     async def reload(self, request: Request) -> bytes:
         """Read configuration and data again; a client that leaves does not stop it.
 

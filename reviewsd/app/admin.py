@@ -63,12 +63,12 @@ def build_admin(  # noqa: PLR0913, PLR0917 - the routes tell of all of them
         counts=context.counters.counts,
     )
     routes = (
-        *daemon.routes,
-        *HubRoutes(hub.operator, config.base_url, context.requests).routes,
-        *ProbeRoutes(readiness, metrics.text, CONTENT_TYPE).routes,
-        *_events(context).routes,
-        *_backup(context, store).routes,
-        *NoticeRoutes(notices, context.requests).routes,
+        daemon,
+        HubRoutes(hub.operator, config.base_url, context.requests),
+        ProbeRoutes(readiness, metrics.text, CONTENT_TYPE),
+        _events(context),
+        _backup(context, store),
+        NoticeRoutes(notices, context.requests),
     )
     return admin_site(routes, program_version())
 

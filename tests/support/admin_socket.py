@@ -12,7 +12,7 @@ from twisted.internet.interfaces import IListeningPort, IReactorUNIX
 from twisted.internet.threads import deferToThread
 from twisted.logger import LogEvent, formatEvent
 
-from reviewsd.admin.app import API, Route, admin_site
+from reviewsd.admin.app import API, admin_site
 from reviewsd.admin.hub import HubRoutes
 from reviewsd.admin.status import About, DaemonRoutes
 from reviewsd.publish.publisher import Publisher
@@ -26,9 +26,9 @@ VERSION = "9.8.7"
 ABOUT = About(version=VERSION, base_url="https://a.example", listen=("x",), data_dir="/d")
 
 
-def listen(path: Path, routes: Iterable[Route]) -> IListeningPort:
-    """Serve routes on a socket."""
-    site = admin_site(routes, VERSION)
+def listen(path: Path, owners: Iterable[object]) -> IListeningPort:
+    """Serve the routes that objects declare on a socket."""
+    site = admin_site(owners, VERSION)
     return cast("IReactorUNIX", reactor).listenUNIX(
         str(path),
         site,  # type: ignore[arg-type]  # declared before factories were generic
@@ -40,7 +40,7 @@ def operator_routes(
     publisher: Publisher,
     operator: MemoryOperator,
     now: Callable[[], float] = lambda: 0.0,
-) -> tuple[Route, ...]:
+) -> tuple[object, ...]:
     """Return the routes of the daemon and the hub."""
     tasks = TaskSet()
     daemon = DaemonRoutes(
@@ -53,7 +53,7 @@ def operator_routes(
         tasks=tasks,
         counts=dict,
     )
-    return (*daemon.routes, *HubRoutes(operator, ABOUT.base_url, tasks).routes)
+    return daemon, HubRoutes(operator, ABOUT.base_url, tasks)
 
 
 class Answer(NamedTuple):

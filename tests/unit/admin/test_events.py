@@ -44,7 +44,7 @@ class Office:
         self.source = Source()
         self.routes = EventRoutes(self.source)
         self.path = place / "admin.sock"
-        self.port = listen(self.path, self.routes.routes)
+        self.port = listen(self.path, [self.routes])
 
     async def listener(self) -> socket.socket:
         """A client that has asked, and reads nothing."""
