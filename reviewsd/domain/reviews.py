@@ -206,13 +206,6 @@ class RemovedReview(Struct, frozen=True, kw_only=True):
     at: Annotated[Timestamp, Meta(description="When it went")]
 
 
-class WithheldCount(Struct, frozen=True, kw_only=True):
-    """The reviews that the owner does not show, or shows without their words."""
-
-    count: NonNegative
-    reasons: Annotated[dict[str, NonNegative], Meta(description="Number of reviews by reason")]
-
-
 def is_blank(name: str) -> bool:
     """Whether nothing of a name can be seen: it has only blanks, and characters that have no shape."""
     return not any(each.isprintable() and not each.isspace() for each in name[:_MAX_BLANK])

@@ -2,7 +2,8 @@
 
 import datetime
 import secrets
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Final
 from urllib.parse import unquote, urlsplit
@@ -13,7 +14,7 @@ from msgspec.structs import replace
 
 from reviewsd.api.review_ids import merge_key
 from reviewsd.config.schema import Data
-from reviewsd.domain.corrected import Withheld, correct
+from reviewsd.domain.corrected import Corrected, Withheld, correct
 from reviewsd.domain.corrections import (
     Action,
     Correction,
@@ -27,28 +28,27 @@ from reviewsd.domain.corrections import (
 from reviewsd.domain.dataset import Dataset
 from reviewsd.domain.dataset import load as load_dataset
 from reviewsd.domain.json_file import Findings
-from reviewsd.domain.reviews import RemovedReview, Review
+from reviewsd.domain.reviews import Review
 from reviewsd.domain.withheld_words import remove_words
 from reviewsd.publish import sources
 
-KEPT_DAYS: Final = 90
-"""Days for which reviews.json names a review that is gone."""
+RemovedMember = Callable[[Iterable[object], Iterable[str]], Mapping[str, object]]
+"""Returns the member ``removed`` of a file from the old one and the ids of the removed reviews."""
 
-_SHORTEST: Final = 4  # characters of a shortened id
+_MIN_PART: Final = 4  # characters of an abbreviated id
 _KEY_BYTES: Final = 24
 _decode = msgspec.json.Decoder(Review).decode
 _members = msgspec.json.Decoder(dict[str, Raw])
 _list = msgspec.json.Decoder(list[Raw])
-_removed = msgspec.json.Decoder(tuple[RemovedReview, ...])
 _encode = msgspec.json.Encoder().encode
 
 
 class NoSuchReviewError(Exception):
-    """A reference names no review, or several; the message says which."""
+    """A reference names no review or several reviews."""
 
 
 class CorrectedReview(Struct, frozen=True, kw_only=True):
-    """A review as the file has it, and what was decided about it."""
+    """A review of reviews.json and its correction."""
 
     review: Review
     correction: Correction | Erasure | None
@@ -58,110 +58,119 @@ class CorrectableReviews:
     """The reviews of a data directory as reviews.json has them, with their corrections.
 
     Args:
-        dataset: Valid and not corrected.
+        dataset: The valid dataset without corrections.
         corrections: The content of corrections.json.
     """
 
     def __init__(self, dataset: Dataset, corrections: Corrections) -> None:
         self._dataset = dataset
         self.corrections = corrections
-        records = dataset.records
         overlay = Overlay(corrections)
-        reviews = map(_decode, records.raws(0, len(records)))
+        reviews = map(_decode, dataset.records.raws(0, len(dataset.records)))
         self.reviews = [
-            CorrectedReview(review=each, correction=overlay.find(each)) for each in reviews
+            CorrectedReview(review=review, correction=overlay.find(review)) for review in reviews
         ]
         """Newest first."""
 
-    @property
-    def withheld(self) -> Withheld:
-        """What readers do not see."""
-        overlay = Overlay(self.corrections)
-        return correct(self._dataset.records, overlay, lambda *_: None).withheld
+    @cached_property
+    def _corrected(self) -> Corrected:
+        return correct(self._dataset.records, Overlay(self.corrections), lambda *_: None)
 
     @property
     def sentence(self) -> str:
-        """What readers are told; empty where nothing is withheld."""
-        withheld = self.withheld
-        return withheld.sentence(len(self.reviews) - len(withheld.hidden))
-
-    @property
-    def has_given_rating(self) -> bool:
-        """Whether reviews.json gives its own aggregate rating."""
-        return "aggregate_rating" in self._dataset.members
+        """The note to readers about withheld reviews; empty without any."""
+        return self._corrected.withheld.sentence(len(self._corrected.records))
 
     @property
     def selection(self) -> str | None:
-        """Why a reader would say that the owner selects his reviews, if he would."""
-        shown: dict[int, int] = {}
-        for each in self.reviews:
-            if each.correction is None or not each.correction.hides:
-                shown[each.review.rating] = shown.get(each.review.rating, 0) + 1
-        return self.withheld.selection(shown)
+        """Why a reader would call the corrections a selection; None if they do not look like one."""
+        return self._corrected.withheld.selection(self._corrected.stars)
+
+    @property
+    def has_own_rating(self) -> bool:
+        """Whether reviews.json has an aggregate rating of its own."""
+        return "aggregate_rating" in self._dataset.members
 
     def find(self, reference: str) -> Review:
-        """Return the review of an id, of the beginning of one, or of the address of its page.
+        """Return the review that has an id, an id with this beginning or end, or a page at this URL.
 
         Raises:
-            NoSuchReviewError: There is none, or several.
+            NoSuchReviewError: No review matches, or several do.
         """
-        wanted = (
-            unquote(urlsplit(reference).path.rpartition("/")[2])
-            if "://" in reference
-            else reference
-        )
-        wanted = wanted.removesuffix(".md").casefold()
-        found = [each.review for each in self.reviews if each.review.id.casefold() == wanted]
-        if not found and len(wanted) >= _SHORTEST:
-            found = [
-                each.review
-                for each in self.reviews
-                if each.review.id.casefold().startswith(wanted)
-                or each.review.id.casefold().endswith(wanted)
+        path = urlsplit(reference).path if "://" in reference else ""
+        name = unquote(path.rpartition("/")[2]) if path else reference
+        name = name.removesuffix(".md").casefold()
+        reviews = [(entry.review.id.casefold(), entry.review) for entry in self.reviews]
+        matches = [review for review_id, review in reviews if review_id == name]
+        if not matches and len(name) >= _MIN_PART:
+            matches = [
+                review
+                for review_id, review in reviews
+                if review_id.startswith(name) or review_id.endswith(name)
             ]
-        match found:
+        match matches:
             case [review]:
                 return review
             case []:
                 raise NoSuchReviewError(f"no review has the id {reference!r}")
             case _:
-                raise NoSuchReviewError(f"{len(found)} reviews have an id like {reference!r}")
+                raise NoSuchReviewError(f"{len(matches)} reviews have an id like {reference!r}")
 
     def corrected(
         self,
-        reviews: Iterable[Review],
+        reviews: Sequence[Review],
         action: Action,
         reason: Reason | None,
         now: datetime.datetime,
     ) -> "CorrectableReviews":
-        """Return the same reviews with more corrections."""
-        key = self.corrections.key or secrets.token_urlsafe(_KEY_BYTES)
-        entries = dict(self.corrections.reviews)
+        """Return these reviews with a correction of some of them."""
+        key = self._key()
+        entries = self._entries_without(reviews)
         for review in reviews:
-            for other in [each for each in entries if merge_key(each) == merge_key(review.id)]:
-                del entries[other]
             entries[review.id] = Correction(
                 action=action, reason=reason, at=now, copies=copy_digest(key, review)
             )
-        return CorrectableReviews(
-            self._dataset, replace(self.corrections, reviews=entries, key=key)
-        )
+        corrections = replace(self.corrections, reviews=entries, key=key)
+        return CorrectableReviews(self._dataset, corrections)
 
     def erased(self, reviews: Sequence[Review], now: datetime.datetime) -> "CorrectableReviews":
-        """Return the same reviews with some erased; they go with ``without_erased``."""
-        key = self.corrections.key or secrets.token_urlsafe(_KEY_BYTES)
-        keys = {merge_key(review.id) for review in reviews}
-        entries = {
-            name: each
-            for name, each in self.corrections.reviews.items()
-            if merge_key(name) not in keys
+        """Return these reviews with some erased; ``without_erased`` takes them out of a file."""
+        key = self._key()
+        erasures = {
+            merge_key(review.id): Erasure(copies=copy_digest(key, review), at=now)
+            for review in reviews
         }
-        erased = dict(self.corrections.erased)
-        for review in reviews:
-            digest = copy_digest(key, review)
-            erased[merge_key(review.id)] = Erasure(copies=digest, at=now)
-        made = replace(self.corrections, reviews=entries, key=key, erased=erased)
-        return CorrectableReviews(self._dataset, made)
+        corrections = replace(
+            self.corrections,
+            reviews=self._entries_without(reviews),
+            key=key,
+            erased=self.corrections.erased | erasures,
+        )
+        return CorrectableReviews(self._dataset, corrections)
+
+    def _key(self) -> str:
+        return self.corrections.key or secrets.token_urlsafe(_KEY_BYTES)
+
+    def _entries_without(self, reviews: Iterable[Review]) -> dict[str, Correction]:
+        keys = {merge_key(review.id) for review in reviews}
+        entries = self.corrections.reviews.items()
+        return {name: entry for name, entry in entries if merge_key(name) not in keys}
+
+    def without_words(self, insights: bytes, reviews: Sequence[Review]) -> bytes:
+        """Return a valid insights.json without the words and authors of some reviews."""
+        ids = frozenset(review.id for review in reviews)
+        withheld = Withheld(
+            ids=ids,
+            texts=tuple(review.text for review in reviews if review.text),
+            names=tuple(review.author for review in reviews),
+        )
+
+        def texts() -> Iterator[str]:
+            for entry in self.reviews:
+                if entry.review.id not in ids:
+                    yield entry.review.text or ""
+
+        return remove_words(insights, withheld, texts)
 
     def text(self) -> bytes:
         """Return corrections.json."""
@@ -172,32 +181,19 @@ def read(folder: Path, max_bytes: int = Data().max_bytes) -> CorrectableReviews:
     """Read the reviews of a data directory with their corrections.
 
     Raises:
-        DataError: A file is missing or faulty.
+        DataError: A file is missing or not valid.
         sources.Unsettled: The files are being written.
-        OSError: They cannot be read now.
+        OSError: The files cannot be read now.
     """
-    found = sources.read(folder, max_bytes)
-    dataset = load_dataset(found.reviews, None)
-    return CorrectableReviews(dataset, parsed(found.corrections))
+    files = sources.read(folder, max_bytes)
+    return CorrectableReviews(load_dataset(files.reviews, None), parse(files.corrections))
 
 
-def _text(corrections: Corrections) -> bytes:
-    """corrections.json, without members that say nothing."""
-    members = msgspec.to_builtins(corrections)
-    for name in ("reviews", "erased"):
-        members[name] = {
-            key: {member: value for member, value in each.items() if value is not None}
-            for key, each in sorted(members[name].items())
-        }
-    given = {name: value for name, value in members.items() if value is not None}
-    return msgspec.json.format(_encode(given), indent=1) + b"\n"
-
-
-def parsed(text: bytes | None) -> Corrections:
-    """Return the content of corrections.json; of none where there is no file.
+def parse(text: bytes | None) -> Corrections:
+    """Parse corrections.json; None stands for a missing file.
 
     Raises:
-        DataError: It is faulty.
+        DataError: It is not valid.
     """
     if text is None:
         return Corrections()
@@ -208,70 +204,66 @@ def parsed(text: bytes | None) -> Corrections:
     return corrections
 
 
-def merged(there: Corrections, restored: Corrections) -> bytes:
-    """Return corrections.json with the later decision about each review, and all erasures of both.
+def merge(current: Corrections, restored: Corrections) -> bytes:
+    """Return corrections.json with the later correction of each review, and the erasures of both files.
 
-    Digests of copies count only with the key that made them: that of the file that is there.
+    Digests of copies count only with the key that made them, which is the key of the current file.
     """
-    reviews = dict(there.reviews)
-    same_key = there.key == restored.key or there.key is None
-    for review_id, each in restored.reviews.items():
+    has_same_key = current.key in {None, restored.key}
+    reviews = dict(current.reviews)
+    for review_id, entry in restored.reviews.items():
         known = reviews.get(review_id)
-        if known is None or each.at > known.at:
-            reviews[review_id] = each if same_key else replace(each, copies=None)
-    erased = {
-        key: each if same_key else replace(each, copies=None)
-        for key, each in restored.erased.items()
+        if known is None or entry.at > known.at:
+            reviews[review_id] = entry if has_same_key else replace(entry, copies=None)
+    erasures = {
+        key: erasure if has_same_key else replace(erasure, copies=None)
+        for key, erasure in restored.erased.items()
     }
-    key = there.key or restored.key
-    return _text(Corrections(reviews=reviews, key=key, erased=erased | there.erased))
+    key = current.key or restored.key
+    return _text(Corrections(reviews=reviews, key=key, erased=erasures | current.erased))
 
 
-def without_words(insights: bytes, reviews: Sequence[Review], folder: CorrectableReviews) -> bytes:
-    """Return a valid insights.json without what some reviews say."""
-    ids = frozenset(review.id for review in reviews)
-    withheld = Withheld(
-        ids=ids,
-        texts=tuple(review.text for review in reviews if review.text),
-        names=tuple(review.author for review in reviews),
-    )
+def _text(corrections: Corrections) -> bytes:
+    """Return corrections.json without null members."""
+    members = msgspec.to_builtins(corrections)
+    for name in ("reviews", "erased"):
+        members[name] = {key: _without_nulls(entry) for key, entry in sorted(members[name].items())}
+    return msgspec.json.format(_encode(_without_nulls(members)), indent=1) + b"\n"
 
-    def texts() -> Iterator[str]:
-        for each in folder.reviews:
-            if each.review.id not in ids:
-                yield each.review.text or ""
 
-    return remove_words(insights, withheld, texts)
+def _without_nulls(members: Mapping[str, object]) -> dict[str, object]:
+    return {name: value for name, value in members.items() if value is not None}
 
 
 def without_erased(
-    text: bytes, corrections: Corrections, now: datetime.datetime | None = None
-) -> tuple[bytes, int]:
-    """Return a reviews.json without the erased reviews, all else as it is written, and their number.
+    text: bytes, corrections: Corrections, removed_member: RemovedMember | None = None
+) -> bytes:
+    """Return a reviews.json without the erased reviews; everything else stays as it is written.
 
     Args:
         text: The file.
-        corrections: With the erasures.
-        now: When they went, for ``removed``; None where the file is a version that is only kept.
+        corrections: The corrections with the erasures.
+        removed_member: Makes the member ``removed``, which only the current file needs.
 
     Raises:
-        msgspec.MsgspecError: It is no reviews.json.
+        msgspec.MsgspecError: The text is not a reviews.json.
     """
     overlay = Overlay(replace(corrections, reviews={}))
     members = _members.decode(text)
-    kept: list[tuple[Raw, str]] = []
-    gone: list[tuple[Raw, str]] = []
+    remaining: list[Raw] = []
+    erased_ids: list[str] = []
     for raw in _list.decode(members["reviews"]):
         review = _decode(raw)
-        (kept if overlay.find(review) is None else gone).append((raw, review.id))
-    if not gone:
-        return text, 0
-    members["reviews"] = Raw(b"[\n" + b",\n".join(bytes(raw) for raw, _ in kept) + b"\n]")
-    if now is not None:
-        listed = _removed.decode(members.get("removed", Raw(b"[]")))
-        oldest = now - datetime.timedelta(days=KEPT_DAYS)
-        removed = [each for each in listed if each.at >= oldest]
-        removed += [RemovedReview(id=review_id, at=now) for _, review_id in gone]
-        members["removed"] = Raw(_encode(removed))
+        if overlay.find(review) is None:
+            remaining.append(raw)
+        else:
+            erased_ids.append(review.id)
+    if not erased_ids:
+        return text
+    members["reviews"] = Raw(b"[\n" + b",\n".join(map(bytes, remaining)) + b"\n]")
+    if removed_member is not None:
+        listed = msgspec.json.decode(members.get("removed", b"[]"), type=list[object])
+        member = removed_member(listed, erased_ids)
+        members |= {name: Raw(_encode(value)) for name, value in member.items()}
     parts = [_encode(name) + b": " + bytes(raw) for name, raw in members.items()]
-    return b"{\n" + b",\n".join(parts) + b"\n}\n", len(gone)
+    return b"{\n" + b",\n".join(parts) + b"\n}\n"

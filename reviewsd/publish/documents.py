@@ -19,7 +19,7 @@ from reviewsd.domain import times
 from reviewsd.domain.dataset import Dataset
 from reviewsd.domain.insights import NOT_FILLED_IN, Insights
 from reviewsd.domain.insights_file import InsightsFile
-from reviewsd.domain.reviews import AggregateRating, Business, OwnerReply, Review, WithheldCount
+from reviewsd.domain.reviews import AggregateRating, Business, OwnerReply, Review
 from reviewsd.http1.representation import Buffer
 
 BEST_RATING, WORST_RATING = 5, 1
@@ -167,9 +167,8 @@ def withheld(dataset: Dataset) -> bytes | None:
     """What readers are told of reviews that the owner withholds; None where there are none."""
     if not dataset.withheld.count:
         return None
-    return _encode(
-        WithheldCount(count=dataset.withheld.count, reasons=dict(dataset.withheld.reasons))
-    )
+    reasons = dict(dataset.withheld.reasons)
+    return _encode({"count": dataset.withheld.count, "reasons": reasons})
 
 
 def reviews_head(dataset: Dataset) -> bytes:

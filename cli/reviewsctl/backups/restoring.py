@@ -106,10 +106,10 @@ def _current_corrections(data: Path) -> bytes | None:
 
 def _merged(current: bytes, restored: bytes) -> bytes:
     from reviewsd.domain.data_errors import DataError  # 0.1 s, see main
-    from reviewsd.offline.corrections import merged, parsed
+    from reviewsd.offline.corrections import merge, parse
 
     try:
-        return merged(parsed(current), parsed(restored))
+        return merge(parse(current), parse(restored))
     except DataError as error:
         raise ImportRefusedError(
             "; ".join(error.lines()), "Fix corrections.json, or move it away."

@@ -102,7 +102,7 @@ class Decision:
     ) -> Iterator[str]:
         yield f"{state} within three seconds by a running daemon, and after every later import"
         yield f"the pages say: {corrected.sentence or 'nothing, as all reviews are shown'}"
-        if self._action == "hide" and corrected.has_given_rating:
+        if self._action == "hide" and corrected.has_own_rating:
             yield "the aggregate_rating that reviews.json has is not changed, and still counts them"
         if self._action == "anonymize":
             yield from _names_left(chosen)

@@ -16,6 +16,7 @@ import msgspec
 from reviewsctl.files.folders import Folder, opened
 from reviewsctl.importing import history, import_log
 from reviewsctl.importing.errors import ImportRefusedError
+from reviewsctl.importing.removed import removed_member
 from reviewsctl.importing.staging import uninterrupted
 from reviewsctl.importing.writing import draft
 from reviewsctl.terminal.remedies import to_write
@@ -101,18 +102,19 @@ def erase(
         erased: The erased reviews.
         now: The time of the erasure.
     """
-    from reviewsd.offline.corrections import without_erased, without_words  # see ``read``
+    from reviewsd.offline.corrections import without_erased  # see ``read``
 
     corrections = reviews.corrections
+    member = partial(removed_member, now=now)
     with _faults(target), opened(target.parent) as folder, uninterrupted():
         _replace(folder, FILE, lambda _: reviews.text())
         if folder.look(INSIGHTS) is not None:
-            _replace(folder, INSIGHTS, lambda text: without_words(text, erased, reviews))
+            _replace(folder, INSIGHTS, lambda text: reviews.without_words(text, erased))
         for name in CACHES:
             folder.remove(name)
         with contextlib.suppress(FileNotFoundError), folder.folder(KEPT_FOLDER) as own:
             _erase_kept(own, corrections)
-        _replace(folder, REVIEWS, lambda text: without_erased(text, corrections, now)[0])
+        _replace(folder, REVIEWS, lambda text: without_erased(text, corrections, member))
 
 
 def note(target: Path, now: datetime.datetime, ids: Sequence[str], action: str, why: str) -> None:
@@ -157,7 +159,7 @@ def _erase_kept(own: Folder, corrections: "Corrections") -> None:
 
     def change(name: str, text: bytes) -> bytes:
         if name.startswith("reviews-"):
-            return without_erased(text, corrections)[0]
+            return without_erased(text, corrections)
         return without_rows(text)
 
     if own.look(import_log.FILE) is not None:

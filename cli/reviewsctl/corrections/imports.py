@@ -38,10 +38,10 @@ class KnownCorrections:
     def _read(self, path: Path) -> None:
         from reviewsd.domain.corrections import Overlay  # 0.1 s, see main
         from reviewsd.domain.data_errors import DataError
-        from reviewsd.offline.corrections import parsed
+        from reviewsd.offline.corrections import parse
 
         try:
-            self._overlay = Overlay(parsed(path.read_bytes()))
+            self._overlay = Overlay(parse(path.read_bytes()))
         except DataError as error:
             raise ImportRefusedError(
                 "; ".join(error.lines()),

@@ -219,7 +219,7 @@ class Merge:
         )
 
     def _removed_member(self) -> Mapping[str, object]:
-        return removed_member(self._told, self._gone, self._plan.now)
+        return removed_member(self._told, self._gone, self._plan.now.replace(microsecond=0))
 
     def _member(self, name: str, piece: Piece) -> str | None:
         if name == "removed" and isinstance(piece.value, list):

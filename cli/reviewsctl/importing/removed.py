@@ -1,4 +1,4 @@
-"""The member ``removed`` of reviews.json: the reviews that went lately (corrections.md C15)."""
+"""The member ``removed`` of reviews.json: the reviews that were removed lately (corrections.md C15)."""
 
 import datetime
 from collections.abc import Iterable, Mapping
@@ -6,9 +6,7 @@ from typing import Annotated, Final
 
 import msgspec
 
-from reviewsctl.importing.review_merge import stamp
-
-TOLD: Final = datetime.timedelta(days=90)
+MAX_AGE: Final = datetime.timedelta(days=90)
 
 
 class _Removed(msgspec.Struct):
@@ -16,23 +14,24 @@ class _Removed(msgspec.Struct):
 
 
 def removed_member(
-    listed: Iterable[object], gone: Iterable[str], now: datetime.datetime
+    listed: Iterable[object], review_ids: Iterable[str], now: datetime.datetime
 ) -> Mapping[str, object]:
-    """Return the member for a new file; none where nothing went in the last 90 days.
+    """Return the member for a new file; empty if no review was removed in the last 90 days.
 
     Args:
         listed: The member of the old file.
-        gone: The ids of the reviews that go now.
-        now: When they go.
+        review_ids: The ids of the reviews that are removed now.
+        now: The time of their removal.
     """
-    told = [each for each in listed if _moment(each, now) >= now - TOLD]
-    told += [{"id": review_id, "at": stamp(now)} for review_id in gone]
-    return {"removed": told} if told else {}
+    entries = [entry for entry in listed if _removed_at(entry, now) >= now - MAX_AGE]
+    at = msgspec.to_builtins(now.astimezone(datetime.UTC))
+    entries += [{"id": review_id, "at": at} for review_id in review_ids]
+    return {"removed": entries} if entries else {}
 
 
-def _moment(removed: object, now: datetime.datetime) -> datetime.datetime:
-    """Return when a review went; now if it does not say, so that ``check`` names it."""
+def _removed_at(entry: object, now: datetime.datetime) -> datetime.datetime:
+    """Return when a review was removed; now if the entry is not valid, so that ``check`` reports it."""
     try:
-        return msgspec.convert(removed, _Removed).at
+        return msgspec.convert(entry, _Removed).at
     except msgspec.ValidationError:
         return now
