@@ -211,7 +211,7 @@ def check(config: "Config") -> int:
     except DataError as error:
         return _fail(error.lines(), EX_CONFIG)
     except sources.Unsettled:
-        return _fail([inspection.WRITTEN], EX_CONFIG)
+        return _fail([inspection.UNSETTLED], EX_CONFIG)
     except OSError as error:
         return _fail([f"{config.data_dir}: cannot read now: {error.strerror}"], 1)
     print(

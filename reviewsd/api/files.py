@@ -31,18 +31,18 @@ class Facts(Struct, frozen=True, kw_only=True):
 class CheckReport(Struct, frozen=True, kw_only=True, tag_field="type", tag="result"):
     """The result of a check, after its lines of the type ``progress``."""
 
-    config: str | None
+    config: str | None = None
     """The path of the configuration; None if only data was checked."""
-    data_dir: str | None
+    data_dir: str | None = None
     """None if the configuration names no directory."""
-    problems: tuple[Diagnostic, ...]
+    problems: tuple[Diagnostic, ...] = ()
     """The first ``MAX_FINDINGS`` errors of the configuration, and of the data."""
-    problem_count: int
+    problem_count: int = 0
     """Number of errors; after the first ``MAX_FINDINGS`` each part of the data counts once."""
-    warnings: tuple[Diagnostic, ...]
+    warnings: tuple[Diagnostic, ...] = ()
     """The first ``MAX_FINDINGS`` warnings about each file."""
-    warning_count: int
-    facts: Facts | None
+    warning_count: int = 0
+    facts: Facts | None = None
 
 
 class Setting(Struct, frozen=True, kw_only=True, omit_defaults=True):

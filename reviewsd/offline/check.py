@@ -3,12 +3,10 @@
 import datetime
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
 from pathlib import Path
 from typing import Final, cast
 
 import msgspec
-from msgspec import Struct
 from msgspec.structs import replace
 from twisted.internet.base import ReactorBase
 from twisted.internet.task import Clock
@@ -35,13 +33,13 @@ from reviewsd.runtime.state_dir import StartError
 from reviewsd.store.keys import Secrets
 from reviewsd.websub.outbound.tls import Tls
 
-WRITTEN: Final = "the data files are being written; try again"
+UNSETTLED: Final = "the data files are being written; try again"
 
-_LONG: Final = 20_000  # reviews from which on a person wants to see progress
+_MIN_REPORTED: Final = 20_000  # reviews; fewer are checked at once
 
 
 def files_fault(config: Config) -> str | None:
-    """What is wrong with the files and extras that the configuration names, if anything."""
+    """Return the fault in the files and extras that the configuration names; None without one."""
     ca_file = config.hub.callbacks.ca_file
     if ca_file is not None:
         try:
@@ -59,154 +57,143 @@ def inspect(
     path: Path | None,
     data: Path | None,
     environ: Mapping[str, str],
-    tell: Callable[[Step], None],
+    report_step: Callable[[Step], None],
 ) -> CheckReport:
-    """Check configuration and data, and find all that is odd about them.
+    """Check configuration and data, and return all errors and warnings.
 
     Args:
         path: The argument of ``--config``.
-        data: The data directory to check instead of the configuration's; then there need not be one.
-        environ: As ``config.load`` takes it.
-        tell: Told how far the check of large data is.
+        data: The data directory instead of the configuration's; then no configuration is needed.
+        environ: As in ``config.load``.
+        report_step: Called with the progress of a long check.
     """
-    problems: list[Diagnostic] = []
+    config, data_report = None, CheckReport()
+    problems: tuple[Diagnostic, ...] = ()
     warnings: list[Diagnostic] = []
-    config, file, total = None, None, 0
+    file, count = None, 0
     try:
         loaded = configuration.examine(path, environ)
     except ConfigError as error:
-        if data is None or error.problems[0].file:  # else: there is none, and none is needed
-            problems = list(error.problems)
-            total = error.total
+        if data is None or error.problems[0].file:  # else there is no configuration
+            problems, count = error.problems, error.total
     else:
         config, file = loaded.config, str(loaded.file)
-        warnings = [
-            Diagnostic(file=file, reason=each.removeprefix(f"{file}: "), lines=(each,))
-            for each in loaded.warnings
-        ]
-        now = datetime.datetime.now(datetime.UTC)
-        warnings += map(partial(_doubt, loaded), pages.warnings(config, now))
+        warnings = _config_warnings(loaded)
         if (fault := files_fault(config)) is not None:
-            problems.append(of_file(file, fault))
-            total += 1
+            problems, count = (of_file(file, fault),), 1
     folder = data or (config.data_dir if config else None)
-    facts, warning_count = None, len(warnings)
     if folder is not None:
-        found = _inspect_data(folder.absolute(), config, tell)
-        problems += found.problems
-        warnings += found.warnings
-        total += found.problem_count
-        warning_count += found.warning_count
-        facts = found.facts
+        folder = folder.absolute()
+        data_report = _inspect_data(folder, config, report_step)
     return CheckReport(
         config=file,
-        data_dir=None if folder is None else str(folder.absolute()),
-        problems=tuple(problems),
-        problem_count=total,
-        warnings=tuple(warnings),
-        warning_count=warning_count,
-        facts=facts,
+        data_dir=None if folder is None else str(folder),
+        problems=(*problems, *data_report.problems),
+        problem_count=count + data_report.problem_count,
+        warnings=(*warnings, *data_report.warnings),
+        warning_count=len(warnings) + data_report.warning_count,
+        facts=data_report.facts,
     )
 
 
-def _doubt(loaded: Loaded, found: tuple[str, str]) -> Diagnostic:
-    """What is odd about a key of the configuration, at its place where the file has it."""
-    (key, reason), file = found, str(loaded.file)
-    mark = loaded.marks.get(f"$.{key}")
-    line, column = (None, None) if mark is None else mark
-    return rendered(Diagnostic(file=file, line=line, column=column, path=key, reason=reason))
+def _config_warnings(loaded: Loaded) -> list[Diagnostic]:
+    """Return the warnings about a valid configuration, with their places in the file."""
+    file = str(loaded.file)
+    warnings = [
+        Diagnostic(file=file, reason=warning.removeprefix(f"{file}: "), lines=(warning,))
+        for warning in loaded.warnings
+    ]
+    for key, reason in pages.warnings(loaded.config, datetime.datetime.now(datetime.UTC)):
+        line, column = loaded.marks.get(f"$.{key}") or (None, None)
+        diagnostic = Diagnostic(file=file, line=line, column=column, path=key, reason=reason)
+        warnings.append(rendered(diagnostic))
+    return warnings
 
 
-class _Found(Struct, frozen=True, kw_only=True):
-    problems: list[Diagnostic] = []
-    problem_count: int = 0
-    warnings: list[Diagnostic] = []
-    warning_count: int = 0
-    facts: Facts | None = None
+def _inspect_data(
+    folder: Path, config: Config | None, report_step: Callable[[Step], None]
+) -> CheckReport:
+    """Check a data directory; the report has no configuration."""
 
-
-def _inspect_data(folder: Path, config: Config | None, tell: Callable[[Step], None]) -> _Found:
     def progress(stage: str, done: int, total: int) -> None:
-        if total >= _LONG:
-            tell(Step(stage, done, total))
+        if total >= _MIN_REPORTED:
+            report_step(Step(stage, done, total))
 
-    wanted = Data() if config is None else config.data
+    settings = Data() if config is None else config.data
     try:
-        found = sources.read(folder, wanted.max_bytes)
+        files = sources.read(folder, settings.max_bytes)
     except DataError as error:
-        return _Found(problems=_placed(folder, {}, error.findings), problem_count=error.total)
+        problems = _locate(folder, {}, error.findings)
+        return CheckReport(problems=tuple(problems), problem_count=error.total)
     except sources.Unsettled:
-        return _unread(folder, WRITTEN)
+        return CheckReport(problems=(of_file(str(folder), UNSETTLED),), problem_count=1)
     except OSError as error:
-        return _unread(folder, f"cannot read now: {error.strerror}")
+        problem = of_file(str(folder), f"cannot read now: {error.strerror}")
+        return CheckReport(problems=(problem,), problem_count=1)
     texts = {
-        REVIEWS_FILE: found.reviews,
-        INSIGHTS_FILE: found.insights or b"",
-        CORRECTIONS_FILE: found.corrections or b"",
+        REVIEWS_FILE: files.reviews,
+        INSIGHTS_FILE: files.insights or b"",
+        CORRECTIONS_FILE: files.corrections or b"",
     }
-    _, problems = insights_settings.examine(found.settings or b"", str(folder / SETTINGS_FILE))
+    _, problems = insights_settings.examine(files.settings or b"", str(folder / SETTINGS_FILE))
     problem_count = len(problems)
     problems = problems[:MAX_FINDINGS]
     try:
-        dataset = load(found.reviews, found.insights, progress, corrections=found.corrections)
+        dataset = load(files.reviews, files.insights, progress, corrections=files.corrections)
     except DataError as error:
-        problems += _placed(folder, texts, error.findings)
-        return _Found(problems=problems, problem_count=problem_count + error.total)
+        problems += _locate(folder, texts, error.findings)
+        return CheckReport(problems=tuple(problems), problem_count=problem_count + error.total)
     fault = None if config is None else pages.fault(config, dataset)
     if fault is not None:
         problems.append(Diagnostic(file=fault.partition(":")[0], reason=fault, lines=(fault,)))
         problem_count += 1
-    odd, count = _first(
-        doubts(found.reviews, dataset, datetime.datetime.now(datetime.UTC), progress)
-    )
-    return _Found(
-        problems=problems,
+    now = datetime.datetime.now(datetime.UTC)
+    warnings, warning_count = _first_of_each_file(doubts(files.reviews, dataset, now, progress))
+    return CheckReport(
+        problems=tuple(problems),
         problem_count=problem_count,
-        warnings=_placed(folder, texts, odd),
-        warning_count=count,
-        facts=None if problems else _facts(dataset, wanted),
+        warnings=tuple(_locate(folder, texts, warnings)),
+        warning_count=warning_count,
+        facts=None if problems else _facts(dataset, settings),
     )
 
 
-def _unread(folder: Path, reason: str) -> _Found:
-    return _Found(problems=[of_file(str(folder), reason)], problem_count=1)
-
-
-def _first(findings: Iterable[Diagnostic]) -> tuple[list[Diagnostic], int]:
-    """The first findings of each file, and how many there are of all."""
+def _first_of_each_file(findings: Iterable[Diagnostic]) -> tuple[list[Diagnostic], int]:
+    """Return the first ``MAX_FINDINGS`` of each file, and the number of all."""
     counts: Counter[str] = Counter()
-    kept = []
-    for each in findings:
-        counts[each.file] += 1
-        if counts[each.file] <= MAX_FINDINGS:
-            kept.append(each)
-    return kept, counts.total()
+    first = []
+    for finding in findings:
+        counts[finding.file] += 1
+        if counts[finding.file] <= MAX_FINDINGS:
+            first.append(finding)
+    return first, counts.total()
 
 
-def _placed(
+def _locate(
     folder: Path, texts: Mapping[str, bytes], findings: Iterable[Diagnostic]
 ) -> list[Diagnostic]:
-    """Findings with their whole file, place and lines."""
-    found = list(findings)
-    places: dict[tuple[str, str], TextLocation] = {}
+    """Return findings with path, line and column of their file, and the lines to print."""
+    findings = list(findings)
+    locations: dict[tuple[str, str], TextLocation] = {}
     for file, text in texts.items():
-        for path, place in locate(text, {each.path for each in found if each.file == file}).items():
-            places[file, path] = place
-    return [_with_place(folder, texts, each, places.get((each.file, each.path))) for each in found]
+        paths = {finding.path for finding in findings if finding.file == file}
+        for path, location in locate(text, paths).items():
+            locations[file, path] = location
+    located = []
+    for finding in findings:
+        place = locations.get((finding.file, finding.path))
+        if finding.line is not None and finding.column is not None:  # a syntax error
+            place = place_at(texts[finding.file], finding.line, finding.column)
+        diagnostic = replace(finding, file=str(folder / finding.file))
+        if place is None:
+            located.append(rendered(diagnostic))
+        else:
+            diagnostic = replace(diagnostic, line=place.line, column=place.column)
+            located.append(rendered(diagnostic, place.source))
+    return located
 
 
-def _with_place(
-    folder: Path, texts: Mapping[str, bytes], finding: Diagnostic, place: TextLocation | None
-) -> Diagnostic:
-    if finding.line is not None and finding.column is not None:  # of a syntax error
-        place = place_at(texts[finding.file], finding.line, finding.column)
-    whole = replace(finding, file=str(folder / finding.file))
-    if place is None:
-        return rendered(whole)
-    return rendered(replace(whole, line=place.line, column=place.column), place.source)
-
-
-def _facts(dataset: Dataset, wanted: Data) -> Facts:
+def _facts(dataset: Dataset, settings: Data) -> Facts:
     days = dataset.records.days
     insights = dataset.insights
     return Facts(
@@ -220,11 +207,12 @@ def _facts(dataset: Dataset, wanted: Data) -> Facts:
         insights=insights is not None,
         analysed=0 if insights is None else insights.analysed,
         uncovered=0 if insights is None else _uncovered(dataset, insights),
-        made=insights is None and wanted.insights == "auto",
+        made=insights is None and settings.insights == "auto",
     )
 
 
 def _uncovered(dataset: Dataset, insights: InsightsFile) -> int:
-    given = insights.members.get("per_review")
-    entries = {} if given is None else msgspec.json.decode(given, type=dict[str, msgspec.Raw])
+    """Return the number of reviews that ``per_review`` leaves out."""
+    per_review = insights.members.get("per_review", b"{}")
+    entries = msgspec.json.decode(per_review, type=dict[str, msgspec.Raw])
     return len(dataset.records.places.keys() - entries.keys())

@@ -212,8 +212,8 @@ def merge(current: Corrections, restored: Corrections) -> bytes:
     has_same_key = current.key in {None, restored.key}
     reviews = dict(current.reviews)
     for review_id, entry in restored.reviews.items():
-        known = reviews.get(review_id)
-        if known is None or entry.at > known.at:
+        current_entry = reviews.get(review_id)
+        if current_entry is None or entry.at > current_entry.at:
             reviews[review_id] = entry if has_same_key else replace(entry, copies=None)
     erasures = {
         key: erasure if has_same_key else replace(erasure, copies=None)

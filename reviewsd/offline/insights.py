@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Raw
 
+from reviewsd.analysis.analysing import KnownLabels
 from reviewsd.analysis.comparing import compare
 from reviewsd.analysis.explaining import explain
 from reviewsd.analysis.settings import PROBLEMS, InsightSettings
@@ -29,79 +30,64 @@ Served = ServedInsights[dict[str, Raw]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Folder:
-    """A data directory, read and valid."""
+    """A valid data directory in memory."""
 
-    place: Path
+    path: Path
     mode: str
     """``data.insights``."""
     dataset: Dataset
     settings: InsightSettings
 
-    def insights(self, *, made: bool) -> Served:
-        """Return the insights that are served, with what only the owner sees.
+    def insights(self, *, by_rules: bool) -> Served:
+        """Return the insights that are served, with the members that only the owner sees.
 
         Args:
-            made: Those that the rules make, whatever is served, and as they would be published.
+            by_rules: Return the insights by rules as they would be published, even if a file has others.
         """
-        dataset = self.dataset
-        given = None if made else dataset.insights
-        if given is not None:
-            return self._served(given, made_insights.given(given))
-        if not made and self.mode == "file":
-            return Served(data_dir=str(self.place), origin=None, insights={})
-        file, origin = self._made(self.settings if made else self.settings.for_owner())
-        unpublished = () if made or PROBLEMS in self.settings.publish else (PROBLEMS,)
-        return self._served(file, origin, whole=made, unpublished=unpublished)
+        file = self.dataset.insights
+        origin: InsightsOrigin | None = None
+        unpublished: tuple[str, ...] = ()
+        if by_rules:
+            file, origin = self._make_with_origin(self.settings)
+        elif file is not None:
+            origin = made_insights.given(file)
+        elif self.mode != "file":
+            file, origin = self._make_with_origin(self.settings.for_owner())
+            unpublished = () if PROBLEMS in self.settings.publish else (PROBLEMS,)
+        members = {} if file is None else self.members(file)
+        if not by_rules:
+            members.pop("per_review", None)
+        return Served(
+            data_dir=str(self.path), origin=origin, insights=members, unpublished=unpublished
+        )
 
     def compared(self) -> Compared:
-        """What the rules make against insights.json.
+        """Compare insights.json with the insights by rules.
 
         Raises:
-            DataError: There is none.
+            DataError: There is no insights.json.
         """
-        given = self.dataset.insights
-        if given is None:
+        file = self.dataset.insights
+        if file is None:
             reason = "is not there, so there is nothing to compare"
             raise DataError((Diagnostic(file="insights.json", reason=reason),))
-        made, origin = self._made(self.settings.for_owner())
+        own, origin = self._make_with_origin(self.settings.for_owner())
         return Compared(
-            data_dir=str(self.place),
-            file=made_insights.given(given),
+            data_dir=str(self.path),
+            file=made_insights.given(file),
             rules=origin,
-            comparison=compare(given.members, made.members),
+            comparison=compare(file.members, own.members),
         )
 
     def suggested(self) -> Suggested:
-        """Candidates for insights.yaml."""
+        """Return candidates for insights.yaml."""
         decode = msgspec.json.Decoder(Review).decode
         reviews = (decode(record.raw) for record in self.dataset.records)
-        found = suggest(reviews, self.dataset.business, self.settings)
-        return Suggested(data_dir=str(self.place), suggestions=found)
-
-    def _made(self, settings: InsightSettings) -> tuple[InsightsFile, InsightsOrigin]:
-        with tempfile.TemporaryDirectory() as name:
-            folder = Path(name)
-            file = made_insights.make(self.dataset, settings, lambda *_: None, folder=folder)
-        return file, InsightsOrigin(made=True, model=file.typed.model, reviews=file.analysed)
-
-    def _served(
-        self,
-        file: InsightsFile,
-        origin: InsightsOrigin,
-        *,
-        whole: bool = False,
-        unpublished: tuple[str, ...] = (),
-    ) -> Served:
-        rendered = b"".join(documents.insights(file, self.dataset))
-        members = msgspec.json.decode(rendered, type=dict[str, Raw])
-        if not whole:
-            del members["per_review"]
-        return Served(
-            data_dir=str(self.place), origin=origin, insights=members, unpublished=unpublished
-        )
+        suggestions = suggest(reviews, self.dataset.business, self.settings)
+        return Suggested(data_dir=str(self.path), suggestions=suggestions)
 
     def explanation(self, review_id: str) -> Explanation:
-        """Why a review has the labels it has.
+        """Explain the labels of a review.
 
         Raises:
             DataError: There is no such review.
@@ -113,19 +99,38 @@ class Folder:
         review = msgspec.json.decode(self.dataset.records[position].raw, type=Review)
         return explain(review, self.dataset.business, self.settings)
 
+    def make(self, settings: InsightSettings, labels: KnownLabels | None = None) -> InsightsFile:
+        """Make insights by rules, which use the given labels as they are."""
+        with tempfile.TemporaryDirectory() as name:
+            return made_insights.make(
+                self.dataset, settings, lambda *_: None, folder=Path(name), known=labels
+            )
+
+    def members(self, file: InsightsFile) -> dict[str, Raw]:
+        """Return the members of insights as they are served."""
+        rendered = b"".join(documents.insights(file, self.dataset))
+        return msgspec.json.decode(rendered, type=dict[str, Raw])
+
+    def _make_with_origin(self, settings: InsightSettings) -> tuple[InsightsFile, InsightsOrigin]:
+        file = self.make(settings)
+        return file, InsightsOrigin(made=True, model=file.typed.model, reviews=file.analysed)
+
 
 def read(path: Path | None, data: Path | None, environ: Mapping[str, str]) -> Folder:
-    """The data directory that is named, or that of the configuration.
+    """Read a data directory; without ``data`` that of the configuration.
 
     Raises:
-        ConfigError: None is named, and the configuration cannot be used.
+        ConfigError: The configuration cannot be used.
         DataError: The files are not valid.
-        sources.Unsettled: They are being written.
-        OSError: They cannot be read now.
+        sources.Unsettled: The files are being written.
+        OSError: The files cannot be read now.
     """
-    wanted = Data()
+    settings = Data()
     if data is None:
         config, _ = configuration.load(path, environ)
-        data, wanted = config.data_dir, config.data
-    dataset, settings = load_sources(sources.read(data, wanted.max_bytes))
-    return Folder(place=data.absolute(), mode=wanted.insights, dataset=dataset, settings=settings)
+        data, settings = config.data_dir, config.data
+    files = sources.read(data, settings.max_bytes)
+    dataset, insight_settings = load_sources(files)
+    return Folder(
+        path=data.absolute(), mode=settings.insights, dataset=dataset, settings=insight_settings
+    )

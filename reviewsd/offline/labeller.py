@@ -1,16 +1,14 @@
-"""Batches of reviews for a language model, and insights of its answers (insights.md 7).
+"""Makes batches of reviews for a language model, and insights from its answers (insights.md 7).
 
-``reviewsctl insights label`` sends the batches and keeps the records; nothing here uses the network.
+``reviewsctl insights label`` sends the batches and stores the records; nothing here uses the network.
 """
 
-import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final, Literal
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import Struct
 
 from reviewsd.analysis.analysing import catalogue
 from reviewsd.analysis.labels import RULES, Labels, label_key
@@ -19,12 +17,11 @@ from reviewsd.analysis.rules import Rules
 from reviewsd.domain.insights_file import InsightsFile
 from reviewsd.domain.reviews import Review
 from reviewsd.offline.insights import Folder
-from reviewsd.publish import documents, made_insights
 
-MAX_TEXT: Final = 10_000  # characters of a text that a model is sent; the rest is left out
-BATCH_BYTES: Final = 32_000  # of texts; one that is longer is a batch of its own
-_BESIDE: Final = 40  # bytes of a review that are not its text
-_RULES: Final = "lexicon-"  # begins the model of what rules made
+MAX_TEXT: Final = 10_000  # characters of a text that are sent
+BATCH_BYTES: Final = 32_000  # of texts; a longer text is a batch of its own
+_OVERHEAD: Final = 40  # bytes of a review in addition to its text
+_RULES: Final = "lexicon-"  # prefix of the model of insights that rules made
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,17 +30,17 @@ class Plan:
 
     reviews: int
     wordless: int
-    known: int
-    """Different texts that have their labels, or that rules label after a model failed."""
-    wanted: int
-    """Different texts to send now."""
-    left: int
-    """Texts that the limit leaves for another run."""
+    labelled: int
+    """Distinct texts with labels of an earlier run, or left to the rules by one."""
+    to_send: int
+    """Distinct texts to send in this run."""
+    postponed: int
+    """Distinct texts over the limit, for another run."""
     batches: int
     bytes: int
-    """To send, roughly."""
+    """Approximate size of all requests."""
     people: int
-    """Named in insights.yaml, and so to the model."""
+    """Number of people in insights.yaml; the model is sent their names."""
     instructions: str
     schema: dict[str, object]
 
@@ -63,7 +60,7 @@ class Batch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """The labels of an answer that passed the checks."""
+    """The result of checking an answer."""
 
     labels: int
     refused: int
@@ -71,23 +68,23 @@ class Verdict:
     by_rules: bool
     """Whether the batch is left to the rules."""
     record: bytes | None
-    """A line to keep for a later run; None if the model is to be asked again, with the faults."""
+    """A line to store for later runs; None if the batch must be sent again, with the faults."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Labelled:
-    """The insights that are made with the labels."""
+    """Insights from labels."""
 
     by_model: int
-    """Reviews."""
+    """Reviews that the model labelled."""
     by_rules: int
-    """Reviews with words that no model labelled."""
+    """Reviews with words that rules labelled."""
     insights: bytes
     """A JSON object."""
 
 
 class _Record(Struct, frozen=True, kw_only=True):
-    """The labels of a batch by ``label_key``; None where they are left to the rules."""
+    """The labels of a batch by ``label_key``; None if they are left to the rules."""
 
     model: str
     labels: dict[str, ReviewAnswer | None]
@@ -95,10 +92,10 @@ class _Record(Struct, frozen=True, kw_only=True):
 
 @dataclass(slots=True)
 class _Text:
-    """A different text with its stars."""
+    """A distinct text with a rating."""
 
     position: int
-    """Of its newest review."""
+    """Position of its newest review."""
     size: int
     reviews: int = 1
 
@@ -109,7 +106,7 @@ class Labeller:
     Args:
         folder: The data directory.
         model: The name of the model.
-        batch: How many reviews are asked for at once, at most.
+        batch: The most reviews of a request.
     """
 
     def __init__(self, folder: Folder, model: str, batch: int) -> None:
@@ -124,13 +121,13 @@ class Labeller:
         self._texts: dict[str, _Text] = {}
         self._wordless = 0
         for position, record in enumerate(dataset.records):
-            self._enter(position, self._decode(record.raw))
-        self._known: dict[str, ReviewAnswer | None] = {}
+            self._add(position, self._decode(record.raw))
+        self._answers: dict[str, ReviewAnswer | None] = {}
         self._batches: list[list[str]] = []
 
     @property
     def maker(self) -> Literal["none", "rules", "other"]:
-        """What made the insights.json that is there."""
+        """The maker of the insights.json in the directory."""
         insights = self._folder.dataset.insights
         if insights is None:
             return "none"
@@ -138,73 +135,102 @@ class Labeller:
         return "rules" if by_rules else "other"
 
     def recall(self, lines: Iterable[bytes]) -> None:
-        """Take the records of earlier runs; those of other models, lists or texts are not used."""
+        """Load the records of earlier runs; those for other models, lists or texts are ignored."""
         decode = msgspec.json.Decoder(_Record).decode
         for line in lines:
             try:
                 labels = decode(line).labels
-            except msgspec.DecodeError:  # of another version, or edited
+            except msgspec.DecodeError:  # written by another version, or edited
                 continue
-            self._known |= {key: said for key, said in labels.items() if key in self._texts}
+            self._answers |= {key: answer for key, answer in labels.items() if key in self._texts}
 
     def plan(self, limit: int | None) -> Plan:
-        """What there is to ask, the newest reviews first."""
-        unknown = [key for key in self._texts if key not in self._known]
-        wanted = unknown if limit is None else unknown[:limit]
-        self._batches = list(self._packed(wanted))
-        asked = sum(self._texts[key].size for key in wanted)
-        each = len(self._labels.instructions) + len(msgspec.json.encode(self._labels.schema))
+        """Plan the requests for texts without labels, the newest reviews first."""
+        unknown = [key for key in self._texts if key not in self._answers]
+        keys = unknown if limit is None else unknown[:limit]
+        self._batches = list(self._split(keys))
+        text_bytes = sum(self._texts[key].size for key in keys)
+        instructions, schema = self._labels.instructions, self._labels.schema
+        request_bytes = len(instructions) + len(msgspec.json.encode(schema))
         return Plan(
             reviews=len(self._folder.dataset.records),
             wordless=self._wordless,
-            known=len(self._known),
-            wanted=len(wanted),
-            left=len(unknown) - len(wanted),
+            labelled=len(self._answers),
+            to_send=len(keys),
+            postponed=len(unknown) - len(keys),
             batches=len(self._batches),
-            bytes=asked + each * len(self._batches),
+            bytes=text_bytes + request_bytes * len(self._batches),
             people=len(self._folder.settings.technicians),
-            instructions=self._labels.instructions,
-            schema=self._labels.schema,
+            instructions=instructions,
+            schema=schema,
         )
 
     def batches(self) -> Iterator[Batch]:
-        """Return the batches of the last plan."""
+        """Yield the batches of the last plan."""
         for keys in self._batches:
             excerpts = (self._excerpt(key, str(n)) for n, key in enumerate(keys, start=1))
             yield Batch(tuple(keys), tuple(excerpts))
 
     def judge(self, text: str, batch: Batch, *, is_last_try: bool) -> Verdict:
-        """Check the answer of the model; after the last try a bad one is left to the rules."""
-        judged = self._labels.judge(text, list(batch.excerpts))
+        """Check the answer of the model; after the last try the rules label a refused batch."""
+        judgement = self._labels.judge(text, list(batch.excerpts))
         record = None
-        if not judged.bad or is_last_try:
+        if not judgement.bad or is_last_try:
             labels = {
-                key: None if judged.bad else judged.said.get(excerpt.id)
+                key: None if judgement.bad else judgement.said.get(excerpt.id)
                 for key, excerpt in zip(batch.keys, batch.excerpts, strict=True)
             }
-            self._known |= labels
+            self._answers |= labels
             record = msgspec.json.encode(_Record(model=self._model, labels=labels))
         return Verdict(
-            labels=judged.labels,
-            refused=judged.refused,
-            faults=judged.faults,
-            by_rules=judged.bad and is_last_try,
+            labels=judgement.labels,
+            refused=judgement.refused,
+            faults=judgement.faults,
+            by_rules=judgement.bad and is_last_try,
             record=record,
         )
 
-    def _enter(self, position: int, review: Review) -> None:
+    def result(self) -> Labelled:
+        """Make insights from the labels of the model, and of the rules where it has none."""
+        labels: dict[str, Labels] = {}
+        by_model = 0
+        for key, answer in self._answers.items():
+            if answer is None:
+                continue
+            excerpt = self._excerpt(key, "1")
+            rule_labels = self._rules.label(excerpt.text, excerpt.rating)
+            checked = self._labels.check(answer, excerpt, [])  # a record may have been edited
+            rule_key = label_key(excerpt.text, excerpt.rating, self._rules.digest)
+            labels[rule_key] = merged(checked, rule_labels)
+            by_model += self._texts[key].reviews
+        folder = self._folder
+        by_rules = len(folder.dataset.records) - self._wordless - by_model
+        file = folder.make(folder.settings, labels)
+        method = msgspec.json.decode(file.members["method"], type=dict[str, object])
+        method |= {
+            "model": self._model,
+            "labelled": {"model": by_model, "rules": by_rules},
+            "note": f"Counted by rules; {by_model:,} reviews were labelled by the language model"
+            f" {self._model}, {by_rules:,} by rules ({RULES}). A label may be wrong.",
+        }
+        members: dict[str, object] = {**folder.members(file), "model": self._model}
+        insights = msgspec.json.encode(members | {"method": method})
+        return Labelled(by_model=by_model, by_rules=by_rules, insights=insights)
+
+    def _add(self, position: int, review: Review) -> None:
         text = review.text
         if text is None or not text.strip():
             self._wordless += 1
             return
         key = label_key(text, review.rating, self._labels.digest)
-        known = self._texts.get(key)
-        if known is None:
-            self._texts[key] = _Text(position, len(text[:MAX_TEXT].encode()) + _BESIDE)
+        entry = self._texts.get(key)
+        if entry is None:
+            self._texts[key] = _Text(position, len(text[:MAX_TEXT].encode()) + _OVERHEAD)
         else:
-            known.reviews += 1
+            entry.reviews += 1
 
-    def _packed(self, keys: Iterable[str]) -> Iterator[list[str]]:
+    def _split(self, keys: Iterable[str]) -> Iterator[list[str]]:
+        """Yield the keys in batches, by number and size."""
         batch: list[str] = []
         total = 0
         for key in keys:
@@ -217,49 +243,12 @@ class Labeller:
         if batch:
             yield batch
 
-    def _review(self, key: str) -> Review:
-        return self._decode(self._folder.dataset.records[self._texts[key].position].raw)
-
     def _excerpt(self, key: str, number: str) -> Excerpted:
-        review = self._review(key)
+        record = self._folder.dataset.records[self._texts[key].position]
+        review = self._decode(record.raw)
         return Excerpted(id=number, rating=review.rating, text=(review.text or "")[:MAX_TEXT])
-
-    def result(self) -> Labelled:
-        """Make the insights: labels of the model where it has any, else of the rules."""
-        labels: dict[str, Labels] = {}
-        by_model = 0
-        for key, said in self._known.items():
-            if said is None:
-                continue
-            asked = self._excerpt(key, "1")
-            other = self._rules.label(asked.text, asked.rating)
-            own = label_key(asked.text, asked.rating, self._rules.digest)
-            labels[own] = merged(self._labels.check(said, asked, []), other)  # may be edited
-            by_model += self._texts[key].reviews
-        dataset = self._folder.dataset
-        by_rules = len(dataset.records) - self._wordless - by_model
-        with tempfile.TemporaryDirectory() as folder:
-            file = made_insights.make(
-                dataset, self._folder.settings, lambda *_: None, folder=Path(folder), known=labels
-            )
-        method = msgspec.json.decode(file.members["method"], type=dict[str, object])
-        method |= {
-            "model": self._model,
-            "labelled": {"model": by_model, "rules": by_rules},
-            "note": f"Counted by rules; {by_model:,} reviews were labelled by the language model"
-            f" {self._model}, {by_rules:,} by rules ({RULES}). A label may be wrong.",
-        }
-        own_members = {"model": self._model, "method": method}
-        rendered = b"".join(documents.insights(file, dataset))
-        members = msgspec.json.decode(rendered, type=dict[str, Raw])
-        members |= {name: Raw(msgspec.json.encode(each)) for name, each in own_members.items()}
-        insights = msgspec.json.encode(members)
-        return Labelled(by_model=by_model, by_rules=by_rules, insights=insights)
 
 
 def _has_model(file: InsightsFile) -> bool:
-    raw = file.members.get("method")
-    if raw is None:
-        return False
-    method = msgspec.json.decode(raw)
+    method = msgspec.json.decode(file.members.get("method", b"null"))
     return isinstance(method, dict) and "model" in method

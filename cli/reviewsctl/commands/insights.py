@@ -156,7 +156,7 @@ def write(*, config: ConfigFile = None, data: DataDir = None, replace: Replace =
     from reviewsctl.terminal.escaping import printable
 
     with failing(as_json=False), local.data_folder(config, data) as folder:
-        path = folder.place / FILE
+        path = folder.path / FILE
         if os.path.lexists(path) and not replace:
             fail(
                 "not written",
@@ -164,7 +164,7 @@ def write(*, config: ConfigFile = None, data: DataDir = None, replace: Replace =
                 "Replace it with --replace; it is kept as .bak.",
                 as_json=False,
             )
-        made = folder.insights(made=True).insights
+        made = folder.insights(by_rules=True).insights
     typer.echo(printable(_write(path.parent, msgspec.json.encode(made))))
 
 

@@ -75,7 +75,7 @@ def label(
     def agree(plan: Plan) -> None:
         for line in planned(plan, prices):
             show(line)
-        if plan.wanted and not endpoint.loopback and not options.yes:
+        if plan.to_send and not endpoint.loopback and not options.yes:
             _ask(plan, endpoint, quiet=quiet)
 
     with contextlib.closing(model), contextlib.closing(_Steps(quiet=quiet)) as steps:
@@ -97,13 +97,13 @@ def label(
 
 def planned(plan: Plan, prices: Prices) -> Iterator[str]:
     """Yield the plan as sentences."""
-    labelled = f", {plan.known:,} texts are labelled already" if plan.known else ""
+    labelled = f", {plan.labelled:,} texts are labelled already" if plan.labelled else ""
     yield f"{plan.reviews:,} reviews, {plan.wordless:,} of them without words{labelled}"
-    if plan.wanted:
-        cost = estimate(prices, plan.bytes, plan.wanted)
-        yield f"to label: {plan.wanted:,} texts in {plan.batches:,} requests, {cost}"
-    if plan.left:
-        yield f"--limit leaves out {plan.left:,} texts, which the rules label"
+    if plan.to_send:
+        cost = estimate(prices, plan.bytes, plan.to_send)
+        yield f"to label: {plan.to_send:,} texts in {plan.batches:,} requests, {cost}"
+    if plan.postponed:
+        yield f"--limit leaves out {plan.postponed:,} texts, which the rules label"
 
 
 def summary_lines(outcome: Outcome, bill: Bill, model: str) -> Iterator[str]:
@@ -148,7 +148,7 @@ def document(outcome: Outcome, bill: Bill) -> dict[str, object]:
 def _ask(plan: Plan, endpoint: Endpoint, *, quiet: bool) -> None:
     people = f" and the {plan.people:,} people named in insights.yaml" if plan.people else ""
     clear = "" if endpoint.tls else ", unencrypted"
-    question = f"This sends the text and stars of {plan.wanted:,} reviews{people} to {endpoint.host}{clear}."
+    question = f"This sends the text and stars of {plan.to_send:,} reviews{people} to {endpoint.host}{clear}."
     private = "Authors, dates, ids and replies are not sent."
     if quiet or not sys.stdin.isatty():
         raise ModelError(f"{question} {private}", "To agree, add --yes.", title="not sent")

@@ -72,7 +72,7 @@ def run(options: LabelOptions, model: Model, bill: Bill, prompts: Prompts) -> Ou
     """
     with local.data_folder(options.config, options.data) as data:
         labeller = Labeller(data, options.model, BATCH)
-    folder = data.place
+    folder = data.path
     if labeller.maker == "other" and not options.replace:
         raise ModelError(
             f"{folder / INSIGHTS} exists, and the rules did not make it",
@@ -85,12 +85,12 @@ def run(options: LabelOptions, model: Model, bill: Bill, prompts: Prompts) -> Ou
         plan = labeller.plan(options.limit)
         prompts.agree(plan)
         batches = _Batches(labeller, options.model, plan, model, bill, stored, outcome)
-        prompts.step(0, plan.wanted)
+        prompts.step(0, plan.to_send)
         for batch in labeller.batches():
             if not batches.label(batch):
                 outcome.stopped = True
                 break
-            prompts.step(outcome.requested, plan.wanted)
+            prompts.step(outcome.requested, plan.to_send)
         if not options.replace and _changed(before, open_folder.look(INSIGHTS)):
             raise ModelError(
                 f"another program has changed {folder / INSIGHTS}",

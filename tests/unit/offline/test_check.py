@@ -46,14 +46,14 @@ def write(folder: Path, reviews: list[dict[str, object]]) -> None:
 def report(
     folder: Path, data: Path | None = None, environ: Mapping[str, str] | None = None
 ) -> tuple[dict[str, Any], list[Step]]:
-    """Check a folder as its configuration says, or its data alone; return the report and the steps."""
+    """Check a configured folder, or its data alone; return the report and the steps."""
     steps: list[Step] = []
-    found = inspect(None, data, environ or {}, steps.append)
-    return msgspec.json.decode(msgspec.json.encode(found)), steps
+    checked = inspect(None, data, environ or {}, steps.append)
+    return msgspec.json.decode(msgspec.json.encode(checked)), steps
 
 
-def test_good_files_are_told_by_their_facts(folder: Path) -> None:
-    found, _ = report(folder)
+def test_report_of_valid_files_has_their_facts(folder: Path) -> None:
+    document, _ = report(folder)
     assert {
         "type": "result",
         "config": "reviewsd.yaml",
@@ -75,13 +75,13 @@ def test_good_files_are_told_by_their_facts(folder: Path) -> None:
             "uncovered": 0,
             "made": True,
         },
-    } == found
+    } == document
 
 
-def test_a_fault_of_the_configuration_has_its_place(folder: Path) -> None:
+def test_configuration_fault_has_its_place(folder: Path) -> None:
     (folder / "reviewsd.yaml").write_text("base_url: https://r.example.com\ndata_dirs: data\n")
-    found, _ = report(folder)
-    assert (2, None) == (found["problem_count"], found["data_dir"])
+    document, _ = report(folder)
+    assert (2, None) == (document["problem_count"], document["data_dir"])
     assert {
         "file": "reviewsd.yaml",
         "line": 2,
@@ -93,23 +93,23 @@ def test_a_fault_of_the_configuration_has_its_place(folder: Path) -> None:
             "    2 | data_dirs: data",
             "      | ^",
         ],
-    } in found["problems"]
+    } in document["problems"]
 
 
-def test_a_fault_of_the_environment_names_the_variable(folder: Path) -> None:
-    found, _ = report(folder, environ={"REVIEWSD_FEEDS__YEAR": "0"})
-    (problem,) = found["problems"]
+def test_environment_fault_names_the_variable(folder: Path) -> None:
+    document, _ = report(folder, environ={"REVIEWSD_FEEDS__YEAR": "0"})
+    (problem,) = document["problems"]
     assert ("environment", "REVIEWSD_FEEDS__YEAR") == (problem["file"], problem["path"])
     assert "feeds.year: expected 1985..9999, got 0" == problem["reason"]
 
 
-def test_a_fault_of_the_data_has_its_place(folder: Path) -> None:
+def test_data_fault_has_its_place(folder: Path) -> None:
     write(folder, [REVIEW, {**REVIEW, "id": "r2", "rating": 7}])
-    found, _ = report(folder)
-    (problem,) = found["problems"]
-    assert found["facts"] is None
+    document, _ = report(folder)
+    (problem,) = document["problems"]
+    assert document["facts"] is None
     assert ("$.reviews[1].rating", "r2", 17, 14) == tuple(
-        problem[each] for each in ("path", "id", "line", "column")
+        problem[member] for member in ("path", "id", "line", "column")
     )
     assert [
         f"{folder}/data/reviews.json:17:14: $.reviews[1].rating (id r2): expected 1..5, got 7",
@@ -124,15 +124,15 @@ def test_broken_json_has_its_place(folder: Path) -> None:
     assert (2, 12, " ") == (problem["line"], problem["column"], problem["lines"][1][7])
 
 
-def test_every_kind_of_problem_is_told_at_once(folder: Path) -> None:
-    """A ca_file that is not there, and a rating that cannot be."""
+def test_faults_of_configuration_and_data_are_reported_together(folder: Path) -> None:
+    """A missing ca_file, and a rating that is out of range."""
     with (folder / "reviewsd.yaml").open("a") as file:
         file.write("hub: {callbacks: {ca_file: none.pem}}\n")
     write(folder, [{**REVIEW, "rating": 7}])
-    found, _ = report(folder)
+    document, _ = report(folder)
     assert [True, True] == [
-        "ca_file" in found["problems"][0]["reason"],
-        found["problem_count"] == 2,
+        "ca_file" in document["problems"][0]["reason"],
+        document["problem_count"] == 2,
     ]
 
 
@@ -144,40 +144,44 @@ def test_unreadable_data_is_a_problem(folder: Path) -> None:
     ]
 
 
-def test_oddities_are_warnings_and_only_the_first_are_listed(folder: Path) -> None:
+def test_only_the_first_warnings_of_a_file_are_listed(folder: Path) -> None:
     write(folder, [{**REVIEW, "id": f"r{n}"} for n in range(25)])
     (folder / "reviewsd.yaml").chmod(0o664)
-    found, _ = report(folder)
-    assert (0, 26, 21) == (found["problem_count"], found["warning_count"], len(found["warnings"]))
-    assert found["warnings"][0]["lines"] == [
+    document, _ = report(folder)
+    assert (0, 26, 21) == (
+        document["problem_count"],
+        document["warning_count"],
+        len(document["warnings"]),
+    )
+    assert document["warnings"][0]["lines"] == [
         "reviewsd.yaml: its group may write it; run: chmod g-w reviewsd.yaml"
     ]
 
 
-def test_security_txt_that_expires_is_a_warning_at_its_place(folder: Path) -> None:
+def test_expiring_security_txt_is_a_warning_with_its_place(folder: Path) -> None:
     with (folder / "reviewsd.yaml").open("a") as file:
         file.write("security:\n  contact: [tel:+1]\n  expires: 2020-01-01T00:00:00Z\n")
-    found, _ = report(folder)
-    (warning,) = found["warnings"]
-    assert (0, 1) == (found["problem_count"], found["warning_count"])
+    document, _ = report(folder)
+    (warning,) = document["warnings"]
+    assert (0, 1) == (document["problem_count"], document["warning_count"])
     assert ("security.expires", 5, 12) == (warning["path"], warning["line"], warning["column"])
     assert warning["lines"][0].startswith(
         "reviewsd.yaml:5:12: security.expires: security.txt expired on 2020-01-01; "
     )
 
 
-def test_data_alone_needs_no_configuration(folder: Path) -> None:
+def test_data_is_checked_without_a_configuration(folder: Path) -> None:
     (folder / "reviewsd.yaml").unlink()
-    found, _ = report(folder, Path("data"))
+    document, _ = report(folder, Path("data"))
     assert (0, None, str(folder / "data")) == (
-        found["problem_count"],
-        found["config"],
-        found["data_dir"],
+        document["problem_count"],
+        document["config"],
+        document["data_dir"],
     )
     assert 1 == report(folder)[0]["problem_count"]
 
 
-def test_large_data_is_told_step_by_step(folder: Path) -> None:
+def test_progress_is_reported_for_large_data(folder: Path) -> None:
     write(folder, [{**REVIEW, "id": f"r{n}"} for n in range(20_000)])
     _, steps = report(folder)
     assert {("validating", 20_000), ("comparing", 20_000)} == {
@@ -194,8 +198,8 @@ def shown(folder: Path, environ: Mapping[str, str] | None = None) -> dict[str, d
     return {setting.key: msgspec.to_builtins(setting) for setting in settings}
 
 
-def test_each_value_says_where_it_is_from(folder: Path) -> None:
-    found = shown(
+def test_each_setting_has_its_origin(folder: Path) -> None:
+    settings = shown(
         folder, {"REVIEWSD_HUB__LEASE__DEFAULT": "3600", "REVIEWSD_CACHE": '{"max_age": 9}'}
     )
     assert {
@@ -204,25 +208,25 @@ def test_each_value_says_where_it_is_from(folder: Path) -> None:
         "origin": "file",
         "line": 2,
         "column": 11,
-    } == found["data_dir"]
+    } == settings["data_dir"]
     assert {
         "key": "hub.lease.default",
         "value": 3600,
         "default": 864_000,
         "origin": "environment",
         "variable": "REVIEWSD_HUB__LEASE__DEFAULT",
-    } == found["hub.lease.default"]
-    assert "REVIEWSD_CACHE" == found["cache.max_age"]["variable"]
+    } == settings["hub.lease.default"]
+    assert "REVIEWSD_CACHE" == settings["cache.max_age"]["variable"]
     assert ("default", 300) == (
-        found["cache.stale_while_revalidate"]["origin"],
-        found["cache.stale_while_revalidate"]["value"],
+        settings["cache.stale_while_revalidate"]["origin"],
+        settings["cache.stale_while_revalidate"]["value"],
     )
 
 
-def test_all_keys_are_there(folder: Path) -> None:
-    found = shown(folder)
+def test_all_keys_are_shown(folder: Path) -> None:
+    settings = shown(folder)
     sections = {key.rpartition(".")[0] for key in keys(Config)}
-    assert [key for key in keys(Config) if key not in sections] == list(found)
+    assert [key for key in keys(Config) if key not in sections] == list(settings)
 
 
 @pytest.mark.parametrize(
@@ -233,26 +237,26 @@ def test_all_keys_are_there(folder: Path) -> None:
         ("postgresql://u@h/db", "postgresql://u@h/db"),
     ],
 )
-def test_no_password_is_shown(folder: Path, store: str, safe: str) -> None:
+def test_password_of_the_store_is_masked(folder: Path, store: str, safe: str) -> None:
     assert safe == shown(folder, {"REVIEWSD_HUB__STORE": store})["hub.store"]["value"]
 
 
-def test_schema_takes_the_shipped_file_and_refuses_unknown_and_wrong_keys() -> None:
+def test_schema_accepts_the_shipped_file_only_with_valid_keys() -> None:
     schema = show.schema()
     jsonschema.Draft202012Validator.check_schema(schema)
     shipped = yaml.safe_load((ROOT / "config/reviewsd.yaml").read_text())
     jsonschema.validate(shipped, schema)
-    for wrong in ({"prot": 1}, {"feeds": {"year": 0}}, {"hub": {"lease": {"min": "x"}}}):
+    for faulty in ({"prot": 1}, {"feeds": {"year": 0}}, {"hub": {"lease": {"min": "x"}}}):
         with pytest.raises(jsonschema.ValidationError):
-            jsonschema.validate({**shipped, **wrong}, schema)
+            jsonschema.validate({**shipped, **faulty}, schema)
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate({"base_url": "https://x"}, schema)
 
 
-def test_faults_of_insights_yaml_are_told_with_their_place(folder: Path) -> None:
+def test_faults_of_insights_yaml_have_their_place(folder: Path) -> None:
     (folder / "data" / "insights.yaml").write_text("technicians:\n- {name: Sam, alias: [S]}\n")
-    found, _ = report(folder)
-    (problem,) = found["problems"]
+    document, _ = report(folder)
+    (problem,) = document["problems"]
     assert (2, 15, "technicians[0].alias") == (
         problem["line"],
         problem["column"],
@@ -262,16 +266,16 @@ def test_faults_of_insights_yaml_are_told_with_their_place(folder: Path) -> None
     assert problem["lines"][-1].endswith("^")
 
 
-def test_reviews_that_the_insights_leave_out_are_counted(folder: Path) -> None:
+def test_reviews_without_insights_are_counted(folder: Path) -> None:
     (folder / "data" / "insights.json").write_text('{"per_review": {"gone": {}}}')
-    found, _ = report(folder)
-    facts = found["facts"]
+    document, _ = report(folder)
+    facts = document["facts"]
     assert (1, 1, False) == (facts["analysed"], facts["uncovered"], facts["made"])
 
 
 @pytest.mark.processes
-def test_the_daemon_does_not_load_the_analyser() -> None:
-    """Its word lists take memory and time at the start; they are the publishing process's."""
+def test_daemon_does_not_load_the_analyser() -> None:
+    """Only the publishing process needs its word lists, which take memory and time."""
     program = (
         "import sys, reviewsd.app.daemon; print(*(n for n in sys.modules if '.analysis' in n))"
     )

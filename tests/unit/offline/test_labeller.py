@@ -13,9 +13,9 @@ from tests.support.columns import review
 
 def labeller(*reviews: Any, insights: object = None, batch: int = 2) -> Labeller:  # noqa: ANN401
     document = {"business": {"name": "B"}, "reviews": reviews}
-    given = None if insights is None else json.dumps(insights).encode()
-    dataset = load(json.dumps(document).encode(), given)
-    folder = Folder(place=Path("/data"), mode="auto", dataset=dataset, settings=InsightSettings())
+    text = None if insights is None else json.dumps(insights).encode()
+    dataset = load(json.dumps(document).encode(), text)
+    folder = Folder(path=Path("/data"), mode="auto", dataset=dataset, settings=InsightSettings())
     return Labeller(folder, "tiny", batch)
 
 
@@ -40,15 +40,15 @@ REVIEWS = [
 ]
 
 
-def test_text_is_sent_once_and_counts_for_each_review_that_has_it() -> None:
+def test_text_of_several_reviews_is_sent_once() -> None:
     session = labeller(*REVIEWS)
     plan = session.plan(2)
     assert (5, 1, 0, 2, 1, 1) == (
         plan.reviews,
         plan.wordless,
-        plan.known,
-        plan.wanted,
-        plan.left,
+        plan.labelled,
+        plan.to_send,
+        plan.postponed,
         plan.batches,
     )
     (batch,) = session.batches()
@@ -63,7 +63,7 @@ def test_text_is_sent_once_and_counts_for_each_review_that_has_it() -> None:
 
 
 def test_texts_of_an_earlier_run_are_not_sent_again() -> None:
-    """Nor are those that failed; a record that was edited is checked like an answer."""
+    """A refused text is not sent again either; an edited record is checked like an answer."""
     session = labeller(*REVIEWS)
     session.plan(None)
     first, second = session.batches()
@@ -79,7 +79,7 @@ def test_texts_of_an_earlier_run_are_not_sent_again() -> None:
     edited = good.record.replace(b"Who knows", b"Cheap!")
     later.recall([failed.record, edited, b"{", b"{}", b"[1]"])
     plan = later.plan(None)
-    assert (3, 0) == (plan.known, plan.wanted)
+    assert (3, 0) == (plan.labelled, plan.to_send)
     assert [] == list(later.batches())
     result = later.result()
     assert (1, 3) == (result.by_model, result.by_rules)
@@ -87,7 +87,7 @@ def test_texts_of_an_earlier_run_are_not_sent_again() -> None:
 
 
 def test_batches_are_bounded_in_bytes() -> None:
-    """Texts have one too: one of a megabyte would be too much for any model."""
+    """Texts are cut as well: a megabyte is too much for any model."""
     long = [review(f"{n}", text=f"{n} " + "x" * 1_000_000) for n in range(4)]
     plan = labeller(*long, batch=20).plan(None)
     assert 2 == plan.batches
@@ -95,15 +95,15 @@ def test_batches_are_bounded_in_bytes() -> None:
     assert 2 == labeller(*REVIEWS, batch=2).plan(None).batches
 
 
-def test_maker_of_insights_is_known_by_their_model_and_method() -> None:
-    made = {"model": "lexicon-2", "method": {"rules": "lexicon-2"}}
+def test_maker_of_insights_follows_from_model_and_method() -> None:
+    by_rules = {"model": "lexicon-2", "method": {"rules": "lexicon-2"}}
     cases = [
         (None, "none"),
-        (made, "rules"),
+        (by_rules, "rules"),
         ({"model": "mine"}, "other"),
         ({}, "other"),
         ({"model": "lexicon-2", "method": {"model": "tiny"}}, "other"),
     ]
-    assert [file for _, file in cases] == [
-        labeller(*REVIEWS, insights=given).maker for given, _ in cases
+    assert [maker for _, maker in cases] == [
+        labeller(*REVIEWS, insights=insights).maker for insights, _ in cases
     ]
