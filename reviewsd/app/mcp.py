@@ -16,11 +16,10 @@ from reviewsd.mcp.introduction import Introduction
 from reviewsd.mcp.methods import Methods
 from reviewsd.mcp.server import McpServer
 from reviewsd.mcp.sessions import Sessions
-from reviewsd.runtime.state_dir import EX_CONFIG, StartError
 from reviewsd.snapshot.snapshots import Snapshots
 from reviewsd.store.ended_sessions import EndedSessions
-from reviewsd.store.keys import SESSION_KEYS, KeyFileError
 from reviewsd.store.thread import Store
+from reviewsd.store.keys import SESSION_KEYS
 from reviewsd.store.transactions import StoreError
 from reviewsd.web.budgets import Budgets
 from reviewsd.web.mcp import AccessRules, McpRoute
@@ -68,12 +67,14 @@ def build_mcp(
     """Build the route of MCP.
 
     Raises:
-        StartError: The key file cannot be used.
+        KeyFileError: The key file cannot be used.
     """
     config, counters = context.config, context.counters
     mcp = config.mcp
+    key_file = None if mcp.session_key_file is None else Path(mcp.session_key_file)
+    keys = SESSION_KEYS.load(config.key_folder, context.environ, key_file)
     server = McpServer(
-        Sessions(_session_keys(context), ended.__contains__, mcp.session_lifetime),
+        Sessions(keys, ended.__contains__, mcp.session_lifetime),
         Methods(Introduction(version("reviewsd")), counters, mcp.answer_budget),
         os.urandom,
     )
@@ -89,12 +90,3 @@ def build_mcp(
     )
     counters.include(lambda: {"mcp_delete_refused_total": route.refused})
     return route
-
-
-def _session_keys(context: DaemonContext) -> tuple[bytes, ...]:
-    config, environ = context.config, context.environ
-    path = config.mcp.session_key_file
-    try:
-        return SESSION_KEYS.load(config.key_folder, environ, None if path is None else Path(path))
-    except KeyFileError as error:
-        raise StartError(str(error), EX_CONFIG) from error

@@ -7,8 +7,7 @@ from twisted.internet.threads import deferToThread
 from reviewsd.app.context import DaemonContext
 from reviewsd.app.publication import Publication
 from reviewsd.notices.notices import Notices
-from reviewsd.notices.sender import AppriseSender, TargetError
-from reviewsd.runtime.state_dir import EX_CONFIG, StartError
+from reviewsd.notices.sender import AppriseSender
 from reviewsd.store.thread import Store
 
 
@@ -18,15 +17,12 @@ def build_notices(
     """Build the notices, None without a target; the stack stops them.
 
     Raises:
-        StartError: apprise is not installed, or an address cannot be used.
+        TargetError: apprise is not installed, or an address cannot be used.
     """
     config, reactor = context.config, context.reactor
     if not config.notify:
         return None
-    try:
-        sender = AppriseSender(reactor, config.notify, context.environ)
-    except TargetError as error:
-        raise StartError(f"notify: {error}", EX_CONFIG) from error
+    sender = AppriseSender(reactor, config.notify, context.environ)
     context.stack.callback(sender.stop)
     notices = Notices(
         config,

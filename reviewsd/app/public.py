@@ -12,7 +12,7 @@ from reviewsd.http1.hosts import Hosts
 from reviewsd.http1.responses import Responses
 from reviewsd.monitoring.readiness import Readiness
 from reviewsd.runtime.cooperative import CooperativeScheduler
-from reviewsd.server.connections import ConnectionLimits, Connections
+from reviewsd.server.connections import Connections
 from reviewsd.server.listener import ConnectionFactory
 from reviewsd.server.site import PublicSite
 from reviewsd.snapshot.snapshots import Snapshots
@@ -69,7 +69,8 @@ def build_public(
         Probes(responses, readiness if config.server.readyz else None),
     )
     routes = RouteIndex(answerers, responses, budgets.time if budgets.time.is_limited else None)
-    connections = _connections(context)
+    limits = fitted(config, raise_limit()).server
+    connections = Connections(context.reactor, limits, convert.trusted(config))
     snapshots.observe(lambda _: connections.snapshot_changed())
     hosts = Hosts(config.base_url, convert.allowed_hosts(config))
     site = PublicSite(routes, responses, hosts, config.server.max_body.mcp)
@@ -99,17 +100,3 @@ def _budgets(context: DaemonContext) -> Budgets:
     context.counters.include(time.counts)
     context.counters.include(memory.counts)
     return Budgets(time, memory)
-
-
-def _connections(context: DaemonContext) -> Connections:
-    server = fitted(context.config, raise_limit()).server
-    limits = ConnectionLimits(
-        header=server.header_deadline,
-        body=server.body_deadline,
-        idle=server.idle,
-        requests=server.requests_per_connection,
-        connections=server.max_connections,
-        per_client=server.per_client,
-        drain_rate=server.min_drain_rate,
-    )
-    return Connections(context.reactor, limits, convert.trusted(context.config))

@@ -1,6 +1,5 @@
 """Opens the state store."""
 
-from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,7 @@ from reviewsd.app.context import DaemonContext
 from reviewsd.config.schema import Config
 from reviewsd.runtime.counters import Counters
 from reviewsd.runtime.state_dir import EX_CONFIG, StartError
-from reviewsd.store.keys import HUB_KEYS, KeyFileError, Secrets, check_keys
+from reviewsd.store.keys import HUB_KEYS, Secrets, check_keys
 from reviewsd.store.sqlite import Database
 from reviewsd.store.transactions import NewerSchemaError, OtherKeysError, StoreError
 
@@ -27,23 +26,25 @@ _log = Logger()
 async def open_store(context: DaemonContext) -> "tuple[Database | Postgres, Secrets]":
     """Open the store, and load the keys of the secrets in it; the stack closes the store.
 
+    A store that fails now may work later. One that a newer program has used, or that was restored without
+    its keys, is refused: it would lose subscriptions (D9, D11).
+
     Raises:
         StartError: The configuration or the state cannot be used.
     """
-    secrets = _secrets(context.config, context.environ)
-    database = state_store(context.reactor, context.config, secrets, context.counters)
+    config = context.config
+    secrets = Secrets(HUB_KEYS.load(config.key_folder, context.environ))
+    database = state_store(context.reactor, config, secrets, context.counters)
     context.stack.push_async_callback(database.close)
-    await _open(database)
-    if isinstance(database, Database) and database.healthy:
-        await _check_keys(database, secrets)
-    return database, secrets
-
-
-def _secrets(config: Config, environ: Mapping[str, str]) -> Secrets:
     try:
-        return Secrets(HUB_KEYS.load(config.key_folder, environ))
-    except KeyFileError as error:
+        await database.open()
+        if isinstance(database, Database) and database.healthy:
+            await database.run(partial(check_keys, secrets=secrets))
+    except (NewerSchemaError, OtherKeysError) as error:
         raise StartError(str(error), EX_CONFIG) from error
+    except StoreError as error:
+        _log.error("the hub waits for its store: {error}", error=str(error))
+    return database, secrets
 
 
 def state_store(
@@ -66,23 +67,3 @@ def state_store(
         return Postgres(config.hub.store, reactor, secrets, counters)
     except ValueError as error:
         raise StartError(f"hub.store: {error}", EX_CONFIG) from error
-
-
-async def _open(database: "Database | Postgres") -> None:
-    """Open a store; one that fails now may work later, unless a newer program used it (D9, D11)."""
-    try:
-        await database.open()
-    except (NewerSchemaError, OtherKeysError) as error:
-        raise StartError(str(error), EX_CONFIG) from error
-    except StoreError as error:
-        _log.error("the hub waits for its store: {error}", error=str(error))
-
-
-async def _check_keys(database: Database, secrets: Secrets) -> None:
-    """Refuse a store that was restored without its keys: it would lose subscriptions."""
-    try:
-        await database.run(partial(check_keys, secrets=secrets))
-    except OtherKeysError as error:
-        raise StartError(str(error), EX_CONFIG) from error
-    except StoreError as error:
-        _log.error("the hub waits for its store: {error}", error=str(error))

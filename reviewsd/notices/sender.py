@@ -19,6 +19,7 @@ from twisted.python.threadpool import ThreadPool
 
 from reviewsd.config.schema import NotifyTarget
 from reviewsd.notices.messages import Message
+from reviewsd.runtime.state_dir import EX_CONFIG, StartError
 
 if TYPE_CHECKING:
     from apprise import Apprise
@@ -31,8 +32,11 @@ _LIBRARIES = ("apprise", "urllib3", "requests")
 _STATUS = "error="  # apprise's warnings go on with the status of the response
 
 
-class TargetError(Exception):
-    """A target cannot be used; the text says why, and never quotes an address."""
+class TargetError(StartError):
+    """A target cannot be used. The message has the reason, and never quotes an address."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"notify: {reason}", EX_CONFIG)
 
 
 class AppriseSender:

@@ -108,7 +108,7 @@ class ClientConnection(Protocol):
         self.out: WriteBuffer = write_buffer_for(transport, self)
         self._pace = ReadingPace(self.out, transport)
         limits = self._connections.limits
-        self._expire_in(limits.idle if self._proxy_header is None else limits.header)
+        self._expire_in(limits.idle if self._proxy_header is None else limits.header_deadline)
         problem = self._connections.enter(self, self._remote_client)
         if problem is not None:
             self._refuse(problem)
@@ -243,7 +243,7 @@ class ClientConnection(Protocol):
         state, limits = self.parser.state, self._connections.limits
         if state != self._timed_state:
             self._timed_state = state
-            self._expire_in(limits.header if state == HEAD else limits.body)
+            self._expire_in(limits.header_deadline if state == HEAD else limits.body_deadline)
             if self.parser.awaits_continue:
                 self.out.send(_CONTINUE)
         self._resume_reading()
@@ -283,7 +283,10 @@ class ClientConnection(Protocol):
         self._request_count += 1
         if request.truncated:
             self._lingers = self._closes = True
-        elif not request.fields.persistent or self._request_count >= connections.limits.requests:
+        elif (
+            not request.fields.persistent
+            or self._request_count >= connections.limits.requests_per_connection
+        ):
             self._closes = True
         answer = self._site.respond(request)
         if isinstance(answer, Response):
@@ -349,7 +352,7 @@ class ClientConnection(Protocol):
         """Act on the deadline, which has passed."""
         if self.out.pending or (self.state is State.CLOSING and self._pace.untaken):
             connections = self._connections
-            keeps_pace = self._pace.has_taken(connections.limits.drain_rate * DRAIN_WINDOW)
+            keeps_pace = self._pace.has_taken(connections.limits.min_drain_rate * DRAIN_WINDOW)
             if keeps_pace and not connections.is_stale(self._blocked_since):
                 self._expire_in(DRAIN_WINDOW)
             else:

@@ -25,6 +25,7 @@ from pathlib import Path
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 
+from reviewsd.runtime.state_dir import EX_CONFIG, StartError
 from reviewsd.store.durable import create
 from reviewsd.store.transactions import OtherKeysError, SqlCursor
 
@@ -46,8 +47,11 @@ _NOT_OF_ALL_NODES = (
 )
 
 
-class KeyFileError(Exception):
+class KeyFileError(StartError):
     """The key file cannot be used. The message has the reason, and never quotes the file."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason, EX_CONFIG)
 
 
 class SealError(Exception):

@@ -90,7 +90,7 @@ def test_address_that_cannot_be_used_is_refused_without_being_shown(
         file.chmod(mode)
     with pytest.raises(TargetError) as refused:
         AppriseSender(THREADS, [target(file)], {})
-    assert f"owner: {problem.format(file=file)}" == str(refused.value)
+    assert f"notify: owner: {problem.format(file=file)}" == str(refused.value)
 
 
 def test_target_without_any_file_is_refused() -> None:
