@@ -10,10 +10,10 @@ import errno
 import os
 import signal
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from reviewsd.runtime.printing import printable
 from reviewsd.runtime.state_dir import EX_CONFIG, StartError
@@ -21,13 +21,14 @@ from reviewsd.runtime.state_dir import EX_CONFIG, StartError
 if TYPE_CHECKING:
     from types import FrameType
 
+    from twisted.internet.defer import Deferred
     from twisted.internet.posixbase import PosixReactorBase
 
-    from reviewsd.app.daemon import StartOptions
     from reviewsd.config.schema import Config
     from reviewsd.domain.dataset import Dataset
 
     Handler = Callable[[int, FrameType | None], object] | signal.Handlers
+    Serve = Callable[[PosixReactorBase], Coroutine[Deferred[Any], Any, None]]
 
 # Other modules are imported where they are needed, so that --help takes 30 ms instead of 600.
 
@@ -59,7 +60,7 @@ def run(arguments: list[str], environ: Mapping[str, str]) -> int:
     os.umask(_PRIVATE)
     if options.demo:
         return _run_demo(options, environ)
-    return _run(options, options.config, environ, _silent, signal.SIG_DFL)
+    return _run(options, options.config, environ)
 
 
 def _run_demo(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
@@ -79,55 +80,52 @@ def _run(
     options: argparse.Namespace,
     path: Path | None,
     environ: Mapping[str, str],
-    announce: Callable[[Sequence[str]], None],
-    second_signal: "Handler",
+    announce: Callable[[Sequence[str]], None] = lambda _: None,  # the log has the addresses
+    second_signal: "Handler" = signal.SIG_DFL,
 ) -> int:
     from reviewsd.app import pages
     from reviewsd.config import load as configuration
     from reviewsd.config.errors import ConfigError
-    from reviewsd.config.node import as_node
 
     try:
         file = configuration.find(path, environ).absolute()
-        loaded = configuration.examine(file, environ)
-        config = (
-            loaded.config if options.node is None else as_node(loaded.config, options.node, file)
-        )
+        read = partial(_read, file, environ, options.node)
+        config, config_warnings = read()
     except ConfigError as error:
         return _fail(error.lines, EX_CONFIG)
-    warnings = pages.warnings(config, datetime.datetime.now(datetime.UTC))
-    for warning in (*loaded.warnings, *(f"{key}: {reason}" for key, reason in warnings)):
+    page_warnings = pages.warnings(config, datetime.datetime.now(datetime.UTC))
+    for warning in (*config_warnings, *(f"{key}: {reason}" for key, reason in page_warnings)):
         _say(f"warning: {warning}")
     if options.check:
         return check(config)
     from twisted.logger import Logger
 
-    from reviewsd.app.daemon import StartOptions
+    from reviewsd.app.daemon import serve
     from reviewsd.runtime import logs
 
     logs.start(options.log_format, journal=logs.is_journal(environ, sys.stdout), stream=sys.stdout)
     if os.geteuid() == 0 and not options.demo:
         Logger().warn(AS_ROOT)
-    start = StartOptions(
-        read=partial(_read, file, environ, options.node),
+    start = partial(
+        serve,
+        config=config,
+        environ=environ,
+        announce=announce,
+        read=read,
         wait_for_data=options.wait_for_data,
     )
-    return run_daemon(config, environ, announce, start, second_signal)
+    return run_daemon(start, config.state_dir, second_signal)
 
 
 def _read(
     file: Path, environ: Mapping[str, str], node: str | None
 ) -> "tuple[Config, Sequence[str]]":
-    """Load the configuration again, as ``_run`` does."""
+    """Load the configuration of a node, and its warnings; the daemon loads it again for a reload."""
     from reviewsd.config import load as configuration
     from reviewsd.config.node import as_node
 
     config, warnings = configuration.load(file, environ)
     return (config if node is None else as_node(config, node, file)), warnings
-
-
-def _silent(_: Sequence[str]) -> None:
-    """Print nothing: the log has the addresses."""
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -231,20 +229,12 @@ def _reviews(count: int) -> str:
     return f"{count:,} review{'' if count == 1 else 's'}"
 
 
-def run_daemon(
-    config: "Config",
-    environ: Mapping[str, str],
-    announce: Callable[[Sequence[str]], None],
-    start: "StartOptions",
-    second_signal: "Handler" = signal.SIG_DFL,
-) -> int:
+def run_daemon(start: "Serve", state_dir: Path, second_signal: "Handler") -> int:
     """Run the reactor until SIGTERM or SIGINT; returns the exit code.
 
     Args:
-        config: The configuration.
-        environ: For systemd's notifications and watchdog.
-        announce: Called with the listening addresses once every listener is up.
-        start: The options of the start.
+        start: Starts the daemon, and serves until it is cancelled.
+        state_dir: Named if the disk is full.
         second_signal: The handler of a second SIGTERM or SIGINT.
     """
     from twisted.internet import reactor  # importing it installs it
@@ -252,7 +242,6 @@ def run_daemon(
     from twisted.logger import Logger
     from twisted.python.failure import Failure
 
-    from reviewsd.app.daemon import serve
     from reviewsd.runtime.timers import steady
 
     # Read by the system's resolver: a name without answer must not hold a thread for 20 s
@@ -270,7 +259,7 @@ def run_daemon(
             case StartError(code=exit_code):
                 code = _fail(str(failure.value).splitlines(), exit_code)
             case OSError(errno=errno.ENOSPC | errno.EDQUOT, filename=name, strerror=why):
-                code = _fail([f"cannot write {name or config.state_dir}: {why}; make room"], 1)
+                code = _fail([f"cannot write {name or state_dir}: {why}; make room"], 1)
             case _:
                 code = 1
                 Logger().failure("the daemon failed", failure)
@@ -282,7 +271,7 @@ def run_daemon(
 
     def begin() -> None:
         nonlocal running
-        running = Deferred.fromCoroutine(serve(unix, config, environ, announce, start))
+        running = Deferred.fromCoroutine(start(unix))
         running.addErrback(failed)
         running.addCallback(finish)
 

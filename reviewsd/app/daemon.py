@@ -11,7 +11,6 @@ import signal
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
 from typing import Any
 
 from twisted.internet.defer import CancelledError, Deferred, DeferredList
@@ -50,22 +49,14 @@ HUB_WAIT = 2.0
 _log = Logger()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StartOptions:
-    """The options of the command line for the start."""
-
-    read: Read
-    """Loads the configuration again."""
-    wait_for_data: bool = False
-    """Start without valid data as well, and serve it when it comes."""
-
-
 async def serve(
     reactor: PosixReactorBase,
     config: Config,
     environ: Mapping[str, str],
     announce: Callable[[Sequence[str]], None],
-    options: StartOptions,
+    read: Read,
+    *,
+    wait_for_data: bool,
 ) -> None:
     """Run until cancelled, which may be during the start; then everything is closed.
 
@@ -74,7 +65,8 @@ async def serve(
         config: The configuration.
         environ: For systemd's notifications and watchdog.
         announce: Called with the listening addresses once every listener is up.
-        options: The options of the command line.
+        read: Loads the configuration again.
+        wait_for_data: Start without valid data as well, and serve it when it comes.
 
     Raises:
         StartError: The daemon cannot start.
@@ -87,7 +79,7 @@ async def serve(
             stack=stack, reactor=reactor, config=config, environ=environ, notifier=notifier
         )
         try:
-            listen = await _start(context, options)
+            listen = await _start(context, read, wait_for_data=wait_for_data)
             start_error.clear(config.state_dir)
             gc.collect()
             gc.freeze()  # the objects of the start live on, so no collection need visit them
@@ -103,7 +95,7 @@ async def serve(
             raise
 
 
-async def _start(context: DaemonContext, options: StartOptions) -> Sequence[str]:
+async def _start(context: DaemonContext, read: Read, *, wait_for_data: bool) -> Sequence[str]:
     """Start everything, from the snapshots to READY=1; returns the listening addresses."""
     config, reactor, stack = context.config, context.reactor, context.stack
     publication = build_publication(context)
@@ -121,7 +113,7 @@ async def _start(context: DaemonContext, options: StartOptions) -> Sequence[str]
     listeners = Listeners(stack, reactor, hub.add_own_listener)
     ports = await listeners.bind_public(config, public)
     listen = [address(port) for port in ports]
-    reloading = _reloading(config, options.read, publication, hub)
+    reloading = _reloading(config, read, publication, hub)
     metrics = build_metrics(context, snapshots, publisher, health, hub)
     admin = build_admin(
         context, publication, reloading, store, hub, readiness, metrics, notices, listen
@@ -129,7 +121,7 @@ async def _start(context: DaemonContext, options: StartOptions) -> Sequence[str]
     await listeners.listen(admin_endpoint(config, inherited()), admin)
     await listeners.open_metrics(config, metrics)
 
-    await publish_first(context, publication, wait_for_data=options.wait_for_data)
+    await publish_first(context, publication, wait_for_data=wait_for_data)
     hub.start()
     snapshots.observe(hub.topics_changed)
     if notices is not None:
