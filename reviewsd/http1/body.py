@@ -16,35 +16,22 @@ _MAX_LINE = 256  # bytes of a chunk's size and its extension
 _MAX_TRAILERS = 4_096  # bytes of all trailers
 
 
-class BodyReader:
-    """Reads one body.
+class _Body:
+    size: int
+    """Bytes of content that have come; for a body of known length, those to come."""
+    done = False
+    """Whether the body is complete."""
 
-    Args:
-        size: The first value of ``size``.
-    """
-
-    def __init__(self, size: int) -> None:
-        self.size = size
-        """Bytes of content that have come; for a body of known length, those to come."""
-        self.done = False
-        """Whether the body is complete."""
+    def __init__(self) -> None:
         self._content = bytearray()
         self._missing = 0  # bytes of the body, or of the chunk under way
-
-    def feed(self, data: bytes) -> bytes:
-        """Read bytes of the body; returns those behind it, none while it is not complete.
-
-        Raises:
-            RefusedError: The bytes break the grammar.
-        """
-        raise NotImplementedError
 
     def content(self) -> bytes:
         """Return the content that has come."""
         return bytes(self._content)
 
 
-class Sized(BodyReader):
+class Sized(_Body):
     """A body with a Content-Length.
 
     Args:
@@ -52,12 +39,12 @@ class Sized(BodyReader):
     """
 
     def __init__(self, length: int) -> None:
-        super().__init__(length)
-        self._missing = length
+        super().__init__()
+        self.size = self._missing = length
         self.done = not length
 
     def feed(self, data: bytes) -> bytes:
-        """Read bytes of the body."""
+        """Read bytes of the body; returns those behind it."""
         part = data[: self._missing]
         self._content += part
         self._missing -= len(part)
@@ -65,7 +52,7 @@ class Sized(BodyReader):
         return data[len(part) :]
 
 
-class Chunked(BodyReader):
+class Chunked(_Body):
     """A body in chunks (RFC 9112 7.1); extensions and trailers are skipped, and bounded.
 
     Args:
@@ -74,14 +61,19 @@ class Chunked(BodyReader):
     """
 
     def __init__(self, max_size: float = float("inf")) -> None:
-        super().__init__(0)
+        super().__init__()
+        self.size = 0
         self._max_size = max_size
         self._line = b""  # the part of a line that has come
         self._chunk_ended = False  # whether the line end behind a chunk has to come
         self._trailer_size = -1  # bytes of the trailers; -1 before the last chunk
 
     def feed(self, data: bytes) -> bytes:
-        """Read bytes of the body."""
+        """Read bytes of the body; returns those behind it, none while it is not complete.
+
+        Raises:
+            RefusedError: The bytes break the grammar.
+        """
         data, self._line = self._line + data, b""
         at = 0  # many small chunks must not be copied again for each
         while at < len(data) and not self.done and self.size <= self._max_size:
@@ -130,3 +122,6 @@ class Chunked(BodyReader):
             self._trailer_size = -1 if self._missing else 0
         if not is_valid:
             raise RefusedError(problems.NOT_HTTP)
+
+
+BodyReader = Sized | Chunked

@@ -11,7 +11,7 @@ malformed date is ignored, as the RFC demands.
 import re
 import time
 from datetime import UTC, datetime
-from enum import IntEnum
+from http import HTTPStatus
 
 from reviewsd.http1.request import Request
 
@@ -53,16 +53,8 @@ _HTTP_DATES = tuple(
 _MAX_YEARS_AHEAD = 50  # of a two-digit year; RFC 9110 5.6.7
 
 
-class ConditionResult(IntEnum):
-    """The status of a read with preconditions."""
-
-    PROCEED = 200
-    NOT_MODIFIED = 304
-    PRECONDITION_FAILED = 412
-
-
-def evaluate(request: Request, etag: bytes, last_modified: int | None, now: int) -> ConditionResult:
-    """Evaluate the preconditions of a GET or HEAD that would be answered with 200.
+def evaluate(request: Request, etag: bytes, last_modified: int | None, now: int) -> HTTPStatus:
+    """Evaluate the preconditions of a GET or HEAD that would be answered with 200; return 200, 304 or 412.
 
     These are the steps of RFC 9110 13.2.2 without its fifth, If-Range, as no ranges are served. For any
     other response, and for OPTIONS, preconditions are not evaluated (13.2.1).
@@ -76,15 +68,15 @@ def evaluate(request: Request, etag: bytes, last_modified: int | None, now: int)
     lines = request.lines
     if if_match := lines(b"if-match"):
         if not _includes(if_match, etag, weak=False):
-            return ConditionResult.PRECONDITION_FAILED
+            return HTTPStatus.PRECONDITION_FAILED
     elif _changed_since(lines(b"if-unmodified-since"), last_modified, now) is True:
-        return ConditionResult.PRECONDITION_FAILED
+        return HTTPStatus.PRECONDITION_FAILED
     if if_none_match := lines(b"if-none-match"):
         if _includes(if_none_match, etag, weak=True):
-            return ConditionResult.NOT_MODIFIED
+            return HTTPStatus.NOT_MODIFIED
     elif _changed_since(lines(b"if-modified-since"), last_modified, now) is False:
-        return ConditionResult.NOT_MODIFIED
-    return ConditionResult.PROCEED
+        return HTTPStatus.NOT_MODIFIED
+    return HTTPStatus.OK
 
 
 def _includes(lines: tuple[bytes, ...], etag: bytes, *, weak: bool) -> bool:

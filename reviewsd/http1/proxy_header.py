@@ -34,8 +34,8 @@ _UNNAMED = frozenset({0x00, 0x31})  # unspecified, and UNIX sockets
 class ProxyHeader(Struct, frozen=True):
     """The header of a proxy."""
 
-    source: tuple[str, int] | None
-    """The client's address and port; None if the connection is the proxy's own, or the client unknown."""
+    client: str | None
+    """The client's address; None if the connection is the proxy's own, or the client unknown."""
     size: int
     """Bytes of the header."""
 
@@ -75,7 +75,7 @@ def _read_line(data: bytes) -> ProxyHeader | None:
     host, _ = kind(source.decode()), kind(target.decode())
     if max(map(int, ports)) > _MAX_PORT:
         raise ValueError("no port")
-    return ProxyHeader((str(host), int(ports[0])), end + 2)
+    return ProxyHeader(str(host), end + 2)
 
 
 def _read_binary(data: bytes) -> ProxyHeader | None:
@@ -92,6 +92,5 @@ def _read_binary(data: bytes) -> ProxyHeader | None:
     if nameless or width is None:
         return ProxyHeader(None, size)
     address = data[_FIXED : _FIXED + width]
-    port = _FIXED + 2 * width
     host = IPv4Address(address) if width == 4 else IPv6Address(address)  # noqa: PLR2004  bytes
-    return ProxyHeader((str(host), int.from_bytes(data[port : port + 2], "big")), size)
+    return ProxyHeader(str(host), size)

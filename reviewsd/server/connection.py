@@ -37,7 +37,7 @@ from reviewsd.http1.request import Request
 from reviewsd.http1.responses import Response
 from reviewsd.server.connections import NEVER, Connections
 from reviewsd.server.site import PublicSite
-from reviewsd.server.write_buffer import ReadingPace, WriteBuffer, write_buffer_for
+from reviewsd.server.write_buffer import WriteBuffer, unacknowledged, write_buffer_for
 
 LAST_REQUEST_SECONDS = 1
 """Time for one more request when the daemon stops (O4)."""
@@ -96,6 +96,7 @@ class ClientConnection(Protocol):
         self._reading_paused = False
         self._has_finished = False  # whether the client has closed its side
         self._blocked_since = NEVER
+        self._last_untaken = 0  # bytes at the begin of the drain window; 0 if none were measured
 
     # Beginning and end ----------------------------------------------------------------------------
 
@@ -106,7 +107,6 @@ class ClientConnection(Protocol):
         if isinstance(peer, IPv4Address | IPv6Address):
             self._set_client(peer.host)
         self.out: WriteBuffer = write_buffer_for(transport, self)
-        self._pace = ReadingPace(self.out, transport)
         limits = self._connections.limits
         self._expire_in(limits.idle if self._proxy_header is None else limits.header_deadline)
         problem = self._connections.enter(self, self._remote_client)
@@ -139,8 +139,8 @@ class ClientConnection(Protocol):
         if header is None:
             return b""
         rest, self._proxy_header = self._proxy_header[header.size :], None
-        if header.source is not None:
-            self._set_client(header.source[0])
+        if header.client is not None:
+            self._set_client(header.client)
             problem = self._connections.count_client(self, self._remote_client)
             if problem is not None:
                 self._refuse(problem)
@@ -341,7 +341,7 @@ class ClientConnection(Protocol):
         self.parser.buffer = b""
         pending = self.out.pending
         if pending:
-            self._pace.begin()
+            self._last_untaken = self._untaken
         self._expire_in(LINGER_SECONDS if lingering and not pending else DRAIN_WINDOW)
         self._resume_reading()
         self.out.end(lingering=lingering)
@@ -350,10 +350,8 @@ class ClientConnection(Protocol):
 
     def expire(self) -> None:
         """Act on the deadline, which has passed."""
-        if self.out.pending or (self.state is State.CLOSING and self._pace.untaken):
-            connections = self._connections
-            keeps_pace = self._pace.has_taken(connections.limits.min_drain_rate * DRAIN_WINDOW)
-            if keeps_pace and not connections.is_stale(self._blocked_since):
+        if self.out.pending or (self.state is State.CLOSING and self._untaken):
+            if self._keeps_pace() and not self._connections.is_stale(self._blocked_since):
                 self._expire_in(DRAIN_WINDOW)
             else:
                 self.abort()
@@ -364,17 +362,29 @@ class ClientConnection(Protocol):
         else:
             self._end()
 
+    @property
+    def _untaken(self) -> int:
+        """Bytes of responses that the client does not have yet."""
+        assert self.transport is not None  # noqa: S101  it is connected
+        return self.out.pending + unacknowledged(self.transport)
+
+    def _keeps_pace(self) -> bool:
+        """Return whether the client has taken enough bytes since the last measurement, if any (S5)."""
+        before, self._last_untaken = self._last_untaken, self._untaken
+        least = self._connections.limits.min_drain_rate * DRAIN_WINDOW
+        return not before or before - self._last_untaken >= least
+
     def pauseProducing(self) -> None:
         """Wait until the client takes its response: called while one is sent."""
         if self.state is not State.CLOSING:
             self.state = State.SENDING
-        self._pace.begin()
+        self._last_untaken = self._untaken
         self._expire_in(DRAIN_WINDOW)
         self._blocked_since = self.deadline - DRAIN_WINDOW
 
     def resumeProducing(self) -> None:
         """Continue: the transport has sent all bytes."""
-        self._pace.end()
+        self._last_untaken = 0
         self._release()
         if self.state is State.SENDING:
             self.state = State.READING

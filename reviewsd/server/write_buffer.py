@@ -1,4 +1,4 @@
-"""The write buffer of a connection, and the pace of its client.
+"""The write buffer of a connection.
 
 A plain socket is a :class:`DirectServer`, which is its own write buffer. A transport of TLS copies all bytes that
 are written to it, so :class:`ChunkedWriter` writes them in pieces, and only while the transport takes more.
@@ -145,36 +145,3 @@ def write_buffer_for(transport: ITransport, connection: IPushProducer) -> WriteB
         return transport
     # a transport of TLS has all that a FileDescriptor has
     return ChunkedWriter(cast("FileDescriptor", transport), connection)
-
-
-class ReadingPace:
-    """Measures how fast a client takes the bytes it is sent (S5).
-
-    Args:
-        out: The write buffer of the connection.
-        transport: Its transport.
-    """
-
-    def __init__(self, out: WriteBuffer, transport: ITransport) -> None:
-        self._out = out
-        self._transport = transport
-        self._last_untaken = 0  # at the last measurement; 0 before the first
-
-    @property
-    def untaken(self) -> int:
-        """Bytes that the client does not have yet."""
-        return self._out.pending + unacknowledged(self._transport)
-
-    def begin(self) -> None:
-        """Measure from now on."""
-        self._last_untaken = self.untaken
-
-    def end(self) -> None:
-        """Stop measuring: the client has all bytes."""
-        self._last_untaken = 0
-
-    def has_taken(self, least: float) -> bool:
-        """Return whether the client has taken that many bytes since the last measurement, if any."""
-        last = self._last_untaken
-        self.begin()
-        return not last or last - self._last_untaken >= least

@@ -78,6 +78,10 @@ FULL = refusal(
     (RETRY_SOON,),
 )
 FAILED = McpAnswer(500, (failure(JsonRpcError(INTERNAL_ERROR, "Internal error")),))
+TOO_MANY_MESSAGES = (
+    "Your network has asked too often (server.read_limit); Retry-After says when it may again"
+)
+TOO_MANY_ENDS = "Too many sessions were ended from your network; this one ends when it expires"
 UNSTORED = refusal(503, "The session cannot be ended at the moment", ((b"Retry-After", b"60"),))
 
 
@@ -183,7 +187,7 @@ class McpRoute:
         if not self._time.is_limited or request.method == b"OPTIONS":
             return None
         wait = self._time.charge(request, COSTLY * count_members(request.body))
-        return too_many_messages(wait) if wait > 0 else None
+        return too_many(TOO_MANY_MESSAGES, wait) if wait > 0 else None
 
     def _serve(self, request: Request) -> McpAnswer | Deferred[McpAnswer]:
         """Answer a request that the rules admit."""
@@ -231,7 +235,7 @@ class McpRoute:
         wait = self._rules.may_end(self._time.networks.of(request))
         if wait > 0:
             self.refused += 1
-            return too_many_ends(wait)
+            return too_many(TOO_MANY_ENDS, wait)
         return self._tasks.outcome("end an MCP session", self._end(ending))
 
     async def _end(self, session: Session) -> McpAnswer:
@@ -250,22 +254,9 @@ class McpRoute:
         return ENDED if ended else NO_ROOM
 
 
-def too_many_messages(wait: float) -> McpAnswer:
-    """Return the refusal of too many messages; ``wait`` is in seconds."""
-    return refusal(
-        429,
-        "Your network has asked too often (server.read_limit); Retry-After says when it may again",
-        ((b"Retry-After", b"%d" % ceil(wait)),),
-    )
-
-
-def too_many_ends(wait: float) -> McpAnswer:
-    """Return the refusal to end another session; ``wait`` is in seconds."""
-    return refusal(
-        429,
-        "Too many sessions were ended from your network; this one ends when it expires",
-        ((b"Retry-After", b"%d" % ceil(wait)),),
-    )
+def too_many(text: str, wait: float) -> McpAnswer:
+    """Return the refusal of a client that has to wait for some seconds."""
+    return refusal(429, text, ((b"Retry-After", b"%d" % ceil(wait)),))
 
 
 def _is_json(lines: Sequence[bytes]) -> bool:

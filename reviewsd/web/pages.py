@@ -6,6 +6,7 @@ The frames of the pages are rendered at publication, and the reviews are filled 
 
 import hashlib
 from collections.abc import Generator
+from functools import partial
 from http import HTTPStatus
 from typing import Final
 from urllib.parse import unquote_to_bytes
@@ -106,19 +107,12 @@ class PageReads:
         own = urls.permalink(review.id)
         pages = published.pages
         tag = entity_tag(published.review_digest + b"md" * twin, snapshot.digests.of((position,)))
+        link = f'<{own}{_TWIN}>; rel="alternate"; type="text/markdown"'
+        media_type, body = HTML, partial(pages.review, review)
         if twin:
             link = f'<{pages.frames.base_url}{own}>; rel="canonical"'
-            return self._responses.page(
-                request,
-                published.block(link),
-                tag,
-                MARKDOWN,
-                lambda: pages.review_markdown(review),
-            )
-        link = f'<{own}{_TWIN}>; rel="alternate"; type="text/markdown"'
-        return self._responses.page(
-            request, published.block(link), tag, HTML, lambda: pages.review(review)
-        )
+            media_type, body = MARKDOWN, partial(pages.review_markdown, review)
+        return self._responses.page(request, published.block(link), tag, media_type, body)
 
     @app.route(urls.LIST, urls.LIST_MARKDOWN, page=True)
     def reviews(self, request: Request) -> Answer:

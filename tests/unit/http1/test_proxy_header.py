@@ -94,7 +94,7 @@ REFUSED = [
 @pytest.mark.parametrize("rest", [b"", b"GET / HTTP/1.1\r\n", b"PROXY UNKNOWN\r\n"])
 @pytest.mark.parametrize(("data", "host"), NAMED)
 def test_header_has_the_address_of_the_client(data: bytes, host: str, rest: bytes) -> None:
-    assert ProxyHeader((host, 50000), len(data)) == read_header(data + rest)
+    assert ProxyHeader(host, len(data)) == read_header(data + rest)
 
 
 @pytest.mark.parametrize("data", UNNAMED)

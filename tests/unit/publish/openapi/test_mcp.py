@@ -53,7 +53,7 @@ def test_every_answer_is_json_that_is_not_kept(method: str) -> None:
         ("delete", mcp.FOREIGN_ORIGIN),
         ("delete", mcp.FOREIGN_HOST),
         ("delete", NO_ROOM),
-        ("delete", mcp.too_many_ends(60)),
+        ("delete", mcp.too_many(mcp.TOO_MANY_ENDS, 60)),
         ("delete", mcp.UNSTORED),
     ],
 )
