@@ -30,12 +30,12 @@ from reviewsd.domain.insights import slug
 from reviewsd.domain.search_parameters import SEARCH_PARAMETERS
 from reviewsd.http1 import body as bodies
 from reviewsd.http1 import parser, preconditions
-from reviewsd.http1.retry_after import retry_after
 from reviewsd.mcp import arguments, jsonrpc
 from reviewsd.pages import text
 from reviewsd.publish import documents
 from reviewsd.snapshot import mentions, suffix_array
 from reviewsd.websub.outbound import response_parser
+from reviewsd.websub.retry_after import retry_after
 from tests.support.growth import Thunk, assert_linear
 from tests.support.requests import conditional_request
 

@@ -14,12 +14,12 @@ from twisted.logger import Logger
 from reviewsd.config.schema import Deliveries
 from reviewsd.domain.callback import stored
 from reviewsd.domain.subscription import Delivered, Failed, Gone
-from reviewsd.http1 import retry_after
 from reviewsd.store import deliveries
 from reviewsd.store.claims import DEADLY, MAX_DEATHS, Due
 from reviewsd.store.deliveries import DeliveryClaim, DeliveryOutcome, EndedSubscription
 from reviewsd.store.keys import SealError, Secrets
 from reviewsd.store.thread import Store
+from reviewsd.websub import retry_after
 from reviewsd.websub.content import Content, digests_of, signature_header
 from reviewsd.websub.context import Context
 from reviewsd.websub.denial import FAILED, Denials

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewsd.http1.retry_after import MAX_RETRY_AFTER, retry_after, waits
+from reviewsd.websub.retry_after import MAX_RETRY_AFTER, retry_after, waits
 
 NOW = 1_760_000_000_000  # Thu, 09 Oct 2025 08:53:20 GMT
 DELAYS = (60.0, 1800.0)
