@@ -3,12 +3,12 @@
 import os
 import time
 from collections.abc import Callable
-from importlib.metadata import version
 from pathlib import Path
 
 from twisted.logger import Logger
 
 from reviewsd.app.context import DaemonContext
+from reviewsd.app.publication import program_version
 from reviewsd.config import convert
 from reviewsd.http1.hosts import Hosts, Origins
 from reviewsd.http1.responses import Responses
@@ -18,8 +18,8 @@ from reviewsd.mcp.server import McpServer
 from reviewsd.mcp.sessions import Sessions
 from reviewsd.snapshot.snapshots import Snapshots
 from reviewsd.store.ended_sessions import EndedSessions
-from reviewsd.store.thread import Store
 from reviewsd.store.keys import SESSION_KEYS
+from reviewsd.store.thread import Store
 from reviewsd.store.transactions import StoreError
 from reviewsd.web.budgets import Budgets
 from reviewsd.web.mcp import AccessRules, McpRoute
@@ -75,7 +75,7 @@ def build_mcp(
     keys = SESSION_KEYS.load(config.key_folder, context.environ, key_file)
     server = McpServer(
         Sessions(keys, ended.__contains__, mcp.session_lifetime),
-        Methods(Introduction(version("reviewsd")), counters, mcp.answer_budget),
+        Methods(Introduction(program_version()), counters, mcp.answer_budget),
         os.urandom,
     )
     ends = TokenBuckets(ENDS_PER_DAY, 86_400.0)

@@ -92,10 +92,12 @@ class SearchQuery(Struct, frozen=True, kw_only=True):
 
     def canonical(self) -> str:
         """The one query string that asks for just this; equal for equal searches."""
+        return self.first_page() if self.cursor is None else self.page_after(self.cursor.encode())
+
+    def page_after(self, cursor: str) -> str:
+        """Return the query string of the page after a cursor."""
         first = self.first_page()
-        if self.cursor is None:
-            return first
-        return f"{first}{'&' if first else ''}cursor={self.cursor.encode()}"
+        return f"{first}{'&' if first else ''}cursor={cursor}"
 
     def first_page(self) -> str:
         """The same without the cursor, which ends the query string of a later page."""

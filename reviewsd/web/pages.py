@@ -159,8 +159,7 @@ class PageReads:
             link = f'<{pages.frames.base_url}{alternate}?{canonical}>; rel="canonical"'
         next_page = None
         if cursor is not None:
-            first = query.first_page()
-            next_page = f"{path}?{first}{'&' if first else ''}cursor={cursor.encode()}"
+            next_page = f"{path}?{query.page_after(cursor.encode())}"
             link = f'{link}, <{next_page}>; rel="next"'
         facts = b"%b %d %d %d %b " % (
             published.digest,

@@ -107,8 +107,7 @@ class Reads:
             parts = (b"".join(parts),)
         next_page = None
         if cursor is not None:
-            first = query.first_page()
-            next_page = f"{urls.SEARCH}?{first}{'&' if first else ''}cursor={cursor}"
+            next_page = f"{urls.SEARCH}?{query.page_after(cursor)}"
         tag = entity_tag(b"%d %d " % (hits.matched, hits.more), snapshot.digests.of(positions))
         return (yield from self.computed(request, parts, tag, next_page=next_page))
 
