@@ -39,24 +39,17 @@ _DOTS: Final = frozenset((b".", b".."))
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Endpoint:
-    """A method that answers a route."""
+    """A method that answers a route; the address is fixed, or has one segment that is not."""
 
     answer: Callable[..., AnyAnswer]
     route: Route
     methods: frozenset[bytes]
-    has_path: bool = False
-    """Whether its segment may hold escaped slashes."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _OpenAddress:
-    """An address with one segment that is not fixed."""
-
     prefix: bytes
-    suffix: bytes
     name: str
-    """The name of the segment."""
-    endpoint: Endpoint
+    """The name of the segment; empty if the address is fixed."""
+    suffix: bytes
+    has_path: bool
+    """Whether the segment may hold escaped slashes."""
 
     def segment(self, path: bytes) -> bytes | None:
         """Return the segment of a path; None if the path is no such address, or spelled unusually."""
@@ -86,12 +79,12 @@ class RouteIndex:
         self._responses = responses
         self._map = Map(merge_slashes=False)  # an id may have two slashes in a row
         self._fixed: dict[bytes, Endpoint] = {}
-        self._open: list[_OpenAddress] = []
+        self._open: list[Endpoint] = []
         for answerer in answerers:
             app = answerer.app
             for rule in app.url_map.iter_rules():
                 self._add(rule, getattr(answerer, rule.endpoint), app.routes[rule.rule])
-        self._open.sort(key=lambda address: len(address.prefix), reverse=True)
+        self._open.sort(key=lambda endpoint: len(endpoint.prefix), reverse=True)
         self._adapter = self._map.bind("localhost")
         self.respond: Callable[[Request], Answer] = (
             self._respond if time is None else partial(self._respond_within, time)
@@ -101,19 +94,22 @@ class RouteIndex:
     def _add(self, rule: Rule, answer: Callable[..., AnyAnswer], route: Route) -> None:
         """Add a rule to the map and to the index."""
         methods = METHODS if rule.methods is None else map(str.encode, rule.methods)
-        prefix, bracket, rest = rule.rule.partition("<")
+        prefix, _, rest = rule.rule.partition("<")
         variable, _, suffix = rest.partition(">")
-        has_path = variable.startswith("path:")
-        endpoint = Endpoint(answer, route, frozenset(methods), has_path)
+        endpoint = Endpoint(
+            answer,
+            route,
+            frozenset(methods),
+            prefix=prefix.encode(),
+            name=variable.removeprefix("path:"),
+            suffix=suffix.encode(),
+            has_path=variable.startswith("path:"),
+        )
         self._map.add(Rule(rule.rule, endpoint=endpoint))
-        if bracket:
-            name = variable.removeprefix("path:")
-            address = _OpenAddress(
-                prefix=prefix.encode(), suffix=suffix.encode(), name=name, endpoint=endpoint
-            )
-            self._open.append(address)
+        if endpoint.name:
+            self._open.append(endpoint)
         else:
-            self._fixed[prefix.encode()] = endpoint
+            self._fixed[endpoint.prefix] = endpoint
 
     def _respond_within(self, time: TimeBudget, request: Request) -> Answer:
         """Answer a request if its client network may read now (S14)."""
@@ -183,7 +179,7 @@ class RouteIndex:
 
     def _lacks_segment(self, path: bytes) -> bool:
         """Return whether a path is an open address without its segment."""
-        return any(path == address.prefix for address in self._open)
+        return any(path == endpoint.prefix for endpoint in self._open)
 
     def _match(self, path: bytes) -> tuple[Endpoint, Mapping[str, str]] | None:
         """Return the endpoint of a path, and the values in the path; None without one."""
@@ -192,10 +188,10 @@ class RouteIndex:
             return endpoint, {}
         if len(path) > MAX_PATH:
             return None
-        for address in self._open:
-            segment = address.segment(path)
+        for candidate in self._open:
+            segment = candidate.segment(path)
             if segment is not None:
-                return address.endpoint, {address.name: segment.decode("latin-1")}
+                return candidate, {candidate.name: segment.decode("latin-1")}
         return self._match_decoded(path)
 
     def _match_decoded(self, path: bytes) -> tuple[Endpoint, Mapping[str, str]] | None:
@@ -207,7 +203,7 @@ class RouteIndex:
             rule, values = self._adapter.match(text, return_rule=True)
         except HTTPException:
             return None
-        endpoint: Endpoint = rule.endpoint
+        endpoint = rule.endpoint
         if endpoint.has_path:
             is_exact = path.count(b"/") == rule.rule.count("/")
         else:
