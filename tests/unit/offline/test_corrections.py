@@ -1,0 +1,66 @@
+"""Corrections of a data directory, as ``reviewsctl reviews`` makes and applies them (corrections.md)."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from reviewsctl.importing.removed import removed_member
+from reviewsd.domain.corrections import Corrections
+from reviewsd.domain.dataset import load
+from reviewsd.domain.reviews import Review
+from reviewsd.offline.corrections import CorrectableReviews, merge, without_erased
+from tests.support.columns import review
+
+NOW = datetime(2026, 5, 1, 12, 0, 0, 250_000, UTC)
+REVIEWS = [review("a", rating=5), review("b", rating=5), review("c", rating=1)]
+
+
+def correctable(*reviews: Any, **members: object) -> tuple[CorrectableReviews, bytes]:  # noqa: ANN401
+    """Return reviews without corrections, and the text of their file."""
+    text = json.dumps({"business": {"name": "B"}, "reviews": reviews, **members}).encode()
+    return CorrectableReviews(load(text, None), Corrections()), text
+
+
+def named(reviews: CorrectableReviews, review_id: str) -> list[Review]:
+    return [reviews.find(review_id)]
+
+
+def test_erased_review_becomes_an_entry_of_removed() -> None:
+    """A client that reads changes within the same second sees the time of the erasure, not an earlier one."""
+    lately = (NOW - timedelta(days=89)).isoformat()
+    old = {"id": "y", "at": (NOW - timedelta(days=91)).isoformat()}
+    recent = {"id": "z", "at": lately, "note": "unknown members stay"}
+    reviews, text = correctable(*REVIEWS, removed=[old, recent])
+    erased = reviews.erased(named(reviews, "c"), NOW)
+    content = json.loads(without_erased(text, erased.corrections, partial(removed_member, now=NOW)))
+    assert ["a", "b"] == [entry["id"] for entry in content["reviews"]]
+    assert [recent, {"id": "c", "at": "2026-05-01T12:00:00.250000Z"}] == content["removed"]
+
+
+def test_earlier_version_without_an_erased_review_has_no_entry_of_it() -> None:
+    reviews, text = correctable(*REVIEWS)
+    corrections = reviews.erased(named(reviews, "c"), NOW).corrections
+    assert "removed" not in json.loads(without_erased(text, corrections))
+    assert text == without_erased(text, reviews.corrections)
+
+
+def test_hiding_the_bad_review_looks_like_a_selection() -> None:
+    reviews, _ = correctable(*REVIEWS)
+    hidden = reviews.corrected(named(reviews, "c"), "hide", "spam", NOW)
+    assert (None, "") == (reviews.selection, reviews.sentence)
+    assert hidden.selection is not None
+    assert "1 of 3 reviews is not shown by the owner (1 spam)" == hidden.sentence
+
+
+def test_later_correction_of_a_review_survives_a_merge() -> None:
+    reviews, _ = correctable(*REVIEWS)
+    earlier = reviews.corrected(named(reviews, "a"), "hide", "spam", NOW).corrections
+    later = reviews.corrected(
+        named(reviews, "a"), "restore", None, NOW + timedelta(seconds=1)
+    ).corrections
+    for current, restored in ((earlier, later), (later, earlier)):
+        merged = msgspec.json.decode(merge(current, restored), type=Corrections)
+        assert "restore" == merged.reviews["a"].action
