@@ -159,7 +159,9 @@ def examine(
                     where,
                     reason,
                     at_key=is_secret or reason.startswith(_UNKNOWN_KEY),
-                    shown=not (is_secret or where.startswith("$.notify")),  # it may have a token
+                    shows_line=not (
+                        is_secret or where.startswith("$.notify")
+                    ),  # it may have a token
                 )
             )
         else:

@@ -1,14 +1,12 @@
-"""A YAML file as plain values that still know where they were written (interfaces.md 1.3).
+"""Reads YAML as plain values that keep their places (interfaces.md 1.3).
 
-A configuration file is written by hand, so a fault has to point at the very character. The events
-of PyYAML carry marks; here they become dicts, lists and scalars, beside a map from each JSON path
-(``$.hub.lease.min``) to its place. Events rather than ``yaml.compose``: they show aliases before
-these are followed (no "billion laughs") and let the depth be bounded before any recursion.
+A fault in a configuration is shown at its character. PyYAML composes nodes with marks; one walk turns them
+into dicts, lists and scalars, and maps each JSON path (``$.hub.lease.default``) to its place.
 
-What YAML allows and a configuration does not need is refused with a reason: aliases, tags, several
-documents, keys that are no plain words, keys given twice (PyYAML keeps the last one silently).
-Plain scalars follow the core schema of YAML 1.2, so ``0660`` is no octal number, ``1:30`` no
-base-60 number and ``no`` no boolean.
+What a configuration does not need is refused: aliases, tags, a second document, keys that are not plain
+words, duplicate keys. Composing does not expand an alias, so a node that the walk meets again is one.
+Plain scalars follow the core schema of YAML 1.2: ``0660`` is not octal, ``1:30`` is not a base-60 number,
+``no`` is not a boolean.
 """
 
 import re
@@ -33,9 +31,12 @@ MAX_CHARACTERS = 1_048_576
 MAX_DEPTH = 16
 """Levels of nesting; the configuration itself has four."""
 
+_UNTAGGED = ""
+"""The tag of a node that has none in the file."""
+
 _CONTROLS_REFUSED = "must not contain control characters or line breaks"
 
-_BREAK = re.compile(r"\r\n|[\n\r\x85\u2028\u2029]")  # the line breaks YAML 1.1 counts
+_BREAK = re.compile(r"\r\n|[\n\r\x85\u2028\u2029]")  # the line breaks of YAML 1.1
 _NOT_YAML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]")
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _WORD = re.compile(r"[^\s\"']+")
@@ -57,56 +58,75 @@ class Mark(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file's name and lines."""
+    """The name and the lines of a file."""
 
     file: str
     lines: list[str]
 
-    def fault(self, mark: Mark, path: str, reason: str, *, shown: bool = True) -> Diagnostic:
-        """What is wrong at a place, rendered; no part of it shows a password.
+    def fault(self, mark: Mark, path: str, reason: str, *, shows_line: bool = True) -> Diagnostic:
+        """Return a fault as text, without the passwords of addresses.
 
         Args:
             mark: The place.
-            path: The JSON path there.
+            path: The JSON path of the value.
             reason: What is wrong.
-            shown: Whether the line helps: not where something is missing.
+            shows_line: Whether to quote the line; it does not help where something is missing.
         """
         line, column = mark
-        text = self.lines[line - 1] if shown and line <= len(self.lines) else ""
-        found = Diagnostic(
+        text = self.lines[line - 1] if shows_line and line <= len(self.lines) else ""
+        fault = Diagnostic(
             file=self.file, line=line, column=column, path=dotted(path), reason=masked(reason)
         )
-        lines = rendered(found, text if len(text) <= MAX_LINE else "").lines
-        return replace(found, lines=tuple(map(masked, lines)))
+        lines = rendered(fault, text if len(text) <= MAX_LINE else "").lines
+        return replace(fault, lines=tuple(map(masked, lines)))
+
+    def mark(self, mark: yaml.Mark | None) -> Mark:
+        """Return a place of PyYAML's.
+
+        libyaml puts the end of a text without a final line break into a line of its own.
+        """
+        if mark is None:
+            return Mark(1, 1)
+        if mark.line >= len(self.lines):
+            return Mark(len(self.lines), len(self.lines[-1]) + 1)
+        return Mark(mark.line + 1, mark.column + 1)
+
+    def find(self, character: str, after: Mark) -> Mark:
+        """Return the next place of a character; ``after`` if there is none."""
+        for line in range(after.line, len(self.lines) + 1):
+            start = after.column - 1 if line == after.line else 0
+            index = self.lines[line - 1].find(character, start)
+            if index >= 0:
+                return Mark(line, index + 1)
+        return after
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class YamlDocument:
-    """What a YAML text says, and where."""
+    """The value of a YAML text, and the places in it."""
 
     source: Source
     value: YamlValue = None
     fatal: bool = False
-    """Whether reading stopped at the last fault; then ``value`` says nothing."""
+    """Whether the text could not be read; its only fault is in ``faults``."""
     faults: list[Diagnostic] = field(default_factory=list)
     broken: set[str] = field(default_factory=set)
-    """Paths whose value could not be taken and is None here; their fault is in ``faults``."""
+    """Paths whose value is None because of a fault."""
     keys: dict[str, Mark] = field(default_factory=dict)
     values: dict[str, Mark] = field(default_factory=dict)
 
     def fault(
-        self, path: str, reason: str, *, at_key: bool = False, shown: bool = True
+        self, path: str, reason: str, *, at_key: bool = False, shows_line: bool = True
     ) -> Diagnostic:
-        """What is wrong with the value at a JSON path, or with its key.
+        """Return a fault of the value at a JSON path, or of its key.
 
-        What is not in the file is placed at the start of what should contain it; that line would
-        not help.
+        What is missing has the place of the section that should contain it.
 
         Args:
             path: The JSON path.
             reason: What is wrong.
             at_key: Whether the key is wrong, not its value.
-            shown: Whether the line may be quoted: not one that has a secret.
+            shows_line: Whether the line may be quoted; it may hold a secret.
         """
         place = path
         while place and place not in self.values:
@@ -114,33 +134,33 @@ class YamlDocument:
         if place == "$" != path:
             place = ""
         mark = (self.keys if at_key else self.values).get(place, Mark(1, 1))
-        return self.source.fault(mark, path, reason, shown=shown and place == path)
+        return self.source.fault(mark, path, reason, shows_line=shows_line and place == path)
 
 
 def dotted(path: str) -> str:
-    """A JSON path as the operator writes the key: ``hub.lease.min``; empty for the file itself."""
+    """Return a JSON path as a key: ``hub.lease.default``; empty for the file itself."""
     return path.removeprefix("$").removeprefix(".")
 
 
 def masked(text: str) -> str:
-    """A line to be printed, without the password of an address in it; columns stay."""
+    """Return a line without the passwords of its addresses; columns stay."""
     return _WORD.sub(_masked_word, text)
 
 
 def _masked_word(word: re.Match[str]) -> str:
-    """Stars for what stands between the first ``://`` and the last ``@``."""
+    """Replace the text between the first ``://`` and the last ``@`` by asterisks."""
     scheme, separator, rest = word[0].partition("://")
     credentials, at, host = rest.rpartition("@")
     return f"{scheme}{separator}{'*' * len(credentials)}{at}{host}"
 
 
 def has_controls(text: str) -> bool:
-    """Whether a text has control characters, line breaks or lone surrogates."""
+    """Return whether a text has control characters, line breaks or lone surrogates."""
     return _CONTROL.search(text) is not None
 
 
 def scalar(text: str) -> bool | int | float | str | None:
-    """What an unquoted scalar means (YAML 1.2, core schema, decimal numbers only)."""
+    """Return the value of an unquoted scalar (YAML 1.2, core schema, decimal numbers only)."""
     if text in _WORDS:
         return _WORDS[text]
     if _INTEGER.fullmatch(text):
@@ -151,31 +171,34 @@ def scalar(text: str) -> bool | int | float | str | None:
 
 
 def read(data: bytes, file: str = "", loader: Loader = LOADER) -> YamlDocument:
-    """Read a YAML file; everything wrong with it is in the document's faults.
+    """Read a YAML file; its faults are in the document.
 
     Args:
         data: UTF-8, with or without a byte order mark.
         file: Its name, for faults.
-        loader: libyaml's where PyYAML was built with it; both give the same values and marks.
+        loader: The parser.
     """
-    text = data.decode("utf-8-sig", "surrogateescape")  # an undecodable byte stays findable
+    text = data.decode("utf-8-sig", "surrogateescape")  # an undecodable byte keeps its place
     source = Source(file, _BREAK.split(text))
-    builder = _Builder(text, source, loader)
+    if len(text) > MAX_CHARACTERS:
+        return _unreadable(source, Mark(1, 1), f"expected at most {MAX_CHARACTERS} characters")
+    if character := _NOT_YAML.search(text):
+        lines = _BREAK.split(text[: character.start()])
+        place = Mark(len(lines), len(lines[-1]) + 1)
+        return _unreadable(source, place, _character_fault(character[0]))
     try:
-        value = builder.document()
-    except _Stop as stop:
-        fault = source.fault(stop.mark, "$", stop.reason)
-        return YamlDocument(source=source, fatal=True, faults=[*builder.faults, fault])
+        node = yaml.compose(text, Loader=_composing(loader))
     except yaml.YAMLError as error:
-        fault = _syntax_fault(error, source)
-        return YamlDocument(source=source, fatal=True, faults=[*builder.faults, fault])
+        return _unreadable(source, *_syntax_fault(error, source))
+    walk = _Walk(source)
+    value = None if node is None else walk.value(node, "$")
     return YamlDocument(
         source=source,
         value=value,
-        faults=builder.faults,
-        broken=builder.broken,
-        keys=builder.keys,
-        values=builder.values,
+        faults=walk.faults,
+        broken=walk.broken,
+        keys=walk.keys,
+        values=walk.values,
     )
 
 
@@ -184,143 +207,130 @@ def read_value(text: str) -> YamlDocument:
     if text.startswith(("[", "{")):
         return read(text.encode("utf-8", "surrogatepass"))  # JSON is flow YAML
     if has_controls(text):
-        source = Source("", [])
-        fault = source.fault(Mark(1, 1), "$", _CONTROLS_REFUSED)
-        return YamlDocument(source=source, fatal=True, faults=[fault])
+        return _unreadable(Source("", []), Mark(1, 1), _CONTROLS_REFUSED)
     return YamlDocument(source=Source("", [text]), value=scalar(text))
 
 
-class _Stop(Exception):  # noqa: N818 - ends the reading; its fault is what callers see
-    """Nothing after this place can be understood."""
+class _Composing:
+    """Bounds the depth before any recursion, and leaves the types of scalars to the walk."""
 
-    def __init__(self, mark: Mark, reason: str) -> None:
-        super().__init__(reason)
-        self.mark = mark
-        self.reason = reason
+    _depth = 0
+
+    def resolve(self, _kind: type, _value: str | None, _implicit: object) -> str:
+        return _UNTAGGED
+
+    def descend_resolver(self, parent: yaml.Node | None, _index: object) -> None:
+        self._depth += 1
+        if parent is not None and self._depth > MAX_DEPTH:
+            raise _TooDeepError(problem_mark=parent.start_mark)
+
+    def ascend_resolver(self) -> None:
+        self._depth -= 1
 
 
-class _Builder:
-    """Turns the events of one YAML text into values, places and faults."""
+class _TooDeepError(yaml.MarkedYAMLError):
+    """The text has too many levels."""
 
-    def __init__(self, text: str, source: Source, loader: Loader) -> None:
-        self._text = text
+
+def _composing(loader: Loader) -> Loader:
+    return type(loader.__name__, (_Composing, loader), {})
+
+
+class _Walk:
+    """Turns nodes into values in the order of the text, and collects their places and faults."""
+
+    def __init__(self, source: Source) -> None:
         self._source = source
-        self._events = yaml.parse(text, Loader=loader)
+        self._visited: set[int] = set()
+        self._end = Mark(1, 1)
         self.faults: list[Diagnostic] = []
         self.broken: set[str] = set()
         self.keys: dict[str, Mark] = {}
         self.values: dict[str, Mark] = {}
 
-    def document(self) -> YamlValue:
-        """The value of the only document; None when there is none."""
-        if len(self._text) > MAX_CHARACTERS:
-            raise _Stop(Mark(1, 1), f"expected at most {MAX_CHARACTERS} characters")
-        if refused := _NOT_YAML.search(self._text):
-            raise _Stop(_mark_of(self._text, refused.start()), _not_yaml(refused.group()))
-        value: YamlValue = None
-        documents = 0
-        for event in self._events:
-            if isinstance(event, yaml.DocumentStartEvent):
-                documents += 1
-                if documents > 1:
-                    raise _Stop(self._mark(event), "expected one document, got a second one")
-            elif isinstance(event, yaml.NodeEvent):
-                value = self._node(event, "$", 0)
-        return value
-
-    def _node(self, event: yaml.Event, path: str, depth: int) -> YamlValue:
-        self.values[path] = self._mark(event)
-        if depth >= MAX_DEPTH:
-            raise _Stop(self.values[path], f"expected at most {MAX_DEPTH} levels")
-        if isinstance(event, yaml.AliasEvent):
-            self._refuse(event, path, "aliases are not supported; write the value out")
+    def value(self, node: yaml.Node, path: str) -> YamlValue:
+        """Return the value of a node at a JSON path."""
+        mark, is_alias = self._enter(node)
+        self.values[path] = mark
+        if is_alias:
+            self._break(mark, path, "aliases are not supported; write the value out")
             return None
-        if getattr(event, "tag", None) is not None:
-            self._refuse(event, path, "tags are not supported; write the value without")
-        if isinstance(event, yaml.MappingStartEvent):
-            return self._mapping(path, depth)
-        if isinstance(event, yaml.SequenceStartEvent):
-            return self._sequence(path, depth)
-        assert isinstance(event, yaml.ScalarEvent)  # noqa: S101 - the only node left
-        if has_controls(event.value):
-            self._refuse(event, path, _CONTROLS_REFUSED)
+        if node.tag != _UNTAGGED:
+            self._break(mark, path, "tags are not supported; write the value without")
+        if isinstance(node, yaml.MappingNode):
+            return self._mapping(node, path)
+        if isinstance(node, yaml.SequenceNode):
+            return [self.value(item, f"{path}[{index}]") for index, item in enumerate(node.value)]
+        assert isinstance(node, yaml.ScalarNode)  # noqa: S101 - the only node left
+        if has_controls(node.value):
+            self._break(mark, path, _CONTROLS_REFUSED)
         if path in self.broken:
             return None
-        return scalar(event.value) if event.implicit[0] else event.value
+        text: str = node.value
+        return text if node.style else scalar(text)
 
-    def _mapping(self, path: str, depth: int) -> dict[str, YamlValue]:
+    def _mapping(self, node: yaml.MappingNode, path: str) -> dict[str, YamlValue]:
         mapping: dict[str, YamlValue] = {}
-        while not isinstance(key := next(self._events), yaml.MappingEndEvent):
-            if not isinstance(key, yaml.ScalarEvent) or has_controls(key.value):
-                self._fault(key, path, "expected a plain word as key")
-                self._skip(key)
-                self._skip(next(self._events))
+        pairs: list[tuple[yaml.Node, yaml.Node]] = node.value
+        for key, value in pairs:
+            mark, is_alias = self._enter(key)
+            if is_alias or not isinstance(key, yaml.ScalarNode) or has_controls(key.value):
+                self._fault(mark, path, "expected a plain word as key")
                 continue
             place = member(path, key.value)
             if key.value in mapping:
                 first = self.keys[place].line
                 reason = f"duplicate key {show(key.value)}; the first is in line {first}"
-                self._fault(key, place, reason)
-                self._skip(next(self._events))
+                self._fault(mark, place, reason)
                 continue
-            self.keys[place] = self._mark(key)
-            mapping[key.value] = self._node(next(self._events), place, depth + 1)
+            self.keys[place] = mark
+            mapping[key.value] = self.value(value, place)
         return mapping
 
-    def _sequence(self, path: str, depth: int) -> list[YamlValue]:
-        items: list[YamlValue] = []
-        while not isinstance(event := next(self._events), yaml.SequenceEndEvent):
-            items.append(self._node(event, f"{path}[{len(items)}]", depth + 1))
-        return items
+    def _enter(self, node: yaml.Node) -> tuple[Mark, bool]:
+        """Return the place of a node, and whether an alias stands there.
 
-    def _skip(self, event: yaml.Event) -> None:
-        """Pass over a node without taking it."""
-        depth = 0
-        while True:
-            depth += isinstance(event, yaml.CollectionStartEvent)
-            depth -= isinstance(event, yaml.CollectionEndEvent)
-            if depth == 0:
-                return
-            event = next(self._events)
+        The node of an alias has the place of its anchor, so the text is searched for the alias.
+        """
+        is_alias = id(node) in self._visited
+        self._visited.add(id(node))
+        if is_alias:
+            mark = self._source.find("*", self._end)
+            self._end = Mark(mark.line, mark.column + 1)
+            return mark, is_alias
+        is_scalar = isinstance(node, yaml.ScalarNode)
+        self._end = self._source.mark(node.end_mark if is_scalar else node.start_mark)
+        return self._source.mark(node.start_mark), is_alias
 
-    def _refuse(self, event: yaml.Event, path: str, reason: str) -> None:
-        """A fault that leaves its path without a value."""
+    def _break(self, mark: Mark, path: str, reason: str) -> None:
+        """Record a fault that leaves its path without a value."""
         self.broken.add(path)
-        self._fault(event, path, reason)
+        self._fault(mark, path, reason)
 
-    def _fault(self, event: yaml.Event, path: str, reason: str) -> None:
-        self.faults.append(self._source.fault(self._mark(event), path, reason))
-
-    def _mark(self, event: yaml.Event) -> Mark:
-        assert event.start_mark is not None  # noqa: S101 - the stubs allow for hand-made events
-        return _place(event.start_mark.line, event.start_mark.column, self._source.lines)
+    def _fault(self, mark: Mark, path: str, reason: str) -> None:
+        self.faults.append(self._source.fault(mark, path, reason))
 
 
-def _place(line: int, column: int, lines: list[str]) -> Mark:
-    """A place in the text; libyaml puts the end of a text without a line break into the next line."""
-    if line >= len(lines):
-        return Mark(len(lines), len(lines[-1]) + 1)
-    return Mark(line + 1, column + 1)
+def _unreadable(source: Source, mark: Mark, reason: str) -> YamlDocument:
+    return YamlDocument(source=source, fatal=True, faults=[source.fault(mark, "$", reason)])
 
 
-def _mark_of(text: str, index: int) -> Mark:
-    before = _BREAK.split(text[:index])
-    return Mark(len(before), len(before[-1]) + 1)
-
-
-def _not_yaml(character: str) -> str:
+def _character_fault(character: str) -> str:
     if "\ud800" <= character <= "\udfff":
         return "expected UTF-8 text"
     return f"the character U+{ord(character):04X} is not allowed"
 
 
-def _syntax_fault(error: yaml.YAMLError, source: Source) -> Diagnostic:
-    """A refusal of PyYAML's; the place is where it got stuck."""
-    mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
-    place = _place(mark.line, mark.column, source.lines) if mark else Mark(1, 1)
-    parts = [getattr(error, "problem", None), getattr(error, "context", None)]
-    reason = ", ".join(part for part in parts if part) or "cannot be read"
+def _syntax_fault(error: yaml.YAMLError, source: Source) -> tuple[Mark, str]:
+    """Return the place at which PyYAML stopped, and its reason."""
+    place = source.mark(
+        getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+    )
+    if isinstance(error, _TooDeepError):
+        return place, f"expected at most {MAX_DEPTH} levels"
+    parts = [getattr(error, "context", None), getattr(error, "problem", None)]
+    reason = ", ".join(filter(None, parts)) or "cannot be read"
     line = source.lines[place.line - 1]
     if line[place.column - 1 : place.column] == "\t":
         reason = "found a tab; indent with spaces"
-    return source.fault(place, "$", f"no valid YAML: {reason}")
+    return place, f"no valid YAML: {reason}"

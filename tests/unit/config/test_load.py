@@ -518,9 +518,15 @@ YAML = [
         'state_dir: "a\\nb"',
         "3:12: state_dir: must not contain control characters or line breaks",
     ),
-    ("---\nstate_dir: a", "3:1: expected one document, got a second one"),
+    (
+        "---\nstate_dir: a",
+        (
+            "3:1: no valid YAML: expected a single document in the stream,"
+            " but found another document"
+        ),
+    ),
     ("hub:\n\tlease: 1", "4:1: no valid YAML: found a tab; indent with spaces"),
-    ("x: " + "[" * 40, "3:19: expected at most 16 levels"),
+    ("x: " + "[" * 40, "3:18: expected at most 16 levels"),
     ("x: \x1b[2J", "3:4: the character U+001B is not allowed"),
 ]
 

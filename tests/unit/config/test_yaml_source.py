@@ -58,11 +58,6 @@ def test_bad_syntax_has_a_place(
     assert [mark] == [(fault.line, fault.column) for fault in document.faults]
 
 
-def test_faults_before_bad_syntax_are_told_as_well() -> None:
-    document = read(b"a: 1\na: 2\nb: [")
-    assert [fault.path for fault in document.faults] == ["a", ""]
-
-
 def test_values_and_keys_know_their_place() -> None:
     document = read("a:\n  - b: 1\n    c d: é\n".encode())
     assert document.value == {"a": [{"b": 1, "c d": "é"}]}
@@ -111,6 +106,33 @@ def test_plain_scalars_follow_yaml_1_2(text: str, value: object) -> None:
 
 def test_quoted_scalars_are_text() -> None:
     assert read(b"['1', \"true\", '']").value == ["1", "true", ""]
+
+
+@pytest.mark.parametrize("loader", [yaml.SafeLoader, pytest.param(None, marks=needs_libyaml)])
+@pytest.mark.parametrize(
+    ("text", "mark"),
+    [
+        ("a: &x 1\nb: *x", Mark(2, 4)),
+        ("a: [&x 1, *x]", Mark(1, 11)),
+        ("a: &x 1\nb: {c:\n  *x}", Mark(3, 3)),
+        ("- &x 1\n- 2\n- *x", Mark(3, 3)),
+        ("a: &x {b: 1}\nc:\n  - 2\nd: *x", Mark(4, 4)),
+        ("a: &x [*x]", Mark(1, 8)),
+        ("a: &x 1\n*x : 2", Mark(2, 1)),
+        ("a: &x 1\nb: [*x]\nc: {d: 1}\ne: 'b * c'\n", Mark(2, 5)),
+    ],
+)
+def test_alias_is_refused_at_its_place(
+    loader: type[yaml.SafeLoader] | None, text: str, mark: Mark
+) -> None:
+    """PyYAML gives the node of an alias the place of its anchor."""
+    document = read(text.encode(), loader=loader or yaml.CSafeLoader)
+    assert [mark] == [(fault.line, fault.column) for fault in document.faults]
+
+
+def test_each_alias_is_refused_at_its_place() -> None:
+    document = read(b"a: &x 1\nb: *x\nc: [*x, *x]")
+    assert [(2, 4), (3, 5), (3, 9)] == [(fault.line, fault.column) for fault in document.faults]
 
 
 def test_what_a_billion_laughs_needs_is_not_followed() -> None:
