@@ -202,7 +202,7 @@ def check(config: "Config") -> int:
     if (fault := inspection.files_fault(config)) is not None:
         return _fail([fault], EX_CONFIG)
     try:
-        files = sources.read(config.data_dir, config.data.max_bytes)
+        files = sources.read(config.data_dir)
         dataset, _ = load_sources(files)
         if (fault := pages.fault(config, dataset)) is not None:
             return _fail([fault], EX_CONFIG)

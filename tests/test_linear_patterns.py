@@ -43,7 +43,7 @@ PATTERNS: dict[str, tuple[str, *tuple[Attack, ...]]] = {
         ("a", "'a", "'"),
         ("", "dr.", ""),
     ),
-    "reviewsd.config.load:_IPV6": (MATCH, ("http://[", "0", "x")),
+    "reviewsd.config.rules:_IPV6": (MATCH, ("http://[", "0", "x")),
     "reviewsd.domain.callback:_BRACKETED": (FULL, ("[::1]:", ":", "\n"), ("[", ":", "x")),
     "reviewsd.domain.callback:_DIVIDED": (FULL, ("https://", ":", "?\n"), ("https://", "/", "\n")),
     "reviewsd.domain.callback:_NAME": (
@@ -133,7 +133,6 @@ PATTERNS: dict[str, tuple[str, *tuple[Attack, ...]]] = {
         ("postgresql://", "a", "@"),
         ("postgresql://h/d?", "a", " "),
     ),
-    "reviewsd.config.syntax:_PORTS": (FULL, ("1-1", "0", "")),
     "reviewsd.config.syntax:_TCP": (FULL, ("tcp:1:", ":", "\n")),
     "reviewsd.config.syntax:_URL": (
         FULL,

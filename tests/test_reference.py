@@ -1,6 +1,8 @@
 """The pages of docs that list things list all of them, as the code has them."""
 
+import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,11 +11,18 @@ import pytest
 
 from reviewsctl.importing.platforms import maps
 from reviewsctl.importing.recognize import FORMATS
-from reviewsd.config.schema import Cache, HubConfig, Mcp, ServerConfig
+from reviewsd.config import show
+from reviewsd.config.hub_schema import HubConfig
+from reviewsd.config.schema import Cache, ServerConfig
 from reviewsd.domain import insights, reviews
 from reviewsd.domain.search_parameters import SEARCH_PARAMETERS
+from reviewsd.domain.subscription import MAX_LEASE, MIN_LEASE
 from reviewsd.http1 import problems, urls
+from reviewsd.mcp.results import ANSWER_BUDGET
+from reviewsd.mcp.sessions import LIFETIME
 from reviewsd.mcp.tools import TOOLS
+from reviewsd.web.budgets import TOTAL
+from reviewsd.websub.delivery import TIMEOUT
 from reviewsd.websub.form import MAX_SECRET
 from tests.support.routes import ROUTES
 
@@ -87,25 +96,44 @@ def test_agents_has_every_tool() -> None:
     assert {tool.name for tool in TOOLS} <= listed("agents.md")
 
 
+def test_configuration_has_every_key_with_its_default_and_description() -> None:
+    """The schema is the home of the words; a changed one is copied into the page from this failure."""
+    lines = (DOCS / "configuration.md").read_text().splitlines()
+    assert sorted(rows("Config")) == sorted(line for line in lines if line.startswith("| `"))
+
+
+def rows(section: str, prefix: str = "") -> Iterator[str]:
+    """Yield the rows of the keys of a section, with those of its sections and entries."""
+    definitions: Any = show.schema()["$defs"]
+    for name, member in definitions[section]["properties"].items():
+        entry = member.get("items") or {}
+        if "$ref" in member:
+            yield from rows(member["$ref"].rpartition("/")[2], f"{prefix}{name}.")
+            continue
+        default = f"`{json.dumps(member['default'])}`" if "default" in member else "required"
+        yield f"| `{prefix}{name}` | {default} | {member['description']} |"
+        if "$ref" in entry:
+            yield from rows(entry["$ref"].rpartition("/")[2], f"{prefix}{name}[].")
+
+
 def test_numbers_are_the_defaults() -> None:
-    hub, mcp, server, cache = HubConfig(), Mcp(), ServerConfig(), Cache()
+    hub, server, cache = HubConfig(), ServerConfig(), Cache()
     assert 10 * 86_400 == hub.lease.default
     assert (60, 1800) == hub.delivery.retry_delays
-    assert 30 * 86_400 == mcp.session_lifetime
+    assert 30 * 86_400 == LIFETIME
     for page, said in (
-        ("websub.md", f"({hub.lease.min} to {hub.lease.max:,})"),
+        ("websub.md", f"({MIN_LEASE} to {MAX_LEASE:,})"),
         ("websub.md", "lasts 10 days"),
         ("websub.md", f"at most {MAX_SECRET} bytes"),
-        ("websub.md", f"within {hub.delivery.timeout:.0f} seconds"),
+        ("websub.md", f"within {TIMEOUT:.0f} seconds"),
         ("websub.md", "after a minute and after half an hour"),
         ("websub.md", f"ask {hub.limits.requests_per_minute} times a minute"),
         ("websub.md", f"may have {hub.limits.active_per_host} subscriptions"),
-        ("agents.md", f"`mcp.answer_budget` bytes ({mcp.answer_budget:,})"),
-        ("agents.md", f"`mcp.max_held` ({mcp.max_held >> 20} MiB)"),
-        ("agents.md", f"{server.max_body.mcp >> 10} KiB (`server.max_body.mcp`)"),
-        ("agents.md", "`mcp.session_lifetime` (30 days)"),
+        ("agents.md", f"at most {ANSWER_BUDGET:,} bytes"),
+        ("agents.md", f"may hold {TOTAL >> 20} MiB"),
+        ("agents.md", f"may have {problems.MCP_MAX_BODY >> 10} KiB"),
+        ("agents.md", "ends after 30 days"),
         ("http.md", f"`cache.max_age` ({cache.max_age} s)"),
-        ("http.md", f"`cache.stale_while_revalidate` ({cache.stale_while_revalidate} s)"),
         ("operating.md", f"`server.idle` ({server.idle:.0f} s)"),
     ):
         assert said in text(page), (page, said)

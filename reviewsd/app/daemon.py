@@ -141,7 +141,7 @@ async def _start(context: DaemonContext, read: Read, *, wait_for_data: bool) -> 
 
 def _reloading(config: Config, read: Read, publication: Publication, hub: Hub) -> Reloading:
     def apply(new: Config) -> None:
-        publication.watcher.pace(new.data.poll_interval, new.data.settle)
+        publication.watcher.pace(new.data.poll_interval)
         publication.publisher.use(publication_order(new))
         hub.reload(new)
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from twisted.logger import Logger
 
 from reviewsd.config.schema import Config
-from reviewsd.websub.slots import IDLE_PER_PLACE
+from reviewsd.websub.slots import DELIVERIES, IDLE_PER_PLACE
 
 MIN_CONNECTIONS = 16
 """The least number of connections to clients."""
@@ -17,8 +17,8 @@ MIN_CONNECTIONS = 16
 OTHERS = 384
 """Files for other uses: idle connections to subscribers (256), the store, and the admin socket."""
 
-_PER_DELIVERY = 2 * (1 + IDLE_PER_PLACE)
-"""Files of a delivery: its connection and the idle ones beside it, and as many for a verification."""
+_HUB = 2 * (1 + IDLE_PER_PLACE) * DELIVERIES.total
+"""Files of the hub: for each delivery its connection and the idle ones beside it, and as many for a verification."""
 
 _log = Logger()
 
@@ -39,7 +39,7 @@ def fitted(config: Config, limit: int) -> Config:
     """Return the configuration with ``server.max_connections`` lowered to the limit of open files."""
     available = limit - OTHERS
     # The hub uses all of its files only while many subscribers hang
-    hub = min(_PER_DELIVERY * config.hub.delivery.concurrency, available // 2)
+    hub = min(_HUB, available // 2)
     room = max(available - hub, MIN_CONNECTIONS)
     if config.server.max_connections <= room:
         return config

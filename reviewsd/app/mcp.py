@@ -74,15 +74,14 @@ def build_mcp(
     key_file = None if mcp.session_key_file is None else Path(mcp.session_key_file)
     keys = SESSION_KEYS.load(config.key_folder, context.environ, key_file)
     server = McpServer(
-        Sessions(keys, ended.__contains__, mcp.session_lifetime),
-        Methods(Introduction(program_version()), counters, mcp.answer_budget),
+        Sessions(keys, ended.__contains__),
+        Methods(Introduction(program_version()), counters),
         os.urandom,
     )
     ends = TokenBuckets(ENDS_PER_DAY, 86_400.0)
     rules = AccessRules(
         origins=Origins(config.base_url, convert.allowed_origins(config)),
         hosts=Hosts(config.base_url, convert.allowed_hosts(config)),
-        max_body=config.server.max_body.mcp,
         may_end=lambda network: ends.take(network, time.monotonic()),
     )
     route = McpRoute(

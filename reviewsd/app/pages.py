@@ -34,19 +34,16 @@ def templates_dir(config: Config) -> Path | None:
 
 def machine_settings(config: Config, version: str) -> MachineSettings:
     """Return the settings of the documents for crawlers and agents, with the version of the program."""
-    newest, security = config.pages.sitemap_reviews, None
+    security = None
     if config.security.contact and config.security.expires is not None:
         security = SecurityContact(
             contact=config.security.contact,
             expires=config.security.expires,
-            policy=config.security.policy,
         )
     return MachineSettings(
         crawlers=config.crawlers,
-        sitemap_reviews={"all": None, "none": 0}[newest] if isinstance(newest, str) else newest,
         security=security,
         registry_auth=config.mcp.registry_auth,
-        server_card=config.mcp.server_card,
         version=version,
         tools=LISTING.decode(),
     )

@@ -12,7 +12,7 @@ from reviewsd.http1.hosts import Hosts
 from reviewsd.http1.responses import Responses
 from reviewsd.monitoring.readiness import Readiness
 from reviewsd.runtime.cooperative import CooperativeScheduler
-from reviewsd.server.connections import Connections
+from reviewsd.server.connections import ConnectionLimits, Connections
 from reviewsd.server.listener import ConnectionFactory
 from reviewsd.server.site import PublicSite
 from reviewsd.snapshot.snapshots import Snapshots
@@ -26,6 +26,9 @@ from reviewsd.web.probes import Probes
 from reviewsd.web.reads import Reads
 from reviewsd.web.websub import HubRoute
 from reviewsd.websub.hub import Hub
+
+STALE = "stale-while-revalidate=300, stale-if-error=86400"
+"""Seconds for which caches may serve an old response, while they fetch one or the service fails (S11)."""
 
 PROXIED = "haproxy:"
 """Prefix of an endpoint that accepts connections from a proxy with the PROXY protocol (S6)."""
@@ -69,11 +72,12 @@ def build_public(
         Probes(responses, readiness if config.server.readyz else None),
     )
     routes = RouteIndex(answerers, responses, budgets.time if budgets.time.is_limited else None)
-    limits = fitted(config, raise_limit()).server
+    server = fitted(config, raise_limit()).server
+    limits = ConnectionLimits(idle=server.idle, connections=server.max_connections)
     connections = Connections(context.reactor, limits, convert.trusted(config))
     snapshots.observe(lambda _: connections.snapshot_changed())
     hosts = Hosts(config.base_url, convert.allowed_hosts(config))
-    site = PublicSite(routes, responses, hosts, config.server.max_body.mcp)
+    site = PublicSite(routes, responses, hosts)
     counters.include(reads.unknown.counts)
     counters.include(connections.counts)
     counters.include(site.counts)
@@ -81,13 +85,7 @@ def build_public(
 
 
 def _responses(config: Config) -> Responses:
-    cache = config.cache
-    return Responses(
-        config.base_url,
-        f"public, max-age={cache.max_age}, "
-        f"stale-while-revalidate={cache.stale_while_revalidate}, "
-        f"stale-if-error={cache.stale_if_error}",
-    )
+    return Responses(config.base_url, f"public, max-age={config.cache.max_age}, {STALE}")
 
 
 def _budgets(context: DaemonContext) -> Budgets:
@@ -95,8 +93,8 @@ def _budgets(context: DaemonContext) -> Budgets:
     config, clock = context.config, context.reactor
     networks, limit = ClientNetworks(convert.trusted(config)), config.server.read_limit
     scheduler = CooperativeScheduler(clock, group=neighbourhood)
-    time = TimeBudget(scheduler, networks, clock.seconds, limit.per_second, limit.burst)
-    memory = MemoryBudget(networks, config.mcp.max_held)
+    time = TimeBudget(scheduler, networks, clock.seconds, limit.per_second)
+    memory = MemoryBudget(networks)
     context.counters.include(time.counts)
     context.counters.include(memory.counts)
     return Budgets(time, memory)

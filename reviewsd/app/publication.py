@@ -72,10 +72,7 @@ def build_publication(context: DaemonContext) -> Publication:
     def wake() -> None:
         publisher.reload()
 
-    data = config.data
-    watcher = Watcher(
-        reactor, look, wake, poll_interval=data.poll_interval, settle_interval=data.settle
-    )
+    watcher = Watcher(reactor, look, wake, poll_interval=config.data.poll_interval)
     return Publication(snapshots, publisher, watcher)
 
 
@@ -89,11 +86,9 @@ def publication_order(config: Config) -> PublicationOrder:
             base_url=config.base_url,
             authority=config.authority,
             year=config.feeds.year,
-            max_resource=config.mcp.max_resource,
             pages=page_settings(config),
             machines=machine_settings(config, program_version()),
         ),
-        max_bytes=config.data.max_bytes,
         max_shrink=None if shrink is None else float(shrink.rstrip("%")) / 100,
         insights=config.data.insights,
         templates_dir=config.pages.templates_dir,

@@ -34,7 +34,6 @@ def callback_policy(config: Config, own_ports: AbstractSet[int]) -> CallbackPoli
         own_host=_spelt(urlsplit(config.base_url).hostname or ""),
         own_ports=own_ports,
         networks=tuple(map(syntax.network, callbacks.allow_networks)),
-        ports=tuple(map(syntax.ports, callbacks.ports)),
     )
 
 

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from msgspec.structs import replace
+from msgspec.structs import asdict
 
 from reviewsd.config.errors import ConfigError, of_file
 from reviewsd.config.schema import Config
@@ -11,7 +11,19 @@ from reviewsd.config.schema import Config
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,31}")
 
 
-def as_node(config: Config, name: str, file: Path) -> Config:
+class NodeConfig(Config, frozen=True, kw_only=True):
+    """The configuration of one node."""
+
+    shared_dir: Path
+    """The state directory of all nodes, which has their keys."""
+
+    @property
+    def key_folder(self) -> Path:
+        """The folder of ``secret.key`` and ``mcp.key``."""
+        return self.shared_dir
+
+
+def as_node(config: Config, name: str, file: Path) -> NodeConfig:
     """Return the configuration of the node ``name``.
 
     Its state is in ``state_dir/nodes/NAME``, and its admin socket beside the configured one. All nodes use
@@ -31,9 +43,9 @@ def as_node(config: Config, name: str, file: Path) -> Config:
     if not config.hub.shared:
         reason = "hub.store: --node needs postgresql://..., which all nodes share"
         raise ConfigError([of_file(str(file), reason)])
-    return replace(
-        config,
-        state_dir=config.state_dir / "nodes" / name,
-        keys_dir=str(config.key_folder),
-        admin_socket=config.admin_socket.with_name(f"{name}.sock"),
-    )
+    settings = {
+        **asdict(config),
+        "state_dir": config.state_dir / "nodes" / name,
+        "admin_socket": config.admin_socket.with_name(f"{name}.sock"),
+    }
+    return NodeConfig(**settings, shared_dir=config.key_folder)

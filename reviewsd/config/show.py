@@ -1,12 +1,12 @@
-"""The configuration as it is in effect: each value, where it comes from, and what it may be.
+"""Shows the configuration in effect and its JSON Schema, for ``reviewsctl config`` (interfaces.md 1.1).
 
-For ``reviewsctl config`` (interfaces.md 1.1, O11). No password leaves this module.
+Passwords are masked here (O11).
 """
 
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Final, get_args
 
 import msgspec
 
@@ -22,17 +22,19 @@ _QUERY: Final = re.compile(r"\?[\s\S]*")
 
 
 def shown(loaded: Loaded) -> Shown:
-    """The configuration in effect."""
+    """Return the configuration in effect."""
     return Shown(file=str(loaded.file.absolute()), settings=tuple(_settings(loaded)))
 
 
 def schema() -> dict[str, object]:
-    """The JSON Schema of the configuration file."""
+    """Return the JSON Schema of the configuration file."""
     members: list[tuple[str, object] | tuple[str, object, object]] = []
-    for each in msgspec.structs.fields(Config):
-        kind = NonEmptyText if each.type is Path else each.type  # JSON knows no paths
-        default = str(each.default) if isinstance(each.default, Path) else each.default
-        members.append((each.name, kind) if each.required else (each.name, kind, default))
+    for field in msgspec.structs.fields(Config):
+        kind = field.type
+        if get_args(kind)[:1] == (Path,):  # JSON knows no paths
+            kind = Annotated[NonEmptyText, *get_args(kind)[1:]]
+        default = str(field.default) if isinstance(field.default, Path) else field.default
+        members.append((field.name, kind) if field.required else (field.name, kind, default))
     written = msgspec.defstruct("Config", members, kw_only=True, forbid_unknown_fields=True)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -63,7 +65,7 @@ def _settings(loaded: Loaded) -> Iterator[Setting]:
 
 
 def _flat(config: Config) -> dict[str, object]:
-    """Return the values by dotted key, in the order of the keys, as JSON has them: tuples are lists."""
+    """Return the values by dotted key, as JSON has them: tuples are lists."""
     tree = msgspec.json.decode(msgspec.json.encode(config, enc_hook=str))
     values: dict[str, object] = {}
     for key in keys(Config):
@@ -76,14 +78,14 @@ def _flat(config: Config) -> dict[str, object]:
 
 
 def _variable(loaded: Loaded, path: str) -> str | None:
-    """The variable that set a value, or a section around it."""
+    """Return the variable that sets a value or a section around it."""
     while path and path not in loaded.variables:
         path = path.rpartition(".")[0]
     return loaded.variables.get(path)
 
 
 def _redacted(value: object) -> object:
-    """A value without the passwords of an address in it, and without the query of a source's."""
+    """Return a value without the passwords of its addresses, and without the queries of sources."""
     if isinstance(value, list):
         return [_redacted(item) for item in value]
     if isinstance(value, dict):

@@ -1,4 +1,7 @@
-"""The section ``sources`` of the configuration, and the types that it shares with the other sections."""
+"""The section ``sources`` of the configuration, and the types that it shares with the other sections.
+
+``source_rules`` has the keys of each type of source.
+"""
 
 from typing import Annotated, Literal
 
@@ -26,11 +29,11 @@ Interval = Annotated[
 
 
 class ConfigSection(Struct, frozen=True, forbid_unknown_fields=True):
-    """What all parts of the configuration have in common."""
+    """A part of the configuration."""
 
 
 class SourceImport(ConfigSection, frozen=True, kw_only=True, rename={"from_": "from"}):
-    """The options of ``reviewsctl import`` for the files of a source."""
+    """The options of reviewsctl import for the files of a source."""
 
     from_: Annotated[NonEmptyText, Meta(description="The format, or auto.")] = "auto"
     map: Annotated[
@@ -44,12 +47,12 @@ class SourceImport(ConfigSection, frozen=True, kw_only=True, rename={"from_": "f
         Meta(description="The value of a column by which its platform calls a review public."),
     ] = {}
     date_format: Annotated[
-        NonEmptyText | None, Meta(description="How a table spells dates, such as %d/%m/%Y.")
+        NonEmptyText | None, Meta(description="The form of dates in a table, such as %d/%m/%Y.")
     ] = None
     timezone: Annotated[NonEmptyText, Meta(description="The time zone of the business.")] = "UTC"
     source: Annotated[
         NonEmptyText | None,
-        Meta(description="Where the reviews of a table were written, when no column says."),
+        Meta(description="The platform of the reviews of a table without a column for it."),
     ] = None
     scale: Annotated[
         NonEmptyText | None, Meta(description="The best rating of a table, such as 10.")
@@ -59,22 +62,22 @@ class SourceImport(ConfigSection, frozen=True, kw_only=True, rename={"from_": "f
     ] = False
     verified: Annotated[
         bool | None,
-        Meta(description="Whether authors are customers, where the export does not say."),
+        Meta(description="Whether authors are customers, if the files do not have it."),
     ] = None
     names: Annotated[
         Literal["full", "short"] | None, Meta(description="Names in full, or as Jane D.")
     ] = None
     location: Annotated[
-        NonEmptyText | None, Meta(description="Which one, where there are several.")
+        NonEmptyText | None, Meta(description="The location, if the files have several.")
     ] = None
     name: Annotated[
         NonEmptyText | None,
-        Meta(description="The name of the business, where nothing else says it."),
+        Meta(description="The name of the business, if the files do not have it."),
     ] = None
 
 
 class ReviewSource(ConfigSection, frozen=True, kw_only=True, rename={"import_": "import"}):
-    """A place that reviews are downloaded from; ``source_rules`` has the keys of each type."""
+    """A platform that reviews are downloaded from."""
 
     name: Annotated[SourceName, Meta(description="The name, as logs and commands show it.")]
     type: Annotated[
@@ -85,7 +88,7 @@ class ReviewSource(ConfigSection, frozen=True, kw_only=True, rename={"import_": 
     every: Annotated[Interval, Meta(description="Time between two runs: 5m to 7d.")] = "1h"
     full: Annotated[
         Interval,
-        Meta(description="Time after which all is read, even if a first look finds nothing new."),
+        Meta(description="Time after which all reviews are read, even if none seems new."),
     ] = "24h"
     gone: Annotated[
         Annotated[int, Meta(ge=1, le=100)] | Literal["keep"],

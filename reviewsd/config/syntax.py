@@ -16,7 +16,6 @@ from reviewsd.domain.callback import HTTPS_PORT, MAX_PORT
 from reviewsd.domain.data_errors import nearest, show
 
 _DEFAULT_PORTS = {"http": 80, "https": HTTPS_PORT}
-_PRIVILEGED = 1024  # ports below are other services', such as 22 and 25; E3
 
 # RFC 3986 appendix B, and the hosts that work in a URL without any encoding
 _URL = re.compile(
@@ -31,7 +30,6 @@ _ENDPOINT = 'expected an endpoint such as "tcp:8080:interface=127.0.0.1" or "sys
 _BUILT_IN = {"tcp", "unix", "ssl"}
 _CHECKED_BY_TWISTED = ("tcp", "tcp6", "unix")  # ssl would read its files, others are plugins
 _TCP = re.compile(r"tcp6?:(port=)?(?P<port>[0-9]{1,5})(:.*)?", re.ASCII)
-_PORTS = re.compile(r"(?P<low>[1-9][0-9]{0,4})(-(?P<high>[1-9][0-9]{0,4}))?")
 _FAMILIES = ("INET", "INET6", "UNIX")
 
 
@@ -181,32 +179,6 @@ def nat64_prefix(text: str) -> IPv6Network:
     return prefix
 
 
-def ports(text: str) -> tuple[int, int]:
-    """A port, or a range of ports, that callbacks may have (E3).
-
-    Returns:
-        The lowest and the highest.
-    """
-    given = _PORTS.fullmatch(text)
-    if given is None:
-        raise ValueError(
-            f'expected a port such as "443" or ports such as "1024-65535", got {show(text)}'
-        )
-    low, high = int(given["low"]), int(given["high"] or given["low"])
-    if max(low, high) > MAX_PORT:
-        raise ValueError(f"expected ports up to {MAX_PORT}, got {show(text)}")
-    if min(low, high) < _PRIVILEGED and not low == high == HTTPS_PORT:
-        raise ValueError(
-            f"expected {HTTPS_PORT} or ports from {_PRIVILEGED} on, since those below belong to"
-            f" other services, got {show(text)}"
-        )
-    if low > high:
-        raise ValueError(
-            f'expected the lower port first, got {show(text)}; did you mean "{high}-{low}"?'
-        )
-    return low, high
-
-
 def contact(text: str) -> str:
     """Where a vulnerability is reported: an address with its scheme (RFC 9116 2.5.3)."""
     if not _is_address(text) or not text.startswith(_CONTACTS):
@@ -215,13 +187,6 @@ def contact(text: str) -> str:
             f'expected an address such as "mailto:security@example.com" or "https://...", '
             f"got {show(text)}{hint}"
         )
-    return text
-
-
-def web_page(text: str) -> str:
-    """The https address of a page."""
-    if not _is_address(text) or not text.startswith("https://"):
-        raise ValueError(f'expected an address such as "https://example.com/", got {show(text)}')
     return text
 
 

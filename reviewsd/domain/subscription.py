@@ -17,7 +17,7 @@ and whether it still counts, is the store's business (claims); here it does.
 
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Literal, Protocol, assert_never
+from typing import Literal, assert_never
 
 State = Literal["pending verification", "active", "active (renewing)", "removal pending"]
 """security-and-operations.md 4.3: the labels of a Subscription."""
@@ -30,6 +30,10 @@ MAX_UNREACHABLE = 2
 
 UNREACHABLE_WAIT = 30_000
 """Milliseconds before the second verification GET (H4)."""
+
+
+MIN_LEASE, MAX_LEASE = 300, 2_592_000
+"""Bounds of a lease in seconds; a request outside of them is moved to the nearest (H18)."""
 
 
 class Mode(Enum):
@@ -257,21 +261,18 @@ def _failed(active: Active, waits: tuple[int, int], now: int) -> Active | None:
     return replace(active, failures=failures, next_attempt_at=now + waits[failures - 1])
 
 
-class Caps(Protocol):
-    """How much the hub takes on (H5): ``hub.limits``."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caps:
+    """Numbers of subscriptions and requests that the hub accepts (H5)."""
 
-    @property
-    def active(self) -> int:
-        """Subscriptions in all, with new ones that are pending."""
+    active: int = 10_000
+    """Subscriptions, those that wait for their first verification included."""
+    active_per_host: int = 100
+    """The same, with callbacks at one host."""
+    pending: int = 2_000
+    """Requests that wait for their verification."""
+    pending_per_client: int = 240
+    """The same, of one client network."""
 
-    @property
-    def active_per_host(self) -> int:
-        """The same of a callback host."""
 
-    @property
-    def pending(self) -> int:
-        """Requests that wait for their verification."""
-
-    @property
-    def pending_per_client(self) -> int:
-        """The same of a client network."""
+CAPS = Caps()

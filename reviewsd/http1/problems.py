@@ -31,6 +31,9 @@ class Problem:
 HUB_MAX_BODY = 8192
 """Bytes; a form with the longest callback, fully escaped, has fewer (H16, S2)."""
 
+MCP_MAX_BODY = 65_536
+"""Bytes of a request to MCP (S2); clients introduce themselves with icons."""
+
 _MAIN = ", ".join(urls.MAIN)
 
 NOT_HTTP = Problem(400, "bad-request", "Bad Request", "The request is not well-formed HTTP.")
@@ -106,7 +109,7 @@ TOO_MANY_CONNECTIONS = Problem(
     429,
     "too-many-connections",
     "Too Many Connections",
-    "Too many connections from your network (limit: server.per_client).",
+    "Too many connections from your network (limit: 256).",
 )
 TOO_MANY_REQUESTS = Problem(
     429,

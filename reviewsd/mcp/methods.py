@@ -54,7 +54,7 @@ class Methods:
     Args:
         introduction: Describes the server.
         counters: Counts tool calls.
-        answer_budget: Most bytes in the text of a list (``mcp.answer_budget``).
+        answer_budget: Most bytes in the text of a list (mcp.md 5.4).
     """
 
     def __init__(

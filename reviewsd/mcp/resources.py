@@ -72,7 +72,7 @@ def read(uri: str | None, revision: Revision, snapshot: Snapshot) -> tuple[Buffe
     """Return the result of ``resources/read``, with the bytes that HTTP serves as a string.
 
     Raises:
-        JsonRpcError: No resource has this address, or it is larger than ``mcp.max_resource``.
+        JsonRpcError: No resource has this address, or it is too large to be read.
     """
     if uri is None:
         raise JsonRpcError(INVALID_PARAMS, '"uri" must be a string, the uri of a resource')

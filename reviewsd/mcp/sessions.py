@@ -23,6 +23,9 @@ FORMAT = 1
 LABEL = b"reviewsd mcp session 1"
 """The purpose in the derivation of the signing key; another use of the secret has another."""
 
+LIFETIME = 2_592_000
+"""Seconds of a session: 30 days. Nothing is kept for one, so a long time costs nothing."""
+
 RANDOM_BYTES = 16
 TAG_BYTES = 16
 EXPIRES_BYTES = 5
@@ -56,7 +59,7 @@ class Sessions:
     """
 
     def __init__(
-        self, secrets: Sequence[bytes], ended: Callable[[bytes], bool], lifetime: int
+        self, secrets: Sequence[bytes], ended: Callable[[bytes], bool], lifetime: int = LIFETIME
     ) -> None:
         self._keys = [(_number(secret), _signing_key(secret)) for secret in secrets]
         self._ended = ended

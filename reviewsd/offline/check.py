@@ -121,7 +121,7 @@ def _inspect_data(
 
     settings = Data() if config is None else config.data
     try:
-        files = sources.read(folder, settings.max_bytes)
+        files = sources.read(folder)
     except DataError as error:
         problems = _locate(folder, {}, error.findings)
         return CheckReport(problems=tuple(problems), problem_count=error.total)

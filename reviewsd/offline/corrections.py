@@ -13,7 +13,6 @@ from msgspec import Raw, Struct
 from msgspec.structs import replace
 
 from reviewsd.api.review_ids import merge_key
-from reviewsd.config.schema import Data
 from reviewsd.domain.corrected import Corrected, Withheld, correct
 from reviewsd.domain.corrections import (
     Action,
@@ -177,7 +176,7 @@ class CorrectableReviews:
         return _text(self.corrections)
 
 
-def read(folder: Path, max_bytes: int = Data().max_bytes) -> CorrectableReviews:
+def read(folder: Path) -> CorrectableReviews:
     """Read the reviews of a data directory with their corrections.
 
     Raises:
@@ -185,7 +184,7 @@ def read(folder: Path, max_bytes: int = Data().max_bytes) -> CorrectableReviews:
         sources.Unsettled: The files are being written.
         OSError: The files cannot be read now.
     """
-    files = sources.read(folder, max_bytes)
+    files = sources.read(folder)
     return CorrectableReviews(load_dataset(files.reviews, None), parse(files.corrections))
 
 

@@ -129,8 +129,7 @@ def read(path: Path | None, data: Path | None, environ: Mapping[str, str]) -> Fo
     if data is None:
         config, _ = configuration.load(path, environ)
         data, settings = config.data_dir, config.data
-    files = sources.read(data, settings.max_bytes)
-    dataset, insight_settings = load_sources(files)
+    dataset, insight_settings = load_sources(sources.read(data))
     return Folder(
         path=data.absolute(), mode=settings.insights, dataset=dataset, settings=insight_settings
     )

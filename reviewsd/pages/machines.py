@@ -27,19 +27,15 @@ class SecurityContact(Struct, frozen=True, kw_only=True):
 
     contact: tuple[str, ...]
     expires: datetime.datetime
-    policy: str | None = None
 
 
 class MachineSettings(Struct, frozen=True, kw_only=True):
     """The operator's settings of documents for machines, and facts about the program."""
 
     crawlers: Crawlers = "all"
-    sitemap_reviews: int | None = SITEMAP_REVIEWS
-    """Number of newest reviews in the sitemap; None for all."""
     security: SecurityContact | None = None
     registry_auth: str | None = None
     """Proof of the domain for the MCP registry (``mcp.registry_auth``)."""
-    server_card: bool = True
     version: str = "0.0.0"
     """Version of the program."""
     tools: str = '{"tools":[]}'
@@ -48,13 +44,7 @@ class MachineSettings(Struct, frozen=True, kw_only=True):
 
 def absent(settings: MachineSettings) -> frozenset[str]:
     """Return the paths of documents that the operator has switched off."""
-    cards = (urls.SERVER_CARD, urls.SERVER_CARD_ALIAS, urls.AI_CATALOG)
-    return frozenset(
-        (
-            *(() if settings.server_card else cards),
-            *((urls.SITEMAP,) if settings.crawlers == "none" else ()),
-        )
-    )
+    return frozenset([urls.SITEMAP] if settings.crawlers == "none" else [])
 
 
 def policies(base_url: str, settings: MachineSettings, *, pages: bool) -> Iterator[FixedDocument]:
@@ -70,7 +60,7 @@ def policies(base_url: str, settings: MachineSettings, *, pages: bool) -> Iterat
         yield FixedDocument(path=urls.ROBOTS, media_type=TEXT, content=content)
     if settings.security is not None:
         contact = settings.security
-        content = security_txt.render(base_url, contact.contact, contact.expires, contact.policy)
+        content = security_txt.render(base_url, contact.contact, contact.expires)
         yield FixedDocument(path=urls.SECURITY, media_type=TEXT, content=content)
     if settings.registry_auth is not None:
         content = f"{settings.registry_auth}\n".encode()
@@ -109,10 +99,9 @@ def documents(
         # The answer to HEAD needs it too (RFC 9727 2).
         headers={"Link": f'<{site.url(urls.API_CATALOG)}>; rel="api-catalog"'},
     )
-    if urls.SERVER_CARD not in site.absent:
-        yield from _cards(site, settings, revisions)
+    yield from _cards(site, settings, revisions)
     if urls.SITEMAP not in site.absent:
-        yield from _sitemaps(site, settings.sitemap_reviews, pages, changes)
+        yield from _sitemaps(site, pages, changes)
 
 
 def _cards(
@@ -132,10 +121,8 @@ def _cards(
         )
 
 
-def _sitemaps(
-    site: Site, newest: int | None, pages: Sequence[str], changes: ChangedDays
-) -> Iterator[FixedDocument]:
-    count = site.count if newest is None else min(newest, site.count)
+def _sitemaps(site: Site, pages: Sequence[str], changes: ChangedDays) -> Iterator[FixedDocument]:
+    count = min(SITEMAP_REVIEWS, site.count)
     updated = None if site.updated_at is None else datetime.date.fromisoformat(site.updated_at[:10])
     entries = [
         sitemap.SitemapEntry(site.url(path), None if path in urls.DOCUMENTATION else updated)

@@ -4,19 +4,13 @@ import datetime
 from collections.abc import Sequence
 
 
-def render(
-    base_url: str,
-    contacts: Sequence[str],
-    expires: datetime.datetime,
-    policy: str | None,
-) -> bytes:
+def render(base_url: str, contacts: Sequence[str], expires: datetime.datetime) -> bytes:
     """Return the document, with the fields of RFC 9116 2.5.
 
     Args:
         base_url: Origin of the document's own address, without a slash at its end.
         contacts: ``mailto:``, ``https:`` or ``tel:`` addresses, the preferred one first.
         expires: The aware time after which it is stale.
-        policy: Address of the disclosure policy, if any.
     """
     moment = expires.astimezone(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     fields = [
@@ -24,6 +18,4 @@ def render(
         f"Expires: {moment}",
         f"Canonical: {base_url}/.well-known/security.txt",
     ]
-    if policy is not None:
-        fields.append(f"Policy: {policy}")
     return "".join(f"{field}\n" for field in fields).encode()

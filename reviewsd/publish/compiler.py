@@ -62,7 +62,7 @@ class CompileSettings:
     """Domain name of the Atom ids, and the ``year`` in which it was ours (RFC 4151)."""
     year: int
     max_resource: int = 1 << 20
-    """Greatest size in bytes of a document that can be read through MCP (``mcp.max_resource``)."""
+    """Greatest size in bytes of a document that can be read through MCP (mcp.md 5.5)."""
     pages: PageSettings = field(default_factory=PageSettings)
     machines: MachineSettings = field(default_factory=MachineSettings)
 

@@ -14,6 +14,7 @@ from pyroaring import __croaring_version__
 from reviewsd.analysis.labels import RULES
 from reviewsd.api.jobs import Guard, Step
 from reviewsd.publish.compiler import CompileSettings
+from reviewsd.publish.sources import MAX_BYTES
 from reviewsd.snapshot import layout
 
 
@@ -24,7 +25,7 @@ class PublicationOrder(Struct, frozen=True, kw_only=True):
     snapshots: str
     """The directory of the snapshot folders."""
     settings: CompileSettings
-    max_bytes: int
+    max_bytes: int = MAX_BYTES
     """Greatest size of a file."""
     max_shrink: float | None = None
     """The share of the reviews that a reload may lose; None: all of them."""

@@ -24,6 +24,9 @@ from reviewsd.domain.records import MappedFile, RecordText
 from reviewsd.pages.environment import MAX_TEMPLATE, TEMPLATE_ENDINGS
 from reviewsd.snapshot.layout import FileFingerprint, Fingerprint
 
+MAX_BYTES = 1 << 30
+"""Greatest size of a data file; a larger one is an accident."""
+
 _LARGE = _PIECE = 1 << 20  # bytes
 _MAX_SETTINGS = 1 << 20  # bytes of insights.yaml, which is written by hand
 _MOST = 1_000  # templates; there are some twenty names that mean anything
@@ -105,14 +108,14 @@ def _is_template(name: str) -> bool:
 
 
 @overload
-def read(data_dir: Path, max_bytes: int) -> Sources[bytes]: ...
+def read(data_dir: Path, max_bytes: int = MAX_BYTES) -> Sources[bytes]: ...
 @overload
 def read(
     data_dir: Path, max_bytes: int, copies: Path, templates_dir: Path | None = None
 ) -> Sources[RecordText]: ...
 def read(
     data_dir: Path,
-    max_bytes: int,
+    max_bytes: int = MAX_BYTES,
     copies: Path | None = None,
     templates_dir: Path | None = None,
 ) -> Sources[bytes] | Sources[RecordText]:
@@ -120,7 +123,7 @@ def read(
 
     Args:
         data_dir: Where reviews.json is, and insights.json and insights.yaml may be.
-        max_bytes: Limit for each of the JSON files (``data.max_bytes``).
+        max_bytes: Limit for each of the JSON files.
         copies: Where files are copied to when they are large, and mapped from there: so they take no
             memory, and nobody can change what was read. The copies have no names. None: they are read
             into memory.

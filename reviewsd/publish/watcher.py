@@ -23,6 +23,7 @@ from twisted.logger import Logger
 
 from reviewsd.snapshot.layout import Fingerprint
 
+SETTLE_SECONDS = 0.25  # between two looks while the files settle, or the poll interval; R2
 SETTLE_POLLS = 3  # looks in a row that find nothing moved; R2
 HANG_SECONDS = 30  # a look that takes longer is an alarm; R1
 RESTLESS_SECONDS = 60  # files in motion for so long deserve a warning
@@ -42,7 +43,6 @@ class Watcher:
         seen: The fingerprint that was last acted upon; what differs from it is a change. Without it
             the first look is the base line.
         poll_interval: Seconds between two looks (``data.poll_interval``).
-        settle_interval: Seconds between two looks while the files are settling.
     """
 
     _log = Logger()
@@ -55,7 +55,6 @@ class Watcher:
         *,
         seen: Fingerprint | None = None,
         poll_interval: float = 1.0,
-        settle_interval: float = 0.25,
     ) -> None:
         self._clock = clock
         self._look = look
@@ -63,7 +62,6 @@ class Watcher:
         self.seen = seen
         """The fingerprint that was last acted upon. Set it before ``start`` where it has changed."""
         self._poll_interval = poll_interval
-        self._settle_interval = settle_interval
 
         self._moving: Fingerprint | None = None  # the last look while settling
         self._moving_since = 0.0
@@ -76,10 +74,9 @@ class Watcher:
         self._reported: str | None = None  # the error that the log already knows
         self._stopped = False
 
-    def pace(self, poll_interval: float, settle_interval: float) -> None:
-        """Look in these intervals from the next look on."""
+    def pace(self, poll_interval: float) -> None:
+        """Look in this interval from the next look on."""
         self._poll_interval = poll_interval
-        self._settle_interval = settle_interval
 
     def start(self) -> None:
         """Look at once, and from then on again and again."""
@@ -125,10 +122,10 @@ class Watcher:
             return self._poll_interval
         if found != self._moving:
             self._moved(found)
-            return self._settle_interval
+            return min(SETTLE_SECONDS, self._poll_interval)
         self._unmoved += 1
         if self._unmoved < SETTLE_POLLS:
-            return self._settle_interval
+            return min(SETTLE_SECONDS, self._poll_interval)
         self._wake()
         self.seen, self._moving = found, None  # only now: a wake that failed is tried again
         return self._poll_interval

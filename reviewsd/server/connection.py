@@ -108,7 +108,7 @@ class ClientConnection(Protocol):
             self._set_client(peer.host)
         self.out: WriteBuffer = write_buffer_for(transport, self)
         limits = self._connections.limits
-        self._expire_in(limits.idle if self._proxy_header is None else limits.header_deadline)
+        self._expire_in(limits.idle if self._proxy_header is None else limits.header)
         problem = self._connections.enter(self, self._remote_client)
         if problem is not None:
             self._refuse(problem)
@@ -243,7 +243,7 @@ class ClientConnection(Protocol):
         state, limits = self.parser.state, self._connections.limits
         if state != self._timed_state:
             self._timed_state = state
-            self._expire_in(limits.header_deadline if state == HEAD else limits.body_deadline)
+            self._expire_in(limits.header if state == HEAD else limits.body)
             if self.parser.awaits_continue:
                 self.out.send(_CONTINUE)
         self._resume_reading()
@@ -283,10 +283,7 @@ class ClientConnection(Protocol):
         self._request_count += 1
         if request.truncated:
             self._lingers = self._closes = True
-        elif (
-            not request.fields.persistent
-            or self._request_count >= connections.limits.requests_per_connection
-        ):
+        elif not request.fields.persistent or self._request_count >= connections.limits.requests:
             self._closes = True
         answer = self._site.respond(request)
         if isinstance(answer, Response):
@@ -371,7 +368,7 @@ class ClientConnection(Protocol):
     def _keeps_pace(self) -> bool:
         """Return whether the client has taken enough bytes since the last measurement, if any (S5)."""
         before, self._last_untaken = self._last_untaken, self._untaken
-        least = self._connections.limits.min_drain_rate * DRAIN_WINDOW
+        least = self._connections.limits.drain_rate * DRAIN_WINDOW
         return not before or before - self._last_untaken >= least
 
     def pauseProducing(self) -> None:

@@ -5,6 +5,7 @@ One sweep ends overdue connections, four times a second, in place of a delayed c
 
 from collections import Counter, deque
 from collections.abc import Sequence
+from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network
 from operator import attrgetter
 from typing import Protocol
@@ -14,7 +15,6 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.internet.task import LoopingCall
 from twisted.logger import Logger
 
-from reviewsd.config.schema import ServerConfig
 from reviewsd.domain.addresses import client_network, neighbourhood
 from reviewsd.domain.clients import is_trusted
 from reviewsd.http1 import problems
@@ -42,6 +42,25 @@ NEIGHBOURS = 4
 
 _RESCAN_THRESHOLD = 64
 """All connections are scanned again if the last scan found more than one idle connection in this many."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectionLimits:
+    """Deadlines and caps of connections (S1, S2, S4, S5)."""
+
+    header: float = 10.0
+    """Seconds from the first byte of a head to its end."""
+    body: float = 20.0
+    """Seconds from there to the end of the body."""
+    idle: float = 60.0
+    """Seconds between two requests."""
+    requests: int = 1_000
+    """Requests of one connection."""
+    connections: int = 4_096
+    per_client: int = 256
+    """Connections of one client network; its /24 or /48 may have four times as many."""
+    drain_rate: int = 8_192
+    """Bytes a second that a client must take."""
 
 
 class CountedConnection(Protocol):
@@ -75,7 +94,7 @@ class Connections:
 
     Args:
         clock: For the deadlines.
-        limits: Deadlines and caps (S1, S2, S4, S5).
+        limits: Deadlines and caps.
         proxies: Networks of proxies; their connections are not counted by client.
     """
 
@@ -84,7 +103,7 @@ class Connections:
     def __init__(
         self,
         clock: IReactorTime,
-        limits: ServerConfig,
+        limits: ConnectionLimits,
         proxies: Sequence[IPv4Network | IPv6Network] = (),
     ) -> None:
         self.clock = clock
@@ -125,7 +144,7 @@ class Connections:
         problem = self.count_client(connection, client)
         if problem is not None:
             return problem
-        if len(self.open) > self.limits.max_connections and not self._make_room(connection):
+        if len(self.open) > self.limits.connections and not self._make_room(connection):
             return problems.NO_ROOM
         return None
 
@@ -166,7 +185,7 @@ class Connections:
                 if oldest in self.open and oldest.is_idle:
                     oldest.abort()
                     return True
-            if self._idle_count <= self.limits.max_connections // _RESCAN_THRESHOLD:
+            if self._idle_count <= self.limits.connections // _RESCAN_THRESHOLD:
                 return False
             self._idle = None
 

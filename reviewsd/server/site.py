@@ -17,7 +17,7 @@ from reviewsd.http1 import problems
 from reviewsd.http1.hosts import Hosts
 from reviewsd.http1.parser import Cap
 from reviewsd.http1.preconditions import http_date
-from reviewsd.http1.problems import HUB_MAX_BODY, Problem
+from reviewsd.http1.problems import HUB_MAX_BODY, MCP_MAX_BODY, Problem
 from reviewsd.http1.request import METHODS, Request
 from reviewsd.http1.responses import Response, Responses
 from reviewsd.http1.routes import BodyRule, Route
@@ -58,7 +58,13 @@ class PublicSite:
         mcp_body: The most bytes of a body for the MCP endpoint.
     """
 
-    def __init__(self, routes: Routes, responses: Responses, hosts: Hosts, mcp_body: int) -> None:
+    def __init__(
+        self,
+        routes: Routes,
+        responses: Responses,
+        hosts: Hosts,
+        mcp_body: int = MCP_MAX_BODY,
+    ) -> None:
         self._routes = routes
         self._responses = responses
         self._is_served = lru_cache(maxsize=64)(hosts.allow)

@@ -26,8 +26,11 @@ from reviewsd.websub.rate_limits import TokenBuckets
 COSTLY: Final = 5
 """Cost of a search, an older page of a feed or a message of MCP, in documents (S14)."""
 
+BURST: Final = 100
+"""Documents that a client network may read at once (S14)."""
+
 TOTAL: Final = 134_217_728
-"""Bytes that all clients may hold, unless configured: 128 MiB."""
+"""Bytes that all clients may hold: 128 MiB."""
 
 SHARE: Final = 4
 """One client network may hold this fraction of the total."""
@@ -51,7 +54,7 @@ class TimeBudget:
         scheduler: Runs work in steps.
         networks: Finds the client network of a request.
         now: Monotonic seconds.
-        per_second: Documents a second that a network may read; 0 for no limit (``server.read_limit``).
+        per_second: Documents a second that a network may read; 0 for no limit (``server.read_limit.per_second``).
         burst: Documents that it may read at once.
     """
 
@@ -61,7 +64,7 @@ class TimeBudget:
         networks: ClientNetworks,
         now: Callable[[], float],
         per_second: float = 0.0,
-        burst: int = 1,
+        burst: int = BURST,
     ) -> None:
         self.networks = networks
         self.is_limited = per_second > 0

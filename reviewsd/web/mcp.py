@@ -18,6 +18,7 @@ from twisted.python.failure import Failure
 from reviewsd.http1 import urls
 from reviewsd.http1.hosts import Hosts, Origins
 from reviewsd.http1.negotiation import accepts_json
+from reviewsd.http1.problems import MCP_MAX_BODY
 from reviewsd.http1.request import Request
 from reviewsd.http1.responses import Response, Responses
 from reviewsd.http1.routes import BodyRule
@@ -91,7 +92,7 @@ class AccessRules:
 
     origins: Origins
     hosts: Hosts
-    max_body: int
+    max_body: int = MCP_MAX_BODY
     """Bytes; counted by the connection."""
     may_end: Callable[[str], float]
     """Returns 0.0, or the seconds until a client network may end another session. Ended sessions are stored
@@ -130,9 +131,7 @@ class McpRoute:
         self._snapshots = snapshots
         self._ended = ended
         self._rules = rules
-        self._too_large = refusal(
-            413, f"The body must have at most {rules.max_body} bytes (server.max_body.mcp)"
-        )
+        self._too_large = refusal(413, f"The body must have at most {rules.max_body} bytes")
         self._responses = responses
         self._time, self._memory = budgets
         self._tasks = tasks

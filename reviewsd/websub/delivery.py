@@ -11,7 +11,6 @@ from functools import partial
 
 from twisted.logger import Logger
 
-from reviewsd.config.schema import Deliveries
 from reviewsd.domain.callback import stored
 from reviewsd.domain.subscription import Delivered, Failed, Gone
 from reviewsd.store import deliveries
@@ -28,6 +27,12 @@ from reviewsd.websub.outbound.connection import SUCCESS
 from reviewsd.websub.outbound.errors import NetworkFullError, NoResponseError
 from reviewsd.websub.slots import Slot, Slots
 from reviewsd.websub.verification import CLAIM_MILLISECONDS
+
+TIMEOUT = 30.0
+"""Seconds of an attempt; below the 90 s for which a delivery is claimed (E12, D5)."""
+
+JITTER = 0.2
+"""Part by which the wait before a retry is lengthened or shortened (H14)."""
 
 GONE = 410
 DELAYING = (429, 503)
@@ -53,9 +58,16 @@ class Deliverer:
     secrets: Secrets
     signature_method: str
     """``hub.signature_method``."""
-    settings: Deliveries
+    retry_delays: tuple[float, float]
+    """``hub.delivery.retry_delays``."""
     denials: Denials
     _contents: Mapping[str, Content] = field(default_factory=dict, init=False)
+
+    @property
+    def max_retry_milliseconds(self) -> int:
+        """Longest possible retry delay."""
+        delay = max(self.retry_delays) * (1 + JITTER)
+        return max(round(delay * 1000), retry_after.MAX_RETRY_AFTER)
 
     def publish(self, contents: Mapping[str, Content]) -> None:
         """Deliver these contents from now on; the store has their versions already.
@@ -122,7 +134,7 @@ class Deliverer:
             body=content.body,
         )
         try:
-            response = await self.client.send(request, self.settings.timeout)
+            response = await self.client.send(request, TIMEOUT)
         except NetworkFullError:
             return self.release(claim)  # it waits for a place in its network, which is known now
         except NoResponseError as error:
@@ -196,8 +208,8 @@ class Deliverer:
             type="deliver",
         )
         waits = retry_after.waits(
-            self.settings.retry_delays,
-            self.settings.jitter,
+            self.retry_delays,
+            JITTER,
             self.context.random,
             retry_after.retry_after(delay, self.context.now()),
         )

@@ -18,6 +18,7 @@ from reviewsd.store.rows import Pair
 from reviewsd.websub.outbound.client import CallbackClient, CallbackRequest
 from reviewsd.websub.outbound.errors import NetworkFullError, NoResponseError
 from reviewsd.websub.slots import Slots
+from reviewsd.websub.verification import TIMEOUT
 
 FAILED = "three deliveries in a row failed"
 REMOVED = "removed by the operator of the hub"
@@ -35,8 +36,6 @@ class Denials:
     client: CallbackClient
     slots: Slots
     base_url: str
-    timeout: float
-    """Seconds in which a callback must respond."""
     _ids: Iterator[int] = field(default_factory=count, init=False)
     _tasks: TaskSet = field(default_factory=TaskSet, init=False)
 
@@ -69,7 +68,7 @@ class Denials:
         self.slots.begin(slot)
         try:
             request = CallbackRequest(method="GET", callback=callback, slot=slot)
-            await self.client.send(request, self.timeout)
+            await self.client.send(request, TIMEOUT)
             answered = True
         except (NoResponseError, NetworkFullError):
             answered = False

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from posixpath import normpath
 from urllib.parse import parse_qsl
 
-from reviewsd.config.schema import Lease
 from reviewsd.domain.callback import (
     Callback,
     CallbackPolicy,
@@ -17,7 +16,7 @@ from reviewsd.domain.callback import (
     Refusal,
     parse_callback,
 )
-from reviewsd.domain.subscription import Mode
+from reviewsd.domain.subscription import MAX_LEASE, MIN_LEASE, Mode
 from reviewsd.http1 import problems, urls
 
 MAX_FIELDS = 32
@@ -67,7 +66,7 @@ class HubRequestError(Exception):
 
 
 def parse_request(
-    body: bytes, content_type: bytes | None, base_url: str, lease: Lease, callbacks: CallbackPolicy
+    body: bytes, content_type: bytes | None, base_url: str, lease: int, callbacks: CallbackPolicy
 ) -> HubRequest:
     """Parse a request to the hub; unsubscribe ignores lease (W25) and secret.
 
@@ -75,7 +74,7 @@ def parse_request(
         body: The form as received.
         content_type: The value of the field; None if it is absent or repeated.
         base_url: Origin of the topics, without a slash at its end.
-        lease: ``hub.lease``.
+        lease: ``hub.lease.default``.
         callbacks: Decides which callbacks are allowed.
 
     Raises:
@@ -91,7 +90,7 @@ def parse_request(
     mode = _parse_mode(form.required("hub.mode"))
     topic_given = form.required("hub.topic")
     topic = _parse_topic(topic_given, base_url)
-    lease_seconds = lease.default
+    lease_seconds = lease
     if mode is Mode.SUBSCRIBE:
         lease_seconds = _parse_lease(form.optional("hub.lease_seconds"), lease)
     secret = _parse_secret(form.optional("hub.secret"))
@@ -193,19 +192,19 @@ def _parse_callback(text: str, policy: CallbackPolicy) -> Callback:
 _DECIMAL = re.compile(r"0*([1-9][0-9]*)")
 
 
-def _parse_lease(text: str, lease: Lease) -> int:
+def _parse_lease(text: str, lease: int) -> int:
     """Return the lease that is granted, in seconds (H18)."""
     if text == "":
-        return lease.default
+        return lease
     decimal = _DECIMAL.fullmatch(text)
     if decimal is None:
         raise HubRequestError(
             400, "hub.lease_seconds: must be a positive decimal integer, a number of seconds"
         )
     digits = decimal[1]
-    if len(digits) > len(str(lease.max)):  # int() would refuse more than 4,300
-        return lease.max
-    return min(max(int(digits), lease.min), lease.max)
+    if len(digits) > len(str(MAX_LEASE)):  # int() would refuse more than 4,300
+        return MAX_LEASE
+    return min(max(int(digits), MIN_LEASE), MAX_LEASE)
 
 
 def _parse_secret(text: str) -> bytes | None:

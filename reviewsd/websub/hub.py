@@ -10,6 +10,7 @@ daemon was down is delivered too (D2). A failing store delays the hub and affect
 import random
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
+from dataclasses import dataclass
 from functools import partial
 from secrets import token_urlsafe
 
@@ -23,6 +24,7 @@ from twisted.web.iweb import IAgent
 from reviewsd.config import convert
 from reviewsd.config.schema import Config
 from reviewsd.domain.addresses import Addresses
+from reviewsd.domain.subscription import CAPS, Caps
 from reviewsd.runtime.counters import Counters
 from reviewsd.runtime.tasks import TaskSet, every
 from reviewsd.snapshot.snapshots import Snapshot
@@ -47,11 +49,8 @@ from reviewsd.websub.scheduler import (
     STORE_RETRY_SECONDS,
     Scheduler,
 )
-from reviewsd.websub.slots import Slots
+from reviewsd.websub.slots import DELIVERIES, VERIFICATIONS, SlotLimits, Slots
 from reviewsd.websub.verification import Verifier
-
-VERIFICATIONS = 64
-"""Verifications that may be busy at the same time."""
 
 SWEEP_SECONDS = 60.0
 """Interval at which waits are bounded, and expired leases and requests ended (W13)."""
@@ -61,6 +60,18 @@ FOLLOW_SECONDS = 1.0
 
 DRAIN_SECONDS = 20.0
 """Time for deliveries to finish when the daemon stops (O4)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HubLimits:
+    """Limits that are not configured; tests lower them."""
+
+    caps: Caps = CAPS
+    deliveries: SlotLimits = DELIVERIES
+    verifications: SlotLimits = VERIFICATIONS
+
+
+DEFAULT_LIMITS = HubLimits()
 
 Follower = Callable[[], Awaitable[object]]
 """Loads changes of other nodes; raises StoreError if they cannot be read."""
@@ -83,6 +94,7 @@ class Hub:
         addresses: Decides which addresses may be dialed.
         agent: Sends requests to callbacks.
         own_listeners: (address, port) of listeners of this service, which the agent never calls.
+        limits: Limits that are not configured.
     """
 
     _log = Logger()
@@ -96,6 +108,7 @@ class Hub:
         addresses: Addresses,
         agent: IAgent,
         own_listeners: set[tuple[str, int]],
+        limits: HubLimits = DEFAULT_LIMITS,
     ) -> None:
         hub, clock = config.hub, context.clock
         self._base_url = config.base_url
@@ -108,22 +121,12 @@ class Hub:
         self.announced: Deferred[None] = Deferred()
 
         client, backoffs = CallbackClient(agent, clock), Backoffs()
-        limits = hub.verification.per_host, hub.verification.per_address
-        verification_slots = Slots(clock, VERIFICATIONS, *limits, backoffs, holds_network=True)
-        denial_slots = Slots(clock, MAX_RUNNING, *limits, backoffs, holds_network=True)
-        delivery_slots = Slots(
-            clock,
-            hub.delivery.concurrency,
-            hub.delivery.per_host,
-            hub.delivery.per_address,
-            backoffs,
-        )
-        self._denials = Denials(
-            client=client,
-            slots=denial_slots,
-            base_url=config.base_url,
-            timeout=hub.verification.timeout,
-        )
+        verifications = limits.verifications
+        verification_slots = Slots(clock, *verifications, backoffs, holds_network=True)
+        denial_limits = verifications._replace(total=MAX_RUNNING)
+        denial_slots = Slots(clock, *denial_limits, backoffs, holds_network=True)
+        delivery_slots = Slots(clock, *limits.deliveries, backoffs)
+        self._denials = Denials(client=client, slots=denial_slots, base_url=config.base_url)
         self._deliverer = Deliverer(
             store=store,
             client=client,
@@ -131,7 +134,7 @@ class Hub:
             context=context,
             secrets=secrets,
             signature_method=hub.signature_method,
-            settings=hub.delivery,
+            retry_delays=hub.delivery.retry_delays,
             denials=self._denials,
         )
         max_pause = SHARED_MAX_PAUSE if hub.shared else MAX_PAUSE
@@ -146,7 +149,6 @@ class Hub:
             context=context,
             addresses=addresses,
             backoffs=backoffs,
-            timeout=hub.verification.timeout,
             confirmed=self._delivery_scheduler.wake,
         )
         self._verification_scheduler = Scheduler(
@@ -169,6 +171,7 @@ class Hub:
             context=context,
             backoffs=backoffs,
             own_ports=self._own_ports,
+            caps=limits.caps,
             accepted=self._verification_scheduler.wake,
         )
 

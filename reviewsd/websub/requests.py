@@ -6,7 +6,7 @@ on whether it is subscribed (WebSub 5.1, E14).
 
 from collections.abc import Callable
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from math import ceil
 
@@ -15,7 +15,7 @@ from twisted.logger import Logger
 from reviewsd.config import convert
 from reviewsd.config.schema import Config
 from reviewsd.domain.addresses import neighbourhood
-from reviewsd.domain.subscription import Intent
+from reviewsd.domain.subscription import MAX_LEASE, MIN_LEASE, Caps, Intent
 from reviewsd.http1 import urls
 from reviewsd.store import intents
 from reviewsd.store.intents import RequestOutcome
@@ -28,6 +28,9 @@ from reviewsd.websub.rate_limits import Backoffs, TokenBuckets
 
 FULL_SECONDS, PAUSED_SECONDS, STARTING_SECONDS = 600, 300, 5
 """Retry-After while the hub is full, is paused, or has no topics yet."""
+
+PENDING_MILLISECONDS = 600_000
+"""Time for which a request waits for its verification (H5)."""
 
 NEIGHBORHOOD = 4
 """Times the rate of a client network that its whole /24 or /48 has (H1)."""
@@ -72,6 +75,7 @@ class HubRequests:
     backoffs: Backoffs
     own_ports: AbstractSet[int]
     """Ports of ``base_url`` and of the listeners, which are added as they open (E1)."""
+    caps: Caps
     accepted: Callable[[], None]
     """Called when an intent is stored."""
 
@@ -85,12 +89,12 @@ class HubRequests:
         rate = config.hub.limits.requests_per_minute
         self._client_buckets = TokenBuckets(rate)
         self._neighborhood_buckets = TokenBuckets(NEIGHBORHOOD * rate)
-        self._host_buckets = TokenBuckets(config.hub.limits.requests_per_minute_and_host)
+        self._host_buckets = TokenBuckets(rate)
 
     @property
     def help_text(self) -> str:
         """The instructions that a GET returns (W24)."""
-        base_url, lease = self.config.base_url, self.config.hub.lease
+        base_url, lease = self.config.base_url, self.config.hub.lease.default
         topics = "\n".join(f"  {base_url}{path}" for path in urls.TOPICS)
         return (
             "This is a WebSub hub (https://www.w3.org/TR/websub/). To be sent a topic's content"
@@ -101,8 +105,8 @@ class HubRequests:
             f"Topics:\n{topics}\n\n"
             "The callback must be https. It is asked to confirm with one GET: answer 2xx with"
             " exactly the value of hub.challenge.\n"
-            f"A subscription lasts {lease.default} seconds, or hub.lease_seconds"
-            f" ({lease.min} to {lease.max}); ask again to renew it.\n"
+            f"A subscription lasts {lease} seconds, or hub.lease_seconds"
+            f" ({MIN_LEASE} to {MAX_LEASE}); ask again to renew it.\n"
             "With hub.secret, deliveries carry X-Hub-Signature.\n"
             "Three failed deliveries in a row, or one 410, end a subscription."
             " hub.mode=unsubscribe ends it too."
@@ -127,7 +131,11 @@ class HubRequests:
             return _try_later(429, "too many requests from your network", wait)
         try:
             request = parse_request(
-                body, content_type, self.config.base_url, self.config.hub.lease, self._callbacks
+                body,
+                content_type,
+                self.config.base_url,
+                self.config.hub.lease.default,
+                self._callbacks,
             )
         except HubRequestError as error:
             if error.refusal is not None:
@@ -150,7 +158,7 @@ class HubRequests:
                 path=request.topic,
                 callback=(request.callback.url, host),
                 request=self._intent(request, client),
-                caps=self.config.hub.limits,
+                caps=replace(self.caps, active_per_host=self.config.hub.limits.active_per_host),
                 backing_off=backoff > 0,
                 crowded=host_wait > 0,
             ),
@@ -191,7 +199,7 @@ class HubRequests:
             topic_version=0,  # set in the transaction
             requester=client,
             requested_at=now,
-            expires_at=now + self.config.hub.limits.pending_time * 1000,
+            expires_at=now + PENDING_MILLISECONDS,
             next_attempt_at=now,
         )
 

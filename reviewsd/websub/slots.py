@@ -10,8 +10,7 @@ response, or the peer accepts less than MIN_PACE. An idle slot counts for less a
 another attempt, so that callbacks that hang do not delay those that respond. A slow peer must not delay
 others, but on a slow line of ours more concurrent deliveries would only slow down all of them. The hub
 cannot tell the two apart, because a peer can read slowly or let its network drop packets. So MIN_PACE is
-the bandwidth that each of 64 deliveries has on a line of 8 Mbit/s. A service on a slower line lowers
-``hub.delivery.concurrency``.
+the bandwidth that each of 64 deliveries has on a line of 8 Mbit/s.
 
 The share of a host grows as in TCP's slow start: it begins with a few slots, gains one with each quick
 response, and loses them with a slow one.
@@ -20,6 +19,7 @@ response, and loses them with a slow one.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
 
@@ -27,6 +27,19 @@ from reviewsd.domain.addresses import network_of
 from reviewsd.store.claims import Due
 from reviewsd.websub.outbound.connection import Connection
 from reviewsd.websub.rate_limits import Backoffs, LRUCache
+
+
+class SlotLimits(NamedTuple):
+    """Attempts that run at the same time (H2, H8)."""
+
+    total: int
+    per_host: int
+    per_network: int
+    """Attempts to one address network, IPv4 /24 or IPv6 /48."""
+
+
+DELIVERIES = SlotLimits(64, 16, 16)
+VERIFICATIONS = SlotLimits(64, 8, 16)
 
 FIRST_SHARE = 4
 """Slots of a host without a recent quick response."""

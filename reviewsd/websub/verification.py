@@ -25,6 +25,9 @@ from reviewsd.websub.slots import Slot, Slots
 RESULTS = {Confirmed: "confirmed", NotConfirmed: "not-confirmed", Unreachable: "unreachable"}
 """Labels of ``verification_total`` (O9)."""
 
+TIMEOUT = 15.0
+"""Seconds in which a callback must respond (E12)."""
+
 CLAIM_MILLISECONDS = 90_000
 """Duration of a claim, longer than any attempt (D5)."""
 
@@ -41,8 +44,6 @@ class Verifier:
     context: Context
     addresses: Addresses
     backoffs: Backoffs
-    timeout: float
-    """Seconds in which a callback must respond."""
     confirmed: Callable[[], None]
     """Called when a confirmation is stored."""
 
@@ -82,7 +83,7 @@ class Verifier:
         callback = stored(claim.pair.callback).adding(_query(claim.intent))
         request = CallbackRequest(method="GET", callback=callback, slot=slot)
         try:
-            response = await self.client.send(request, self.timeout)
+            response = await self.client.send(request, TIMEOUT)
             body = await response.content()
         except NetworkFullError:
             return self.release(claim)  # it waits for a place in its network, which is known now

@@ -32,7 +32,7 @@ from tests.support.daemon import Daemon
 from tests.support.subscriber import FORM, until_open
 
 LIFETIME = 2_592_000
-_SETTINGS = "hub: {limits: {requests_per_minute: 1000000, requests_per_minute_and_host: 1000000}}\n"
+_SETTINGS = "hub: {limits: {requests_per_minute: 1000000}}\n"
 _FORM = (
     "hub.mode=unsubscribe&hub.topic=https%3A%2F%2Freviews.example.com%2Ffeed.xml"
     "&hub.callback=https%3A%2F%2Fsubscriber.example.com%2Fcallback"
@@ -81,7 +81,7 @@ def fill(state: Path, number: int) -> None:
 
 def measure(daemon: Daemon, deleting: int, seconds: float, *, one_client: bool) -> None:
     """Print what both kinds of clients see."""
-    sessions = Sessions(SESSION_KEYS.load(daemon.state, {}), lambda _: False, LIFETIME)
+    sessions = Sessions(SESSION_KEYS.load(daemon.state, {}), lambda _: False)
     clients = addresses()
     one = next(clients)
 

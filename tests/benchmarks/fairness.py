@@ -101,7 +101,9 @@ def crowd(port: int, connections: int, searches: Path) -> Crowd:
                 ready = key.fileobj
                 if not isinstance(ready, Connection):
                     return Crowd(time.perf_counter() - began, dict(statuses))
+                selector.unregister(ready)  # it may open another socket
                 head, _ = ready.receive()
+                selector.register(ready, selectors.EVENT_READ)
                 statuses[int(head.split(b" ", 2)[1])] += 1
                 ready.send(request(next(paths), FIRST))
 
@@ -214,7 +216,7 @@ def served(data: Path, state: Path | None) -> Iterator[tuple[Patient, Path]]:
         if state is not None:
             state.mkdir(parents=True, exist_ok=True)
             (place / "state").symlink_to(state.absolute())
-        settings = "server: {requests_per_connection: 1000000000}\ndata: {poll_interval: 3600}\n"
+        settings = "data: {poll_interval: 3600}\n"
         daemon = Patient(place, settings)
         try:
             daemon.launch(before=("taskset", "-c", _SERVED))

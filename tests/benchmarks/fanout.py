@@ -29,9 +29,6 @@ CASES = tuple(
 )
 STANDING = tuple(Case(subscribers=5_000, delay=0.0, close=close) for close in (True, False))
 """Those of ``python -m tests.benchmarks``."""
-CROWDED = tuple(
-    Case(subscribers=10_000, delay=0.05, close=close, concurrency=256) for close in (False, True)
-)
 AIMS = {False: 0.2, True: 0.8}
 """CPU milliseconds of a delivery, by whether it needs a new connection."""
 BARE_AIMS = {False: 0.9, True: 1.1}
@@ -100,7 +97,7 @@ def main() -> None:
     parser.add_argument("--profile", type=Path, help="profile the daemon in each case, into there")
     arguments = parser.parse_args()
     sizes = set(map(int, arguments.subscribers.split(",")))
-    cases = [case for case in STANDING + CASES + CROWDED if case.subscribers in sizes]
+    cases = [case for case in STANDING + CASES if case.subscribers in sizes]
     os.sched_setaffinity(0, {1})
     sys.stdout.write(f"| {' | '.join(HEADINGS)} |\n|{' --- |' * len(HEADINGS)}\n")
     with tempfile.TemporaryDirectory(prefix="reviewsd-fanout-") as name:

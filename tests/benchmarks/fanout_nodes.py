@@ -94,9 +94,9 @@ class NodesBench(Bench):
         (directory / "data").symlink_to(place / "data")
         environ = {"REVIEWSD_HUB__STORE": url}
         if profile is None:
-            return Daemon(directory, self._settings(case), environ=environ)
+            return Daemon(directory, self._settings(), environ=environ)
         profile.mkdir(parents=True, exist_ok=True)
-        return Profiled(directory, self._settings(case), environ, profile / f"node{number}")
+        return Profiled(directory, self._settings(), environ, profile / f"node{number}")
 
     def _change(self, case: Case, nodes: Sequence[Daemon], data: Path, counts: mmap.mmap) -> Shared:
         pids = [node.process.pid for node in nodes if node.process is not None]

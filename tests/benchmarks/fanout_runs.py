@@ -21,6 +21,7 @@ from reviewsd.domain.subscription import Active, Subscription
 from reviewsd.http1 import urls
 from reviewsd.store.rows import Pair, save
 from reviewsd.store.topics import topics
+from reviewsd.websub.slots import DELIVERIES
 from tests.benchmarks.fanout_sink import SEEDED, Counts, share
 from tests.support.authority import authority
 from tests.support.daemon import Daemon, until
@@ -33,12 +34,8 @@ OURS, SINKS = "0", "1"  # cores
 _SETTINGS = """\
 data:
   poll_interval: 3600
-server:
-  requests_per_connection: 1000000000
 hub:
   min_interval: 0
-  delivery:
-    concurrency: {concurrency}
   callbacks:
     allow_networks: ["127.0.0.0/8"]
     ca_file: {ca}
@@ -61,14 +58,12 @@ class Case:
     """Seconds until a subscriber answers."""
     close: bool
     """Whether each delivery needs a new connection."""
-    concurrency: int = 64
 
     @property
     def name(self) -> str:
         """For people."""
         answers = f"{self.delay * 1000:.0f} ms" if self.delay else "instant"
-        crowded = f", {self.concurrency} at once" if self.concurrency != 64 else ""
-        return f"{answers}, {'new' if self.close else 'kept'}{crowded}"
+        return f"{answers}, {'new' if self.close else 'kept'}"
 
     def callback(self, number: int, port: int) -> tuple[str, str]:
         """A subscriber's URL and its host."""
@@ -130,7 +125,7 @@ class Bench:
                 profile.mkdir(parents=True, exist_ok=True)
                 name = f"{case.subscribers} {case.name}".replace(", ", "-").replace(" ", "-")
                 options = ["--profile", str(profile / name)]
-            daemon = _Watched(directory, self._settings(case), gaps, options)
+            daemon = _Watched(directory, self._settings(), gaps, options)
             with contextlib.closing(daemon):
                 daemon.launch(before=("taskset", "-c", OURS))
                 daemon.wait_ready()
@@ -175,7 +170,7 @@ class Bench:
                 )
             program = Path(__file__).with_name("fanout_peer.py")
             command = ["taskset", "-c", OURS, str(self._python), str(program)]
-            command += [str(database), str(body), str(self._ca), str(case.concurrency)]
+            command += [str(database), str(body), str(self._ca), str(DELIVERIES.total)]
             command += ["bare"] * bare
             process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
             try:
@@ -197,8 +192,8 @@ class Bench:
             shutil.rmtree(directory)
             return run
 
-    def _settings(self, case: Case) -> str:
-        return _SETTINGS.format(concurrency=case.concurrency, ca=self._ca)
+    def _settings(self) -> str:
+        return _SETTINGS.format(ca=self._ca)
 
     def _publish(self) -> None:
         """Make data whose Atom feed has the size, and have the topics' first versions stored."""

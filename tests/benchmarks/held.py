@@ -5,7 +5,7 @@
 Each connection asks once and reads nothing: a batch of 50 ``resources/read``, a batch of 50
 ``search_reviews`` of 100 reviews each, a search of 100 reviews, a document. A hundred of them at a time
 are one client (X-Forwarded-For). The daemon's memory is looked at until those are cut off that take
-nothing (``server.min_drain_rate``), the kernel's for sockets too, since systemd counts both. Meanwhile
+nothing, the kernel's for sockets too, since systemd counts both. Meanwhile
 another client asks for ``/healthz`` and makes a search, ten times a second.
 """
 

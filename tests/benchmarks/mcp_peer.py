@@ -36,7 +36,7 @@ from reviewsd.snapshot.search import Hits
 from reviewsd.snapshot.snapshots import Snapshot
 from tests.benchmarks.classes import classes, distinct, sample
 from tests.benchmarks.outside import Patient
-from tests.benchmarks.search_peer import KEPT, Connection, Counts, prepare
+from tests.benchmarks.search_peer import Connection, Counts, prepare
 from tests.benchmarks.sizes import data_set
 
 CONNECTIONS = 16
@@ -199,7 +199,7 @@ def measure(data: Path, venv: Path, rounds: int) -> list[str]:
         place = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="reviewsd-mcp-")))
         (place / "d").mkdir()
         shutil.copytree(data, place / "d" / "data")
-        running = stack.enter_context(Patient(place / "d", KEPT))
+        running = stack.enter_context(Patient(place / "d"))
         assert running.process is not None
         current = (running.state / "snapshots" / layout.CURRENT).resolve()
         snapshot = Snapshot(current)

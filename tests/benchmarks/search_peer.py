@@ -36,7 +36,6 @@ _REQUESTS = {1_000: 1_000, 100_000: 150}
 """Searches in a round, by size: the peer takes a while for them."""
 _CHEAP = 2_000  # requests in a round of the others
 
-KEPT = "server: {requests_per_connection: 1000000000}\n"
 """Settings: connections are kept, as the peer keeps them."""
 
 Work = list[bytes]
@@ -53,9 +52,13 @@ class Connection:
     """One kept connection to a server, and the CPU time of its process."""
 
     def __init__(self, port: int, pid: int) -> None:
-        self._socket = socket.create_connection(("127.0.0.1", port), timeout=60)
-        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._port = port
+        self._connect()
         self._tasks = Path(f"/proc/{pid}/task")
+
+    def _connect(self) -> None:
+        self._socket = socket.create_connection(("127.0.0.1", self._port), timeout=60)
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def ask(self, request: bytes) -> tuple[bytes, bytes]:
         """Head and body of the answer."""
@@ -79,6 +82,9 @@ class Connection:
             size = int(lowered[at:].split(b"\r\n", 1)[0])
         while len(received) < end + 4 + size:
             received += self._more()
+        if b"\r\nconnection: close" in head.lower():  # reviewsd closes after 1,000 requests
+            self._socket.close()
+            self._connect()
         return head, bytes(received[end + 4 :])
 
     def fileno(self) -> int:
@@ -195,7 +201,7 @@ def measure(data: Path, venv: Path, size: int) -> list[str]:
         directory = Path(name)
         (directory / "d").mkdir()
         shutil.copytree(data, directory / "d" / "data")
-        with Patient(directory / "d", KEPT) as running:
+        with Patient(directory / "d") as running:
             assert running.process is not None
             current = (running.state / "snapshots" / layout.CURRENT).resolve()
             snapshot = Snapshot(current)

@@ -50,7 +50,6 @@ hub:
   min_interval: 0
   limits:
     requests_per_minute: 100000
-    requests_per_minute_and_host: 100000
   callbacks:
     allow_networks: ["127.0.0.0/8"]
     ca_file: {ca}

@@ -14,12 +14,11 @@ from twisted.internet.testing import StringTransport
 from twisted.python.failure import Failure
 from zope.interface import implementer
 
-from reviewsd.config.schema import ServerConfig
 from reviewsd.http1.hosts import Hosts
 from reviewsd.http1.request import Request
 from reviewsd.http1.responses import Response, Responses
 from reviewsd.server.connection import ClientConnection
-from reviewsd.server.connections import SWEEP_SECONDS, Connections
+from reviewsd.server.connections import SWEEP_SECONDS, ConnectionLimits, Connections
 from reviewsd.server.listener import ConnectionFactory
 from reviewsd.server.site import Answer, PublicSite, Routes
 from tests.support import routes
@@ -185,12 +184,12 @@ def public_server(
     routes: Routes,
     responses: Responses,
     clock: IReactorTime,
-    limits: ServerConfig | None = None,
+    limits: ConnectionLimits | None = None,
     hosts: Hosts | None = None,
     mcp_body: int = 65_536,
 ) -> ConnectionFactory:
     """Return a server of some routes; connections of ``PROXY`` are not counted by client."""
-    connections = Connections(clock, limits or ServerConfig(), [ip_network(PROXY)])
+    connections = Connections(clock, limits or ConnectionLimits(), [ip_network(PROXY)])
     site = PublicSite(routes, responses, hosts or Hosts(BASE_URL, ["*"]), mcp_body)
     return ConnectionFactory(site, connections)
 
@@ -236,11 +235,13 @@ class MemoryListener:
         self,
         *,
         hosts: Hosts | None = None,
-        **limits: Any,  # noqa: ANN401  keys of ServerConfig
+        **limits: Any,  # noqa: ANN401  those of ConnectionLimits
     ) -> None:
         self.clock = Clock()
         self.routes = FakeRoutes()
-        self.server = public_server(self.routes, REPLIES, self.clock, ServerConfig(**limits), hosts)
+        self.server = public_server(
+            self.routes, REPLIES, self.clock, ConnectionLimits(**limits), hosts
+        )
         self.connections = self.server.connections
 
     def connect(

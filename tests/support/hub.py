@@ -24,7 +24,8 @@ from twisted.web.iweb import IAgent, IBodyProducer, IResponse
 from zope.interface import implementer
 
 from reviewsd.config import convert
-from reviewsd.config.schema import Config, HubConfig
+from reviewsd.config.hub_schema import HubConfig
+from reviewsd.config.schema import Config
 from reviewsd.domain.callback import Callback, rebuilt
 from reviewsd.http1 import urls
 from reviewsd.http1.representation import Representation
@@ -36,7 +37,7 @@ from reviewsd.store.thread import Purpose, Store
 from reviewsd.store.transactions import SqlCursor, StoreError
 from reviewsd.websub.context import Context
 from reviewsd.websub.form import MEDIA_TYPE
-from reviewsd.websub.hub import Hub
+from reviewsd.websub.hub import DEFAULT_LIMITS, Hub, HubLimits
 from reviewsd.websub.operator import Operator
 from reviewsd.websub.outbound.agent import MAX_CHALLENGE_BODY, CallbackResponse
 from reviewsd.websub.outbound.client import CallbackRequest
@@ -484,6 +485,7 @@ def start_process(
     time: Time,
     callbacks: Callbacks,
     settings: HubConfig = DEFAULTS,
+    limits: HubLimits = DEFAULT_LIMITS,
     *,
     start: bool = True,
 ) -> HubProcess:
@@ -500,7 +502,7 @@ def start_process(
     store = MemoryStore(connection, time.clock)
     secrets = Secrets([b"k" * 32])
     addresses = convert.addresses(config)
-    hub = Hub(config, context, store, secrets, addresses, callbacks, set())
+    hub = Hub(config, context, store, secrets, addresses, callbacks, set(), limits)
     if start:
         hub.start()
     return HubProcess(
@@ -509,11 +511,15 @@ def start_process(
 
 
 @contextmanager
-def hub_process(settings: HubConfig = DEFAULTS, text: str | None = "first") -> Iterator[HubProcess]:
+def hub_process(
+    settings: HubConfig = DEFAULTS,
+    text: str | None = "first",
+    limits: HubLimits = DEFAULT_LIMITS,
+) -> Iterator[HubProcess]:
     """Run a hub with data; no exception may reach the log."""
     with no_bugs():
         time = Time()
-        process = start_process(connect(), time, Callbacks(time), settings)
+        process = start_process(connect(), time, Callbacks(time), settings, limits)
         if text is not None:
             process.publish(text)
             time.advance(0.0)

@@ -4,8 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from reviewsd.config.schema import HubLimitsConfig
-from reviewsd.domain.subscription import Confirmed, Intent, Mode
+from reviewsd.domain.subscription import Caps, Confirmed, Intent, Mode
 from reviewsd.store import deliveries, intents, topics
 from reviewsd.store.claims import Due
 from reviewsd.store.deliveries import DeliveryClaim, DeliveryOutcome, EndedSubscription
@@ -21,7 +20,7 @@ PAIR = Pair(1, CALLBACK, HOST)
 OLD = {FEED: "f1", JSON_FEED: "j1", REVIEWS: "r1"}
 NEW = {FEED: "f2", JSON_FEED: "j1", REVIEWS: "r1"}
 CLAIM = 90_000
-CAPS = HubLimitsConfig(active=100, active_per_host=100, pending=100, pending_per_client=100)
+CAPS = Caps(active=100, active_per_host=100, pending=100, pending_per_client=100)
 ASKED = Intent(
     mode=Mode.SUBSCRIBE,
     topic_given="feed.xml",

@@ -182,13 +182,13 @@ def swallowing() -> Iterator[socket.socket]:
         yield server
 
 
-def policy(subscriber: Subscriber, **verification: float) -> str:
+def policy(subscriber: Subscriber) -> str:
     """A configuration with the default policy for callbacks; else it is quick.
 
     ``ca_file`` gives the subscriber its certificate, and opens no network (E9).
     """
     closed: dict[str, list[str]] = {"allow_networks": []}
-    return settings(subscriber.ca_file, callbacks=closed, verification=verification)
+    return settings(subscriber.ca_file, callbacks=closed)
 
 
 @contextmanager

@@ -3,18 +3,16 @@
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from ipaddress import ip_network
 from itertools import count
 from pathlib import Path
 from typing import Any, cast
 
-from msgspec.structs import replace
 from twisted.internet import reactor as installed
 from twisted.internet.defer import Deferred, succeed
 from twisted.internet.task import Clock
 
-from reviewsd.config.schema import Callbacks
 from reviewsd.domain.addresses import Addresses
 from reviewsd.domain.callback import Callback, rebuilt
 from reviewsd.store.claims import Due
@@ -22,6 +20,7 @@ from reviewsd.websub.outbound.agent import CallbackAgent
 from reviewsd.websub.outbound.client import CallbackClient, CallbackRequest
 from reviewsd.websub.outbound.dialer import Dialer
 from reviewsd.websub.outbound.errors import NetworkFullError, NoResponseError
+from reviewsd.websub.outbound.limits import LIMITS
 from reviewsd.websub.outbound.resolver import LookUp, Resolver
 from reviewsd.websub.outbound.tls import Tls
 from reviewsd.websub.rate_limits import Backoffs
@@ -32,8 +31,6 @@ reactor = cast("Any", installed)
 USER_AGENT = b"reviewsd/0 (+https://reviews.example/; WebSub hub)"
 LOOPBACK = (ip_network("127.0.0.0/8"), ip_network("::1/128"))
 LOCALHOST = {"localhost": ["127.0.0.1"]}
-LIMITS = Callbacks()
-
 _ids = count()
 
 
@@ -159,7 +156,7 @@ async def sending(
     own_listeners: set[tuple[str, int]] | None = None,
     dns_seconds: float = 5.0,
     idle_seconds: float = 5.0,
-    **limits: float,
+    **limits: Any,  # noqa: ANN401  fields of ExchangeLimits
 ) -> AsyncIterator[Sender]:
     """Build a way out that trusts ``ca_file`` and may call this host; close it at the end."""
     addresses = Addresses(networks)
@@ -168,8 +165,8 @@ async def sending(
         Resolver(reactor, look_up or Names().look_up, addresses, dns_seconds),
         Dialer(reactor, addresses, set() if own_listeners is None else own_listeners),
         Tls(reactor, ca_file),
-        replace(LIMITS, **limits),
         USER_AGENT,
+        replace(LIMITS, **limits),
         idle_seconds=idle_seconds,
     )
     try:

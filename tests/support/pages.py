@@ -11,10 +11,10 @@ from typing import Any
 import msgspec
 from twisted.internet.task import Clock
 
-from reviewsd.config.schema import ServerConfig
 from reviewsd.http1.responses import Responses
 from reviewsd.pages.site import PageSettings
 from reviewsd.publish.messages import Outcome
+from reviewsd.server.connections import ConnectionLimits
 from reviewsd.snapshot.snapshots import Snapshots
 from reviewsd.web.feeds import FeedReads
 from reviewsd.web.index import RouteIndex
@@ -50,9 +50,7 @@ class Place:
         replies = Responses(BASE_URL, "public, max-age=60", lambda: 0.0)
         reads = Reads(self.snapshots, replies, budgets(Clock()))
         routes = RouteIndex((reads, PageReads(reads), FeedReads(reads)), replies)
-        self._server = public_server(
-            routes, replies, Clock(), ServerConfig(requests_per_connection=1_000_000)
-        )
+        self._server = public_server(routes, replies, Clock(), ConnectionLimits(requests=1_000_000))
 
     def publish(
         self,

@@ -296,9 +296,8 @@ def settings(ca_file: Path, **hub: Mapping[str, Any] | float) -> str:
     """
     sections: dict[str, Any] = {
         "min_interval": 0,
-        "lease": {"min": 1},
-        "delivery": {"retry_delays": [0.1, 0.1], "jitter": 0},
-        "limits": {"requests_per_minute": 1_000_000, "requests_per_minute_and_host": 1_000_000},
+        "delivery": {"retry_delays": [0.1, 0.1]},
+        "limits": {"requests_per_minute": 1_000_000},
         "callbacks": {"allow_networks": ["127.0.0.0/8"], "ca_file": str(ca_file)},
     }
     for name, values in hub.items():
@@ -306,7 +305,7 @@ def settings(ca_file: Path, **hub: Mapping[str, Any] | float) -> str:
             sections[name] = {**sections.get(name, {}), **values}
         else:
             sections[name] = values
-    watching = {"poll_interval": 0.05, "settle": 0.02}
+    watching = {"poll_interval": 0.05}
     return f"{NO_PAGES}data: {json.dumps(watching)}\nhub: {json.dumps(sections)}\n"
 
 

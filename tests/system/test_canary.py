@@ -101,12 +101,13 @@ def check_schema(log: str) -> None:
 
 def test_faults_of_clients_give_a_bounded_number_of_lines(tmp_path: Path) -> None:
     """O8: whoever sends rubbish cannot fill the disk."""
-    daemon = Daemon(tmp_path, "server: {requests_per_connection: 1000000}\n")
+    daemon = Daemon(tmp_path)
     with daemon:
         before = len(daemon.log.read_text().splitlines())
-        rubbish = b"GET /%ff HTTP/1.1\r\nHost: localhost\r\n\r\n" * 10_000
-        answers = daemon.raw(rubbish + b"nonsense\r\n\r\n", seconds=20)
-        assert 10_001 == answers.count(b"HTTP/1.1 400 ")
+        rubbish = b"GET /%ff HTTP/1.1\r\nHost: localhost\r\n\r\n" * 900  # of 1,000 on a connection
+        for _ in range(10):
+            answers = daemon.raw(rubbish + b"nonsense\r\n\r\n", seconds=20)
+            assert 901 == answers.count(b"HTTP/1.1 400 ")
         for _ in range(200):
             daemon.raw(b"nonsense\r\n\r\n")
         assert 0 == daemon.stop()

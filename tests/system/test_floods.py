@@ -13,8 +13,8 @@ from tests.support.daemon import BASE_URL, Daemon, until
 from tests.support.raw import Wire, responses
 
 FLOODING, SECOND = "192.0.2.1", "198.51.100.1"
-HELD = 4 << 20
-"""Bytes of ``mcp.max_held``; one client may hold a quarter."""
+SHARE_MB = 32
+"""The memory that responses to one client may hold."""
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +25,7 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
     reviews = [review(f"r{number:02}", text=2_000 * "é") for number in range(20)]
     data = {"business": {"name": "Acme"}, "reviews": reviews}
     (directory / "data" / "reviews.json").write_text(json.dumps(data))
-    with Daemon(directory, f"mcp: {{max_held: {HELD}}}\n") as running:
+    with Daemon(directory) as running:
         yield running
         assert [] == [line for line in running.unusual if "notify" not in line]
 
@@ -81,9 +81,9 @@ def test_client_that_holds_too_much_gets_503_and_others_are_answered(daemon: Dae
     batch, one = (post(daemon, FLOODING, "tools/call", times, **search) for times in (50, 1))
     before = anonymous_mb(daemon)
     with ExitStack() as stack:
-        for _ in range(8):
+        for _ in range(24):
             stack.enter_context(reader(daemon, batch))
-        assert anonymous_mb(daemon) - before < 10
+        assert anonymous_mb(daemon) - before < 4 * SHARE_MB  # three times as much without the limit
         for data in (one, batch):
             status, refused = answered(daemon, data)
             assert (503, -32603) == (status, refused["error"]["code"])

@@ -60,11 +60,10 @@ class Storm:
         self._subscriber = subscriber
         self._chance = chance
         self._sign = sign
-        at_once = {"per_host": 64, "per_address": 64}
-        limits = {"active_per_host": 10_000, "pending_per_client": 10_000}
+        limits = {"active_per_host": 10_000}
         self._daemon = Daemon(
             directory,
-            settings(subscriber.ca_file, limits=limits, delivery=at_once, verification=at_once),
+            settings(subscriber.ca_file, limits=limits),
         )
         (self._daemon.data / "insights.json").unlink()
         self._document = json.loads((DEMO / "reviews.json").read_text())

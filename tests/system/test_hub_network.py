@@ -17,7 +17,6 @@ import pytest
 
 from reviewsd.http1.urls import HEALTH
 from reviewsd.websub.outbound.resolver import PER_DOMAIN
-from reviewsd.websub.rate_limits import FIRST_BACKOFF, MAX_FAILURES
 from reviewsd.websub.slots import FIRST_SHARE
 from tests.support.daemon import Daemon, until
 from tests.support.namespace import Namespace, listening, policy, running, said, swallowing
@@ -204,35 +203,22 @@ def test_unanswered_look_ups_do_not_delay_the_stop(
 # -- many requests
 
 
-def test_requests_to_a_silent_host_are_few_and_end(
+def test_requests_to_a_silent_host_are_few(
     tmp_path: Path, network: Namespace, subscriber: Subscriber
 ) -> None:
-    """H2, H3: 28 at most, while active subscriptions there can be renewed."""
+    """H2: others wait for their turn. Active subscriptions of the host can be renewed."""
     with (
         listening([PUBLIC], [8443]) as (silent,),
-        running(network, Daemon(tmp_path, policy(subscriber, timeout=0.5))) as daemon,
+        running(network, Daemon(tmp_path, policy(subscriber))) as daemon,
     ):
         until_open(daemon)
         subscribe(daemon, subscriber.url(host=PUBLIC_NAME))
-        url = f"https://{PUBLIC_NAME}:8443/%d"
-        statuses = [ask(daemon, url % number).status for number in range(60)]
-        assert {202} == set(statuses[:20])
-        assert {202, 429} >= set(statuses)  # a slow machine requests some during the back-off
-
-        def struck() -> bool:
-            silent.look()
-            return len(said(daemon, "no answer within 0.5 s")) >= MAX_FAILURES
-
-        until(struck, "the back-off")
-        refused = ask(daemon, url % 60)
-        assert 429 == refused.status
-        assert 0 < int(refused.headers["Retry-After"]) <= FIRST_BACKOFF
-        until(lambda: silent.look() and not silent.open, "the end of what was under way")
+        for number in range(20):
+            assert 202 == ask(daemon, f"https://{PUBLIC_NAME}:8443/{number}").status
+        until(lambda: silent.look() >= FIRST_SHARE, "the first verifications")
+        time.sleep(1)
         # The host earned one more slot by the quick response of the healthy callback
-        assert FIRST_SHARE <= silent.most <= FIRST_SHARE + 1
-        assert MAX_FAILURES <= silent.connections <= 28
-        assert 202 == ask(daemon, subscriber.url(host=PUBLIC_NAME)).status
-        until(lambda: len(subscriber.log) == 2, "the renewal")
+        assert FIRST_SHARE <= silent.look() <= FIRST_SHARE + 1
 
 
 def test_names_with_one_address_share_its_limit(
@@ -242,11 +228,12 @@ def test_names_with_one_address_share_its_limit(
     names = [f"{number}.example.com" for number in range(5)]
     with (
         listening([PUBLIC], [8443]) as (silent,),
-        running(network, Daemon(tmp_path, policy(subscriber, timeout=1))) as daemon,
+        running(network, Daemon(tmp_path, policy(subscriber))) as daemon,
     ):
         network.know({name: [PUBLIC] for name in names})
         until_open(daemon)
         for number, name in product(range(8), names):
             assert 202 == ask(daemon, f"https://{name}:8443/{number}").status
-        until(lambda: silent.look() == 40, "all verifications")
-        assert 16 == silent.most
+        until(lambda: silent.look() == 16, "the first verifications")
+        time.sleep(1)
+        assert 16 == silent.look()

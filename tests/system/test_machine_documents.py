@@ -26,7 +26,6 @@ crawlers: no-training
 security:
   contact: ["mailto:security@example.com"]
   expires: 2099-01-01T00:00:00Z
-  policy: https://example.com/policy
 mcp:
   registry_auth: "v=MCPv1; k=ed25519; p=c2VjcmV0"
 """
@@ -150,24 +149,19 @@ def test_security_txt_says_what_is_configured(daemon: Daemon) -> None:
         ["Contact", "mailto:security@example.com"],
         ["Expires", "2099-01-01T00:00:00Z"],
         ["Canonical", f"{BASE_URL}{urls.SECURITY}"],
-        ["Policy", "https://example.com/policy"],
     ] == fields
     assert b"v=MCPv1; k=ed25519; p=c2VjcmV0\n" == daemon.get(urls.REGISTRY_AUTH).body
 
 
 def test_documents_that_the_operator_switches_off_are_404(tmp_path: Path) -> None:
-    settings = "crawlers: none\nmcp:\n  server_card: false\n"
+    settings = "crawlers: none\n"
     with Daemon(tmp_path, settings) as daemon:
-        missing = (urls.SECURITY, urls.REGISTRY_AUTH, urls.SERVER_CARD, urls.SERVER_CARD_ALIAS)
-        for path in (*missing, urls.AI_CATALOG, urls.SITEMAP, f"{urls.SITEMAP_PART}1.xml"):
+        missing = (urls.SECURITY, urls.REGISTRY_AUTH, urls.SITEMAP, f"{urls.SITEMAP_PART}1.xml")
+        for path in missing:
             found = daemon.get(path)
             assert 404 == found.status
             assert f"{BASE_URL}/developers/errors#not-found" == found.json()["type"]
         assert b"Disallow: /\n" in daemon.get(urls.ROBOTS).body
-        told = (urls.HOME, urls.DEVELOPERS, urls.DEVELOPERS_MCP, urls.LLMS, urls.API_CATALOG)
-        for path in told:
-            body = daemon.get(path).body.decode()
-            assert [] == [each for each in (*missing[2:], urls.AI_CATALOG) if each in body]
         assert urls.SITEMAP not in daemon.get(urls.DEVELOPERS).body.decode()
 
 

@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +17,9 @@ from typing import Any
 
 import pytest
 
+from reviewsd.mcp.revisions import HANDSHAKE
+from reviewsd.mcp.sessions import LIFETIME, RANDOM_BYTES, Sessions
+from reviewsd.store.keys import SESSION_KEYS
 from tests.support.daemon import BASE_URL, Answer, Daemon, until
 from tests.support.postgres import Server, needed
 from tests.test_modules import ROOT
@@ -238,11 +242,14 @@ def test_a_key_file_that_is_none_ends_the_start(
     assert reason in daemon.log.read_text()
 
 
-def test_a_session_ends_by_itself(tmp_path: Path) -> None:
-    with Daemon(tmp_path, "mcp: {session_lifetime: 2}\n") as daemon:
-        session = opened(daemon)
-        assert 200 == alive(daemon, session)
-        until(lambda: alive(daemon, session) == 404, "the end of the session")
+def test_session_ends_after_its_lifetime(tmp_path: Path) -> None:
+    with Daemon(tmp_path) as daemon:
+        sessions = Sessions(SESSION_KEYS.load(daemon.state, {}), lambda _: False)
+        ids = [
+            sessions.mint(HANDSHAKE[-1], begin, os.urandom(RANDOM_BYTES)).decode()
+            for begin in (time.time(), time.time() - LIFETIME)
+        ]
+        assert [200, 404] == [alive(daemon, session) for session in ids]
 
 
 @needed

@@ -21,7 +21,7 @@ from tests.support.generate import write_data
 
 @pytest.fixture
 def daemon(tmp_path: Path) -> Iterator[Daemon]:
-    with Daemon(tmp_path, "data: {poll_interval: 0.05, settle: 0.02}\n") as daemon:
+    with Daemon(tmp_path, "data: {poll_interval: 0.05}\n") as daemon:
         yield daemon
 
 

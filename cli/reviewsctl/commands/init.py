@@ -149,12 +149,10 @@ def configuration(base_url: str, *, system: bool) -> str:
 
 
 def schema_text() -> str:
-    """Return the JSON Schema of the configuration, with the comments of the shipped file."""
+    """Return the JSON Schema of the configuration."""
     from reviewsctl.daemon import local  # 25 ms, see main
-    from reviewsctl.manual.keys import SHIPPED, described, explanations
 
-    words = explanations((SHIPPED / CONFIG).read_text())
-    return json.dumps(described(local.schema(), words), indent=2) + "\n"
+    return json.dumps(local.schema(), indent=2) + "\n"
 
 
 def _sample(name: str) -> str:

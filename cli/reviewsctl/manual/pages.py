@@ -16,7 +16,7 @@ import typer
 from reviewsctl.commands.root import app
 from reviewsctl.daemon import local
 from reviewsctl.daemon.session import own_version
-from reviewsctl.manual.keys import SHIPPED, explanations
+from reviewsctl.manual.keys import SHIPPED
 from reviewsctl.manual.roff import Page
 
 _LONG: Final = 1000  # columns: nothing in a help record is cut
@@ -129,27 +129,26 @@ def _configuration(version: str) -> Page:
     head = text.partition("\n\n")[0].splitlines()
     page.verbatim(line.removeprefix("#").removeprefix(" ") for line in head)
     page.heading("Keys")
-    types = dict(_types(local.schema()))
-    for key, words in explanations(text).items():
-        kind = types[key]
-        page.term(key, f"{words} ({kind})" if kind else words)
+    for key, words in _keys(local.schema()):
+        page.term(key, words)
     page.heading("See also")
     page.paragraph("reviewsd(8), reviewsctl(1); reviewsctl config show --origin, reviewsctl check")
     return page
 
 
-def _types(schema: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield each dotted key with its type; that of a section is empty."""
+def _keys(schema: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield each key with its description and type; a section has the description of its schema."""
     definitions = schema["$defs"]
 
     def walk(reference: str, prefix: str) -> Iterator[tuple[str, str]]:
         section = definitions[reference.rpartition("/")[2]]
         for name, member in section["properties"].items():
             if "$ref" in member:
-                yield prefix + name, ""
+                inner = definitions[member["$ref"].rpartition("/")[2]]
+                yield prefix + name, inner["description"]
                 yield from walk(member["$ref"], f"{prefix}{name}.")
             else:
-                yield prefix + name, _type(member)
+                yield prefix + name, f"{member['description']} ({_type(member)})"
 
     return walk(schema["$ref"], "")
 

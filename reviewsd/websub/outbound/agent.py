@@ -13,7 +13,6 @@ from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
-from msgspec.structs import replace
 from twisted.internet.defer import Deferred, fail
 from twisted.internet.interfaces import IProtocol, IReactorTime
 from twisted.internet.posixbase import PosixReactorBase
@@ -24,7 +23,7 @@ from twisted.web.http_headers import Headers
 from twisted.web.iweb import IAgent, IBodyProducer, IClientRequest, IResponse
 from zope.interface import implementer
 
-from reviewsd.config.schema import Callbacks, Config
+from reviewsd.config.schema import Config
 from reviewsd.domain.addresses import Addresses, AddressRefusedError
 from reviewsd.domain.callback import Callback
 from reviewsd.runtime.state_dir import EX_CONFIG, StartError
@@ -33,6 +32,7 @@ from reviewsd.websub.outbound.client import CallbackRequest
 from reviewsd.websub.outbound.connection import Connection
 from reviewsd.websub.outbound.dialer import Dialer
 from reviewsd.websub.outbound.errors import NetworkFullError, NoResponseError
+from reviewsd.websub.outbound.limits import LIMITS, ExchangeLimits
 from reviewsd.websub.outbound.pool import Pool
 from reviewsd.websub.outbound.resolver import Resolver, SystemNames
 from reviewsd.websub.outbound.response_parser import ResponseParser
@@ -53,10 +53,9 @@ class CallbackAgent:
     resolver: Resolver
     dialer: Dialer
     tls: Tls
-    limits: Callbacks
-    """``hub.callbacks``."""
     user_agent: bytes
     """Names this service (H6): ``reviewsd/<version> (+<base_url>/; WebSub hub)``."""
+    limits: ExchangeLimits = LIMITS
     idle_seconds: float = 5.0
     """Seconds for which a connection is kept for its next delivery."""
 
@@ -82,27 +81,25 @@ class CallbackAgent:
         Raises:
             StartError: ``hub.callbacks.ca_file`` cannot be used.
         """
-        limits = config.hub.callbacks
-        if limits.allow_networks or limits.ca_file:
+        callbacks = config.hub.callbacks
+        if callbacks.allow_networks or callbacks.ca_file:
             cls._log.warn(
                 "callbacks are opened beyond public addresses and the platform's authorities:"
                 " hub.callbacks.allow_networks {networks}, ca_file {ca_file}",
-                networks=list(limits.allow_networks),
-                ca_file=limits.ca_file,
+                networks=list(callbacks.allow_networks),
+                ca_file=callbacks.ca_file,
             )
         try:
-            tls = Tls(reactor, None if limits.ca_file is None else Path(limits.ca_file))
+            tls = Tls(reactor, None if callbacks.ca_file is None else Path(callbacks.ca_file))
         except ValueError as error:
             raise StartError(f"hub.callbacks.ca_file: {error}", EX_CONFIG) from error
         names = SystemNames(reactor)
         stack.callback(names.stop)
-        timeouts = config.hub.delivery.timeout, config.hub.verification.timeout
         agent = cls(
             reactor,
-            Resolver(reactor, names.look_up, addresses, limits.dns_timeout),
+            Resolver(reactor, names.look_up, addresses),
             Dialer(reactor, addresses, own_listeners),
             tls,
-            replace(limits, max_lifetime=max(limits.max_lifetime, *timeouts)),
             f"reviewsd/{version('reviewsd')} (+{config.base_url}/; WebSub hub)".encode(),
         )
         stack.push_async_callback(agent.close)

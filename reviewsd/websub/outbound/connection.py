@@ -28,12 +28,12 @@ from twisted.internet.tcp import Client
 from twisted.python.failure import Failure
 from zope.interface import implementer
 
-from reviewsd.config.schema import Callbacks
 from reviewsd.domain.callback import Callback
 from reviewsd.http1.representation import Buffer
 from reviewsd.runtime.turn_queue import TurnQueue
 from reviewsd.websub.outbound import tls
 from reviewsd.websub.outbound.errors import NoResponseError
+from reviewsd.websub.outbound.limits import ExchangeLimits
 from reviewsd.websub.outbound.response_parser import MalformedResponseError, ResponseParser
 from reviewsd.websub.outbound.tls import READ_SIZE, CertificateRefusedError, Tls
 
@@ -57,7 +57,7 @@ class Connection(Protocol):
         secure: Makes and checks the TLS side.
         callback: The callback that it is opened for; others at the same host and port may use it.
         address: The checked address that it leads to.
-        limits: ``hub.callbacks``.
+        limits: Limits of time and bytes.
         ended: Called once when the connection is gone.
     """
 
@@ -70,7 +70,7 @@ class Connection(Protocol):
         secure: Tls,
         callback: Callback,
         address: str,
-        limits: Callbacks,
+        limits: ExchangeLimits,
         ended: Callable[["Connection"], None],
     ) -> None:
         self.callback = callback

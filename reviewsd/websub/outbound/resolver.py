@@ -114,11 +114,11 @@ class Resolver:
         clock: For the deadline.
         look_up: Resolves a name.
         addresses: Decides which addresses may be dialed.
-        deadline: Seconds of one look-up, once it has a thread.
+        deadline: Seconds of one look-up, once it has a thread (E12).
     """
 
     def __init__(
-        self, clock: IReactorTime, look_up: LookUp, addresses: Addresses, deadline: float
+        self, clock: IReactorTime, look_up: LookUp, addresses: Addresses, deadline: float = 5.0
     ) -> None:
         self._clock = clock
         self._look_up = look_up

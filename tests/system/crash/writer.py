@@ -25,8 +25,8 @@ from twisted.internet.base import ReactorBase
 from twisted.internet.defer import Deferred
 from twisted.internet.task import react
 
-from reviewsd.config.schema import HubLimitsConfig
 from reviewsd.domain.subscription import (
+    Caps,
     Confirmed,
     Delivered,
     Failed,
@@ -99,7 +99,7 @@ class Hub:
             expires_at=self.now + 600_000,
             next_attempt_at=self.now,
         )
-        caps = HubLimitsConfig(active=100, active_per_host=100, pending=100, pending_per_client=100)
+        caps = Caps(active=100, active_per_host=100, pending=100, pending_per_client=100)
         callback = (f"https://subscriber.com/{number}?{'x' * 500}", "subscriber.com")
         intents.record_request(cursor, TOPICS[number % 3], callback, asked, caps, backing_off=False)
 

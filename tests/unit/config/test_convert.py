@@ -7,16 +7,16 @@ import msgspec
 import pytest
 
 from reviewsd.config.convert import addresses, callback_policy, public_port, trusted
-from reviewsd.config.schema import Callbacks, Config, HubConfig, HubLimitsConfig, ServerConfig
+from reviewsd.config.hub_schema import Callbacks, HubConfig
+from reviewsd.config.schema import Config, ServerConfig
 from reviewsd.domain.callback import CallbackPolicy, CallbackRefusedError, Refusal, parse_callback
 
 
 def config(
     base_url: str = "https://reviews.example.com",
     callbacks: Callbacks | None = None,
-    limits: HubLimitsConfig | None = None,
 ) -> Config:
-    hub = HubConfig(callbacks=callbacks or Callbacks(), limits=limits or HubLimitsConfig())
+    hub = HubConfig(callbacks=callbacks or Callbacks())
     return Config(base_url=base_url, data_dir=Path("/srv"), hub=hub)
 
 
@@ -31,13 +31,13 @@ def config(
         ("https://[2001:db8:0:0:0:0:0:1]", "2001:db8::1", 443),
     ],
 )
-def test_the_own_host_is_spelt_as_a_callbacks(base_url: str, host: str, port: int) -> None:
+def test_own_host_is_normalized_as_that_of_a_callback(base_url: str, host: str, port: int) -> None:
     """They are compared as texts (E1, check 15)."""
     public = config(base_url)
     assert (host, port) == (callback_policy(public, set()).own_host, public_port(public))
 
 
-def test_own_ports_may_be_learned_later() -> None:
+def test_own_ports_may_be_added_later() -> None:
     """The hub is built before the listeners, whose ports may be anything."""
     ports = {443}
     policy = callback_policy(config(), ports)
@@ -48,34 +48,33 @@ def test_own_ports_may_be_learned_later() -> None:
     assert Refusal.OWN_HOST == caught.value.refusal
 
 
-def test_the_default_policy_is_the_domains() -> None:
+def test_default_policy_is_that_of_the_domain() -> None:
     standard = CallbackPolicy(own_host="reviews.example.com", own_ports=frozenset({443}))
     assert standard == callback_policy(config(), {443})
 
 
-def test_networks_and_ports_are_read() -> None:
-    opened = Callbacks(allow_networks=("10.0.0.0/8", "::1"), ports=("443", "8000-9000"))
+def test_networks_of_callbacks_are_parsed() -> None:
+    opened = Callbacks(allow_networks=("10.0.0.0/8", "::1"))
     policy = callback_policy(config(callbacks=opened), set())
     assert (ip_network("10.0.0.0/8"), ip_network("::1/128")) == policy.networks
-    assert ((443, 443), (8000, 9000)) == policy.ports
 
 
-def test_nothing_but_the_public_may_be_dialled_unless_opened() -> None:
+def test_only_public_addresses_are_allowed_by_default() -> None:
     assert addresses(config()).refusal("10.0.0.1") == "private"
     opened = addresses(config(callbacks=Callbacks(allow_networks=("10.0.0.0/8",))))
     assert opened.refusal("10.0.0.1") is None
     assert opened.refusal("127.0.0.1") == "loopback"
 
 
-def test_what_a_nat64_prefix_leads_to_is_judged() -> None:
+def test_address_inside_a_nat64_prefix_is_judged() -> None:
     plain = addresses(config())
-    told = addresses(config(callbacks=Callbacks(nat64_prefixes=("64:ff9b::/96",))))
+    mapped = addresses(config(callbacks=Callbacks(nat64_prefixes=("64:ff9b::/96",))))
     assert plain.refusal("64:ff9b::8.8.8.8") == "not-global-unicast"
-    assert told.refusal("64:ff9b::8.8.8.8") is None
-    assert told.refusal("64:ff9b::10.0.0.1") == "private"
+    assert mapped.refusal("64:ff9b::8.8.8.8") is None
+    assert mapped.refusal("64:ff9b::10.0.0.1") == "private"
 
 
-def test_proxies_on_this_machine_are_trusted_unless_said_otherwise() -> None:
+def test_proxies_on_this_machine_are_trusted_by_default() -> None:
     assert (ip_network("127.0.0.0/8"), ip_network("::1/128")) == trusted(config())
     other = msgspec.structs.replace(config(), server=ServerConfig(trusted_proxies=("192.0.2.1",)))
     assert (ip_network("192.0.2.1/32"),) == trusted(other)

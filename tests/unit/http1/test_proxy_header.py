@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewsd.config.schema import ServerConfig
 from reviewsd.http1 import problems
 from reviewsd.http1.head import RefusedError
 from reviewsd.http1.hosts import Hosts
 from reviewsd.http1.proxy_header import MAX_HEADER, ProxyHeader, read_header
+from reviewsd.server.connections import ConnectionLimits
 from tests.support.connections import BASE_URL, PROXY, Client, MemoryListener, ask
 
 SIGNATURE = b"\r\n\r\n\x00\r\nQUIT\n"
@@ -149,7 +149,7 @@ def test_request_has_the_address_of_the_header(listener: MemoryListener, header:
     clients[0].send(header, get(), get())
     clients[1].send(header + get() + get())
     data = header + get() + get()
-    listener.connections.limits = ServerConfig()
+    listener.connections.limits = ConnectionLimits()
     clients[2].send(*(data[at : at + 1] for at in range(len(data))))
 
     for client in clients:
@@ -211,7 +211,7 @@ def test_connection_without_a_header_is_closed_at_the_deadline(
     listener: MemoryListener, drip: bytes
 ) -> None:
     client = listener.connect("127.0.0.1", proxied=True)
-    for second in range(int(ServerConfig().header_deadline)):
+    for second in range(int(ConnectionLimits().header)):
         assert not client.line.closed, second
         client.send(drip[second : second + 1])
         listener.wait(1)
@@ -243,7 +243,7 @@ def test_request_without_a_header_is_refused_with_the_reason(
 
 
 def test_connection_without_a_header_is_closed_first_when_full(listener: MemoryListener) -> None:
-    listener.connections.limits = ServerConfig(max_connections=2)
+    listener.connections.limits = ConnectionLimits(connections=2)
     silent, asking = (listener.connect("127.0.0.1", proxied=True) for _ in range(2))
     silent.send(b"PROXY ")
     asking.send(line() + get()[:-2])

@@ -12,7 +12,8 @@ from twisted.logger import capturedLogs
 
 from reviewsd.api.places import KEPT_FOLDER
 from reviewsd.api.sources import SOURCES_FILE
-from reviewsd.config.schema import Config, HubConfig, NotifyTarget
+from reviewsd.config.hub_schema import HubConfig
+from reviewsd.config.schema import Config, NotifyTarget
 from reviewsd.notices.messages import MAX_SHOWN, Message
 from reviewsd.notices.notices import CHECK_SECONDS, RETRY_SECONDS, Notices
 from reviewsd.notices.state import INTERVAL, RETRY_PAUSES

@@ -200,7 +200,7 @@ def shown(folder: Path, environ: Mapping[str, str] | None = None) -> dict[str, d
 
 def test_each_setting_has_its_origin(folder: Path) -> None:
     settings = shown(
-        folder, {"REVIEWSD_HUB__LEASE__DEFAULT": "3600", "REVIEWSD_CACHE": '{"max_age": 9}'}
+        folder, {"REVIEWSD_HUB__LEASE__DEFAULT": "3600", "REVIEWSD_FEEDS": '{"year": 2009}'}
     )
     assert {
         "key": "data_dir",
@@ -216,10 +216,10 @@ def test_each_setting_has_its_origin(folder: Path) -> None:
         "origin": "environment",
         "variable": "REVIEWSD_HUB__LEASE__DEFAULT",
     } == settings["hub.lease.default"]
-    assert "REVIEWSD_CACHE" == settings["cache.max_age"]["variable"]
-    assert ("default", 300) == (
-        settings["cache.stale_while_revalidate"]["origin"],
-        settings["cache.stale_while_revalidate"]["value"],
+    assert "REVIEWSD_FEEDS" == settings["feeds.year"]["variable"]
+    assert ("default", None) == (
+        settings["feeds.authority"]["origin"],
+        settings["feeds.authority"]["value"],
     )
 
 
@@ -246,7 +246,7 @@ def test_schema_accepts_the_shipped_file_only_with_valid_keys() -> None:
     jsonschema.Draft202012Validator.check_schema(schema)
     shipped = yaml.safe_load((ROOT / "config/reviewsd.yaml").read_text())
     jsonschema.validate(shipped, schema)
-    for faulty in ({"prot": 1}, {"feeds": {"year": 0}}, {"hub": {"lease": {"min": "x"}}}):
+    for faulty in ({"prot": 1}, {"feeds": {"year": 0}}, {"hub": {"lease": {"default": "x"}}}):
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate({**shipped, **faulty}, schema)
     with pytest.raises(jsonschema.ValidationError):

@@ -591,7 +591,6 @@ async def test_with_the_real_reactor_a_thread_looks_and_the_reactor_wakes(tmp_pa
         look_in_a_thread,
         lambda: woken.callback(threading.current_thread()),
         poll_interval=0.01,
-        settle_interval=0.01,
     )
     watcher.start()
     await looked

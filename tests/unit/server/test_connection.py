@@ -10,11 +10,11 @@ import pytest
 from twisted.internet.defer import CancelledError, Deferred
 from twisted.logger import capturedLogs
 
-from reviewsd.config.schema import ServerConfig
 from reviewsd.http1 import problems, urls
 from reviewsd.http1.problems import Problem
 from reviewsd.http1.request import Request
 from reviewsd.http1.responses import Response
+from reviewsd.server.connections import ConnectionLimits
 from reviewsd.server.site import Answer
 from tests.support.connections import LARGE, REPLIES, MemoryListener, ask
 
@@ -203,7 +203,7 @@ def test_two_thousand_pipelined_requests_are_answered_in_order(
 ) -> None:
     """Answering one request inside the call of another would exceed Python's recursion limit."""
     client = listener.connect()
-    listener.connections.limits = ServerConfig(requests_per_connection=100_000)
+    listener.connections.limits = ConnectionLimits(requests=100_000)
     client.send(ask("/later") + 1_000 * ask(path) + ask("/later") + 998 * ask(path))
     while listener.routes.waiting:
         listener.routes.waiting.pop().answer()
@@ -215,7 +215,7 @@ def test_two_thousand_pipelined_requests_are_answered_in_order(
 
 def test_last_response_of_a_connection_has_connection_close(listener: MemoryListener) -> None:
     client = listener.connect()
-    listener.connections.limits = ServerConfig(requests_per_connection=3)
+    listener.connections.limits = ConnectionLimits(requests=3)
     client.send(3 * ask())
 
     assert [False, False, True] == [answer.closes for answer in client.answers()]

@@ -15,10 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from twisted.internet.defer import Deferred
 
-from reviewsd.config.schema import ServerConfig
 from reviewsd.http1 import urls
 from reviewsd.http1.request import Request
 from reviewsd.http1.responses import Response
+from reviewsd.server.connections import ConnectionLimits
 from reviewsd.web.app import Answer
 from tests.support.connections import Client, MemoryListener, ask
 from tests.support.examples import examples
@@ -179,7 +179,7 @@ class Exchange:
     """A conversation on a connection whose responses have the digest of their request."""
 
     def __init__(self, *, slow: bool) -> None:
-        self.listener = MemoryListener(requests_per_connection=1_000)
+        self.listener = MemoryListener(requests=1_000)
         self.listener.routes.respond = self._answer
         self._waiting: list[tuple[Deferred[Response], Response]] = []
         self.client: Client = self.listener.connect(slow=slow)
@@ -251,7 +251,7 @@ def test_connection_and_h11_read_the_same_requests(
         elif theirs.unfinished:
             assert (
                 exchange.client.connection.deadline
-                <= exchange.listener.clock.seconds() + ServerConfig().body_deadline
+                <= exchange.listener.clock.seconds() + ConnectionLimits().body
             )
     exchange.listener.close()
 

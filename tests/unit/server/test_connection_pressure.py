@@ -6,11 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from reviewsd.config.schema import ServerConfig
 from reviewsd.http1 import problems, urls
 from reviewsd.http1.request import Request
 from reviewsd.http1.responses import Response
-from reviewsd.server.connections import SWEEP_SECONDS, CountedConnection
+from reviewsd.server.connections import SWEEP_SECONDS, ConnectionLimits, CountedConnection
 from tests.support.connections import LARGE, PROXY, REPLIES, Client, MemoryListener, ask
 
 HELD = 16_384
@@ -21,7 +20,7 @@ PIECE = 4_096
 
 @pytest.fixture
 def listener() -> Iterator[MemoryListener]:
-    listener = MemoryListener(requests_per_connection=1_000_000)
+    listener = MemoryListener(requests=1_000_000)
     yield listener
     listener.close()
 
@@ -188,7 +187,7 @@ def test_idle_connection_takes_little_memory_after_any_request(
 
 
 def test_connections_of_a_network_are_limited(listener: MemoryListener) -> None:
-    listener.connections.limits = ServerConfig(per_client=2)
+    listener.connections.limits = ConnectionLimits(per_client=2)
     first, second, third = (listener.connect() for _ in range(3))
 
     assert [problems.TOO_MANY_CONNECTIONS.status] == third.statuses
@@ -202,7 +201,7 @@ def test_connections_of_a_network_are_limited(listener: MemoryListener) -> None:
 
 
 def test_ipv6_clients_are_counted_by_64(listener: MemoryListener) -> None:
-    listener.connections.limits = ServerConfig(per_client=1)
+    listener.connections.limits = ConnectionLimits(per_client=1)
     listener.connect("2001:db8:1:2::3")
 
     assert [429] == listener.connect("2001:db8:1:2:ffff::4").statuses
@@ -212,7 +211,7 @@ def test_ipv6_clients_are_counted_by_64(listener: MemoryListener) -> None:
 @pytest.mark.parametrize("client", ["2001:db8:7:{:x}::1", "192.0.2.{}"])
 def test_wider_network_has_four_times_the_limit(listener: MemoryListener, client: str) -> None:
     """A /48 has 65,536 client networks, and 16 of them could have all connections."""
-    listener.connections.limits = ServerConfig(per_client=2)
+    listener.connections.limits = ConnectionLimits(per_client=2)
     clients = [listener.connect(client.format(number)) for number in range(9)]
 
     assert [429] == clients[8].statuses
@@ -223,7 +222,7 @@ def test_wider_network_has_four_times_the_limit(listener: MemoryListener, client
 
 @pytest.mark.parametrize("peer", ["127.0.0.1", "127.9.9.9", "::1", PROXY])
 def test_this_machine_and_proxies_are_not_limited(listener: MemoryListener, peer: str) -> None:
-    listener.connections.limits = ServerConfig(per_client=1)
+    listener.connections.limits = ConnectionLimits(per_client=1)
     clients = [listener.connect(peer) for _ in range(5)]
 
     assert [b""] * 5 == [client.received for client in clients]
@@ -239,7 +238,7 @@ def test_network_is_forgotten_with_its_last_connection(listener: MemoryListener)
 def test_oldest_idle_connection_is_closed_when_full(
     listener: MemoryListener,
 ) -> None:
-    listener.connections.limits = ServerConfig(max_connections=3)
+    listener.connections.limits = ConnectionLimits(connections=3)
     clients = []
     for number in range(3):
         clients.append(listener.connect(f"192.0.2.{number}"))
@@ -291,7 +290,7 @@ def test_connection_with_a_request_is_not_closed_when_full(
     listener: MemoryListener, occupied: object
 ) -> None:
     assert callable(occupied)
-    listener.connections.limits = ServerConfig(max_connections=2)
+    listener.connections.limits = ConnectionLimits(connections=2)
     clients = [occupied(listener), occupied(listener)]
     newest = listener.connect()
 
@@ -302,7 +301,7 @@ def test_connection_with_a_request_is_not_closed_when_full(
 
 def test_refused_connection_is_closed_first_when_full(listener: MemoryListener) -> None:
     """They stay to read the refusal, but new clients come first."""
-    listener.connections.limits = ServerConfig(max_connections=2)
+    listener.connections.limits = ConnectionLimits(connections=2)
     idle, refused = listener.connect(), listener.connect()
     refused.send(b"\0\r\n")
     newest = listener.connect()
@@ -328,7 +327,7 @@ def test_full_server_scans_connections_once_between_sweeps(
 ) -> None:
     """A scan of 4,096 connections takes 5 ms, and any client can open connections often."""
     assert callable(occupied)
-    listener.connections.limits = ServerConfig(max_connections=20)
+    listener.connections.limits = ConnectionLimits(connections=20)
     for _ in range(20):
         occupied(listener)
     listener.connections.open = opened = ScannedSet(listener.connections.open)

@@ -116,7 +116,7 @@ def test_body_in_time_is_answered(listener: MemoryListener) -> None:
 
 
 def test_deadlines_are_configured() -> None:
-    listener = MemoryListener(header_deadline=1.0, body_deadline=2.0, idle=3.0)
+    listener = MemoryListener(header=1.0, body=2.0, idle=3.0)
     clients = [listener.connect() for _ in range(3)]
     clients[0].send(ask()[:9])
     clients[1].send(POST)

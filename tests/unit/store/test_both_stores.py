@@ -16,8 +16,8 @@ import psycopg
 import pytest
 
 import reviewsd.store.sqlite  # noqa: F401  registers the adapters of Numbers and Texts
-from reviewsd.config.schema import HubLimitsConfig
 from reviewsd.domain.subscription import (
+    Caps,
     Confirmed,
     Delivered,
     Failed,
@@ -43,7 +43,7 @@ pytestmark = [needed, pytest.mark.processes]
 START = 1_760_000_000_000
 TABLES = ("meta", "topic", "subscription", "verification", "block")
 HOSTS = ("a.example", "b.example", "10.0.0.1")
-CAPS = HubLimitsConfig(active=6, active_per_host=3, pending=4, pending_per_client=3)
+CAPS = Caps(active=6, active_per_host=3, pending=4, pending_per_client=3)
 WAITS = (1_000, 5_000)
 
 Work = Callable[[SqlCursor], Any]

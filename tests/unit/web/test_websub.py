@@ -21,7 +21,6 @@ from twisted.internet.task import Clock
 from twisted.internet.testing import StringTransport
 from twisted.logger import LogEvent, capturedLogs
 
-from reviewsd.config.schema import Lease
 from reviewsd.domain.callback import CallbackPolicy
 from reviewsd.http1.problems import HUB_MAX_BODY
 from reviewsd.http1.responses import Responses
@@ -99,7 +98,7 @@ class FormHub(HubRequests):
         if self.error is not None:
             raise self.error
         try:
-            parse_request(body, content_type, BASE_URL, Lease(), POLICY)
+            parse_request(body, content_type, BASE_URL, 864_000, POLICY)
         except HubRequestError as error:
             return HubResponse(status=error.status, text=error.text)
         return self.answer

@@ -2,10 +2,12 @@
 
 import pytest
 
-from reviewsd.config.schema import Deliveries, HubLimitsConfig
-from reviewsd.config.schema import HubConfig as Settings
+from reviewsd.config.hub_schema import HubConfig as Settings
+from reviewsd.config.hub_schema import HubLimitsConfig
 from reviewsd.domain.callback import Refusal
+from reviewsd.domain.subscription import CAPS, Caps
 from reviewsd.websub import requests
+from reviewsd.websub.hub import HubLimits
 from tests.support.hub import (
     CALLBACK,
     REFUSED,
@@ -54,22 +56,30 @@ def test_other_refusal_does_not_count_as_refused_callback() -> None:
 
 
 @pytest.mark.parametrize(
-    ("limits", "limit"),
+    ("configured", "caps", "limit"),
     [
-        (HubLimitsConfig(requests_per_minute=1), "requests-per-minute"),
-        (HubLimitsConfig(requests_per_minute_and_host=1), "requests-per-minute-and-host"),
-        (HubLimitsConfig(active=1), "active"),
-        (HubLimitsConfig(active_per_host=1), "active-per-host"),
-        (HubLimitsConfig(pending=1), "pending"),
+        (HubLimitsConfig(requests_per_minute=1), CAPS, "requests-per-minute"),
+        (HubLimitsConfig(), Caps(active=1), "active"),
+        (HubLimitsConfig(active_per_host=1), CAPS, "active-per-host"),
+        (HubLimitsConfig(), Caps(pending=1), "pending"),
     ],
 )
-def test_request_over_a_limit_is_counted_by_limit(limits: HubLimitsConfig, limit: str) -> None:
-    with hub_process(Settings(limits=limits)) as process:
+def test_request_over_a_limit_is_counted_by_limit(
+    configured: HubLimitsConfig, caps: Caps, limit: str
+) -> None:
+    with hub_process(Settings(limits=configured), limits=HubLimits(caps=caps)) as process:
         process.callbacks.behavior = hanging if limit == "pending" else good
         statuses = [process.post(f"{CALLBACK}/{number}").status for number in range(2)]
         assert [202, 429] == statuses
         assert {limit: 1} == counted(process, "ratelimited_total")
         assert limit in requests.LIMITS
+
+
+def test_request_over_the_limit_of_its_host_is_counted() -> None:
+    with hub_process(Settings(limits=HubLimitsConfig(requests_per_minute=1))) as process:
+        for number in range(2):
+            process.post(f"{CALLBACK}/{number}", client=f"192.0.2.{number}/32")
+        assert {"requests-per-minute-and-host": 1} == counted(process, "ratelimited_total")
 
 
 @pytest.mark.parametrize(
@@ -98,7 +108,7 @@ def test_verification_is_counted_by_result(behavior: Behavior, result: str) -> N
     ],
 )
 def test_delivery_is_counted_by_result(behavior: Behavior, result: str) -> None:
-    with hub_process(Settings(delivery=Deliveries(jitter=0.0))) as process:
+    with hub_process() as process:
         process.callbacks.behavior = good
         process.post()
         process.time.advance(10.0)

@@ -10,8 +10,8 @@ from typing import Any, Literal
 import pytest
 from twisted.logger import capturedLogs, formatEvent
 
-from reviewsd.config.schema import Deliveries, HubLimitsConfig
-from reviewsd.config.schema import HubConfig as Settings
+from reviewsd.config.hub_schema import HubConfig as Settings
+from reviewsd.config.hub_schema import HubLimitsConfig
 from reviewsd.store.expiry import EXPIRY_SECONDS
 from reviewsd.websub import denial as denials
 from reviewsd.websub.content import contents_of
@@ -41,14 +41,8 @@ from tests.support.hub import (
     snapshot,
 )
 
-OPEN = HubLimitsConfig(
-    requests_per_minute=10_000,
-    requests_per_minute_and_host=10_000,
-    active_per_host=10_000,
-    pending_per_client=10_000,
-)
+OPEN = HubLimitsConfig(requests_per_minute=10_000, active_per_host=10_000)
 GENEROUS = Settings(limits=OPEN)
-STEADY = Settings(delivery=Deliveries(jitter=0.0))
 DAY = 86_400.0
 
 
@@ -338,7 +332,7 @@ def test_clock_that_is_set_back_delays_no_delivery() -> None:
 
 def test_retry_waits_no_longer_than_the_clock_was_set_back() -> None:
     """D13."""
-    with hub_process(STEADY) as process:
+    with hub_process() as process:
         process.post()
         process.callbacks.behavior = confirming(refuse)
         process.time.advance(10.0)
@@ -375,7 +369,7 @@ def test_lease_ends_when_expired_on_two_looks_ten_minutes_apart() -> None:
 @pytest.mark.parametrize("behavior", [refuse, lost, lambda _: Answer(302), hanging])
 def test_third_consecutive_failure_removes_the_subscription(behavior: Behavior) -> None:
     """After 60 s and 30 min (seed 3, 7; H14)."""
-    with hub_process(STEADY) as process:
+    with hub_process() as process:
         process.post()
         process.callbacks.behavior = confirming(behavior)
         process.time.advance(10.0)
@@ -394,7 +388,7 @@ def test_third_consecutive_failure_removes_the_subscription(behavior: Behavior) 
 
 def test_removed_subscriber_is_notified() -> None:
     """W10."""
-    with hub_process(STEADY) as process:
+    with hub_process() as process:
         process.post()
         process.callbacks.behavior = confirming(refuse)
         process.time.advance(10.0)
@@ -413,7 +407,7 @@ def test_removed_subscriber_is_notified() -> None:
 @pytest.mark.parametrize("internal", ["10.77.12.5 is refused: private", "no connection: EMFILE"])
 def test_denial_has_no_internal_reason(internal: str) -> None:
     """It is for the operator alone (E14)."""
-    with hub_process(STEADY) as process:
+    with hub_process() as process:
         process.post()
         process.callbacks.behavior = confirming(lambda _: NoResponseError(internal))
         process.time.advance(10.0)
@@ -428,7 +422,7 @@ def test_denial_has_no_internal_reason(internal: str) -> None:
 @pytest.mark.parametrize("failures", [1, 2])
 def test_success_resets_the_failures(failures: int) -> None:
     """H14."""
-    with hub_process(STEADY) as process:
+    with hub_process() as process:
         process.post()
         process.callbacks.behavior = confirming(refuse)
         process.time.advance(10.0)
@@ -460,7 +454,7 @@ def test_retry_delays_vary_by_a_fifth() -> None:
 
 def test_change_during_a_retry_delay_waits_for_it() -> None:
     """H14."""
-    with hub_process(STEADY) as process:
+    with hub_process() as process:
         process.post()
         process.callbacks.behavior = confirming(refuse)
         process.time.advance(10.0)
@@ -488,7 +482,7 @@ def test_change_during_a_retry_delay_waits_for_it() -> None:
 )
 def test_retry_after_lengthens_the_delay(status: int, retry_after: bytes, wait: float) -> None:
     """Never shortens it, and never by more than an hour (H14)."""
-    with hub_process(STEADY) as process:
+    with hub_process() as process:
         process.post()
         process.callbacks.behavior = confirming(lambda _: Answer(status, b"", retry_after))
         process.time.advance(10.0)

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from reviewsd.config.schema import Lease
 from reviewsd.domain.callback import MAX_LENGTH, Callback, CallbackPolicy
 from reviewsd.domain.subscription import Mode
 from reviewsd.http1.problems import HUB_MAX_BODY as MAX_BODY
@@ -27,7 +26,7 @@ FIELDS = {"hub.mode": "subscribe", "hub.topic": f"{BASE_URL}/feed.xml", "hub.cal
 
 
 def parse(body: bytes, content_type: bytes | None = FORM) -> HubRequest:
-    return parse_request(body, content_type, BASE_URL, Lease(), POLICY)
+    return parse_request(body, content_type, BASE_URL, 864_000, POLICY)
 
 
 def request_with(**changed: str | None) -> HubRequest:

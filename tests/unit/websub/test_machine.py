@@ -14,13 +14,16 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
-from reviewsd.config.schema import Deliveries, HubLimitsConfig, Verification
-from reviewsd.config.schema import HubConfig as Settings
+from reviewsd.config.hub_schema import HubConfig as Settings
+from reviewsd.config.hub_schema import HubLimitsConfig
+from reviewsd.domain.subscription import Caps
 from reviewsd.http1 import urls
 from reviewsd.store.claims import MAX_DEATHS
 from reviewsd.store.keys import Secrets
 from reviewsd.store.transactions import StoreError
+from reviewsd.websub.hub import HubLimits
 from reviewsd.websub.outbound.errors import NetworkFullError
+from reviewsd.websub.slots import VERIFICATIONS, SlotLimits
 from tests.support.examples import number
 from tests.support.hub import (
     FEED,
@@ -42,19 +45,14 @@ from tests.support.hub import (
 )
 from tests.support.witness import Row, Witness, read_rows
 
-LIMITS = HubLimitsConfig(
-    active=5,
-    active_per_host=3,
-    pending=3,
-    pending_per_client=2,
-    requests_per_minute=10_000,
-    requests_per_minute_and_host=10_000,
-)
 CAPS = {"active": 5, "active_per_host": 3, "pending": 3}
 SETTINGS = Settings(
-    limits=LIMITS,
-    delivery=Deliveries(concurrency=3, per_host=2, per_address=2),
-    verification=Verification(per_host=2, per_address=2),
+    limits=HubLimitsConfig(active_per_host=CAPS["active_per_host"], requests_per_minute=10_000)
+)
+LIMITS = HubLimits(
+    caps=Caps(active=CAPS["active"], pending=CAPS["pending"], pending_per_client=2),
+    deliveries=SlotLimits(3, 2, 2),
+    verifications=VERIFICATIONS._replace(per_host=2, per_network=2),
 )
 ADDRESSES = {"a.example.org": "11.1.1.1", "b.example.org": "11.1.1.2", "c.example.net": "11.2.1.1"}
 """The first two are in one network."""
@@ -118,7 +116,9 @@ class HubMachine(RuleBasedStateMachine):
         callbacks.latency = 5 * LATENCY
         callbacks.observer = self.witness.observe
         callbacks.behavior = self._behave
-        process = start_process(self.connection, self.time, callbacks, SETTINGS, start=False)
+        process = start_process(
+            self.connection, self.time, callbacks, SETTINGS, LIMITS, start=False
+        )
         process.store.latency = LATENCY
         process.store.fault = lambda: self.faults.popleft() if self.faults else None
         process.hub.start()

@@ -11,7 +11,7 @@ from twisted.internet.defer import Deferred
 from twisted.logger import capturedLogs, formatEvent
 
 from reviewsd.api.jobs import PushResult, Step
-from reviewsd.config.schema import HubConfig as Settings
+from reviewsd.config.hub_schema import HubConfig as Settings
 from reviewsd.websub.hub import FOLLOW_SECONDS
 from reviewsd.websub.scheduler import SHARED_MAX_PAUSE
 from reviewsd.websub.verification import CLAIM_MILLISECONDS

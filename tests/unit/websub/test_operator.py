@@ -9,8 +9,8 @@ from twisted.internet.defer import CancelledError, Deferred
 from reviewsd.api.hub import HubState
 from reviewsd.api.jobs import PushResult, Step
 from reviewsd.api.times import instant
-from reviewsd.config.schema import Deliveries, HubLimitsConfig
-from reviewsd.config.schema import HubConfig as Settings
+from reviewsd.config.hub_schema import HubConfig as Settings
+from reviewsd.config.hub_schema import HubLimitsConfig
 from reviewsd.store.transactions import StoreError
 from reviewsd.websub.operator import PUSH_POLL_SECONDS
 from reviewsd.websub.scheduler import BATCH_SECONDS
@@ -32,7 +32,7 @@ from tests.support.hub import (
 )
 
 HOST = "subscriber.example.org"
-STEADY = Settings(delivery=Deliveries(jitter=0.0), limits=HubLimitsConfig(active_per_host=1000))
+STEADY = Settings(limits=HubLimitsConfig(active_per_host=1000))
 
 
 def ids(process: HubProcess, **chosen: Any) -> list[str]:  # noqa: ANN401

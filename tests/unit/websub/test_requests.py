@@ -4,9 +4,11 @@ from collections.abc import Callable
 
 import pytest
 
-from reviewsd.config.schema import HubConfig as Settings
-from reviewsd.config.schema import HubLimitsConfig
+from reviewsd.config.hub_schema import HubConfig as Settings
+from reviewsd.config.hub_schema import HubLimitsConfig
+from reviewsd.domain.subscription import Caps
 from reviewsd.store.transactions import StoreError
+from reviewsd.websub.hub import HubLimits
 from reviewsd.websub.requests import HubResponse
 from tests.support.hub import (
     BASE_URL,
@@ -183,14 +185,8 @@ def test_blocked_host_is_refused_with_all_names_below_it() -> None:
 
 # Caps ---------------------------------------------------------------------------------------------
 
-CAPS = HubLimitsConfig(
-    active=6,
-    active_per_host=3,
-    pending=3,
-    pending_per_client=2,
-    requests_per_minute=1000,
-    requests_per_minute_and_host=1000,
-)
+SETTINGS = Settings(limits=HubLimitsConfig(active_per_host=3, requests_per_minute=1000))
+LIMITS = HubLimits(caps=Caps(active=6, pending=3, pending_per_client=2))
 
 
 def fill_host(process: HubProcess) -> None:
@@ -218,7 +214,7 @@ def fill_pending(process: HubProcess) -> None:
 @pytest.mark.parametrize("fill", [fill_host, fill_hub, fill_client, fill_pending])
 def test_new_pair_at_a_cap_is_refused(fill: Callable[[HubProcess], None]) -> None:
     """H5."""
-    with hub_process(Settings(limits=CAPS)) as process:
+    with hub_process(SETTINGS, limits=LIMITS) as process:
         fill(process)
 
         response = process.post()
@@ -229,7 +225,7 @@ def test_new_pair_at_a_cap_is_refused(fill: Callable[[HubProcess], None]) -> Non
 @pytest.mark.parametrize("fill", [fill_host, fill_client, fill_pending])
 def test_active_pair_at_a_cap_may_renew_and_unsubscribe(fill: Callable[[HubProcess], None]) -> None:
     """H5."""
-    with hub_process(Settings(limits=CAPS)) as process:
+    with hub_process(SETTINGS, limits=LIMITS) as process:
         mine = "https://other.example.net/mine"
         process.post(mine)
         if fill is fill_host:
@@ -242,7 +238,7 @@ def test_active_pair_at_a_cap_may_renew_and_unsubscribe(fill: Callable[[HubProce
 
 def test_active_pair_in_a_full_hub_may_renew_and_unsubscribe() -> None:
     """H5."""
-    with hub_process(Settings(limits=CAPS)) as process:
+    with hub_process(SETTINGS, limits=LIMITS) as process:
         fill_hub(process)
 
         assert 202 == process.post(host(3)).status
@@ -254,7 +250,7 @@ def test_active_pair_in_a_full_hub_may_renew_and_unsubscribe() -> None:
 
 def test_pending_pair_at_a_cap_may_request_again() -> None:
     """It counts once: the newer request replaces the older (H4)."""
-    with hub_process(Settings(limits=CAPS)) as process:
+    with hub_process(SETTINGS, limits=LIMITS) as process:
         fill_client(process)
         assert 202 == process.post(host(0), lease_seconds="777").status
 
@@ -266,7 +262,7 @@ def test_pending_pair_at_a_cap_may_request_again() -> None:
 
 def test_renewal_does_not_count_besides_its_subscription() -> None:
     """A pending pair counts only if it is new (H5)."""
-    with hub_process(Settings(limits=CAPS)) as process:
+    with hub_process(SETTINGS, limits=LIMITS) as process:
         process.post(f"{CALLBACK}0")
         process.post(f"{CALLBACK}1")
         process.callbacks.behavior = hanging
@@ -277,7 +273,7 @@ def test_renewal_does_not_count_besides_its_subscription() -> None:
 
 def test_pending_pair_counts_as_active() -> None:
     """H5."""
-    with hub_process(Settings(limits=CAPS)) as process:
+    with hub_process(SETTINGS, limits=LIMITS) as process:
         process.callbacks.behavior = hanging
         for number in range(3):
             client = f"192.0.2.{number}/32"

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from twisted.logger import capturedLogs, formatEvent
 
-from reviewsd.config.schema import Callbacks, Deliveries, HubLimitsConfig
-from reviewsd.config.schema import HubConfig as Settings
+from reviewsd.config.hub_schema import Callbacks, HubLimitsConfig
+from reviewsd.config.hub_schema import HubConfig as Settings
 from reviewsd.store.expiry import EXPIRY_SECONDS
 from reviewsd.websub.rate_limits import FIRST_BACKOFF, MAX_FAILURES
 from reviewsd.websub.scheduler import BATCH_SECONDS
@@ -27,12 +27,7 @@ from tests.support.hub import (
     hub_process,
 )
 
-OPEN = HubLimitsConfig(
-    requests_per_minute=10_000,
-    requests_per_minute_and_host=10_000,
-    active_per_host=10_000,
-    pending_per_client=10_000,
-)
+OPEN = HubLimitsConfig(requests_per_minute=10_000, active_per_host=10_000)
 GENEROUS = Settings(limits=OPEN)
 HOST = "subscriber.example.org"
 
@@ -525,7 +520,7 @@ def test_verification_in_a_full_network_waits_for_a_place() -> None:
 
 
 def test_hanging_host_does_not_delay_another() -> None:
-    with hub_process(Settings(limits=OPEN, delivery=Deliveries())) as process:
+    with hub_process(GENEROUS) as process:
         process.callbacks.hosts[HOST] = hanging
         for number in range(100):
             process.post(f"{CALLBACK}{number}")

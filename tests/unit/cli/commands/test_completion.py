@@ -93,10 +93,8 @@ def test_every_command_and_key_has_its_place_in_the_manual() -> None:
         '.SH "EXIT STATUS"',
     ):
         assert words in pages["reviewsctl.1"]
-    assert (
-        '.B "hub.lease.max"\n30 days. (integer, 1 to 2,592,000; default 2592000)'
-        in pages["reviewsd.yaml.5"]
-    )
+    assert '.B "hub.lease.default"\nSeconds that a subscription' in pages["reviewsd.yaml.5"]
+    assert "(integer, 300 to 2,592,000; default 864000)" in pages["reviewsd.yaml.5"]
 
 
 @pytest.mark.skipif(shutil.which("groff") is None, reason="groff is not installed")

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewsd.config.schema import MaxBody
 from reviewsd.domain.reviews import Business
 from reviewsd.http1 import urls
+from reviewsd.http1.problems import MCP_MAX_BODY
 from reviewsd.mcp import revisions
 from reviewsd.mcp.jsonrpc import JsonRpcBatch, JsonRpcError, JsonRpcRequest, read_body, read_member
 from reviewsd.mcp.server import MAX_BATCH, NO_ROOM, McpAnswer
@@ -76,7 +76,7 @@ def test_the_revisions_are_those_that_are_served() -> None:
 def test_the_bounds_are_those_of_what_answers() -> None:
     assert MAX_BATCH == DOCUMENT["components"]["schemas"]["McpBatch"]["maxItems"]
     assert f"at most {MAX_BATCH} messages" in ITEM["post"]["description"]
-    assert f"at most {MaxBody().mcp} bytes" in example("post", 413)["error"]["message"]
+    assert f"at most {MCP_MAX_BODY} bytes" in example("post", 413)["error"]["message"]
     pattern = ITEM["post"]["responses"]["200"]["headers"]["Mcp-Session-Id"]["schema"]["pattern"]
     assert f"{{{TOKEN_LENGTH}}}" in pattern
 

@@ -24,7 +24,6 @@ from tests.support.callbacks import HOST, serving
 from tests.support.hostile import delivering, leftovers, verifying
 from tests.support.outbound import (
     FULL,
-    LIMITS,
     LOOPBACK,
     USER_AGENT,
     Missing,
@@ -147,7 +146,6 @@ class Rig:
             Resolver(self.reactor, Names({"a.example.com": addresses}).look_up, allowed, 5.0),
             Dialer(self.reactor, allowed, set()),
             Tls(self.reactor, ca_file),
-            LIMITS,
             USER_AGENT,
         )
         self.outcomes: list[Outcome] = []

@@ -26,6 +26,7 @@ from reviewsd.runtime.turn_queue import TurnQueue
 from reviewsd.websub.outbound.client import PIECE
 from reviewsd.websub.outbound.connection import Connection
 from reviewsd.websub.outbound.errors import NoResponseError
+from reviewsd.websub.outbound.limits import LIMITS
 from reviewsd.websub.outbound.response_parser import ResponseParser
 from reviewsd.websub.outbound.tls import Tls
 from tests.support.authority import authority
@@ -33,7 +34,6 @@ from tests.support.callback_process import sink
 from tests.support.callbacks import HOST, Server, serving
 from tests.support.hostile import cost
 from tests.support.outbound import (
-    LIMITS,
     Missing,
     Outcome,
     Received,

@@ -1,0 +1,181 @@
+"""Checks a configuration: types and bounds, the grammar of strings, and keys that must agree (O11)."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from reviewsd.config import source_rules, syntax, yaml_source
+from reviewsd.config.environment import variable
+from reviewsd.config.removed_keys import replacement
+from reviewsd.config.schema import Config, keys
+from reviewsd.config.source_schema import NonEmptyText
+from reviewsd.domain.data_errors import MISSING, explain
+
+UNKNOWN_KEY = "unknown key"
+"""The beginning of a fault that is shown at the key, not at its value."""
+
+SECRET = "a secret is no key of the configuration"  # noqa: S105  # a message
+"""The beginning of a fault whose line must not be quoted."""
+
+_ADDRESS_REFUSED = (
+    f"{UNKNOWN_KEY}: an address holds a password or token, so it stands in a file of its own, which only "
+    "the daemon may read; for example: url_file: owner.url"
+)
+
+_MAX_SOCKET_PATH = 107  # bytes; sun_path of unix(7) without its final NUL
+
+_IPV6 = re.compile(r"https?://\[[0-9a-f:.]+\]", re.IGNORECASE)
+
+_EXAMPLES = {
+    "$.base_url": "base_url: https://reviews.example.com",
+    "$.data_dir": "data_dir: /srv/reviews",
+    "$.listen": "listen: [tcp:8080:interface=127.0.0.1]",
+    "$.metrics.listen": "listen: tcp:9090:interface=127.0.0.1",
+    "$.data.max_shrink": "max_shrink: 50%",
+    "$.security.contact": "contact: [mailto:security@example.com]",
+}
+
+_GRAMMARS: Mapping[str, Callable[[str], object]] = {
+    "base_url": syntax.origin,
+    "listen[]": syntax.endpoint,
+    "server.allowed_hosts[]": syntax.host_or_any,
+    "server.trusted_proxies[]": syntax.network,
+    "hub.store": syntax.store,
+    "hub.callbacks.allow_networks[]": syntax.network,
+    "hub.callbacks.nat64_prefixes[]": syntax.nat64_prefix,
+    "mcp.allowed_origins[]": syntax.origin_or_any,
+    "mcp.registry_auth": syntax.proof,
+    "security.contact[]": syntax.contact,
+    "metrics.listen": syntax.endpoint,
+}
+
+_EVENTS = ("stars", "unanswered_days", "sources", "data")
+"""The keys of a target of ``notify`` that name events."""
+
+# Made absolute, because the daemon does not stay in the folder it was started in
+_PATHS = ("data_dir", "state_dir", "admin_socket")
+_OPTIONAL_PATHS = ("hub.callbacks.ca_file", "mcp.session_key_file", "pages.templates_dir")
+
+
+def check(tree: object, folder: Path) -> Iterator[tuple[str, str]]:
+    """Yield each fault as a JSON path and a reason.
+
+    Args:
+        tree: The value of the file; its relative paths are replaced by absolute ones.
+        folder: The folder at which relative paths start.
+    """
+    if isinstance(tree, dict):
+        yield from _place(tree, folder)
+    for path, reason in explain(tree, Config):
+        yield path, _with_remedy(path, reason)
+    for key, grammar in _GRAMMARS.items():
+        for path, text in _strings(tree, key.replace("[]", ".[]").split("."), "$"):
+            try:
+                grammar(text)
+            except ValueError as error:
+                yield path, f"{error}"
+    yield from _check_agreement(tree)
+    yield from _check_targets(tree)
+    yield from source_rules.check(_at(tree, "sources"))
+
+
+def _with_remedy(path: str, reason: str) -> str:
+    """Return a reason with what to do about it."""
+    key = yaml_source.dotted(path)
+    if reason.startswith(UNKNOWN_KEY):
+        section, _, name = path.rpartition(".")
+        if section.startswith("$.sources[") and name in source_rules.SECRET_FILES:
+            file = source_rules.SECRET_FILES[name]
+            return (
+                f"{SECRET}: write it into a file that nobody else may read, and name that by {file}"
+            )
+        if path.startswith("$.notify[") and name == "url":
+            return _ADDRESS_REFUSED
+        if (text := replacement(key)) is not None:
+            return f"{UNKNOWN_KEY}: it was removed, {text}; remove it"
+    for outer, example in _EXAMPLES.items():
+        if is_inside(path, outer):
+            reason += f"; for example: {example}"
+    if reason.startswith(MISSING) and key in keys(Config):
+        reason += f", or the environment variable {variable(key)}"
+    return reason
+
+
+def is_inside(path: str, outer: str) -> bool:
+    """Return whether a JSON path is another one or inside of it."""
+    return path == outer or path.startswith((f"{outer}.", f"{outer}["))
+
+
+def _place(tree: dict[str, object], folder: Path) -> Iterator[tuple[str, str]]:
+    """Make paths absolute; yield the faults of those that are required."""
+    for key in _PATHS:
+        if key in tree:
+            faults = list(explain(tree[key], NonEmptyText, f"$.{key}"))
+            yield from faults
+            tree[key] = folder if faults else folder / str(tree[key])
+    for key in _OPTIONAL_PATHS:
+        section, _, name = key.rpartition(".")
+        _make_absolute(_at(tree, section), name, folder)
+    for target in _targets(tree):
+        _make_absolute(target, "url_file", folder)
+    source_rules.place_files(tree.get("sources"), folder)
+    length = len(str(tree.get("admin_socket", "")).encode())
+    if length > _MAX_SOCKET_PATH:
+        yield "$.admin_socket", f"expected at most {_MAX_SOCKET_PATH} bytes, got {length}"
+
+
+def _make_absolute(section: object, name: str, folder: Path) -> None:
+    if isinstance(section, dict) and isinstance(section.get(name), str) and section[name]:
+        section[name] = str(folder / section[name])
+
+
+def _check_agreement(tree: object) -> Iterator[tuple[str, str]]:
+    """Yield the faults of keys that do not agree with each other."""
+    if _at(tree, "listen") == []:
+        yield "$.listen", "expected at least one endpoint"
+    delays = _at(tree, "hub.delivery.retry_delays")
+    if isinstance(delays, list) and len(delays) != 2:  # noqa: PLR2004 - seed 3: the third ends it
+        yield "$.hub.delivery.retry_delays", f"expected 2 delays, got {len(delays)}"
+    base_url = _at(tree, "base_url")
+    if isinstance(base_url, str) and _IPV6.match(base_url) and not _at(tree, "feeds.authority"):
+        yield "$.base_url", "an address cannot name the feeds (RFC 4151); set feeds.authority too"
+    if _at(tree, "security.contact") and not _at(tree, "security.expires"):
+        yield "$.security.contact", "needs security.expires too (RFC 9116)"
+    if _at(tree, "security.expires") and not _at(tree, "security.contact"):
+        yield "$.security.expires", "needs security.contact too (RFC 9116)"
+
+
+def _check_targets(tree: object) -> Iterator[tuple[str, str]]:
+    names = [target.get("name") for target in _targets(tree)]
+    for index, target in enumerate(_targets(tree)):
+        if names.index(target.get("name")) < index:
+            yield f"$.notify[{index}].name", "expected a name that no other target has"
+        if not any(target.get(event) for event in _EVENTS):
+            yield f"$.notify[{index}]", f"expected at least one of {', '.join(_EVENTS)}"
+
+
+def _targets(tree: object) -> list[dict[str, Any]]:
+    targets = _at(tree, "notify")
+    if not isinstance(targets, list):
+        return []
+    return [target for target in targets if isinstance(target, dict)]
+
+
+def _at(tree: object, key: str) -> object:
+    """Return the value of a dotted key; None if there is none."""
+    for name in key.split("."):
+        tree = tree.get(name) if isinstance(tree, dict) else None
+    return tree
+
+
+def _strings(tree: object, steps: Sequence[str], path: str) -> Iterator[tuple[str, str]]:
+    """Yield the strings at a key with their paths; the step ``[]`` is every item of a list."""
+    match steps:
+        case [] if isinstance(tree, str):
+            yield path, tree
+        case ["[]", *rest] if isinstance(tree, list):
+            for index, item in enumerate(tree):
+                yield from _strings(item, rest, f"{path}[{index}]")
+        case [name, *rest] if isinstance(tree, dict) and name in tree:
+            yield from _strings(tree[name], rest, f"{path}.{name}")

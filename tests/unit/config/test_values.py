@@ -1,0 +1,186 @@
+"""The values of a configuration file (interfaces.md 1.3)."""
+
+from pathlib import Path
+
+import pytest
+
+from reviewsd.config import convert
+from reviewsd.config.load import load
+from reviewsd.config.schema import Config
+from tests.support.configuration import BASE, Write, refused
+
+ROOT = Path(__file__).parents[3]
+
+
+def test_all_but_two_keys_have_defaults(write: Write, tmp_path: Path) -> None:
+    config, warnings = load(write(BASE), {})
+    assert warnings == ()
+    assert Config(base_url="https://reviews.example.com", data_dir=tmp_path / "data") == config
+
+
+def test_relative_paths_start_at_the_folder_of_the_file(write: Write, tmp_path: Path) -> None:
+    """The service does not run in the folder of its configuration."""
+    text = BASE + (
+        "state_dir: state\nadmin_socket: run/admin.sock\n"
+        "hub: {callbacks: {ca_file: ca.pem}}\nmcp: {session_key_file: /etc/key}\n"
+    )
+    config, _ = load(write(text), {})
+    assert tmp_path / "data" == config.data_dir
+    assert tmp_path / "state" == config.state_dir
+    assert tmp_path / "run/admin.sock" == config.admin_socket
+    assert str(tmp_path / "ca.pem") == config.hub.callbacks.ca_file
+    assert config.mcp.session_key_file == "/etc/key"
+
+
+def test_relative_file_gives_absolute_paths(
+    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(BASE)
+    monkeypatch.chdir(tmp_path)
+    config, _ = load(Path("reviewsd.yaml"), {})
+    assert tmp_path / "data" == config.data_dir
+
+
+@pytest.mark.parametrize(
+    ("written", "origin"),
+    [
+        ("https://reviews.example.com", "https://reviews.example.com"),
+        ("https://reviews.example.com/", "https://reviews.example.com"),
+        ("HTTPS://Reviews.Example.COM:443/", "https://reviews.example.com"),
+        ("http://127.0.0.1:8080", "http://127.0.0.1:8080"),
+        ("http://localhost:80", "http://localhost"),
+        ("https://my_host:8443/", "https://my_host:8443"),
+        ("https://xn--bcher-kva.example", "https://xn--bcher-kva.example"),
+    ],
+)
+def test_base_url_is_an_origin_in_normal_form(write: Write, written: str, origin: str) -> None:
+    config, _ = load(write(f"base_url: {written}\ndata_dir: /srv"), {})
+    assert origin == config.base_url
+
+
+def test_authority_of_feeds_is_the_host_by_default(write: Write) -> None:
+    assert load(write(BASE), {})[0].authority == "reviews.example.com"
+    chosen = write(BASE + "feeds: {authority: old.example.com, year: 2019}")
+    assert load(chosen, {})[0].authority == "old.example.com"
+    numbered = write("base_url: http://[::1]:8080\ndata_dir: d\nfeeds: {authority: a.example}")
+    assert load(numbered, {})[0].authority == "a.example"
+
+
+@pytest.mark.parametrize(
+    "endpoint",
+    [
+        "tcp:8080",
+        "tcp:0:interface=127.0.0.1",
+        "tcp:port=8080:backlog=100",
+        r"tcp:8080:interface=\:\:1",
+        "tcp6:8080",
+        "unix:/run/reviewsd/http.sock:mode=660",
+        "ssl:443:privateKey=/nowhere/key.pem",
+        "systemd:name=http",
+        "systemd:domain=INET6:name=http",
+        "systemd:index=0",
+        "haproxy:tcp:8080",
+        "haproxy:systemd:name=http",
+    ],
+)
+def test_listeners_are_twisted_endpoints(write: Write, endpoint: str) -> None:
+    config, _ = load(write(BASE + f"listen: ['{endpoint}']"), {})
+    assert (endpoint,) == config.listen
+
+
+def test_scalars_follow_yaml_1_2(write: Write) -> None:
+    """YAML 1.1 would read 7 octal digits, a base-60 number and a boolean here."""
+    text = BASE + "state_dir: no\nhub: {limits: {active_per_host: 0660}}\nfeeds: {authority: '1'}"
+    config, _ = load(write(text), {})
+    assert (config.state_dir.name, config.hub.limits.active_per_host) == ("no", 660)
+
+
+def test_address_of_a_target_in_the_configuration_is_refused_without_being_shown(
+    write: Write,
+) -> None:
+    """It has a token, and the refusal goes to the log."""
+    (line,) = refused(write(BASE + "notify:\n  - url: slack://Secret\n    name: a\n    stars: 2"))
+    assert line.startswith("FILE:4:5: notify[0].url: unknown key: an address holds a password")
+    assert line.endswith("for example: url_file: owner.url")
+
+
+def test_url_file_is_relative_to_the_configuration(write: Write, tmp_path: Path) -> None:
+    config, _ = load(write(BASE + "notify: [{name: a, stars: 2, url_file: a.url}]"), {})
+    assert str(tmp_path / "a.url") == config.notify[0].url_file
+
+
+def test_byte_order_mark_is_ignored(write: Write) -> None:
+    config, _ = load(write("\ufeff" + BASE), {})
+    assert config.base_url == "https://reviews.example.com"
+
+
+@pytest.mark.parametrize(
+    "store",
+    [
+        "postgresql://db.example.com/reviews",
+        "postgresql://reviews:s3%2Fcret@[2001:db8::5]:5433/reviews?sslmode=verify-full",
+        "postgresql://a.example,b.example:5433/reviews?target_session_attrs=read-write",
+        "postgresql:///reviews?host=/run/postgresql",
+    ],
+)
+def test_store_may_be_postgresql(write: Write, store: str) -> None:
+    config, _ = load(write(BASE + f"hub: {{store: '{store}'}}"), {})
+    assert store == config.hub.store
+    assert config.hub.shared
+
+
+def test_signatures_by_sha1_are_allowed_with_a_warning(write: Write) -> None:
+    """Some subscribers know nothing else; who has others should not choose it."""
+    config, warnings = load(write(BASE + "hub: {signature_method: sha1}"), {})
+    assert "sha1" == config.hub.signature_method
+    assert (
+        "hub.signature_method: sha1 is weak; use sha256 unless a subscriber knows sha1 only",
+    ) == (warnings)
+
+
+def test_origins_of_pages_may_be_listed(write: Write) -> None:
+    text = BASE + "mcp: {allowed_origins: ['*', 'https://app.example.com:8443']}"
+    assert load(write(text), {})[0].mcp.allowed_origins == ("*", "https://app.example.com:8443")
+
+
+@pytest.mark.parametrize(
+    ("written", "origin"),
+    [
+        ("app://obsidian.md", "app://obsidian.md"),
+        ("Chrome-Extension://ABCDEFGHIJKLMNOP/", "chrome-extension://abcdefghijklmnop"),
+        ("vscode-webview://1a-2b:80", "vscode-webview://1a-2b:80"),
+    ],
+)
+def test_origin_of_an_app_is_allowed(write: Write, written: str, origin: str) -> None:
+    """The 403 of MCP names this key as the remedy, whatever the scheme of the page."""
+    config, _ = load(write(BASE + f"mcp: {{allowed_origins: ['{written}']}}"), {})
+    assert (origin,) == convert.allowed_origins(config)
+
+
+@pytest.mark.parametrize("written", ["file://", "app:x", "null", "app://", "-x://a", "app://a/b"])
+def test_origin_without_a_host_is_refused(write: Write, written: str) -> None:
+    (finding, *_) = refused(write(BASE + f"mcp: {{allowed_origins: ['{written}']}}"))
+    assert "mcp.allowed_origins[0]: " in finding
+
+
+def test_hosts_are_normalized(write: Write) -> None:
+    text = BASE + "server: {allowed_hosts: [reviews.internal, '[2001:db8::1]', Other., '*']}"
+    config, _ = load(write(text), {})
+    assert ("reviews.internal", "[2001:db8::1]", "other", "*") == convert.allowed_hosts(config)
+
+
+def test_networks_of_callbacks_may_be_opened(write: Write) -> None:
+    text = BASE + "hub: {callbacks: {allow_networks: [10.0.0.0/8, 'fd00::/8', 127.0.0.1]}}"
+    networks = load(write(text), {})[0].hub.callbacks.allow_networks
+    assert networks == ("10.0.0.0/8", "fd00::/8", "127.0.0.1")
+
+
+@pytest.mark.parametrize("length", [32, 40, 48, 56, 64, 96])
+def test_nat64_prefixes_have_the_lengths_of_rfc_6052(write: Write, length: int) -> None:
+    text = BASE + f"hub: {{callbacks: {{nat64_prefixes: ['2001:db8::/{length}']}}}}"
+    prefixes = load(write(text), {})[0].hub.callbacks.nat64_prefixes
+    assert (f"2001:db8::/{length}",) == prefixes
+
+
+def test_list_of_proxies_may_be_empty(write: Write) -> None:
+    assert () == load(write(BASE + "server: {trusted_proxies: []}"), {})[0].server.trusted_proxies
