@@ -1,8 +1,4 @@
-"""From the operator's words to the values that the floors below work with; a Config in, values out.
-
-What is only renamed on the way is done where it is needed. Here is what has to be read: addresses
-and ports that a Config holds as they were written, checked by ``config.load``.
-"""
+"""Parses the addresses, networks and ports of a Config, which ``config.load`` has checked."""
 
 from collections.abc import Set as AbstractSet
 from ipaddress import AddressValueError, IPv4Network, IPv6Address, IPv6Network
@@ -17,28 +13,27 @@ _HTTP_PORT = 80
 
 
 def public_port(config: Config) -> int:
-    """The port of ``base_url``."""
+    """Return the port of ``base_url``."""
     base = urlsplit(config.base_url)
     return base.port or (HTTPS_PORT if base.scheme == "https" else _HTTP_PORT)
 
 
 def callback_policy(config: Config, own_ports: AbstractSet[int]) -> CallbackPolicy:
-    """Which callbacks may be asked for (E1, E3, E9).
+    """Return the policy for callbacks (E1, E3, E9).
 
     Args:
-        config: Its ``base_url`` and ``hub.callbacks``.
-        own_ports: Of ``base_url`` and the listeners; what is added later counts too.
+        config: The configuration.
+        own_ports: Ports of ``base_url`` and of the listeners; others may be added later.
     """
-    callbacks = config.hub.callbacks
     return CallbackPolicy(
-        own_host=_spelt(urlsplit(config.base_url).hostname or ""),
+        own_host=_normal(urlsplit(config.base_url).hostname or ""),
         own_ports=own_ports,
-        networks=tuple(map(syntax.network, callbacks.allow_networks)),
+        networks=tuple(map(syntax.network, config.hub.callbacks.allow_networks)),
     )
 
 
 def addresses(config: Config) -> Addresses:
-    """Which addresses may be dialled (E8, E9)."""
+    """Return the table of addresses that may be dialed (E8, E9)."""
     callbacks = config.hub.callbacks
     return Addresses(
         tuple(map(syntax.network, callbacks.allow_networks)),
@@ -47,22 +42,22 @@ def addresses(config: Config) -> Addresses:
 
 
 def trusted(config: Config) -> tuple[IPv4Network | IPv6Network, ...]:
-    """Whose X-Forwarded-For is believed (S6)."""
+    """Return the networks of proxies whose X-Forwarded-For is believed (S6)."""
     return tuple(map(syntax.network, config.server.trusted_proxies))
 
 
 def allowed_origins(config: Config) -> tuple[str, ...]:
-    """Whose pages may call MCP besides those of ``base_url`` (mcp.md 7)."""
+    """Return the origins of pages that may call MCP besides ``base_url`` (mcp.md 7)."""
     return tuple(map(syntax.origin_or_any, config.mcp.allowed_origins))
 
 
 def allowed_hosts(config: Config) -> tuple[str, ...]:
-    """By which names a listener on loopback may be asked too (mcp.md 7)."""
+    """Return the host names that are served besides that of ``base_url`` (mcp.md 7)."""
     return tuple(map(syntax.host_or_any, config.server.allowed_hosts))
 
 
-def _spelt(host: str) -> str:
-    """A host as ``Callback.host`` is: an IPv6 address in RFC 5952's form."""
+def _normal(host: str) -> str:
+    """Return a host as ``Callback.host`` has it: an IPv6 address in RFC 5952's form."""
     try:
         return str(IPv6Address(host))
     except AddressValueError:

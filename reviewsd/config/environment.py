@@ -35,19 +35,19 @@ def override(
     """
     variables: dict[str, str] = {}
     faults: list[Diagnostic] = []
-    known = {variable(key): key for key in keys(Config)}
+    key_of = {variable(key): key for key in keys(Config)}
     for name in sorted(environ):
         if not name.startswith(_PREFIX) or name == FILE_VARIABLE:
             continue
-        if name not in known:
-            faults.append(_unknown(name, list(known)))
+        if name not in key_of:
+            faults.append(_unknown(name, list(key_of)))
             continue
         document = yaml_source.read_value(environ[name])
-        path = f"$.{known[name]}"
+        path = f"$.{key_of[name]}"
         for fault in document.faults:
             faults.append(variable_fault(name, path, fault.reason))
             broken.add(path)
-        *sections, key = known[name].split(".")
+        *sections, key = key_of[name].split(".")
         section = tree
         for part in sections:
             section = section.setdefault(part, {}) if isinstance(section, dict) else None
@@ -63,12 +63,12 @@ def variable_fault(name: str, path: str, reason: str) -> Diagnostic:
     return rendered(Diagnostic(file="environment", path=name, reason=yaml_source.masked(text)))
 
 
-def _unknown(name: str, known: list[str]) -> Diagnostic:
+def _unknown(name: str, variables: list[str]) -> Diagnostic:
     name = name.encode("unicode_escape").decode()
     key = name.removeprefix(_PREFIX)
     if (text := replacement(key.replace("__", ".").lower())) is not None:
         return variable_fault(name, "", f"this key was removed: {text}")
     # Compared without the prefix, which all have in common
-    hint = nearest(key.upper(), [other.removeprefix(_PREFIX) for other in known])
+    hint = nearest(key.upper(), [candidate.removeprefix(_PREFIX) for candidate in variables])
     hint = hint.replace('"', f'"{_PREFIX}', 1)
     return variable_fault(name, "", f"unknown variable{hint}")

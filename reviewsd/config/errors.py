@@ -1,4 +1,4 @@
-"""Why a configuration cannot be used: for people as lines, for programs as values."""
+"""The error of a configuration that cannot be used."""
 
 from collections.abc import Sequence
 
@@ -12,8 +12,8 @@ class ConfigError(Exception):
 
     Attributes:
         problems: The first ``MAX_FINDINGS``, in order.
-        total: How many there are.
-        lines: What to print, ready and in order.
+        total: The number of problems.
+        lines: The text of the problems, in order.
     """
 
     def __init__(self, problems: Sequence[Diagnostic]) -> None:
@@ -21,15 +21,15 @@ class ConfigError(Exception):
         self.total = len(problems)
         rest = self.total - len(self.problems)
         more = [f"... and {rest} more"] if rest > 0 else []
-        self.lines = (*(line for each in self.problems for line in each.lines), *more)
+        self.lines = (*(line for problem in self.problems for line in problem.lines), *more)
         super().__init__("\n".join(self.lines))
 
 
-def by_place(found: Diagnostic) -> tuple[int, int]:
-    """What sorts the faults of a file."""
-    return found.line or 0, found.column or 0
+def by_place(problem: Diagnostic) -> tuple[int, int]:
+    """Return the key that sorts problems by their places in a file."""
+    return problem.line or 0, problem.column or 0
 
 
 def of_file(file: str, reason: str) -> Diagnostic:
-    """A problem of a file as a whole."""
+    """Return a problem of a whole file."""
     return rendered(Diagnostic(file=file, reason=reason))

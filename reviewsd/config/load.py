@@ -131,7 +131,7 @@ def _weaknesses(config: Config) -> Iterator[str]:
 
 
 def _read(file: Path) -> tuple[bytes, tuple[str, ...]]:
-    """Return the bytes of the file, and warnings; its permissions decide who controls the daemon (O11)."""
+    """Return the bytes of the file, and warnings about its permissions (O11)."""
     try:
         with file.open("rb") as stream:
             mode = os.fstat(stream.fileno()).st_mode

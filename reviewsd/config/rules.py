@@ -16,7 +16,7 @@ UNKNOWN_KEY = "unknown key"
 """The beginning of a fault that is shown at the key, not at its value."""
 
 SECRET = "a secret is no key of the configuration"  # noqa: S105  # a message
-"""The beginning of a fault whose line must not be quoted."""
+"""The beginning of a fault that is reported without its line."""
 
 _ADDRESS_REFUSED = (
     f"{UNKNOWN_KEY}: an address holds a password or token, so it stands in a file of its own, which only "

@@ -40,7 +40,7 @@ TargetName = Annotated[
 
 
 class Data(ConfigSection, frozen=True, kw_only=True):
-    """How changes of the data are noticed and guarded."""
+    """The watch over the data, and its guards."""
 
     poll_interval: Annotated[
         float,
@@ -95,7 +95,7 @@ class Feeds(ConfigSection, frozen=True, kw_only=True):
 
 
 class ReadLimitConfig(ConfigSection, frozen=True, kw_only=True):
-    """How often one client network may read."""
+    """The limit of reads of one client network."""
 
     per_second: Annotated[
         float,

@@ -35,11 +35,11 @@ def schema() -> dict[str, object]:
             kind = Annotated[NonEmptyText, *get_args(kind)[1:]]
         default = str(field.default) if isinstance(field.default, Path) else field.default
         members.append((field.name, kind) if field.required else (field.name, kind, default))
-    written = msgspec.defstruct("Config", members, kw_only=True, forbid_unknown_fields=True)
+    document = msgspec.defstruct("Config", members, kw_only=True, forbid_unknown_fields=True)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "reviewsd.yaml",
-        **msgspec.json.schema(written),
+        **msgspec.json.schema(document),
     }
 
 

@@ -1,7 +1,7 @@
-"""The strings of a configuration that have a grammar: origins, endpoints, networks, ports.
+"""The grammar of strings in the configuration: origins, endpoints, networks.
 
-Each function takes what the operator wrote and raises ``ValueError`` with a reason to print, in
-the form of ``domain.data_errors``: what was expected, what was found, the likely remedy.
+Each function returns the value of a string, or raises ``ValueError`` with a reason for the operator: what was
+expected, what was found, and the likely remedy.
 """
 
 import re
@@ -32,25 +32,23 @@ _CHECKED_BY_TWISTED = ("tcp", "tcp6", "unix")  # ssl would read its files, other
 _TCP = re.compile(r"tcp6?:(port=)?(?P<port>[0-9]{1,5})(:.*)?", re.ASCII)
 _FAMILIES = ("INET", "INET6", "UNIX")
 
-
-# PostgreSQL 15, 34.1.1.2. Stricter than libpq, which takes a password that should have been encoded
-# for a host or a port, and tells it in its errors.
+# PostgreSQL 15, 34.1.1.2. Stricter than libpq, which takes a part of an unencoded password for a host or
+# a port, and has it in its errors
 _HOST = r"([a-z0-9._%-]*|\[[0-9a-f:.]+\])(:[0-9]{1,5})?"
 _DATABASE = re.compile(
     rf"postgresql://([^\s:/?#@]+(:[^\s:/?#@]*)?@)?{_HOST}(,{_HOST})*/[^\s:/?#@]+(\?[^\s#]*)?",
     re.ASCII | re.IGNORECASE,
 )
 
+_CONTACTS = ("mailto:", "https://", "tel:")
+
 
 def origin(text: str, *, any_scheme: bool = False) -> str:
     """Return an origin in normal form: lower case, no default port, no trailing slash.
 
     Args:
-        text: What the operator wrote.
-        any_scheme: Whether it may be that of an app, such as ``app://obsidian.md``.
-
-    Returns:
-        Such as ``https://reviews.example.com`` or ``http://127.0.0.1:8080``.
+        text: The value in the file.
+        any_scheme: Whether it may be the origin of an app, such as ``app://obsidian.md``.
     """
     if "@" in text:
         raise ValueError("must not contain a user name or password")
@@ -78,7 +76,7 @@ def origin(text: str, *, any_scheme: bool = False) -> str:
 
 
 def _is_host(text: str) -> bool:
-    """Whether brackets hold an IPv6 address and dots separate labels."""
+    """Return whether brackets hold an IPv6 address, and single dots separate labels."""
     if text.startswith("["):
         try:
             IPv6Address(text[1:-1])
@@ -89,13 +87,7 @@ def _is_host(text: str) -> bool:
 
 
 def host_or_any(text: str) -> str:
-    """A host as the Host header names it, without a port, in lower case; or ``*`` for all.
-
-    The dot of the root at its end is left out.
-
-    Returns:
-        Such as ``reviews.example.com`` or ``[2001:db8::1]``.
-    """
+    """Return a host in lower case, without a port and a final dot; or ``*`` for all."""
     if text == "*":
         return text
     parts = _AUTHORITY.fullmatch(text.lower().removesuffix("."))
@@ -106,33 +98,33 @@ def host_or_any(text: str) -> str:
 
 
 def origin_or_any(text: str) -> str:
-    """An origin of any scheme, or ``*`` for all of them."""
+    """Return an origin of any scheme, or ``*`` for all."""
     return text if text == "*" else origin(text, any_scheme=True)
 
 
 def endpoint(text: str) -> str:
-    """A Twisted server endpoint (O5), checked as far as possible without opening it."""
+    """Return a Twisted server endpoint, checked as far as possible without opening it (O5)."""
     inner = text.removeprefix("haproxy:")  # the PROXY protocol, around any other
     kind, colon, rest = inner.partition(":")
     plugins = {parser.prefix for parser in getPlugins(IStreamServerEndpointStringParser)}
-    known = sorted(plugins - {"haproxy"} | _BUILT_IN)
-    if not colon or kind not in known:
-        raise ValueError(f"{_ENDPOINT}, got {show(text)}{nearest(kind, known)}")
+    kinds = sorted(plugins - {"haproxy"} | _BUILT_IN)
+    if not colon or kind not in kinds:
+        raise ValueError(f"{_ENDPOINT}, got {show(text)}{nearest(kind, kinds)}")
     if kind == "systemd":
-        _inherited(text, rest)
+        _check_inherited(text, rest)
     elif kind in _CHECKED_BY_TWISTED:
         port = _TCP.fullmatch(inner)
         if kind != "unix" and (port is None or int(port["port"]) > MAX_PORT):
             raise ValueError(f"expected a port of 0..{MAX_PORT} after {kind}:, got {show(text)}")
         try:
             serverFromString(object(), inner)
-        except (TypeError, ValueError, RuntimeError) as refusal:  # whatever its parsers trip over
-            raise ValueError(f"{_ENDPOINT}, got {show(text)} ({refusal})") from refusal
+        except (TypeError, ValueError, RuntimeError) as error:  # its parsers raise any of them
+            raise ValueError(f"{_ENDPOINT}, got {show(text)} ({error})") from error
     return text
 
 
-def _inherited(text: str, rest: str) -> None:
-    """A socket handed over by systemd; the daemon adds ``domain=`` where it is missing."""
+def _check_inherited(text: str, rest: str) -> None:
+    """Check the name of a socket that systemd passes; the daemon adds a missing ``domain=``."""
     fields = dict(part.partition("=")[::2] for part in rest.split(":"))
     if (
         fields.keys() - {"domain"} not in ({"name"}, {"index"})
@@ -147,29 +139,27 @@ def _inherited(text: str, rest: str) -> None:
 
 
 def store(text: str) -> str:
-    """Where the hub keeps its subscriptions. What is refused may hold a password: it is not shown."""
+    """Return the store of the hub. A refused value is not shown, since it may hold a password."""
     if text != "sqlite" and _DATABASE.fullmatch(text) is None:
         raise ValueError('expected "sqlite" or a URL such as "postgresql://host/database"')
     return text
 
 
 def network(text: str) -> IPv4Network | IPv6Network:
-    """An IP network in CIDR form; a single address is a network of one."""
+    """Return an IP network in CIDR form; a single address is a network of one."""
     try:
         return ip_network(text)
     except ValueError:
         pass
     try:
-        meant = ip_network(text, strict=False)
+        hint = f'; did you mean "{ip_network(text, strict=False)}"?'
     except ValueError:
         hint = ""
-    else:
-        hint = f'; did you mean "{meant}"?'
     raise ValueError(f'expected a network such as "10.0.0.0/8", got {show(text)}{hint}')
 
 
 def nat64_prefix(text: str) -> IPv6Network:
-    """The prefix of a NAT64 translator, with one of RFC 6052's lengths."""
+    """Return the prefix of a NAT64 translator, with one of RFC 6052's lengths."""
     try:
         prefix = IPv6Network(text)
     except ValueError:
@@ -180,8 +170,9 @@ def nat64_prefix(text: str) -> IPv6Network:
 
 
 def contact(text: str) -> str:
-    """Where a vulnerability is reported: an address with its scheme (RFC 9116 2.5.3)."""
-    if not _is_address(text) or not text.startswith(_CONTACTS):
+    """Return the address for reports of vulnerabilities, with its scheme (RFC 9116 2.5.3)."""
+    is_address = _is_line(text) and " " not in text and not text.endswith(("://", ":"))
+    if not is_address or not text.startswith(_CONTACTS):
         hint = f'; write "mailto:{text}"' if "@" in text and ":" not in text else ""
         raise ValueError(
             f'expected an address such as "mailto:security@example.com" or "https://...", '
@@ -191,18 +182,10 @@ def contact(text: str) -> str:
 
 
 def proof(text: str) -> str:
-    """What a registry finds at our domain: a line of visible characters."""
+    """Return the proof of the domain for the MCP registry, a line of visible characters."""
     if not _is_line(text):
         raise ValueError(f'expected a line such as "v=MCPv1; k=ed25519; p=...", got {show(text)}')
     return text
-
-
-_CONTACTS = ("mailto:", "https://", "tel:")
-
-
-def _is_address(text: str) -> bool:
-    """Whether it stays what it is as a line of its own, and in a header field."""
-    return _is_line(text) and " " not in text and not text.endswith(("://", ":"))
 
 
 def _is_line(text: str) -> bool:

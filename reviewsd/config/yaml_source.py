@@ -111,7 +111,7 @@ class YamlDocument:
     """Whether the text could not be read; its only fault is in ``faults``."""
     faults: list[Diagnostic] = field(default_factory=list)
     broken: set[str] = field(default_factory=set)
-    """Paths whose value is None because of a fault."""
+    """Paths of faults, where the value is None."""
     keys: dict[str, Mark] = field(default_factory=dict)
     values: dict[str, Mark] = field(default_factory=dict)
 
@@ -288,7 +288,7 @@ class _Walk:
         return mapping
 
     def _enter(self, node: yaml.Node) -> tuple[Mark, bool]:
-        """Return the place of a node, and whether an alias stands there.
+        """Return the place of a node, and whether it is an alias.
 
         The node of an alias has the place of its anchor, so the text is searched for the alias.
         """

@@ -38,7 +38,7 @@ def test_own_host_is_normalized_as_that_of_a_callback(base_url: str, host: str, 
 
 
 def test_own_ports_may_be_added_later() -> None:
-    """The hub is built before the listeners, whose ports may be anything."""
+    """The hub is built before the listeners, and their ports may be anything."""
     ports = {443}
     policy = callback_policy(config(), ports)
     assert 8443 == parse_callback("https://reviews.example.com:8443/cb", policy).port
@@ -76,5 +76,7 @@ def test_address_inside_a_nat64_prefix_is_judged() -> None:
 
 def test_proxies_on_this_machine_are_trusted_by_default() -> None:
     assert (ip_network("127.0.0.0/8"), ip_network("::1/128")) == trusted(config())
-    other = msgspec.structs.replace(config(), server=ServerConfig(trusted_proxies=("192.0.2.1",)))
-    assert (ip_network("192.0.2.1/32"),) == trusted(other)
+    config_of_proxy = msgspec.structs.replace(
+        config(), server=ServerConfig(trusted_proxies=("192.0.2.1",))
+    )
+    assert (ip_network("192.0.2.1/32"),) == trusted(config_of_proxy)

@@ -54,7 +54,7 @@ def test_unreadable_file_is_refused(tmp_path: Path) -> None:
 def test_file_of_another_user_must_be_named(
     write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Root in a folder of somebody else would make and change files where that one says."""
+    """Otherwise another user could have root write files at any place."""
     monkeypatch.chdir(tmp_path)
     file = write(BASE)
     os.chown(file, 1234, 1234)
@@ -68,7 +68,7 @@ def test_file_of_another_user_must_be_named(
 
 @pytest.mark.parametrize("mode", [0o602, 0o622, 0o666, 0o777])
 def test_world_writable_file_is_refused(write: Write, mode: int) -> None:
-    """Whoever writes the configuration decides what the service reads and trusts (O11)."""
+    """The configuration decides what the service reads and trusts (O11)."""
     file = write(BASE)
     file.chmod(mode)
     assert refused(file) == ["FILE: refused, everybody may write it; run: chmod o-w FILE"]

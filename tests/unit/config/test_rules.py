@@ -484,7 +484,7 @@ def test_each_removed_key_is_refused_where_it_was(write: Write, key: str) -> Non
 
 
 def test_schema_has_at_most_40_keys() -> None:
-    """An operator reads all of them; what nobody turns is a constant (decision 300)."""
+    """An operator reads all of them, so limits that are never set are constants (decision 300)."""
     names = list(keys(Config))
     sections = {name.rpartition(".")[0] for name in names}
     assert len(set(names) - sections) <= 40

@@ -130,7 +130,7 @@ def test_store_may_be_postgresql(write: Write, store: str) -> None:
 
 
 def test_signatures_by_sha1_are_allowed_with_a_warning(write: Write) -> None:
-    """Some subscribers know nothing else; who has others should not choose it."""
+    """Some subscribers support nothing else."""
     config, warnings = load(write(BASE + "hub: {signature_method: sha1}"), {})
     assert "sha1" == config.hub.signature_method
     assert (
