@@ -6,7 +6,7 @@ Passwords are masked here (O11).
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Final, get_args
+from typing import Final
 
 import msgspec
 
@@ -30,9 +30,7 @@ def schema() -> dict[str, object]:
     """Return the JSON Schema of the configuration file."""
     members: list[tuple[str, object] | tuple[str, object, object]] = []
     for field in msgspec.structs.fields(Config):
-        kind = field.type
-        if get_args(kind)[:1] == (Path,):  # JSON knows no paths
-            kind = Annotated[NonEmptyText, *get_args(kind)[1:]]
+        kind = NonEmptyText if field.type is Path else field.type  # JSON knows no paths
         default = str(field.default) if isinstance(field.default, Path) else field.default
         members.append((field.name, kind) if field.required else (field.name, kind, default))
     document = msgspec.defstruct("Config", members, kw_only=True, forbid_unknown_fields=True)

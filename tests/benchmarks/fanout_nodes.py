@@ -70,7 +70,7 @@ class NodesBench(Bench):
             url = server.database()
             place = self._directory / "shared"
             shutil.copytree(self._template / "data", place / "data")
-            nodes = [self._node(case, place, number, url, profile) for number in range(count)]
+            nodes = [self._node(place, number, url, profile) for number in range(count)]
             try:
                 nodes[0].start()
                 until_open(nodes[0])
@@ -86,7 +86,7 @@ class NodesBench(Bench):
                     node.close()
                 shutil.rmtree(place)
 
-    def _node(self, case: Case, place: Path, number: int, url: str, profile: Path | None) -> Daemon:
+    def _node(self, place: Path, number: int, url: str, profile: Path | None) -> Daemon:
         directory = place / f"node{number}"
         (directory / "state").mkdir(parents=True, mode=0o700)
         (directory / "state" / HUB_KEYS.name).write_text("00" * 32 + "\n")

@@ -149,10 +149,11 @@ def configuration(base_url: str, *, system: bool) -> str:
 
 
 def schema_text() -> str:
-    """Return the JSON Schema of the configuration."""
+    """Return the JSON Schema of the configuration, with the descriptions of its reference."""
     from reviewsctl.daemon import local  # 25 ms, see main
+    from reviewsctl.manual.keys import described, descriptions
 
-    return json.dumps(local.schema(), indent=2) + "\n"
+    return json.dumps(described(local.schema(), descriptions()), indent=2) + "\n"
 
 
 def _sample(name: str) -> str:

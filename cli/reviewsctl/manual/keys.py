@@ -1,14 +1,46 @@
-"""The files of an installation, and values set in a configuration that is text."""
+"""Descriptions of the configuration's keys, and values set in a configuration that is text."""
 
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 SHIPPED: Final = Path(__file__).parents[1] / "shipped"
-"""What an installation comes with: the configuration, sample data, and the units of systemd."""
+"""The files of an installation: the configuration and its reference, sample data, units of systemd."""
 
 _KEY: Final = re.compile(r"(?P<indent> *)(?P<name>[a-z_0-9]+):(?P<value>.*)")
+
+
+def descriptions() -> dict[str, str]:
+    """Return the description of each key, from the tables of docs/configuration.md."""
+    lines = (SHIPPED / "configuration.md").read_text().splitlines()
+    rows = (line.split(" | ") for line in lines if line.startswith("| `"))
+    return {key.strip("| `"): text.removesuffix(" |") for key, _default, text in rows}
+
+
+def described(schema: Mapping[str, Any], texts: Mapping[str, str]) -> dict[str, object]:
+    """Return a JSON Schema of msgspec's with a description of every key.
+
+    Args:
+        schema: Its root is a reference into ``$defs``, and so are sections and entries of lists.
+        texts: The descriptions by dotted key; the entries of a list are at ``key[].``.
+    """
+    definitions = {name: dict(definition) for name, definition in schema["$defs"].items()}
+
+    def describe(reference: str, prefix: str) -> None:
+        section = definitions[reference.rpartition("/")[2]]
+        members = {}
+        for name, member in section["properties"].items():
+            key = prefix + name
+            members[name] = {**member, **({"description": texts[key]} if key in texts else {})}
+            if "$ref" in member:
+                describe(member["$ref"], f"{key}.")
+            elif "$ref" in (member.get("items") or {}):
+                describe(member["items"]["$ref"], f"{key}[].")
+        section["properties"] = members
+
+    describe(str(schema["$ref"]), "")
+    return {**schema, "$defs": definitions}
 
 
 def with_values(text: str, values: Mapping[str, str]) -> str:

@@ -16,7 +16,7 @@ import typer
 from reviewsctl.commands.root import app
 from reviewsctl.daemon import local
 from reviewsctl.daemon.session import own_version
-from reviewsctl.manual.keys import SHIPPED
+from reviewsctl.manual.keys import SHIPPED, described, descriptions
 from reviewsctl.manual.roff import Page
 
 _LONG: Final = 1000  # columns: nothing in a help record is cut
@@ -129,7 +129,7 @@ def _configuration(version: str) -> Page:
     head = text.partition("\n\n")[0].splitlines()
     page.verbatim(line.removeprefix("#").removeprefix(" ") for line in head)
     page.heading("Keys")
-    for key, words in _keys(local.schema()):
+    for key, words in _keys(described(local.schema(), descriptions())):
         page.term(key, words)
     page.heading("See also")
     page.paragraph("reviewsd(8), reviewsctl(1); reviewsctl config show --origin, reviewsctl check")

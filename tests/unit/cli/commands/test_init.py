@@ -170,5 +170,6 @@ def test_what_an_installation_comes_with_is_the_projects_own() -> None:
     found = {each.name: each.resolve() for each in SHIPPED.iterdir() if each.is_symlink()}
     assert {
         "reviewsd.yaml": root / "config/reviewsd.yaml",
+        "configuration.md": root / "docs/configuration.md",
         **{each.name: each for each in (root / "systemd").iterdir() if each.is_file()},
     } == found
