@@ -65,7 +65,7 @@ def api_catalog(site: Site) -> bytes:
                 },
                 {
                     "anchor": url(urls.MCP),
-                    **({} if urls.SERVER_CARD in site.absent else meta),
+                    **meta,
                     "service-doc": [{"href": url(urls.DEVELOPERS_MCP), **html}],
                 },
             ]

@@ -114,8 +114,7 @@ def _sections(site: Site) -> Iterator[str]:
         _entry("Tools", url(urls.twin(urls.DEVELOPERS_TOOLS)), "what each takes and answers"),
         _entry("Skill", url(urls.SKILL), "how to read and cite the reviews"),
     ]
-    if urls.SERVER_CARD not in site.absent:
-        agents.append(_entry("Server card", url(urls.SERVER_CARD), "the MCP server for programs"))
+    agents.append(_entry("Server card", url(urls.SERVER_CARD), "the MCP server for programs"))
     yield _section("Agents", agents)
     optional = [
         _entry("In full", url(urls.LLMS_FULL), "what reviewers say, and the newest reviews"),

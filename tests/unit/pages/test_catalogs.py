@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewsd.http1 import urls
 from reviewsd.pages import catalogs
 from tests.support.site import BASE_URL, review, site
 
@@ -36,10 +35,6 @@ def test_api_catalog_is_a_linkset() -> None:
             for target in targets:
                 assert target["href"].startswith(f"{BASE_URL}/")
                 assert set(target) <= {"href", "type"}
-
-
-def test_no_link_leads_to_an_absent_server_card() -> None:
-    assert b"server-card" not in catalogs.api_catalog(site(absent=frozenset([urls.SERVER_CARD])))
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewsd.http1 import urls
 from reviewsd.pages import llms
 from tests.support.site import BASE_URL, review, site
 
@@ -51,11 +50,8 @@ def test_verification_statement_of_the_owner_is_shown() -> None:
     assert b"says the business: Only \\*invited\\* customers. \\# x\n" in llms.render(here)
 
 
-def test_documents_that_are_switched_off_have_no_links() -> None:
-    content = llms.render(site(reviews=[review(1)], absent=frozenset([urls.SERVER_CARD])))
-
-    assert b"/insights.json" not in content
-    assert b"server-card" not in content
+def test_absent_insights_have_no_link() -> None:
+    assert b"/insights.json" not in llms.render(site(reviews=[review(1)]))
 
 
 def test_llms_txt_without_reviews_says_so() -> None:
