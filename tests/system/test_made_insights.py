@@ -44,8 +44,8 @@ def test_an_imported_folder_is_served_with_insights(tmp_path: Path) -> None:
         "import",
         str(tmp_path / "export.csv"),
         "--source=google",
-        "--verified",
-        "--name=Acme",
+        "--set=verified=yes",
+        "--set=name=Acme",
         "--data",
         str(data),
     )

@@ -106,7 +106,7 @@ def _each(path: "Path", write: "Callable[[Piece], None]") -> None:
         if is_output:
             raise ImportRefusedError(
                 f"the output is {path.name} itself, which the shell empties before this command runs",
-                "Restore the last version: reviewsctl import --undo",
+                "Restore the last version: reviewsctl reviews undo",
             )
         document = Document(file, path.name, "See: reviewsctl check", OWN_VALUE)
         for index, piece in enumerate(document.rows(("reviews", EACH))):

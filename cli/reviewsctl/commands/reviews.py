@@ -1,19 +1,23 @@
-"""``reviewsctl reviews``: lists the reviews, and hides, anonymizes or erases some (corrections.md)."""
+"""``reviewsctl reviews``: lists reviews, corrects some (corrections.md), and undoes changes of reviews.json."""
 
+import datetime
+import os
 from enum import Enum
 from typing import Annotated
 
 import typer
 
 from reviewsctl.commands.data_options import ConfigFile, DataDir
-from reviewsctl.daemon.session import Json
+from reviewsctl.daemon.session import Json, Quiet
+from reviewsctl.terminal import interruption
+from reviewsctl.terminal.output import json_line
 from reviewsctl.terminal.words import counted
 
 app = typer.Typer(
     name="reviews",
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="""Lists the reviews, and hides, anonymizes or erases some.
+    help="""Lists reviews, hides, anonymizes or erases some; undoes changes.
 
     The decisions are in corrections.json beside reviews.json, and survive every import. The pages
     say how many reviews are not shown, and why. A review is named by its id, by the beginning or
@@ -22,7 +26,8 @@ app = typer.Typer(
     Examples:
       reviewsctl reviews list --text 'my address'
       reviewsctl reviews hide 01J9ZK3V5Q --reason spam
-      reviewsctl reviews erase 01JWNEY480 --reason request""",
+      reviewsctl reviews erase 01JWNEY480 --reason request
+      reviewsctl reviews undo""",
 )
 
 
@@ -255,3 +260,51 @@ def erase(  # noqa: PLR0913  options
             output.ask(f"Erase {counted(len(chosen), 'review')} for good? This cannot be undone.")
             lines = erased(target, reviews, chosen, (reason.value, note), ctx.obj)
             output.report("erased", chosen, lines)
+
+
+@app.command(
+    epilog="""\b
+    Examples:
+      reviewsctl reviews undo --dry-run
+      reviewsctl reviews undo
+      reviewsctl reviews undo 2"""
+)
+def undo(
+    ctx: typer.Context,
+    number: Annotated[
+        int, typer.Argument(metavar="N", min=1, max=999, help="How many changes to go back.")
+    ] = 1,
+    *,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="List the versions; write nothing.")
+    ] = False,
+    data: DataDir = None,
+    config: ConfigFile = None,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Puts reviews.json back as it was before the last change, or N changes ago.
+
+    Imports and syncs keep the last ten versions, and so does an undo: it can be undone as well. A file that was
+    deleted or emptied comes back too. What was erased does not.
+    """
+    interruption.begin()
+    from reviewsctl.commands.import_ import offer_reload, refusals, undo_command
+    from reviewsctl.importing.target import configuration_in_use, reviews_file  # msgspec, see main
+    from reviewsctl.importing.undo_report import undone
+    from reviewsctl.terminal.escaping import printable
+
+    with refusals("not undone", as_json=as_json):
+        configuration = configuration_in_use(data, config, os.environ)
+        if configuration is not None and not (quiet or as_json):
+            typer.echo(printable(f"configuration: {configuration.absolute()}"))
+        target = reviews_file(data, configuration, os.environ)
+        command, now = undo_command(data, config), datetime.datetime.now(datetime.UTC)
+        with interruption.stoppable():
+            report = undone(target, number, now, dry_run=dry_run, command=command)
+    interruption.loaded()
+    shown = [json_line(report.document)] if as_json else [] if quiet else report.lines
+    for line in shown:
+        typer.echo(printable(line))
+    if not (dry_run or quiet or as_json):
+        offer_reload(ctx.obj, target)

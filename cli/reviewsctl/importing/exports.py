@@ -118,13 +118,13 @@ def check_options(options: ImportOptions, exports: Sequence[Export]) -> None:
     fits = {
         "--map": (rules.columns.mapped, generic or any(each.tabular for each in formats)),
         "--source": (rules.columns.source, generic),
-        "--scale": (rules.scale.best, generic),
+        "--set scale": (rules.scale.best, generic),
     }
     for option, (value, fit) in fits.items():
         if value and not fit:
             raise SayMoreError(
                 f"{option} works only for tables of no known platform; this is {formats[0].title}",
-                f"Leave it out; or read it as a table all the same: --from csv {option} ...",
+                "Leave it out; or read it as a table all the same: --from csv",
             )
     partial = next((each.partial for each in formats if each.partial), "")
     if options.replace and partial:

@@ -51,7 +51,7 @@ def _chosen(own: Mapping[Place, int], titles: Mapping[str, str], prompts: Prompt
         lines = "\n".join(_first([f"  {place}  {text}" for place, text in described.items()]))
         raise SayMoreError(
             f"it holds the reviews of {len(own):,} locations:\n{lines}",
-            f"Choose one with --location ID, or take all of them with --location {ALL}",
+            f"Choose one with --set location=ID, or take all of them with --set location={ALL}",
         )
     return prompts.choose(described)
 
@@ -73,7 +73,7 @@ def _keep(
             )
         )
         raise SayMoreError(
-            f'--location: {"several are" if places else "none is"} called "{printable(location)}"',
+            f'--set location: {"several are" if places else "none is"} called "{printable(location)}"',
             f"There are: {there}" if there else "This export does not tell locations apart.",
         )
     return sum(map(staged.keep, places))

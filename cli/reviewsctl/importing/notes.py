@@ -20,13 +20,13 @@ _MENTIONED: Final = {
     "recommendation": "recommendations (Facebook): {count}; they are 5 stars, or 1 where it is not "
     "recommended",
     "unrated": "recommendations (Facebook) that were refused, since they have no stars: {count} "
-    "(--recommended takes them as 5, or as 1 where it is not recommended)",
-    "between": "ratings between two stars that were refused: {count} (--scale 5 rounds them, halves "
+    "(--set recommended=yes takes them as 5, or as 1 where it is not recommended)",
+    "between": "ratings between two stars that were refused: {count} (--set scale=5 rounds them, halves "
     "up)",
     "rounded": "ratings between two stars: {count}; they were rounded, halves up",
     "translated": "texts that Google has translated: {count}; the export does not have the originals",
     "unsaid": "not verified, since the export says of nobody that they are a customer: {count} "
-    "(--verified if you know that they are)",
+    "(--set verified=yes if you know that they are)",
 }
 
 _OF_REVIEWS: Final = {
@@ -100,8 +100,10 @@ def of_merge(result: MergeResult) -> list[str]:
         if (count := result.count(fate))
     ]
     if count := result.count(Fate.SHORT_NAME):
-        new = "; new ones are in full (--names short)" if result.count(Fate.NEW) else ""
-        notes.append(f"names that are short already: {count:,}; they stay so (--names full){new}")
+        new = "; new ones are in full (--set names=short)" if result.count(Fate.NEW) else ""
+        notes.append(
+            f"names that are short already: {count:,}; they stay so (--set names=full){new}"
+        )
     if result.filled:
         notes.append(f"what the business got: {', '.join(result.filled)}")
     if result.is_different and result.review_count not in (None, result.total):

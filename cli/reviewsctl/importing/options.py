@@ -12,7 +12,7 @@ from reviewsctl.importing.readers.watching import Tell
 from reviewsctl.importing.staging import Place
 
 ALL: Final = "all"
-"""The value of ``--location`` for all locations of an export."""
+"""The value of ``location`` for all locations of an export."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -375,6 +375,6 @@ def _members(
         raise SayMoreError(
             f"there is no {options.target} yet, and the export does not say what the business is "
             "called",
-            'Say it with --name "Acme Plumbing"',
+            'Say it with --set "name=Acme Plumbing"',
         )
     return {"business": {name: value for name, value in facts.items() if value}}

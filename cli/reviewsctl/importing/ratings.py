@@ -117,11 +117,11 @@ class Scale:
     is_said: bool = True
     """Whether the operator says so; what only the export shows rounds no half stars."""
     recommended: bool = False
-    """``--recommended``: a recommendation is five stars, its opposite one."""
+    """``recommended``: a recommendation is five stars, its opposite one."""
 
     @classmethod
     def parsed(cls, text: str | None, *, recommended: bool = False) -> Self:
-        """Return the scale of ``--scale``: ``10``, or ``6-1`` from the worst to the best.
+        """Return the scale of a setting: ``10``, or ``6-1`` from the worst to the best.
 
         Raises:
             SayMoreError: It is neither.
@@ -139,8 +139,8 @@ class Scale:
         )
         if not found.is_possible:
             raise SayMoreError(
-                f"--scale: expected 2 to 100, or two numbers, got {shown(text)}",
-                "The best rating, as in --scale 10; or from the worst to the best, as in --scale 6-1",
+                f"scale: expected 2 to 100, or two numbers, got {shown(text)}",
+                "The best rating, as in scale=10; or from the worst to the best, as in scale=6-1",
             )
         return found
 
@@ -166,7 +166,7 @@ class Scale:
         if not self.recommended:
             counts["unrated"] += 1
             raise RowRefusedError(
-                "a recommendation has no stars (--recommended takes it as 5, its opposite as 1)"
+                "a recommendation has no stars (--set recommended=yes takes it as 5, its opposite as 1)"
             )
         counts["recommendation"] += 1
         return MAX_STARS if positive else 1
@@ -225,7 +225,7 @@ class Scale:
         if not self.is_said:
             counts["between"] += 1
             raise RowRefusedError(
-                f"rating {shown(value)} is between two stars (--scale 5 rounds it, halves up)"
+                f"rating {shown(value)} is between two stars (--set scale=5 rounds it, halves up)"
             )
         counts["rounded"] += 1
         return max(1, math.floor(number + Fraction(1, 2)))

@@ -357,7 +357,7 @@ def _unknown(seen: Source | None, wanted: str) -> ImportRefusedError:
     known = ", ".join(each.name for each in FORMATS if each is not maps.FORMAT)
     table = (
         "A table, or JSON, with a rating and a date can always be imported: "
-        "reviewsctl import FILE --map rating=COLUMN --map date=COLUMN --unverified"
+        "reviewsctl import FILE --map rating=COLUMN --map date=COLUMN"
     )
     if seen is None:
         return ImportRefusedError("nothing in it can be read", f"Known: {known}. {table}")

@@ -123,7 +123,7 @@ def check_usable(options: ImportOptions, staged: Staging, rows: RowCounts) -> No
     if count := counts["unrated"]:
         raise SayMoreError(
             f"its {count:,} recommendations have no stars",
-            "Say --recommended to take them as 5, or as 1 where it is not recommended",
+            "Say --set recommended=yes to take them as 5, or as 1 where it is not recommended",
         )
     if rows.refused:
         raise _useless(f"none of its {rows.refused:,} rows", rows.refusals, rows.skipped)

@@ -135,7 +135,7 @@ def scale_of(
         SayMoreError: Nothing shows of how many they are.
     """
     if operator.best is not None:
-        return lambda _: operator, f"{operator} (--scale)"
+        return lambda _: operator, f"{operator} (--set scale)"
     if native is not None:
         stars = Scale(best=native, is_said=False, recommended=operator.recommended)
         return lambda _: stars, ""
@@ -179,8 +179,8 @@ def unsettled(counts: Mapping[str, int], refusals: Sequence[tuple[str, str]]) ->
 
 
 REMEDY: Final = (
-    "Say the best rating there is, as in --scale 10 (ratings are then brought to five stars) or --scale 5 "
-    "(stars); from the worst to the best where 1 is best, as of school grades: --scale 6-1"
+    "Say the best rating there is, as in --set scale=10 (ratings are then brought to five stars) or --set scale=5 "
+    "(stars); from the worst to the best where 1 is best, as of school grades: --set scale=6-1"
 )
 
 

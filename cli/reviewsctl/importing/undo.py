@@ -1,4 +1,4 @@
-"""``reviewsctl import --undo``: reviews.json as it was before a command replaced it.
+"""``reviewsctl reviews undo``: reviews.json as it was before a command replaced it.
 
 The version that is there takes the place of the older one in the history, so that an undo can be undone. A
 review that differs between both gets the time of the undo as ``changed_at``, so that a copy of the reviews
@@ -30,7 +30,7 @@ from reviewsctl.importing.written import digest
 from reviewsctl.terminal.remedies import to_write
 from reviewsd.api.places import KEPT_FOLDER
 
-_REMEDY: Final = "The version is damaged; reviewsctl import --undo --dry-run lists the others."
+_REMEDY: Final = "The version is damaged; reviewsctl reviews undo --dry-run lists the others."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +79,7 @@ def undo(target: Path, number: int, now: datetime.datetime) -> Undone:
         if folder is None or not 1 <= number <= len(there):
             raise ImportRefusedError(
                 f"there is no version {number:,} of {target} to go back to; there are {len(there):,}",
-                "List them: reviewsctl import --undo --dry-run",
+                "List them: reviewsctl reviews undo --dry-run",
             )
         return _put(data, folder, target.name, there[number - 1], now)
 

@@ -1,4 +1,4 @@
-"""The output of ``reviewsctl import --undo``."""
+"""The output of ``reviewsctl reviews undo``."""
 
 import datetime
 from collections.abc import Mapping, Sequence
@@ -73,6 +73,6 @@ def _lines(target: Path, number: int, result: Undone, command: str) -> list[str]
     if result.is_valid:
         lines.append(
             f"to take that back: {command}; to go back further: "
-            + command.replace("--undo", f"--undo {number + 1}", 1)
+            + command.replace(" undo", f" undo {number + 1}", 1)
         )
     return lines

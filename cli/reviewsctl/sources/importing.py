@@ -1,15 +1,12 @@
 """The options of the import of a source's files."""
 
 import datetime
-import zoneinfo
 from collections.abc import Sequence
 from pathlib import Path
 
 from reviewsctl.importing.errors import ImportRefusedError
-from reviewsctl.importing.format import Columns, Rules
 from reviewsctl.importing.options import ImportOptions, SyncedRead
-from reviewsctl.importing.publicity.judge import Publicity
-from reviewsctl.importing.ratings import Scale
+from reviewsctl.importing.settings import Settings
 from reviewsctl.sources.faults import SourceStoppedError
 from reviewsd.config.source_schema import ReviewSource
 
@@ -28,38 +25,30 @@ def import_options(
     Raises:
         SourceStoppedError: The configuration has an option that means nothing.
     """
-    given = source.import_
-    zone: datetime.tzinfo
+    section = source.import_
+    settings = Settings(
+        columns=section.map,
+        source=section.source,
+        date_format=section.date_format,
+        scale=section.scale,
+        recommended=section.recommended,
+        public=[f"{column}={value}" for column, value in section.public.items()],
+        verified=section.verified,
+        names=section.names,
+        timezone=section.timezone,
+    )
     try:
-        is_utc = given.timezone.upper() == "UTC"
-        zone = datetime.UTC if is_utc else zoneinfo.ZoneInfo(given.timezone)
-        scale = Scale.parsed(given.scale, recommended=given.recommended)
-        publicity = Publicity.parsed(
-            [f"{column}={value}" for column, value in given.public.items()]
-        )
-    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError) as fault:
-        raise SourceStoppedError(
-            f"import.timezone: there is no time zone {given.timezone}",
-            "They are named like Europe/Berlin.",
-        ) from fault
+        rules = settings.rules(now)
     except ImportRefusedError as fault:
         raise SourceStoppedError(f"import: {fault.detail}", fault.remedy) from fault
     return ImportOptions(
         exports=exports,
         target=target,
-        format_name=given.from_,
-        rules=Rules(
-            zone=zone,
-            short_names=given.names == "short",
-            verified=given.verified,
-            scale=scale,
-            columns=Columns(mapped=given.map, date_format=given.date_format, source=given.source),
-            publicity=publicity,
-            today=now.astimezone(zone).date(),
-        ),
-        location=given.location,
-        name=given.name,
-        full_names=given.names == "full",
+        format_name=section.from_,
+        rules=rules,
+        location=section.location,
+        name=section.name,
+        full_names=section.names == "full",
         replace=source.gone != "keep",
         yes=False,
         dry_run=dry_run,

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 PIPE_WIDTH: Final = 10_000  # columns where no terminal says: a line of output stays one line
 
-EXIT_FAILED: Final = 1  # interfaces.md 1.4; 2 is Typer's, 3 and 4 come with the DaemonError
+EXIT_FAILED: Final = 1  # interfaces.md 1.4; 3 and 4 come with the DaemonError
+EXIT_USAGE: Final = 2
 EXIT_FOUND: Final = 5
 EXIT_INTERRUPTED: Final = 130
 

@@ -1,7 +1,6 @@
 """Any table or list of objects: columns are guessed by their names and shown, ``--map`` corrects them.
 
-It does not say which platform it comes from, and rarely whether the reviews are verified, so the
-operator has to. Exports of platforms that are plain tables are read by the same rules.
+It does not say which platform it comes from, and rarely whether the reviews are verified. Exports of platforms that are plain tables are read by the same rules.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -9,7 +8,6 @@ from typing import Final
 
 from msgspec import UNSET
 
-from reviewsctl.importing.errors import SayMoreError
 from reviewsctl.importing.format import Fields, Format, Head, Parser, Row, Rules, reply_of
 from reviewsctl.importing.platforms.column_names import DISLIKED, LIKED
 from reviewsctl.importing.platforms.columns import (
@@ -54,12 +52,6 @@ class _Table:
         single = {ours: names[0] for ours, names in columns.items()}
         dates, _ = dates_of(sample, rules.columns, single["date"], single.get("reply_date"))
         scale, _ = self._scale(head, sample, single, rules)
-        if self._source is None and "verified" not in columns and rules.verified is None:
-            raise SayMoreError(
-                "no column says whether the reviews are verified",
-                "Say --verified if they come from a platform that checks that authors are "
-                "customers, else --unverified; or name the column: --map verified=COLUMN",
-            )
 
         def read(row: Row) -> Found:
             fields = flat(row.fields) if head.shape == "json" else row.fields
@@ -206,7 +198,7 @@ FORMAT = Format(
     leaves="",
     likeness=_any_table,
     parser=_ANY.parser,
-    verification="a column, or the options --verified and --unverified",
+    verification="a column, or --set verified=yes",
     generic=True,
     says_columns=_ANY.says,
 )
@@ -216,7 +208,7 @@ JSON = Format(
     leaves="",
     likeness=_any_json,
     parser=_ANY.parser,
-    verification="a member, or the options --verified and --unverified",
+    verification="a member, or --set verified=yes",
     generic=True,
     says_columns=_ANY.says,
 )

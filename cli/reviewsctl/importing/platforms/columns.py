@@ -198,7 +198,7 @@ def _mapped(there: Mapping[str, str], columns: Columns) -> dict[str, Sequence[st
         if ours == "status" and not name:
             raise SayMoreError(
                 "--map status= would take what its platform holds back",
-                'If a column does not say which reviews are public: --public "COLUMN=*"',
+                'If a column does not say which reviews are public: --set "public=COLUMN=*"',
             )
         parts = [name]
         if name and normal(name) not in there and ours in _PARTED:

@@ -89,5 +89,5 @@ def _spelled(
         raise SayMoreError(
             f"the dates in column {shown(column)} can be read in two ways, for example "
             f"{printable(error.example)}",
-            f'Say which it is: --date-format "{one}" or --date-format "{other}"',
+            f'Say which it is: --set "date_format={one}" or --set "date_format={other}"',
         ) from error

@@ -1,7 +1,7 @@
 """Decides which reviews, replies and names of an export are public at their platform (field.md, Imports).
 
 One notion for all formats: the signs of a row decide before its platform parses it. A sign whose value is
-not understood is a question to the operator, which ``--public COLUMN=VALUE`` answers.
+not understood is a question to the operator, which ``--set public=COLUMN=VALUE`` answers.
 """
 
 from collections import Counter
@@ -52,7 +52,7 @@ class Publicity:
     """Decides which reviews of an import are public, and collects what it does not understand.
 
     Args:
-        answers: ``--public``: names of columns, each with its public values.
+        answers: Names of columns, each with its public values.
     """
 
     def __init__(self, answers: Mapping[str, Collection[str]] | None = None) -> None:
@@ -75,7 +75,7 @@ class Publicity:
         for pair in pairs:
             column, equals, value = pair.partition("=")
             if not (normal(column) and equals):
-                raise SayMoreError(f"--public: expected COLUMN=VALUE, got {shown(pair)}")
+                raise SayMoreError(f"public: expected COLUMN=VALUE, got {shown(pair)}")
             answers.setdefault(column.strip(), []).append(value.strip())
         return cls(answers)
 
@@ -113,7 +113,7 @@ class Publicity:
         if self._unused:
             names = ", ".join(printable(self._names[name]) for name in sorted(self._unused))
             raise SayMoreError(
-                f"--public: there is no column {names}", "Columns are named as they are"
+                f"public: there is no column {names}", "Columns are named as they are"
             )
         if not self._unknown:
             return
@@ -130,8 +130,8 @@ class Publicity:
         raise SayMoreError(
             f"column {shown(sign.name)} may say whether {what} is public at its platform, and its "
             f"values are not all known: {values}{more}",
-            f'Name each of them that is public, as in --public "{name}={example}"; rows with the others '
-            f'are then left out. If the column does not say it: --public "{name}={ANY}"',
+            f'Name each of them that is public, as in --set "public={name}={example}"; rows with the others '
+            f'are then left out. If the column does not say it: --set "public={name}={ANY}"',
         )
 
 

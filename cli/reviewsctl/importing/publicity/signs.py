@@ -10,7 +10,7 @@ from reviewsctl.importing.publicity.value_words import NOT_RECEIVED, PUBLIC, SAY
 from reviewsctl.importing.values import is_nothing, normal, word, yes_or_no
 
 ANY: Final = "*"
-"""``--public COLUMN=*``: the column does not say which reviews are public."""
+"""``--set public=COLUMN=*``: the column does not say which reviews are public."""
 
 _MAX_WORDS = 15  # of a name, which may be the question of a form
 _DATE_DIGITS = 4  # a date has a year

@@ -241,7 +241,7 @@ def _listings(found: Sequence[Part]) -> dict[str, tuple[str, Mapping[str, object
 
 
 def _content(part: Part) -> Mapping[str, object]:
-    """A data.json; nothing where it is none, since only its name is lost, and --name can say it."""
+    """A data.json; nothing where it is none, since only its name is lost, and --set name can say it."""
     with part.open() as file:
         text = file.read(_MAX_LISTING)
     try:

@@ -73,7 +73,7 @@ def test_output_into_the_file_itself_is_refused_with_the_way_back(
         )
     assert 1 == run.returncode
     assert b"the output is reviews.json itself" in run.stderr
-    assert b"reviewsctl import --undo" in run.stderr
+    assert b"reviewsctl reviews undo" in run.stderr
 
 
 def test_the_table_has_the_members_of_the_data_model(
@@ -121,8 +121,8 @@ def test_what_is_exported_is_imported_unchanged(
         str(path),
         "--data",
         str(tmp_path / "new"),
-        "--name",
-        "Acme",
+        "--set",
+        "name=Acme",
         "--json",
     )
 

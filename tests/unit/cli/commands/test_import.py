@@ -1,6 +1,7 @@
 """``reviewsctl import`` as a process: merging, replacing, what is said and what is left alone."""
 
 import gzip
+import inspect
 import json
 import os
 import signal
@@ -11,6 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from reviewsctl.commands import import_
+from reviewsctl.importing.platforms import maps
+from reviewsctl.importing.recognize import FORMATS
+from reviewsctl.importing.settings import SETTINGS
 from tests.support.admin_fake import admin_fake, document, events
 from tests.support.commands import CLI, CONSOLE_SCRIPT, at_a_terminal, reviewsctl
 from tests.support.daemon import until
@@ -89,6 +94,14 @@ def imported(
     return run
 
 
+def undone(
+    environment: dict[str, str], data: Path, *arguments: str, code: int = 0
+) -> subprocess.CompletedProcess[str]:
+    run = reviewsctl(environment, "reviews", "undo", *arguments, "--data", str(data))
+    assert code == run.returncode, run.stderr
+    return run
+
+
 def kept_versions(data: Path) -> list[str]:
     """The versions of reviews.json that are kept, the oldest first."""
     paths = sorted((data / ".reviewsctl/history").glob("reviews-*.json.gz"))
@@ -113,7 +126,7 @@ def test_what_is_there_stays_and_what_is_new_comes(environment: dict[str, str], 
             "it out of the file to have it computed"
         ),
         (
-            f"wrote {data}/reviews.json with 8 reviews; to take it back: reviewsctl import --undo "
+            f"wrote {data}/reviews.json with 8 reviews; to take it back: reviewsctl reviews undo "
             f"--data {data}"
         ),
         f"next: reviewsctl check --data {data}",
@@ -223,7 +236,7 @@ def test_without_a_location_only_reviews_without_one_are_replaced(
         "id,date,rating,author,text,source\nx,2025-01-01,5,Ann Lee,Fine work,google\n"
     )
     imported(environment, data, TAKEOUT)
-    run = imported(environment, data, str(tmp_path / "one.csv"), "--unverified", "--replace")
+    run = imported(environment, data, str(tmp_path / "one.csv"), "--replace")
 
     assert "imported 1 new, 0 changed, 0 unchanged, 0 refused" in run.stdout
     assert 9 == len(reviews_of(data))
@@ -310,7 +323,7 @@ def test_no_sheet_is_lost_without_a_word(
     }.items():
         (tmp_path / name).write_text(rows)
     book = spreadsheet(tmp_path / "a", tmp_path / "x.xlsx", Old=tmp_path / "b", Fees=tmp_path / "c")
-    run = imported(environment, data, str(book), "--unverified", "--source", "website", "-v")
+    run = imported(environment, data, str(book), "--source", "website", "-v")
 
     assert "imported 2 new, 0 changed, 0 unchanged, 1 refused" in run.stdout
     assert '\n  row 3 of sheet Old: rating "none" is not' in run.stdout
@@ -336,15 +349,15 @@ def test_what_is_not_public_is_left_out_or_asked_about(
     rows = [f"{each},2025-01-01,5,Ann Lee,{value}" for each, value in enumerate(values)]
     path = tmp_path / "x.csv"
     path.write_text("\n".join(["id,date,rating,author,state", *rows]))
-    words = (str(path), "--unverified", "--source", "website")
+    words = (str(path), "--source", "website")
     before = (data / "reviews.json").read_bytes()
     asked = imported(environment, data, *words, code=2)
     assert before == (data / "reviews.json").read_bytes()
-    done = imported(environment, data, *words, "--public", "State=", "-v")
+    done = imported(environment, data, *words, "--set", "public=State=", "-v")
 
     assert 'column "state" may say whether a review is public' in asked.stderr
     assert 'its values are not all known: "" (1), "X1" (1)' in asked.stderr
-    assert '--public "state=X1"' in asked.stderr
+    assert '--set "public=state=X1"' in asked.stderr
     assert "whether public: state" in done.stdout
     assert "imported 3 new, 0 changed, 0 unchanged, 0 refused" in done.stdout
     assert 'note: 4 skipped: not public at the platform (column "state")' in done.stdout
@@ -362,7 +375,7 @@ def test_rows_that_cannot_be_told_apart_replace_nothing(
     (tmp_path / "x.csv").write_text(
         "date,rating,author,source\n2025-01-01,5,Ann Lee,website\n2025-01-02,none,Bo Li,website\n"
     )
-    words = (str(tmp_path / "x.csv"), "--unverified", "--replace")
+    words = (str(tmp_path / "x.csv"), "--replace")
     run = imported(environment, data, *words, code=1)
 
     assert "--replace could remove reviews that the export has: 1 of its rows" in run.stderr
@@ -463,7 +476,7 @@ def test_reviews_that_another_tool_exported_are_told(
     environment: dict[str, str], tmp_path: Path
 ) -> None:
     """Each tool has ids of its own: a copy is taken for the review, or named where it may be another."""
-    options = ["--name", "Acme Plumbing"]
+    options = ["--set", "name=Acme Plumbing"]
     imported(environment, tmp_path, str(SAMPLES / "places_legacy.json"), *options)
     run = imported(environment, tmp_path, str(SAMPLES / "serpapi.json"))
 
@@ -479,7 +492,7 @@ def test_several_files_are_one_import(environment: dict[str, str], data: Path) -
     files = [
         *(str(SAMPLES / name) for name in names),
         *(part for option in options for part in ("--map", option)),
-        *("--scale", "10", "--source", "shop", "--unverified"),
+        *("--set", "scale=10", "--source", "shop"),
     ]
     run = imported(environment, data, *files)
     broken = imported(environment, data, *files, str(SAMPLES / "no_rating.csv"), code=2)
@@ -541,10 +554,10 @@ def test_a_new_file_needs_the_name_of_the_business(
     folder = tmp_path / "data"
     folder.mkdir()
     run = imported(environment, folder, str(SAMPLES / "yelp.json"), code=2)
-    imported(environment, folder, str(SAMPLES / "yelp.json"), "--name", "Acme")
+    imported(environment, folder, str(SAMPLES / "yelp.json"), "--set", "name=Acme")
 
     assert "does not say what the business is called" in run.stderr
-    assert 'Say it with --name "Acme Plumbing"' in run.stderr
+    assert 'Say it with --set "name=Acme Plumbing"' in run.stderr
     assert {"name": "Acme"} == json.loads((folder / "reviews.json").read_bytes())["business"]
 
 
@@ -642,7 +655,7 @@ def test_names_of_others_do_not_steer_the_terminal(
     environment: dict[str, str], tmp_path: Path, data: Path
 ) -> None:
     (tmp_path / "x.csv").write_text("date,rating\n2025-01-01,\x1b[2Jbad\n2025-01-01,5\n")
-    run = imported(environment, data, str(tmp_path / "x.csv"), "--unverified", "--verbose")
+    run = imported(environment, data, str(tmp_path / "x.csv"), "--verbose")
 
     assert 'row 2: rating "\\u001b[2Jbad"' in run.stdout
     assert "\x1b" not in run.stdout
@@ -664,12 +677,15 @@ def test_no_error_steers_the_terminal(
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["--timezone", "Mars/Base"],
+        ["--set", "timezone=Mars/Base"],
         ["--map", "date"],
-        ["--location", "9"],
-        ["--names", "none"],
+        ["--set", "location=9"],
+        ["--set", "names=none"],
         ["--from", "word"],
-        ["--scale", "10"],
+        ["--set", "scale=10"],
+        ["--set", "verified=maybe"],
+        ["--set", "zone=UTC"],
+        ["--set", "names"],
         ["--source", "shop"],
     ],
 )
@@ -680,6 +696,32 @@ def test_wrong_usage_is_exit_code_2_and_writes_nothing(
 
     assert THERE == (data / "reviews.json").read_text()
     assert ["reviews.json"] == [each.name for each in data.iterdir()]
+
+
+@pytest.mark.parametrize("option", sorted(import_.MOVED))
+def test_option_that_is_gone_names_what_takes_its_place(
+    environment: dict[str, str], data: Path, option: str
+) -> None:
+    run = imported(environment, data, TAKEOUT, f"{option}=2", code=2)
+
+    assert f"Error: {option} is gone\n{import_.MOVED[option]}\n" == run.stderr
+    assert THERE == (data / "reviews.json").read_text()
+
+
+def test_help_names_every_format_and_setting() -> None:
+    names = {line.strip().partition("  ")[0] for line in import_.EPILOG.splitlines()}
+    words = {word for name in names for word in name.split(", ")}
+    settings = {name.partition("=")[0] for name in names}
+
+    assert {each.name for each in FORMATS if each is not maps.FORMAT} <= words
+    assert {"public", *SETTINGS} <= settings
+
+
+def test_options_are_at_most_twelve() -> None:
+    """There were 21: most of them answered a question that one kind of export has."""
+    parameters = inspect.signature(import_.import_).parameters
+
+    assert len(parameters.keys() - {"ctx", "exports"}) <= 12
 
 
 def big(path: Path, rows: int) -> Path:
@@ -693,7 +735,7 @@ def big(path: Path, rows: int) -> Path:
 def test_a_large_import_shows_how_far_it_is(
     environment: dict[str, str], tmp_path: Path, data: Path
 ) -> None:
-    run = imported(environment, data, str(big(tmp_path / "big.csv", 40_000)), "--unverified")
+    run = imported(environment, data, str(big(tmp_path / "big.csv", 40_000)))
 
     shown = [line.partition(" % ")[0] for line in run.stderr.splitlines()]
     assert "reading (MB) 100" == shown[-1]
@@ -710,7 +752,7 @@ def test_a_stopped_import_leaves_the_file_as_it_was(
     with subprocess.Popen(
         [
             *(sys.executable, "-c", CONSOLE_SCRIPT, "import", str(export)),
-            *("--unverified", "--data", str(data)),
+            *("--data", str(data)),
         ],
         env=environment,
         stdout=subprocess.PIPE,
@@ -739,7 +781,7 @@ def test_stopped_undo_leaves_the_folder_as_it_was(
     before = (data / "reviews.json").read_bytes()
     history = {file.name for file in (data / ".reviewsctl/history").iterdir()}
     with subprocess.Popen(
-        [*(sys.executable, "-c", CONSOLE_SCRIPT, "import", "--undo", "--data", str(data))],
+        [*(sys.executable, "-c", CONSOLE_SCRIPT, "reviews", "undo", "--data", str(data))],
         env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -775,9 +817,7 @@ def test_on_a_terminal_a_large_import_has_a_bar(
     environment: dict[str, str], tmp_path: Path, data: Path
 ) -> None:
     export = str(big(tmp_path / "big.csv", 40_000))
-    code, seen = at_a_terminal(
-        environment, b"", "import", export, "--unverified", "--data", str(data)
-    )
+    code, seen = at_a_terminal(environment, b"", "import", export, "--data", str(data))
 
     assert 0 == code
     assert "━" in seen
@@ -809,18 +849,18 @@ def test_import_is_taken_back_by_undo(
     imported(environment, data, google(tmp_path / "1.json", row))
     more = google(tmp_path / "2.json", row, ("B", "ONE", "2025-01-02"))
     verbose = imported(environment, data, more, "--verbose").stdout.splitlines()
-    listed = imported(environment, data, "--undo", "--dry-run").stdout.splitlines()
-    run = imported(environment, data, "--undo")
-    back = json.loads(imported(environment, data, "--undo", "2", "--json").stdout)
+    listed = undone(environment, data, "--dry-run").stdout.splitlines()
+    run = undone(environment, data)
+    back = json.loads(undone(environment, data, "2", "--json").stdout)
 
     assert "  new: B, 2025-01-02, google" in verbose
     assert ["  1  kept 20", "  2  kept 20"] == [line[:12] for line in listed]
     assert "with 3 reviews: 0 are back, 0 changed, 1 gone" in run.stdout
-    assert f"to go back further: reviewsctl import --undo 2 --data {data}" in run.stdout
+    assert f"to go back further: reviewsctl reviews undo 2 --data {data}" in run.stdout
     assert (2, 1) == (back["total"], back["gone"])
     assert json.loads(THERE)["reviews"] == reviews_of(data)
-    for arguments, code in ((["--undo", "9"], 1), (["--undo", "x"], 2), ([], 2), (["no"], 2)):
-        assert imported(environment, data, *arguments, code=code).stderr
+    for argument, code in (("9", 1), ("x", 2), ("0", 2)):
+        assert undone(environment, data, argument, code=code).stderr
 
 
 def test_loss_is_refused_without_a_terminal(
@@ -846,7 +886,7 @@ def test_export_is_read_from_standard_input(
     command = [sys.executable, "-m", "reviewsctl.main", "import", "-", "--data", str(data)]
     with (SAMPLES / "google_api.json").open("rb") as export:
         run = subprocess.run(
-            [*command, "--location", "all"],
+            [*command, "--set", "location=all"],
             stdin=export,
             env={**environment, "PYTHONPATH": str(CLI), "TMPDIR": str(temporary)},
             capture_output=True,

@@ -314,7 +314,7 @@ def test_an_import_ends_within_its_bounds(
     temporary.mkdir()
     command = [sys.executable, "-m", "reviewsctl.main", "import", str(make(tmp_path)), "--json"]
     used = limits.measured(
-        [*command, "--data", str(data), "--location", "all", "--name", "A"],
+        [*command, "--data", str(data), "--set", "location=all", "--set", "name=A"],
         {**environment, "PYTHONPATH": str(CLI), "TMPDIR": str(temporary)},
     )
 

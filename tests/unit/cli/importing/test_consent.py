@@ -48,7 +48,7 @@ def test_renamed_business_is_no_question_when_its_reviews_are_there(
 
 
 def test_two_businesses_in_one_export_are_a_question(shop: Shop, tmp_path: Path) -> None:
-    """One of them is the right one, and the other came along with ``--location all``."""
+    """One of them is the right one, and the other came along with ``location=all``."""
     (shop.folder / "reviews.json").write_text('{"business": {"name": "Acme"}, "reviews": []}')
     exports = [
         outscraper(tmp_path / "a.json", "Acme", "place-1", "Ann"),

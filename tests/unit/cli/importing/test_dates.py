@@ -96,7 +96,7 @@ def test_days_of_a_platform_that_can_be_read_in_two_ways_are_a_question(tmp_path
         'the dates in column "Review Created (UTC)" can be read in two ways, for example '
         "05/03/2025 09:10:11" == caught.value.detail
     )
-    assert '--date-format "%d/%m/%Y %H:%M:%S"' in caught.value.remedy
+    assert '--set "date_format=%d/%m/%Y %H:%M:%S"' in caught.value.remedy
     assert ["2025-03-02", "2025-03-05"] == days(told)
 
 

@@ -279,7 +279,7 @@ def test_review_removed_by_hand_is_listed_when_it_comes_back(shop: Shop, tmp_pat
 
 
 def test_shortened_name_stays_short(shop: Shop, tmp_path: Path) -> None:
-    """``--names short`` was forgotten once, and personal data was public again."""
+    """``names=short`` was forgotten once, and personal data was public again."""
     export = google(tmp_path / "a.json", {"author": "Ann Lee"})
     shop.imported(export, rules=Rules(zone=datetime.UTC, short_names=True))
     shop.imported(export)
@@ -375,7 +375,7 @@ def test_reply_without_a_date_does_not_replace_a_date_that_is_known(
 def test_option_on_verification_does_not_overwrite_an_edit_by_hand(
     shop: Shop, tmp_path: Path
 ) -> None:
-    """``--unverified`` has to be said for a table; it says nothing of the one that the owner knows."""
+    """A table that says nothing of verification changes nothing of what the owner knows."""
     rows = "id,date,rating,author,source\n1,2026-01-01,5,Ann,web\n2,2026-01-01,5,Bo,web\n"
     export = table(tmp_path / "a.csv", rows)
     shop.imported(export, verified=False)
@@ -445,7 +445,7 @@ def test_short_names_are_noted_when_new_ones_are_full(shop: Shop, tmp_path: Path
     short = Rules(zone=datetime.UTC, short_names=True)
     shop.imported(google(tmp_path / "a.json", ann), rules=short)
     result = shop.imported(google(tmp_path / "b.json", ann, bo))
-    assert [note for note in result.notes if "--names short" in note]
+    assert [note for note in result.notes if "--set names=short" in note]
 
 
 def test_import_of_the_owners_own_table_counts_as_edits_by_hand(shop: Shop, tmp_path: Path) -> None:

@@ -141,7 +141,9 @@ def test_a_review_is_what_the_export_says_and_valid_to_the_daemon(name: str) -> 
 
 
 def test_a_recommendation_is_refused_where_nobody_wants_stars_of_it() -> None:
-    reason = "a recommendation has no stars (--recommended takes it as 5, its opposite as 1)"
+    reason = (
+        "a recommendation has no stars (--set recommended=yes takes it as 5, its opposite as 1)"
+    )
 
     assert [reason, reason] == read("facebook.json", rules(recommended=False))[1]
     assert [reason, reason] == read("apify_facebook.json", rules(recommended=False))[1]

@@ -49,15 +49,15 @@ def zipped(folder: Path, archive: Path) -> Path:
 
 EVERY = {
     "takeout": ["takeout"],
-    "google-api": ["google_api.json", "--name", "Acme"],
+    "google-api": ["google_api.json", "--set", "name=Acme"],
     "places": ["places.json"],
     "outscraper": ["outscraper.csv"],
     "apify": ["apify.json"],
     "trustpilot": ["trustpilot.csv"],
     "trustpilot-api": ["trustpilot_api.json"],
-    "podium": ["podium.json", "--name", "Acme"],
-    "yelp": ["yelp.json", "--name", "Acme"],
-    "csv": ["bom.csv", "--name", "Acme", "--unverified"],
+    "podium": ["podium.json", "--set", "name=Acme"],
+    "yelp": ["yelp.json", "--set", "name=Acme"],
+    "csv": ["bom.csv", "--set", "name=Acme"],
     "reviewsd": ["own.json"],
 }
 
@@ -144,7 +144,7 @@ def test_takeout_is_read_as_zip_folder_location_and_single_page_alike(tmp_path: 
     whole = sample(tmp_path, "takeout")
     zipped_ = Imported(tmp_path / "zip", str(archive))
     location = Imported(tmp_path / "location", str(place))
-    page = Imported(tmp_path / "page", str(place / "reviews.json"), "--name", "Acme")
+    page = Imported(tmp_path / "page", str(place / "reviews.json"), "--set", "name=Acme")
 
     assert whole.file == zipped_.file
     assert {each["id"] for each in whole.reviews} == {each["id"] for each in location.reviews}
@@ -154,7 +154,9 @@ def test_takeout_is_read_as_zip_folder_location_and_single_page_alike(tmp_path: 
 
 def test_the_day_is_that_of_the_business(tmp_path: Path) -> None:
     utc = sample(tmp_path, "takeout")
-    there = Imported(tmp_path / "ny", str(SAMPLES / "takeout"), "--timezone", "America/New_York")
+    there = Imported(
+        tmp_path / "ny", str(SAMPLES / "takeout"), "--set", "timezone=America/New_York"
+    )
 
     assert "2025-03-14" == utc.by_author("Jane Doe")["date"]
     assert "2025-03-13" == there.by_author("Jane Doe")["date"]
@@ -204,13 +206,13 @@ def test_several_locations_have_to_be_told_apart(tmp_path: Path) -> None:
     export = str(SAMPLES / "two")
     (tmp_path / "data").mkdir()
     asked = reviewsctl(ENVIRONMENT, "import", export, "--data", str(tmp_path / "data"))
-    one = Imported(tmp_path / "one", export, "--location", "2002")
-    titled = Imported(tmp_path / "titled", export, "--location", "acme plumbing 1")
-    both = Imported(tmp_path / "both", export, "--location", "all", "--name", "Acme")
+    one = Imported(tmp_path / "one", export, "--set", "location=2002")
+    titled = Imported(tmp_path / "titled", export, "--set", "location=acme plumbing 1")
+    both = Imported(tmp_path / "both", export, "--set", "location=all", "--set", "name=Acme")
 
     assert 2 == asked.returncode
     assert "  2001  Acme Plumbing 1 (1 review)\n  2002  Acme Plumbing 2 (1 review)" in asked.stderr
-    assert "--location" in asked.stderr
+    assert "--set location=ID" in asked.stderr
     assert not list((tmp_path / "data").iterdir())
     assert ["At 2."] == [each["text"] for each in one.reviews]
     assert "Acme Plumbing 2" == one.file["business"]["name"]
@@ -235,7 +237,7 @@ def test_reviews_that_the_account_wrote_are_refused_with_an_explanation(
 
 
 def test_the_api_warns_of_further_pages(tmp_path: Path) -> None:
-    done = sample(tmp_path, "google_api.json", "--name", "Acme")
+    done = sample(tmp_path, "google_api.json", "--set", "name=Acme")
 
     assert "the platform has 120 reviews (totalReviewCount), here are 1" in done.result["notes"][0]
     assert "https://lh3.googleusercontent.com/x" == done.reviews[0]["author_avatar_url"]
@@ -299,7 +301,7 @@ def test_trustpilot_is_read_in_the_spellings_of_all_years_and_without_addresses(
 
 
 def test_podium_names_the_site_and_says_what_recommendations_are(tmp_path: Path) -> None:
-    done = sample(tmp_path, "podium.json", "--name", "Acme")
+    done = sample(tmp_path, "podium.json", "--set", "name=Acme")
 
     assert ("google", 5) == tuple(done.by_author("Jane Doe")[each] for each in ("source", "rating"))
     assert ("facebook", 1) == tuple(
@@ -309,7 +311,7 @@ def test_podium_names_the_site_and_says_what_recommendations_are(tmp_path: Path)
 
 
 def test_yelp_is_in_pacific_time_and_no_archive(tmp_path: Path) -> None:
-    done = sample(tmp_path, "yelp.json", "--name", "Acme")
+    done = sample(tmp_path, "yelp.json", "--set", "name=Acme")
 
     assert "2016-08-30" == done.reviews[0]["date"]  # 23:41 in San Francisco, by UTC the next day
     assert "no archive" in done.result["notes"][1]
@@ -320,7 +322,7 @@ def test_yelp_is_in_pacific_time_and_no_archive(tmp_path: Path) -> None:
 
 
 def test_a_windows_table_with_semicolons_is_guessed_and_shown(tmp_path: Path) -> None:
-    options = ["--name", "Acme", "--verified"]
+    options = ["--set", "name=Acme", "--set", "verified=yes"]
     done = sample(tmp_path, "cp1252_semicolons.csv", *options)
     shown = reviewsctl(
         ENVIRONMENT,
@@ -360,36 +362,50 @@ def test_a_review_of_the_future_is_told(tmp_path: Path) -> None:
         "rating,date,author,text,source\n5,2999-12-01,Ann,Good,x\n4,2024-12-01,Bo,,x\n"
     )
     run = reviewsctl(
-        ENVIRONMENT, "import", str(export), "--data", str(tmp_path), "--name", "Acme", "--verified"
+        ENVIRONMENT,
+        "import",
+        str(export),
+        "--data",
+        str(tmp_path),
+        "--set",
+        "name=Acme",
+        "--set",
+        "verified=yes",
     )
 
     assert "note: dated in the future: 1; " in run.stdout
 
 
-def test_a_table_has_to_be_called_verified_or_not(tmp_path: Path) -> None:
-    run = reviewsctl(ENVIRONMENT, "import", str(SAMPLES / "bom.csv"), "--data", str(tmp_path))
+def test_table_without_verification_is_not_verified(tmp_path: Path) -> None:
+    """Nothing has to be said for a first import; a note names the setting."""
+    export = tmp_path / "x.csv"
+    export.write_text("rating,date,author,source\n5,2025-03-14,Ann,x\n")
+    options = ["--data", str(tmp_path), "--set", "name=Acme", "--dry-run"]
+    silent = reviewsctl(ENVIRONMENT, "import", str(export), *options)
+    answered = reviewsctl(ENVIRONMENT, "import", str(export), *options, "--set", "verified=no")
 
-    assert 2 == run.returncode
-    assert "Say --verified if" in run.stderr
+    assert (0, 0) == (silent.returncode, answered.returncode)
+    assert "(--set verified=yes if you know that they are)" in silent.stdout
+    assert "not verified" not in answered.stdout
 
 
 def test_dates_that_can_be_read_in_two_ways_are_asked_about(tmp_path: Path) -> None:
-    options = ["--name", "Acme", "--unverified"]
+    options = ["--set", "name=Acme"]
     run = reviewsctl(
         ENVIRONMENT, "import", str(SAMPLES / "ambiguous.csv"), "--data", str(tmp_path), *options
     )
-    done = sample(tmp_path, "ambiguous.csv", *options, "--date-format", "%d/%m/%Y")
+    done = sample(tmp_path, "ambiguous.csv", *options, "--set", "date_format=%d/%m/%Y")
 
     assert 2 == run.returncode
     assert "can be read in two ways, for example 03/04/2025" in run.stderr
-    assert '--date-format "%m/%d/%Y" or --date-format "%d/%m/%Y"' in run.stderr
+    assert '--set "date_format=%m/%d/%Y" or --set "date_format=%d/%m/%Y"' in run.stderr
     assert "2025-04-03" == done.by_author("Jane")["date"]
 
 
 def test_columns_are_mapped_by_the_operator(tmp_path: Path) -> None:
     table = tmp_path / "odd.csv"
     table.write_text("Wertung,Wann,Wer\n5,2025-03-14,Jane\n")
-    options = ["--unverified", "--name", "Acme", "--source", "Website", "--scale", "5"]
+    options = ["--set", "name=Acme", "--source", "Website", "--set", "scale=5"]
     missing = reviewsctl(ENVIRONMENT, "import", str(table), *options, "--data", str(tmp_path))
     wrong = reviewsctl(
         ENVIRONMENT,
@@ -416,7 +432,7 @@ def test_columns_are_mapped_by_the_operator(tmp_path: Path) -> None:
 
 
 def test_what_is_no_link_does_not_become_one(tmp_path: Path) -> None:
-    done = sample(tmp_path, "bom.csv", "--unverified", "--name", "Acme")
+    done = sample(tmp_path, "bom.csv", "--set", "name=Acme")
 
     assert done.by_author("Max")["source_url"] is None
     assert "https://example.com/1" == done.by_author("Jane Doe")["source_url"]
@@ -455,7 +471,7 @@ def test_a_folder_of_two_kinds_is_not_guessed_about(tmp_path: Path) -> None:
 
 
 def test_names_are_shortened_on_request(tmp_path: Path) -> None:
-    done = sample(tmp_path, "takeout", "--names", "short")
+    done = sample(tmp_path, "takeout", "--set", "names=short")
 
     assert {"Jane D.", "Max P.", "José Ñ.", "Jörg", "Quoter", "A Google user"} == {
         each["author"] for each in done.reviews

@@ -80,8 +80,8 @@ def test_ratings_that_show_no_scale_are_a_question(name: str, values: list[str],
 
     assert "nothing says of how many the ratings in column" in caught.value.detail
     assert why in caught.value.detail
-    assert "--scale 10" in caught.value.remedy
-    assert "--scale 6-1" in caught.value.remedy
+    assert "--set scale=10" in caught.value.remedy
+    assert "--set scale=6-1" in caught.value.remedy
 
 
 @pytest.mark.parametrize(

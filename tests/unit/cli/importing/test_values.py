@@ -149,7 +149,7 @@ def test_scale_is_read_from_its_worst_to_its_best(said: str, values: dict[str, i
 
 @pytest.mark.parametrize("said", ["", "1", "0", "101", "5-5", "ten", "1-2-3", "-5"])
 def test_impossible_scale_is_refused(said: str) -> None:
-    with pytest.raises(SayMoreError, match="--scale"):
+    with pytest.raises(SayMoreError, match="scale: expected"):
         Scale.parsed(said)
 
 

@@ -72,7 +72,7 @@ def test_signal_ends_a_sync_that_stays(business: Business, environment: dict[str
 def test_standard_input_is_imported(business: Business, environment: dict[str, str]) -> None:
     """For everybody's cron: what downloads need not be ours."""
     config = str(business.folder / "reviewsd.yaml")
-    options = ["--unverified", "--source", "shop", "--name", "Harbor", "--config", config]
+    options = ["--source", "shop", "--set", "name=Harbor", "--config", config]
     temporary = business.folder / "tmp"
     temporary.mkdir()
     done = subprocess.run(

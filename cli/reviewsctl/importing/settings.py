@@ -1,0 +1,142 @@
+"""What the operator says that an export leaves open: ``--set``, or ``import`` of a source in reviewsd.yaml."""
+
+import datetime
+import zoneinfo
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from reviewsctl.importing.errors import SayMoreError
+from reviewsctl.importing.format import Columns, Rules
+from reviewsctl.importing.publicity.judge import Publicity
+from reviewsctl.importing.ratings import Scale
+from reviewsctl.importing.values import shown
+
+_NAMES: Final = ("full", "short")
+_BOOLEANS: Final = {"yes": True, "true": True, "no": False, "false": False}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Answers to what an export leaves open."""
+
+    columns: Mapping[str, str] = field(default_factory=dict)
+    """Our names with those of columns, an empty one for none (``--map``)."""
+    source: str | None = None
+    """Where the reviews of a table were written, when no column says."""
+    date_format: str | None = None
+    """The pattern of ``strptime`` of the dates of a table."""
+    scale: str | None = None
+    """The best rating of a table, or the worst and the best."""
+    recommended: bool = False
+    """Whether a recommendation of Facebook counts as five stars, and its opposite as one."""
+    public: Sequence[str] = ()
+    """Values by which a platform calls a review public, each as ``COLUMN=VALUE``."""
+    verified: bool | None = None
+    """Whether authors are known to be customers, where the export does not say."""
+    names: str | None = None
+    """``full`` or ``short``; None leaves the names that are short in the file, and takes others in full."""
+    timezone: str = "UTC"
+    """The time zone of the business."""
+    location: str | None = None
+    """The id or the title of the location to import, or ``all``."""
+    name: str | None = None
+    """The name of the business, for a reviews.json without one."""
+
+    def rules(self, now: datetime.datetime) -> Rules:
+        """Return the rules for rows.
+
+        Raises:
+            SayMoreError: One of the settings cannot be read.
+        """
+        zone = _zone(self.timezone)
+        return Rules(
+            zone=zone,
+            short_names=self.names == "short",
+            verified=self.verified,
+            scale=Scale.parsed(self.scale, recommended=self.recommended),
+            columns=Columns(mapped=self.columns, date_format=self.date_format, source=self.source),
+            publicity=Publicity.parsed(self.public),
+            today=now.astimezone(zone).date(),
+        )
+
+
+def parsed(
+    pairs: Sequence[str], *, columns: Sequence[str] = (), source: str | None = None
+) -> Settings:
+    """Return the settings of a command line.
+
+    Args:
+        pairs: The values of ``--set``, each as ``NAME=VALUE``.
+        columns: The values of ``--map``, each as ``NAME=COLUMN``.
+        source: The value of ``--source``.
+
+    Raises:
+        SayMoreError: One of them is in another form.
+    """
+    values: dict[str, object] = {}
+    public: list[str] = []
+    for pair in pairs:
+        name, value = _pair("--set", "VALUE", pair)
+        name = name.replace("-", "_")
+        if name == "public":
+            public.append(value)
+        elif name in SETTINGS:
+            values[name] = SETTINGS[name](name, value)
+        else:
+            raise SayMoreError(
+                f"--set: there is no setting {shown(name)}",
+                f"There are: {', '.join([*SETTINGS, 'public'])}",
+            )
+    mapped = dict(_pair("--map", "COLUMN", column) for column in columns)
+    return Settings(columns=mapped, source=source, public=public, **values)  # type: ignore[arg-type]
+
+
+def _pair(option: str, right: str, text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not (name.strip() and equals):
+        raise SayMoreError(f"{option}: expected NAME={right}, got {shown(text)}")
+    return name.strip().lower(), value.strip()
+
+
+def _text(name: str, value: str) -> str:
+    if not value:
+        raise SayMoreError(f"--set {name}: expected a value")
+    return value
+
+
+def _boolean(name: str, value: str) -> bool:
+    if value.casefold() not in _BOOLEANS:
+        raise SayMoreError(f"--set {name}: expected yes or no, got {shown(value)}")
+    return _BOOLEANS[value.casefold()]
+
+
+def _names(name: str, value: str) -> str:
+    if value not in _NAMES:
+        raise SayMoreError(f"--set {name}: expected full or short, got {shown(value)}")
+    return value
+
+
+SETTINGS: Final[Mapping[str, Callable[[str, str], object]]] = {
+    "location": _text,
+    "name": _text,
+    "names": _names,
+    "timezone": _text,
+    "verified": _boolean,
+    "scale": _text,
+    "recommended": _boolean,
+    "date_format": _text,
+}
+"""The settings of ``--set`` but ``public``, which may be repeated."""
+
+
+def _zone(name: str) -> datetime.tzinfo:
+    if name.upper() == "UTC":
+        return datetime.UTC
+    try:
+        return zoneinfo.ZoneInfo(name)
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
+        raise SayMoreError(
+            f'timezone: there is no time zone "{name}"',
+            "They are named like America/New_York or Europe/Berlin; if this one exists, install tzdata.",
+        ) from None
