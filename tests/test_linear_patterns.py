@@ -253,7 +253,7 @@ PATTERNS: dict[str, tuple[str, *tuple[Attack, ...]]] = {
         ("", "locations/a", ""),
     ),
     "reviewsctl.importing.history:_NAME": (FULL, ("reviews-2026", "0", "x")),
-    "reviewsctl.importing.takeout_parts:_NAME": (
+    "reviewsctl.importing.exports:_PART_NAME": (
         FULL,
         ("takeout-20261121T070000Z-", "1", "x"),
         ("takeout-20261121T070000Z-001", " (1)", "x"),
@@ -270,7 +270,7 @@ PATTERNS: dict[str, tuple[str, *tuple[Attack, ...]]] = {
         ("location-a/reviews-", "-", ".jso"),
         ("", "location-", "/"),
     ),
-    "reviewsctl.importing.platforms.places:_NAME": (
+    "reviewsctl.importing.platforms.google_tools:_NAME": (
         FULL,
         ("places/", "a", ""),
         ("places/a/reviews/", "/reviews/", "\n"),

@@ -7,7 +7,6 @@ again for each byte lets one small message stand for a minute of work. Patterns 
 
 import contextlib
 import io
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -310,7 +309,7 @@ SCANS: dict[str, Scan] = {
     "a rating": (lambda n: "5 of" + " " * n + "x", ratings.stars),
     "a rating on a scale": (
         lambda n: "5" + " " * n + "/" + " " * n,
-        lambda text: ratings.Scale(best=10).stars(text, Counter()),
+        lambda text: ratings.Scale(best=10).stars(text),
     ),
     "a name of a column": (lambda n: "é-" * (n // 2), values.normal),
     "the name of a sign": (lambda n: "a." * (n // 2) + "status", signs.sign_of),

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from reviewsctl.importing.platforms import maps
+from reviewsctl.importing.platforms import google
 from reviewsctl.importing.recognize import FORMATS
 from reviewsd.config import show
 from reviewsd.config.hub_schema import HubConfig
@@ -70,7 +70,7 @@ def test_platforms_has_every_format() -> None:
     assert {
         each.name: (each.leaves, each.verification.startswith("false"))
         for each in FORMATS
-        if each is not maps.FORMAT
+        if each is not google.MAPS
     } == described
 
 

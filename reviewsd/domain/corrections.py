@@ -12,6 +12,7 @@ from typing import Annotated, ClassVar, Final, Literal, get_args
 from msgspec import Meta, Raw, Struct
 
 from reviewsd.api.review_ids import merge_key
+from reviewsd.api.texts import plain_text
 from reviewsd.domain.json_file import Findings, JsonFile, PartType
 from reviewsd.domain.records import RecordText
 from reviewsd.domain.reviews import Review, ReviewId, Text, Timestamp
@@ -134,17 +135,12 @@ def copy_digest(key: str, review: Review) -> str | None:
     Returns:
         Hexadecimal digits, or None where two people may have written the same: stars alone without a name.
     """
-    author, text = _plain(review.author), _plain(review.text or "")
+    author, text = plain_text(review.author), plain_text(review.text or "")
     if not text and author in _NAMELESS:
         return None
     said = (review.source.casefold(), author, review.date.isoformat(), str(review.rating), text)
     made = blake2b("\0".join(said).encode(), digest_size=_DIGEST, key=key.encode()[:_MAX_KEY])
     return made.hexdigest()
-
-
-def _plain(text: str) -> str:
-    """A text without differences of case and white space."""
-    return " ".join(text.casefold().split())
 
 
 class Overlay:

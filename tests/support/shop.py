@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from reviewsctl.importing.format import Columns, Rules
 from reviewsctl.importing.options import ImportOptions, ImportResult, Prompts
 from reviewsctl.importing.pipeline import run
+from reviewsctl.importing.rules import Columns, Rules
 
 NOW = datetime.datetime(2026, 6, 1, 12, tzinfo=datetime.UTC)
 

@@ -174,10 +174,10 @@ def import_(  # noqa: PLR0913  # these are the command's options
     "reviewsctl reviews undo" puts one of them back.
     """
     interruption.begin()
+    from reviewsctl.importing.exports import copied
     from reviewsctl.importing.options import ImportOptions  # msgspec, see main
     from reviewsctl.importing.report import document, lines
     from reviewsctl.importing.settings import parsed
-    from reviewsctl.importing.standard_input import copied
     from reviewsctl.importing.target import configuration_in_use, reviews_file
     from reviewsctl.terminal.escaping import printable
 

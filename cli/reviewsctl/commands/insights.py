@@ -285,7 +285,7 @@ def _write(folder: Path, insights: bytes) -> str:
 
     from reviewsctl.files.folders import opened
     from reviewsctl.importing.errors import ImportRefusedError
-    from reviewsctl.importing.writing import draft
+    from reviewsctl.importing.reviews_file import draft
 
     path = folder / FILE
     content = json.dumps(json.loads(insights), indent=2, ensure_ascii=False)

@@ -5,17 +5,97 @@ without a terminal it is a refusal.
 """
 
 import datetime
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from reviewsctl.importing.business import Likeness, likeness
 from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
+from reviewsctl.importing.import_log import Past
 from reviewsctl.importing.merge import Change, Fate, MergeResult
-from reviewsctl.importing.options import ImportOptions, Prompts, reviews
-from reviewsctl.importing.past import Past
+from reviewsctl.importing.options import ALL, ImportOptions, Prompts, reviews
 from reviewsctl.importing.staging import Place, Staging
 from reviewsctl.importing.values import shown
+from reviewsctl.terminal.escaping import printable
+
+_SHOWN, _LONG = 20, 200  # locations in a message, and characters of each
+
+
+def keep_location(
+    options: ImportOptions, titles: Mapping[str, str], staged: Staging, prompts: Prompts
+) -> int:
+    """Forget all reviews but those of one location of each source, unless all are wanted.
+
+    Returns:
+        How many were forgotten.
+
+    Raises:
+        SayMoreError: It is open which one, or there is none of that name.
+    """
+    counts = staged.places()
+    if options.location == ALL:
+        return 0
+    if options.location is not None:
+        return _keep(options.location, counts, titles, staged)
+    elsewhere = 0
+    for source in dict.fromkeys(place.source for place in counts):
+        own = {place: count for place, count in counts.items() if place.source == source}
+        if len(own) > 1:
+            location = _chosen(own, titles, prompts)
+            if location == ALL:
+                break
+            elsewhere += _keep(location, own, titles, staged)
+    return elsewhere
+
+
+def titles_of(titles: Mapping[str, str], staged: Staging) -> list[str]:
+    """Return the titles of the locations that are imported, each once."""
+    names = (titles.get(place.name, "") for place in staged.places())
+    return list(dict.fromkeys(filter(None, names)))
+
+
+def _chosen(own: Mapping[Place, int], titles: Mapping[str, str], prompts: Prompts) -> str:
+    described = {
+        place.name: f"{titles.get(place.name) or 'without a title'} ({reviews(count)})"
+        for place, count in own.items()
+    }
+    if prompts.choose is None:
+        lines = "\n".join(_first([f"  {place}  {text}" for place, text in described.items()]))
+        raise SayMoreError(
+            f"it holds the reviews of {len(own):,} locations:\n{lines}",
+            f"Choose one with --set location=ID, or take all of them with --set location={ALL}",
+        )
+    return prompts.choose(described)
+
+
+def _keep(
+    location: str, counts: Mapping[Place, int], titles: Mapping[str, str], staged: Staging
+) -> int:
+    """Forget the other locations of each source that has this one."""
+    name = location.strip().casefold()
+    places = [
+        place
+        for place in counts
+        if name in (place.name.casefold(), titles.get(place.name, "").strip().casefold())
+    ]
+    if not places or len({place.source for place in places}) < len(places):
+        there = ", ".join(
+            _first(
+                [f"{place.name} ({titles.get(place.name, '')})" for place in counts if place.name]
+            )
+        )
+        raise SayMoreError(
+            f'--set location: {"several are" if places else "none is"} called "{printable(location)}"',
+            f"There are: {there}" if there else "This export does not tell locations apart.",
+        )
+    return sum(map(staged.keep, places))
+
+
+def _first(items: Sequence[str]) -> list[str]:
+    """Return the first of many for a message, and how many more there are."""
+    more = [f"  and {len(items) - _SHOWN:,} more"] if len(items) > _SHOWN else []
+    return [*(printable(item[:_LONG]) for item in items[:_SHOWN]), *more]
+
 
 MAX_LOSS: Final = (5, 0.1)
 """Reviews, and the part of a location's, that may go without a question; both have to be exceeded."""
@@ -88,10 +168,14 @@ def losses(options: ImportOptions, result: MergeResult) -> list[str]:
 
 
 def questions(
-    options: ImportOptions, staged: Staging, past: Past, result: MergeResult
+    options: ImportOptions,
+    titles: Mapping[str, str],
+    staged: Staging,
+    past: Past,
+    result: MergeResult,
 ) -> Iterator[Question]:
     """Find what may be a mistake."""
-    if doubt := _other_business(options, staged, result):
+    if doubt := _other_business(options, titles, staged, result):
         yield Question(
             text=doubt,
             prompt="Import it all the same?",
@@ -203,7 +287,9 @@ def _named(place: Place | None) -> str:
     )
 
 
-def _other_business(options: ImportOptions, staged: Staging, result: MergeResult) -> str:
+def _other_business(
+    options: ImportOptions, titles: Mapping[str, str], staged: Staging, result: MergeResult
+) -> str:
     """Return why the export may be that of another business or location; empty if it is not.
 
     A location of which the file has a review is no question.
@@ -214,8 +300,8 @@ def _other_business(options: ImportOptions, staged: Staging, result: MergeResult
     target = options.target.name
     if not places:
         return ""
-    titles = {options.rules.places.get(place.name, "") for place in places} - {""}
-    for title in sorted(titles) if result.name else ():
+    names = {titles.get(place.name, "") for place in places} - {""}
+    for title in sorted(names) if result.name else ():
         match likeness(result.name, title):
             case Likeness.OTHER:
                 return f"{target} is of {shown(result.name)}, the export of {shown(title)}"

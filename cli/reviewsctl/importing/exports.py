@@ -1,18 +1,94 @@
-"""The exports of one import: opened, recognized, and described to the operator."""
+"""The exports of one import: opened, recognized, and described to the operator.
+
+A Google Takeout may come in several parts: ``takeout-20261121T070000Z-001.zip``, ``-002.zip`` and so on.
+Reviews of one location may lie in any of them, so that none of them alone says what is gone.
+"""
 
 import contextlib
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import re
+import shutil
+import sys
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
-from reviewsctl.importing import takeout_parts
 from reviewsctl.importing.errors import ImportRefusedError, NoReviewsError, SayMoreError
 from reviewsctl.importing.format import Format
-from reviewsctl.importing.options import ImportOptions
+from reviewsctl.importing.import_log import PastImport
+from reviewsctl.importing.options import ImportOptions, RowCounts
 from reviewsctl.importing.platforms.columns import listed
 from reviewsctl.importing.readers.parts import Part, parts_of
-from reviewsctl.importing.recognize import Recognised, Source, chosen
+from reviewsctl.importing.recognize import Recognized, Source, chosen
+
+# a browser puts " (1)" behind a name that is there already; unpacked, it is a folder
+_PART_NAME: Final = re.compile(
+    r"(takeout-[0-9]{8}T[0-9]{6}Z(?:-[0-9]{1,3})?)-([0-9]{3})(?: \([0-9]{1,3}\))?(?:\.(?:zip|tgz))?"
+)
+
+
+class PartName(NamedTuple):
+    """The name of one part."""
+
+    takeout: str
+    """The beginning that the names of all parts share."""
+    number: int
+    """From 1."""
+
+
+def part_name(path: Path) -> PartName | None:
+    """Return what the name of an export says of it; None if it is no part of a Takeout."""
+    match = _PART_NAME.fullmatch(path.name)
+    return None if match is None else PartName(match[1], int(match[2]))
+
+
+def part_numbers(exports: Iterable[Path]) -> dict[str, set[int]]:
+    """Return the numbers of the parts of each Takeout among some exports."""
+    parts: defaultdict[str, set[int]] = defaultdict(set)
+    for name in filter(None, map(part_name, exports)):
+        parts[name.takeout].add(name.number)
+    return parts
+
+
+def missing_parts(exports: Sequence[Path], imports: Sequence[PastImport]) -> list[str]:
+    """Return the names of parts that are known of and not among the exports.
+
+    A part is known of by the number of another one, by the files beside the exports, and by earlier
+    imports.
+    """
+    named = part_numbers(exports)
+    beside = part_numbers(
+        path
+        for folder in {export.absolute().parent for export in exports}
+        for path in _parts_beside(folder)
+    )
+    return [
+        f"{takeout}-{number:03}.zip"
+        for takeout, parts in named.items()
+        for number in sorted(_known_parts(takeout, parts, beside, imports) - parts)
+    ]
+
+
+def _known_parts(
+    takeout: str,
+    parts: set[int],
+    beside: Mapping[str, set[int]],
+    imports: Sequence[PastImport],
+) -> set[int]:
+    imported = {number for past in imports for number in past.takeouts.get(takeout, ())}
+    known = parts | beside.get(takeout, set()) | imported
+    return known | set(range(1, max(known)))
+
+
+def _parts_beside(folder: Path) -> list[Path]:
+    """Return what is in a folder, as far as its name may be that of a part."""
+    try:
+        return list(folder.glob("takeout-*"))
+    except OSError:
+        return []
+
 
 _SHOWN: Final = 3  # other files in a message
 
@@ -22,7 +98,7 @@ class Export:
     """One of the files that were named."""
 
     path: Path
-    kind: Recognised
+    kind: Recognized
 
     @property
     def format(self) -> Format:
@@ -45,7 +121,7 @@ class Export:
         if self.kind.second is not None:
             second = self.kind.second
             lines.append(f"it looks like {second.title} too (--from {second.name})")
-        lines += self.format.says_columns(first.head, options.rules)
+        lines += self.format.describe_columns(first.head, options.rules)
         if self.format.leaves:
             lines.append(f"not taken: {self.format.leaves}")
         if self.format.verification and not self.format.generic:
@@ -70,7 +146,7 @@ def opened_exports(options: ImportOptions) -> Iterator[list[Export]]:
     """
     with contextlib.ExitStack() as stack:
         exports = []
-        fault = NoReviewsError("these parts of a Takeout hold no reviews")
+        fault: NoReviewsError | None = None
         for path in options.exports:
             parts: list[Part] = []
             try:
@@ -85,17 +161,17 @@ def opened_exports(options: ImportOptions) -> Iterator[list[Export]]:
             if has_reviews or not _is_one_of_several(path, options.exports):
                 exports.append(Export(path, _recognized(options, parts)))
         if not exports:
-            raise fault
+            raise fault or NoReviewsError("these parts of a Takeout hold no reviews")
         yield exports
 
 
 def _is_one_of_several(path: Path, exports: Sequence[Path]) -> bool:
     """Return whether a path is a part of a Takeout of which another part is named too."""
-    name = takeout_parts.part_name(path)
-    return name is not None and len(takeout_parts.numbers(exports)[name.takeout]) > 1
+    name = part_name(path)
+    return name is not None and len(part_numbers(exports)[name.takeout]) > 1
 
 
-def _recognized(options: ImportOptions, parts: Sequence[Part]) -> Recognised:
+def _recognized(options: ImportOptions, parts: Sequence[Part]) -> Recognized:
     """Return the format of an export; of several, ``--map`` is for those of no known platform."""
     is_mapped = bool(options.rules.columns.mapped)
     if is_mapped:
@@ -132,3 +208,43 @@ def check_options(options: ImportOptions, exports: Sequence[Export]) -> None:
             f"--replace would remove the reviews that this export leaves out: {partial}",
             "Import it without --replace.",
         )
+
+
+STANDARD_INPUT: Final = Path("-")
+
+_COPY_NAME: Final = "standard input"  # in messages
+
+
+@contextlib.contextmanager
+def copied(options: ImportOptions) -> Iterator[ImportOptions]:
+    """Replace ``-`` among the exports by a copy of standard input, for the block.
+
+    An export is read several times, which a pipe cannot be.
+
+    Raises:
+        ImportRefusedError: Standard input is a terminal.
+    """
+    if STANDARD_INPUT not in options.exports:
+        yield options
+        return
+    if sys.stdin.isatty():
+        raise ImportRefusedError(
+            "standard input is a terminal", "Pipe an export into it: reviewsctl import - <FILE"
+        )
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder, _COPY_NAME)
+        with copy.open("wb") as file:
+            shutil.copyfileobj(sys.stdin.buffer, file)
+        paths = [copy if path == STANDARD_INPUT else path for path in options.exports]
+        yield replace(options, exports=paths)
+
+
+def missing_pages(exports: Sequence[Export], rows: RowCounts) -> list[str]:
+    """Return why pages are missing, where the pages that are here say so."""
+    reasons = []
+    for incomplete in dict.fromkeys(export.format.incomplete for export in exports):
+        own = [export for export in exports if export.format.incomplete is incomplete]
+        heads = [source.head for export in own for source in export.sources]
+        count = sum(rows.rows.get(name, 0) for name in {export.format.name for export in own})
+        reasons.append(incomplete(heads, count))
+    return list(filter(None, reasons))

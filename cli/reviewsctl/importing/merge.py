@@ -16,7 +16,6 @@ from typing import BinaryIO, Final
 import msgspec
 
 from reviewsctl.importing.business import empty, filled
-from reviewsctl.importing.copies import alike_number, is_copy
 from reviewsctl.importing.examples import EXAMPLES
 from reviewsctl.importing.readers.json_file import Document, Piece
 from reviewsctl.importing.removed import removed_member
@@ -25,6 +24,8 @@ from reviewsctl.importing.review_merge import (
     STAMPS,
     Merged,
     Review,
+    alike_number,
+    is_copy,
     merge_review,
     stamp,
     stamped,

@@ -1,14 +1,16 @@
 """The options of an import, its way to talk with the operator, and its result."""
 
 import datetime
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from reviewsctl.importing.format import Format, Rules
+from reviewsctl.importing.format import Format
 from reviewsctl.importing.merge import IsGone, MergeResult
 from reviewsctl.importing.readers.watching import Tell
+from reviewsctl.importing.rules import Rules
 from reviewsctl.importing.staging import Place
 
 ALL: Final = "all"
@@ -77,6 +79,10 @@ class RowCounts:
     """Rows that are no reviews, by reason."""
     skips: Sequence[tuple[str, str]] = ()
     """The first of them: where, and why."""
+    notes: Mapping[str, int] = field(default_factory=Counter)
+    """Rows that the result mentions, by the name of the note (``report``)."""
+    titles: Mapping[str, str] = field(default_factory=dict)
+    """The titles of the locations, by their ids."""
 
     @property
     def untaken(self) -> int:

@@ -10,32 +10,46 @@ from typing import BinaryIO, Final
 
 from reviewsctl.corrections.imports import KnownCorrections
 from reviewsctl.files.folders import Folder, opened
-from reviewsctl.importing import history, import_log, notes, takeout_parts
+from reviewsctl.importing import history, import_log, report
 from reviewsctl.importing.bounds import MEMORY
-from reviewsctl.importing.consent import agree, losses, older_places, questions
+from reviewsctl.importing.consent import (
+    agree,
+    keep_location,
+    losses,
+    older_places,
+    questions,
+    titles_of,
+)
 from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
-from reviewsctl.importing.exports import Export, check_options, opened_exports
-from reviewsctl.importing.import_log import Age, ImportLog
-from reviewsctl.importing.locations import keep_location, titles_left
+from reviewsctl.importing.exports import (
+    Export,
+    check_options,
+    opened_exports,
+    part_numbers,
+)
+from reviewsctl.importing.import_log import (
+    Age,
+    ImportLog,
+    Past,
+    compare,
+    newest_days,
+    past_import,
+    recorded,
+)
 from reviewsctl.importing.merge import Merge, MergePlan, MergeResult
 from reviewsctl.importing.options import ImportOptions, ImportResult, Prompts, RowCounts
-from reviewsctl.importing.past import Past, compare, newest_days, past_import, recorded
 from reviewsctl.importing.platforms import own
-from reviewsctl.importing.readers.archive import DAMAGED
 from reviewsctl.importing.readers.json_file import DOWNLOAD, OWN_VALUE, Document
+from reviewsctl.importing.readers.parts import DAMAGED
 from reviewsctl.importing.readers.watching import WORTH_SHOWING, Reading
-from reviewsctl.importing.rows import check_usable, read_rows, readers_of
+from reviewsctl.importing.reviews_file import draft
+from reviewsctl.importing.rows import check_replaceable, check_usable, read_rows, readers_of
 from reviewsctl.importing.staging import Place, Staging, staging, uninterrupted
-from reviewsctl.importing.writing import draft
 from reviewsctl.terminal.remedies import to_write
 from reviewsd.api.jobs import Step
 from reviewsd.api.places import KEPT_FOLDER
 
 FIX: Final = "Fix it, or move it away to start over; what is wrong: reviewsctl check"
-
-_MAX_SPARING: Final = (
-    50  # sources among which the reviews of rows that are not taken are looked for
-)
 
 
 def run(options: ImportOptions, prompts: Prompts) -> ImportResult:
@@ -91,14 +105,14 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
         rows = read_rows(options, readers, staged, prompts, corrections)
         twice = staged.added - staged.count()
         check_usable(options, staged, rows)
-        elsewhere = keep_location(options, staged, prompts)
+        elsewhere = keep_location(options, rows.titles, staged, prompts)
         log = import_log.load(folder, staged.written)
         if options.replace:
-            _check_replaceable(options, exports, rows, staged, log)
+            check_replaceable(options, exports, rows, staged, log)
         past = _past(options, folder, staged, log, exports)
         plan = MergePlan(
             now=options.now,
-            facts=_facts(options, staged, exports),
+            facts=_facts(options, rows.titles, staged, exports),
             replaced=_replaced(options, exports, rows, staged, twice),
             is_gone=None if options.synced is None else options.synced.is_gone,
             older=past.older,
@@ -106,14 +120,13 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
             by_owner=any(export.format is own.FORMAT for export in exports),
         )
         taken = staged.count()
-        of_rows = notes.of_rows(
-            options, exports, rows, taken=taken, twice=twice, elsewhere=elsewhere
-        )
+        of_rows = report.notes_of_rows(exports, rows, taken=taken, twice=twice, elsewhere=elsewhere)
         step = _Replacement(
             options=options,
             prompts=prompts,
             exports=exports,
             folder=folder,
+            titles=rows.titles,
             staged=staged,
             log=log,
             past=past,
@@ -132,7 +145,7 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
             *([log.fault] if log.fault else []),
             *replaced.notes,
             *corrections.notes(),
-            *notes.of_merge(replaced.merge),
+            *report.notes_of_merge(replaced.merge),
         ],
         is_written=replaced.is_written,
         backup=replaced.backup,
@@ -155,45 +168,13 @@ def remove(options: ImportOptions, prompts: Prompts, places: Collection[Place]) 
             prompts=prompts,
             exports=(),
             folder=folder,
+            titles={},
             staged=staged,
             log=import_log.load(folder, staged.written),
             past=Past(here={}, there={}),
             plan=MergePlan(now=options.now, replaced=dict.fromkeys(places, "")),
         )
         return (step.try_out() if options.dry_run else step.write()).merge
-
-
-def _check_replaceable(
-    options: ImportOptions,
-    exports: Sequence[Export],
-    rows: RowCounts,
-    staged: Staging,
-    log: ImportLog,
-) -> None:
-    """Check that the reviews that the export does not have are gone: not on another page or part.
-
-    Raises:
-        ImportRefusedError: It cannot be known.
-    """
-    if parts := takeout_parts.missing(options.exports, log.imports):
-        raise ImportRefusedError(
-            "--replace would remove the reviews of other parts of this Takeout: "
-            f"{', '.join(parts[:3])}",
-            "Name all parts in one command; or import these without --replace.",
-        )
-    if why := notes.missing_pages(exports, rows):
-        raise ImportRefusedError(
-            f"--replace would remove the reviews of pages that are not here: {why[0]}",
-            "Name all pages in one command; or import these without --replace.",
-        )
-    sources = {place.source for place in staged.places()}
-    if rows.untaken and (options.rules.counts["no-id"] or len(sources) > _MAX_SPARING):
-        raise ImportRefusedError(
-            f"--replace could remove reviews that the export has: {rows.untaken:,} of its rows cannot "
-            "be taken, and nothing says which reviews they are",
-            "Import it without --replace; or fix these rows first, which --verbose then lists.",
-        )
-    staged.find_passed_over(sources)
 
 
 def _past(
@@ -267,6 +248,8 @@ class _Replacement:
     prompts: Prompts
     exports: Sequence[Export]
     folder: Folder
+    titles: Mapping[str, str]
+    """The titles of the export's locations, by their ids."""
     staged: Staging
     log: ImportLog
     past: Past
@@ -311,7 +294,7 @@ class _Replacement:
         if self.options.synced is not None:
             self.options.synced.check(merge, self.plan.replaced)
         self.prompts.show(losses(self.options, merge))
-        doubts = questions(self.options, self.staged, self.past, merge)
+        doubts = questions(self.options, self.titles, self.staged, self.past, merge)
         return agree(self.options, list(doubts), self.prompts)
 
     def _recorded(self, merge: MergeResult) -> ImportLog:
@@ -322,7 +305,7 @@ class _Replacement:
             self.options.now,
             self.staged.places().keys(),
             self.staged.fingerprint,
-            takeout_parts.numbers(self.options.exports),
+            part_numbers(self.options.exports),
         )
         agreed = older_places(self.past, merge)
         return recorded(self.log, self.past, current=current, agreed=agreed)
@@ -343,7 +326,12 @@ class _Replacement:
             return merging.update(Document(file, name, FIX, OWN_VALUE))
 
 
-def _facts(options: ImportOptions, staged: Staging, exports: Sequence[Export]) -> dict[str, object]:
+def _facts(
+    options: ImportOptions,
+    titles: Mapping[str, str],
+    staged: Staging,
+    exports: Sequence[Export],
+) -> dict[str, object]:
     """Return what the exports say of the business, where it has one location."""
     names = {place.name for place in staged.places()}
     facts: dict[str, object] = {}
@@ -353,8 +341,8 @@ def _facts(options: ImportOptions, staged: Staging, exports: Sequence[Export]) -
             if source.head.place in ("", *names) and len(names) <= 1:
                 facts = {**described, **{name: value for name, value in facts.items() if value}}
     listed = (source.head.title for export in exports for source in export.sources)
-    titles = titles_left(options, staged) or list(dict.fromkeys(filter(None, listed)))
-    name = options.name or (titles[0] if len(titles) == 1 else facts.get("name"))
+    used = titles_of(titles, staged) or list(dict.fromkeys(filter(None, listed)))
+    name = options.name or (used[0] if len(used) == 1 else facts.get("name"))
     return {**facts, "name": name}
 
 

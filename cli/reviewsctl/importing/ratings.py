@@ -8,7 +8,6 @@ operator or the table itself says (``scales``).
 import functools
 import math
 import re
-from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, NamedTuple, Self
@@ -58,6 +57,14 @@ class Rating(NamedTuple):
     """The best rating there is, where it says so itself: ``8/10``, ``80 %``, seven of ten drawn stars."""
     are_stars: bool = False
     """Whether it is drawn in stars, or has their name."""
+
+
+class StarRating(NamedTuple):
+    """A rating as it is published."""
+
+    stars: int
+    notes: tuple[str, ...] = ()
+    """Names of what the result mentions of it (``report``)."""
 
 
 def rating_of(value: object) -> Rating | None:
@@ -155,51 +162,47 @@ class Scale:
         """For the operator."""
         return f"of {self.best}" if self.worst is None else f"from {self.worst} to {self.best}"
 
-    def recommendation(self, positive: object, counts: Counter[str]) -> int:
-        """The stars of a recommendation.
+    def recommendation(self, positive: object) -> StarRating:
+        """Return the stars of a recommendation.
 
         Raises:
-            RowRefusedError: Nobody said how many it is, or it is neither.
+            RowRefusedError: The operator has not set its stars, or it is no recommendation.
         """
         if not isinstance(positive, bool):
             raise RowRefusedError("neither a rating nor a recommendation")
         if not self.recommended:
-            counts["unrated"] += 1
             raise RowRefusedError(
-                "a recommendation has no stars (--set recommended=yes takes it as 5, its opposite as 1)"
+                "a recommendation has no stars (--set recommended=yes takes it as 5, its opposite as 1)",
+                "unrated",
             )
-        counts["recommendation"] += 1
-        return MAX_STARS if positive else 1
+        return StarRating(MAX_STARS if positive else 1, ("recommendation",))
 
-    def stars(self, value: object, counts: Counter[str]) -> int:
-        """The stars of a rating in somebody's own table.
-
-        Args:
-            value: As the table has it.
-            counts: Gets what the result has to mention.
+    def stars(self, value: object) -> StarRating:
+        """Return the stars of a rating in a table of no known platform.
 
         Raises:
-            RowRefusedError: It is none, or nothing says how to read it.
+            RowRefusedError: It is no rating, or its scale is not known.
         """
         if (positive := recommends(value)) is not None:
-            return self.recommendation(positive, counts)
+            return self.recommendation(positive)
         rating = rating_of(value)
         if rating is None:
-            return stars(value)
+            return StarRating(stars(value))
         best = rating.best
         if best is None and self.best is None and rating.are_stars and rating.number <= MAX_STARS:
             best = MAX_STARS
         if best is not None:
             scale = Scale(best=best, is_said=self.is_said and self.best == MAX_STARS)
-            return scale._stars(value, rating.number, counts)  # of the same class
-        return self._stars(value, rating.number, counts)
+            return scale._stars(value, rating.number)  # of the same class
+        return self._stars(value, rating.number)
 
-    def _stars(self, value: object, number: Fraction, counts: Counter[str]) -> int:
+    def _stars(self, value: object, number: Fraction) -> StarRating:
         if self.best is None:
-            counts["unscaled"] += 1
-            raise RowRefusedError(f"rating {shown(value)} does not say of how many it is")
+            raise RowRefusedError(
+                f"rating {shown(value)} does not say of how many it is", "unscaled"
+            )
         if self.best == MAX_STARS and self.worst in (None, 1):
-            return self._five(value, number, counts)
+            return self._five(value, number)
         worst = self.worst or 0
         inside = min(worst, self.best) <= number <= max(worst, self.best)
         if not self.is_possible or not inside or (self.worst is None and number == 0):
@@ -209,23 +212,23 @@ class Scale:
             if self.worst is None
             else 1 + (MAX_STARS - 1) * (number - worst) / (self.best - worst)
         )
-        if exact.denominator != 1:
-            counts["rounded"] += 1
-        return max(1, math.floor(exact + Fraction(1, 2)))
+        return _rounded(exact)
 
-    def _five(self, value: object, number: Fraction, counts: Counter[str]) -> int:
-        if number > MAX_STARS and not self.is_said:
-            counts["above-five"] += 1
-        if _is_whole_star(number):
-            return int(number)
+    def _five(self, value: object, number: Fraction) -> StarRating:
         if not 1 <= number <= MAX_STARS and not (self.is_said and 0 < number < 1):
             raise RowRefusedError(
-                f"rating {shown(value)} is not a whole number of stars from 1 to 5"
+                f"rating {shown(value)} is not a whole number of stars from 1 to 5",
+                "above-five" if number > MAX_STARS and not self.is_said else "",
             )
-        if not self.is_said:
-            counts["between"] += 1
+        if number.denominator != 1 and not self.is_said:
             raise RowRefusedError(
-                f"rating {shown(value)} is between two stars (--set scale=5 rounds it, halves up)"
+                f"rating {shown(value)} is between two stars (--set scale=5 rounds it, halves up)",
+                "between",
             )
-        counts["rounded"] += 1
-        return max(1, math.floor(number + Fraction(1, 2)))
+        return _rounded(number)
+
+
+def _rounded(number: Fraction) -> StarRating:
+    """Return the stars of a rating, halves rounded up."""
+    rounded = max(1, math.floor(number + Fraction(1, 2)))
+    return StarRating(rounded, () if number.denominator == 1 else ("rounded",))

@@ -8,31 +8,23 @@ from functools import partial
 
 from reviewsctl.importing.bounds import MAX_SAMPLE
 from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
-from reviewsctl.importing.format import Fields, Format, Head, Row, names_of
-from reviewsctl.importing.platforms import (
-    any_csv,
-    apify,
-    birdeye,
-    facebook,
-    google,
-    maps,
-    outscraper,
-    own,
-    places,
-    podium,
-    serpapi,
-    shops,
-    tripadvisor,
-    trustpilot,
-    yelp,
+from reviewsctl.importing.format import (
+    FORCED,
+    RECOGNIZED,
+    Fields,
+    Format,
+    Head,
+    Row,
+    Shape,
+    names_of,
 )
+from reviewsctl.importing.platforms import any_csv, google, google_tools, own, shops, sites
 from reviewsctl.importing.platforms.columns import has_columns, listed
 from reviewsctl.importing.publicity.signs import is_withheld_name
 from reviewsctl.importing.readers import csv_file, foreign, spreadsheet
 from reviewsctl.importing.readers.json_file import EACH, LINES, Document, Layout
 from reviewsctl.importing.readers.json_lists import layouts_of
 from reviewsctl.importing.readers.parts import Part
-from reviewsctl.importing.signature import FORCED, RECOGNISED, Shape
 from reviewsctl.importing.values import members, shown
 from reviewsctl.terminal.escaping import printable
 
@@ -40,38 +32,38 @@ FORMATS: Sequence[Format] = (
     google.API,
     google.TAKEOUT,
     google.BATCH,
-    maps.FORMAT,
-    places.FORMAT,
-    places.LEGACY,
-    outscraper.FORMAT,
-    outscraper.TRUSTPILOT,
-    serpapi.FORMAT,
-    apify.FORMAT,
-    facebook.GRAPH,
-    facebook.APIFY,
-    tripadvisor.API,
-    tripadvisor.APIFY,
-    trustpilot.EXPORT,
-    trustpilot.API,
-    podium.FORMAT,
-    birdeye.FORMAT,
+    google.MAPS,
+    google_tools.PLACES,
+    google_tools.LEGACY_PLACES,
+    google_tools.OUTSCRAPER,
+    sites.TRUSTPILOT_OUTSCRAPER,
+    google_tools.SERPAPI,
+    google_tools.APIFY,
+    sites.FACEBOOK_GRAPH,
+    sites.FACEBOOK_APIFY,
+    sites.TRIPADVISOR_API,
+    sites.TRIPADVISOR_APIFY,
+    sites.TRUSTPILOT_EXPORT,
+    sites.TRUSTPILOT_API,
+    shops.PODIUM,
+    shops.BIRDEYE,
     shops.YOTPO_API,
     shops.YOTPO_CSV,
     shops.JUDGEME_API,
     shops.JUDGEME_CSV,
     shops.STAMPED_API,
-    yelp.FORMAT,
+    sites.YELP,
     own.FORMAT,
     any_csv.FORMAT,
     any_csv.JSON,
 )
-"""In the order they are asked: what is of nobody in particular is the last resort."""
+"""In the order in which they are tried: the generic ones come last."""
 
 AUTO = "auto"
 
 _SAMPLE = 2000  # rows that guesses look at
 _SAMPLE_JSON = 1024 * 1024  # characters of them, of JSON, where a folder may have a thousand files
-_KEPT = 20  # rows of a file of JSON that is recognised
+_KEPT = 20  # rows of a file of JSON that is recognized
 _ALIKE = 0.7  # share of a format's names that makes it worth a mention
 _CELL = 100  # bytes that a cell takes beside its text
 _SHOWN = 12  # names in a message
@@ -112,7 +104,7 @@ def source_of(part: Part) -> Source:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recognised:
+class Recognized:
     """What an export is."""
 
     format: Format
@@ -123,7 +115,7 @@ class Recognised:
     """What it looks like too."""
 
 
-def chosen(parts: Sequence[Part], wanted: str, *, mapped: bool = False) -> Recognised:
+def chosen(parts: Sequence[Part], wanted: str, *, mapped: bool = False) -> Recognized:
     """The format of an export, what to read of it, and the files of it that are something else.
 
     Args:
@@ -143,7 +135,7 @@ def chosen(parts: Sequence[Part], wanted: str, *, mapped: bool = False) -> Recog
         )
     if mapped and wanted == AUTO:
         formats = [each for each in FORMATS if each.generic]
-    enough = RECOGNISED if wanted == AUTO else FORCED
+    enough = RECOGNIZED if wanted == AUTO else FORCED
     found: list[tuple[Format, Source]] = []
     ignored: list[str] = []
     seen: Source | None = None
@@ -159,14 +151,14 @@ def chosen(parts: Sequence[Part], wanted: str, *, mapped: bool = False) -> Recog
             ignored.append(part.name)
             continue
         seen = seen or source
-        recognised = _likeliest(formats, source.head, enough)
-        if recognised is None:
+        recognized = _likeliest(formats, source.head, enough)
+        if recognized is None:
             ignored.append(part.name)
         else:
             # dates of a table are guessed by all of them; of many files of JSON they would be a lot
-            whole = recognised.generic or source.head.shape == "table"
+            whole = recognized.generic or source.head.shape == "table"
             kept = source.head.sample if whole else source.head.sample[:_KEPT]
-            found.append((recognised, replace(source, head=replace(source.head, sample=kept))))
+            found.append((recognized, replace(source, head=replace(source.head, sample=kept))))
     if not found:
         raise _unknown(seen, wanted)
     kinds = {each.name: each for each, _ in found}
@@ -178,7 +170,7 @@ def chosen(parts: Sequence[Part], wanted: str, *, mapped: bool = False) -> Recog
         )
     kind = found[0][0]
     assert seen is not None  # noqa: S101  # something was found
-    return Recognised(
+    return Recognized(
         format=kind,
         sources=[source for _, source in found],
         ignored=ignored,
@@ -202,7 +194,7 @@ def _second(kind: Format, head: Head) -> Format | None:
 
 
 def _spreadsheet(part: Part) -> Source:
-    """The sheet that is recognised, else the first with a table: covers and notes may lie before.
+    """The sheet that is recognized, else the first with a table: covers and notes may lie before.
 
     Those with the same columns, as one for each year, are read too.
     """
@@ -248,7 +240,7 @@ def _has_reviews(shape: Shape, sample: Sequence[Fields]) -> bool:
     """Return whether a table, or a list of JSON, that begins so holds reviews."""
     head = Head(shape=shape, sample=sample, around={}, names=names_of(sample))
     known = (each for each in FORMATS if not each.generic)
-    return any(each.likeness(head) >= RECOGNISED for each in known) or has_columns(head)
+    return any(each.likeness(head) >= RECOGNIZED for each in known) or has_columns(head)
 
 
 def _table(
@@ -354,7 +346,7 @@ def _first_rows(document: Document, layouts: Sequence[Layout]) -> list[Fields]:
 
 
 def _unknown(seen: Source | None, wanted: str) -> ImportRefusedError:
-    known = ", ".join(each.name for each in FORMATS if each is not maps.FORMAT)
+    known = ", ".join(each.name for each in FORMATS if each is not google.MAPS)
     table = (
         "A table, or JSON, with a rating and a date can always be imported: "
         "reviewsctl import FILE --map rating=COLUMN --map date=COLUMN"
@@ -368,9 +360,9 @@ def _unknown(seen: Source | None, wanted: str) -> ImportRefusedError:
         return ImportRefusedError(f"{seen.part.name} holds no reviews")
     if wanted == AUTO:
         return ImportRefusedError(
-            f"{seen.part.name}: not recognised; it is {what} {names}", f"Known: {known}. {table}"
+            f"{seen.part.name}: not recognized; it is {what} {names}", f"Known: {known}. {table}"
         )
     return ImportRefusedError(
         f"{seen.part.name}: this is not {wanted}; it is {what} {names}",
-        "Leave --from out to have it recognised.",
+        "Leave --from out to have it recognized.",
     )

@@ -1,30 +1,33 @@
 """A review as reviews.json has it (data-model.md 1.3), from the importer's side.
 
-It says again what ``reviewsd.domain.reviews`` says, which this package may not know; a test holds
-the two together. A member that an export does not carry is UNSET: it is not written, and a merge
+It repeats ``reviewsd.domain.reviews``, which this package may not import; a test compares
+both. A member that an export does not carry is UNSET: it is not written, and a merge
 leaves what is there.
 """
 
 import datetime
+import hashlib
 from collections.abc import Iterable
 from typing import Annotated, Final
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+from reviewsd.api.review_ids import merge_key
+
 _END = r"(?![\s\S])"  # "$" alone would match before a final newline
 
 UNFIT = r"\s\x00-\x1f\"<>\\^`{|}\x7f-\x9f\u200e\u200f\u202a-\u202e\ufff0-\uffff"
-"""What no address holds as it is: RFC 3987 2.2 and 4.1. Characters of a regular expression."""
+"""Characters that have to be escaped in an address (RFC 3987 2.2, 4.1), for a regular expression."""
 
 ESCAPE = "%(?![0-9A-Fa-f]{2})"
-"""One that is none."""
+"""A percent sign that begins no escape."""
 
 HOST = (
     rf"[Hh][Tt][Tt][Pp][Ss]?://(?:[^{UNFIT}/?#\[\]@]*@)?"
     rf"(?:[^{UNFIT}/?#\[\]@:]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]*)?(?=[/?#]|{_END})"
 )
-"""How an address begins."""
+"""The beginning of an address."""
 
 Text = Annotated[str, Meta(min_length=1)]
 Url = Annotated[
@@ -57,11 +60,11 @@ class Review(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     verified: bool
 
 
-class Imported(Review, frozen=True, kw_only=True, gc=False):
+class ImportedReview(Review, frozen=True, kw_only=True, gc=False):
     """A review as an import writes it."""
 
     location: str | UnsetType = UNSET
-    """Which of the business's locations at the source, as that names it: an additive member, by which
+    """The location of the business, as the source names it: an additive member, by which
     ``import --replace`` leaves the reviews of other locations alone."""
 
 
@@ -82,23 +85,23 @@ def mask(names: Iterable[str]) -> int:
 
 
 Reply = tuple[str, datetime.datetime | None]
-"""An owner's answer, and when; None where the export does not say."""
+"""An owner's reply and its time, which is None where the export does not say."""
 
 
-class Found(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A review as an export has it, in our words."""
+class PlatformReview(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """A review as an export has it, by our names."""
 
     source: str
     """The platform, lower case."""
     key: str | None
-    """What identifies it there; None makes it a hash of what the row says."""
+    """Its id there; without one its id becomes a hash of the row."""
     author: object
     """The customer's public name, as the export has it."""
     rating: int
     created: datetime.datetime
-    """When it was written."""
+    """The time at which it was written."""
     text: str | None
-    """What was written, None for stars alone."""
+    """None for stars alone."""
     avatar_url: str | UnsetType | None = UNSET
     source_url: str | UnsetType | None = UNSET
     reply: Reply | UnsetType | None = UNSET
@@ -107,8 +110,12 @@ class Found(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Whether the author is a verified customer; None where the export does not say."""
     edited: datetime.datetime | None = None
     """When it was last changed, where one export may have two versions."""
-    place: str = ""
-    """As ``Rules.place`` returned it."""
+    place: object = None
+    """The id of the location, as the export has it."""
+    title: object = None
+    """The title of that location."""
+    notes: tuple[str, ...] = ()
+    """Names of what the result mentions of it (``report``)."""
     anonymous: bool = False
     """Whether the platform says that the author is not named; else a missing name says nothing."""
     reply_withheld: bool = False
@@ -119,15 +126,16 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A review on its way into the file."""
 
     key: str
-    """What two versions of it have in common."""
+    """The merge key, which all versions of it share."""
     source: str
-    """Where it was written."""
     edited: int = 0
     """Of two versions in one export the greater one counts; milliseconds."""
     place: str = ""
-    """Which of several locations it belongs to, as the export names it."""
+    """The id of its location, as the export has it."""
+    title: str = ""
+    """The title of that location."""
     alike: int = 0
-    """The same for reviews that say the same of source, author, day and rating (``alike``)."""
+    """Equal for reviews with the same source, author, day and rating (``alike``)."""
     record: bytes
     """The review, as JSON."""
     day: str = ""
@@ -145,22 +153,26 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The latest time in the row, in POSIX milliseconds; 0 where it has none."""
     replied: int = 0
     """The time of the owner's reply, in POSIX milliseconds; 0 where the row has none."""
+    notes: tuple[str, ...] = ()
+    """Names of what the result mentions of it (``report``)."""
 
 
 def alike(source: object, author: object, day: object, rating: object) -> int:
-    """A number by which one review under two ids is found, within one process.
-
-    Args:
-        source: Where it was written.
-        author: Who wrote it.
-        day: When, as YYYY-MM-DD.
-        rating: The stars.
-    """
+    """Return a number by which one review is found under another id, within one process."""
     return hash((source, author, day, rating))
 
 
 class RowRefusedError(Exception):
-    """A row that cannot become a review; its text says why, in one line."""
+    """A row that cannot become a review; its text says why, in one line.
+
+    Args:
+        reason: The text.
+        note: The name of what the result mentions of it (``report``).
+    """
+
+    def __init__(self, reason: str, note: str = "") -> None:
+        super().__init__(reason)
+        self.note = note
 
 
 class RowSkippedError(Exception):
@@ -172,3 +184,36 @@ class RowWithdrawnError(RowSkippedError):
 
     key = ""
     """The merge key of the review, where the row has all that it is made of."""
+
+
+_ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"  # Crockford's base 32
+_PAIRS = [a + b for a in _ALPHABET for b in _ALPHABET]  # ten bits each
+_EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
+_MILLISECOND = datetime.timedelta(milliseconds=1)
+_MAX_TIME = 2**48 - 1
+
+
+def stable_id(source: str, key: str, created: datetime.datetime) -> str:
+    """The ULID of a review: when it was written, then who it is.
+
+    Args:
+        source: Where it was written, ``google``.
+        key: What identifies it there.
+        created: When; a time without a zone counts as UTC, so that no option changes an id.
+    """
+    if created.tzinfo is None:
+        created = created.replace(tzinfo=datetime.UTC)
+    time = min(max(0, (created - _EPOCH) // _MILLISECOND), _MAX_TIME)
+    digest = hashlib.sha256(f"{source}\0{key}".encode("utf-8", "surrogatepass")).digest()
+    return encode(time.to_bytes(6) + digest[:10])
+
+
+def encode(ulid: bytes) -> str:
+    """Sixteen bytes as the 26 characters of a ULID."""
+    number = int.from_bytes(ulid)
+    return "".join([_PAIRS[number >> shift & 1023] for shift in range(120, -1, -10)])
+
+
+def key_of(source: str, key: str) -> str:
+    """What the versions of a review have in common, by what identifies it at its source."""
+    return merge_key(stable_id(source, key, _EPOCH))

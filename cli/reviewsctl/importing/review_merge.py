@@ -13,10 +13,11 @@ from typing import Annotated, Final
 
 import msgspec
 
-from reviewsctl.importing.review import BITS, MEMBERS
+from reviewsctl.importing.review import BITS, MEMBERS, alike
 from reviewsctl.importing.staging import Staged
 from reviewsctl.importing.values import members, short_name
 from reviewsctl.importing.written import Written, digest
+from reviewsd.api.texts import plain_text
 
 ADDED, CHANGED = "added_at", "changed_at"
 STAMPS: Final = (ADDED, CHANGED)
@@ -174,3 +175,42 @@ def _last_stamp(review: Review) -> datetime.datetime | None:
 
 def _is_short(there: object, name: object) -> bool:
     return isinstance(name, str) and bool(name.strip()) and there == short_name(name)
+
+
+SAME: Final = ("source", "author", "date", "rating")
+"""Members of which copies say the same, beside the text."""
+
+
+def alike_number(review: Mapping[str, object]) -> int | None:
+    """Return the number by which a review of the file is found under another id."""
+    parts = tuple(map(review.get, SAME))
+    return alike(*parts) if all(isinstance(part, str | int) for part in parts) else None
+
+
+def is_copy(review: Mapping[str, object], record: Mapping[str, object], place: str) -> bool:
+    """Return whether a row of an export is of a review that is there under another id.
+
+    Stars alone have no copies: a customer may rate two locations on one day.
+
+    Args:
+        review: The review that is there.
+        record: The review of the row.
+        place: Its location, as the export names it.
+    """
+    text, location = _plain_text(review.get("text")), review.get("location")
+    return (
+        text != ""
+        and text == _plain_text(record.get("text"))
+        and all(record.get(name) == review.get(name) for name in SAME)
+        and not (isinstance(location, str) and _are_two(location, place))
+    )
+
+
+def _plain_text(text: object) -> str:
+    return plain_text(text) if isinstance(text, str) else ""
+
+
+def _are_two(location: str, other: str) -> bool:
+    """Return whether two locations differ and are named in one way, as one tool does."""
+    is_one_way = location[:4] == other[:4] or (location.isdigit() and other.isdigit())
+    return location != other and is_one_way

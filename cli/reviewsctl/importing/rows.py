@@ -7,10 +7,12 @@ from typing import Final
 from reviewsctl.corrections.imports import SKIPPED, KnownCorrections
 from reviewsctl.importing.bounds import MAX_USELESS
 from reviewsctl.importing.errors import ImportRefusedError, NoReviewsError, SayMoreError
-from reviewsctl.importing.exports import Export
+from reviewsctl.importing.exports import Export, missing_pages, missing_parts
 from reviewsctl.importing.format import Format, Reader, Row
-from reviewsctl.importing.identifiers import identifiers
+from reviewsctl.importing.import_log import ImportLog
 from reviewsctl.importing.options import ImportOptions, Prompts, RowCounts
+from reviewsctl.importing.platforms.column_names import GUESSES
+from reviewsctl.importing.platforms.columns import flat
 from reviewsctl.importing.readers.watching import Reading
 from reviewsctl.importing.recognize import Source
 from reviewsctl.importing.review import (
@@ -20,10 +22,16 @@ from reviewsctl.importing.review import (
     RowWithdrawnError,
     mask,
 )
+from reviewsctl.importing.rules import Columns
 from reviewsctl.importing.scales import unsettled
 from reviewsctl.importing.staging import Staging
+from reviewsctl.importing.values import normal, word
 
-MAX_LISTED: Final = 10_000  # refused rows that are kept for --verbose
+MAX_LISTED: Final = 10_000  # refused rows that --verbose lists
+_ID_NAMES: Final = frozenset(("name", "url", *GUESSES["id"]))
+"""Names of ids, with Google's name of a review and Facebook's address."""
+_MAX_ID: Final = 500  # characters
+_MAX_SOURCES: Final = 50  # among which the reviews of rows that are not taken are searched
 
 
 SourceReader = tuple[Format, Source, Reader]
@@ -59,12 +67,16 @@ def read_rows(
     refusals: list[tuple[str, str]] = []
     skips: list[tuple[str, str]] = []
     refused = 0
+    notes: Counter[str] = Counter()
+    titles: dict[str, str] = {}
     total = sum(source.part.size for _, source, _ in readers)
     for format_, where, row, read in _rows(readers, Reading("reading", total, prompts.progress)):
         rows[format_.name] += 1
         outcome = _outcome(read, row, corrections)
         if isinstance(outcome, Entry):
             staged.add(outcome, mask(format_.certain))
+            notes.update(outcome.notes)
+            titles[outcome.place] = titles.get(outcome.place) or outcome.title
             continue
         if isinstance(outcome, RowSkippedError):
             skipped[str(outcome)] += 1
@@ -72,18 +84,27 @@ def read_rows(
                 skips.append((where, str(outcome)))
         else:
             refused += 1
+            notes.update(filter(None, (outcome.note,)))
             if len(refusals) < MAX_LISTED:
                 refusals.append((where, str(outcome)))
         withdrawn = isinstance(outcome, RowWithdrawnError)
         if isinstance(outcome, RowWithdrawnError) and outcome.key:
             staged.withdraw(outcome.key)
         elif options.replace:
-            staged.pass_over(identifiers(row, options.rules.columns), withdrawn=withdrawn)
+            staged.pass_over(_identifiers(row, options.rules.columns), withdrawn=withdrawn)
         useless = refused + skipped.total()
         if useless > max(MAX_USELESS, 9 * staged.added):
             count = f"not one in ten of its first {useless + staged.added:,} rows"
             raise _useless(count, refusals, skipped)
-    return RowCounts(rows=rows, refused=refused, refusals=refusals, skipped=skipped, skips=skips)
+    return RowCounts(
+        rows=rows,
+        refused=refused,
+        refusals=refusals,
+        skipped=skipped,
+        skips=skips,
+        notes=notes,
+        titles=titles,
+    )
 
 
 def _rows(
@@ -108,6 +129,19 @@ def _outcome(
         return error
 
 
+def _identifiers(row: Row, columns: Columns) -> Iterator[str]:
+    """Iterate over the values of a row that may be its id, so that ``--replace`` spares its review."""
+    mapped = normal(columns.mapped.get("id", ""))
+    for name, value in flat(row.fields).items():
+        column, last = normal(name), normal(name.rpartition(".")[2])
+        is_id = last.endswith("id") or last in _ID_NAMES or column == mapped
+        text = word(value) if is_id else None
+        if text is not None and len(text) <= _MAX_ID:
+            yield text
+            if "/" in text:
+                yield text.rpartition("/")[2]
+
+
 def check_usable(options: ImportOptions, staged: Staging, rows: RowCounts) -> None:
     """Check that there is something to import, and that its ratings are understood.
 
@@ -115,12 +149,11 @@ def check_usable(options: ImportOptions, staged: Staging, rows: RowCounts) -> No
         SayMoreError: The scale of the ratings is open.
         ImportRefusedError: There is no review.
     """
-    counts = options.rules.counts
-    unsettled(counts, rows.refusals)
+    unsettled(rows.notes, rows.refusals)
     options.rules.publicity.settle()
     if staged.count():
         return
-    if count := counts["unrated"]:
+    if count := rows.notes.get("unrated"):
         raise SayMoreError(
             f"its {count:,} recommendations have no stars",
             "Say --set recommended=yes to take them as 5, or as 1 where it is not recommended",
@@ -131,6 +164,39 @@ def check_usable(options: ImportOptions, staged: Staging, rows: RowCounts) -> No
         raise NoReviewsError(
             "it holds no reviews, and --replace would leave none", "Nothing was written."
         )
+
+
+def check_replaceable(
+    options: ImportOptions,
+    exports: Sequence[Export],
+    rows: RowCounts,
+    staged: Staging,
+    log: ImportLog,
+) -> None:
+    """Check that the reviews that the export does not have are gone: not on another page or part.
+
+    Raises:
+        ImportRefusedError: It cannot be known.
+    """
+    if parts := missing_parts(options.exports, log.imports):
+        raise ImportRefusedError(
+            "--replace would remove the reviews of other parts of this Takeout: "
+            f"{', '.join(parts[:3])}",
+            "Name all parts in one command; or import these without --replace.",
+        )
+    if why := missing_pages(exports, rows):
+        raise ImportRefusedError(
+            f"--replace would remove the reviews of pages that are not here: {why[0]}",
+            "Name all pages in one command; or import these without --replace.",
+        )
+    sources = {place.source for place in staged.places()}
+    if rows.untaken and (rows.notes.get("no-id") or len(sources) > _MAX_SOURCES):
+        raise ImportRefusedError(
+            f"--replace could remove reviews that the export has: {rows.untaken:,} of its rows cannot "
+            "be taken, and nothing says which reviews they are",
+            "Import it without --replace; or fix these rows first, which --verbose then lists.",
+        )
+    staged.find_passed_over(sources)
 
 
 def _useless(

@@ -163,7 +163,7 @@ def unsettled(counts: Mapping[str, int], refusals: Sequence[tuple[str, str]]) ->
     """Refuse the import if rows further down do not fit what the first ones show.
 
     Args:
-        counts: What was counted while rows were read.
+        counts: The notes on all rows.
         refusals: The first rows that were refused: where, and why.
 
     Raises:

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from reviewsctl.importing.errors import SayMoreError
-from reviewsctl.importing.format import Columns, Rules
 from reviewsctl.importing.publicity.judge import Publicity
 from reviewsctl.importing.ratings import Scale
+from reviewsctl.importing.rules import Columns, Rules
 from reviewsctl.importing.values import shown
 
 _NAMES: Final = ("full", "short")

@@ -16,9 +16,8 @@ from enum import Enum
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from reviewsctl.importing.format import whole
-from reviewsctl.importing.ids import key_of
-from reviewsctl.importing.review import MEMBERS, Entry, mask
+from reviewsctl.importing.review import MEMBERS, Entry, key_of, mask
+from reviewsctl.importing.values import without_surrogates
 from reviewsctl.importing.written import WrittenRows
 from reviewsd.api.review_ids import merge_key
 
@@ -178,7 +177,7 @@ class Staging:
         """
         self._connection.executemany(
             "INSERT OR IGNORE INTO untaken VALUES (?, ?)",
-            ((whole(identifier), withdrawn) for identifier in identifiers),
+            ((without_surrogates(identifier), withdrawn) for identifier in identifiers),
         )
 
     def withdraw(self, key: str) -> None:

@@ -66,6 +66,7 @@ _DAY_OF = {day + clock: day for day in _DAYS for clock in _CLOCKS}
 PATTERNS = tuple(_DAY_OF)
 _ISO = "ISO 8601"
 AMERICAN = "%m/%d/%Y %H:%M:%S"
+UTC = datetime.UTC
 
 _MONTHS: Mapping[str, str] = {
     foreign: english

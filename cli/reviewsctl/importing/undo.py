@@ -23,9 +23,8 @@ from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.history import Version, checksum
 from reviewsctl.importing.readers.json_file import OWN_VALUE, Document, Piece
 from reviewsctl.importing.review_merge import CHANGED, STAMPS, stamp
-from reviewsctl.importing.reviews_file import reviews_of, rewrite, updated
+from reviewsctl.importing.reviews_file import draft, reviews_of, rewrite, updated
 from reviewsctl.importing.staging import uninterrupted
-from reviewsctl.importing.writing import draft
 from reviewsctl.importing.written import digest
 from reviewsctl.terminal.remedies import to_write
 from reviewsd.api.places import KEPT_FOLDER

@@ -6,8 +6,12 @@ import unicodedata
 from collections.abc import Mapping
 from urllib.parse import quote
 
+import msgspec
+
 from reviewsctl.importing.review import ESCAPE, HOST, UNFIT, RowRefusedError
 from reviewsctl.terminal.escaping import printable
+
+_encoder = msgspec.json.Encoder()
 
 _HOST = re.compile(HOST)
 _NO_ESCAPE = re.compile(ESCAPE)
@@ -28,6 +32,27 @@ _TRANSLATION_FIRST = re.compile(
     rf"{re.escape(_TRANSLATED)}[ \n].*?\n\n{re.escape(_ORIGINAL)}\n(.*)", re.DOTALL
 )
 _ORIGINAL_FIRST = re.compile(rf"(.*?)\n\n{re.escape(_TRANSLATED)}\n.+", re.DOTALL)
+
+
+def encoded(value: object) -> bytes:
+    """Return any JSON value as JSON, without surrogates."""
+    try:
+        return _encoder.encode(value)
+    except UnicodeEncodeError:
+        return _encoder.encode(without_surrogates(msgspec.to_builtins(value)))
+
+
+def without_surrogates(value: object) -> object:
+    """Return a JSON value with U+FFFD for lone surrogates, which UTF-8 cannot hold."""
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, list):
+        return [without_surrogates(element) for element in value]
+    if isinstance(value, dict):
+        return {
+            without_surrogates(name): without_surrogates(member) for name, member in value.items()
+        }
+    return value
 
 
 def shown(value: object) -> str:
@@ -218,8 +243,8 @@ def display_name(value: object) -> str | None:
     return None if name is None or _EMAIL.fullmatch(name) else name
 
 
-def nobody(source: str) -> str:
-    """Return what a reviewer without a public name is called: Google has a word of its own."""
+def anonymous_name(source: str) -> str:
+    """Return the name of a reviewer without a public name; Google has its own."""
     return "A Google user" if source.casefold() == "google" else "Anonymous"
 
 

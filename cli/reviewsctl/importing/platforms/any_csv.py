@@ -8,22 +8,22 @@ from typing import Final
 
 from msgspec import UNSET
 
-from reviewsctl.importing.format import Fields, Format, Head, Parser, Row, Rules, reply_of
+from reviewsctl.importing.format import RECOGNIZED, Fields, Format, Head, Parser, Row
 from reviewsctl.importing.platforms.column_names import DISLIKED, LIKED
 from reviewsctl.importing.platforms.columns import (
     Chosen,
     chosen,
     columns_of,
+    dates_of,
     flat,
     has_columns,
     listed,
 )
-from reviewsctl.importing.platforms.dates import dates_of
 from reviewsctl.importing.publicity.signs import sign_of
 from reviewsctl.importing.ratings import MAX_STARS
-from reviewsctl.importing.review import Found, RowWithdrawnError
+from reviewsctl.importing.review import PlatformReview, RowWithdrawnError
+from reviewsctl.importing.rules import Rules, reply_of
 from reviewsctl.importing.scales import ScaleOf, scale_of
-from reviewsctl.importing.signature import RECOGNISED
 from reviewsctl.importing.values import address, normal, titled, truth, unhumped, word, words
 
 _SOURCE: Final = "import"  # what reviews are from when no column says
@@ -53,28 +53,31 @@ class _Table:
         dates, _ = dates_of(sample, rules.columns, single["date"], single.get("reply_date"))
         scale, _ = self._scale(head, sample, single, rules)
 
-        def read(row: Row) -> Found:
+        def read(row: Row) -> PlatformReview:
             fields = flat(row.fields) if head.shape == "json" else row.fields
             cells = {ours: fields.get(name) for ours, name in single.items()}
             reply = reply_of(
                 _joined(fields, columns.get("reply", ())), cells.get("reply_date"), dates
             )
-            return Found(
-                source=self._written(cells, rules),
+            source = word(cells.get("source")) or rules.columns.source or self._source
+            rating = scale(fields).stars(cells["rating"])
+            return PlatformReview(
+                source=(source or _SOURCE).lower(),
                 key=word(cells.get("id")),
                 author=" ".join(_words(fields, columns.get("author", ()))),
-                rating=scale(fields).stars(cells["rating"], rules.counts),
+                rating=rating.stars,
                 created=dates(cells["date"]),
                 text=titled(cells.get("title"), _joined(fields, columns.get("text", ()))),
                 avatar_url=address(cells["avatar"]) if "avatar" in cells else UNSET,
                 source_url=address(cells["url"]) if "url" in cells else UNSET,
                 reply=reply if "reply" in columns else UNSET,
                 verified=truth(cells.get("verified")),
+                notes=rating.notes if source else (*rating.notes, "no-source"),
             )
 
         return read
 
-    def says(self, head: Head, rules: Rules) -> Sequence[str]:
+    def describe(self, head: Head, rules: Rules) -> Sequence[str]:
         """How its columns are understood."""
         sample = columns_of(head)
         columns = self._chosen(sample, rules)
@@ -108,13 +111,6 @@ class _Table:
         return scale_of(
             public or sample, single, rules.scale, native=self._best, around=head.around
         )
-
-    def _written(self, cells: Fields, rules: Rules) -> str:
-        source = word(cells.get("source")) or rules.columns.source or self._source
-        if source is None:
-            rules.counts["no-source"] += 1
-            source = _SOURCE
-        return source.lower()
 
 
 def _is_public(judge: Callable[[Fields], object], row: Fields) -> bool:
@@ -176,7 +172,7 @@ def table(
         likeness=likeness,
         parser=rows.parser,
         verification=verification,
-        says_columns=rows.says,
+        describe_columns=rows.describe,
     )
 
 
@@ -184,12 +180,12 @@ _ANY = _Table(None, ())
 
 
 def _any_table(head: Head) -> float:
-    return RECOGNISED if head.shape == "table" else 0
+    return RECOGNIZED if head.shape == "table" else 0
 
 
 def _any_json(head: Head) -> float:
     """JSON is anything: it is taken for reviews where a rating and a date are among its members."""
-    return RECOGNISED if head.shape == "json" and head.sample and has_columns(head) else 0
+    return RECOGNIZED if head.shape == "json" and head.sample and has_columns(head) else 0
 
 
 FORMAT = Format(
@@ -200,7 +196,7 @@ FORMAT = Format(
     parser=_ANY.parser,
     verification="a column, or --set verified=yes",
     generic=True,
-    says_columns=_ANY.says,
+    describe_columns=_ANY.describe,
 )
 JSON = Format(
     name="json",
@@ -210,5 +206,5 @@ JSON = Format(
     parser=_ANY.parser,
     verification="a member, or --set verified=yes",
     generic=True,
-    says_columns=_ANY.says,
+    describe_columns=_ANY.describe,
 )

@@ -7,14 +7,16 @@ without a name.
 
 import re
 from collections.abc import Sequence
+from typing import NoReturn
 
 from msgspec import UNSET, UnsetType
 
 from reviewsctl.importing import business
-from reviewsctl.importing.format import Fields, Format, Head, Parser, Row, Rules, reply_of
+from reviewsctl.importing.errors import ImportRefusedError
+from reviewsctl.importing.format import RECOGNIZED, Fields, Format, Head, Parser, Row, Signature
 from reviewsctl.importing.ratings import stars
-from reviewsctl.importing.review import Found, RowRefusedError, RowSkippedError
-from reviewsctl.importing.signature import RECOGNISED, Signature
+from reviewsctl.importing.review import PlatformReview, RowRefusedError, RowSkippedError
+from reviewsctl.importing.rules import Rules, reply_of
 from reviewsctl.importing.times import moment
 from reviewsctl.importing.values import address, members, original, words
 
@@ -32,7 +34,7 @@ _SHAPE = Signature(("starRating", "createTime"), shape="json")
 
 def _likeness(head: Head) -> float:
     if head.shape == "json" and head.place and not head.sample:
-        return RECOGNISED  # a location without reviews
+        return RECOGNIZED  # a location without reviews
     return _SHAPE(head)
 
 
@@ -53,22 +55,22 @@ FAINT = 0.6
 """Takeout and the API are told apart by what stands beside the reviews, and read alike."""
 
 
-def _parser(head: Head, rules: Rules) -> Parser:
-    def read(row: Row) -> Found:
-        return _entry(row.fields, head, rules)
+def _parser(head: Head, _rules: Rules) -> Parser:
+    def read(row: Row) -> PlatformReview:
+        return _entry(row.fields, head)
 
     return read
 
 
-def _batch_parser(head: Head, rules: Rules) -> Parser:
-    def read(row: Row) -> Found:
+def _batch_parser(head: Head, _rules: Rules) -> Parser:
+    def read(row: Row) -> PlatformReview:
         review = members(row.fields.get("review"))
-        return _entry({"name": row.fields.get("name"), **review}, head, rules)
+        return _entry({"name": row.fields.get("name"), **review}, head)
 
     return read
 
 
-def _entry(review: Fields, head: Head, rules: Rules) -> Found:
+def _entry(review: Fields, head: Head) -> PlatformReview:
     if review.get("starRating") in (None, UNSPECIFIED):
         raise RowSkippedError("without a star rating")
     name = words(review.get("name")) or ""
@@ -81,7 +83,7 @@ def _entry(review: Fields, head: Head, rules: Rules) -> Found:
     reply = members(review.get("reviewReply"))
     created = moment(review.get("createTime"))
     changed = review.get("updateTime")
-    return Found(
+    return PlatformReview(
         source=SOURCE,
         key=key,
         author=None if hidden else reviewer.get("displayName"),
@@ -91,7 +93,8 @@ def _entry(review: Fields, head: Head, rules: Rules) -> Found:
         edited=created if changed is None else moment(changed),
         text=original(words(review.get("comment"))),
         reply=reply_of(original(words(reply.get("comment"))), reply.get("updateTime")),
-        place=rules.place(match[1] if match else head.place, head.title),
+        place=match[1] if match else head.place,
+        title=head.title,
         anonymous=hidden,
     )
 
@@ -161,4 +164,31 @@ BATCH = Format(
     verification=VERIFICATION,
     certain=CERTAIN,
     incomplete=_batch_missing,
+)
+
+
+def _maps_likeness(head: Head) -> float:
+    properties = members(head.sample[0].get("properties")) if head.sample else {}
+    return head.shape == "json" and float(
+        head.around.get("type") == "FeatureCollection"
+        or "five_star_rating_published" in properties
+        or "review_text_published" in properties
+    )
+
+
+def _refuse_maps(_head: Head, _rules: Rules) -> NoReturn:
+    raise ImportRefusedError(
+        "these are reviews that the Google account wrote about other places (Maps, your places), "
+        "not reviews that the business received",
+        'At takeout.google.com choose "Google Business Profile" instead, signed in as an owner or '
+        "manager of the business.",
+    )
+
+
+MAPS = Format(
+    name="maps",
+    title='Google Takeout, Maps (your places): not importable, see "takeout"',
+    leaves="everything",
+    likeness=_maps_likeness,
+    parser=_refuse_maps,
 )

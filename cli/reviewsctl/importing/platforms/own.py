@@ -10,15 +10,7 @@ from collections.abc import Mapping
 import msgspec
 
 from reviewsctl.importing.examples import EXAMPLES
-from reviewsctl.importing.format import (
-    Fields,
-    Format,
-    Head,
-    Parser,
-    Row,
-    Rules,
-    whole,
-)
+from reviewsctl.importing.format import RECOGNIZED, Fields, Format, Head, Parser, Row, Signature
 from reviewsctl.importing.review import (
     Entry,
     OwnerReply,
@@ -27,9 +19,9 @@ from reviewsctl.importing.review import (
     RowSkippedError,
     mask,
 )
-from reviewsctl.importing.signature import RECOGNISED, Signature
+from reviewsctl.importing.rules import Rules
 from reviewsctl.importing.times import milliseconds
-from reviewsctl.importing.values import short_name, words
+from reviewsctl.importing.values import short_name, without_surrogates, words
 
 COLUMNS = (
     "id",
@@ -59,7 +51,7 @@ def _likeness(head: Head) -> float:
     if head.shape == "table":
         return Signature(COLUMNS[: -len(_ADDITIVE)])(head)
     if not head.sample and "business" in head.around:
-        return RECOGNISED
+        return RECOGNIZED
     return Signature(_REQUIRED)(head)
 
 
@@ -79,7 +71,7 @@ def _parser(head: Head, rules: Rules) -> Parser:
         if review.id in EXAMPLES:
             raise RowSkippedError("examples of reviewsctl init")
         location = row.fields.get("location")
-        place = str(whole(location)) if isinstance(location, str) else ""
+        place = str(without_surrogates(location)) if isinstance(location, str) else ""
         return Entry(
             key=review.id,
             source=review.source,

@@ -5,17 +5,72 @@ import io
 import json
 import re
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO, BinaryIO, Final
 
-from reviewsctl.importing.bounds import MAX_RATIO
+from reviewsctl.importing.bounds import MAX_NAME, MAX_RATIO, MAX_UNPACKED
 from reviewsctl.importing.errors import ImportRefusedError, NoReviewsError
 from reviewsctl.importing.readers import foreign
-from reviewsctl.importing.readers.archive import DAMAGED, opened, room
 from reviewsctl.importing.values import members, word
 from reviewsctl.terminal.escaping import printable
+
+DAMAGED: Final = (
+    zipfile.BadZipFile,
+    zlib.error,
+    EOFError,
+    NotImplementedError,
+    UnicodeDecodeError,
+)
+"""What ``zipfile`` raises for an archive that is none or not whole, when it is opened or read."""
+
+_ENCRYPTED: Final = 1  # bit of a member's flags
+_METHODS: Final = frozenset((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED))
+_UNPACK: Final = "Unpack it, and import the folder."
+
+
+def room(size: int) -> int:
+    """Bytes that an archive of this size may unpack to."""
+    return max(MAX_UNPACKED, MAX_RATIO * size)
+
+
+def opened(file: Path | IO[bytes], name: str, most: int) -> zipfile.ZipFile:
+    """An archive whose members may be read.
+
+    Args:
+        file: The archive.
+        name: As messages name it.
+        most: Bytes that it may unpack to.
+
+    Raises:
+        ImportRefusedError: It is encrypted, or unpacks to too much.
+        Exception: One of ``DAMAGED``.
+    """
+    archive = zipfile.ZipFile(file)
+    try:
+        _check(archive.infolist(), name, most)
+    except ImportRefusedError:
+        archive.close()
+        raise
+    return archive
+
+
+def _check(members: Sequence[zipfile.ZipInfo], name: str, most: int) -> None:
+    if any(member.flag_bits & _ENCRYPTED for member in members):
+        raise ImportRefusedError(f"{name} is encrypted", _UNPACK)
+    if any(member.compress_type not in _METHODS for member in members):
+        raise ImportRefusedError(f"{name} is compressed in an unusual way", _UNPACK)
+    if any(len(member.filename) > MAX_NAME for member in members):
+        raise ImportRefusedError(f"{name} has a name of more than {MAX_NAME:,} characters", _UNPACK)
+    unpacked = sum(member.file_size for member in members)
+    if unpacked > most:
+        raise ImportRefusedError(
+            f"{name} unpacks to {unpacked:,} bytes, which is far more than it has: that is no export",
+            "If it is one all the same: unpack it, and import the folder.",
+        )
+
 
 _ZIP = b"PK\x03\x04"
 _GZIP = b"\x1f\x8b"

@@ -17,9 +17,8 @@ import msgspec
 from reviewsctl.importing.bounds import SHEET_MEMORY
 from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.format import Fields
-from reviewsctl.importing.readers.archive import DAMAGED, opened
 from reviewsctl.importing.readers.csv_file import distinct
-from reviewsctl.importing.readers.parts import Part
+from reviewsctl.importing.readers.parts import DAMAGED, Part, opened
 from reviewsctl.terminal.escaping import printable
 
 _COMMAND: Final = (sys.executable, "-P", "-m", "reviewsctl.importing.readers.sheet_process")

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from reviewsctl.commands import import_
-from reviewsctl.importing.platforms import maps
+from reviewsctl.importing.platforms import google as google_formats
 from reviewsctl.importing.recognize import FORMATS
 from reviewsctl.importing.settings import SETTINGS
 from tests.support.admin_fake import admin_fake, document, events
@@ -713,7 +713,7 @@ def test_help_names_every_format_and_setting() -> None:
     words = {word for name in names for word in name.split(", ")}
     settings = {name.partition("=")[0] for name in names}
 
-    assert {each.name for each in FORMATS if each is not maps.FORMAT} <= words
+    assert {each.name for each in FORMATS if each is not google_formats.MAPS} <= words
     assert {"public", *SETTINGS} <= settings
 
 

@@ -1,6 +1,5 @@
 """An export of strangers takes little memory, time and disk, or is refused; never a traceback."""
 
-import datetime
 import gzip
 import io
 import json
@@ -14,13 +13,13 @@ import pytest
 
 from reviewsctl.importing import bounds
 from reviewsctl.importing.errors import ImportRefusedError
-from reviewsctl.importing.format import Rules
 from reviewsctl.importing.readers import csv_file
 from reviewsctl.importing.readers.json_file import EACH, Document
 from reviewsctl.importing.readers.parts import Part, parts_of
 from reviewsctl.importing.readers.spreadsheet import converted
 from reviewsctl.importing.readers.spreadsheet import rows as sheet_rows
 from reviewsctl.importing.recognize import source_of
+from reviewsctl.importing.values import without_surrogates
 from tests.support import limits
 from tests.support.bombs import Pieces, archive, spreadsheet
 from tests.support.commands import CLI
@@ -87,9 +86,7 @@ def test_a_member_without_a_name_is_no_traceback(tmp_path: Path) -> None:
 
 
 def test_half_a_character_in_the_name_of_a_place_is_no_traceback() -> None:
-    rules = Rules(zone=datetime.UTC, short_names=False, verified=True)
-
-    assert "a\ufffd" == rules.place("a\ud800", "b")
+    assert "a\ufffd" == without_surrogates("a\ud800")
 
 
 # JSON

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from reviewsctl.importing.errors import SayMoreError
-from reviewsctl.importing.format import Columns, Rules
 from reviewsctl.importing.ratings import Scale
 from reviewsctl.importing.readers.parts import parts_of
 from reviewsctl.importing.recognize import chosen
-from reviewsctl.importing.review import Found, RowRefusedError
+from reviewsctl.importing.review import PlatformReview, RowRefusedError
+from reviewsctl.importing.rules import Columns, Rules
 from tests.support.sheets import spreadsheet
 
 TRUSTPILOT = (
@@ -25,13 +25,13 @@ OUTSCRAPER = (
 class _Kept(Rules):
     """Keeps what was found instead of making a review of it."""
 
-    def entry(self, found: Found) -> Found:  # type: ignore[override]
+    def entry(self, found: PlatformReview) -> PlatformReview:  # type: ignore[override]
         return found
 
 
 def found(
     tmp_path: Path, header: str, *rows: str, columns: Columns | None = None, sheet: bool = False
-) -> list[Found | str]:
+) -> list[PlatformReview | str]:
     """What each row says; why it is refused."""
     table = tmp_path / "x.csv"
     table.write_text("\n".join((header, *rows, "")), "utf-8")
@@ -46,7 +46,7 @@ def found(
     )
     (source,) = export.sources
     read = export.format.reader(source.head, rules)
-    said: list[Found | str] = []
+    said: list[PlatformReview | str] = []
     for _, row in source.rows(source.part):
         try:
             said.append(read(row))  # type: ignore[arg-type]
@@ -55,12 +55,12 @@ def found(
     return said
 
 
-def days(found: list[Found | str]) -> list[str]:
+def days(found: list[PlatformReview | str]) -> list[str]:
     """When each was written; why it is refused."""
     return [each if isinstance(each, str) else each.created.date().isoformat() for each in found]
 
 
-def answered(found: list[Found | str]) -> list[str | None]:
+def answered(found: list[PlatformReview | str]) -> list[str | None]:
     """When each was answered; why it is refused."""
     said: list[str | None] = []
     for each in found:

@@ -8,12 +8,13 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewsctl.importing.format import Fields, Format, Reader, Row, Rules
+from reviewsctl.importing.format import Fields, Format, Reader, Row
 from reviewsctl.importing.platforms import own
 from reviewsctl.importing.ratings import Scale
 from reviewsctl.importing.readers.parts import parts_of
 from reviewsctl.importing.recognize import chosen
 from reviewsctl.importing.review import RowRefusedError, RowSkippedError
+from reviewsctl.importing.rules import Rules
 from reviewsd.domain.reviews import Review
 
 SAMPLES = Path(__file__).parent / "samples"

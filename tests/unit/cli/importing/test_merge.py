@@ -8,11 +8,11 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewsctl.importing.format import Rules
 from reviewsctl.importing.merge import Fate, Merge, MergePlan, MergeResult
 from reviewsctl.importing.readers.json_file import Document
-from reviewsctl.importing.review import Entry, Found, OwnerReply, Review
+from reviewsctl.importing.review import Entry, OwnerReply, PlatformReview, Review
 from reviewsctl.importing.review_merge import STAMPS
+from reviewsctl.importing.rules import Rules
 from reviewsctl.importing.staging import staging
 from reviewsd.domain import reviews as daemons
 
@@ -21,7 +21,7 @@ NOW = datetime.datetime(2026, 11, 22, tzinfo=UTC)
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
 FOUND = st.builds(
-    Found,
+    PlatformReview,
     source=st.sampled_from(["google", "yelp"]),
     key=st.none() | st.sampled_from(["a", "b", "c", "d"]),
     author=st.none() | TEXTS,
@@ -37,7 +37,7 @@ UNKNOWN = st.dictionaries(
 )
 
 
-def entries(found: list[Found]) -> list[Entry]:
+def entries(found: list[PlatformReview]) -> list[Entry]:
     rules = Rules(zone=UTC, short_names=False, verified=True)
     return [rules.entry(each) for each in found]
 
@@ -66,7 +66,7 @@ def counts(result: MergeResult, *fates: Fate) -> tuple[int, ...]:
 
 @given(st.lists(FOUND), st.lists(UNKNOWN), st.booleans())
 def test_a_second_import_changes_nothing(
-    found: list[Found],
+    found: list[PlatformReview],
     others: list[dict[str, object]],
     replace: bool,  # noqa: FBT001  a property
 ) -> None:
@@ -79,7 +79,9 @@ def test_a_second_import_changes_nothing(
 
 
 @given(st.lists(FOUND))
-def test_the_order_of_an_export_does_not_matter_to_what_is_known(found: list[Found]) -> None:
+def test_the_order_of_an_export_does_not_matter_to_what_is_known(
+    found: list[PlatformReview],
+) -> None:
     unique = {each.key: each for each in entries(found)}
     text, result = merge(None, list(unique.values()))
     again, second = merge(text, list(reversed(unique.values())))
@@ -90,7 +92,7 @@ def test_the_order_of_an_export_does_not_matter_to_what_is_known(found: list[Fou
 
 
 @given(st.lists(FOUND))
-def test_what_comes_out_is_valid_to_the_daemon(found: list[Found]) -> None:
+def test_what_comes_out_is_valid_to_the_daemon(found: list[PlatformReview]) -> None:
     text, _ = merge(None, entries(found))
     file = json.loads(text)
     ids = [each["id"] for each in file["reviews"]]
@@ -113,7 +115,7 @@ def test_without_news_every_record_keeps_its_bytes(others: list[dict[str, object
 
 def test_of_two_versions_the_one_edited_later_counts_whichever_comes_first() -> None:
     old, new = (
-        Found(
+        PlatformReview(
             source="google",
             key="a",
             author="Jane",
@@ -162,7 +164,7 @@ def test_null_and_absent_are_the_same() -> None:
 
 
 def test_half_characters_of_an_export_become_replacement_characters() -> None:
-    found = Found(
+    found = PlatformReview(
         source="google",
         key="a",
         author="Jane \ud83d",

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
-from reviewsctl.importing.format import Rules
 from reviewsctl.importing.merge import Fate
+from reviewsctl.importing.rules import Rules
 from tests.support.shop import Shop, google, outscraper, table
 
 SAMPLES = Path(__file__).parent / "samples"

@@ -1,16 +1,18 @@
 """What each platform's export says is what a review says: made from its documented fields."""
 
+import dataclasses
 import datetime
 from pathlib import Path
 
 import msgspec
 import pytest
 
-from reviewsctl.importing.format import Row, Rules
+from reviewsctl.importing.format import Row
 from reviewsctl.importing.ratings import Scale
 from reviewsctl.importing.readers.parts import parts_of
 from reviewsctl.importing.recognize import chosen
 from reviewsctl.importing.review import RowRefusedError, RowSkippedError
+from reviewsctl.importing.rules import Rules
 from reviewsd.domain.reviews import Review
 
 SAMPLES = Path(__file__).parent / "samples"
@@ -159,8 +161,7 @@ def test_what_is_not_published_there_is_not_published_here(name: str, column: st
 
 
 def test_what_the_export_says_of_verified_stands_against_the_operator() -> None:
-    how = rules()
-    how.verified = True
+    how = dataclasses.replace(rules(), verified=True)
     said = [msgspec.json.decode(each)["verified"] for each in read("yotpo.json", how)[0]]
     unsaid = [msgspec.json.decode(each)["verified"] for each in read("serpapi.json", how)[0]]
 

@@ -13,13 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
-from reviewsctl.importing.format import Columns, Rules
 from reviewsctl.importing.options import ImportOptions, ImportResult, Prompts
 from reviewsctl.importing.pipeline import run
 from reviewsctl.importing.publicity.judge import Publicity
 from reviewsctl.importing.publicity.signs import Sense, Subject, is_withheld_name, sign_of
 from reviewsctl.importing.ratings import Scale
 from reviewsctl.importing.review import RowWithdrawnError
+from reviewsctl.importing.rules import Columns, Rules
 from tests.support.sheets import spreadsheet
 
 Answer = bool | None

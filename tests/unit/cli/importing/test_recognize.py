@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from reviewsctl.importing.format import RECOGNIZED
 from reviewsctl.importing.readers.parts import parts_of
 from reviewsctl.importing.recognize import FORMATS, chosen
-from reviewsctl.importing.signature import RECOGNISED
 
 SAMPLES = Path(__file__).parent / "samples"
 
@@ -66,7 +66,7 @@ def test_a_sample_is_recognised_by_one_format_and_no_other(name: str) -> None:
         each.name
         for source in found.sources
         for each in FORMATS
-        if not each.generic and each.likeness(source.head) >= RECOGNISED
+        if not each.generic and each.likeness(source.head) >= RECOGNIZED
     }
 
     assert KINDS[name] == found.format.name

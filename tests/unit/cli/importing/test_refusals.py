@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from reviewsctl.importing.errors import ImportRefusedError
-from reviewsctl.importing.format import Columns, Rules
 from reviewsctl.importing.options import ImportOptions, Prompts
 from reviewsctl.importing.pipeline import run
+from reviewsctl.importing.rules import Columns, Rules
 from tests.support.sheets import spreadsheet
 
 EVIL = "a\x1b]0;owned\x07\x1b[2J\x9b2J\u202e\nError: forged"

@@ -1,6 +1,5 @@
 """Of how many ratings are: decided by evidence or a question, never five stars by default."""
 
-from collections import Counter
 from collections.abc import Sequence
 
 import pytest
@@ -25,7 +24,7 @@ def read(rows: Sequence[Fields], rating: str, said: Scale | None = None) -> list
     found: list[int | str] = []
     for row in rows:
         try:
-            found.append(scale(row).stars(row[rating], Counter()))
+            found.append(scale(row).stars(row[rating]).stars)
         except RowRefusedError as refusal:
             found.append(str(refusal))
     return found
@@ -174,4 +173,4 @@ def test_document_says_the_scale_beside_its_reviews(around: Fields) -> None:
     rows = [{"rating": each} for each in OUT_OF_FIVE]
     scale, _ = scale_of(rows, {"rating": "rating"}, Scale(), around=around)
 
-    assert 2 == scale(rows[1]).stars("4", Counter())
+    assert 2 == scale(rows[1]).stars("4").stars

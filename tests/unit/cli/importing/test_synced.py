@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from reviewsctl.importing.errors import ImportRefusedError
-from reviewsctl.importing.format import Columns, Rules
 from reviewsctl.importing.merge import Fate, IsGone, MergeResult
 from reviewsctl.importing.options import ImportOptions, ImportResult, Prompts, SyncedRead
 from reviewsctl.importing.pipeline import remove, run
+from reviewsctl.importing.rules import Columns, Rules
 from reviewsctl.importing.staging import Place
 from reviewsd.api.review_ids import merge_key
 

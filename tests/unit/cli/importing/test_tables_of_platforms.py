@@ -7,10 +7,10 @@ import msgspec
 import pytest
 
 from reviewsctl.importing.errors import SayMoreError
-from reviewsctl.importing.format import Columns, Rules
 from reviewsctl.importing.ratings import Scale
 from reviewsctl.importing.readers.parts import Part
 from reviewsctl.importing.recognize import chosen
+from reviewsctl.importing.rules import Columns, Rules
 
 BOOKING = """Guest name,Review date,Reservation number,Review title,Positive review,Negative review,\
 Review score,Staff,Cleanliness,Property reply

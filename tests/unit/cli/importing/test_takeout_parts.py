@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from reviewsctl.importing.errors import ImportRefusedError
-from reviewsctl.importing.takeout_parts import PartName, part_name
+from reviewsctl.importing.exports import PartName, part_name
 from tests.support.shop import Shop, google
 
 STEM = "takeout-20261121T070000Z"

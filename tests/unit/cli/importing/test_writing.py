@@ -6,7 +6,7 @@ import pytest
 
 from reviewsctl.files.folders import opened
 from reviewsctl.importing.errors import ImportRefusedError
-from reviewsctl.importing.writing import draft
+from reviewsctl.importing.reviews_file import draft
 
 
 def test_without_commit_nothing_remains(tmp_path: Path) -> None:
