@@ -292,7 +292,7 @@ PATTERNS: dict[str, tuple[str, *tuple[Attack, ...]]] = {
         ("5/5.", "0", "x"),
         ("1.", "1", "x"),
     ),
-    "reviewsctl.importing.ratings:_SAID": (FULL, ("1", " ", "x"), ("1-", " ", "x")),
+    "reviewsctl.importing.ratings:_SCALE": (FULL, ("1", " ", "x"), ("1-", " ", "x")),
     "reviewsctl.importing.scales:_LAST_NUMBER": (
         FULL,
         ("1", " ", "x"),

@@ -1,7 +1,7 @@
-"""How much an export may take: it comes from strangers, and what is more than this is none.
+"""Limits of an export, which comes from strangers: a larger one is refused.
 
-Everything is read as a stream; these are the pieces of it that have to be in memory, and what may come
-out of an archive. An import stays below ``MEMORY`` whatever its size.
+Everything is read as a stream; these are the limits of the pieces that are in memory, and of what an
+archive unpacks to. An import stays below ``MEMORY`` whatever its size.
 """
 
 from typing import Final
@@ -16,10 +16,10 @@ MAX_AROUND: Final = 2 * MAX_RECORD
 """Characters of what JSON has beside its rows."""
 
 MAX_COLUMNS: Final = 1_000
-"""Of a table; those of platforms have fifty."""
+"""Columns of a table; those of platforms have fifty."""
 
 MAX_LAYOUT: Final = 16
-"""Levels of JSON in which lists of reviews are looked for; the formats known have five."""
+"""Levels of JSON in which lists of reviews are searched; the known formats have five."""
 
 MAX_ARRAYS: Final = 8
 """Arrays of JSON directly in one another."""
@@ -34,22 +34,22 @@ MAX_SAMPLE: Final = 16 * 1024 * 1024
 """Bytes, about, of the rows that guesses look at."""
 
 MAX_USELESS: Final = 100_000
-"""Rows that are no reviews, where nine of ten are not: then it is something else."""
+"""Rows that are no reviews, if nine of ten are not, before an export counts as something else."""
 
 MAX_UNPACKED: Final = 8 * 1024 * 1024
 """Bytes that any archive may unpack to, unless it lies in another one."""
 
 MAX_RATIO: Final = 40
-"""How many times its size an archive may unpack to; reviews become five to twenty times smaller."""
+"""Ratio of the unpacked to the packed size of an archive; that of reviews is five to twenty."""
 
 MAX_NAME: Final = 4096
 """Characters of a member's name; the longest path of Linux."""
 
 
 def bound_memory() -> None:
-    """End what takes more than an import may as a MemoryError, not with the whole machine."""
+    """Limit the memory of this process, so that too large an import ends with a MemoryError."""
     import resource  # only a command needs it
 
     soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    limits = [each for each in (soft, hard) if each != resource.RLIM_INFINITY]
+    limits = [limit for limit in (soft, hard) if limit != resource.RLIM_INFINITY]
     resource.setrlimit(resource.RLIMIT_DATA, (min([MEMORY, *limits]), hard))

@@ -1,6 +1,6 @@
-"""The business in reviews.json, and what an export says of it (data-model.md 1.1).
+"""The business in reviews.json and in an export (data-model.md 1.1).
 
-What is empty there is filled, nothing is replaced. Before reviews are merged, names and locations are
+Empty members are filled, none is replaced. Before reviews are merged, names and locations are
 compared: the export of another business is a question.
 """
 
@@ -25,19 +25,19 @@ _FORMS: Final = frozenset(
         *("gmbh", "ag", "kg", "ohg", "ug", "sarl", "sas", "sa", "sl", "srl", "bv", "ab", "the"),
     )
 )
-"""Words that a name has or has not."""
+"""Words that do not make two names different."""
 
 
 _CONJUNCTIONS: Final = frozenset(("and", "und", "et", "y", "e", "en", "og", "och"))
 
 
 def empty(name: str, value: object) -> bool:
-    """Whether a member of the business says nothing yet."""
+    """Return whether a member of the business is empty."""
     return value in (None, "", [], {}) or (name == "name" and value == NO_NAME)
 
 
 def filled(there: Facts, facts: Facts) -> dict[str, object]:
-    """What an export says that the business does not."""
+    """Return the members of an export that the business does not have."""
     return {
         name: value
         for name, value in facts.items()
@@ -46,7 +46,7 @@ def filled(there: Facts, facts: Facts) -> dict[str, object]:
 
 
 class Likeness(Enum):
-    """What two names say of the businesses that have them."""
+    """The relation between two businesses, by their names."""
 
     SAME = 1
     RELATED = 2
@@ -54,19 +54,19 @@ class Likeness(Enum):
     OTHER = 3
 
 
-def likeness(one: str, other: str) -> Likeness:
+def likeness(one: str, second: str) -> Likeness:
     """Compare two names, without their legal forms.
 
     Handles of social networks are written together: ``harborlaw`` is Harbor Law Group.
     """
-    if _is_extended(*sorted((_parts(one), _parts(other)), key=len)):
+    if _is_extended(*sorted((_parts(one), _parts(second)), key=len)):
         return Likeness.SAME
-    shorter, longer = sorted((_words(one), _words(other)), key=len)
-    begins, whole = "".join(shorter), "".join(longer)
-    if sorted(shorter) == sorted(longer) or begins == whole or not shorter:
+    shorter, longer = sorted((_words(one), _words(second)), key=len)
+    begins, longest = "".join(shorter), "".join(longer)
+    if sorted(shorter) == sorted(longer) or begins == longest or not shorter:
         return Likeness.SAME
     ends = set(itertools.accumulate(map(len, longer))) - {len(longer[0])}
-    if whole.startswith(begins):
+    if longest.startswith(begins):
         is_handle = len(shorter) == 1 and len(begins) >= _HANDLE and len(begins) in ends
         return Likeness.SAME if is_handle else Likeness.RELATED
     return Likeness.RELATED if set(shorter) <= set(longer) else Likeness.OTHER
@@ -94,81 +94,83 @@ def _parts(name: str) -> list[str]:
     return ["&" if word in _CONJUNCTIONS else word for word in letters.split()]
 
 
-def listing(found: Fields) -> Facts:
-    """Of a location as Google Business Profile has it: Takeout's data.json, and its API."""
-    category = members(members(found.get("categories")).get("primaryCategory")) or members(
-        found.get("primaryCategory")
+def listing(location: Fields) -> Facts:
+    """Return the members of a location of Google Business Profile: Takeout's data.json, and its API."""
+    category = members(members(location.get("categories")).get("primaryCategory")) or members(
+        location.get("primaryCategory")
     )
-    phone = members(found.get("phoneNumbers")).get("primaryPhone") or found.get("primaryPhone")
-    hours = members(found.get("regularHours")).get("periods")
-    place = members(found.get("storefrontAddress")) or members(found.get("address"))
+    phone = members(location.get("phoneNumbers")).get("primaryPhone") or location.get(
+        "primaryPhone"
+    )
+    hours = members(location.get("regularHours")).get("periods")
+    place = members(location.get("storefrontAddress")) or members(location.get("address"))
     return {
-        "name": word(found.get("title")) or word(found.get("locationName")),
+        "name": word(location.get("title")) or word(location.get("locationName")),
         "category": word(category.get("displayName")),
-        "url": address(first(found, "websiteUri", "websiteUrl")),
+        "url": address(first(location, "websiteUri", "websiteUrl")),
         "phone": word(phone),
         "address": _postal(place),
         "hours": _hours(hours, "openDay", "openTime", "closeTime"),
     }
 
 
-def place(found: Fields) -> Facts:
-    """Of a place as the Places API (New) has it."""
-    point = members(found.get("location"))
-    periods = members(found.get("regularOpeningHours")).get("periods")
+def place(place: Fields) -> Facts:
+    """Return the members of a place of the Places API (New)."""
+    point = members(place.get("location"))
+    periods = members(place.get("regularOpeningHours")).get("periods")
     return {
-        "name": word(members(found.get("displayName")).get("text")),
-        "category": word(members(found.get("primaryTypeDisplayName")).get("text")),
-        "url": address(found.get("websiteUri")),
-        "phone": word(first(found, "internationalPhoneNumber", "nationalPhoneNumber")),
-        "address": _postal(members(found.get("postalAddress")))
-        or _components(found.get("addressComponents"), "longText", "shortText"),
+        "name": word(members(place.get("displayName")).get("text")),
+        "category": word(members(place.get("primaryTypeDisplayName")).get("text")),
+        "url": address(place.get("websiteUri")),
+        "phone": word(first(place, "internationalPhoneNumber", "nationalPhoneNumber")),
+        "address": _postal(members(place.get("postalAddress")))
+        or _components(place.get("addressComponents"), "longText", "shortText"),
         "geo": _geo(point.get("latitude"), point.get("longitude")),
         "hours": _days(periods),
     }
 
 
-def older_place(found: Fields) -> Facts:
-    """Of a place as the Places API had it before."""
-    point = members(members(found.get("geometry")).get("location"))
-    periods = members(found.get("opening_hours")).get("periods")
+def older_place(place: Fields) -> Facts:
+    """Return the members of a place of the older Places API."""
+    point = members(members(place.get("geometry")).get("location"))
+    periods = members(place.get("opening_hours")).get("periods")
     return {
-        "name": word(found.get("name")),
-        "url": address(found.get("website")),
-        "phone": word(first(found, "international_phone_number", "formatted_phone_number")),
-        "address": _components(found.get("address_components"), "long_name", "short_name"),
+        "name": word(place.get("name")),
+        "url": address(place.get("website")),
+        "phone": word(first(place, "international_phone_number", "formatted_phone_number")),
+        "address": _components(place.get("address_components"), "long_name", "short_name"),
         "geo": _geo(point.get("lat"), point.get("lng")),
         "hours": _days(periods),
     }
 
 
-def _postal(found: Fields) -> Facts:
-    """``google.type.PostalAddress``."""
-    lines = found.get("addressLines")
-    street = ", ".join(each for each in map(word, _list(lines)) if each)
-    return _given(
+def _postal(address: Fields) -> Facts:
+    """Return the parts of a ``google.type.PostalAddress``."""
+    lines = address.get("addressLines")
+    street = ", ".join(line for line in map(word, _list(lines)) if line)
+    return _without_empty(
         {
             "street": street,
-            "city": word(found.get("locality")),
-            "region": word(found.get("administrativeArea")),
-            "postal_code": word(found.get("postalCode")),
-            "country": word(found.get("regionCode")),
+            "city": word(address.get("locality")),
+            "region": word(address.get("administrativeArea")),
+            "postal_code": word(address.get("postalCode")),
+            "country": word(address.get("regionCode")),
         }
     )
 
 
-def _components(found: object, long: str, short: str) -> Facts:
-    """The parts of an address, each with its types."""
+def _components(components: object, long: str, short: str) -> Facts:
+    """Return the parts of an address of the Places API, where each has its types."""
     parts: dict[str, Fields] = {}
-    for each in map(members, _list(found)):
-        for kind in filter(None, map(word, _list(each.get("types")))):
-            parts.setdefault(kind, each)
+    for component in map(members, _list(components)):
+        for kind in filter(None, map(word, _list(component.get("types")))):
+            parts.setdefault(kind, component)
 
     def text(kind: str, form: str = long) -> str | None:
         return word(parts.get(kind, {}).get(form))
 
     street = " ".join(filter(None, (text("street_number"), text("route"))))
-    return _given(
+    return _without_empty(
         {
             "street": street,
             "city": text("locality") or text("postal_town"),
@@ -188,7 +190,7 @@ def _geo(latitude: object, longitude: object) -> Facts:
 
 
 def _days(periods: object) -> Sequence[Facts]:
-    """Opening hours of the Places API, whose days are counted from Sunday, 0."""
+    """Return opening hours of the Places API, which counts days from Sunday, 0."""
     spelled = []
     for period in map(members, _list(periods)):
         opens, closes = members(period.get("open")), members(period.get("close"))
@@ -198,11 +200,11 @@ def _days(periods: object) -> Sequence[Facts]:
         # a period without an end is always open
         end = closes or {"time": "2400", "hour": 24}
         spelled.append({"day": _DAYS[day], "opens": _clock(opens), "closes": _clock(end)})
-    return spelled if all(each["opens"] and each["closes"] for each in spelled) else []
+    return spelled if all(period["opens"] and period["closes"] for period in spelled) else []
 
 
 def _hours(periods: object, day: str, opens: str, closes: str) -> Sequence[Facts]:
-    """Opening hours of Business Profile."""
+    """Return opening hours of Business Profile."""
     spelled = []
     for period in map(members, _list(periods)):
         name = (word(period.get(day)) or "").casefold()
@@ -211,19 +213,19 @@ def _hours(periods: object, day: str, opens: str, closes: str) -> Sequence[Facts
         spelled.append(
             {"day": name, "opens": _clock(period.get(opens)), "closes": _clock(period.get(closes))}
         )
-    return spelled if all(each["opens"] and each["closes"] for each in spelled) else []
+    return spelled if all(period["opens"] and period["closes"] for period in spelled) else []
 
 
 def _clock(value: object) -> str | None:
-    """``HH:MM``; None for what is no time of a day."""
+    """Return a time of a day as ``HH:MM``; None for any other value."""
     if isinstance(value, str):
         hour, minute = (value[:2], value[-2:]) if value[:2].isdigit() else ("", "")
     elif "time" in members(value):
         return _clock(members(value)["time"])
     else:
-        found = members(value)
-        hour = str(found.get("hours", found.get("hour", 0)))
-        minute = str(found.get("minutes", found.get("minute", 0)))
+        time = members(value)
+        hour = str(time.get("hours", time.get("hour", 0)))
+        minute = str(time.get("minutes", time.get("minute", 0)))
     if not (hour.isdecimal() and minute.isdecimal()):
         return None
     if not ((int(hour) < 24 and int(minute) < 60) or (int(hour), int(minute)) == (24, 0)):  # noqa: PLR2004
@@ -235,5 +237,5 @@ def _list(value: object) -> Iterable[object]:
     return value if isinstance(value, list) else ()
 
 
-def _given(facts: dict[str, object]) -> Facts:
+def _without_empty(facts: dict[str, object]) -> Facts:
     return {name: value for name, value in facts.items() if value}

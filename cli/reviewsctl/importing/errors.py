@@ -1,12 +1,12 @@
-"""Why an import does not happen; each says what to do instead."""
+"""Reasons for which an import is refused, each with a remedy."""
 
 
 class ImportRefusedError(Exception):
     """The export cannot be imported as it is, or the data not be written.
 
     Attributes:
-        detail: What was found.
-        remedy: What to do next, or empty.
+        detail: The fault.
+        remedy: The next step, or empty.
         exit_code: interfaces.md 1.4.
     """
 
@@ -19,10 +19,10 @@ class ImportRefusedError(Exception):
 
 
 class NoReviewsError(ImportRefusedError):
-    """The export is whole, and has no reviews in it."""
+    """The export can be read, and has no reviews."""
 
 
 class SayMoreError(ImportRefusedError):
-    """The command line leaves open what nobody may guess."""
+    """The operator has to decide something first, by an option."""
 
     exit_code = 2

@@ -1,6 +1,6 @@
 """The reviews that ``reviewsctl init`` writes, so that a first start has something to show.
 
-They are nobody's, so an import leaves none of them among those of customers.
+They are of no customer, so an import leaves them out.
 """
 
 from pathlib import Path
@@ -26,8 +26,8 @@ class _File(msgspec.Struct):
 
 _file = msgspec.json.decode(_SHIPPED.read_bytes(), type=_File)
 
-EXAMPLES: Final = frozenset(each.id for each in _file.reviews)
-"""Their ids."""
+EXAMPLES: Final = frozenset(review.id for review in _file.reviews)
+"""The ids of the examples."""
 
 NO_NAME: Final = _file.business.name
-"""What stands there until somebody says what the business is called."""
+"""The name of the business until the operator sets one."""

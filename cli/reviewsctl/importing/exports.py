@@ -78,8 +78,8 @@ def _known_parts(
     imports: Sequence[PastImport],
 ) -> set[int]:
     imported = {number for past in imports for number in past.takeouts.get(takeout, ())}
-    known = parts | beside.get(takeout, set()) | imported
-    return known | set(range(1, max(known)))
+    numbers = parts | beside.get(takeout, set()) | imported
+    return numbers | set(range(1, max(numbers)))
 
 
 def _parts_beside(folder: Path) -> list[Path]:
@@ -126,8 +126,10 @@ class Export:
             lines.append(f"not taken: {self.format.leaves}")
         if self.format.verification and not self.format.generic:
             lines.append(f"verified: {self.format.verification}")
-        if left := [f"{each.part.name}: {name}" for each in self.sources for name in each.left]:
-            lines.append(f"not read: {listed(left)}")
+        if unread := [
+            f"{source.part.name}: {name}" for source in self.sources for name in source.unread
+        ]:
+            lines.append(f"not read: {listed(unread)}")
         if ignored := self.kind.ignored:
             more = f" and {len(ignored) - _SHOWN:,} more" if len(ignored) > _SHOWN else ""
             lines.append(f"other files, left alone: {', '.join(ignored[:_SHOWN])}{more}")
@@ -190,9 +192,9 @@ def check_options(options: ImportOptions, exports: Sequence[Export]) -> None:
         ImportRefusedError: ``--replace`` is used for an excerpt.
     """
     rules, formats = options.rules, [export.format for export in exports]
-    generic = any(each.generic for each in formats)
+    generic = any(format_.generic for format_ in formats)
     fits = {
-        "--map": (rules.columns.mapped, generic or any(each.tabular for each in formats)),
+        "--map": (rules.columns.mapped, generic or any(format_.tabular for format_ in formats)),
         "--source": (rules.columns.source, generic),
         "--set scale": (rules.scale.best, generic),
     }
@@ -202,7 +204,7 @@ def check_options(options: ImportOptions, exports: Sequence[Export]) -> None:
                 f"{option} works only for tables of no known platform; this is {formats[0].title}",
                 "Leave it out; or read it as a table all the same: --from csv",
             )
-    partial = next((each.partial for each in formats if each.partial), "")
+    partial = next((format_.partial for format_ in formats if format_.partial), "")
     if options.replace and partial:
         raise ImportRefusedError(
             f"--replace would remove the reviews that this export leaves out: {partial}",

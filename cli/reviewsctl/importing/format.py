@@ -43,9 +43,9 @@ class Row(NamedTuple):
     text: str
     """The JSON it was, empty where it was a row of a table."""
     fault: str = ""
-    """Why it is no row, where that shows before it is parsed."""
+    """The reason why it is refused before it is parsed."""
     group: Fields | None = None
-    """Of JSON, words and flags of the object in whose list it is, as far as they come before it."""
+    """The words and flags before the list of rows in the object of JSON that has it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,11 +58,11 @@ class Head:
     around: dict[str, object]
     """The members of JSON beside its rows. Grows while they are read."""
     place: str = ""
-    """Of Google Takeout: the id of the location whose folder the file lies in."""
+    """The id of the location in the path of a file of Google Takeout."""
     title: str = ""
-    """Of Google Takeout: the title of that location."""
+    """The title of that location."""
     listing: Fields = field(default_factory=dict)
-    """Of Google Takeout: the location, as its data.json has it."""
+    """The location, as data.json of Google Takeout has it."""
     names: frozenset[str] = frozenset()
     """The names of the first rows in lower case; the members of their objects too, as ``a.b``."""
 
@@ -142,7 +142,7 @@ class Format:
     describes: Callable[[Head], Fields] = lambda _: {}
     """Returns the business, as ``reviewsctl.importing.business`` spells it; called when all rows are read."""
     verification: str = ""
-    """Where ``verified`` comes from; why it is false where the export does not say."""
+    """The origin of ``verified``, or the reason why it is false."""
     warnings: Callable[[Fields, int], Sequence[str]] = lambda _around, _count: ()
     """Returns warnings about the members beside the rows and their number, when all are read."""
     incomplete: Callable[[Sequence[Head], int], str] = lambda _heads, _count: ""
@@ -154,9 +154,9 @@ class Format:
     total: Callable[[Sequence[Head]], int | None] = lambda _: None
     """Returns how many reviews the platform has, where the export says so: with as many rows it is complete."""
     partial: str = ""
-    """Why an export of it is never all the reviews there are, so that nothing may be replaced by it."""
+    """The reason why an export of it is never all the reviews there are, so that nothing may be replaced by it."""
     terms: str = ""
-    """Why the platform's terms forbid to keep its reviews."""
+    """The terms of a platform that forbid to keep its reviews."""
     generic: bool = False
     """Whether it is of no known platform: columns are guessed, and ratings may have any scale."""
     describe_columns: Callable[[Head, Rules], Sequence[str]] = _no_columns

@@ -2,7 +2,7 @@
 
 A command that replaces the file keeps what it writes, and before that the version that is there, unless
 that one is kept already: where it is not, it was edited by hand. Each version has its import log with it.
-Names are times, in whose order versions are pruned; contents are gzip.
+Names are times, and versions are pruned in their order; contents are gzip.
 """
 
 import contextlib
@@ -134,8 +134,8 @@ def keeping(
         now: When it is replaced.
     """
     with contextlib.ExitStack() as stack:
-        kept = stack.enter_context(data.folder(KEPT_FOLDER, make=True))
-        history = stack.enter_context(kept.folder(FOLDER, make=True))
+        own_folder = stack.enter_context(data.folder(KEPT_FOLDER, make=True))
+        history = stack.enter_context(own_folder.folder(FOLDER, make=True))
         _sweep(history, now)
         facts = data.look(name)
         owner = data.facts if facts is None else facts
@@ -153,11 +153,12 @@ def keeping(
         old, old_drafts = None, []
         if facts is not None and facts.st_size:
             here = checksum(data, name)
-            old = next((each for each in there if each.checksum == here), None)
+            old = next((version for version in there if version.checksum == here), None)
             if old is None:
                 old = Version(at)
-                if kept.look(import_log.FILE) is not None:  # the log first: no version is without
-                    old_drafts.append(pack(kept.open(import_log.FILE), old.log))
+                # the log is put first, so that no version is without one
+                if own_folder.look(import_log.FILE) is not None:
+                    old_drafts.append(pack(own_folder.open(import_log.FILE), old.log))
                 old_drafts.append(pack(data.open(name), old.file))
         version = Version(at + _TICK)
         new_drafts = [] if log is None else [pack(log.read(), version.log)]

@@ -88,7 +88,7 @@ def load(folder: Folder, rows: WrittenRows) -> ImportLog:
         rows: Takes the rows of single reviews.
     """
     try:
-        with folder.folder(KEPT_FOLDER) as kept, kept.open(FILE) as file:
+        with folder.folder(KEPT_FOLDER) as own_folder, own_folder.open(FILE) as file:
             return _read(file, rows)
     except FileNotFoundError:
         return ImportLog()
@@ -110,13 +110,16 @@ def _read(file: BinaryIO, rows: WrittenRows) -> ImportLog:
             case "reviews":
                 rows.load(_rows(document))
             case "imports":
-                imports += (_decoded(each, PastImport) for each in _elements(document))
+                imports += (_decoded(element, PastImport) for element in _elements(document))
             case "places":
-                ages += (_decoded(each, _Location) for each in _elements(document))
+                ages += (_decoded(element, _Location) for element in _elements(document))
             case _:
                 document.value()
     document.end()
-    by_place = {Place(each.source, each.location): Age(each.newest, each.file_at) for each in ages}
+    by_place = {
+        Place(location.source, location.location): Age(location.newest, location.file_at)
+        for location in ages
+    }
     return ImportLog(imports=tuple(imports), ages=by_place)
 
 
@@ -138,11 +141,13 @@ def _rows(document: Document) -> Iterator[tuple[str, Written]]:
 
 
 @contextlib.contextmanager
-def draft(kept: Folder, log: ImportLog, rows: Iterable[tuple[str, Written]]) -> Iterator[Draft]:
+def draft(
+    own_folder: Folder, log: ImportLog, rows: Iterable[tuple[str, Written]]
+) -> Iterator[Draft]:
     """Write a new log for the block; without ``put`` the old one stays."""
-    with kept.draft(FILE) as new:
+    with own_folder.draft(FILE) as new:
         out = new.file
-        imports = [msgspec.json.encode(each) for each in log.imports[-MAX_IMPORTS:]]
+        imports = [msgspec.json.encode(entry) for entry in log.imports[-MAX_IMPORTS:]]
         ages = [
             msgspec.json.encode(
                 _Location(
@@ -224,8 +229,8 @@ def _last(ages: Mapping[Place, Age], place: Place) -> Age | None:
     return max(
         (
             age
-            for other, age in ages.items()
-            if other.source == place.source and not (other.name and place.name)
+            for logged, age in ages.items()
+            if logged.source == place.source and not (logged.name and place.name)
         ),
         default=None,
     )

@@ -105,8 +105,8 @@ class MergePlan:
     facts: Mapping[str, object] = field(default_factory=dict)
     """Members of the business, as the export has them."""
     replaced: Mapping[Place, str] = field(default_factory=dict)
-    """The locations whose reviews are removed if the export does not have them. Each has a day before which
-    no review is removed; it is empty where there is no such day."""
+    """The locations from which reviews are removed if the export does not have them, each with a day before which
+    no review is removed, or ""."""
     is_gone: IsGone | None = None
     """Decides about each review that the export does not have; without it all of them are removed."""
     older: frozenset[Place] = frozenset()
@@ -162,7 +162,7 @@ class Merge:
         staged: The export.
         out: The new file.
         step: Called with the progress of the writing.
-        plan: What to do.
+        plan: The instructions.
     """
 
     def __init__(self, staged: Staging, out: BinaryIO, step: Step, plan: MergePlan) -> None:
@@ -179,8 +179,8 @@ class Merge:
         self._met: set[Place] = set()
         self._there: Counter[Place | None] = Counter()
         self._removed: Counter[Place | None] = Counter()
-        self._told: list[object] = []  # ``removed`` of the file
-        self._gone: list[str] = []
+        self._removed_before: list[object] = []  # ``removed`` of the file
+        self._removed_ids: list[str] = []
         self._name = ""
         self._filled: Mapping[str, object] = {}
         self._review_count: int | None = None
@@ -220,11 +220,12 @@ class Merge:
         )
 
     def _removed_member(self) -> Mapping[str, object]:
-        return removed_member(self._told, self._gone, self._plan.now.replace(microsecond=0))
+        now = self._plan.now.replace(microsecond=0)
+        return removed_member(self._removed_before, self._removed_ids, now)
 
     def _member(self, name: str, piece: Piece) -> str | None:
         if name == "removed" and isinstance(piece.value, list):
-            self._told = piece.value
+            self._removed_before = piece.value
             return None
         if name == "updated_at" and piece.value is not None:
             return json.dumps(self._now)
@@ -293,16 +294,16 @@ class Merge:
             self._counts[Fate.COPY] += 1
         self._used[staged.number] = 1
         self._met.add(staged.place)
-        written = self._staged.written.get(key) or NOTHING
+        row = self._staged.written.get(key) or NOTHING
         merged = merge_review(
             review,
             record,
             staged,
-            written,
+            row,
             export_is_older=staged.place in self._plan.older,
             full_names=self._plan.full_names,
         )
-        if merged.written == written or self._plan.by_owner:
+        if merged.written == row or self._plan.by_owner:
             self._staged.written.retain(key)
         else:
             self._staged.written.set(key, merged.written)
@@ -347,7 +348,9 @@ class Merge:
         """Return a review that is not in the export; None if it goes."""
         if self._goes(review, place, key):
             self._removed[place] += 1
-            self._gone += [each for each in (review.get("id"),) if isinstance(each, str)]
+            self._removed_ids += [
+                review_id for review_id in (review.get("id"),) if isinstance(review_id, str)
+            ]
             self._note(Fate.REMOVED, review)
             return None
         if key:
@@ -385,8 +388,8 @@ class Merge:
 def _without(record: bytes, names: Sequence[str]) -> str:
     """Return a JSON object without some members, the others as they are written."""
     members = msgspec.json.decode(record, type=dict[str, msgspec.Raw])
-    kept = {name: value for name, value in members.items() if name not in names}
-    return msgspec.json.encode(kept).decode()
+    remaining = {name: value for name, value in members.items() if name not in names}
+    return msgspec.json.encode(remaining).decode()
 
 
 def _named(review: Review) -> str:

@@ -9,7 +9,7 @@ from typing import Final
 
 from reviewsctl.importing.format import Format
 from reviewsctl.importing.merge import IsGone, MergeResult
-from reviewsctl.importing.readers.watching import Tell
+from reviewsctl.importing.readers.watching import Report
 from reviewsctl.importing.rules import Rules
 from reviewsctl.importing.staging import Place
 
@@ -57,7 +57,7 @@ class ImportOptions:
 class Prompts:
     """Functions by which a running import talks with the operator."""
 
-    progress: Tell
+    progress: Report
     show: Callable[[Sequence[str]], None]
     """Shows lines, before what takes long or cannot be undone."""
     choose: Callable[[Mapping[str, str]], str] | None

@@ -119,8 +119,9 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
             full_names=options.full_names,
             by_owner=any(export.format is own.FORMAT for export in exports),
         )
-        taken = staged.count()
-        of_rows = report.notes_of_rows(exports, rows, taken=taken, twice=twice, elsewhere=elsewhere)
+        of_rows = report.notes_of_rows(
+            exports, rows, review_count=staged.count(), twice=twice, elsewhere=elsewhere
+        )
         step = _Replacement(
             options=options,
             prompts=prompts,

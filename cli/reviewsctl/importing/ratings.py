@@ -1,7 +1,7 @@
 """Ratings as exports spell them, as one to five whole stars.
 
 What a platform documents as stars is read by ``stars``, which neither rounds nor rescales. A table of
-somebody's own may have half stars, ten points, school grades or a word: ``Scale`` reads those, as the
+no known platform may have half stars, ten points, school grades or a word: ``Scale`` reads those, as the
 operator or the table itself says (``scales``).
 """
 
@@ -33,7 +33,7 @@ _NUMBER = re.compile(
     r"|estrelas?|sterren)|points?|punkten?|punkte?|puntos?|punti|pontos?|punten|(?P<percent>%)))?",
     re.IGNORECASE,
 )
-_SAID = re.compile(r"([0-9]{1,3})(?:\s*(?:-|\u2013|:|to)\s*([0-9]{1,3}))?")
+_SCALE = re.compile(r"([0-9]{1,3})(?:\s*(?:-|\u2013|:|to)\s*([0-9]{1,3}))?")
 _WORDS = {"ONE": 1, "TWO": 2, "THREE": 3, "FOUR": 4, "FIVE": 5}
 
 _RECOMMENDED = {
@@ -46,7 +46,7 @@ _RECOMMENDED = {
         False,
     ),
 }
-"""Facebook's words, as it and those who pass its reviews on spell them."""
+"""Facebook's words, as it and the services that read it spell them."""
 
 
 class Rating(NamedTuple):
@@ -108,21 +108,21 @@ def _is_whole_star(number: Fraction) -> bool:
 
 
 def recommends(value: object) -> bool | None:
-    """Whether a word of Facebook's recommends; None for any other value."""
+    """Return whether a word of Facebook recommends; None for any other value."""
     text = word(value)
     return None if text is None else _RECOMMENDED.get(text.casefold())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scale:
-    """How ratings are read that are not a platform's stars."""
+    """The scale of ratings that are not a platform's stars."""
 
     best: int | None = None
     """The best rating there is; None where each rating has to say it itself."""
     worst: int | None = None
-    """The worst, above the best where that is 1, as of school grades; None where none is below 0."""
-    is_said: bool = True
-    """Whether the operator says so; what only the export shows rounds no half stars."""
+    """The worst rating, which is above the best one for school grades; None if it is 0."""
+    is_set: bool = True
+    """Whether the operator set it; half stars are rounded only then."""
     recommended: bool = False
     """``recommended``: a recommendation is five stars, its opposite one."""
 
@@ -135,21 +135,21 @@ class Scale:
         """
         if text is None:
             return cls(recommended=recommended)
-        match = _SAID.fullmatch(text.strip())
+        match = _SCALE.fullmatch(text.strip())
         worst, best = (None, None) if match is None else (match[1], match[2])
         if match is not None and best is None:
             worst, best = None, match[1]
-        found = cls(
+        scale = cls(
             best=None if best is None else int(best),
             worst=None if worst is None else int(worst),
             recommended=recommended,
         )
-        if not found.is_possible:
+        if not scale.is_possible:
             raise SayMoreError(
                 f"scale: expected 2 to 100, or two numbers, got {shown(text)}",
                 "The best rating, as in scale=10; or from the worst to the best, as in scale=6-1",
             )
-        return found
+        return scale
 
     @property
     def is_possible(self) -> bool:
@@ -192,7 +192,7 @@ class Scale:
         if best is None and self.best is None and rating.are_stars and rating.number <= MAX_STARS:
             best = MAX_STARS
         if best is not None:
-            scale = Scale(best=best, is_said=self.is_said and self.best == MAX_STARS)
+            scale = Scale(best=best, is_set=self.is_set and self.best == MAX_STARS)
             return scale._stars(value, rating.number)  # of the same class
         return self._stars(value, rating.number)
 
@@ -215,12 +215,12 @@ class Scale:
         return _rounded(exact)
 
     def _five(self, value: object, number: Fraction) -> StarRating:
-        if not 1 <= number <= MAX_STARS and not (self.is_said and 0 < number < 1):
+        if not 1 <= number <= MAX_STARS and not (self.is_set and 0 < number < 1):
             raise RowRefusedError(
                 f"rating {shown(value)} is not a whole number of stars from 1 to 5",
-                "above-five" if number > MAX_STARS and not self.is_said else "",
+                "above-five" if number > MAX_STARS and not self.is_set else "",
             )
-        if number.denominator != 1 and not self.is_said:
+        if number.denominator != 1 and not self.is_set:
             raise RowRefusedError(
                 f"rating {shown(value)} is between two stars (--set scale=5 rounds it, halves up)",
                 "between",

@@ -1,4 +1,4 @@
-"""What an export is, by its content: each file's head is shown to the formats in turn."""
+"""Recognizes the format of an export by the head of each file, and opens the files far enough to read rows."""
 
 import itertools
 from collections import Counter
@@ -61,172 +61,197 @@ FORMATS: Sequence[Format] = (
 
 AUTO = "auto"
 
-_SAMPLE = 2000  # rows that guesses look at
-_SAMPLE_JSON = 1024 * 1024  # characters of them, of JSON, where a folder may have a thousand files
-_KEPT = 20  # rows of a file of JSON that is recognized
-_ALIKE = 0.7  # share of a format's names that makes it worth a mention
-_CELL = 100  # bytes that a cell takes beside its text
-_SHOWN = 12  # names in a message
-_PEEKED = 4096  # bytes
+_MAX_SAMPLE_ROWS = 2000  # on which guesses are based
+_MAX_SAMPLE_CHARACTERS = 1024 * 1024  # of JSON; a folder may have a thousand files
+_SHORT_SAMPLE = 20  # rows of a file of JSON that is recognized
+_SECOND_LIKENESS = 0.7  # of another format, to be mentioned
+_CELL_BYTES = 100  # of a cell beside its text
+_MAX_NAMES = 12  # in a message
+_PEEK_BYTES = 4096
 
 Rows = Callable[[Part], Iterator[tuple[str, Row]]]
-"""The rows of a file, each with its position; the file is given again, so it may be watched."""
+"""Iterates over the rows of a file, each with its position; the part is passed in, so it may be watched."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """One file, opened far enough to know how to read it."""
+    """One file of an export, with the way to read its rows."""
 
     part: Part
     head: Head
     rows: Rows
     writing: str
-    """How it is written, for the operator: ``utf-8, commas``; empty when there is no doubt."""
-    left: Sequence[str] = ()
-    """What of it is not read, and why."""
-
-
-def source_of(part: Part) -> Source:
-    """Opens a file.
-
-    Raises:
-        ImportRefusedError: It is nothing that has rows.
-    """
-    with part.open() as file:
-        begins = file.read(_PEEKED)
-    foreign.refuse(part.name, begins)
-    if begins.startswith(foreign.WORKBOOKS):
-        return _spreadsheet(part)
-    if begins.lstrip(foreign.BLANK_OR_BOM)[:1] in (b"{", b"["):
-        return _json(part)
-    dialect = csv_file.dialect_of(part)
-    return _table(part, lambda each: csv_file.rows(each, dialect), str(dialect))
+    """The encoding and the like, for the operator: ``utf-8, commas``; empty for JSON."""
+    unread: Sequence[str] = ()
+    """Parts of the file that are not read, each with the reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recognized:
-    """What an export is."""
+    """The format of an export, and its files."""
 
     format: Format
     sources: list[Source]
     ignored: list[str]
-    """Files of it that are something else."""
+    """Files that are something else."""
     second: Format | None
-    """What it looks like too."""
+    """Another format that it resembles."""
 
 
-def chosen(parts: Sequence[Part], wanted: str, *, mapped: bool = False) -> Recognized:
-    """The format of an export, what to read of it, and the files of it that are something else.
-
-    Args:
-        parts: Its files.
-        wanted: What ``--from`` says.
-        mapped: Whether the operator names columns, so that it is a table of nobody in particular.
+def source_of(part: Part) -> Source:
+    """Open a file.
 
     Raises:
-        ImportRefusedError: It is none that can be imported.
-        SayMoreError: It could be several.
+        ImportRefusedError: It has no rows.
     """
-    formats = [each for each in FORMATS if wanted in (AUTO, each.name)]
-    if not formats:
-        names = ", ".join(each.name for each in FORMATS)
-        raise SayMoreError(
-            f'--from: there is no format "{printable(wanted)}"', f"There are: auto, {names}"
-        )
-    if mapped and wanted == AUTO:
-        formats = [each for each in FORMATS if each.generic]
-    enough = RECOGNIZED if wanted == AUTO else FORCED
-    found: list[tuple[Format, Source]] = []
+    with part.open() as file:
+        first_bytes = file.read(_PEEK_BYTES)
+    foreign.refuse(part.name, first_bytes)
+    if first_bytes.startswith(foreign.WORKBOOKS):
+        return _spreadsheet(part)
+    if first_bytes.lstrip(foreign.BLANK_OR_BOM)[:1] in (b"{", b"["):
+        return _json(part)
+    dialect = csv_file.dialect_of(part)
+    return _table(part, lambda watched: csv_file.rows(watched, dialect), str(dialect))
+
+
+def chosen(parts: Sequence[Part], format_name: str, *, mapped: bool = False) -> Recognized:
+    """Return the format of an export, its files that are read, and those that are something else.
+
+    Args:
+        parts: The files.
+        format_name: The value of ``--from``.
+        mapped: Whether the operator names columns, so that it is a table of no known platform.
+
+    Raises:
+        ImportRefusedError: It cannot be imported.
+        SayMoreError: It may be of several formats.
+    """
+    formats = _candidates(format_name, mapped=mapped)
+    min_likeness = RECOGNIZED if format_name == AUTO else FORCED
+    matches: list[tuple[Format, Source]] = []
     ignored: list[str] = []
-    seen: Source | None = None
+    first_source: Source | None = None
     for part in parts:
-        if len(parts) > 1 and any(map(is_withheld_name, part.name.split("/"))):
+        source = _opened(part, is_alone=len(parts) == 1)
+        if source is None:
             ignored.append(part.name)
             continue
-        try:
-            source = source_of(part)
-        except ImportRefusedError:
-            if len(parts) == 1 or part.place:  # a page of Takeout is not left out without a word
-                raise
-            ignored.append(part.name)
-            continue
-        seen = seen or source
-        recognized = _likeliest(formats, source.head, enough)
-        if recognized is None:
+        first_source = first_source or source
+        format_ = _likeliest(formats, source.head, min_likeness)
+        if format_ is None:
             ignored.append(part.name)
         else:
-            # dates of a table are guessed by all of them; of many files of JSON they would be a lot
-            whole = recognized.generic or source.head.shape == "table"
-            kept = source.head.sample if whole else source.head.sample[:_KEPT]
-            found.append((recognized, replace(source, head=replace(source.head, sample=kept))))
-    if not found:
-        raise _unknown(seen, wanted)
-    kinds = {each.name: each for each, _ in found}
-    if len(kinds) > 1:
-        titles = ", ".join(f"{each.name} ({each.title})" for each in kinds.values())
+            matches.append((format_, _with_short_sample(source, format_)))
+    if not matches:
+        raise _unknown(first_source, format_name)
+    titles = {format_.name: format_.title for format_, _ in matches}
+    if len(titles) > 1:
+        kinds = ", ".join(f"{name} ({title})" for name, title in titles.items())
         raise SayMoreError(
-            f"it holds several kinds of exports: {titles}",
+            f"it holds several kinds of exports: {kinds}",
             "Name the files one by one, or say --from NAME",
         )
-    kind = found[0][0]
-    assert seen is not None  # noqa: S101  # something was found
+    format_, source = matches[0]
     return Recognized(
-        format=kind,
-        sources=[source for _, source in found],
+        format=format_,
+        sources=[source for _, source in matches],
         ignored=ignored,
-        second=_second(kind, found[0][1].head) if len(formats) == len(FORMATS) else None,
+        second=_second(format_, source.head) if len(formats) == len(FORMATS) else None,
     )
 
 
-def _likeliest(formats: Sequence[Format], head: Head, enough: float) -> Format | None:
-    """The first format that a file looks like enough."""
-    if all(each.generic for each in formats):  # the operator says so; columns are their matter
+def _candidates(format_name: str, *, mapped: bool) -> list[Format]:
+    """Return the formats of a name; all of them for ``auto``, and with ``--map`` all generic ones."""
+    if format_name == AUTO:
+        return [format_ for format_ in FORMATS if format_.generic or not mapped]
+    formats = [format_ for format_ in FORMATS if format_.name == format_name]
+    if not formats:
+        raise SayMoreError(
+            f'--from: there is no format "{printable(format_name)}"',
+            f"There are: auto, {', '.join(format_.name for format_ in FORMATS)}",
+        )
+    return formats
+
+
+def _opened(part: Part, *, is_alone: bool) -> Source | None:
+    """Open a file of an export; return None if it is something else.
+
+    A page of Takeout is not ignored silently.
+    """
+    if not is_alone and any(map(is_withheld_name, part.name.split("/"))):
+        return None
+    try:
+        return source_of(part)
+    except ImportRefusedError:
+        if is_alone or part.place:
+            raise
+        return None
+
+
+def _with_short_sample(source: Source, format_: Format) -> Source:
+    """Return a source with the rows that its format needs.
+
+    Dates of a table are guessed from all of them; those of a thousand files of JSON would take much memory.
+    """
+    if format_.generic or source.head.shape == "table":
+        return source
+    return replace(source, head=replace(source.head, sample=source.head.sample[:_SHORT_SAMPLE]))
+
+
+def _likeliest(formats: Sequence[Format], head: Head, min_likeness: float) -> Format | None:
+    """Return the first format that a file resembles enough."""
+    if all(format_.generic for format_ in formats):  # the operator says so, and names the columns
         shaped = any_csv.FORMAT if head.shape == "table" else any_csv.JSON
         return shaped if shaped in formats else None
-    return next((each for each in formats if each.likeness(head) >= enough), None)
+    return next((format_ for format_ in formats if format_.likeness(head) >= min_likeness), None)
 
 
 def _second(kind: Format, head: Head) -> Format | None:
-    """The other format that a file looks like most, if it does."""
-    others = [each for each in FORMATS if each is not kind and not each.generic]
-    best = max(others, key=lambda each: each.likeness(head))
-    return best if best.likeness(head) >= _ALIKE else None
+    """Return the other format that a file resembles most, if it does."""
+    rivals = [format_ for format_ in FORMATS if format_ is not kind and not format_.generic]
+    best = max(rivals, key=lambda format_: format_.likeness(head))
+    return best if best.likeness(head) >= _SECOND_LIKENESS else None
 
 
 def _spreadsheet(part: Part) -> Source:
-    """The sheet that is recognized, else the first with a table: covers and notes may lie before.
+    """Open the sheet that is recognized, else the first with a table: covers and notes may come before.
 
-    Those with the same columns, as one for each year, are read too.
+    Sheets with the same columns, as one for each year, are read too.
     """
     part = spreadsheet.converted(part)
     sheets = spreadsheet.sheets(part)
-    found = [each for each in sheets if not (each.hidden or is_withheld_name(each.name))]
-    if sheets and not found:
-        name = shown(sheets[0].name)
-        if sheets[0].hidden:
-            raise ImportRefusedError(
-                f"{part.name}: sheet {name} is hidden, and no other one has a table",
-                "If its reviews are public, unhide it.",
-            )
-        raise ImportRefusedError(
-            f"{part.name}: sheet {name} is called after reviews that are held back",
-            "If they are public at their platform, give the sheet another name.",
-        )
-    sheet = next((each for each in found if _has_reviews("table", each.sample)), None)
-    if sheet is None:
-        sheet = found[0] if found else None
-    if sheet is None:
+    public = [sheet for sheet in sheets if not (sheet.hidden or is_withheld_name(sheet.name))]
+    if sheets and not public:
+        raise _withheld_sheet(part, sheets[0])
+    if not public:
         return _table(part, spreadsheet.rows, "spreadsheet")
-    taken = [each for each in found if each is sheet or _columns(each) == _columns(sheet)]
-    left = [f"sheet {shown(each.name)} ({_reason(each)})" for each in sheets if each not in taken]
-    names = listed([shown(each.name) for each in taken])
-    writing = f"spreadsheet, sheet {names}, header in row {sheet.header:,}"
-    source = _table(part, lambda each: spreadsheet.rows(each, taken), writing)
-    return replace(source, left=left)
+    main = next((sheet for sheet in public if _has_reviews("table", sheet.sample)), public[0])
+    alike = [sheet for sheet in public if sheet is main or _columns(sheet) == _columns(main)]
+    unread = [
+        f"sheet {shown(sheet.name)} ({_reason(sheet)})" for sheet in sheets if sheet not in alike
+    ]
+    names = listed([shown(sheet.name) for sheet in alike])
+    writing = f"spreadsheet, sheet {names}, header in row {main.header:,}"
+    source = _table(part, lambda watched: spreadsheet.rows(watched, alike), writing)
+    return replace(source, unread=unread)
+
+
+def _withheld_sheet(part: Part, sheet: spreadsheet.Sheet) -> ImportRefusedError:
+    name = shown(sheet.name)
+    if sheet.hidden:
+        return ImportRefusedError(
+            f"{part.name}: sheet {name} is hidden, and no other one has a table",
+            "If its reviews are public, unhide it.",
+        )
+    return ImportRefusedError(
+        f"{part.name}: sheet {name} is called after reviews that are held back",
+        "If they are public at their platform, give the sheet another name.",
+    )
 
 
 def _reason(sheet: spreadsheet.Sheet) -> str:
-    """Return why a sheet is not read."""
+    """Return the reason why a sheet is not read."""
     if sheet.hidden:
         return "hidden"
     return "by its name not public" if is_withheld_name(sheet.name) else "other columns"
@@ -237,64 +262,15 @@ def _columns(sheet: spreadsheet.Sheet) -> frozenset[str]:
 
 
 def _has_reviews(shape: Shape, sample: Sequence[Fields]) -> bool:
-    """Return whether a table, or a list of JSON, that begins so holds reviews."""
+    """Return whether a table, or a list of JSON, with these first rows has reviews."""
     head = Head(shape=shape, sample=sample, around={}, names=names_of(sample))
-    known = (each for each in FORMATS if not each.generic)
-    return any(each.likeness(head) >= RECOGNIZED for each in known) or has_columns(head)
+    platforms = (format_ for format_ in FORMATS if not format_.generic)
+    return any(format_.likeness(head) >= RECOGNIZED for format_ in platforms) or has_columns(head)
 
 
-def _table(
-    part: Part, numbered: Callable[[Part], Iterator[tuple[object, Fields]]], writing: str
-) -> Source:
-    sample: list[Fields] = []
-    room = MAX_SAMPLE
-    for _, fields in itertools.islice(numbered(part), _SAMPLE):
-        if csv_file.TOO_MANY in fields:
-            continue
-        sample.append(fields)
-        room -= sum(_CELL + len(str(value)) for value in fields.values())
-        if room < 0:
-            break
-
-    def rows(watched: Part) -> Iterator[tuple[str, Row]]:
-        for number, fields in numbered(watched):
-            extra = fields.get(csv_file.TOO_MANY)
-            fault = "" if extra is None else f"more cells than columns: {shown(extra)}"
-            yield f"row {number}", Row(fields, "", fault)
-
-    head = Head(
-        shape="table",
-        sample=sample,
-        around={},
-        place=part.place,
-        title=part.title,
-        listing=part.listing,
-        names=names_of(sample),
-    )
-    return Source(part=part, head=head, rows=rows, writing=writing)
-
-
-def _json(part: Part) -> Source:
-    with part.open() as file:
-        found = layouts_of(Document(file, part.name), partial(_has_reviews, "json"))
-    layouts = [each for each in found if not any(map(is_withheld_name, each))]
-    if not layouts:
-        raise ImportRefusedError(
-            f"{part.name}: list {shown(_path(found[0]))} is called after reviews that are held back",
-            "If they are public at their platform, give the list another name.",
-        )
-    left = [
-        f"list {shown(_path(each))} (by its name not public)"
-        for each in found
-        if each not in layouts
-    ]
-    with part.open() as file:
-        document = Document(file, part.name)
-        first = _first_rows(document, layouts)
-    # without a list in it, what was read is what would be around the rows
-    sample, around = (first, document.around) if layouts != [()] else ([], dict(first[0]))
-    head = Head(
-        shape="json",
+def _head(part: Part, shape: Shape, sample: Sequence[Fields], around: dict[str, object]) -> Head:
+    return Head(
+        shape=shape,
         sample=sample,
         around=around,
         place=part.place,
@@ -303,8 +279,53 @@ def _json(part: Part) -> Source:
         names=names_of(sample),
     )
 
+
+def _table(
+    part: Part, numbered: Callable[[Part], Iterator[tuple[object, Fields]]], writing: str
+) -> Source:
+    sample: list[Fields] = []
+    remaining = MAX_SAMPLE
+    for _, fields in itertools.islice(numbered(part), _MAX_SAMPLE_ROWS):
+        if csv_file.TOO_MANY in fields:
+            continue
+        sample.append(fields)
+        remaining -= sum(_CELL_BYTES + len(str(value)) for value in fields.values())
+        if remaining < 0:
+            break
+
     def rows(watched: Part) -> Iterator[tuple[str, Row]]:
-        if layouts == [()]:
+        for number, fields in numbered(watched):
+            extra = fields.get(csv_file.TOO_MANY)
+            fault = "" if extra is None else f"more cells than columns: {shown(extra)}"
+            yield f"row {number}", Row(fields, "", fault)
+
+    return Source(part=part, head=_head(part, "table", sample, {}), rows=rows, writing=writing)
+
+
+def _json(part: Part) -> Source:
+    with part.open() as file:
+        candidates = layouts_of(Document(file, part.name), partial(_has_reviews, "json"))
+    layouts = [layout for layout in candidates if not any(map(is_withheld_name, layout))]
+    if not layouts:
+        raise ImportRefusedError(
+            f"{part.name}: list {shown(_path(candidates[0]))} is called after reviews that are held back",
+            "If they are public at their platform, give the list another name.",
+        )
+    unread = [
+        f"list {shown(_path(layout))} (by its name not public)"
+        for layout in candidates
+        if layout not in layouts
+    ]
+    with part.open() as file:
+        document = Document(file, part.name)
+        first_rows = _first_rows(document, layouts)
+    # without a list the whole document stands for the members around the rows
+    is_list = layouts != [()]
+    sample, around = (first_rows, document.around) if is_list else ([], dict(first_rows[0]))
+    head = _head(part, "json", sample, around)
+
+    def rows(watched: Part) -> Iterator[tuple[str, Row]]:
+        if not is_list:
             return
         with watched.open() as file:
             document = Document(file, part.name)
@@ -312,57 +333,54 @@ def _json(part: Part) -> Source:
             counts: Counter[str] = Counter()
             for piece in document.rows(*layouts):
                 name = document.list_name
-                where = (
-                    f"line {counts[name] + 1}"
-                    if layouts == [(LINES,)]
-                    else f"{name}[{counts[name]}]"
-                )
+                number = counts[name]
+                where = f"line {number + 1}" if layouts == [(LINES,)] else f"{name}[{number}]"
                 counts[name] += 1
-                # what is no object has no members: every format refuses it
+                # a value that is no object has no members: every format refuses it
                 yield where, Row(members(piece.value), piece.text, group=document.group)
             document.end()
 
-    return Source(part=part, head=head, rows=rows, writing="", left=left)
+    return Source(part=part, head=head, rows=rows, writing="", unread=unread)
 
 
 def _path(layout: Layout) -> str:
-    return ".".join(each for each in layout if each != EACH)
+    return ".".join(name for name in layout if name != EACH)
 
 
 def _first_rows(document: Document, layouts: Sequence[Layout]) -> list[Fields]:
-    """The first rows; where one of them is broken, those before it: it is refused when it is read."""
-    first: list[Fields] = []
-    room = _SAMPLE_JSON
+    """Return the first rows, up to a broken one, which is refused when it is read."""
+    rows: list[Fields] = []
+    remaining = _MAX_SAMPLE_CHARACTERS
     try:
-        for piece in itertools.islice(document.rows(*layouts), _SAMPLE):
-            first.append(members(piece.value))
-            room -= len(piece.text)
-            if room < 0:
+        for piece in itertools.islice(document.rows(*layouts), _MAX_SAMPLE_ROWS):
+            rows.append(members(piece.value))
+            remaining -= len(piece.text)
+            if remaining < 0:
                 break
     except ImportRefusedError:
-        if not first:
+        if not rows:
             raise
-    return first
+    return rows
 
 
-def _unknown(seen: Source | None, wanted: str) -> ImportRefusedError:
-    known = ", ".join(each.name for each in FORMATS if each is not google.MAPS)
-    table = (
-        "A table, or JSON, with a rating and a date can always be imported: "
+def _unknown(source: Source | None, format_name: str) -> ImportRefusedError:
+    """Return the refusal of an export that is of no format, described by its first readable file."""
+    names = ", ".join(format_.name for format_ in FORMATS if format_ is not google.MAPS)
+    remedy = (
+        f"Known: {names}. A table, or JSON, with a rating and a date can always be imported: "
         "reviewsctl import FILE --map rating=COLUMN --map date=COLUMN"
     )
-    if seen is None:
-        return ImportRefusedError("nothing in it can be read", f"Known: {known}. {table}")
-    first = seen.head.sample[0] if seen.head.sample else seen.head.around
-    names = ", ".join(shown(name) for name in itertools.islice(first, _SHOWN))
-    what = "a table with the columns" if seen.head.shape == "table" else "JSON with the members"
-    if not seen.head.sample and "reviews" not in seen.head.around and not first:
-        return ImportRefusedError(f"{seen.part.name} holds no reviews")
-    if wanted == AUTO:
-        return ImportRefusedError(
-            f"{seen.part.name}: not recognized; it is {what} {names}", f"Known: {known}. {table}"
-        )
+    if source is None:
+        return ImportRefusedError("nothing in it can be read", remedy)
+    head, name = source.head, source.part.name
+    fields = head.sample[0] if head.sample else head.around
+    if not head.sample and "reviews" not in head.around and not fields:
+        return ImportRefusedError(f"{name} holds no reviews")
+    columns = ", ".join(map(shown, itertools.islice(fields, _MAX_NAMES)))
+    kind = "a table with the columns" if head.shape == "table" else "JSON with the members"
+    if format_name == AUTO:
+        return ImportRefusedError(f"{name}: not recognized; it is {kind} {columns}", remedy)
     return ImportRefusedError(
-        f"{seen.part.name}: this is not {wanted}; it is {what} {names}",
+        f"{name}: this is not {format_name}; it is {kind} {columns}",
         "Leave --from out to have it recognized.",
     )

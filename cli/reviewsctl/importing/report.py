@@ -25,10 +25,10 @@ def lines(options: ImportOptions, result: ImportResult, *, verbose: bool, undo: 
     """Return the result for people: the line that counts, what changed, and the notes.
 
     Args:
-        options: What the operator wants.
-        result: How it ended.
+        options: The options of the import.
+        result: The result.
         verbose: Whether all reviews that changed are listed.
-        undo: The command that takes it back.
+        undo: The command that undoes it.
     """
     has_details = result.rows.untaken or any(map(result.merge.count, (Fate.CHANGED, Fate.REMOVED)))
     hint = " (list with --verbose)" if has_details and not verbose else ""
@@ -68,7 +68,7 @@ def document(options: ImportOptions, result: ImportResult, *, verbose: bool) -> 
     most = None if verbose else _IN_JSON
     return {
         "type": "result",
-        "format": ", ".join(each.name for each in result.formats),
+        "format": ", ".join(format_.name for format_ in result.formats),
         "files": result.files,
         "target": str(options.target),
         "dry_run": options.dry_run,
@@ -139,20 +139,20 @@ def notes_of_rows(
     exports: Sequence[Export],
     rows: RowCounts,
     *,
-    taken: int,
+    review_count: int,
     twice: int,
     elsewhere: int,
 ) -> list[str]:
-    """Return notes on what became of the rows.
+    """Return notes on the rows.
 
     Args:
         exports: The exports.
-        rows: What became of their rows.
-        taken: Reviews that were taken of them.
+        rows: The counts of their rows.
+        review_count: Reviews in them.
         twice: Reviews that they have more than once.
         elsewhere: Reviews of other locations.
     """
-    notes = list(dict.fromkeys(each.format.terms for each in exports if each.format.terms))
+    notes = list(dict.fromkeys(export.format.terms for export in exports if export.format.terms))
     notes += [f"{count:,} skipped: {reason}" for reason, count in rows.skipped.items()]
     if twice:
         notes.append(f"{twice:,} were there more than once")
@@ -167,13 +167,13 @@ def notes_of_rows(
         around = {
             name: value for source in export.sources for name, value in source.head.around.items()
         }
-        warnings = export.format.warnings(around, taken)
+        warnings = export.format.warnings(around, review_count)
         notes += [warning for warning in warnings if warning not in notes]
     return notes + missing_pages(exports, rows)
 
 
 def notes_of_merge(result: MergeResult) -> list[str]:
-    """Return notes on what became of the reviews that were there."""
+    """Return notes on the reviews that were there."""
     notes = [
         text.format(count=count, reviews=reviews(count))
         for fate, text in _OF_REVIEWS.items()

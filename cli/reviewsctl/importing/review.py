@@ -129,7 +129,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The merge key, which all versions of it share."""
     source: str
     edited: int = 0
-    """Of two versions in one export the greater one counts; milliseconds."""
+    """The time of the last edit, POSIX milliseconds; of two versions in one export the newer one counts."""
     place: str = ""
     """The id of its location, as the export has it."""
     title: str = ""
@@ -146,7 +146,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     A merge leaves them as they are in the file, unless ``Format.certain`` says that the platform has none.
     """
     weak: int = 0
-    """The members that the row has in part only (``mask``): a reply whose day is made up, a verification
+    """The members that the row has in part only (``mask``): a reply with a day that is made up, a verification
     that the operator declares. They overwrite less than others.
     """
     newest: int = 0
@@ -194,12 +194,12 @@ _MAX_TIME = 2**48 - 1
 
 
 def stable_id(source: str, key: str, created: datetime.datetime) -> str:
-    """The ULID of a review: when it was written, then who it is.
+    """Return the ULID of a review: its time, and a hash of its source and its id there.
 
     Args:
-        source: Where it was written, ``google``.
-        key: What identifies it there.
-        created: When; a time without a zone counts as UTC, so that no option changes an id.
+        source: The platform, ``google``.
+        key: Its id there.
+        created: Its time; one without a zone counts as UTC, so that no option changes an id.
     """
     if created.tzinfo is None:
         created = created.replace(tzinfo=datetime.UTC)
@@ -209,11 +209,11 @@ def stable_id(source: str, key: str, created: datetime.datetime) -> str:
 
 
 def encode(ulid: bytes) -> str:
-    """Sixteen bytes as the 26 characters of a ULID."""
+    """Return sixteen bytes as the 26 characters of a ULID."""
     number = int.from_bytes(ulid)
     return "".join([_PAIRS[number >> shift & 1023] for shift in range(120, -1, -10)])
 
 
 def key_of(source: str, key: str) -> str:
-    """What the versions of a review have in common, by what identifies it at its source."""
+    """Return the merge key of a review, by its source and its id there."""
     return merge_key(stable_id(source, key, _EPOCH))

@@ -63,7 +63,7 @@ def merge_review(
     old: Review,
     new: Review,
     staged: Staged,
-    written: Written,
+    last_written: Written,
     *,
     export_is_older: bool,
     full_names: bool,
@@ -74,15 +74,15 @@ def merge_review(
         old: The review that is there.
         new: The same in the export.
         staged: The row it is from.
-        written: What imports last wrote of it.
+        last_written: What imports last wrote of it.
         export_is_older: Whether the export is older than the last import.
         full_names: Whether a shortened name is to be full again.
     """
-    is_older = 0 < staged.edited < written.edited or _stamped_before(new, old)
+    is_older = 0 < staged.edited < last_written.edited or _stamped_before(new, old)
     changes: dict[str, object] = {}
     exported: dict[str, object] = {}
     keeps_reply = keeps_short_name = False
-    for name, value in _stated(new, staged, written, is_older=is_older):
+    for name, value in _stated(new, staged, last_written, is_older=is_older):
         there = old.get(name)
         is_removed = value is None and there is not None
         if is_removed and export_is_older:
@@ -90,47 +90,47 @@ def merge_review(
         if name == _AUTHOR and not full_names and _is_short(there, value):
             keeps_short_name = there != value
             continue
-        if staged.weak & BITS.get(name, 0) and _outweighs(name, there, value, written):
+        if staged.weak & BITS.get(name, 0) and _outweighs(name, there, value, last_written):
             continue
         exported[name] = value
-        if is_removed and not written.has(name, there):
+        if is_removed and not last_written.has(name, there):
             keeps_reply |= name == _REPLY
         elif there != value:
             changes[name] = value
     return Merged(
         changes=changes,
-        by_hand=tuple(name for name in changes if written.differs(name, old.get(name))),
+        by_hand=tuple(name for name in changes if last_written.differs(name, old.get(name))),
         is_older=is_older,
         keeps_reply=keeps_reply,
         keeps_short_name=keeps_short_name,
         written=Written(
-            max(staged.edited, written.edited),
-            max(staged.replied, written.replied),
+            max(staged.edited, last_written.edited),
+            max(staged.replied, last_written.replied),
             tuple(
                 digest(exported[name]) if name in exported else before
-                for name, before in zip(MEMBERS, written.digests, strict=True)
+                for name, before in zip(MEMBERS, last_written.digests, strict=True)
             ),
         ),
     )
 
 
 def _stated(
-    new: Review, staged: Staged, written: Written, *, is_older: bool
+    new: Review, staged: Staged, last_written: Written, *, is_older: bool
 ) -> Iterator[tuple[str, object]]:
     """Iterate over the members that the row has and that are no older than what imports wrote."""
     for name, value in new.items():
         if name == "id" or name in STAMPS or staged.unstated & BITS.get(name, 0):
             continue
-        has_times = name == _REPLY and staged.replied > 0 and written.replied > 0
-        if not (staged.replied < written.replied if has_times else is_older):
+        has_times = name == _REPLY and staged.replied > 0 and last_written.replied > 0
+        if not (staged.replied < last_written.replied if has_times else is_older):
             yield name, value
 
 
-def _outweighs(name: str, there: object, value: object, written: Written) -> bool:
+def _outweighs(name: str, there: object, value: object, last_written: Written) -> bool:
     """Return whether a member that is there stays, as the row has it in part only."""
     if name == _REPLY:  # the day is made up; the text is not
         return isinstance(there, dict) and there.get("text") == members(value).get("text")
-    return written.differs(name, there)  # the operator knows this one
+    return last_written.differs(name, there)  # the operator knows this one
 
 
 def stamped(review: Review, now: datetime.datetime) -> dict[str, object]:
@@ -210,7 +210,7 @@ def _plain_text(text: object) -> str:
     return plain_text(text) if isinstance(text, str) else ""
 
 
-def _are_two(location: str, other: str) -> bool:
+def _are_two(location: str, second: str) -> bool:
     """Return whether two locations differ and are named in one way, as one tool does."""
-    is_one_way = location[:4] == other[:4] or (location.isdigit() and other.isdigit())
-    return location != other and is_one_way
+    is_one_way = location[:4] == second[:4] or (location.isdigit() and second.isdigit())
+    return location != second and is_one_way

@@ -1,4 +1,4 @@
-"""How a review of any platform becomes one of ours: its id, its day, its names, and what an export leaves open."""
+"""Rules that make a review of any platform one of ours: its id, its day, its names, and the operator's answers."""
 
 import datetime
 from collections.abc import Mapping
@@ -40,7 +40,7 @@ class Columns:
     """Our names with those of columns, an empty one for none (``--map``)."""
     date_format: str | None = None
     source: str | None = None
-    """Where reviews were written, when no column says."""
+    """The platform, when no column names it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

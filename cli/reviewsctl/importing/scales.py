@@ -1,8 +1,8 @@
 """Finds the scale of the ratings in a table that is of no known platform, or asks for it.
 
 "4" is four of five stars, two stars of ten points, or a bad school grade. What counts as evidence, in
-this order: what the operator says, a best rating beside each, the header of the column, a platform's own
-columns, and the ratings themselves. What speaks against five stars makes a question of the last two.
+this order: the operator's scale, a best rating beside each, the header of the column, a platform's own
+columns, and the ratings themselves. Evidence against five stars makes a question of the last two.
 """
 
 import re
@@ -137,7 +137,7 @@ def scale_of(
     if operator.best is not None:
         return lambda _: operator, f"{operator} (--set scale)"
     if native is not None:
-        stars = Scale(best=native, is_said=False, recommended=operator.recommended)
+        stars = Scale(best=native, is_set=False, recommended=operator.recommended)
         return lambda _: stars, ""
     if "best" in columns:
         return _beside(columns, operator), f"of the number in column {shown(columns['best'])}"
@@ -148,7 +148,7 @@ def scale_of(
         else (beside, "it stands beside the reviews")
     )
     scale = Scale(
-        best=scale.best, worst=scale.worst, is_said=False, recommended=operator.recommended
+        best=scale.best, worst=scale.worst, is_set=False, recommended=operator.recommended
     )
     return lambda _: scale, f"{scale} ({evidence})" if scale.best else evidence
 
@@ -203,7 +203,7 @@ def _beside(columns: Mapping[str, str], operator: Scale) -> ScaleOf:
 def _five_stars(scale: Scale) -> Scale:
     """Return a scale from 0 or 1 to 5 as the five stars that it is."""
     if scale.best == MAX_STARS and scale.worst in (None, 0, 1):
-        return Scale(best=MAX_STARS, is_said=False, recommended=scale.recommended)
+        return Scale(best=MAX_STARS, is_set=False, recommended=scale.recommended)
     return scale
 
 
@@ -274,7 +274,7 @@ def _scale_in(value: object) -> Scale | None:
     if match is None:
         return None
     worst = None if match[1] is None else int(match[1])
-    return Scale(best=int(match[2]), worst=worst, is_said=False)
+    return Scale(best=int(match[2]), worst=worst, is_set=False)
 
 
 def _platform(sample: Sequence[Fields]) -> _Known | None:

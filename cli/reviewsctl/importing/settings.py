@@ -1,4 +1,4 @@
-"""What the operator says that an export leaves open: ``--set``, or ``import`` of a source in reviewsd.yaml."""
+"""Answers to what an export leaves open: ``--set``, or ``import`` of a source in reviewsd.yaml."""
 
 import datetime
 import zoneinfo
@@ -23,7 +23,7 @@ class Settings:
     columns: Mapping[str, str] = field(default_factory=dict)
     """Our names with those of columns, an empty one for none (``--map``)."""
     source: str | None = None
-    """Where the reviews of a table were written, when no column says."""
+    """The platform of a table, when no column names it."""
     date_format: str | None = None
     """The pattern of ``strptime`` of the dates of a table."""
     scale: str | None = None

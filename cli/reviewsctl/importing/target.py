@@ -1,4 +1,4 @@
-"""Where reviews.json is: in the data directory of the daemon's configuration, or a named one."""
+"""Finds reviews.json: in the data directory of the daemon's configuration, or in a named one."""
 
 import shlex
 from collections.abc import Mapping
@@ -34,19 +34,19 @@ def configuration_in_use(
 
 
 def reviews_file(data: Path | None, config: Path | None, environ: Mapping[str, str]) -> Path:
-    """The file to read or write, links followed, by root only its own.
+    """Return the path of reviews.json, links followed, by root only its own.
 
     Args:
-        data: What ``--data`` names.
-        config: What ``--config`` names.
+        data: The value of ``--data``.
+        config: The value of ``--config``.
         environ: ``REVIEWSD_DATA_DIR`` and ``REVIEWSD_CONFIG``, as the daemon heeds them.
 
     Raises:
-        SayMoreError: Nothing says where the data are.
-        ImportRefusedError: They are not where it is said.
+        SayMoreError: No option or configuration names the data directory.
+        ImportRefusedError: There is no such directory.
     """
-    found = configuration_in_use(data, config, environ)
-    folder = data if data is not None else _configured(found, environ)
+    configuration = configuration_in_use(data, config, environ)
+    folder = data if data is not None else _configured(configuration, environ)
     if not folder.is_dir():
         raise ImportRefusedError(
             f"there is no directory {folder}",
@@ -61,16 +61,16 @@ def reviews_file(data: Path | None, config: Path | None, environ: Mapping[str, s
         ) from fault
 
 
-def _configured(found: Path | None, environ: Mapping[str, str]) -> Path:
+def _configured(configuration: Path | None, environ: Mapping[str, str]) -> Path:
     if override := environ.get("REVIEWSD_DATA_DIR"):
-        return (Path.cwd() if found is None else found.parent) / override
-    if found is None:
+        return (Path.cwd() if configuration is None else configuration.parent) / override
+    if configuration is None:
         raise SayMoreError(
             "where the reviews are to go is not known: there is no ./reviewsd.yaml and "
             "no /etc/reviewsd/reviewsd.yaml",
             "Name the data directory with --data DIR, or make a configuration: reviewsctl init",
         )
-    return found.parent / _data_dir(found)
+    return configuration.parent / _data_dir(configuration)
 
 
 def _data_dir(config: Path) -> str:
@@ -88,15 +88,15 @@ def _data_dir(config: Path) -> str:
         raise ImportRefusedError(
             f"{config} is no YAML", f"See what is wrong: reviewsd --check --config {_typed(config)}"
         ) from fault
-    found = settings.get("data_dir") if isinstance(settings, dict) else None
-    if not isinstance(found, str) or not found:
+    data_dir = settings.get("data_dir") if isinstance(settings, dict) else None
+    if not isinstance(data_dir, str) or not data_dir:
         raise ImportRefusedError(
             f"{config} has no data_dir",
             f"See what is wrong: reviewsd --check --config {_typed(config)}",
         )
-    return found
+    return data_dir
 
 
 def _typed(path: Path) -> str:
-    """A path as a shell takes it."""
+    """Return a path as it can be typed into a shell."""
     return shlex.quote(str(path))

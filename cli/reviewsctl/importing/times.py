@@ -1,4 +1,4 @@
-"""When something was written: the many spellings of exports, as a datetime.
+"""Times in the many spellings of exports, as a datetime.
 
 A time without a zone stays without one: its day is the day as written.
 """
@@ -152,7 +152,7 @@ class AmbiguousError(Exception):
 
 
 def moment(value: object) -> datetime.datetime:
-    """ISO 8601, a count of (milli)seconds since 1970, or the day number of a spreadsheet.
+    """Return a time from ISO 8601, a count of (milli)seconds since 1970, or the day number of a spreadsheet.
 
     Raises:
         RowRefusedError: It is none of these.
@@ -169,7 +169,7 @@ def moment(value: object) -> datetime.datetime:
 
 
 def relative(value: object) -> bool:
-    """Whether it is an age, as ``3 weeks ago``: of it nobody knows the day."""
+    """Return whether a date is an age, as ``3 weeks ago``, which has no day."""
     text = (word(value) or "")[:_MAX_LENGTH].casefold()
     return text.endswith(_AGO) or text.startswith(_AGES) or text in _NO_DAYS
 
@@ -187,7 +187,7 @@ def _iso(text: str) -> datetime.datetime:
 
 
 def _before(text: str, zone: str) -> datetime.datetime:
-    """Return a time from what stands before its zone."""
+    """Return a time from its text without the zone."""
     for pattern in _ZONED:
         with contextlib.suppress(ValueError):
             return datetime.datetime.strptime(f"{text} {zone}", f"{pattern} %z")
@@ -195,7 +195,7 @@ def _before(text: str, zone: str) -> datetime.datetime:
 
 
 def _spelled(value: object) -> str:
-    """A date as it is written."""
+    """Return a date as it is written."""
     text = word(value)
     if text is None:
         raise RowRefusedError("no date")
@@ -214,7 +214,7 @@ def _counted(number: float) -> datetime.datetime:
 
 
 def legible(fields: Mapping[str, object], names: Sequence[str], reading: Reading) -> object:
-    """Of members that say the same date, the first that can be read, else the last that is there.
+    """Return the first of the members with the same date that can be read, else the last that is there.
 
     A spreadsheet saves a count of seconds as ``1,74E+09``.
     """
@@ -227,12 +227,12 @@ def legible(fields: Mapping[str, object], names: Sequence[str], reading: Reading
 
 
 def zoned(when: datetime.datetime, zone: datetime.tzinfo) -> datetime.datetime:
-    """A time whose zone, where none is written, is known."""
+    """Return a time with a zone; this one if it has none."""
     return when if when.tzinfo is not None else when.replace(tzinfo=zone)
 
 
 def by_pattern(pattern: str) -> Reading:
-    """Reads dates in one spelling of ``strptime``, and what ``moment`` reads.
+    """Return a reading of dates in one pattern of ``strptime``, and of those that ``moment`` reads.
 
     Whatever clock stands behind the day: a spreadsheet that saves a table again cuts seconds off,
     and makes some cells of a column dates and leaves others as texts.
@@ -241,11 +241,11 @@ def by_pattern(pattern: str) -> Reading:
 
     def read(value: object) -> datetime.datetime:
         text = _spelled(value)
-        found = _read(pattern, text)
-        if found is None and day is not None and (other := _spelling(day, text)) is not None:
-            found = _read(other, text)
-        if found is not None:
-            return found
+        found_at = _read(pattern, text)
+        if found_at is None and day is not None and (spelling := _spelling(day, text)) is not None:
+            found_at = _read(spelling, text)
+        if found_at is not None:
+            return found_at
         try:
             return moment(value)
         except RowRefusedError:
@@ -257,7 +257,7 @@ def by_pattern(pattern: str) -> Reading:
 
 
 def _read(pattern: str, text: str) -> datetime.datetime | None:
-    """A date in just this spelling."""
+    """Return a date in this pattern; None if it has another one."""
     try:
         return datetime.datetime.strptime(_tidied(text), pattern)  # noqa: DTZ007  # as written
     except ValueError:
@@ -276,16 +276,16 @@ def _tidied(text: str) -> str:
 
 
 def _marks(text: str) -> tuple[frozenset[str], bool]:
-    """What stands between the numbers of a date: ``strptime`` takes long to say no."""
+    """Return the marks and letters of a date, which exclude most patterns faster than ``strptime``."""
     return frozenset(_MARKS.intersection(text)), any(map(str.isalpha, text))
 
 
 _MARKS = frozenset("/-.,:")
-_marked = {each: _marks(_SHEET_EPOCH.strftime(each)) for each in PATTERNS}
+_marked = {pattern: _marks(_SHEET_EPOCH.strftime(pattern)) for pattern in PATTERNS}
 
 
 def _in_english(match: re.Match[str]) -> str:
-    """A word of a date; a month in English, without the stop of an abbreviation."""
+    """Return a word of a date in English, without the stop of an abbreviation."""
     bare = match[1].casefold()
     if bare in _WEEKDAYS or bare in _BETWEEN:
         return ""
@@ -293,7 +293,7 @@ def _in_english(match: re.Match[str]) -> str:
 
 
 def guessed(sample: Sequence[object]) -> tuple[Reading, str]:
-    """How a column of dates is read, by its first values, and what to call that.
+    """Return how a column of dates is read, by its first values, and the name of the pattern.
 
     Raises:
         AmbiguousError: Month and day could change places in all that are not ISO 8601.
@@ -301,7 +301,7 @@ def guessed(sample: Sequence[object]) -> tuple[Reading, str]:
     there = dict.fromkeys(text for text in map(word, sample) if text is not None)
     values = [text for text in there if not is_moment(text)]
     marked = {_marks(_tidied(text[:_MAX_LENGTH])) for text in values[:_PROBES]}
-    near = dict.fromkeys(_DAY_OF[each] for each in PATTERNS if _marked[each] in marked)
+    near = dict.fromkeys(_DAY_OF[pattern] for pattern in PATTERNS if _marked[pattern] in marked)
     likely = [day for day in near if any(_spelling(day, text) for text in values[:_PROBES])]
     if not likely:
         return moment, _ISO
@@ -310,8 +310,8 @@ def guessed(sample: Sequence[object]) -> tuple[Reading, str]:
     counts = {day: len(values) - read[day].count(None) for day in likely}
     best = max(counts.values())
     chosen = [day for day in likely if counts[day] == best]
-    for other in chosen[1:]:
-        for text, one, two in zip(values, read[chosen[0]], read[other], strict=True):
+    for rival in chosen[1:]:
+        for text, one, two in zip(values, read[chosen[0]], read[rival], strict=True):
             if one and two and _read(one, text) != _read(two, text):
                 raise AmbiguousError((one, two), text)
     pattern = Counter(filter(None, read[chosen[0]])).most_common(1)[0][0]
@@ -319,7 +319,7 @@ def guessed(sample: Sequence[object]) -> tuple[Reading, str]:
 
 
 def is_moment(value: object) -> bool:
-    """Whether ``moment`` reads it."""
+    """Return whether ``moment`` reads a value."""
     try:
         moment(value)
     except RowRefusedError:
@@ -328,12 +328,12 @@ def is_moment(value: object) -> bool:
 
 
 def _spelling(day: str, text: str) -> str | None:
-    """The pattern of a day, with its clock, that a date is written in."""
+    """Return the pattern of a date, with its clock, by the pattern of its day."""
     if len(text) > _MAX_LENGTH:
         return None
     marks = _marks(_tidied(text))
     spellings = (day + clock for clock in _CLOCKS if _marked[day + clock] == marks)
-    return next((each for each in spellings if _read(each, text) is not None), None)
+    return next((pattern for pattern in spellings if _read(pattern, text) is not None), None)
 
 
 def milliseconds(when: datetime.datetime | None) -> int:

@@ -99,8 +99,8 @@ def _faults(target: Path) -> Iterator[None]:
 def _history(data: Folder, stack: contextlib.ExitStack) -> Folder | None:
     """Open the history of a data folder, if there is one."""
     try:
-        kept = stack.enter_context(data.folder(KEPT_FOLDER))
-        return stack.enter_context(kept.folder(history.FOLDER))
+        own_folder = stack.enter_context(data.folder(KEPT_FOLDER))
+        return stack.enter_context(own_folder.folder(history.FOLDER))
     except FileNotFoundError:
         return None
 
@@ -122,10 +122,10 @@ def _put(
         file = cast("BinaryIO", stack.enter_context(gzip.open(packed)))
         document = Document(file, version.file, _REMEDY, OWN_VALUE)
         rewrite(new.file, document, restored.member, restored.records)
-        kept = stack.enter_context(data.folder(KEPT_FOLDER))
+        own_folder = stack.enter_context(data.folder(KEPT_FOLDER))
         log = None
         if folder.look(version.log) is not None:
-            log = stack.enter_context(kept.draft(import_log.FILE))
+            log = stack.enter_context(own_folder.draft(import_log.FILE))
             with folder.open(version.log) as packed_log, gzip.open(packed_log) as content:
                 shutil.copyfileobj(content, log.file)
             log.file.flush()
@@ -133,7 +133,7 @@ def _put(
         with uninterrupted():
             new.commit(keeping.put_old)
             if log is None:
-                kept.remove(import_log.FILE)
+                own_folder.remove(import_log.FILE)
             else:
                 import_log.put(log, data.look(name))
             history.remove(folder, version)

@@ -1,4 +1,4 @@
-"""What stands in an export as what stands in a review: texts, addresses, names, yes and no."""
+"""Values of an export as members of a review: texts, addresses, names, yes and no."""
 
 import functools
 import re
@@ -56,14 +56,14 @@ def without_surrogates(value: object) -> object:
 
 
 def shown(value: object) -> str:
-    """A value of the export within a message: short, and on one line."""
+    """Return a value of the export for a message: short, and on one line."""
     text = str(value)
     cut = "…" if len(text) > _SHOWN else ""
     return f'"{printable(text[:_SHOWN])}{cut}"'
 
 
 def words(value: object) -> str | None:
-    """A text, verbatim; None when there is none."""
+    """Return a text, verbatim; None if there is none."""
     if isinstance(value, str):
         return value if value and not value.isspace() else None
     if isinstance(value, float) and value.is_integer():
@@ -74,13 +74,13 @@ def words(value: object) -> str | None:
 
 
 def word(value: object) -> str | None:
-    """A text without blanks around it; None when there is none."""
+    """Return a text without blanks around it; None if there is none."""
     text = words(value)
     return None if text is None else text.strip()
 
 
 def address(value: object) -> str | None:
-    """An absolute http or https address, None for anything else: it will be a link.
+    """Return an absolute http or https address; None for anything else, since it becomes a link.
 
     Characters that no address holds as they are get percent-encoded, as a browser does.
     """
@@ -98,7 +98,7 @@ def _escaped(match: re.Match[str]) -> str:
 
 
 def original(comment: str | None) -> str | None:
-    """What the customer wrote, where Google has put its translation beside it."""
+    """Return the text of the customer without Google's translation."""
     if comment is None or _TRANSLATED not in comment:
         return comment
     match = _TRANSLATION_FIRST.fullmatch(comment)
@@ -108,17 +108,17 @@ def original(comment: str | None) -> str | None:
 
 
 def titled(title: object, text: object) -> str | None:
-    """What was written, its title in front as a paragraph of its own.
+    """Return a text after its title, which is a paragraph of its own.
 
     A title that is the beginning of the text is none: some platforms make it from that.
     """
     head, body = words(title), words(text)
     if head is None or body is None:
         return head or body
-    whole, said = head.strip(), body.strip()
-    stem = whole.rstrip("….")
-    ends_a_word = stem != whole or not said[len(stem) : len(stem) + 1].isalnum()
-    if said.startswith(stem) and ends_a_word:
+    heading, content = head.strip(), body.strip()
+    stem = heading.rstrip("….")
+    ends_a_word = stem != heading or not content[len(stem) : len(stem) + 1].isalnum()
+    if content.startswith(stem) and ends_a_word:
         return body
     return f"{head}\n\n{body}"
 
@@ -132,7 +132,7 @@ _NO_CUSTOMER = frozenset(
         *("anonymous", "anonymous user", "verified by email"),
     )
 )
-"""Words of platforms beside yes and no: who is a customer, and who is none or whose address alone is known."""
+"""Words of platforms beside yes and no: for a customer, and for an author with an address at most."""
 
 _YES = frozenset(
     (
@@ -183,7 +183,7 @@ _NOTHING = frozenset(
         *("0000-00-00", "0000-00-00 00:00:00", "0000-00-00t00:00:00"),
     )
 )
-"""How exports of databases and spreadsheets spell an empty cell."""
+"""Spellings of an empty cell in exports of databases and spreadsheets."""
 
 
 def is_nothing(value: object) -> bool:
@@ -205,7 +205,7 @@ def yes_or_no(value: object) -> bool | None:
 
 
 def truth(value: object) -> bool | None:
-    """Whether an author is a verified customer, as an export says it; None where it does not.
+    """Return whether an author is a verified customer; None where the export does not say.
 
     Raises:
         RowRefusedError: It says something that is neither.
@@ -223,22 +223,22 @@ def truth(value: object) -> bool | None:
 
 
 def within(fields: Mapping[str, object], *names: str) -> object:
-    """A member of an object of a row; tables spell it ``user/name`` or ``user.name``."""
-    found: object = fields
+    """Return a member of an object of a row; tables spell it ``user/name`` or ``user.name``."""
+    value: object = fields
     for name in names:
-        found = found.get(name) if isinstance(found, Mapping) else None
-    if found is not None:
-        return found
+        value = value.get(name) if isinstance(value, Mapping) else None
+    if value is not None:
+        return value
     return fields.get("/".join(names), fields.get(".".join(names)))
 
 
 def first(fields: Mapping[str, object], *names: str) -> object:
-    """The first of several members that has a word in it."""
+    """Return the first of several members that has a word in it."""
     return next((fields[name] for name in names if word(fields.get(name)) is not None), None)
 
 
 def display_name(value: object) -> str | None:
-    """A customer's public name; None where there is none, or it is an e-mail address."""
+    """Return a public name; None if there is none, or if it is an e-mail address."""
     name = word(value)
     return None if name is None or _EMAIL.fullmatch(name) else name
 
@@ -249,7 +249,7 @@ def anonymous_name(source: str) -> str:
 
 
 def short_name(name: str) -> str:
-    """``Jane Doe`` as ``Jane D.``: names are personal data. Somebody without one stays so."""
+    """Return ``Jane Doe`` as ``Jane D.``: names are personal data. A placeholder for a name stays."""
     if _NOBODY.fullmatch(name):
         return name
     first, *rest = name.split()
@@ -257,7 +257,7 @@ def short_name(name: str) -> str:
 
 
 def members(value: object) -> "dict[str, object]":
-    """An object of the export; an empty one where there is something else."""
+    """Return a value if it is an object; else an empty one."""
     return value if isinstance(value, dict) else {}
 
 
@@ -274,7 +274,9 @@ def _normal(name: str) -> str:
     bare = unicodedata.normalize("NFKD", unhumped(name).casefold())
     return " ".join(
         "".join(
-            each if each.isalnum() else " " for each in bare if not unicodedata.combining(each)
+            letter if letter.isalnum() else " "
+            for letter in bare
+            if not unicodedata.combining(letter)
         ).split()
     )
 

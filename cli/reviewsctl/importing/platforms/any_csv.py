@@ -30,10 +30,10 @@ _SOURCE: Final = "import"  # what reviews are from when no column says
 
 
 class _Table:
-    """How one kind of table is read.
+    """One kind of table.
 
     Args:
-        source: Where its reviews were written; None where a column or the operator says it.
+        source: The platform; None where a column or the operator names it.
         unmapped: Our names that no column is taken for.
         best: The best rating; None where the table or the operator has to show it.
     """
@@ -46,7 +46,7 @@ class _Table:
         self._best = best
 
     def parser(self, head: Head, rules: Rules) -> Parser:
-        """Parses its rows."""
+        """Return the parser of its rows."""
         sample = columns_of(head)
         columns = self._chosen(sample, rules)
         single = {ours: names[0] for ours, names in columns.items()}
@@ -78,14 +78,14 @@ class _Table:
         return read
 
     def describe(self, head: Head, rules: Rules) -> Sequence[str]:
-        """How its columns are understood."""
+        """Describe the columns, for the operator."""
         sample = columns_of(head)
         columns = self._chosen(sample, rules)
         single = {ours: names[0] for ours, names in columns.items()}
         _, pattern = dates_of(sample, rules.columns, single["date"], single.get("reply_date"))
         _, scale = self._scale(head, sample, single, rules)
         there = dict.fromkeys(name for row in sample for name in row)
-        taken = {name for names in columns.values() for name in names}
+        mapped = {name for names in columns.values() for name in names}
         pairs = [f"{ours} = {' + '.join(names)}" for ours, names in columns.items()]
         says = [f"columns: {listed(pairs)}", f"dates: {pattern}"]
         if scale:
@@ -94,7 +94,7 @@ class _Table:
         signs = [name for name in there if sign_of(name) is not None or name == status]
         if signs := [name for name in signs if name != single["date"]]:
             says.append(f"whether public: {listed(signs)}")
-        if unused := [name for name in there if name and name not in taken and name not in signs]:
+        if unused := [name for name in there if name and name not in mapped and name not in signs]:
             says.append(f"not taken: {listed(unused)}")
         return says
 
@@ -136,7 +136,7 @@ def _joined(fields: Fields, names: Sequence[str]) -> str | None:
 
 
 def _is_half(name: str) -> bool:
-    return any(normal(each) in LIKED | DISLIKED for each in (name, name.rpartition(".")[2]))
+    return any(normal(part) in LIKED | DISLIKED for part in (name, name.rpartition(".")[2]))
 
 
 def _heading(name: str) -> str:
@@ -154,12 +154,12 @@ def table(
     verification: str,
     unmapped: Collection[str] = (),
 ) -> Format:
-    """A platform's export that is a plain table, with stars.
+    """Return the format of a platform's export that is a plain table, with stars.
 
     Args:
         name: What ``--from`` takes.
         title: For the operator.
-        source: Where its reviews were written.
+        source: The platform.
         likeness: As ``Format.likeness``.
         verification: As ``Format.verification``.
         unmapped: Our names that no column is taken for.
@@ -184,7 +184,7 @@ def _any_table(head: Head) -> float:
 
 
 def _any_json(head: Head) -> float:
-    """JSON is anything: it is taken for reviews where a rating and a date are among its members."""
+    """JSON counts as reviews if a rating and a date are among its members."""
     return RECOGNIZED if head.shape == "json" and head.sample and has_columns(head) else 0
 
 

@@ -191,4 +191,4 @@ NO_TEXTS: Final = frozenset(
         *("producto", "prodotto", "adresse", "direccion", "indirizzo"),
     )
 )
-"""Words of the names of columns whose texts are not asked about, unless they have a text word too."""
+"""Words of columns with texts that are no question, unless the name has a text word too."""

@@ -50,31 +50,31 @@ _AUTHORS = frozenset(
 
 
 def columns_of(head: Head) -> list[Fields]:
-    """The first rows as a table has them."""
+    """Return the first rows as those of a table."""
     return [flat(row) for row in head.sample] if head.shape == "json" else list(head.sample)
 
 
 def flat(fields: Fields) -> Fields:
-    """A row of JSON as one of a table: the members of its objects are columns ``a.b``.
+    """Return a row of JSON as one of a table: the members of its objects are columns ``a.b``.
 
     Of a list of objects, as of replies, the first is taken.
     """
-    found: dict[str, object] = {}
-    _flatten(fields, "", _LEVELS, found)
-    return found
+    columns: dict[str, object] = {}
+    _flatten(fields, "", _LEVELS, columns)
+    return columns
 
 
-def _flatten(fields: Fields, prefix: str, levels: int, found: dict[str, object]) -> None:
+def _flatten(fields: Fields, prefix: str, levels: int, columns: dict[str, object]) -> None:
     for name, value in fields.items():
         if isinstance(value, dict) and len(value) == 1 and "$" in next(iter(value))[:1]:
             value = next(iter(value.values()))  # noqa: PLW2901  # {"$date": "2025-03-14"} of MongoDB
         inner = value[0] if isinstance(value, list) and value else value
         if isinstance(inner, dict) and levels > 1:
-            _flatten(inner, f"{prefix}{name}.", levels - 1, found)
+            _flatten(inner, f"{prefix}{name}.", levels - 1, columns)
             if isinstance(inner.get("name"), str) and normal(name) in _AUTHORS:
-                found.setdefault(f"{prefix}{name}", inner["name"])
+                columns.setdefault(f"{prefix}{name}", inner["name"])
         if not isinstance(value, dict) or levels <= 1:
-            found.setdefault(f"{prefix}{name}", value)
+            columns.setdefault(f"{prefix}{name}", value)
 
 
 def chosen(
@@ -84,7 +84,7 @@ def chosen(
 
     Args:
         sample: The first rows.
-        columns: What the operator says.
+        columns: The operator's answers.
         without: Our names that nothing is taken for unless the operator says so.
         asks: Whether texts that are left over are a question.
 
@@ -121,7 +121,7 @@ def chosen(
 
 
 def has_columns(head: Head) -> bool:
-    """Whether some columns are taken for a rating and a date."""
+    """Return whether a rating and a date are among the columns."""
     try:
         chosen(columns_of(head), Columns(mapped=dict.fromkeys(_QUESTIONS, "")), (), asks=False)
     except SayMoreError:
@@ -144,7 +144,7 @@ def _there(sample: Sequence[Fields]) -> dict[str, str]:
 
 
 def _is_compound(value: object) -> bool:
-    """Whether a value is a list or an object that has something in it."""
+    """Return whether a value is a list or an object that is not empty."""
     return isinstance(value, list | dict) and bool(value)
 
 
@@ -233,7 +233,7 @@ def _ask(
     *,
     asks: bool,
 ) -> None:
-    """Ask about what is left over, since what a column says is not lost without a word."""
+    """Ask about columns that were not recognized, so that none is lost silently."""
     used = {name for names in choice.values() for name in names}
     unused = [name for name in dict.fromkeys(there.values()) if name not in used]
     for ours, what in _QUESTIONS.items():
@@ -285,25 +285,25 @@ def _is_text(value: str) -> bool:
 def _is_name(value: str) -> bool:
     parts = value.split(maxsplit=_NAME_WORDS.stop)
     return len(parts) in _NAME_WORDS and all(
-        part[0].isupper() and not any(each.isdigit() or each in "@/:" for each in part)
+        part[0].isupper() and not any(letter.isdigit() or letter in "@/:" for letter in part)
         for part in parts
     )
 
 
 def listed(names: Collection[str]) -> str:
-    """Names for a message, the first of many."""
-    found = ", ".join(printable(name[:_LONG]) for name in itertools.islice(names, _SHOWN))
-    return f"{found} and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else found
+    """Return names for a message, the first of many."""
+    text = ", ".join(printable(name[:_LONG]) for name in itertools.islice(names, _SHOWN))
+    return f"{text} and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else text
 
 
 def dates_of(
     sample: Sequence[Fields], columns: Columns, column: str, answered: str | None = None
 ) -> tuple[Reading, str]:
-    """How a column of dates is read, by its first values, and what to call that.
+    """Return how a column of dates is read, by its first values, and the name of the pattern.
 
     Args:
         sample: The first rows.
-        columns: What the operator says.
+        columns: The operator's answers.
         column: That of the reviews' dates.
         answered: That of the replies' dates, which are written in the same way.
 
@@ -327,11 +327,11 @@ def dates_of(
 def platform_dates(
     head: Head, rules: Rules, *columns: Sequence[str], zone: datetime.tzinfo, native: str = ""
 ) -> Reading:
-    """How the dates of a platform are read, which a spreadsheet may have spelled anew.
+    """Return how the dates of a platform are read, which a spreadsheet may have changed.
 
     Args:
         head: The beginning of the file.
-        rules: What the operator says.
+        rules: The rules of the import.
         columns: Without regard to case, those of the reviews' dates and those of the replies', each with the
             others that say the same date, as ``legible`` takes them.
         zone: Of a date without one.
@@ -344,9 +344,9 @@ def platform_dates(
     for row in head.sample:
         there = {name.casefold(): (name, value) for name, value in row.items()}
         for names in columns:
-            found = [there[key] for key in map(str.casefold, names) if key in there]
-            if not any(is_moment(value) for _, value in found):
-                cells += found
+            spellings = [there[key] for key in map(str.casefold, names) if key in there]
+            if not any(is_moment(value) for _, value in spellings):
+                cells += spellings
     reading, _ = _spelled(cells, rules.columns, native)
     return lambda value: zoned(reading(value), zone)
 
@@ -354,7 +354,7 @@ def platform_dates(
 def _spelled(
     dates: Sequence[tuple[str, object]], columns: Columns, native: str = ""
 ) -> tuple[Reading, str]:
-    """How dates, each with the name of its column, are read, and what to call that."""
+    """Return how dates are read, each with the name of its column, and the name of the pattern."""
     if columns.date_format is not None:
         return by_pattern(columns.date_format), columns.date_format
     try:
@@ -362,10 +362,10 @@ def _spelled(
     except AmbiguousError as error:
         if native in error.patterns:  # a spreadsheet would have cut off its seconds
             return by_pattern(native), native
-        one, other = error.patterns
+        one, second = error.patterns
         column = next(name for name, value in dates if word(value) == error.example)
         raise SayMoreError(
             f"the dates in column {shown(column)} can be read in two ways, for example "
             f"{printable(error.example)}",
-            f'Say which it is: --set "date_format={one}" or --set "date_format={other}"',
+            f'Say which it is: --set "date_format={one}" or --set "date_format={second}"',
         ) from error

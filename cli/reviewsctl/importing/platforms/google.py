@@ -52,7 +52,7 @@ def _api(head: Head) -> float:
 
 
 FAINT = 0.6
-"""Takeout and the API are told apart by what stands beside the reviews, and read alike."""
+"""The likeness of the other one: only members beside the reviews distinguish Takeout and the API."""
 
 
 def _parser(head: Head, _rules: Rules) -> Parser:
@@ -100,7 +100,7 @@ def _entry(review: Fields, head: Head) -> PlatformReview:
 
 
 def _picture(reviewer: Fields, *, hidden: bool) -> str | UnsetType | None:
-    """The API has it, Takeout leaves it out, which says nothing about one that is known."""
+    """Return the avatar of the API; Takeout has none, and leaves the one of the file."""
     if hidden:
         return None
     return address(reviewer["profilePhotoUrl"]) if "profilePhotoUrl" in reviewer else UNSET
@@ -108,7 +108,7 @@ def _picture(reviewer: Fields, *, hidden: bool) -> str | UnsetType | None:
 
 def _total(heads: Sequence[Head]) -> int | None:
     totals = [head.around.get("totalReviewCount") for head in heads]
-    return max((each for each in totals if isinstance(each, int)), default=None)
+    return max((total for total in totals if isinstance(total, int)), default=None)
 
 
 def _missing(heads: Sequence[Head], count: int) -> str:
@@ -128,7 +128,7 @@ def _batch_missing(heads: Sequence[Head], _count: int) -> str:
 
 
 def _location(head: Head) -> str:
-    """Whose page it is, by its first review."""
+    """Return the id of the location of a page, by its first review."""
     match = _PLACE.search(words(head.sample[0].get("name")) or "") if head.sample else None
     return match[1] if match else head.place
 

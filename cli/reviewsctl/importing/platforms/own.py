@@ -1,6 +1,6 @@
 """Our own shape: reviews.json (data-model.md), and what ``reviewsctl export`` writes.
 
-Reviews are merged by id, as they are: members that nobody knows come along.
+Reviews are merged by id, as they are, unknown members included.
 """
 
 import datetime
@@ -39,7 +39,7 @@ COLUMNS = (
     "added_at",
     "changed_at",
 )
-"""Of the CSV that is exported; an empty cell is null, and of the last three absent."""
+"""Columns of the exported CSV; an empty cell is null, and in the last three absent."""
 
 _ADDITIVE = COLUMNS[-3:]
 _CERTAIN = ("text", "author_avatar_url", "source_url", "owner_reply")
@@ -97,7 +97,7 @@ def _midnight(day: datetime.date | None) -> int:
 
 
 def _json(fields: Fields) -> str:
-    """Return a row of the exported CSV as JSON, without the members whose columns were left out."""
+    """Return a row of the exported CSV as JSON; columns that were left out are no members."""
     cells = {name.casefold(): words(value) for name, value in fields.items()}
     rating, verified = cells.get("rating") or "", (cells.get("verified") or "").casefold()
     answered = cells.get("owner_reply_date")

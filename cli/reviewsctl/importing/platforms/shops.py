@@ -1,6 +1,6 @@
 """Review apps of web shops and of local businesses: Yotpo, Judge.me, Stamped, Podium and Birdeye.
 
-Those of web shops ask buyers by e-mail, know who has bought, and say so of each review. Podium and Birdeye have the
+Those of web shops ask buyers by e-mail, and say of each review whether its author has bought. Podium and Birdeye have the
 reviews of several sites in one list; of those of Facebook Birdeye has the word "Recommended" as the rating.
 """
 

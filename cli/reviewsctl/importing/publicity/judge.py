@@ -1,6 +1,6 @@
 """Decides which reviews, replies and names of an export are public at their platform (field.md, Imports).
 
-One notion for all formats: the signs of a row decide before its platform parses it. A sign whose value is
+One notion for all formats: the signs of a row decide before its platform parses it. A value of a sign that is
 not understood is a question to the operator, which ``--set public=COLUMN=VALUE`` answers.
 """
 
@@ -38,7 +38,7 @@ Fields = Mapping[str, object]
 
 @dataclass(slots=True)
 class Verdict:
-    """The judgement on a row whose review is public."""
+    """The judgement on a row with a public review."""
 
     fields: Mapping[str, object]
     """The row, without replies in lists that are not public."""
@@ -105,7 +105,7 @@ class Publicity:
                 counts[word(value) or ("" if is_nothing(value) else str(value))] += 1
 
     def settle(self) -> None:
-        """Refuse the import if it is not known of all its reviews that they are public.
+        """Refuse the import if some of its reviews may not be public.
 
         Raises:
             SayMoreError: The operator has to say it; or has named a column that is not there.

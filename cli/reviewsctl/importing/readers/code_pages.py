@@ -36,7 +36,7 @@ def likeliest(chunks: Iterable[bytes]) -> str:
             counted += len(characters)
             for around in characters:
                 for page in scores:
-                    before, character, after = (each.decode(page, "replace") for each in around)
+                    before, character, after = (byte.decode(page, "replace") for byte in around)
                     scores[page] += _score(before or " ", character, after or " ")
             if counted > _ENOUGH:
                 break

@@ -29,7 +29,7 @@ _HEADER = 64 * 1024  # characters in which the first line of a file ends
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
-    """How one file is written."""
+    """The encoding and the delimiter of a file."""
 
     encoding: str
     delimiter: str
@@ -43,7 +43,7 @@ class Dialect:
 
 
 def dialect_of(part: Part) -> Dialect:
-    """How a file is written.
+    """Return the dialect of a file.
 
     UTF-8 if all or most of it is, else what Windows, Macs or DOS write in the west.
 
@@ -57,8 +57,8 @@ def dialect_of(part: Part) -> Dialect:
     announced = first.strip().lower().removeprefix("sep=")
     if first.lower().startswith("sep=") and announced in _DELIMITERS:
         return Dialect(encoding=encoding, delimiter=announced or "\t", skipped=1)
-    widths = {each: _width(lines, each) for each in _DELIMITERS}
-    best = max(widths, key=lambda each: widths[each])
+    widths = {delimiter: _width(lines, delimiter) for delimiter in _DELIMITERS}
+    best = max(widths, key=lambda delimiter: widths[delimiter])
     if "\0" in first or widths[best] <= 1:
         raise ImportRefusedError(
             f"{part.name}: neither JSON, nor a spreadsheet, nor a table with a header line",
@@ -74,7 +74,7 @@ TOO_MANY = "\0"
 
 
 def rows(part: Part, dialect: Dialect) -> Iterator[tuple[int, Fields]]:
-    """The rows below the header, each with its number in a spreadsheet (the header is row 1).
+    """Iterate over the rows below the header, each with its number in a spreadsheet (the header is row 1).
 
     Cells that no column is for are under ``TOO_MANY``.
 
@@ -116,11 +116,11 @@ def rows(part: Part, dialect: Dialect) -> Iterator[tuple[int, Fields]]:
 def distinct(names: Sequence[str]) -> list[str]:
     """Return names of columns of which no two are the same: ``status``, ``status (2)``."""
     counts: Counter[str] = Counter()
-    found = []
+    columns = []
     for name in names:
         counts[name] += 1
-        found.append(name if counts[name] == 1 else f"{name} ({counts[name]})")
-    return found
+        columns.append(name if counts[name] == 1 else f"{name} ({counts[name]})")
+    return columns
 
 
 class _Lines:
@@ -128,20 +128,20 @@ class _Lines:
 
     def __init__(self, text: io.TextIOWrapper) -> None:
         self._text = text
-        self._left = MAX_RECORD
+        self._remaining = MAX_RECORD
         self._row: list[str] = []
 
     def __iter__(self) -> Iterator[str]:
-        while line := self._text.readline(self._left + 1):
-            if len(line) > self._left:
+        while line := self._text.readline(self._remaining + 1):
+            if len(line) > self._remaining:
                 raise csv.Error(f"more than {MAX_RECORD:,} characters")
-            self._left -= len(line)
+            self._remaining -= len(line)
             self._row.append(line)
             yield line
 
     def begin_row(self) -> None:
-        """Let the next row have as much as any."""
-        self._left = MAX_RECORD
+        """Restore the limit for the next row."""
+        self._remaining = MAX_RECORD
         self._row.clear()
 
     def is_well_quoted(self, delimiter: str) -> bool:
@@ -179,14 +179,14 @@ def _likelier(part: Part) -> str:
     Of the older ones hardly any two bytes are a character of UTF-8.
     """
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
-    damaged = whole = 0
+    damaged = intact = 0
     with part.open() as file:
         while chunk := file.read(_CHUNK):
             text = decoder.decode(chunk)
             marks = text.count(_MARK)
             damaged += marks
-            whole += len(text) - len(text.encode("ascii", "ignore")) - marks
-    if whole > damaged:
+            intact += len(text) - len(text.encode("ascii", "ignore")) - marks
+    if intact > damaged:
         return "utf-8"
     with part.open() as file:
         return code_pages.likeliest(iter(lambda: file.read(_CHUNK), b""))
@@ -198,7 +198,7 @@ def _text(part: Part, encoding: str) -> io.TextIOWrapper:
 
 
 def _width(lines: str, delimiter: str) -> int:
-    """Columns of the header; none where it is none."""
+    """Return the number of columns of the header; 0 if it is none."""
     reader = csv.reader(io.StringIO(lines, newline=""), delimiter=delimiter)
     try:
         return len(next(reader, ()))

@@ -6,7 +6,7 @@ from typing import Final
 from reviewsctl.importing.errors import ImportRefusedError
 
 WORKBOOKS: Final = (b"PK", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")
-"""What workbooks that are read begin with: archives (XLSX, ODS), and XLS."""
+"""The first bytes of workbooks that are read: archives (XLSX, ODS), and XLS."""
 
 SHEETS: Final = (".numbers", ".xlsb", ".fods")
 """Suffixes of other spreadsheets."""

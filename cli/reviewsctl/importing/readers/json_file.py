@@ -84,13 +84,13 @@ class Document:
                 return ""
 
     def expect(self, characters: str) -> str:
-        """The next character that is not blank, which must be one of these."""
-        found = self.peek()
-        if not found or found not in characters:
-            expected = " or ".join(f'"{each}"' for each in characters)
+        """Take the next character that is not blank, which must be one of these."""
+        character = self.peek()
+        if not character or character not in characters:
+            expected = " or ".join(f'"{option}"' for option in characters)
             raise self._fault(self._at, f"expected {expected}")
         self._at += 1
-        return found
+        return character
 
     def value(self) -> Piece:
         """The next value."""
@@ -129,7 +129,7 @@ class Document:
         return f"a value of more than {self._max_value:,} characters"
 
     def members(self) -> Iterator[Piece]:
-        """The names of an object; whoever gets one takes its value before the next."""
+        """Iterate over the names of an object; the caller reads the value of each before the next."""
         self.expect("{")
         if self.peek() == "}":
             self._at += 1
@@ -144,7 +144,7 @@ class Document:
                 return
 
     def elements(self) -> Iterator[None]:
-        """Stands before each element of an array; whoever is told takes it."""
+        """Iterate over an array; the caller reads each element before the next."""
         self.expect("[")
         if self.peek() == "]":
             self._at += 1
@@ -155,7 +155,7 @@ class Document:
                 return
 
     def rows(self, *layouts: Layout) -> Iterator[Piece]:
-        """What stands where the layouts say; the members beside it go to ``around``."""
+        """Iterate over the values at some layouts; the members beside them go to ``around``."""
         if () in layouts:
             yield self.value()
         elif (LINES,) in layouts:

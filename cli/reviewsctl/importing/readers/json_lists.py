@@ -54,7 +54,11 @@ class _Survey:
         outer = [
             layout for layout in likely if not any(_is_within(inner, layout) for inner in nested)
         ]
-        rows = [layout for layout in outer if not any(_is_within(layout, other) for other in outer)]
+        rows = [
+            layout
+            for layout in outer
+            if not any(_is_within(layout, outer_layout) for outer_layout in outer)
+        ]
         if rows or not self.lists:
             return rows or [()]
         return [max(self.lists, key=self._rank)]

@@ -24,7 +24,7 @@ DAMAGED: Final = (
     NotImplementedError,
     UnicodeDecodeError,
 )
-"""What ``zipfile`` raises for an archive that is none or not whole, when it is opened or read."""
+"""Exceptions of ``zipfile`` for a damaged archive, when it is opened or read."""
 
 _ENCRYPTED: Final = 1  # bit of a member's flags
 _METHODS: Final = frozenset((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED))
@@ -32,12 +32,12 @@ _UNPACK: Final = "Unpack it, and import the folder."
 
 
 def room(size: int) -> int:
-    """Bytes that an archive of this size may unpack to."""
+    """Return the bytes that an archive of this size may unpack to."""
     return max(MAX_UNPACKED, MAX_RATIO * size)
 
 
 def opened(file: Path | IO[bytes], name: str, most: int) -> zipfile.ZipFile:
-    """An archive whose members may be read.
+    """Open an archive, and check that its members may be read.
 
     Args:
         file: The archive.
@@ -91,26 +91,26 @@ class Part:
     """One file of an export."""
 
     name: str
-    """As messages name it: printable."""
+    """The name in messages, printable."""
     size: int
     room: int
     """Bytes that it may unpack to, should it be a spreadsheet, which is an archive."""
     open: Opening
     place: str = ""
-    """Of Google Takeout: the id of the location whose folder it lies in."""
+    """The id of the location in the path of a file of Google Takeout."""
     title: str = ""
-    """Of Google Takeout: what that location is called."""
+    """The title of that location."""
     listing: Mapping[str, object] = field(default_factory=dict)
-    """Of Google Takeout: that location, as its data.json has it."""
+    """The location, as data.json of Google Takeout has it."""
     close: Callable[[], object] = bool
-    """To be called when no part of the export is read any more."""
+    """Called when no part of the export is read any more."""
 
 
 def parts_of(path: Path) -> list[Part]:
-    """What there is to read.
+    """Return the files of an export.
 
     Raises:
-        ImportRefusedError: Nothing, or nothing of use.
+        ImportRefusedError: It has none that may be reviews.
     """
     try:
         if path.is_dir():
@@ -144,7 +144,7 @@ def _of_zip(path: Path) -> list[Part]:
     def opening(info: zipfile.ZipInfo) -> Opening:
         return lambda: archive.open(info)  # type: ignore[return-value]  # typeshed: IO[bytes]
 
-    found = [
+    parts = [
         Part(
             name=printable(info.filename),
             size=info.file_size,
@@ -156,7 +156,7 @@ def _of_zip(path: Path) -> list[Part]:
         if not info.filename.endswith("/")  # is_dir fails on one without a name
     ]
     try:
-        return _chosen(path, found)
+        return _chosen(path, parts)
     except ImportRefusedError:
         archive.close()
         raise
@@ -181,7 +181,7 @@ def _part(path: Path, name: str = "") -> Part:
 
 
 def _unpacked(path: Path) -> Part:
-    """A file that gzip has packed; what is in it is found by its content, as in others."""
+    """Return the file in a gzip file."""
     size = path.stat().st_size
     with _Unpacking(path) as file:
         begins = file.read(_TAR_MAGIC.stop)
@@ -201,7 +201,7 @@ _TAR_MAGIC = range(257, 262)
 
 
 class _Unpacking(io.RawIOBase):
-    """What gzip has packed, up to what an archive of its size may unpack to."""
+    """The content of a gzip file, up to the limit of an archive of its size."""
 
     def __init__(self, path: Path) -> None:
         self._file = gzip.open(path)  # noqa: SIM115  # closed with this
@@ -232,30 +232,30 @@ class _Unpacking(io.RawIOBase):
 
 
 def _in_folder(folder: Path) -> Iterator[Part]:
-    # the operator may name the folder of one location, whose name is its id
+    # the operator may name the folder of one location; the name of the folder is its id
     own = folder.resolve().name
     prefix = f"{own}/" if own.startswith("location-") else ""
     for path in sorted(folder.rglob("*")):
-        known = (*_READABLE, *foreign.SHEETS, *foreign.DOCUMENTS)
-        if path.suffix.lower() in known and path.is_file():
+        suffixes = (*_READABLE, *foreign.SHEETS, *foreign.DOCUMENTS)
+        if path.suffix.lower() in suffixes and path.is_file():
             yield _part(path, f"{prefix}{path.relative_to(folder).as_posix()}")
 
 
-def _chosen(path: Path, found: Sequence[Part]) -> list[Part]:
-    takeout = [part for part in found if _TAKEOUT.search(part.name)]
+def _chosen(path: Path, parts: Sequence[Part]) -> list[Part]:
+    takeout = [part for part in parts if _TAKEOUT.search(part.name)]
     if takeout:
-        listings = _listings(found)
+        listings = _listings(parts)
         return [
             _of_location(part, _place(_TAKEOUT, part), listings)
-            for part in sorted(takeout, key=lambda each: each.name)
+            for part in sorted(takeout, key=lambda file: file.name)
         ]
     sheets = (*_READABLE, *foreign.SHEETS)
-    readable = [part for part in found if Path(part.name).suffix.lower() in sheets]
+    readable = [part for part in parts if Path(part.name).suffix.lower() in sheets]
     exports = [part for part in readable if not _LISTING.search(part.name)]
     if any(_MAPS.search(part.name) for part in exports):
         exports = [part for part in exports if _MAPS.search(part.name)]
     if not exports:
-        for part in found:
+        for part in parts:
             foreign.refuse_name(part.name)
         raise NoReviewsError(
             f"{path} holds no reviews",
@@ -283,10 +283,10 @@ def _place(pattern: re.Pattern[str], part: Part) -> str:
     return "" if match is None else match[1].removeprefix("location-")
 
 
-def _listings(found: Sequence[Part]) -> dict[str, tuple[str, Mapping[str, object]]]:
-    """Of each location what it is called, and its listing."""
+def _listings(parts: Sequence[Part]) -> dict[str, tuple[str, Mapping[str, object]]]:
+    """Return the title and the listing of each location."""
     listings: dict[str, tuple[str, Mapping[str, object]]] = {}
-    for part in found:
+    for part in parts:
         place = _place(_LISTING, part)
         if place:
             title, listing = listings.get(place, ("", {}))
@@ -296,7 +296,7 @@ def _listings(found: Sequence[Part]) -> dict[str, tuple[str, Mapping[str, object
 
 
 def _content(part: Part) -> Mapping[str, object]:
-    """A data.json; nothing where it is none, since only its name is lost, and --set name can say it."""
+    """Return a data.json; empty if it cannot be read, since --set name can name the business."""
     with part.open() as file:
         text = file.read(_MAX_LISTING)
     try:
@@ -306,7 +306,7 @@ def _content(part: Part) -> Mapping[str, object]:
 
 
 def _title(listing: Mapping[str, object]) -> str:
-    """``title`` of data.json, or the attribute LISTING_NAME of additionalData.json."""
+    """Return ``title`` of data.json, or the attribute LISTING_NAME of additionalData.json."""
     attributes = listing.get("attributes")
     for attribute in map(members, attributes if isinstance(attributes, list) else []):
         if members(attribute.get("id")).get("attributeType") == "LISTING_NAME":

@@ -1,6 +1,6 @@
 """Prints the cells of a workbook as JSON lines; runs as a process of its own.
 
-``python-calamine`` makes room for every cell between the first and the last one of a sheet, so that a
+``python-calamine`` allocates memory for every cell between the first and the last one of a sheet, so that a
 file of a kilobyte may ask for more memory than there is, which ends the process. This one has limits of
 its own, and its parent reports how it ended (``spreadsheet``).
 

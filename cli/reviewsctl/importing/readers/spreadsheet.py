@@ -139,21 +139,21 @@ def sheets(part: Part) -> list[Sheet]:
     return tables
 
 
-def rows(part: Part, wanted: Sequence[Sheet] = ()) -> Iterator[tuple[object, Fields]]:
+def rows(part: Part, sheets: Sequence[Sheet] = ()) -> Iterator[tuple[object, Fields]]:
     """Iterate over the rows below the header of some sheets, each with its number, and the sheet's name.
 
     Args:
         part: A workbook that is ``converted``.
-        wanted: Which; the first one, with its first row, if none. One alone is not named.
+        sheets: Which; the first one, with its first row, if none. One alone is not named.
     """
-    tables = {sheet.index: sheet for sheet in wanted or [Sheet(index=0)]}
+    tables = {sheet.index: sheet for sheet in sheets or [Sheet(index=0)]}
     with part.open() as file:
         file.readline()
         for index, lines in itertools.groupby(file, _sheet_of):
             if (sheet := tables.get(index)) is None:
                 continue
             columns: Mapping[int, str] = {}
-            suffix = f" of sheet {printable(sheet.name[:_SHOWN])}" if len(wanted) > 1 else ""
+            suffix = f" of sheet {printable(sheet.name[:_SHOWN])}" if len(sheets) > 1 else ""
             for _, number, cells in map(_decode_row, lines):
                 if number < sheet.header:
                     continue

@@ -1,4 +1,4 @@
-"""How far the reading of a large file is."""
+"""Reports the progress of reading large files."""
 
 import io
 from collections.abc import Callable
@@ -9,32 +9,32 @@ from reviewsctl.importing.readers.parts import Part
 from reviewsd.api.jobs import Step
 
 MEGABYTE = 1_000_000
-WORTH_SHOWING = 8 * MEGABYTE  # bytes; less is read in a blink
+WORTH_SHOWING = 8 * MEGABYTE  # bytes; less is read at once
 
-Tell = Callable[[Step], None]
+Report = Callable[[Step], None]
 
 
 class Reading:
-    """Counts the bytes of files and tells of every megabyte.
+    """Counts the bytes that are read, and reports each megabyte.
 
     Args:
-        stage: What is being done.
+        stage: The name of the stage.
         total: Bytes of all files together.
-        tell: Told; in megabytes, since rows are not known before they are read.
+        report: Called with the progress, in megabytes, since the number of rows is not known.
     """
 
-    def __init__(self, stage: str, total: int, tell: Tell) -> None:
+    def __init__(self, stage: str, total: int, report: Report) -> None:
         self._stage = stage
         self._total = total
-        self._tell = tell
+        self._report = report
         self._done = 0
 
     def watched(self, part: Part) -> Part:
-        """The same file, counted while it is read."""
+        """Return a file that is counted while it is read."""
         return replace(part, open=lambda: self.file(part.open()))
 
     def file(self, file: BinaryIO) -> BinaryIO:
-        """The same open file, counted while it is read."""
+        """Return an open file that is counted while it is read."""
         return io.BufferedReader(_Counted(file, self._count), MEGABYTE)
 
     def _count(self, read: int) -> None:
@@ -44,41 +44,41 @@ class Reading:
         if now != before and self._total >= WORTH_SHOWING:
             total = self._total // MEGABYTE
             stage = f"{self._stage} (MB)"
-            self._tell(Step(stage=stage, done=min(now, total), total=total))
+            self._report(Step(stage=stage, done=min(now, total), total=total))
 
 
 class _Counted(io.RawIOBase):
-    """A file that tells how much of it is read."""
+    """A file that reports the bytes that are read."""
 
     def __init__(self, file: BinaryIO, count: Callable[[int], None]) -> None:
         self._file = file
         self._count = count
 
     def readable(self) -> bool:
-        """Yes."""
+        """Return True."""
         return True
 
     def seekable(self) -> bool:
-        """As the file."""
+        """Return whether the file can seek."""
         return self._file.seekable()
 
     def readinto(self, buffer: "bytearray | memoryview") -> int:  # type: ignore[override]
-        """Reads, and counts."""
+        """Read a chunk, and count it."""
         chunk = self._file.read(len(buffer))
         buffer[: len(chunk)] = chunk
         self._count(len(chunk))
         return len(chunk)
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        """As the file."""
+        """Move the position of the file."""
         return self._file.seek(offset, whence)
 
     def tell(self) -> int:
-        """As the file."""
+        """Return the position of the file."""
         return self._file.tell()
 
     def close(self) -> None:
-        """Closes the file too."""
+        """Close the file too."""
         if not self.closed:
             self._file.close()
         super().close()

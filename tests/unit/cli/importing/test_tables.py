@@ -143,7 +143,7 @@ def test_ods_is_read(tmp_path: Path, name: str) -> None:
 def test_hidden_sheet_is_not_read_and_named(tmp_path: Path) -> None:
     (file,) = parts_of(SAMPLES / "excel97.xls")
 
-    assert ['sheet "Old" (hidden)'] == source_of(file).left
+    assert ['sheet "Old" (hidden)'] == source_of(file).unread
 
 
 def test_workbook_with_only_hidden_tables_is_refused(tmp_path: Path) -> None:

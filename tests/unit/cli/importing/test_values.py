@@ -156,7 +156,7 @@ def test_impossible_scale_is_refused(said: str) -> None:
 )
 def test_stars_that_only_the_table_shows_are_not_rounded(value: str, mentioned: str) -> None:
     with pytest.raises(RowRefusedError) as caught:
-        Scale(best=5, is_said=False).stars(value)
+        Scale(best=5, is_set=False).stars(value)
 
     assert mentioned == caught.value.note
 
