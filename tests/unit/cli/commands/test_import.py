@@ -108,7 +108,9 @@ def kept_versions(data: Path) -> list[str]:
     return [gzip.decompress(path.read_bytes()).decode() for path in paths]
 
 
-def test_what_is_there_stays_and_what_is_new_comes(environment: dict[str, str], data: Path) -> None:
+def test_import_adds_new_reviews_and_leaves_all_others(
+    environment: dict[str, str], data: Path
+) -> None:
     run = imported(environment, data, TAKEOUT)
     text = (data / "reviews.json").read_text()
     file = json.loads(text)
@@ -144,7 +146,7 @@ def test_what_is_there_stays_and_what_is_new_comes(environment: dict[str, str], 
     ]
     assert '"x_vat":12345678901234567890' in text
     assert ("Acme Plumbing & Söhne", "+1 555-0100") == tuple(
-        file["business"][each] for each in ("name", "phone")
+        file["business"][name] for name in ("name", "phone")
     )
     assert '"verified": false, "x_note": 1.10}' in text  # byte for byte
     assert "2025-01-01T00:00:00Z" < file["updated_at"]
@@ -156,7 +158,7 @@ def test_a_changed_review_keeps_what_the_export_does_not_have(
 ) -> None:
     imported(environment, data, TAKEOUT)
     text = (data / "reviews.json").read_text()
-    jane = next(each for each in json.loads(text)["reviews"] if each["id"] == JANE)
+    jane = next(review for review in json.loads(text)["reviews"] if review["id"] == JANE)
 
     assert '"x_tags":["boiler", 1e2]' in text
     assert "https://example.com/jane.png" == jane["author_avatar_url"]
@@ -178,7 +180,7 @@ def test_a_second_import_changes_nothing_not_even_the_file(
     after = (data / "reviews.json").stat()  # it was read, so that its atime may be another
     assert (before.st_ino, before.st_ctime_ns) == (after.st_ino, after.st_ctime_ns)
     assert [THERE, (data / "reviews.json").read_text()] == kept_versions(data)
-    assert {"reviews.json", ".reviewsctl"} == {each.name for each in data.iterdir()}
+    assert {"reviews.json", ".reviewsctl"} == {file.name for file in data.iterdir()}
 
 
 def test_an_edited_review_whose_platform_gave_it_a_new_date_is_still_the_same(
@@ -186,15 +188,15 @@ def test_an_edited_review_whose_platform_gave_it_a_new_date_is_still_the_same(
 ) -> None:
     first = json.loads((SAMPLES / "apify.json").read_bytes())
     imported(environment, data, str(SAMPLES / "apify.json"))
-    ids = [each["id"] for each in json.loads((data / "reviews.json").read_bytes())["reviews"]]
+    ids = [review["id"] for review in json.loads((data / "reviews.json").read_bytes())["reviews"]]
     first[0] |= {"text": "Edited", "publishedAtDate": "2025-09-09T10:30:00.000Z"}
     (tmp_path / "later.json").write_text(json.dumps(first))
     run = imported(environment, data, str(tmp_path / "later.json"))
     now = json.loads((data / "reviews.json").read_bytes())["reviews"]
 
     assert "imported 0 new, 1 changed, 1 unchanged" in run.stdout
-    assert ids == [each["id"] for each in now]
-    assert ("Edited", "2025-09-09") == tuple(now[2][each] for each in ("text", "date"))
+    assert ids == [review["id"] for review in now]
+    assert ("Edited", "2025-09-09") == tuple(now[2][name] for name in ("text", "date"))
 
 
 def reviews_of(data: Path) -> list[dict[str, object]]:
@@ -224,12 +226,12 @@ def test_replace_follows_deletions_at_its_source_and_location_only(
     assert [f"would be {listed[0]}", *listed[1:]] == dry.stdout.splitlines()[3:5]
     assert [f"to be {listed[0]}", *listed[1:]] == run.stdout.splitlines()[3:5]
     assert "imported 6 new, 1 changed, 0 unchanged, 1 removed, 1 refused" in run.stdout
-    ids = {each["id"] for each in reviews_of(data)}
+    ids = {review["id"] for review in reviews_of(data)}
     assert {"mine-1", "old", "elsewhere", "yelp"} <= ids
     assert "gone" not in ids
 
 
-def test_without_a_location_only_reviews_without_one_are_replaced(
+def test_export_without_locations_replaces_only_reviews_without_one(
     environment: dict[str, str], tmp_path: Path, data: Path
 ) -> None:
     (tmp_path / "one.csv").write_text(
@@ -258,25 +260,25 @@ def google(path: Path, *reviews: tuple[str, str, str], **beside: object) -> str:
     return str(path)
 
 
-def test_what_is_refused_or_skipped_is_in_the_export(
+def test_review_of_a_refused_row_is_not_replaced(
     environment: dict[str, str], tmp_path: Path, data: Path
 ) -> None:
     """It was removed by ``--replace`` as if it were not there."""
     day, five = "2025-01-01", "FIVE"
-    whole = google(tmp_path / "a.json", *((each, five, day) for each in ("A", "B", "C", "D")))
+    pages = google(tmp_path / "a.json", *((author, five, day) for author in ("A", "B", "C", "D")))
     less = google(
         tmp_path / "b.json",
         ("A", five, day),
         ("B", "STAR_RATING_UNSPECIFIED", day),
         ("C", five, "the day"),
     )
-    imported(environment, data, whole)
+    imported(environment, data, pages)
     run = imported(environment, data, less, "--replace")
 
     assert "imported 0 new, 0 changed, 1 unchanged, 1 removed, 1 refused" in run.stdout
     assert "note: 2 reviews not removed: the export has them, in rows that were" in run.stdout
     assert {"A", "B", "C"} == {
-        each["author"] for each in reviews_of(data) if each.get("location") == "22"
+        review["author"] for review in reviews_of(data) if review.get("location") == "22"
     }
 
 
@@ -307,12 +309,12 @@ def test_pages_that_are_not_all_of_them_replace_nothing(
         run = imported(environment, data, *pages, "--replace", code=1)
         assert "--replace would remove the reviews of pages that are not here" in run.stderr
         assert "other pages too" in imported(environment, data, *pages, "--dry-run").stdout
-    whole = imported(environment, data, first, last, "--replace")
+    run = imported(environment, data, first, last, "--replace")
 
-    assert "imported 1 new, 0 changed, 0 unchanged, 0 refused" in whole.stdout
+    assert "imported 1 new, 0 changed, 0 unchanged, 0 refused" in run.stdout
 
 
-def test_no_sheet_is_lost_without_a_word(
+def test_sheet_that_is_not_read_is_named(
     environment: dict[str, str], tmp_path: Path, data: Path
 ) -> None:
     head = "id,date,rating,author\n"
@@ -330,46 +332,46 @@ def test_no_sheet_is_lost_without_a_word(
     assert 'not read: x.xlsx: sheet "Fees" (other columns)' in run.stdout
 
 
-def test_what_is_printed_to_be_typed_can_be(environment: dict[str, str], tmp_path: Path) -> None:
+def test_printed_commands_can_be_typed(environment: dict[str, str], tmp_path: Path) -> None:
     """A folder with a blank."""
     shop = tmp_path / "my shop"
-    made = reviewsctl(environment, "init", str(shop))
+    init = reviewsctl(environment, "init", str(shop))
     run = imported(environment, shop / "data", TAKEOUT, "--verbose")
 
-    assert f"cd '{shop}'" in made.stdout
+    assert f"cd '{shop}'" in init.stdout
     assert f"next: reviewsctl check --data '{shop}/data'" in run.stdout
     assert f"insights --data '{shop}/data'" in run.stdout
     assert ": skipped, without a star rating" in run.stdout
 
 
-def test_what_is_not_public_is_left_out_or_asked_about(
+def test_withheld_review_is_skipped_and_unknown_status_is_a_question(
     environment: dict[str, str], tmp_path: Path, data: Path
 ) -> None:
     values = ("published", "Veröffentlicht", "", "gelöscht", "Brouillon", "not-yet", "X1")
-    rows = [f"{each},2025-01-01,5,Ann Lee,{value}" for each, value in enumerate(values)]
+    rows = [f"{number},2025-01-01,5,Ann Lee,{value}" for number, value in enumerate(values)]
     path = tmp_path / "x.csv"
     path.write_text("\n".join(["id,date,rating,author,state", *rows]))
     words = (str(path), "--source", "website")
     before = (data / "reviews.json").read_bytes()
-    asked = imported(environment, data, *words, code=2)
+    unanswered = imported(environment, data, *words, code=2)
     assert before == (data / "reviews.json").read_bytes()
     done = imported(environment, data, *words, "--set", "public=State=", "-v")
 
-    assert 'column "state" may say whether a review is public' in asked.stderr
-    assert 'its values are not all known: "" (1), "X1" (1)' in asked.stderr
-    assert '--set "public=state=X1"' in asked.stderr
+    assert 'column "state" may say whether a review is public' in unanswered.stderr
+    assert 'its values are not all known: "" (1), "X1" (1)' in unanswered.stderr
+    assert '--set "public=state=X1"' in unanswered.stderr
     assert "whether public: state" in done.stdout
     assert "imported 3 new, 0 changed, 0 unchanged, 0 refused" in done.stdout
     assert 'note: 4 skipped: not public at the platform (column "state")' in done.stdout
 
     path.write_text("\n".join([rows[0].replace("published", "deleted"), rows[1]]))
     path.write_text("id,date,rating,author,state\n" + path.read_text())
-    gone = imported(environment, data, *words, "--replace")
-    assert "imported 0 new, 0 changed, 1 unchanged, 2 removed, 0 refused" in gone.stdout
-    assert "note: 1 review not removed, since they are older than the export's" in gone.stdout
+    replaced = imported(environment, data, *words, "--replace")
+    assert "imported 0 new, 0 changed, 1 unchanged, 2 removed, 0 refused" in replaced.stdout
+    assert "note: 1 review not removed, since they are older than the export's" in replaced.stdout
 
 
-def test_rows_that_cannot_be_told_apart_replace_nothing(
+def test_rows_without_ids_replace_nothing(
     environment: dict[str, str], tmp_path: Path, data: Path
 ) -> None:
     (tmp_path / "x.csv").write_text(
@@ -382,21 +384,21 @@ def test_rows_that_cannot_be_told_apart_replace_nothing(
     assert THERE == (data / "reviews.json").read_text()
 
 
-def test_on_a_terminal_nothing_is_removed_without_a_yes(
+def test_removal_needs_a_yes_on_a_terminal(
     environment: dict[str, str], tmp_path: Path, data: Path
 ) -> None:
     rows = [(author, "FIVE", f"2025-01-0{day}") for day, author in enumerate("ABC", start=1)]
     imported(environment, data, google(tmp_path / "all.json", *rows))
     fewer = google(tmp_path / "fewer.json", rows[0], rows[2])
     words = ("import", fewer, "--replace", "--data", str(data))
-    no, seen = at_a_terminal(environment, b"n\n", *words)
-    kept = len(reviews_of(data))
+    no, output = at_a_terminal(environment, b"n\n", *words)
+    count = len(reviews_of(data))
     yes, _ = at_a_terminal(environment, b"y\n", *words)
 
     assert (1, 0) == (no, yes)
-    assert "  B, 2025-01-02, google" in seen
-    assert "Remove them?" in seen
-    assert (5, 4) == (kept, len(reviews_of(data)))
+    assert "  B, 2025-01-02, google" in output
+    assert "Remove them?" in output
+    assert (5, 4) == (count, len(reviews_of(data)))
 
 
 def test_a_place_whose_name_stands_behind_its_reviews_has_one(
@@ -413,7 +415,7 @@ def test_a_place_whose_name_stands_behind_its_reviews_has_one(
 
 
 @pytest.mark.parametrize("name", ["places.json", "places_legacy.json", "yelp.json"])
-def test_what_is_never_complete_replaces_nothing(
+def test_partial_export_replaces_nothing(
     environment: dict[str, str], data: Path, name: str
 ) -> None:
     run = imported(environment, data, str(SAMPLES / name), "--replace", code=1)
@@ -433,7 +435,7 @@ def test_the_examples_of_init_never_stay_among_reviews(
     file = json.loads((data / "reviews.json").read_bytes())
 
     assert "note: 2 examples of reviewsctl init left out" in done.stdout
-    assert {"google"} == {each["source"] for each in file["reviews"]}
+    assert {"google"} == {review["source"] for review in file["reviews"]}
     assert 7 == len(file["reviews"])
     assert "Acme Plumbing" == file["business"]["name"]
 
@@ -443,18 +445,19 @@ def test_the_export_of_another_business_is_a_question(
 ) -> None:
     (data / "reviews.json").write_text(ZOE)
     before = (data / "reviews.json").read_text()
-    asked = imported(environment, data, TAKEOUT, code=2)
+    unanswered = imported(environment, data, TAKEOUT, code=2)
     dry = imported(environment, data, TAKEOUT, "--dry-run")
-    refused, seen = at_a_terminal(environment, b"n\n", "import", TAKEOUT, "--data", str(data))
+    refused, output = at_a_terminal(environment, b"n\n", "import", TAKEOUT, "--data", str(data))
     untouched = (data / "reviews.json").read_text()
     imported(environment, data, TAKEOUT, "--yes")
 
     assert (
-        'reviews.json is of "Zoe\\u001b[2J\'s Pizza", the export of "Acme Plumbing"' in asked.stderr
+        'reviews.json is of "Zoe\\u001b[2J\'s Pizza", the export of "Acme Plumbing"'
+        in unanswered.stderr
     )
-    assert "--yes" in asked.stderr
+    assert "--yes" in unanswered.stderr
     assert "--yes answers it" in dry.stdout
-    assert (1, True) == (refused, "Import it all the same?" in seen)
+    assert (1, True) == (refused, "Import it all the same?" in output)
     assert before == untouched
     assert 7 == len(reviews_of(data))
 
@@ -472,7 +475,7 @@ def test_an_export_of_another_location_without_a_name_is_a_question(
     assert 4 == len(reviews_of(data))
 
 
-def test_reviews_that_another_tool_exported_are_told(
+def test_reviews_that_another_tool_exported_are_mentioned(
     environment: dict[str, str], tmp_path: Path
 ) -> None:
     """Each tool has ids of its own: a copy is taken for the review, or named where it may be another."""
@@ -499,13 +502,13 @@ def test_several_files_are_one_import(environment: dict[str, str], data: Path) -
 
     assert "imported 12 new, 1 changed, 0 unchanged, 1 refused" in run.stdout
     assert {"website", "google", "trustpilot", "shop"} == {
-        each["source"] for each in reviews_of(data)
+        review["source"] for review in reviews_of(data)
     }
     assert 'there is no column "points"' in broken.stderr
     assert "0 new" in imported(environment, data, *files).stdout
 
 
-def test_replace_by_nothing_is_refused(
+def test_replace_by_an_empty_export_is_refused(
     environment: dict[str, str], tmp_path: Path, data: Path
 ) -> None:
     (tmp_path / "empty.json").write_text('{"business": {"name": "x"}, "reviews": []}')
@@ -520,7 +523,7 @@ def test_a_dry_run_counts_and_writes_nothing(environment: dict[str, str], data: 
 
     assert "would import 6 new, 1 changed, 0 unchanged, 1 refused" in run.stdout
     assert run.stdout.endswith("nothing was written (--dry-run)\n")
-    assert ["reviews.json"] == [each.name for each in data.iterdir()]
+    assert ["reviews.json"] == [file.name for file in data.iterdir()]
     assert THERE == (data / "reviews.json").read_text()
 
 
@@ -562,22 +565,22 @@ def test_a_new_file_needs_the_name_of_the_business(
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ('{"business": {"name": "x"}, "reviews": [{]}', "reviews.json:1:42: invalid JSON"),
         ("[]", 'reviews.json:1:1: invalid JSON: expected "{"'),
     ],
 )
 def test_a_broken_file_is_not_overwritten(
-    environment: dict[str, str], data: Path, text: str, said: str
+    environment: dict[str, str], data: Path, text: str, message: str
 ) -> None:
     (data / "reviews.json").write_text(text)
     run = imported(environment, data, TAKEOUT, code=1)
 
-    assert said in run.stderr
+    assert message in run.stderr
     assert "Fix it, or move it away" in run.stderr
     assert text == (data / "reviews.json").read_text()
-    assert ["reviews.json"] == [each.name for each in data.iterdir()]
+    assert ["reviews.json"] == [file.name for file in data.iterdir()]
 
 
 def test_the_data_directory_is_that_of_the_configuration(
@@ -586,11 +589,13 @@ def test_the_data_directory_is_that_of_the_configuration(
     config = tmp_path / "reviewsd.yaml"
     config.write_text("data_dir: data\n")
     named = reviewsctl(environment, "import", TAKEOUT, "--config", str(config), "--json")
-    found = reviewsctl({**environment, "REVIEWSD_CONFIG": str(config)}, "import", TAKEOUT, "--json")
+    default = reviewsctl(
+        {**environment, "REVIEWSD_CONFIG": str(config)}, "import", TAKEOUT, "--json"
+    )
     config.write_text("base_url: x\n")
     none = reviewsctl(environment, "import", TAKEOUT, "--config", str(config))
 
-    assert (6, 0) == tuple(json.loads(run.stdout)["new"] for run in (named, found))
+    assert (6, 0) == tuple(json.loads(run.stdout)["new"] for run in (named, default))
     assert str(data / "reviews.json") == json.loads(named.stdout)["target"]
     assert 1 == none.returncode
     assert f"{config} has no data_dir\nSee what is wrong: reviewsd --check" in none.stderr
@@ -608,7 +613,7 @@ def test_a_socket_that_cannot_be_looked_at_is_no_daemon(
     assert "imported 6 new" in run.stdout
 
 
-def test_without_a_place_it_says_how_to_name_one(
+def test_missing_data_directory_is_reported_with_a_remedy(
     environment: dict[str, str], tmp_path: Path
 ) -> None:
     run = reviewsctl(environment, "import", TAKEOUT, folder=tmp_path)
@@ -695,7 +700,7 @@ def test_wrong_usage_is_exit_code_2_and_writes_nothing(
     imported(environment, data, TAKEOUT, *arguments, code=2)
 
     assert THERE == (data / "reviews.json").read_text()
-    assert ["reviews.json"] == [each.name for each in data.iterdir()]
+    assert ["reviews.json"] == [file.name for file in data.iterdir()]
 
 
 @pytest.mark.parametrize("option", sorted(import_.MOVED))
@@ -713,12 +718,12 @@ def test_help_names_every_format_and_setting() -> None:
     words = {word for name in names for word in name.split(", ")}
     settings = {name.partition("=")[0] for name in names}
 
-    assert {each.name for each in FORMATS if each is not google_formats.MAPS} <= words
+    assert {format_.name for format_ in FORMATS if format_ is not google_formats.MAPS} <= words
     assert {"public", *SETTINGS} <= settings
 
 
 def test_options_are_at_most_twelve() -> None:
-    """There were 21: most of them answered a question that one kind of export has."""
+    """Most of the 21 before answered a question that one kind of export has."""
     parameters = inspect.signature(import_.import_).parameters
 
     assert len(parameters.keys() - {"ctx", "exports"}) <= 12
@@ -737,10 +742,10 @@ def test_a_large_import_shows_how_far_it_is(
 ) -> None:
     run = imported(environment, data, str(big(tmp_path / "big.csv", 40_000)))
 
-    shown = [line.partition(" % ")[0] for line in run.stderr.splitlines()]
-    assert "reading (MB) 100" == shown[-1]
-    assert 5 < len(shown) <= 10
-    assert all(line.startswith("reading (MB) ") for line in shown)
+    stages = [line.partition(" % ")[0] for line in run.stderr.splitlines()]
+    assert "reading (MB) 100" == stages[-1]
+    assert 5 < len(stages) <= 10
+    assert all(line.startswith("reading (MB) ") for line in stages)
     assert "imported 40,000 new" in run.stdout
 
 
@@ -761,13 +766,13 @@ def test_a_stopped_import_leaves_the_file_as_it_was(
     ) as run:
         until(lambda: [*data.glob(".reviews.json*")], "the file that it writes")
         run.send_signal(how)
-        _, said = run.communicate(timeout=60)
+        _, errors = run.communicate(timeout=60)
 
     assert THERE == (data / "reviews.json").read_text()
     if how is signal.SIGINT:
         assert 130 == run.returncode
-        assert "interrupted: nothing was written" in said
-        assert ["reviews.json"] == [each.name for each in data.iterdir()]
+        assert "interrupted: nothing was written" in errors
+        assert ["reviews.json"] == [file.name for file in data.iterdir()]
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
@@ -801,12 +806,12 @@ def test_stopped_undo_leaves_the_folder_as_it_was(
 def test_on_a_terminal_it_asks_for_the_location(
     environment: dict[str, str], tmp_path: Path
 ) -> None:
-    code, seen = at_a_terminal(
+    code, output = at_a_terminal(
         environment, b"2\n", "import", str(SAMPLES / "two"), "--data", str(tmp_path)
     )
 
     assert 0 == code
-    assert "  2  Acme Plumbing 2 (1 review), 2002" in seen
+    assert "  2  Acme Plumbing 2 (1 review), 2002" in output
     assert (
         "Acme Plumbing 2"
         == json.loads((tmp_path / "reviews.json").read_bytes())["business"]["name"]
@@ -817,11 +822,11 @@ def test_on_a_terminal_a_large_import_has_a_bar(
     environment: dict[str, str], tmp_path: Path, data: Path
 ) -> None:
     export = str(big(tmp_path / "big.csv", 40_000))
-    code, seen = at_a_terminal(environment, b"", "import", export, "--data", str(data))
+    code, output = at_a_terminal(environment, b"", "import", export, "--data", str(data))
 
     assert 0 == code
-    assert "━" in seen
-    assert "imported 40,000 new" in seen
+    assert "━" in output
+    assert "imported 40,000 new" in output
 
 
 def test_on_a_terminal_reload_is_offered_when_the_daemon_serves_this_file(
@@ -833,12 +838,12 @@ def test_on_a_terminal_reload_is_offered_when_the_daemon_serves_this_file(
         "POST /v1/reload": events(PUBLISHED),
     }
     with admin_fake(tmp_path / "admin.sock", script) as fake:
-        code, seen = at_a_terminal(environment, b"y\n", "import", TAKEOUT, "--data", str(data))
+        code, output = at_a_terminal(environment, b"y\n", "import", TAKEOUT, "--data", str(data))
 
     assert 0 == code
-    assert "Load it into the running daemon now?" in seen
-    assert "published" in seen
-    assert ["/v1/status", "/v1/reload"] == [asked.target for asked in fake.asked]
+    assert "Load it into the running daemon now?" in output
+    assert "published" in output
+    assert ["/v1/status", "/v1/reload"] == [request.target for request in fake.asked]
 
 
 def test_import_is_taken_back_by_undo(

@@ -48,7 +48,7 @@ def test_a_large_archive_may_unpack_to_a_multiple_of_its_size(tmp_path: Path) ->
     member = os.urandom(MIB // 2) + bytes(19 * MIB)
     archive(tmp_path / "x.zip", {"x.json": [member]})
 
-    assert ["x.json"] == [each.name for each in parts_of(tmp_path / "x.zip")]
+    assert ["x.json"] == [file.name for file in parts_of(tmp_path / "x.zip")]
 
 
 def test_an_archive_in_an_archive_has_no_room_of_its_own(tmp_path: Path) -> None:
@@ -79,13 +79,13 @@ def test_an_encrypted_archive_is_refused(tmp_path: Path, name: str) -> None:
         list(map(source_of, parts_of(tmp_path / "x.zip")))
 
 
-def test_a_member_without_a_name_is_no_traceback(tmp_path: Path) -> None:
+def test_member_without_a_name_is_ignored(tmp_path: Path) -> None:
     archive(tmp_path / "x.zip", {"": [b"x"], "x.json": [b"{}"]})
 
-    assert ["x.json"] == [each.name for each in parts_of(tmp_path / "x.zip")]
+    assert ["x.json"] == [file.name for file in parts_of(tmp_path / "x.zip")]
 
 
-def test_half_a_character_in_the_name_of_a_place_is_no_traceback() -> None:
+def test_lone_surrogate_is_replaced() -> None:
     assert "a\ufffd" == without_surrogates("a\ud800")
 
 
@@ -107,7 +107,7 @@ def test_deep_json_is_refused(text: bytes) -> None:
         source_of(part(text))
 
 
-def test_what_stands_beside_the_rows_has_an_end() -> None:
+def test_members_beside_the_rows_are_limited() -> None:
     """It stays in memory while they are read."""
     text = b'{"reviews":[{}]' + b"".join(b',"a%d":"%b"' % (n, b"x" * MIB) for n in range(5)) + b"}"
     document = Document(io.BytesIO(text), "x")
@@ -226,7 +226,7 @@ HARMLESS: dict[str, Pieces] = {
 
 
 @pytest.mark.parametrize("case", HARMLESS)
-def test_what_is_beside_the_rows_of_a_sheet_is_passed_over(case: str) -> None:
+def test_cells_beside_the_table_of_a_sheet_are_ignored(case: str) -> None:
     content = sheet(rows=[DAY], behind=HARMLESS[case])()
 
     assert 1 == len(list(sheet_rows(converted(part(content)))))
@@ -269,7 +269,7 @@ def strings(folder: Path) -> Path:
 
 @export("its cells take more than 384 MB of memory")
 def far_corner(folder: Path) -> Path:
-    """The library makes room for 17 billion cells."""
+    """The library would allocate 17 billion cells."""
     cell = b'<row r="1048576"><c r="ALL1048576"><v>1</v></c></row>'
     spreadsheet(folder / "x.xlsx", rows=[DAY, cell])
     return folder / "x.xlsx"

@@ -98,11 +98,11 @@ def test_takeout_and_places_describe_the_business() -> None:
 
 
 @pytest.mark.parametrize("odd", [None, [], "x", 5, [None], {"periods": 1}, [{"openDay": "X"}]])
-def test_what_is_odd_is_left_out(odd: object) -> None:
+def test_odd_members_of_a_business_are_left_out(odd: object) -> None:
     names = ("regularHours", "categories", "storefrontAddress", "phoneNumbers", "websiteUri")
-    found = listing(dict.fromkeys(names, odd) | {"title": "A"})
+    location = listing(dict.fromkeys(names, odd) | {"title": "A"})
 
-    assert {"name": "A"} == {name: value for name, value in found.items() if value}
+    assert {"name": "A"} == {name: value for name, value in location.items() if value}
 
 
 def test_only_what_is_empty_is_filled() -> None:
@@ -114,7 +114,7 @@ def test_only_what_is_empty_is_filled() -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "expected"),
+    ("one", "second", "expected"),
     [
         ("Acme Plumbing", "ACME Plumbing, Inc.", Likeness.SAME),
         ("Acme Plumbing", "Plumbing Acme", Likeness.SAME),
@@ -134,7 +134,7 @@ def test_only_what_is_empty_is_filled() -> None:
         ("Harbor Law Group", "harborgrill", Likeness.OTHER),
     ],
 )
-def test_names_of_one_business_are_told_from_those_of_others(
-    one: str, other: str, expected: Likeness
+def test_names_of_one_business_differ_from_those_of_others(
+    one: str, second: str, expected: Likeness
 ) -> None:
-    assert expected == likeness(one, other) == likeness(other, one)
+    assert expected == likeness(one, second) == likeness(second, one)

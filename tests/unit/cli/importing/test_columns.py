@@ -1,4 +1,4 @@
-"""Somebody's own table: what a column says is taken, or asked about, and never lost without a word."""
+"""Tables of no known platform: each column is used, or a question, and never lost silently."""
 
 import gzip
 import io
@@ -37,7 +37,7 @@ def asked(mapped: dict[str, str]) -> SayMoreError:
 def test_columns_that_look_like_text_or_people_are_questions() -> None:
     text = asked({})
     author = asked({"text": "What was said"})
-    found = chosen([ROW], Columns(mapped={"text": "what WAS said", "author": "Said by"}), ())
+    mapped = chosen([ROW], Columns(mapped={"text": "what WAS said", "author": "Said by"}), ())
     none = chosen([ROW], Columns(mapped={"text": "", "author": ""}), ())
 
     assert (
@@ -45,7 +45,7 @@ def test_columns_that_look_like_text_or_people_are_questions() -> None:
     )
     assert "--map text=What was said, or --map text= if none is" in text.remedy
     assert '"Said by" looks like it, for example "Jane Doe"' in author.detail
-    assert (["What was said"], ["Said by"]) == (found["text"], found["author"])
+    assert (["What was said"], ["Said by"]) == (mapped["text"], mapped["author"])
     assert {"rating": ["Stars"], "date": ["Posted"]} == none
 
 
@@ -140,7 +140,7 @@ def test_first_and_last_name_are_one_name(header: str, author: list[str]) -> Non
         ("Pluspunten,Minpunten", ["Pluspunten", "Minpunten"]),
     ],
 )
-def test_what_was_liked_and_disliked_are_both_the_text(header: str, text: list[str]) -> None:
+def test_liked_and_disliked_columns_are_both_the_text(header: str, text: list[str]) -> None:
     row = {"Date": "2025-03-14", "Stars": "5"} | dict.fromkeys(header.split(","), "The staff.")
 
     assert text == chosen([row], Columns(), ())["text"]
@@ -169,7 +169,7 @@ LONG = "They came at once and were friendly."
 
 
 @pytest.mark.parametrize(
-    ("header", "mapped", "said"),
+    ("header", "mapped", "error"),
     [
         ("Review,Our words", {}, "--map reply=Our words if it is the owner's reply, --map text=Review+Our"),
         ("Review,Our words", {"text": "Review"}, "--map reply=Our words if it is the owner's reply"),
@@ -184,15 +184,15 @@ LONG = "They came at once and were friendly."
     ],
 )  # fmt: skip
 def test_texts_that_are_left_over_are_a_question(
-    header: str, mapped: dict[str, str], said: str | None
+    header: str, mapped: dict[str, str], error: str | None
 ) -> None:
     row = {"Date": "2025-03-14", "Stars": "5"} | dict.fromkeys(header.split(","), LONG)
-    if said is None:
+    if error is None:
         assert chosen([row], Columns(mapped=mapped), ())
         return
     with pytest.raises(SayMoreError) as caught:
         chosen([row], Columns(mapped=mapped), ())
-    assert said in caught.value.remedy
+    assert error in caught.value.remedy
 
 
 def test_columns_of_reviews_win_over_those_of_the_place() -> None:
@@ -300,7 +300,7 @@ def test_a_cover_sheet_is_passed_over(tmp_path: Path) -> None:
     "content",
     [b"date,rating\n2025-03-14,5\n", json.dumps([{"date": "2025-03-14", "rating": 5}]).encode()],
 )
-def test_what_gzip_has_packed_is_read(tmp_path: Path, content: bytes) -> None:
+def test_gzip_file_is_read(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "x.gz"
     path.write_bytes(gzip.compress(content))
     (part,) = parts_of(path)

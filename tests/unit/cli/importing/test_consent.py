@@ -1,4 +1,4 @@
-"""What may be a mistake is a question: another business, another location, terms that forbid it."""
+"""Possible mistakes are questions: another business, another location, terms that forbid it."""
 
 from pathlib import Path
 from typing import Any
@@ -79,8 +79,8 @@ def test_operator_at_a_terminal_is_asked_before_anything_is_removed(
 def test_dry_run_notes_the_questions_and_asks_none(shop: Shop, tmp_path: Path) -> None:
     shop.imported(outscraper(tmp_path / "a.json", "Acme", "place-1", "Ann"))
     shop.answer = False
-    other = outscraper(tmp_path / "b.json", "Acme", "place-2", "Bo")
-    result = shop.imported(other, dry_run=True)
+    second = outscraper(tmp_path / "b.json", "Acme", "place-2", "Bo")
+    result = shop.imported(second, dry_run=True)
     assert [] == shop.questions
     assert [note for note in result.notes if "--yes answers it" in note]
 

@@ -25,14 +25,14 @@ OUTSCRAPER = (
 class _Kept(Rules):
     """Keeps what was found instead of making a review of it."""
 
-    def entry(self, found: PlatformReview) -> PlatformReview:  # type: ignore[override]
-        return found
+    def entry(self, review: PlatformReview) -> PlatformReview:  # type: ignore[override]
+        return review
 
 
-def found(
+def readings(
     tmp_path: Path, header: str, *rows: str, columns: Columns | None = None, sheet: bool = False
 ) -> list[PlatformReview | str]:
-    """What each row says; why it is refused."""
+    """Return the review of each row, or the reason why it is refused."""
     table = tmp_path / "x.csv"
     table.write_text("\n".join((header, *rows, "")), "utf-8")
     (part,) = parts_of(spreadsheet(table, tmp_path / "x.xlsx") if sheet else table)
@@ -46,40 +46,43 @@ def found(
     )
     (source,) = export.sources
     read = export.format.reader(source.head, rules)
-    said: list[PlatformReview | str] = []
+    results: list[PlatformReview | str] = []
     for _, row in source.rows(source.part):
         try:
-            said.append(read(row))  # type: ignore[arg-type]
+            results.append(read(row))  # type: ignore[arg-type]
         except RowRefusedError as refusal:
-            said.append(str(refusal))
-    return said
+            results.append(str(refusal))
+    return results
 
 
-def days(found: list[PlatformReview | str]) -> list[str]:
+def days(reviews: list[PlatformReview | str]) -> list[str]:
     """When each was written; why it is refused."""
-    return [each if isinstance(each, str) else each.created.date().isoformat() for each in found]
+    return [
+        review if isinstance(review, str) else review.created.date().isoformat()
+        for review in reviews
+    ]
 
 
-def answered(found: list[PlatformReview | str]) -> list[str | None]:
+def answered(reviews: list[PlatformReview | str]) -> list[str | None]:
     """When each was answered; why it is refused."""
-    said: list[str | None] = []
-    for each in found:
-        if isinstance(each, str):
-            said.append(each)
+    replies: list[str | None] = []
+    for review in reviews:
+        if isinstance(review, str):
+            replies.append(review)
         else:
-            assert isinstance(each.reply, tuple)
-            when = each.reply[1]
-            said.append(None if when is None else when.date().isoformat())
-    return said
+            assert isinstance(review.reply, tuple)
+            when = review.reply[1]
+            replies.append(None if when is None else when.date().isoformat())
+    return replies
 
 
 def test_days_of_a_platform_are_read_in_the_order_that_one_of_them_proves(tmp_path: Path) -> None:
     """A British Excel had saved it, and 05/03/2025 became the third of May without a word."""
     many = [f"05/03/2025 09:{minute:02},A,5,," for minute in range(30)]
 
-    british = found(tmp_path, TRUSTPILOT, *many, "2025-03-02 09:10:11,B,5,,", "25/03/2025,C,5,,")
-    american = found(tmp_path, TRUSTPILOT, "05/03/2025 09:10,A,5,,", "05/25/2025 09:10:11,B,5,,")
-    german = found(tmp_path, TRUSTPILOT, "05.03.2025 09:10,A,5,06.03.2025 10:00,Thanks")
+    british = readings(tmp_path, TRUSTPILOT, *many, "2025-03-02 09:10:11,B,5,,", "25/03/2025,C,5,,")
+    american = readings(tmp_path, TRUSTPILOT, "05/03/2025 09:10,A,5,,", "05/25/2025 09:10:11,B,5,,")
+    german = readings(tmp_path, TRUSTPILOT, "05.03.2025 09:10,A,5,06.03.2025 10:00,Thanks")
 
     assert ["2025-03-05"] * 30 + ["2025-03-02", "2025-03-25"] == days(british)
     assert ["2025-05-03", "2025-05-25"] == days(american)
@@ -89,28 +92,28 @@ def test_days_of_a_platform_are_read_in_the_order_that_one_of_them_proves(tmp_pa
 def test_days_of_a_platform_that_can_be_read_in_two_ways_are_a_question(tmp_path: Path) -> None:
     rows = ("2025-03-02 09:10:11,A,5,,", "05/03/2025 09:10:11,B,5,2025-03-06,Thanks")
     with pytest.raises(SayMoreError) as caught:
-        found(tmp_path, TRUSTPILOT, *rows)
-    told = found(tmp_path, TRUSTPILOT, *rows, columns=Columns(date_format="%d/%m/%Y"))
+        readings(tmp_path, TRUSTPILOT, *rows)
+    formatted = readings(tmp_path, TRUSTPILOT, *rows, columns=Columns(date_format="%d/%m/%Y"))
 
     assert (
         'the dates in column "Review Created (UTC)" can be read in two ways, for example '
         "05/03/2025 09:10:11" == caught.value.detail
     )
     assert '--set "date_format=%d/%m/%Y %H:%M:%S"' in caught.value.remedy
-    assert ["2025-03-02", "2025-03-05"] == days(told)
+    assert ["2025-03-02", "2025-03-05"] == days(formatted)
 
 
 def test_a_count_of_seconds_that_excel_has_rounded_gives_way_to_the_date(tmp_path: Path) -> None:
-    said = found(
+    results = readings(
         tmp_path,
         OUTSCRAPER,
         'Acme,"3,6",Jane,Fine,5,"1,74E+09",01.02.2025 23:30,Thanks,"1,74E+09",10.10.2025 08:00',
         "Acme,3.6,Max,Bad,1,1739000000,01/02/2025 23:30:00,,,",
     )
-    itself = found(tmp_path, OUTSCRAPER, "Acme,3.6,Max,Bad,1,,01/02/2025 23:30:00,,,")
+    itself = readings(tmp_path, OUTSCRAPER, "Acme,3.6,Max,Bad,1,,01/02/2025 23:30:00,,,")
 
-    assert ["2025-02-01", "2025-02-08"] == days(said)
-    assert ["2025-10-10"] == answered(said[:1])
+    assert ["2025-02-01", "2025-02-08"] == days(results)
+    assert ["2025-10-10"] == answered(results[:1])
     assert ["2025-01-02"] == days(itself), "as Outscraper writes it"
 
 
@@ -119,7 +122,7 @@ def test_the_date_of_a_reply_is_read_or_said_and_never_made_up(tmp_path: Path) -
     rows = [
         f"14.03.2025,5,Fine,Thanks,{when}" for when in ("45901", "02.09.2025 08:00", "", "soon")
     ]
-    said = found(
+    results = readings(
         tmp_path,
         "Datum,Sterne,Kommentar,Antwort,Antwortdatum",
         *rows,
@@ -132,12 +135,12 @@ def test_the_date_of_a_reply_is_read_or_said_and_never_made_up(tmp_path: Path) -
         None,
         'reply\'s date "soon" is not "%d.%m.%Y"',
         'reply\'s date "vor 2 Wochen" is an age, which says no day',
-    ] == answered(said)
+    ] == answered(results)
 
 
 def test_dates_and_texts_in_one_column_are_both_read(tmp_path: Path) -> None:
-    """As a spreadsheet has them where somebody typed and somebody else pasted."""
-    said = found(
+    """As in a spreadsheet in which some dates were typed and others pasted."""
+    results = readings(
         tmp_path,
         "Datum,Sterne",
         "45730,5",
@@ -147,4 +150,4 @@ def test_dates_and_texts_in_one_column_are_both_read(tmp_path: Path) -> None:
         sheet=True,
     )
 
-    assert ["2025-03-14", "2025-03-14", "2025-03-14", "2025-04-03"] == days(said)
+    assert ["2025-03-14", "2025-03-14", "2025-03-14", "2025-04-03"] == days(results)

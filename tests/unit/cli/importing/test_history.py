@@ -26,18 +26,18 @@ def replace(
     """Replace reviews.json, and keep both versions."""
     with opened(folder) as data, data.draft("reviews.json") as new:
         new.file.write(content)
-        with keeping(data, "reviews.json", new, None, now) as kept_:
-            kept_.put_old()
+        with keeping(data, "reviews.json", new, None, now) as versions_:
+            versions_.put_old()
             new.put(0o644)
-            kept_.put_new(max_bytes)
+            versions_.put_new(max_bytes)
 
 
 def kept(folder: Path) -> list[bytes]:
     """The versions that are kept, the newest first."""
     with opened(folder) as data, data.folder(".reviewsctl") as own, own.folder("history") as here:
         return [
-            gzip.decompress((folder / ".reviewsctl/history" / each.file).read_bytes())
-            for each in versions(here)
+            gzip.decompress((folder / ".reviewsctl/history" / version.file).read_bytes())
+            for version in versions(here)
         ]
 
 
@@ -129,7 +129,7 @@ def test_undo_puts_the_version_before_the_last_import_back(three: Shop) -> None:
     assert (2, 0, 1, 1) == (result.total, result.back, result.changed, result.gone)
     # a copy that is kept by changed_since learns of what was taken back
     assert ["2026-06-10T12:00:00Z", None] == [
-        each.get("changed_at") for each in three.reviews.values()
+        review.get("changed_at") for review in three.reviews.values()
     ]
 
 
@@ -176,7 +176,7 @@ def test_undo_after_an_edit_by_hand_takes_the_edit_back(three: Shop) -> None:
     path = three.folder / "reviews.json"
     three.edit("Bo", text="By hand")
     undo(path, 1, NOW + 9 * DAY)
-    assert ["Bad", "Fine", "Fine"] == [each["text"] for each in three.reviews.values()]
+    assert ["Bad", "Fine", "Fine"] == [review["text"] for review in three.reviews.values()]
     undo(path, 1, NOW + 10 * DAY)
     assert "By hand" == three.reviews["Bo"]["text"]
 
@@ -193,9 +193,7 @@ def test_damaged_version_is_refused_and_nothing_is_written(three: Shop) -> None:
     assert before == (three.folder / "reviews.json").read_bytes()
 
 
-def test_log_of_another_version_or_damaged_is_told_and_replaced(
-    three: Shop, tmp_path: Path
-) -> None:
+def test_damaged_log_is_reported_and_replaced(three: Shop, tmp_path: Path) -> None:
     log = three.folder / ".reviewsctl/imports.json"
     export = google(tmp_path / "4.json", ANN, BO, {**CY, "stars": "ONE"})
     for content in ("{", '{"version": 2}', '{"reviews": {"a": 1}}', '{"places": [{"newest": -1}]}'):

@@ -47,12 +47,12 @@ ODD = st.one_of(
 
 
 def opened(file: str) -> tuple[Format, Reader, Fields]:
-    found = chosen(parts_of(SAMPLES / file), "auto")
-    head = found.sources[0].head
+    export = chosen(parts_of(SAMPLES / file), "auto")
+    head = export.sources[0].head
     rules = Rules(
         zone=ZONE, short_names=True, verified=True, scale=Scale(best=10, recommended=True)
     )
-    return found.format, found.format.reader(head, rules), head.sample[0]
+    return export.format, export.format.reader(head, rules), head.sample[0]
 
 
 OPENED = [opened(file) for file in FILES]

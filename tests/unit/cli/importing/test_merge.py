@@ -37,9 +37,9 @@ UNKNOWN = st.dictionaries(
 )
 
 
-def entries(found: list[PlatformReview]) -> list[Entry]:
+def entries(reviews: list[PlatformReview]) -> list[Entry]:
     rules = Rules(zone=UTC, short_names=False, verified=True)
-    return [rules.entry(each) for each in found]
+    return [rules.entry(review) for review in reviews]
 
 
 def merge(
@@ -47,8 +47,8 @@ def merge(
 ) -> tuple[bytes, MergeResult]:
     out = io.BytesIO()
     with staging(None) as staged:
-        for each in new:
-            staged.add(each)
+        for entry in new:
+            staged.add(entry)
         staged.count()
         plan = MergePlan(now=NOW, replaced=dict.fromkeys(staged.places(), "") if replace else {})
         merging = Merge(staged, out, lambda _: None, plan)
@@ -60,19 +60,21 @@ def merge(
 
 
 def counts(result: MergeResult, *fates: Fate) -> tuple[int, ...]:
-    """How many reviews had these fates."""
+    """Return the numbers of reviews with these fates."""
     return tuple(map(result.count, fates))
 
 
 @given(st.lists(FOUND), st.lists(UNKNOWN), st.booleans())
 def test_a_second_import_changes_nothing(
-    found: list[PlatformReview],
-    others: list[dict[str, object]],
+    reviews: list[PlatformReview],
+    existing: list[dict[str, object]],
     replace: bool,  # noqa: FBT001  a property
 ) -> None:
-    there = json.dumps({"business": {"name": "x"}, "reviews": others}, ensure_ascii=False).encode()
-    first, _ = merge(there, entries(found), replace=replace)
-    second, result = merge(first, entries(found), replace=replace)
+    there = json.dumps(
+        {"business": {"name": "x"}, "reviews": existing}, ensure_ascii=False
+    ).encode()
+    first, _ = merge(there, entries(reviews), replace=replace)
+    second, result = merge(first, entries(reviews), replace=replace)
 
     assert not result.is_different
     assert first == second
@@ -80,9 +82,9 @@ def test_a_second_import_changes_nothing(
 
 @given(st.lists(FOUND))
 def test_the_order_of_an_export_does_not_matter_to_what_is_known(
-    found: list[PlatformReview],
+    reviews: list[PlatformReview],
 ) -> None:
-    unique = {each.key: each for each in entries(found)}
+    unique = {entry.key: entry for entry in entries(reviews)}
     text, result = merge(None, list(unique.values()))
     again, second = merge(text, list(reversed(unique.values())))
 
@@ -92,28 +94,28 @@ def test_the_order_of_an_export_does_not_matter_to_what_is_known(
 
 
 @given(st.lists(FOUND))
-def test_what_comes_out_is_valid_to_the_daemon(found: list[PlatformReview]) -> None:
-    text, _ = merge(None, entries(found))
+def test_merged_file_is_valid_to_the_daemon(reviews: list[PlatformReview]) -> None:
+    text, _ = merge(None, entries(reviews))
     file = json.loads(text)
-    ids = [each["id"] for each in file["reviews"]]
+    ids = [review["id"] for review in file["reviews"]]
 
     assert len(set(ids)) == len(ids)
     msgspec.convert(file["reviews"], list[daemons.Review], strict=False)
 
 
 @given(st.lists(UNKNOWN))
-def test_without_news_every_record_keeps_its_bytes(others: list[dict[str, object]]) -> None:
-    records = [json.dumps(each, indent=1, ensure_ascii=False) for each in others]
+def test_record_without_changes_keeps_its_bytes(existing: list[dict[str, object]]) -> None:
+    records = [json.dumps(record, indent=1, ensure_ascii=False) for record in existing]
     there = '{"x":1.50,"reviews" : [ ' + " ,".join(records) + ' ],"business":{"name":"x"}}'
     text, result = merge(there.encode(), [])
 
-    assert (len(others), 0) == counts(result, Fate.KEPT, Fate.NEW)
+    assert (len(existing), 0) == counts(result, Fate.KEPT, Fate.NEW)
     for record in records:
         assert record in text.decode()
     assert "1.50" in text.decode()
 
 
-def test_of_two_versions_the_one_edited_later_counts_whichever_comes_first() -> None:
+def test_later_of_two_versions_counts_in_any_order() -> None:
     old, new = (
         PlatformReview(
             source="google",
@@ -128,7 +130,7 @@ def test_of_two_versions_the_one_edited_later_counts_whichever_comes_first() -> 
     )
     for order in ([old, new], [new, old]):
         text, result = merge(None, entries(order))
-        assert ["new"] == [each["text"] for each in json.loads(text)["reviews"]]
+        assert ["new"] == [review["text"] for review in json.loads(text)["reviews"]]
         assert 1 == result.count(Fate.NEW)
 
 
@@ -143,14 +145,14 @@ def test_hand_made_ids_that_end_alike_stay_apart() -> None:
 
 def test_ours_are_merged_by_the_whole_id() -> None:
     there = b'{"reviews": [{"id": "01J9ZK3V500000000000000000", "rating": 1}]}'
-    other, same = (
+    edited, same = (
         Entry(key=key, source="google", record=b'{"id":"%b"%b}' % (key.encode(), more))
         for key, more in (
             ("01J9ZK3V600000000000000000", b""),
             ("01J9ZK3V500000000000000000", b',"rating":2'),
         )
     )
-    _, result = merge(there, [other, same])
+    _, result = merge(there, [edited, same])
 
     assert (1, 1, 0) == counts(result, Fate.NEW, Fate.CHANGED, Fate.KEPT)
 
@@ -164,7 +166,7 @@ def test_null_and_absent_are_the_same() -> None:
 
 
 def test_half_characters_of_an_export_become_replacement_characters() -> None:
-    found = PlatformReview(
+    review = PlatformReview(
         source="google",
         key="a",
         author="Jane \ud83d",
@@ -173,7 +175,7 @@ def test_half_characters_of_an_export_become_replacement_characters() -> None:
         text="\udc00 whole: \U0001f600",
         reply=("\ud800", None),
     )
-    record = json.loads(entries([found])[0].record)
+    record = json.loads(entries([review])[0].record)
 
     assert "Jane \ufffd" == record["author"]
     assert "\ufffd whole: \U0001f600" == record["text"]
@@ -206,11 +208,11 @@ def test_the_review_here_is_the_daemons() -> None:
     there = {field.name: field.type for field in msgspec.structs.fields(daemons.Review)}
     patterns = [
         (
-            each["properties"]["id"]["pattern"],
-            each["properties"]["source_url"]["anyOf"][0]["pattern"],
-            each["properties"]["rating"],
+            value["properties"]["id"]["pattern"],
+            value["properties"]["source_url"]["anyOf"][0]["pattern"],
+            value["properties"]["rating"],
         )
-        for each in (
+        for value in (
             msgspec.json.schema_components([kind])[1][kind.__name__]
             for kind in (Review, daemons.Review)
         )

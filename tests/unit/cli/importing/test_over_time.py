@@ -51,11 +51,11 @@ def test_reply_is_kept_when_no_row_of_the_export_has_one(shop: Shop, tmp_path: P
 def test_empty_cells_of_a_table_remove_nothing(shop: Shop, tmp_path: Path) -> None:
     head = "id,date,rating,author,text,reply,url,avatar,source\n"
     full = "1,2026-01-01,5,Ann Lee,Fine work,Thanks,https://a.example/1,https://a.example/a,web\n"
-    other = "2,2026-01-02,5,Bo Li,Good work,Hi,https://a.example/2,https://a.example/b,web\n"
-    shop.imported(table(tmp_path / "a.csv", head + full + other), verified=False)
+    second_row = "2,2026-01-02,5,Bo Li,Good work,Hi,https://a.example/2,https://a.example/b,web\n"
+    shop.imported(table(tmp_path / "a.csv", head + full + second_row), verified=False)
     before = shop.reviews
     empty = "1,2026-01-01,5,,,,,,web\n"
-    shop.imported(table(tmp_path / "b.csv", head + empty + other), verified=False)
+    shop.imported(table(tmp_path / "b.csv", head + empty + second_row), verified=False)
     assert before == shop.reviews
 
 
@@ -67,7 +67,7 @@ def test_verified_is_kept_when_the_export_does_not_say(shop: Shop, tmp_path: Pat
     assert shop.reviews["Ann"]["verified"] is True
 
 
-def test_author_who_becomes_anonymous_loses_name_and_picture(shop: Shop, tmp_path: Path) -> None:
+def test_author_that_becomes_anonymous_loses_name_and_picture(shop: Shop, tmp_path: Path) -> None:
     """The platform says so, so that nothing is kept of either."""
     picture = {"profilePhotoUrl": "https://a.example/ann"}
     shop.imported(google(tmp_path / "a.json", {"author": "Ann", "reviewer": picture}))
@@ -84,7 +84,7 @@ def many(count: int) -> list[dict[str, Any]]:
     """Reviews of as many days from 2026-01-01 on."""
     first = datetime.date(2026, 1, 1)
     days = (first + datetime.timedelta(days=number) for number in range(count))
-    return [{"author": f"A{each}", "at": f"{each}T10:00:00Z"} for each in days]
+    return [{"author": f"A{day}", "at": f"{day}T10:00:00Z"} for day in days]
 
 
 @pytest.mark.parametrize("columns", ["id,author", "reference,author"])
@@ -259,13 +259,13 @@ def test_overwritten_edit_by_hand_is_listed_before(shop: Shop, tmp_path: Path) -
     at = shop.lines.index("overwritten, though edited by hand since the last import: 1 review")
     assert "  Ann, 2026-01-01, google: text" == shop.lines[at + 1]
     shop.imported(export)
-    assert not [each for each in shop.lines if each.startswith("overwritten")]
+    assert not [line for line in shop.lines if line.startswith("overwritten")]
 
 
 def test_edit_on_the_platform_is_not_called_an_edit_by_hand(shop: Shop, tmp_path: Path) -> None:
     shop.imported(google(tmp_path / "a.json", OLD))
     shop.imported(google(tmp_path / "b.json", NEW))
-    assert not [each for each in shop.lines if each.startswith("overwritten")]
+    assert not [line for line in shop.lines if line.startswith("overwritten")]
 
 
 def test_review_removed_by_hand_is_listed_when_it_comes_back(shop: Shop, tmp_path: Path) -> None:
@@ -299,7 +299,7 @@ def test_new_and_changed_reviews_are_stamped(shop: Shop, tmp_path: Path) -> None
     shop.imported(google(tmp_path / "b.json", changed, bo))
     first, second = "2026-06-02T12:00:00Z", "2026-06-03T12:00:00Z"
     assert [(first, second), (second, None)] == [
-        (each["added_at"], each.get("changed_at")) for each in shop.file["reviews"]
+        (review["added_at"], review.get("changed_at")) for review in shop.file["reviews"]
     ]
 
 
@@ -313,19 +313,19 @@ def test_review_that_was_there_before_the_stamps_gets_none_until_it_changes(
         shop.edit(author, added_at=None)
     shop.imported(google(tmp_path / "b.json", {"author": "Ann", "stars": "ONE"}, {"author": "Bo"}))
     assert [(None, "2026-06-03T12:00:00Z"), (None, None)] == [
-        (each["added_at"], each.get("changed_at")) for each in shop.file["reviews"]
+        (review["added_at"], review.get("changed_at")) for review in shop.file["reviews"]
     ]
 
 
 def test_own_export_keeps_its_stamps_in_a_new_file(shop: Shop, tmp_path: Path) -> None:
     """A move to another machine makes nothing new."""
     shop.imported(google(tmp_path / "a.json", {"author": "Ann"}))
-    other = Shop(tmp_path / "other")
-    other.folder.mkdir()
+    second_shop = Shop(tmp_path / "other")
+    second_shop.folder.mkdir()
     own = tmp_path / "own.json"
     own.write_bytes((shop.folder / "reviews.json").read_bytes())
-    other.imported(own)
-    assert shop.reviews == other.reviews
+    second_shop.imported(own)
+    assert shop.reviews == second_shop.reviews
 
 
 @pytest.mark.parametrize("stamp", ["2099-01-01T00:00:00Z", "yesterday", 5, None])
@@ -334,12 +334,12 @@ def test_impossible_stamps_of_an_own_export_are_replaced(
 ) -> None:
     shop.imported(google(tmp_path / "a.json", {"author": "Ann"}))
     shop.edit("Ann", added_at=stamp, changed_at=stamp)
-    other = Shop(tmp_path / "other")
-    other.folder.mkdir()
+    second_shop = Shop(tmp_path / "other")
+    second_shop.folder.mkdir()
     own = tmp_path / "own.json"
     own.write_bytes((shop.folder / "reviews.json").read_bytes())
-    other.imported(own)
-    (review,) = other.file["reviews"]
+    second_shop.imported(own)
+    (review,) = second_shop.file["reviews"]
     assert ("2026-06-02T12:00:00Z", None) == (review["added_at"], review.get("changed_at"))
 
 
@@ -381,9 +381,9 @@ def test_option_on_verification_does_not_overwrite_an_edit_by_hand(
     shop.imported(export, verified=False)
     shop.edit("Ann", verified=True)
     shop.imported(export, verified=False)
-    assert [True, False] == [each["verified"] for each in shop.file["reviews"]]
+    assert [True, False] == [review["verified"] for review in shop.file["reviews"]]
     shop.imported(export, verified=True)
-    assert [True, True] == [each["verified"] for each in shop.file["reviews"]]
+    assert [True, True] == [review["verified"] for review in shop.file["reviews"]]
 
 
 def test_table_that_is_a_day_older_is_a_question(shop: Shop, tmp_path: Path) -> None:
@@ -527,7 +527,7 @@ def test_older_export_is_a_question_though_only_one_names_its_location(
         shop.imported(export("old.csv", older, 2))
 
 
-def test_removed_reviews_are_told_for_ninety_days(shop: Shop, tmp_path: Path) -> None:
+def test_removed_reviews_are_listed_for_ninety_days(shop: Shop, tmp_path: Path) -> None:
     """Mirrors take them out too (corrections.md C15)."""
     rows = [
         {"author": str(number), "at": f"2026-01-{number + 10}T10:00:00Z"} for number in range(8)
@@ -536,13 +536,13 @@ def test_removed_reviews_are_told_for_ninety_days(shop: Shop, tmp_path: Path) ->
     first = shop.reviews["3"]["id"]
     assert "removed" not in shop.file
     shop.imported(google(tmp_path / "b.json", *rows[:3], *rows[4:]), replace=True)
-    gone = shop.now.isoformat().replace("+00:00", "Z")
-    assert [{"id": first, "at": gone}] == shop.file["removed"]
+    removed_at = shop.now.isoformat().replace("+00:00", "Z")
+    assert [{"id": first, "at": removed_at}] == shop.file["removed"]
     assert "removed" == list(shop.file)[-1]
     second = shop.reviews["4"]["id"]
     shop.now += datetime.timedelta(days=90)
     shop.imported(google(tmp_path / "c.json", *rows[:3], *rows[5:]), replace=True, yes=True)
-    assert [second] == [each["id"] for each in shop.file["removed"]]
+    assert [second] == [review["id"] for review in shop.file["removed"]]
 
 
 def test_copy_by_another_tool_stays_one_review_and_fills_what_is_empty(
@@ -579,8 +579,8 @@ def test_reviews_that_are_no_copies_stay_two(
     row = {"author": "Ann", "at": "2026-01-01T10:00:00Z", "text": "Fine"}
     first = {**row, "text": members.get("text", "Fine")} if not members.get("text") else row
     shop.imported(google(tmp_path / "a.json", first))
-    other = {**row, **members, "author": "Ann"}
-    page = google(tmp_path / "b.json", other)
+    later = {**row, **members, "author": "Ann"}
+    page = google(tmp_path / "b.json", later)
     content = json.loads(page.read_bytes())
     content["reviews"][0]["name"] += "-another"
     page.write_text(json.dumps(content))

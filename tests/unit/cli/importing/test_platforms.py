@@ -1,4 +1,4 @@
-"""What each platform's export says is what a review says: made from its documented fields."""
+"""Each platform's export has the reviews that its documented fields say."""
 
 import dataclasses
 import datetime
@@ -110,9 +110,9 @@ def rules(*, recommended: bool = True, best: int | None = None) -> Rules:
 
 def read(name: str, how: Rules) -> tuple[list[bytes], list[str]]:
     """The records of a sample, and why rows are none."""
-    found = chosen(parts_of(SAMPLES / name), "auto")
-    (source,) = found.sources
-    reader = found.format.reader(source.head, how)
+    export = chosen(parts_of(SAMPLES / name), "auto")
+    (source,) = export.sources
+    reader = export.format.reader(source.head, how)
     records, reasons = [], []
     for _, row in source.rows(source.part):
         try:
@@ -125,24 +125,24 @@ def read(name: str, how: Rules) -> tuple[list[bytes], list[str]]:
 @pytest.mark.parametrize("name", EXPECTED)
 def test_a_review_is_what_the_export_says_and_valid_to_the_daemon(name: str) -> None:
     records, _ = read(name, rules(best=5 if name == "francais.csv" else None))
-    found = [msgspec.json.decode(each, type=Review) for each in records]
+    reviews = [msgspec.json.decode(record, type=Review) for record in records]
 
     assert EXPECTED[name] == [
         (
-            each.source,
-            each.author,
-            each.rating,
-            each.date.isoformat(),
-            each.text,
-            each.verified,
-            each.owner_reply.date.isoformat() if each.owner_reply else None,
+            review.source,
+            review.author,
+            review.rating,
+            review.date.isoformat(),
+            review.text,
+            review.verified,
+            review.owner_reply.date.isoformat() if review.owner_reply else None,
         )
-        for each in found
+        for review in reviews
     ]
     assert "@" not in b"".join(records).decode()
 
 
-def test_a_recommendation_is_refused_where_nobody_wants_stars_of_it() -> None:
+def test_recommendation_is_refused_without_the_setting() -> None:
     reason = (
         "a recommendation has no stars (--set recommended=yes takes it as 5, its opposite as 1)"
     )
@@ -156,22 +156,22 @@ def test_a_recommendation_is_refused_where_nobody_wants_stars_of_it() -> None:
     ("name", "column"),
     [("yotpo.csv", "Review Status"), ("judgeme.csv", "curated"), ("judgeme.json", "hidden")],
 )
-def test_what_is_not_published_there_is_not_published_here(name: str, column: str) -> None:
+def test_review_that_its_platform_withholds_is_skipped(name: str, column: str) -> None:
     assert [f'not public at the platform (column "{column}")'] == read(name, rules())[1]
 
 
-def test_what_the_export_says_of_verified_stands_against_the_operator() -> None:
+def test_verification_of_the_export_overrides_the_operator() -> None:
     how = dataclasses.replace(rules(), verified=True)
-    said = [msgspec.json.decode(each)["verified"] for each in read("yotpo.json", how)[0]]
-    unsaid = [msgspec.json.decode(each)["verified"] for each in read("serpapi.json", how)[0]]
+    stated = [msgspec.json.decode(record)["verified"] for record in read("yotpo.json", how)[0]]
+    unsaid = [msgspec.json.decode(record)["verified"] for record in read("serpapi.json", how)[0]]
 
-    assert ([True, False], [True, True]) == (said, unsaid)
+    assert ([True, False], [True, True]) == (stated, unsaid)
 
 
 def test_a_review_of_google_is_one_with_and_without_its_name() -> None:
-    found = chosen(parts_of(SAMPLES / "google_api.json"), "auto")
-    reader = found.format.reader(found.sources[0].head, rules())
-    fields = dict(found.sources[0].head.sample[0])
+    export = chosen(parts_of(SAMPLES / "google_api.json"), "auto")
+    reader = export.format.reader(export.sources[0].head, rules())
+    fields = dict(export.sources[0].head.sample[0])
     named = reader(Row({**fields, "name": "accounts/1/locations/2/reviews/X", "reviewId": "X"}, ""))
     without = {name: value for name, value in fields.items() if name != "name"}
 

@@ -1,4 +1,4 @@
-"""What a platform or shop holds back, has deleted or calls spam is not published; what is not understood is
+"""Reviews that a platform or shop withholds, has deleted or calls spam are not published; an unknown status is
 a question."""
 
 import datetime
@@ -243,12 +243,12 @@ def test_platform_says_what_is_public(
 
 
 def test_operator_names_the_values_that_are_public() -> None:
-    """What is known beside them stays known: one answer does not leave out all the others."""
+    """Known values stay known: one answer does not leave out all the others."""
     answers = {"Review state": ["featured", ""]}
     values = ("featured", "FEATURED ", "", "live", "hidden", "else")
 
     assert [PUBLIC, PUBLIC, PUBLIC, PUBLIC, WITHHELD, WITHHELD] == [
-        judged({"review_state": each}, answers=answers) for each in values
+        judged({"review_state": value}, answers=answers) for value in values
     ]
     assert PUBLIC is judged({"state": "NH"}, answers={"state": "*"})
     assert PUBLIC is judged({"Web": "ja"}, answers={"web": ["ja"]}), (
@@ -316,7 +316,7 @@ def imported(
 
 
 def texts(reviews: list[dict[str, object]]) -> list[object]:
-    return [each["text"] for each in reviews]
+    return [review["text"] for review in reviews]
 
 
 SHOP = """rating,date,author,text,status
@@ -351,10 +351,10 @@ def test_row_that_is_refused_asks_no_question(tmp_path: Path) -> None:
         tmp_path, "x.csv", "Stars,Published,Name\n5,2025-03-14,Ann\n4,,Bob\n", mapped={"text": ""}
     )
 
-    assert ["Ann"] == [each["author"] for each in reviews]
+    assert ["Ann"] == [review["author"] for review in reviews]
 
 
-def test_no_column_can_be_told_to_be_no_status(tmp_path: Path) -> None:
+def test_status_cannot_be_mapped_to_no_column(tmp_path: Path) -> None:
     """It took all rows, spam as well."""
     with pytest.raises(SayMoreError, match="--map status= would take what its platform holds back"):
         imported(tmp_path, "shop.csv", SHOP.format(status="spam"), mapped={"status": ""})
@@ -380,7 +380,7 @@ def google(**members: object) -> str:
 
 
 @pytest.mark.parametrize(
-    ("members", "shown"),
+    ("members", "is_public"),
     [
         ({"reviewReply": {"comment": "Hi", "updateTime": "2025-01-02T00:00:00Z"}}, True),
         ({"reviewReply": {"comment": "Hi", "reviewReplyState": "APPROVED"}}, True),
@@ -394,13 +394,13 @@ def google(**members: object) -> str:
 def test_only_an_approved_reply_of_google_is_published(
     tmp_path: Path,
     members: dict[str, object],
-    shown: bool,  # noqa: FBT001
+    is_public: bool,  # noqa: FBT001
 ) -> None:
     """The review stays."""
     _, [review] = imported(tmp_path, "google.json", google(**members))
 
     assert "Good." == review["text"]
-    assert shown is (review["owner_reply"] is not None)
+    assert is_public is (review["owner_reply"] is not None)
 
 
 @pytest.mark.parametrize(
@@ -445,7 +445,7 @@ def test_author_without_a_public_name_is_anonymous(tmp_path: Path, column: str) 
     export = f"rating,date,author,text,{column}\n5,2025-03-14,Ann Bee,Good.,yes\n4,2025-03-15,Bob,Ok.,no\n"
     _, reviews = imported(tmp_path, "x.csv", export)
 
-    assert ["Anonymous", "Bob"] == [each["author"] for each in reviews]
+    assert ["Anonymous", "Bob"] == [review["author"] for review in reviews]
 
 
 def test_review_of_our_own_shape_is_judged_as_well(tmp_path: Path) -> None:

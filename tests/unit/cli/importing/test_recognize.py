@@ -50,43 +50,43 @@ KINDS = {
     "espanol.csv": "csv",
 }
 UNKNOWN = {"unknown.json", "plain.json"}
-"""What nobody recognises without ``--map``."""
+"""Samples that are recognized only with ``--map``."""
 
 
 def test_every_sample_and_every_format_is_in_the_table() -> None:
-    assert {each.name for each in SAMPLES.iterdir()} == KINDS.keys() | UNKNOWN
-    assert {each.name for each in FORMATS} == {*KINDS.values(), "json"}
+    assert {file.name for file in SAMPLES.iterdir()} == KINDS.keys() | UNKNOWN
+    assert {format_.name for format_ in FORMATS} == {*KINDS.values(), "json"}
 
 
 @pytest.mark.parametrize("name", KINDS)
 def test_a_sample_is_recognised_by_one_format_and_no_other(name: str) -> None:
     parts = parts_of(SAMPLES / name)
-    found = chosen(parts, "auto")
+    export = chosen(parts, "auto")
     claims = {
-        each.name
-        for source in found.sources
-        for each in FORMATS
-        if not each.generic and each.likeness(source.head) >= RECOGNIZED
+        format_.name
+        for source in export.sources
+        for format_ in FORMATS
+        if not format_.generic and format_.likeness(source.head) >= RECOGNIZED
     }
 
-    assert KINDS[name] == found.format.name
-    assert {found.format.name} - {"csv"} == claims
-    assert found.second is None
+    assert KINDS[name] == export.format.name
+    assert {export.format.name} - {"csv"} == claims
+    assert export.second is None
 
 
-def test_what_looks_like_two_formats_is_told_with_the_second(tmp_path: Path) -> None:
+def test_second_format_of_an_export_is_named(tmp_path: Path) -> None:
     """Outscraper's two services share most of their columns."""
     table = tmp_path / "x.csv"
     lines = (SAMPLES / "outscraper_trustpilot.csv").read_text().splitlines()
     left_out = {"review_verified", "owner_answer_date", "review_title"}
     header = lines[0].split(",")
-    kept = [place for place, column in enumerate(header) if column not in left_out]
+    places = [place for place, column in enumerate(header) if column not in left_out]
     table.write_text(
-        "".join(",".join(line.split(",")[place] for place in kept) + "\n" for line in lines[:2])
+        "".join(",".join(line.split(",")[place] for place in places) + "\n" for line in lines[:2])
     )
-    found = chosen(parts_of(table), "auto")
+    export = chosen(parts_of(table), "auto")
     forced = chosen(parts_of(table), "outscraper-trustpilot")
 
-    assert found.second is not None
-    assert ("outscraper", "outscraper-trustpilot") == (found.format.name, found.second.name)
+    assert export.second is not None
+    assert ("outscraper", "outscraper-trustpilot") == (export.format.name, export.second.name)
     assert "outscraper-trustpilot" == forced.format.name

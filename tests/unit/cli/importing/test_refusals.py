@@ -1,4 +1,4 @@
-"""What an import says repeats names and cells of strangers: on their line, and unable to steer a terminal."""
+"""Messages repeat names and cells of strangers: on one line, and unable to steer a terminal."""
 
 import datetime
 import gzip
@@ -20,7 +20,7 @@ QUIET = Prompts(progress=lambda _: None, show=lambda _: None, choose=None)
 
 
 def imported(export: Path, folder: Path, mapped: dict[str, str], location: str | None) -> None:
-    """An import of reviews that nobody calls verified."""
+    """An import of reviews that are not verified."""
     rules = Rules(
         zone=datetime.UTC, short_names=False, verified=False, columns=Columns(mapped=mapped)
     )
@@ -72,11 +72,11 @@ def damaged(path: Path) -> Path:
 
 
 def sheet(folder: Path) -> Path:
-    """A spreadsheet whose workbook names a sheet that is not there."""
+    """A spreadsheet with a workbook that names a missing sheet."""
     (folder / "x.csv").write_bytes(table(["date"], ["1"]))
     book = spreadsheet(folder / "x.csv", folder / "whole.xlsx")
-    with zipfile.ZipFile(book) as whole:
-        members = {name: whole.read(name) for name in whole.namelist()}
+    with zipfile.ZipFile(book) as workbook:
+        members = {name: workbook.read(name) for name in workbook.namelist()}
     links = members["xl/_rels/workbook.xml.rels"]
     members["xl/_rels/workbook.xml.rels"] = links.replace(b"sheet7", "\x85&#x202e;".encode())
     return archive(folder / "x.xlsx", members)
@@ -110,7 +110,7 @@ CASES: dict[str, Callable[[Path], Path]] = {
     ),
     "gzip": lambda folder: written(folder, "x.gz", gzip.compress(EVIL.encode() + b"\n1")),
     "locations": lambda folder: archive(
-        folder / "x.zip", {f"{each}.json": takeout(f"{each}{EVIL}") for each in "ab"}
+        folder / "x.zip", {f"{letter}.json": takeout(f"{letter}{EVIL}") for letter in "ab"}
     ),
 }
 

@@ -18,7 +18,7 @@ ENVIRONMENT = {"PYTHONPATH": str(CLI), "PYTHONWARNINGS": "error", "PATH": "/usr/
 
 
 class Imported:
-    """What one run of ``reviewsctl import --json`` made."""
+    """The result of one run of ``reviewsctl import --json``."""
 
     def __init__(self, folder: Path, *arguments: str) -> None:
         folder.mkdir(exist_ok=True)
@@ -31,8 +31,8 @@ class Imported:
             assert review.pop("added_at")
 
     def by_author(self, author: str) -> dict[str, Any]:
-        (found,) = [each for each in self.reviews if each["author"] == author]
-        return found
+        (review,) = [candidate for candidate in self.reviews if candidate["author"] == author]
+        return review
 
 
 def sample(tmp_path: Path, name: str, *options: str) -> Imported:
@@ -98,7 +98,7 @@ def test_takeout_merges_pages_and_accounts_and_names_the_business(tmp_path: Path
     } == done.file["business"]
     assert "what the business got: name, phone, address" in done.result["notes"]
     assert (7, 1, 1, 1) == tuple(
-        done.result[each] for each in ("new", "refused", "skipped", "twice")
+        done.result[name] for name in ("new", "refused", "skipped", "twice")
     )
     assert [
         {
@@ -131,23 +131,25 @@ def test_takeout_keeps_the_original_of_both_forms_of_translation(tmp_path: Path)
 
 def test_takeout_has_ratings_without_words_and_people_without_names(tmp_path: Path) -> None:
     done = sample(tmp_path, "takeout")
-    nameless = [each for each in done.reviews if each["author"] == "A Google user"]
+    nameless = [review for review in done.reviews if review["author"] == "A Google user"]
 
     assert done.by_author("Max Power")["text"] is None
-    assert {"Never came.", None} == {each["text"] for each in nameless}
+    assert {"Never came.", None} == {review["text"] for review in nameless}
     assert "Hidden" not in json.dumps(done.file)
 
 
 def test_takeout_is_read_as_zip_folder_location_and_single_page_alike(tmp_path: Path) -> None:
     archive = zipped(SAMPLES / "takeout", tmp_path / "takeout.zip")
     place = SAMPLES / "takeout/Takeout/Google Business Profile/account-101/location-2001"
-    whole = sample(tmp_path, "takeout")
+    takeout = sample(tmp_path, "takeout")
     zipped_ = Imported(tmp_path / "zip", str(archive))
     location = Imported(tmp_path / "location", str(place))
     page = Imported(tmp_path / "page", str(place / "reviews.json"), "--set", "name=Acme")
 
-    assert whole.file == zipped_.file
-    assert {each["id"] for each in whole.reviews} == {each["id"] for each in location.reviews}
+    assert takeout.file == zipped_.file
+    assert {review["id"] for review in takeout.reviews} == {
+        review["id"] for review in location.reviews
+    }
     assert "Acme Plumbing" == location.file["business"]["name"]
     assert 3 == len(page.reviews)
 
@@ -174,9 +176,9 @@ def test_a_location_without_reviews_is_no_fault(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("cut", [100, 4000])
-def test_a_zip_that_is_cut_off_is_told(tmp_path: Path, cut: int) -> None:
-    whole = zipped(SAMPLES / "takeout", tmp_path / "whole.zip").read_bytes()
-    (tmp_path / "cut.zip").write_bytes(whole[:-cut] + (b"" if cut == 100 else bytes(cut)))
+def test_truncated_zip_is_reported(tmp_path: Path, cut: int) -> None:
+    archive_bytes = zipped(SAMPLES / "takeout", tmp_path / "whole.zip").read_bytes()
+    (tmp_path / "cut.zip").write_bytes(archive_bytes[:-cut] + (b"" if cut == 100 else bytes(cut)))
     (tmp_path / "data").mkdir()
     run = reviewsctl(
         ENVIRONMENT, "import", str(tmp_path / "cut.zip"), "--data", str(tmp_path / "data")
@@ -205,19 +207,22 @@ def test_a_member_that_is_damaged_leaves_everything_as_it_was(tmp_path: Path) ->
 def test_several_locations_have_to_be_told_apart(tmp_path: Path) -> None:
     export = str(SAMPLES / "two")
     (tmp_path / "data").mkdir()
-    asked = reviewsctl(ENVIRONMENT, "import", export, "--data", str(tmp_path / "data"))
+    unanswered = reviewsctl(ENVIRONMENT, "import", export, "--data", str(tmp_path / "data"))
     one = Imported(tmp_path / "one", export, "--set", "location=2002")
     titled = Imported(tmp_path / "titled", export, "--set", "location=acme plumbing 1")
     both = Imported(tmp_path / "both", export, "--set", "location=all", "--set", "name=Acme")
 
-    assert 2 == asked.returncode
-    assert "  2001  Acme Plumbing 1 (1 review)\n  2002  Acme Plumbing 2 (1 review)" in asked.stderr
-    assert "--set location=ID" in asked.stderr
+    assert 2 == unanswered.returncode
+    assert (
+        "  2001  Acme Plumbing 1 (1 review)\n  2002  Acme Plumbing 2 (1 review)"
+        in unanswered.stderr
+    )
+    assert "--set location=ID" in unanswered.stderr
     assert not list((tmp_path / "data").iterdir())
-    assert ["At 2."] == [each["text"] for each in one.reviews]
+    assert ["At 2."] == [review["text"] for review in one.reviews]
     assert "Acme Plumbing 2" == one.file["business"]["name"]
     assert 1 == one.result["elsewhere"]
-    assert ["At 1."] == [each["text"] for each in titled.reviews]
+    assert ["At 1."] == [review["text"] for review in titled.reviews]
     assert 2 == len(both.reviews)
 
 
@@ -303,9 +308,9 @@ def test_trustpilot_is_read_in_the_spellings_of_all_years_and_without_addresses(
 def test_podium_names_the_site_and_says_what_recommendations_are(tmp_path: Path) -> None:
     done = sample(tmp_path, "podium.json", "--set", "name=Acme")
 
-    assert ("google", 5) == tuple(done.by_author("Jane Doe")[each] for each in ("source", "rating"))
+    assert ("google", 5) == tuple(done.by_author("Jane Doe")[name] for name in ("source", "rating"))
     assert ("facebook", 1) == tuple(
-        done.by_author("Max Power")[each] for each in ("source", "rating")
+        done.by_author("Max Power")[name] for name in ("source", "rating")
     )
     assert "recommendations (Facebook): 1" in done.result["notes"][0]
 
@@ -324,7 +329,7 @@ def test_yelp_is_in_pacific_time_and_no_archive(tmp_path: Path) -> None:
 def test_a_windows_table_with_semicolons_is_guessed_and_shown(tmp_path: Path) -> None:
     options = ["--set", "name=Acme", "--set", "verified=yes"]
     done = sample(tmp_path, "cp1252_semicolons.csv", *options)
-    shown = reviewsctl(
+    run = reviewsctl(
         ENVIRONMENT,
         "import",
         str(SAMPLES / "cp1252_semicolons.csv"),
@@ -334,8 +339,8 @@ def test_a_windows_table_with_semicolons_is_guessed_and_shown(tmp_path: Path) ->
 
     assert "Schnell und „gut“" == done.by_author("Jörg Müller")["text"]
     assert "2025-03-14" == done.by_author("Jörg Müller")["date"]
-    assert all(each["verified"] for each in done.reviews)
-    assert shown.stdout.splitlines() == [
+    assert all(review["verified"] for review in done.reviews)
+    assert run.stdout.splitlines() == [
         "cp1252_semicolons.csv: a table with columns of its own (cp1252, semicolons)",
         (
             "columns: rating = Stars, date = Posted, author = Customer Name, text = Review, "
@@ -355,7 +360,7 @@ def test_a_windows_table_with_semicolons_is_guessed_and_shown(tmp_path: Path) ->
     ]
 
 
-def test_a_review_of_the_future_is_told(tmp_path: Path) -> None:
+def test_review_of_the_future_is_mentioned(tmp_path: Path) -> None:
     """Day and month were the wrong way round, as a rule; else only ``check`` says so."""
     export = tmp_path / "export.csv"
     export.write_text(
@@ -427,18 +432,18 @@ def test_columns_are_mapped_by_the_operator(tmp_path: Path) -> None:
     assert "no column looks like rating or date; there are: Wertung, Wann, Wer" in missing.stderr
     assert 'there is no column "Stars"' in wrong.stderr
     assert ("Jane", 5, "website") == tuple(
-        done.reviews[0][each] for each in ("author", "rating", "source")
+        done.reviews[0][name] for name in ("author", "rating", "source")
     )
 
 
-def test_what_is_no_link_does_not_become_one(tmp_path: Path) -> None:
+def test_invalid_link_is_left_out(tmp_path: Path) -> None:
     done = sample(tmp_path, "bom.csv", "--set", "name=Acme")
 
     assert done.by_author("Max")["source_url"] is None
     assert "https://example.com/1" == done.by_author("Jane Doe")["source_url"]
 
 
-def test_what_is_not_recognised_is_described_with_what_it_would_take(tmp_path: Path) -> None:
+def test_unknown_export_is_described_with_a_remedy(tmp_path: Path) -> None:
     run = reviewsctl(ENVIRONMENT, "import", str(SAMPLES / "unknown.json"), "--data", str(tmp_path))
 
     assert 1 == run.returncode
@@ -474,7 +479,7 @@ def test_names_are_shortened_on_request(tmp_path: Path) -> None:
     done = sample(tmp_path, "takeout", "--set", "names=short")
 
     assert {"Jane D.", "Max P.", "José Ñ.", "Jörg", "Quoter", "A Google user"} == {
-        each["author"] for each in done.reviews
+        review["author"] for review in done.reviews
     }
 
 

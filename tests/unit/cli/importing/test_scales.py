@@ -1,4 +1,4 @@
-"""Of how many ratings are: decided by evidence or a question, never five stars by default."""
+"""The scale of ratings: decided by evidence or a question, never five stars by default."""
 
 from collections.abc import Sequence
 
@@ -14,24 +14,24 @@ OUT_OF_FIVE = ["5", "4", "5", "3", "5"]
 LOW = ["4", "3", "4"]
 
 
-def read(rows: Sequence[Fields], rating: str, said: Scale | None = None) -> list[int | str]:
+def read(rows: Sequence[Fields], rating: str, operator: Scale | None = None) -> list[int | str]:
     """Return the stars of rows, or why there are none."""
     beside = {"best": "bestRating", "worst": "worstRating"}
     columns = {"rating": rating} | {
-        each: beside[each] for each in beside if beside[each] in rows[0]
+        name: beside[name] for name in beside if beside[name] in rows[0]
     }
-    scale, _ = scale_of(rows, columns, said or Scale())
-    found: list[int | str] = []
+    scale, _ = scale_of(rows, columns, operator or Scale())
+    results: list[int | str] = []
     for row in rows:
         try:
-            found.append(scale(row).stars(row[rating]).stars)
+            results.append(scale(row).stars(row[rating]).stars)
         except RowRefusedError as refusal:
-            found.append(str(refusal))
-    return found
+            results.append(str(refusal))
+    return results
 
 
-def column(name: str, values: Sequence[object], **others: object) -> list[int | str]:
-    return read([{name: each, **others} for each in values], name)
+def column(name: str, values: Sequence[object], **cells: object) -> list[int | str]:
+    return read([{name: value, **cells} for value in values], name)
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_number_beside_the_rating_is_its_scale() -> None:
 
 
 @pytest.mark.parametrize(
-    "others",
+    "more",
     [
         {"Staff": "2.5", "Comfort": "5"},
         {"Cleanliness": "7.5"},
@@ -132,12 +132,12 @@ def test_number_beside_the_rating_is_its_scale() -> None:
         {"reviewCategory": [{"category": "cleanliness", "rating": 10}]},
     ],
 )
-def test_parts_of_another_scale_speak_against_stars(others: Fields) -> None:
+def test_parts_of_another_scale_speak_against_stars(more: Fields) -> None:
     """Booking's parts are quarters of ten, beside a score of 4."""
     with pytest.raises(SayMoreError, match="beside it has"):
-        column("Rating", OUT_OF_FIVE, **others)
+        column("Rating", OUT_OF_FIVE, **more)
     with pytest.raises(SayMoreError):
-        column("Score", ["4"], **others)
+        column("Score", ["4"], **more)
 
 
 def test_parts_of_five_stars_do_not() -> None:
@@ -170,7 +170,7 @@ def test_operator_decides_before_all_evidence() -> None:
     "around", [{"maxRating": 10}, {"bestRating": "10"}, {"scale": "1-10"}, {"rating_scale": 10}]
 )
 def test_document_says_the_scale_beside_its_reviews(around: Fields) -> None:
-    rows = [{"rating": each} for each in OUT_OF_FIVE]
+    rows = [{"rating": rating} for rating in OUT_OF_FIVE]
     scale, _ = scale_of(rows, {"rating": "rating"}, Scale(), around=around)
 
     assert 2 == scale(rows[1]).stars("4").stars

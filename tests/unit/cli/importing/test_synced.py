@@ -47,7 +47,9 @@ def options(folder: Path, is_gone: IsGone = lambda _: True, *, numbers: str = ""
 
 
 def authors(folder: Path) -> list[str]:
-    return [each["author"] for each in json.loads((folder / "reviews.json").read_text())["reviews"]]
+    return [
+        review["author"] for review in json.loads((folder / "reviews.json").read_text())["reviews"]
+    ]
 
 
 def synced(folder: Path, numbers: str, is_gone: IsGone = lambda _: True) -> ImportResult:
@@ -56,17 +58,17 @@ def synced(folder: Path, numbers: str, is_gone: IsGone = lambda _: True) -> Impo
 
 def test_review_that_is_not_gone_yet_is_spared(tmp_path: Path) -> None:
     synced(tmp_path, "123")
-    kept = json.loads((tmp_path / "reviews.json").read_text())["reviews"][1]
-    asked: list[str] = []
+    review = json.loads((tmp_path / "reviews.json").read_text())["reviews"][1]
+    keys: list[str] = []
 
     def is_gone(key: str) -> bool:
-        asked.append(key)
-        return key != merge_key(kept["id"])
+        keys.append(key)
+        return key != merge_key(review["id"])
 
     result = synced(tmp_path, "3", is_gone)
 
     assert ["Ann 2", "Ann 3"] == authors(tmp_path)
-    assert 2 == len(asked)
+    assert 2 == len(keys)
     assert (1, 1) == (result.merge.count(Fate.SPARED), result.merge.count(Fate.REMOVED))
 
 
@@ -79,10 +81,10 @@ def test_review_older_than_all_of_a_complete_read_is_removed(tmp_path: Path) -> 
 
 def test_refused_outcome_writes_nothing(tmp_path: Path) -> None:
     synced(tmp_path, "12")
-    seen: list[tuple[int, list[Place]]] = []
+    outcomes: list[tuple[int, list[Place]]] = []
 
     def refuse(result: MergeResult, places: Collection[Place]) -> None:
-        seen.append((result.count(Fate.REMOVED), list(places)))
+        outcomes.append((result.count(Fate.REMOVED), list(places)))
         raise ImportRefusedError("too many")
 
     changed = options(tmp_path, numbers="1")
@@ -91,7 +93,7 @@ def test_refused_outcome_writes_nothing(tmp_path: Path) -> None:
     with pytest.raises(ImportRefusedError, match="too many"):
         run(dataclasses.replace(changed, synced=refusing), PROMPTS)
 
-    assert [(1, [SHOP])] == seen
+    assert [(1, [SHOP])] == outcomes
     assert before == (tmp_path / "reviews.json").read_bytes()
 
 
@@ -110,8 +112,12 @@ def test_removed_location_leaves_others_alone(tmp_path: Path) -> None:
 
 def test_removed_reviews_return_with_their_ids(tmp_path: Path) -> None:
     synced(tmp_path, "12")
-    before = [each["id"] for each in json.loads((tmp_path / "reviews.json").read_text())["reviews"]]
+    before = [
+        review["id"] for review in json.loads((tmp_path / "reviews.json").read_text())["reviews"]
+    ]
     remove(options(tmp_path), PROMPTS, [SHOP])
     synced(tmp_path, "12")
-    after = [each["id"] for each in json.loads((tmp_path / "reviews.json").read_text())["reviews"]]
+    after = [
+        review["id"] for review in json.loads((tmp_path / "reviews.json").read_text())["reviews"]
+    ]
     assert before == after

@@ -73,7 +73,7 @@ def test_a_cut_last_line_has_no_cells() -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"hello", b"one\ntwo\n", b"\x89PNG\r\n\x1a\n\0\0,\n,"])
-def test_what_is_no_table_is_refused(content: bytes) -> None:
+def test_file_without_a_table_is_refused(content: bytes) -> None:
     with pytest.raises(ImportRefusedError):
         csv_file.dialect_of(part(content))
 
@@ -86,7 +86,7 @@ def test_what_is_no_table_is_refused(content: bytes) -> None:
         min_size=1,
     )
 )
-def test_what_the_csv_module_writes_is_read_back(rows: list[list[str]]) -> None:
+def test_tables_of_the_csv_module_are_read_back(rows: list[list[str]]) -> None:
     """Also line breaks of all kinds, quotes and the byte order mark within cells."""
     line = io.StringIO(newline="")
     table = csv.writer(line)
@@ -120,8 +120,8 @@ def rows_of(path: Path) -> list[tuple[str, list[object]]]:
     source = source_of(file)
     rows = []
     for where, row in source.rows(source.part):
-        day, *others = row.fields.values()
-        rows.append((where, [moment(day).isoformat(), *others]))
+        day, *cells = row.fields.values()
+        rows.append((where, [moment(day).isoformat(), *cells]))
     return rows
 
 
@@ -188,12 +188,12 @@ NOT_IN_DOS = str.maketrans("„“”\u2019—…€", '"""\'-.E')
     [("cp1252", "\r\n"), ("mac_roman", "\r"), ("mac_roman", "\r\n"), ("cp850", "\r\n")],
 )
 @pytest.mark.parametrize("sentence", SENTENCES)
-def test_tables_of_windows_macs_and_dos_are_told_apart(
+def test_tables_of_windows_macs_and_dos_are_distinguished(
     encoding: str, end: str, sentence: str
 ) -> None:
     """Excel's "CSV (Macintosh)" and "CSV (MS-DOS)": Müller became MŸller."""
-    written = sentence.translate(NOT_IN_DOS) if encoding == "cp850" else sentence
-    name, text = written.split(";")
+    line = sentence.translate(NOT_IN_DOS) if encoding == "cp850" else sentence
+    name, text = line.split(";")
     content = f"a;b{end}{name};{text}{end}".encode(encoding)
 
     assert [(2, {"a": name, "b": text})] == read(content)

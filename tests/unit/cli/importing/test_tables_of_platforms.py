@@ -23,7 +23,7 @@ def reviews(content: str, scale: str | None = None, **mapped: str) -> list[dict[
     """Return the reviews of a table."""
     data = content.encode()
     part = Part(name="x.csv", size=len(data), room=1 << 20, open=lambda: io.BytesIO(data))
-    [source] = (found := chosen([part], "auto")).sources
+    [source] = (export := chosen([part], "auto")).sources
     rules = Rules(
         zone=datetime.UTC,
         short_names=False,
@@ -31,7 +31,7 @@ def reviews(content: str, scale: str | None = None, **mapped: str) -> list[dict[
         scale=Scale.parsed(scale),
         columns=Columns(mapped=mapped),
     )
-    read = found.format.reader(source.head, rules)
+    read = export.format.reader(source.head, rules)
     return [msgspec.json.decode(read(row).record) for _, row in source.rows(part)]
 
 
@@ -66,7 +66,7 @@ def test_parts_of_a_name_and_a_text_are_joined() -> None:
 def test_school_grades_are_stars_from_the_other_end() -> None:
     table = "Schulnote,Datum,Name,Kommentar\n1,14.03.2025,Ann,Gut\n6,15.03.2025,Bob,Schlecht\n"
 
-    assert [5, 1] == [each["rating"] for each in reviews(table, "6-1")]
+    assert [5, 1] == [review["rating"] for review in reviews(table, "6-1")]
 
 
 def test_best_rating_beside_a_rating_is_its_scale() -> None:
@@ -74,7 +74,7 @@ def test_best_rating_beside_a_rating_is_its_scale() -> None:
         "ratingValue,bestRating,date,author,text\n8,10,2025-03-14,Ann,Good\n4,5,2025-03-15,Bob,Ok\n"
     )
 
-    assert [4, 4] == [each["rating"] for each in reviews(table)]
+    assert [4, 4] == [review["rating"] for review in reviews(table)]
 
 
 @pytest.mark.parametrize(
@@ -83,14 +83,14 @@ def test_best_rating_beside_a_rating_is_its_scale() -> None:
 def test_best_rating_has_many_names(best: str) -> None:
     table = f"rating,{best},date,author,text\n4,10,2025-03-14,Ann,Good\n5,10,2025-03-15,Bob,Ok\n"
 
-    assert [2, 3] == [each["rating"] for each in reviews(table)]
+    assert [2, 3] == [review["rating"] for review in reviews(table)]
 
 
 def test_columns_of_one_name_are_two() -> None:
     """The second one took the place of the first."""
     table = "Stars,Date,Name,Comment,Comment\n5,2025-03-14,Ann,Good,Thanks\n"
 
-    assert ["Good"] == [each["text"] for each in reviews(table)]
+    assert ["Good"] == [review["text"] for review in reviews(table)]
 
 
 def test_rows_that_are_not_public_do_not_show_the_scale() -> None:

@@ -28,7 +28,7 @@ def part(folder: Path, number: int, *rows: dict[str, Any], stem: str = STEM) -> 
     return path
 
 
-ANN, BO, CY = ({"author": each, "at": "2026-01-01T10:00:00Z"} for each in ("Ann", "Bo", "Cy"))
+ANN, BO, CY = ({"author": author, "at": "2026-01-01T10:00:00Z"} for author in ("Ann", "Bo", "Cy"))
 
 
 @pytest.mark.parametrize(
@@ -49,9 +49,9 @@ def test_name_of_a_part_is_recognized(name: str, expected: PartName | None) -> N
 def test_replace_by_one_part_asks_for_the_part_beside_it(shop: Shop, tmp_path: Path) -> None:
     one, two = part(tmp_path, 1, ANN, BO), part(tmp_path, 2, CY)
     shop.imported(one, two)
-    for given, missing in ((one, 2), (two, 1)):
+    for export, missing in ((one, 2), (two, 1)):
         with pytest.raises(ImportRefusedError, match=f"of this Takeout: {STEM}-00{missing}.zip"):
-            shop.imported(given, replace=True, yes=True)
+            shop.imported(export, replace=True, yes=True)
     shop.imported(one, two, replace=True)
     assert {"Ann", "Bo", "Cy"} == shop.reviews.keys()
 

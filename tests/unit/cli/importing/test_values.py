@@ -1,4 +1,4 @@
-"""What stands in exports as what stands in a review."""
+"""Values of exports as members of a review."""
 
 import contextlib
 import datetime
@@ -26,7 +26,7 @@ from reviewsd.domain.reviews import Url
 
 
 @pytest.mark.parametrize(
-    ("value", "found"),
+    ("value", "expected"),
     [
         (5, 5),
         (4.0, 4),
@@ -43,8 +43,8 @@ from reviewsd.domain.reviews import Url
         ("⭐⭐☆☆☆", 2),
     ],
 )
-def test_stars_in_many_spellings(value: object, found: int) -> None:
-    assert found == stars(value)
+def test_stars_in_many_spellings(value: object, expected: int) -> None:
+    assert expected == stars(value)
 
 
 @pytest.mark.parametrize(
@@ -57,19 +57,19 @@ def test_nothing_is_rounded_or_rescaled(value: object) -> None:
 
 
 @given(st.text() | st.integers() | st.floats() | st.none() | st.lists(st.text()))
-def test_whatever_there_is_it_has_stars_or_a_reason(value: object) -> None:
+def test_any_value_has_stars_or_a_reason(value: object) -> None:
     with contextlib.suppress(RowRefusedError):
         assert 1 <= stars(value) <= 5
 
 
 @given(st.text() | st.integers() | st.floats() | st.none() | st.lists(st.text()))
-def test_whatever_there_is_it_is_a_moment_or_has_a_reason(value: object) -> None:
+def test_any_value_is_a_time_or_has_a_reason(value: object) -> None:
     with contextlib.suppress(RowRefusedError):
         assert isinstance(moment(value), datetime.datetime)
 
 
 @pytest.mark.parametrize(
-    ("value", "best", "found"),
+    ("value", "best", "expected"),
     [
         ("9", 10, 5),
         ("10", 10, 5),
@@ -96,9 +96,9 @@ def test_whatever_there_is_it_is_a_moment_or_has_a_reason(value: object) -> None
     ],
 )
 def test_ratings_are_brought_to_stars_by_the_scale_that_is_said(
-    value: object, best: int | None, found: int
+    value: object, best: int | None, expected: int
 ) -> None:
-    assert found == Scale(best=best).stars(value).stars
+    assert expected == Scale(best=best).stars(value).stars
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_ratings_are_brought_to_stars_by_the_scale_that_is_said(
         ("many", 10, None),
     ],
 )
-def test_what_nobody_said_how_to_read_is_no_rating(
+def test_rating_of_unknown_scale_is_refused(
     value: object, best: int | None, mentioned: str | None
 ) -> None:
     with pytest.raises(RowRefusedError) as caught:
@@ -129,7 +129,7 @@ def test_what_nobody_said_how_to_read_is_no_rating(
 
 
 @pytest.mark.parametrize(
-    ("said", "values"),
+    ("text", "values"),
     [
         ("6-1", {"1": 5, "1,0": 5, "2": 4, "2,3": 4, "3": 3, "4,0": 3, "5": 2, "6": 1}),
         ("5-1", {"1": 5, "2": 4, "3": 3, "4": 2, "5": 1}),
@@ -139,16 +139,16 @@ def test_what_nobody_said_how_to_read_is_no_rating(
         ("20", {"20": 5, "15.5": 4, "1": 1}),
     ],
 )
-def test_scale_is_read_from_its_worst_to_its_best(said: str, values: dict[str, int]) -> None:
-    scale = Scale.parsed(said)
+def test_scale_is_read_from_its_worst_to_its_best(text: str, values: dict[str, int]) -> None:
+    scale = Scale.parsed(text)
 
     assert values == {value: scale.stars(value).stars for value in values}
 
 
-@pytest.mark.parametrize("said", ["", "1", "0", "101", "5-5", "ten", "1-2-3", "-5"])
-def test_impossible_scale_is_refused(said: str) -> None:
+@pytest.mark.parametrize("text", ["", "1", "0", "101", "5-5", "ten", "1-2-3", "-5"])
+def test_impossible_scale_is_refused(text: str) -> None:
     with pytest.raises(SayMoreError, match="scale: expected"):
-        Scale.parsed(said)
+        Scale.parsed(text)
 
 
 @pytest.mark.parametrize(
@@ -182,16 +182,16 @@ def test_a_title_stands_before_the_text_unless_it_is_its_beginning() -> None:
 
 
 def test_verified_is_what_the_export_says_or_nothing() -> None:
-    assert [True] * 5 == [truth(each) for each in (True, "TRUE", "verified_buyer", "Ja", 1)]
-    assert [False] * 4 == [truth(each) for each in (False, "no", "email", "Verified-Reviewer")]
-    assert [True] * 5 == [truth(each) for each in ("wahr", "vero", "sim", "x", "✓")]  # any flag's
+    assert [True] * 5 == [truth(value) for value in (True, "TRUE", "verified_buyer", "Ja", 1)]
+    assert [False] * 4 == [truth(value) for value in (False, "no", "email", "Verified-Reviewer")]
+    assert [True] * 5 == [truth(value) for value in ("wahr", "vero", "sim", "x", "✓")]  # any flag's
     assert [None, None] == [truth(None), truth(" ")]
     with pytest.raises(RowRefusedError, match='verified "perhaps" is neither yes nor no'):
         truth("perhaps")
 
 
 @pytest.mark.parametrize(
-    ("written", "found"),
+    ("text", "expected"),
     [
         ("3/14/25", "2025-03-14"),
         ("14-Mar-25", "2025-03-14"),
@@ -223,10 +223,10 @@ def test_verified_is_what_the_export_says_or_nothing() -> None:
         ("Mar 14 2025", "2025-03-14"),
     ],
 )
-def test_dates_as_people_write_them(written: str, found: str) -> None:
-    reading, _ = guessed([written])
+def test_dates_as_people_write_them(text: str, expected: str) -> None:
+    reading, _ = guessed([text])
 
-    assert found == reading(written).date().isoformat()
+    assert expected == reading(text).date().isoformat()
 
 
 @pytest.mark.parametrize(
@@ -242,17 +242,17 @@ def test_an_age_says_no_day(age: str) -> None:
 
 
 @given(st.text(min_size=1), st.text(min_size=1))
-def test_a_translation_is_taken_away_only_with_both_markers(one: str, other: str) -> None:
-    both = f"(Translated by Google) {one}\n\n(Original)\n{other}"
-    if "(Original)" not in one and other.strip():
-        assert other == original(both)
+def test_a_translation_is_taken_away_only_with_both_markers(one: str, second: str) -> None:
+    both = f"(Translated by Google) {one}\n\n(Original)\n{second}"
+    if "(Original)" not in one and second.strip():
+        assert second == original(both)
     cut = f"(Translated by Google) {one}"
     if "(Original)" not in one and "\n\n" not in one:
         assert cut == original(cut)
 
 
 @pytest.mark.parametrize(
-    ("value", "found"),
+    ("value", "expected"),
     [
         ("2014-10-02T15:01:23.045123456Z", "2014-10-02T15:01:23.045123+00:00"),
         ("2014-10-02T15:01:23+05:30", "2014-10-02T15:01:23+05:30"),
@@ -268,8 +268,8 @@ def test_a_translation_is_taken_away_only_with_both_markers(one: str, other: str
         ("Thu Oct 02 2014 15:01:23 GMT+0200 (Central European Time)", "2014-10-02T15:01:23+02:00"),
     ],
 )
-def test_moments_in_many_spellings(value: object, found: str) -> None:
-    assert found == moment(value).isoformat()
+def test_moments_in_many_spellings(value: object, expected: str) -> None:
+    assert expected == moment(value).isoformat()
 
 
 @given(
@@ -279,7 +279,7 @@ def test_moments_in_many_spellings(value: object, found: str) -> None:
 def test_a_column_of_dates_is_read_as_it_was_written(
     days: list[datetime.datetime], pattern: str
 ) -> None:
-    """Unless month and day could change places in all of them: then nobody guesses."""
+    """Unless month and day could change places in all of them: that is a question."""
     cells = [day.strftime(pattern) for day in days]
     try:
         reading, _ = guessed(cells)
@@ -300,13 +300,13 @@ def test_names_are_shortened_and_are_no_addresses() -> None:
 
 def test_only_web_addresses_are_links() -> None:
     assert "HTTPS://example.com/a?b" == address(" HTTPS://example.com/a?b ")
-    for each in ("javascript:alert(1)", "//example.com", "https://", "https://a b", None, 5):
-        assert address(each) is None
+    for value in ("javascript:alert(1)", "//example.com", "https://", "https://a b", None, 5):
+        assert address(value) is None
 
 
 def test_characters_that_no_address_holds_are_escaped() -> None:
     """The daemon refuses them; an export may well have them, and a browser follows the link."""
-    for written, found in (
+    for text, expected in (
         (
             'https://a.example/<2>?q="é"|`{}^\\',
             "https://a.example/%3C2%3E?q=%22é%22%7C%60%7B%7D%5E%5C",
@@ -315,16 +315,16 @@ def test_characters_that_no_address_holds_are_escaped() -> None:
         ("https://a.example#b#c", "https://a.example#b%23c"),
         ("https://a.example/\x00", "https://a.example/%00"),
     ):
-        assert found == address(written)
-        assert found == address(found)
-    for each in ("https://a<b/", "https://a:b/", "https://[a/", "https://a%"):
-        assert address(each) is None
+        assert expected == address(text)
+        assert expected == address(expected)
+    for value in ("https://a<b/", "https://a:b/", "https://[a/", "https://a%"):
+        assert address(value) is None
 
 
 @given(st.builds("https://a{}".format, st.text()))
-def test_whatever_becomes_a_link_is_one_that_the_daemon_takes(text: str) -> None:
-    if (found := address(text)) is not None:
-        assert found == msgspec.convert(found, Url)
+def test_any_address_is_valid_to_the_daemon(text: str) -> None:
+    if (url := address(text)) is not None:
+        assert url == msgspec.convert(url, Url)
 
 
 def test_texts_are_verbatim_and_blanks_are_none() -> None:

@@ -15,7 +15,7 @@ def test_without_commit_nothing_remains(tmp_path: Path) -> None:
     with opened(tmp_path) as folder, draft(folder, path.name) as new:
         new.file.write(b"new")
 
-    assert ["reviews.json"] == [each.name for each in tmp_path.iterdir()]
+    assert ["reviews.json"] == [file.name for file in tmp_path.iterdir()]
     assert "old" == path.read_text()
 
 
@@ -27,12 +27,12 @@ def test_old_file_is_kept_before_it_is_replaced(tmp_path: Path) -> None:
             new.commit(lambda: folder.keep(path.name, "kept"))  # called at once
 
     assert {"reviews.json": "3", "kept": "2"} == {
-        each.name: each.read_text() for each in tmp_path.iterdir()
+        file.name: file.read_text() for file in tmp_path.iterdir()
     }
 
 
 @pytest.mark.parametrize("before", [None, "old"])
-def test_what_somebody_else_writes_meanwhile_is_not_overwritten(
+def test_file_that_another_program_writes_meanwhile_is_not_overwritten(
     tmp_path: Path, before: str | None
 ) -> None:
     path = tmp_path / "reviews.json"
@@ -45,5 +45,5 @@ def test_what_somebody_else_writes_meanwhile_is_not_overwritten(
             new.commit(bool)
 
     assert {"reviews.json": "theirs"} == {
-        each.name: each.read_text() for each in tmp_path.iterdir()
+        file.name: file.read_text() for file in tmp_path.iterdir()
     }

@@ -27,7 +27,7 @@ class Dripping(io.BytesIO):
 
 
 def layouts(text: bytes) -> list[Layout]:
-    """Where rows are that have an ``a`` of 5."""
+    """Return the lists with rows that have an ``a`` of 5."""
     document = Document(io.BytesIO(text), "x")
     return list(layouts_of(document, lambda rows: any(row.get("a") == 5 for row in rows)))
 
@@ -52,10 +52,10 @@ def test_the_elements_of_an_array_are_those_of_a_decoder(
 
 @given(st.lists(st.dictionaries(st.text(), VALUES), min_size=2, max_size=4))
 def test_lines_are_values_one_after_the_other(values: list[dict[str, object]]) -> None:
-    text = "\n".join(json.dumps(each) for each in values).encode()
+    text = "\n".join(json.dumps(row) for row in values).encode()
 
     assert [(LINES,)] == layouts(text)
-    assert values == [each.value for each in Document(Dripping(text), "x").rows((LINES,))]
+    assert values == [piece.value for piece in Document(Dripping(text), "x").rows((LINES,))]
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_where_the_rows_are(text: str, layout: tuple[str, ...]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "lists"),
     [
         ('{"x": {"y": {"z": [{"a": 5}]}}}', ["x.y.z"]),
         ('{"data": [{"a": 1}], "props": {"list": [{"a": 5}]}}', ["props.list"]),
@@ -94,7 +94,7 @@ def test_where_the_rows_are(text: str, layout: tuple[str, ...]) -> None:
         ('{"x": [{"a": 1}], "y": [{"a": 5}], "z": ', ["y"]),
     ],
 )  # fmt: skip
-def test_lists_of_reviews_are_found_at_any_depth(text: str, found: list[str]) -> None:
+def test_lists_of_reviews_are_found_at_any_depth(text: str, lists: list[str]) -> None:
     """Most lists below the top were "holds no reviews"."""
 
     def likely(rows: Sequence[Mapping[str, object]]) -> bool:
@@ -102,7 +102,7 @@ def test_lists_of_reviews_are_found_at_any_depth(text: str, found: list[str]) ->
 
     layouts = layouts_of(Document(io.BytesIO(text.encode()), "x"), likely)
 
-    assert found == [".".join(each for each in layout if each != EACH) for layout in layouts]
+    assert lists == [".".join(name for name in layout if name != EACH) for layout in layouts]
 
 
 def _values(value: object) -> list[object]:
@@ -110,13 +110,13 @@ def _values(value: object) -> list[object]:
 
 
 def test_rows_of_several_lists_are_read_in_their_order() -> None:
-    """What has another shape than the first element of a list is no row, and no fault."""
+    """An element with another shape than the first one of its list is no row, and no fault."""
     text = b'{"A": {"reviews": [1, 2]}, "b": 3, "C": {"reviews": [4], "d": 5}, "e": [{"x": [6]}, null, {"x": {}}]}'
     document = Document(Dripping(text), "x")
     rows = document.rows(("A", "reviews", EACH), ("C", "reviews", EACH), ("e", EACH, "x", EACH))
-    found = [(piece.value, document.list_name) for piece in rows]
+    values = [(piece.value, document.list_name) for piece in rows]
 
-    assert [(1, "reviews"), (2, "reviews"), (4, "reviews"), (6, "x")] == found
+    assert [(1, "reviews"), (2, "reviews"), (4, "reviews"), (6, "x")] == values
     assert {"b": 3, "d": 5, "x": {}} == document.around
 
 
@@ -134,7 +134,7 @@ def test_rows_of_several_lists_are_read_in_their_order() -> None:
         (b'{"reviews": ["\xff"]}', "x.json: not UTF-8 near line 1: invalid start byte"),
     ],
 )  # fmt: skip
-def test_a_fault_is_told_with_its_place(text: bytes, reason: str) -> None:
+def test_fault_is_reported_with_its_position(text: bytes, reason: str) -> None:
     document = Document(io.BytesIO(text), "x.json")
 
     def read() -> None:
