@@ -141,8 +141,7 @@ def _places(manifest: "Manifest", config: Path | None) -> "Places":
     if target.exists():
         environ = {**os.environ, "REVIEWSD_CONFIG": str(target)}
         data = default_paths.data_dir(target, environ) or data
-        state = default_paths.state_dir(environ)
-        keys = default_paths.keys_dir(target) or state
+        keys = state = default_paths.state_dir(environ)
     return Places(config=target.absolute(), data=data, state=state.absolute(), keys=keys.absolute())
 
 

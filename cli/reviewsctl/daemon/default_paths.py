@@ -45,11 +45,6 @@ def state_dir(environ: Mapping[str, str]) -> Path:
     return (None if file is None else _path(file, "state_dir")) or STATE
 
 
-def keys_dir(file: Path) -> Path | None:
-    """Return the folder of the daemon's keys, if a configuration names one."""
-    return _path(file, "keys_dir")
-
-
 def data_dir(file: Path, environ: Mapping[str, str]) -> Path | None:
     """Return the data directory, if a configuration names one."""
     if override := environ.get("REVIEWSD_DATA_DIR"):
