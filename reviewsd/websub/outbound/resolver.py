@@ -157,8 +157,10 @@ class Resolver:
 
     def _begin(self, lookup: _Lookup) -> None:
         """Give a look-up a thread, unless it has one or a limit is reached."""
+        if lookup.has_thread:
+            return
         limits = lookup.limits
-        if lookup.has_thread or any(self._running[key] >= limits[key] for key in limits):
+        if any(self._running[key] >= limits[key] for key in limits):
             return
         lookup.has_thread = True
         self._running.update(list(limits))
@@ -190,6 +192,8 @@ class Resolver:
         if lookup.deadline is not None:
             lookup.deadline.cancel()
         for waiting in tuple(self._lookups.values()):
+            if self._running[""] >= THREADS:
+                break
             self._begin(waiting)
         for request in lookup.requests:
             request.callback(addresses)
