@@ -1,20 +1,15 @@
-"""The bytes of the data directory become a Dataset, or a DataError that names every fault.
+"""Validates the files of the data directory, and makes one Dataset of them.
 
-The happy path decodes each review once, typed, and keeps where it stands in the file (``records``); what
-it looks like when served is decided in ``publish.documents``. Sources: data-model.md 1, 2, 3 and 5;
-contract 1.
+Each review is decoded once, typed, and only its place in the file is kept (``records``);
+``publish.documents`` decides how it is served. Sources: data-model.md 1, 2, 3 and 5; contract 1.
 """
 
 import datetime
 import re
-import zlib
-from array import array
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import accumulate, chain, count
-from typing import NamedTuple
 
 import msgspec
 from msgspec import Raw
@@ -26,18 +21,16 @@ from reviewsd.domain.corrections import load as load_corrections
 from reviewsd.domain.data_errors import member, show
 from reviewsd.domain.insights_file import INSIGHTS_FILE, InsightsFile, load_insights
 from reviewsd.domain.json_file import Findings, JsonFile, PartType
-from reviewsd.domain.records import KnownRuns, Progress, Records, RecordText, RunFacts, digest
+from reviewsd.domain.records import Progress, Records, RecordText
 from reviewsd.domain.reviews import AggregateRating, Business, RemovedReview, Review, Timestamp
 from reviewsd.domain.withheld_words import remove_words
 
 REVIEWS_FILE = "reviews.json"
 SETTINGS_FILE = "insights.yaml"
-"""What the owner says of how insights are made (insights.md 3)."""
+"""The owner's settings for the analysis (insights.md 3)."""
 
 _STEP = 10_000  # records between two calls of Progress
-_RUN, _MAX_RUN = 256, 1024  # reviews that are looked up together: on average, at most
-_BETWEEN = re.compile(rb"[\s,]*")  # two items of an array
-_SHORT = 64  # bytes of it
+_SEPARATOR = re.compile(rb"[\s,]*")  # between two items of an array
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +39,7 @@ class Dataset:
 
     business: Business
     members: Mapping[str, Raw]
-    """The top-level members of reviews.json as given, ``reviews`` left out."""
+    """The top-level members of reviews.json, unchanged and without ``reviews``."""
     records: Records
     """Newest first: date descending, then id descending (contract 3)."""
     stars: Mapping[int, int]
@@ -57,11 +50,11 @@ class Dataset:
     withheld: Withheld = field(default_factory=Withheld)
     """What the owner has hidden."""
     removed: tuple[RemovedReview, ...] = ()
-    """The reviews that are gone, newest first: those that the file names, and those that are hidden."""
+    """The removed reviews, newest first: those that the file names and those that are hidden."""
 
     @property
     def updated_at(self) -> datetime.datetime | None:
-        """When a review changed last (``domain.times``), or a correction; None where there are none."""
+        """The time of the last change of a review (``domain.times``) or of the corrections."""
         moments = [] if self.withheld.latest is None else [self.withheld.latest]
         if self.records:
             moments.append(times.from_microseconds(max(self.records.updated)))
@@ -72,41 +65,39 @@ def load(
     reviews: RecordText,
     insights: RecordText | None,
     progress: Progress = lambda *_: None,
-    known: KnownRuns | None = None,
     corrections: RecordText | None = None,
 ) -> Dataset:
-    """Validate the files as one unit, and correct the reviews.
+    """Validate the files as one unit, and apply the corrections.
 
     Args:
-        reviews: Content of reviews.json, UTF-8, a leading BOM tolerated.
-        insights: Content of insights.json, or None where there is none.
-        progress: Told how far validation is.
-        known: Runs of reviews that need not be validated again.
-        corrections: Content of corrections.json, or None where there is none.
+        reviews: Content of reviews.json, UTF-8 with or without a BOM.
+        insights: Content of insights.json, or None without the file.
+        progress: Called with the number of reviews validated so far.
+        corrections: Content of corrections.json, or None without the file.
 
     Raises:
-        DataError: One of them must not be published; carries the first findings of all.
+        DataError: A file is invalid; has the first findings of all files.
     """
     findings = Findings()
-    dataset = _load_reviews(JsonFile(REVIEWS_FILE, findings), reviews, progress, known)
+    dataset = _load_reviews(JsonFile(REVIEWS_FILE, findings), reviews, progress)
     if corrections is not None:
         overlay = load_corrections(corrections, findings)
         if dataset is not None and overlay is not None:
-            dataset = _corrected(dataset, Overlay(overlay), progress)
-    extra = None
+            dataset = _apply_corrections(dataset, Overlay(overlay), progress)
+    insights_file = None
     if insights is not None:
         places = {} if dataset is None else dataset.records.places
-        extra = load_insights(JsonFile(INSIGHTS_FILE, findings), insights, places, progress)
+        insights_file = load_insights(JsonFile(INSIGHTS_FILE, findings), insights, places, progress)
     if dataset is None or findings:
         raise findings.error()
     if insights is not None and (dataset.withheld.ids or dataset.withheld.names):
         texts = partial(_texts, dataset.records)
-        cleaned = remove_words(bytes(insights), dataset.withheld, texts)
-        extra = load_insights(JsonFile(INSIGHTS_FILE, findings), cleaned, places, progress)
-    return replace(dataset, insights=extra, removed=_removed(dataset))
+        clean = remove_words(bytes(insights), dataset.withheld, texts)
+        insights_file = load_insights(JsonFile(INSIGHTS_FILE, findings), clean, places, progress)
+    return replace(dataset, insights=insights_file, removed=_removed(dataset))
 
 
-def _corrected(dataset: Dataset, overlay: Overlay, progress: Progress) -> Dataset:
+def _apply_corrections(dataset: Dataset, overlay: Overlay, progress: Progress) -> Dataset:
     corrected = correct(dataset.records, overlay, progress)
     return replace(
         dataset,
@@ -118,18 +109,16 @@ def _corrected(dataset: Dataset, overlay: Overlay, progress: Progress) -> Datase
 
 
 def _removed(dataset: Dataset) -> tuple[RemovedReview, ...]:
-    """The reviews that are gone, newest first."""
-    named = _REMOVED.decoder.decode(dataset.members.get("removed", Raw(b"[]")))
-    removed = {each.id: each for each in named}
+    listed = _REMOVED.decoder.decode(dataset.members.get("removed", Raw(b"[]")))
+    removed = {review.id: review for review in listed}
     for review_id, at in dataset.withheld.hidden.items():
         removed[review_id] = RemovedReview(id=review_id, at=at)
     for review_id in removed.keys() & dataset.records.ids:  # it came back
         del removed[review_id]
-    return tuple(sorted(removed.values(), key=lambda each: (each.at, each.id), reverse=True))
+    return tuple(sorted(removed.values(), key=lambda review: (review.at, review.id), reverse=True))
 
 
 def _texts(records: Records) -> Iterator[str]:
-    """The texts of all reviews."""
     for raw in records.raws(0, len(records)):
         yield _REVIEW.decoder.decode(raw).text or ""
 
@@ -146,9 +135,7 @@ _OTHER_MEMBERS: dict[str, PartType[object]] = {
 _REMOVED: PartType[tuple[RemovedReview, ...]] = PartType(tuple[RemovedReview, ...])
 
 
-def _load_reviews(
-    file: JsonFile, text: RecordText, progress: Progress, known: KnownRuns | None
-) -> Dataset | None:
+def _load_reviews(file: JsonFile, text: RecordText, progress: Progress) -> Dataset | None:
     parts = file.split(text)
     if parts is None:
         return None
@@ -171,7 +158,7 @@ def _load_reviews(
         file.refuse("$.reviews", "missing")
         return None
     records = Records(text)
-    stars, latest = _load_records(file, records, reviews, begins.get("reviews", 0), progress, known)
+    stars, latest = _load_records(file, records, reviews, begins.get("reviews", 0), progress)
     if business is None:
         return None
     records.sort()
@@ -186,125 +173,59 @@ def _load_reviews(
 
 
 def _load_records(
-    file: JsonFile,
-    records: Records,
-    raw: Raw,
-    begin: int,
-    progress: Progress,
-    known: KnownRuns | None,
+    file: JsonFile, records: Records, raw: Raw, begin: int, progress: Progress
 ) -> tuple[Mapping[int, int], datetime.date | None]:
-    """Collect each review that is valid by itself; returns the stars of all, and the latest date."""
-    items = _items(file, raw, "$.reviews")
+    """Collect the valid reviews.
+
+    Args:
+        file: The file.
+        records: Receives the reviews.
+        raw: The array of reviews.
+        begin: The offset of the array in the file.
+        progress: Called with the number of reviews validated so far.
+
+    Returns:
+        The number of reviews for each rating, and the latest date.
+    """
+    items = _list_items(file, raw)
+    items.reverse()  # pop() frees each item after it was decoded
     total = len(items)
     stars: Counter[int] = Counter()
-    numbers: dict[str, int] = {}  # of the items, by id
+    indexes: dict[str, int] = {}
     latest = 0
-    for run in _runs(items, records.text, begin + 1, progress):
-        key = b"" if known is None else run.key(records.text)
-        facts = None if known is None else known.find(key)
-        if facts is not None and numbers.keys().isdisjoint(facts.ids):
-            numbers.update(zip(facts.ids, count(run.first), strict=False))
-            records.extend(facts, run.begins, map(len, run.items))
-        else:
-            facts = _checked(file, records, numbers, run)
-        if known is not None and not file.faulty:
-            known.keep(key, facts)
-        stars.update(facts.stars)
-        latest = max(latest, facts.latest)
-    progress("validating", total, total)
-    return stars, datetime.date.fromordinal(latest) if latest else None
-
-
-class _Run(NamedTuple):
-    """Neighbouring items of ``reviews``."""
-
-    first: int
-    """The number of the first."""
-    items: list[Raw]
-    begins: "array[int]"
-    """Where each begins in the file."""
-
-    def key(self, text: RecordText) -> bytes:
-        """The digest of its text."""
-        return digest(memoryview(text)[self.begins[0] : self.begins[-1] + len(self.items[-1])])
-
-
-def _runs(items: list[Raw], text: RecordText, end: int, progress: Progress) -> Iterator[_Run]:
-    """All items, taken out of their list. Their own bytes say where a run ends, so it is found again."""
-    items.reverse()  # so that each goes when it has been looked at
-    total = len(items)
-    first, run = 0, []
-    for index in range(0, total, _STEP):
-        progress("validating", index, total)
-        some = items[: -_STEP - 1 : -1]
-        del items[-_STEP:]
-        for item, checksum in zip(some, map(zlib.crc32, some), strict=True):
-            run.append(item)
-            if not checksum % _RUN or len(run) == _MAX_RUN:
-                begins = _begins(run, text, end)
-                yield _Run(first, run, begins)
-                end = begins[-1] + len(item)
-                first += len(run)
-                run = []
-    if run:
-        yield _Run(first, run, _begins(run, text, end))
-
-
-def _begins(items: list[Raw], text: RecordText, end: int) -> "array[int]":
-    """Where neighbouring items begin, from where the item before them ends."""
-    begin = _end_of(_BETWEEN, text, end)
-    # As a rule the same stands between any two items. An item does not begin with what may stand there.
-    after = begin + len(items[0])
-    between = text[after : _end_of(_BETWEEN, text, after)]
-    joined = between.join(items) if len(between) <= _SHORT else b""
-    if joined and text[begin : begin + len(joined)] == joined:
-        sizes = map(len(between).__add__, map(len, items))
-        return array("Q", accumulate(chain([begin], sizes)))[:-1]
-    begins = array("Q")
-    for item in items:
-        begin = _end_of(_BETWEEN, text, end)
-        begins.append(begin)
+    end = begin + 1
+    for index in range(total):
+        if index % _STEP == 0:
+            progress("validating", index, total)
+        item = items.pop()
+        begin = _skip_separator(records.text, end)
         end = begin + len(item)
-    return begins
-
-
-def _checked(file: JsonFile, records: Records, numbers: dict[str, int], run: _Run) -> RunFacts:
-    """Collect those reviews of a run that are valid."""
-    ids, days, begins, sizes, digests = [], [], [], [], []
-    updated = array("q")
-    stars: Counter[int] = Counter()
-    latest = 0
-    for index, begin, item in zip(count(run.first), run.begins, run.items, strict=False):
         path = f"$.reviews[{index}]"
         review = file.decode(item, _REVIEW, path, depth=2)
         if review is None:
             continue
         if review.added_at or review.changed_at:
             _refuse_outside_utc(file, path, review, item)
-        first = numbers.setdefault(review.id, index)
+        first = indexes.setdefault(review.id, index)
         if first != index:
             file.refuse(f"{path}.id", f"duplicate of $.reviews[{first}].id", review.id)
             continue
-        ids.append(review.id)
-        days.append(review.date.toordinal())
-        begins.append(begin)
-        sizes.append(len(item))
-        digests.append(digest(item))
+        day = review.date.toordinal()
+        reply = review.owner_reply
+        last_day = day if reply is None else max(day, reply.date.toordinal())
+        updated = times.updated_microseconds(review, last_day)
+        records.append(review.id, day, updated, begin, item)
         stars[review.rating] += 1
-        replied = review.date if review.owner_reply is None else review.owner_reply.date
-        last = max(days[-1], replied.toordinal())
-        latest = max(latest, last)
-        updated.append(times.updated_microseconds(review, last))
-    facts = RunFacts(ids, days, updated.tobytes(), stars, latest, b"".join(digests))
-    records.extend(facts, begins, sizes)
-    return facts
+        latest = max(latest, last_day)
+    progress("validating", total, total)
+    return stars, datetime.date.fromordinal(latest) if latest else None
 
 
-def _items(file: JsonFile, raw: Raw, path: str) -> list[Raw]:
+def _list_items(file: JsonFile, raw: Raw) -> list[Raw]:
     try:
         return _LIST.decoder.decode(raw)
     except msgspec.ValidationError:
-        file.refuse_type(path, raw, list[object])
+        file.refuse_type("$.reviews", raw, list[object])
         return []
 
 
@@ -312,12 +233,11 @@ def _refuse_outside_utc(file: JsonFile, path: str, review: Review, item: Raw) ->
     """Refuse stamps that cannot be served in UTC."""
     for name, stamp in times.stamps(review).items():
         if not times.fits_utc(stamp):
-            given = msgspec.json.decode(item, type=dict[str, object])[name]
-            file.refuse(f"{path}.{name}", f"{times.OUTSIDE_UTC}, got {show(given)}", review.id)
+            value = msgspec.json.decode(item, type=dict[str, object])[name]
+            file.refuse(f"{path}.{name}", f"{times.OUTSIDE_UTC}, got {show(value)}", review.id)
 
 
-def _end_of(pattern: re.Pattern[bytes], text: RecordText, start: int) -> int:
-    """Where a pattern that matches even nothing ends."""
-    match = pattern.match(text, start)
+def _skip_separator(text: RecordText, start: int) -> int:
+    match = _SEPARATOR.match(text, start)
     assert match is not None  # noqa: S101  it matches the empty string
     return match.end()

@@ -1,20 +1,20 @@
-"""The valid reviews of a file, newest first, where they stand in it.
+"""The valid reviews of a file, newest first, as columns and offsets into the file.
 
-Kept as columns: a million objects would take more memory than the file has bytes. So does a copy of
-the file, which is why a review is cut out of it when it is asked for.
+A million objects, or a copy of the file, would take more memory than the file has bytes. A review is
+therefore read from the file each time it is needed.
 """
 
 import os
 import weakref
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from hashlib import blake2b
 from itertools import count
 from mmap import ACCESS_READ, mmap
-from typing import NamedTuple, Protocol, Self, TypeAlias, overload
+from typing import NamedTuple, Self, TypeAlias, overload
 
-from msgspec import Raw, Struct
+from msgspec import Raw
 
 Progress = Callable[[str, int, int], None]
 """Called with (stage, done, total) now and then during long work."""
@@ -24,12 +24,12 @@ DIGEST = 16
 
 
 class MappedFile(mmap):
-    """A file that is mapped, and read where only parts of it are wanted here and there.
+    """A mapped file whose small parts are read without a mapping.
 
     A slice of a mapping may take two megabytes of memory, the largest page, whatever its size.
 
     Args:
-        descriptor: Of the file; it may be closed.
+        descriptor: Descriptor of the file; the caller may close it afterwards.
         size: Bytes of the file.
     """
 
@@ -37,13 +37,13 @@ class MappedFile(mmap):
 
     def __new__(cls, descriptor: int, size: int) -> Self:
         """Map a file."""
-        made = super().__new__(cls, descriptor, size, access=ACCESS_READ)
-        made._descriptor = os.dup(descriptor)
-        weakref.finalize(made, os.close, made._descriptor)
-        return made
+        mapped_file = super().__new__(cls, descriptor, size, access=ACCESS_READ)
+        mapped_file._descriptor = os.dup(descriptor)
+        weakref.finalize(mapped_file, os.close, mapped_file._descriptor)
+        return mapped_file
 
     def read_at(self, begin: int, size: int) -> bytes:
-        """A part of it."""
+        """Read a part of the file."""
         return os.pread(self._descriptor, size, begin)
 
 
@@ -52,7 +52,7 @@ RecordText: TypeAlias = bytes | MappedFile
 
 
 class Record(NamedTuple):
-    """One valid review as it stands in the file."""
+    """One valid review, with its text from the file."""
 
     day: int
     """Proleptic ordinal of its date."""
@@ -60,39 +60,13 @@ class Record(NamedTuple):
     raw: bytes
 
 
-class RunFacts(Struct, frozen=True, array_like=True, gc=False):
-    """What is to be known of neighbouring reviews of a file, all valid, in the order of the file."""
-
-    ids: list[str]
-    days: list[int]
-    """Proleptic ordinals of the dates."""
-    updated: bytes
-    """64-bit integers: when each changed last (``times.microseconds``)."""
-    stars: dict[int, int]
-    """Number of reviews for each rating that occurs."""
-    latest: int
-    """Ordinal of the latest review or reply date; 0 where there is no review."""
-    digests: bytes
-    """Of each review (``digest``), joined."""
-
-
-class KnownRuns(Protocol):
-    """Runs of reviews that were found valid before, and those of this time."""
-
-    def find(self, key: bytes, /) -> RunFacts | None:
-        """The facts of the run whose text has that digest; None where it is not known."""
-
-    def keep(self, key: bytes, facts: RunFacts, /) -> None:
-        """Note those of a valid run."""
-
-
 def digest(raw: bytes | Raw | memoryview) -> bytes:
-    """Stands for the text of a review, or of many."""
+    """Return the digest of the text of a review."""
     return blake2b(raw, digest_size=DIGEST).digest()
 
 
 class Records(Sequence[Record]):
-    """All of them, once they are sorted: date descending, then id descending (contract 3).
+    """The reviews of a file; after ``sort`` date descending, then id descending (contract 3).
 
     Args:
         text: The file.
@@ -105,29 +79,37 @@ class Records(Sequence[Record]):
         self.updated = array("q")
         """When each changed last (``times.microseconds``)."""
         self.ids: list[str] = []
-        # These in the order of the file: where each begins, how many bytes it has, and its digest.
+        # These stay in the order of the file.
         self._begins = array("Q")
         self._sizes = array("I")
         self._digests = bytearray()
         self._order = array("I")
-        self._corrected: Mapping[int, bytes] = {}  # what is served in place of a part of the file
+        self._replacements: Mapping[int, bytes] = {}
 
     @cached_property
     def places(self) -> dict[str, int]:
-        """By id the position, once they are sorted. Made when it is asked for: 0.1 GB for a million."""
+        """Positions by id after ``sort``; 0.1 GB for a million, so it is built on first use."""
         return dict(zip(self.ids, count(), strict=False))
 
-    def extend(self, facts: RunFacts, begins: Iterable[int], sizes: Iterable[int]) -> None:
-        """More of them: what is known of them, where each begins in the file, and how many bytes it has."""
-        self.ids.extend(facts.ids)
-        self.updated.frombytes(facts.updated)
-        self.days.extend(facts.days)
-        self._begins.extend(begins)
-        self._sizes.extend(sizes)
-        self._digests += facts.digests
+    def append(self, review_id: str, day: int, updated: int, begin: int, raw: Raw) -> None:
+        """Add a review.
+
+        Args:
+            review_id: Its id.
+            day: Proleptic ordinal of its date.
+            updated: When it changed last (``times.microseconds``).
+            begin: Its offset in the file.
+            raw: Its text.
+        """
+        self.ids.append(review_id)
+        self.days.append(day)
+        self.updated.append(updated)
+        self._begins.append(begin)
+        self._sizes.append(len(raw))
+        self._digests += digest(raw)
 
     def sort(self) -> None:
-        """Put the newest first."""
+        """Sort the reviews, newest first."""
         by_day: dict[int, list[int]] = {}
         for number, day in enumerate(self.days):
             by_day.setdefault(day, []).append(number)
@@ -136,52 +118,52 @@ class Records(Sequence[Record]):
         for day in sorted(by_day, reverse=True):
             numbers = sorted(by_day[day], key=ids.__getitem__, reverse=True)
             self.days.extend([day] * len(numbers))
-            self.ids += [ids[each] for each in numbers]
+            self.ids += [ids[number] for number in numbers]
             self._order.extend(numbers)
         self.updated = array("q", map(self.updated.__getitem__, self._order))
 
     def corrected(
         self, changes: Mapping[int, bytes | None], updated: Mapping[int, int]
     ) -> "Records":
-        """Return the reviews with some replaced or left out; their ids, days and order stay.
+        """Return a copy with some reviews replaced or removed; ids, days and order stay.
 
         Args:
-            changes: By position what takes the place of a review; None leaves it out.
-            updated: By position when it changed last (``times.microseconds``), where that has changed.
+            changes: Replacement for the review at a position; None removes it.
+            updated: New times of the last change, by position (``times.microseconds``).
         """
-        made = Records(self.text)
-        positions = [each for each in range(len(self)) if changes.get(each, b"") is not None]
-        made.ids = [self.ids[each] for each in positions]
-        made.days = array("i", map(self.days.__getitem__, positions))
-        made.updated = array("q", (updated.get(each, self.updated[each]) for each in positions))
-        made._order = array("I", map(self._order.__getitem__, positions))
-        made._begins, made._sizes = self._begins, self._sizes
-        made._digests = bytearray(self._digests)
-        made._corrected = {
+        copy = Records(self.text)
+        positions = [place for place in range(len(self)) if changes.get(place, b"") is not None]
+        copy.ids = [self.ids[position] for position in positions]
+        copy.days = array("i", map(self.days.__getitem__, positions))
+        copy.updated = array("q", (updated.get(place, self.updated[place]) for place in positions))
+        copy._order = array("I", map(self._order.__getitem__, positions))
+        copy._begins, copy._sizes = self._begins, self._sizes
+        copy._digests = bytearray(self._digests)
+        copy._replacements = {
             self._order[position]: raw for position, raw in changes.items() if raw is not None
         }
-        for number, raw in made._corrected.items():
-            made._digests[number * DIGEST : (number + 1) * DIGEST] = digest(raw)
-        return made
+        for number, raw in copy._replacements.items():
+            copy._digests[number * DIGEST : (number + 1) * DIGEST] = digest(raw)
+        return copy
 
     def by_change(self) -> "array[int]":
-        """Return the positions, the review that changed last first."""
+        """Return the positions, most recently changed review first."""
         newest = sorted(range(len(self)), key=self.updated.__getitem__, reverse=True)
         return array("I", newest)
 
     def digests(self, begin: int, end: int) -> bytes:
-        """Those of the reviews from a position to the one before another, joined."""
-        places = [number * DIGEST for number in self._order[begin:end]]
-        return b"".join([self._digests[at : at + DIGEST] for at in places])
+        """Return the joined digests of the reviews at positions ``begin`` to ``end - 1``."""
+        offsets = [number * DIGEST for number in self._order[begin:end]]
+        return b"".join([self._digests[offset : offset + DIGEST] for offset in offsets])
 
     def raws(self, begin: int, end: int) -> Iterator[bytes]:
-        """The reviews from a position to the one before another, as they stand in the file."""
+        """Yield the texts of the reviews at positions ``begin`` to ``end - 1``."""
         for number in self._order[begin:end]:
             yield self._raw(number)
 
     def _raw(self, number: int) -> bytes:
-        if number in self._corrected:
-            return self._corrected[number]
+        if number in self._replacements:
+            return self._replacements[number]
         begin, size, text = self._begins[number], self._sizes[number], self.text
         if isinstance(text, MappedFile):
             return text.read_at(begin, size)
@@ -196,5 +178,5 @@ class Records(Sequence[Record]):
     def __getitem__(self, position: slice) -> list[Record]: ...
     def __getitem__(self, position: int | slice) -> Record | list[Record]:
         if isinstance(position, slice):
-            return [self[each] for each in range(*position.indices(len(self)))]
+            return [self[index] for index in range(*position.indices(len(self)))]
         return Record(self.days[position], self.ids[position], self._raw(self._order[position]))

@@ -33,10 +33,9 @@ from reviewsd.api.jobs import InsightsOrigin, Step
 from reviewsd.domain.corrections import CORRECTIONS_FILE
 from reviewsd.domain.data_errors import DataError
 from reviewsd.domain.dataset import REVIEWS_FILE, Dataset, load
-from reviewsd.domain.records import KnownRuns, Progress, RecordText
+from reviewsd.domain.records import Progress, RecordText
 from reviewsd.pages.environment import Bytecode, TemplateError, TemplateSources
 from reviewsd.publish import insights_settings, made_insights, sources
-from reviewsd.publish.checked_runs import CheckedRuns
 from reviewsd.publish.compiler import compile_folder
 from reviewsd.publish.made_insights import AnalysisFailure
 from reviewsd.publish.memory_limit import private_memory
@@ -105,8 +104,7 @@ def _publish_aside(job: Job, progress: Progress, snapshots: Path, aside: Path) -
             found.forget()
             progress(stage, done, total)
 
-        with CheckedRuns(earlier, aside) as known:
-            dataset, settings = load_sources(found, tell, known)
+        dataset, settings = load_sources(found, tell)
         if order.max_shrink is not None and previous is not None and "shrink" not in job.lifted:
             count = len(dataset.records) + len(dataset.withheld.hidden)
             _guard_shrink(count, previous.review_count, order.max_shrink)
@@ -157,9 +155,8 @@ def _publish_aside(job: Job, progress: Progress, snapshots: Path, aside: Path) -
 def load_sources(
     found: Sources[bytes] | Sources[RecordText],
     progress: Progress = lambda *_: None,
-    known: KnownRuns | None = None,
 ) -> tuple[Dataset, InsightSettings]:
-    """The content of the files, valid; of runs of reviews that are known nobody looks again at that.
+    """Validate the files.
 
     Raises:
         DataError: With the faults of all of them.
@@ -170,7 +167,7 @@ def load_sources(
     except DataError as error:
         refusals.append(error)
     try:
-        dataset = load(found.reviews, found.insights, progress, known, found.corrections)
+        dataset = load(found.reviews, found.insights, progress, found.corrections)
     except DataError as error:
         refusals.append(error)
     if refusals:

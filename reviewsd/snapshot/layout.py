@@ -79,10 +79,8 @@ not served, so the manifest does not list it."""
 REVIEW_BLOCKS = "review_blocks.column"
 """The offsets of blocks of reviews for the next publication (``publish.review_blocks``). It is not served."""
 
-CHECKED_RUNS = "checked_runs.column"
-"""The valid reviews, for the next publication (``publish.checked_runs``)."""
 
-KEPT = (BLOCKS, REVIEW_BLOCKS, CHECKED_RUNS)
+KEPT = (BLOCKS, REVIEW_BLOCKS)
 """The files that only the next publication reads."""
 
 SET_FIELDS = 5

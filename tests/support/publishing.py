@@ -111,7 +111,7 @@ class Directories:
         manifest = self.manifest()
         assert {"current", self.current.readlink().name} == names_in(self.snapshots)
         origin = manifest.insights_origin
-        kept = {layout.REVIEW_BLOCKS, layout.CHECKED_RUNS}
+        kept = {layout.REVIEW_BLOCKS}
         if origin and origin.made and not origin.fault:
             kept.add(layout.BLOCKS)
         assert {*manifest.files, layout.MANIFEST, layout.SEEN, *kept} == names_in(self.current)
