@@ -61,8 +61,8 @@ PATTERNS: dict[str, tuple[str, *tuple[Attack, ...]]] = {
     "reviewsd.api.review_ids:_ULID": (FULL, ("0", "A", "I")),
     "reviewsd.domain.lint:_ULID": (FULL, ("0", "A", "I")),
     "reviewsd.domain.insights:YearMonth": (SEARCH, ("2025-", "0", "1")),
-    "reviewsd.domain.json_file:_FIRST": (MATCH, ("", " ", "x")),
-    "reviewsd.domain.dataset:_BETWEEN": (MATCH, ("", " ,", "x")),
+    "reviewsd.domain.json_file:_OPENING": (MATCH, ("", " ", "x")),
+    "reviewsd.domain.dataset:_SEPARATOR": (MATCH, ("", " ,", "x")),
     "reviewsd.domain.json_location:_BLANK": (MATCH, ("", " \n", "x")),
     "reviewsd.domain.diagnostic_text:_NOT_TAB": (SUB, ("", "a\t", "")),
     "reviewsd.domain.json_location:_STEP": (

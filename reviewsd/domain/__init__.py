@@ -1,1 +1,1 @@
-"""Floor 0: facts and rules. Standard library and msgspec only; time is an argument."""
+"""Floor 0: data types and pure rules. Standard library and msgspec only; time is an argument."""

@@ -1,12 +1,12 @@
-"""Which addresses may be dialled (E5, E8, E9), and to which network an address belongs.
+"""Decides which addresses may be dialled (E5, E8, E9), and returns the networks of addresses.
 
-The table is our own. ``ipaddress.is_global`` calls NAT64 of the metadata address, 6to4 of loopback
+The table is our own: ``ipaddress.is_global`` calls NAT64 of the metadata address, 6to4 of loopback
 and all of multicast global, and its answers change between Python's minor versions (F2).
 
-IPv4 is refused where the IANA registries say so. IPv6 is refused unless it is global unicast, and
-then where it carries IPv4 inside (6to4, Teredo) or is set apart: a range nobody thought of is shut.
-An IPv4-mapped address, and one behind a configured NAT64 prefix, is judged as the IPv4 address it
-leads to.
+IPv4 is refused according to the IANA registries. IPv6 is refused unless it is global unicast, so that
+new ranges are refused by default; of global unicast, ranges that embed IPv4 (6to4, Teredo) or have a
+special purpose are refused. An IPv4-mapped address, and one behind a configured NAT64 prefix, is
+treated as the IPv4 address it leads to.
 """
 
 from bisect import bisect_right
@@ -59,11 +59,11 @@ _NAT64_LENGTHS = (32, 40, 48, 56, 64, 96)  # RFC 6052 2.2
 
 
 class AddressRefusedError(Exception):
-    """A name must not be dialled, because of an address it resolves to.
+    """A name resolves to an address that must not be dialled.
 
     Attributes:
-        address: The one, as the resolver gave it.
-        reason: Why it is refused, short.
+        address: The address, as the resolver spells it.
+        reason: A short reason.
     """
 
     def __init__(self, address: str, reason: str) -> None:
@@ -73,11 +73,11 @@ class AddressRefusedError(Exception):
 
 
 class Addresses:
-    """Judges addresses.
+    """The rules for addresses of callbacks.
 
     Args:
-        networks: Opened beside the public ones (``hub.callbacks.allow_networks``).
-        nat64_prefixes: Of this host's translators (``hub.callbacks.nat64_prefixes``).
+        networks: Networks that are open although they are not public (``hub.callbacks.allow_networks``).
+        nat64_prefixes: Prefixes of this host's translators (``hub.callbacks.nat64_prefixes``).
 
     Raises:
         ValueError: A NAT64 prefix has a length other than RFC 6052's.
@@ -104,45 +104,46 @@ class Addresses:
         self._blocked: Sequence[IPv4Network | IPv6Network] = ()
 
     def block(self, networks: Sequence[IPv4Network | IPv6Network]) -> None:
-        """Refuse these networks, opened or not, and no others that were blocked before (H7)."""
+        """Replace the blocked networks, which are refused even if they are open (H7)."""
         self._blocked = networks
 
     def refusal(self, address: str) -> str | None:
-        """Why the address must not be dialled (E8); None if it may: it is public, or opened (E9).
+        """Return why an address must not be dialled (E8), or None if it is public or open (E9).
 
         Args:
-            address: In text, as a resolver or a socket gives it.
+            address: The address as text, as a resolver or a socket spells it.
         """
         if "%" in address:
             return "zone-id"
         try:
-            judged = self._judged(address)
+            destination = self._destination(address)
         except AddressValueError:
             return "not-an-address"
-        if self._is_blocked(judged):
+        if self._is_blocked(destination):
             return "blocked"
-        if self._is_opened(judged):
+        if self._is_opened(destination):
             return None
-        return (_IPV4 if isinstance(judged, IPv4Address) else _IPV6).at(int(judged))
+        return (_IPV4 if isinstance(destination, IPv4Address) else _IPV6).at(int(destination))
 
     def opened(self, address: str) -> bool:
-        """Whether the address lies in an opened network (E9)."""
+        """Return whether an address is in an open network (E9)."""
+        if "%" in address:
+            return False
         try:
-            judged = self._judged(address)
+            destination = self._destination(address)
         except AddressValueError:
             return False
-        return "%" not in address and self._is_opened(judged) and not self._is_blocked(judged)
+        return self._is_opened(destination) and not self._is_blocked(destination)
 
     def chosen(self, host: str, answers: Sequence[str]) -> Sequence[str]:
-        """Those of a name's addresses that may be dialled, in the order given (E5, E9).
+        """Return the addresses of a name that may be dialled, in their order (E5, E9).
 
-        For most names that is all or none: one address that is refused gives the name away. Local
-        names, such as ``localhost``, may answer what they like, but only opened addresses are
-        dialled.
+        A name with one refused address is refused. Only local names, such as ``localhost``, may have
+        other addresses beside open ones; only the open ones are returned.
 
         Args:
             host: ``Callback.host``.
-            answers: All that the resolver has found, perhaps nothing.
+            answers: All addresses from the resolver.
 
         Raises:
             AddressRefusedError: The host must not be dialled.
@@ -167,8 +168,8 @@ class Addresses:
             network.version == address.version and address in network for network in self._blocked
         )
 
-    def _judged(self, text: str) -> IPv4Address | IPv6Address:
-        """The address a packet to this one reaches in the end, as far as we are told."""
+    def _destination(self, text: str) -> IPv4Address | IPv6Address:
+        """Return the address that a packet reaches behind mappings and translators."""
         address = plain_address(text)
         if isinstance(address, IPv6Address):
             for prefix in self._nat64_prefixes:
@@ -178,10 +179,10 @@ class Addresses:
 
 
 def plain_address(text: str) -> IPv4Address | IPv6Address:
-    """The address in a text; an IPv4-mapped one as IPv4.
+    """Parse an address; an IPv4-mapped one is returned as IPv4.
 
     Raises:
-        AddressValueError: It is none (a ValueError).
+        AddressValueError: The text is not an address (a ValueError).
     """
     if ":" not in text:
         return IPv4Address(text)
@@ -190,18 +191,18 @@ def plain_address(text: str) -> IPv4Address | IPv6Address:
 
 
 def network_of(address: str) -> str:
-    """The address network of a callback's address: the /24 of an IPv4 address, the /48 of another.
+    """Return the address network of a callback: the /24 of an IPv4 address, the /48 of an IPv6 address.
 
     Raises:
-        AddressValueError: It is no address.
+        AddressValueError: The text is not an address.
     """
     return _network(address, 24, 48)
 
 
 def client_network(address: str) -> str:
-    """The client network of a client's address: the /32 of an IPv4 address, the /64 of another.
+    """Return the client network of a client: the /32 of an IPv4 address, the /64 of an IPv6 address.
 
-    What is no address, such as ``clients.LOCAL``, is a network of its own.
+    Any other text, such as ``clients.LOCAL``, is returned unchanged.
     """
     try:
         return _network(address, 32, 64)
@@ -211,7 +212,7 @@ def client_network(address: str) -> str:
 
 @lru_cache(4_096)  # 10 us for each connection
 def neighbourhood(client: str) -> str:
-    """The address network that a client network is in: whoever has one has 256 clients, or 65,536."""
+    """Return the address network around a client network; it has room for 256 or 65,536 of them."""
     try:
         return network_of(client.partition("/")[0])
     except AddressValueError:
@@ -226,29 +227,29 @@ def _network(text: str, ipv4_length: int, ipv6_length: int) -> str:
 
 
 def _behind_nat64(address: IPv6Address, length: int) -> IPv4Address:
-    """The IPv4 address in an IPv6 one, behind a prefix of that many bits (RFC 6052 2.2)."""
+    """Return the IPv4 address embedded behind a prefix of ``length`` bits (RFC 6052 2.2)."""
     octets = address.packed
     if length < _NAT64_LENGTHS[-1]:
-        octets = octets[:8] + octets[9:]  # the ninth octet is skipped
+        octets = octets[:8] + octets[9:]  # the ninth octet is reserved
     start = length // 8
     return IPv4Address(octets[start : start + 4])
 
 
 class _Ranges:
-    """Disjoint networks of one IP version, each with a word; a look-up is a bisection."""
+    """Disjoint networks of one IP version, each with a word, searched by bisection."""
 
     def __init__(self, networks: Iterable[tuple[IPv4Network | IPv6Network, str]]) -> None:
         ranges = sorted(
             (int(n.network_address), int(n.broadcast_address), word) for n, word in networks
         )
-        self._firsts = [first for first, _, _ in ranges]
-        self._lasts = [last for _, last, _ in ranges]
+        self._begins = [first for first, _, _ in ranges]
+        self._ends = [last for _, last, _ in ranges]
         self._words = [word for _, _, word in ranges]
 
     def at(self, address: int) -> str | None:
-        """The word of the network that the address lies in."""
-        index = bisect_right(self._firsts, address) - 1
-        return self._words[index] if index >= 0 and address <= self._lasts[index] else None
+        """Return the word of the network of an address, or None."""
+        index = bisect_right(self._begins, address) - 1
+        return self._words[index] if index >= 0 and address <= self._ends[index] else None
 
 
 _IPV4 = _Ranges((IPv4Network(network), reason) for network, reason in _REFUSED_IPV4.items())

@@ -1,4 +1,4 @@
-"""What the operator has blocked: hosts with all names below them, and networks (H7)."""
+"""The operator's blocks: hosts with their subdomains, and networks (H7)."""
 
 from collections.abc import Callable, Sequence
 from ipaddress import (
@@ -14,10 +14,10 @@ Network = IPv4Network | IPv6Network
 
 
 def read_block(value: str) -> str:
-    """A host or network in its normal form.
+    """Return a host or network in its normal form.
 
     Raises:
-        ValueError: It is neither; says what is expected.
+        ValueError: The value is neither.
     """
     text = value.strip().lower().rstrip(".")
     try:
@@ -25,8 +25,10 @@ def read_block(value: str) -> str:
     except ValueError:
         pass
     labels = text.split(".")
-    plain = all(label and label.replace("-", "").replace("_", "").isalnum() for label in labels)
-    if not (text.isascii() and plain) or labels[-1].isdigit():
+    has_valid_labels = all(
+        label and label.replace("-", "").replace("_", "").isalnum() for label in labels
+    )
+    if not (text.isascii() and has_valid_labels) or labels[-1].isdigit():
         raise ValueError(
             "expected a host name (it and all names below it are blocked) or a network such as"
             " 203.0.113.0/24"
@@ -35,12 +37,16 @@ def read_block(value: str) -> str:
 
 
 def networks(values: Sequence[str]) -> tuple[Network, ...]:
-    """The networks among blocks in normal form."""
+    """Return the networks among blocks in normal form."""
     return tuple(ip_network(value) for value in values if "/" in value)
 
 
 def hits(values: Sequence[str]) -> Callable[[str], bool]:
-    """Whether a callback host falls under one of the blocks, which are in normal form."""
+    """Return a function that tests whether a callback host is blocked.
+
+    Args:
+        values: Blocks in normal form.
+    """
     blocked = networks(values)
     names = {value for value in values if "/" not in value}
 

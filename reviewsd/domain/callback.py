@@ -1,14 +1,13 @@
-r"""The callback grammar: one strict reading of a subscriber's URL (E1, E2, E3, E9).
+r"""A strict parser for callback URLs of subscribers (E1, E2, E3, E9).
 
-The parsers a URL meets on its way disagree about hostile ones: ``urlsplit``, ``hyperlink`` and
-``twisted.web.client.URI`` about 15 of 34 (F19), such as ``https://127.0.0.1\@example.com/``. So a
-callback is parsed here, once, by a grammar narrow enough that they have nothing to disagree about.
-What is kept is (host, port, target), and every later URL is rebuilt from these.
+URL parsers disagree about hostile URLs: ``urlsplit``, ``hyperlink`` and ``twisted.web.client.URI``
+about 15 of 34 (F19), such as ``https://127.0.0.1\@example.com/``. So a callback is parsed once, by a
+grammar without ambiguities, into (host, port, target), and every later URL is built from these.
 
 The checks run in the order of E1's table, so that a URL with several faults always has the same
-reason. Host and port are normalised: letter case, one trailing dot, a port of 443, the spelling of
+reason. Host and port are normalized: letter case, one trailing dot, a port of 443, the spelling of
 an IPv6 literal. Path and query are kept byte for byte (W6, W7); only an absent path becomes ``/``,
-which RFC 9110 4.2.3 holds to be the same, and without which there is nothing to send.
+which is equivalent (RFC 9110 4.2.3).
 """
 
 import re
@@ -26,7 +25,7 @@ from ipaddress import (
 
 import idna
 
-MAX_LENGTH = 2048  # bytes of a callback as given; E1
+MAX_LENGTH = 2048  # bytes; E1
 MAX_HOST_LENGTH = 253  # characters; RFC 1035 2.3.4
 MAX_PORT = 65535
 HTTPS_PORT = 443
@@ -50,11 +49,11 @@ SPECIAL_USE = frozenset(
         "alt",
     }
 )
-"""Last labels that are no business of the public DNS (RFC 6761, 8375, 9476)."""
+"""Last labels of names outside the public DNS (RFC 6761, 8375, 9476)."""
 
 
 class Refusal(Enum):
-    """Why a callback is refused; the values are E1's reason codes, in its order."""
+    """Reason codes of E1, in its order."""
 
     TOO_LONG = "too-long"
     BAD_CHARACTER = "bad-character"
@@ -84,11 +83,11 @@ _POLICY = frozenset(
 
 
 class CallbackRefusedError(Exception):
-    """The callback is not one this hub calls.
+    """A callback is refused.
 
     Attributes:
-        refusal: Which of E1's checks failed.
-        detail: One line for the developer; it repeats nothing of what was given.
+        refusal: The first of E1's checks that failed.
+        detail: One line for the developer, without any part of the URL.
     """
 
     def __init__(self, refusal: Refusal, detail: str) -> None:
@@ -98,37 +97,37 @@ class CallbackRefusedError(Exception):
 
     @property
     def forbidden(self) -> bool:
-        """Refused by policy (403), not for its form (400)."""
+        """Whether policy refuses the callback (403), not its form (400)."""
         return self.refusal in _POLICY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallbackPolicy:
-    """What this hub allows beyond the grammar."""
+    """The hub's rules beyond the grammar."""
 
     own_host: str
-    """The host of ``base_url``, spelt as ``Callback.host`` is."""
+    """The host of ``base_url``, spelled like ``Callback.host``."""
     own_ports: AbstractSet[int]
-    """The port of ``base_url``, and those the daemon listens on; it may learn them later."""
+    """The port of ``base_url`` and the ports of the listeners; the set may grow."""
     networks: tuple[IPv4Network | IPv6Network, ...] = ()
     """``hub.callbacks.allow_networks`` (E9)."""
     ports: tuple[tuple[int, int], ...] = ((HTTPS_PORT, HTTPS_PORT), (1024, MAX_PORT))
-    """Ranges of allowed ports, both ends included (E3)."""
+    """Ranges of allowed ports, both ends inclusive (E3)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Callback:
-    """Where a subscriber is called."""
+    """The parsed callback URL of a subscriber."""
 
     host: str
     """Lower case, without a trailing dot; an IPv6 literal without brackets, in RFC 5952's form."""
     port: int
     target: str
-    """Path and query as given; begins with a slash."""
+    """Path and query, unchanged; begins with a slash."""
 
     @property
     def is_literal(self) -> bool:
-        """The host is an address, not a name."""
+        """Whether the host is an address."""
         return ":" in self.host or self.host.rpartition(".")[2].isdigit()
 
     @property
@@ -139,11 +138,11 @@ class Callback:
 
     @property
     def url(self) -> str:
-        """The stored form; ``rebuilt`` reads it."""
+        """The stored form, which ``rebuilt`` parses."""
         return f"https://{self.authority}{self.target}"
 
     def adding(self, query: str) -> "Callback":
-        """The same with more parameters, which overwrite none of the callback's own (W6).
+        """Return the callback with more parameters after its own (W6).
 
         Args:
             query: Encoded parameters, such as ``hub.mode=subscribe&hub.topic=...``.
@@ -154,10 +153,10 @@ class Callback:
 
 
 def parse_callback(text: str, policy: CallbackPolicy) -> Callback:
-    """Read a callback as a subscriber gave it.
+    """Parse the callback of a subscriber.
 
     Raises:
-        CallbackRefusedError: With the first of E1's checks that it fails.
+        CallbackRefusedError: The callback fails one of E1's checks.
     """
     if len(text.encode(errors="surrogatepass")) > MAX_LENGTH:  # check 1
         raise CallbackRefusedError(
@@ -167,10 +166,10 @@ def parse_callback(text: str, policy: CallbackPolicy) -> Callback:
 
 
 def rebuilt(url: str) -> Callback:
-    """Read the ``url`` of a Callback again; what was allowed when it was stored is not asked.
+    """Parse the ``url`` of a Callback, whatever the policy is now.
 
     Raises:
-        ValueError: It is not the ``url`` of any Callback.
+        ValueError: It is not the ``url`` of a Callback.
     """
     try:
         callback = _parse(url, _ANYTHING)
@@ -182,20 +181,20 @@ def rebuilt(url: str) -> Callback:
 
 
 def stored(url: str) -> Callback:
-    """The same of a URL that comes from the store, which has only what we spelt: 5 times as fast.
+    """Parse a URL from the store, 5 times as fast as ``rebuilt``, because the store has valid ones.
 
     Raises:
-        ValueError: It does not even look like one.
+        ValueError: It does not match the stored form.
     """
-    read = _STORED.fullmatch(url)
-    if read is None:
+    match = _STORED.fullmatch(url)
+    if match is None:
         raise ValueError("not a stored callback")
-    literal, name, port, target = read.groups()
+    literal, name, port, target = match.groups()
     return Callback(literal or name, int(port or HTTPS_PORT), target)
 
 
 def needs_opening(host: str) -> bool:
-    """Whether a callback's host is a literal or a local name, reached in opened networks only (E9).
+    """Return whether a host is a literal or a local name, which needs an open network (E9).
 
     Args:
         host: ``Callback.host``.
@@ -223,11 +222,11 @@ _TARGET = re.compile(r"(?:[A-Za-z0-9._~!$&'()*+,;=:@/?-]++|%[0-9A-Fa-f]{2})*+")
 
 
 def _parse(text: str, policy: CallbackPolicy) -> Callback:
-    """Checks 2 to 16 of E1."""
+    """Run checks 2 to 16 of E1."""
     authority, target = _divide(text)
     if "[" in authority or "]" in authority or authority.count(":") > 1:  # check 7
-        host, port_given = _read_bracketed(authority, policy)
-        port = _read_port(port_given, policy)
+        host, port_part = _read_bracketed(authority, policy)
+        port = _read_port(port_part, policy)
     else:
         name, colon, digits = authority.partition(":")
         port = _read_port(colon + digits, policy)
@@ -243,7 +242,11 @@ def _parse(text: str, policy: CallbackPolicy) -> Callback:
 
 
 def _divide(text: str) -> tuple[str, str]:
-    """Checks 2 to 6: (authority, path and query)."""
+    """Run checks 2 to 6.
+
+    Returns:
+        The authority, and path and query.
+    """
     if _VISIBLE.fullmatch(text) is None:
         raise CallbackRefusedError(
             Refusal.BAD_CHARACTER,
@@ -266,30 +269,30 @@ def _divide(text: str) -> tuple[str, str]:
 
 
 def _read_bracketed(authority: str, policy: CallbackPolicy) -> tuple[str, str]:
-    """The literal in its one spelling, and the port with its colon, if any."""
-    given = _BRACKETED.fullmatch(authority)
-    if given is None:
+    """Return the normalized literal, and the port with its colon or ""."""
+    match = _BRACKETED.fullmatch(authority)
+    if match is None:
         raise _ip_literal()
     try:
-        address = IPv6Address(given[1])
+        address = IPv6Address(match[1])
     except AddressValueError:
         raise _ip_literal() from None
-    # an IPv4 address in IPv6 clothes is "another spelling", and those stay refused (E9)
+    # An IPv4-mapped address is "another spelling", which E9 refuses.
     if address.ipv4_mapped is not None or not _lies_in(address, policy.networks):
         raise _ip_literal()
-    return str(address), given[2] or ""
+    return str(address), match[2] or ""
 
 
-def _read_port(given: str, policy: CallbackPolicy) -> int:
-    """Checks 8 and 9.
+def _read_port(part: str, policy: CallbackPolicy) -> int:
+    """Run checks 8 and 9.
 
     Args:
-        given: Empty, or with its colon.
-        policy: Says which ports are allowed.
+        part: The port with its colon, or "".
+        policy: Has the allowed ports.
     """
     port = HTTPS_PORT
-    if given:
-        digits = _PORT.fullmatch(given)
+    if part:
+        digits = _PORT.fullmatch(part)
         if digits is None or int(digits[1]) > MAX_PORT:
             raise CallbackRefusedError(
                 Refusal.BAD_PORT, f"the port must be a number from 1 to {MAX_PORT}"
@@ -303,9 +306,9 @@ def _read_port(given: str, policy: CallbackPolicy) -> int:
     return port
 
 
-def _read_host(given: str, policy: CallbackPolicy) -> str:
-    """Checks 10 to 14: a name, or an IPv4 literal in an opened network."""
-    host = given.lower().removesuffix(".")
+def _read_host(text: str, policy: CallbackPolicy) -> str:
+    """Run checks 10 to 14: a name, or an IPv4 literal in an open network."""
+    host = text.lower().removesuffix(".")
     if len(host) > MAX_HOST_LENGTH or _NAME.fullmatch(host) is None:
         raise CallbackRefusedError(
             Refusal.BAD_HOST,
@@ -314,7 +317,7 @@ def _read_host(given: str, policy: CallbackPolicy) -> str:
         )
     _, dot, last = host.rpartition(".")
     if _NUMBER.fullmatch(last) is not None:
-        if not _is_opened_quad(given, policy):
+        if not _is_opened_quad(text, policy):
             raise _ip_literal()
         return host
     if not dot and not policy.networks:
@@ -332,16 +335,16 @@ def _read_host(given: str, policy: CallbackPolicy) -> str:
     return host
 
 
-def _is_opened_quad(given: str, policy: CallbackPolicy) -> bool:
-    """The host is four decimal numbers, spelt as an address is, and lies in an opened network."""
+def _is_opened_quad(text: str, policy: CallbackPolicy) -> bool:
+    """Return whether a host is a dotted IPv4 address in an open network."""
     try:
-        return _lies_in(IPv4Address(given), policy.networks)
+        return _lies_in(IPv4Address(text), policy.networks)
     except AddressValueError:
         return False
 
 
 def _is_idna(label: str) -> bool:
-    """A label that looks like an A-label, or like the prefix of another scheme, is a true one."""
+    """Return whether a label is a valid A-label, or has no ``--`` as its third and fourth character."""
     if label[2:4] != "--":
         return True
     try:

@@ -1,8 +1,7 @@
-"""Who the client is when proxies stand in between (S6).
+"""The address of a client behind proxies (S6).
 
-Each proxy appends to X-Forwarded-For the address it was called from. Read from the right, the line
-is believed as far as proxies we trust have written it: the first hop that is none of them is the
-client, and what stands to the left of it the client may have made up.
+Each proxy appends the address of its peer to X-Forwarded-For. The list is read from the right: the
+first address that is not a trusted proxy is the client, because the client may forge all to its left.
 """
 
 import re
@@ -12,10 +11,10 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from reviewsd.domain.addresses import plain_address
 
 MAX_HOPS = 32
-"""That are looked at: reading an address takes ten microseconds, and a header has room for 1,600."""
+"""Hops that are parsed: each takes ten microseconds, and a header has room for 1,600."""
 
 LOCAL = "local"
-"""The client of a UNIX socket that nobody was forwarded over."""
+"""The client of a UNIX socket without forwarded addresses."""
 
 
 def client_address(
@@ -23,27 +22,27 @@ def client_address(
     forwarded: Sequence[str],
     trusted: Sequence[IPv4Network | IPv6Network],
 ) -> str:
-    """The address of the client: the peer, or whom trusted proxies speak for.
+    """Return the address of the client: the peer, or the one that trusted proxies forward.
 
-    A hop that is no address ends the walk at the last good one before it: the proxy that wrote
-    rubbish is the client. If every hop is trusted, the farthest is, of ``MAX_HOPS``.
+    A proxy that forwards no valid address is the client itself. If all hops are trusted, the farthest
+    of ``MAX_HOPS`` is the client.
 
     Args:
-        peer: The address at the other end of the connection; None for a UNIX socket, which only a
-            proxy on this machine can open, and which is therefore trusted.
+        peer: The address of the peer; None for a UNIX socket, which is trusted because only a proxy
+            on this machine can open it.
         forwarded: The values of the X-Forwarded-For fields, in order.
         trusted: ``server.trusted_proxies``.
 
     Returns:
-        An address, IPv4 where it is mapped, without a zone or port; or ``LOCAL``.
+        An address without zone or port, IPv4 if it is mapped; or ``LOCAL``.
 
     Raises:
-        ValueError: The peer is no address.
+        ValueError: The peer is not an address.
     """
     client = LOCAL
     if peer is not None:
         address = plain_address(peer)
-        client = _spelt(address)
+        client = _without_zone(address)
         if not _is_trusted(address, trusted):
             return client
     for hop in reversed(",".join(forwarded).rsplit(",", MAX_HOPS)[-MAX_HOPS:]):
@@ -54,14 +53,14 @@ def client_address(
             address = _read_hop(text)
         except ValueError:
             break
-        client = _spelt(address)
+        client = _without_zone(address)
         if not _is_trusted(address, trusted):
             break
     return client
 
 
 def is_trusted(peer: str | None, trusted: Sequence[IPv4Network | IPv6Network]) -> bool:
-    """Whether what the peer says of others is believed; the arguments are ``client_address``'s."""
+    """Return whether the peer is a trusted proxy; the arguments are those of ``client_address``."""
     return peer is None or _is_trusted(plain_address(peer), trusted)
 
 
@@ -69,9 +68,9 @@ _HOP = re.compile(r"\[(?P<bracketed>[^\[\]]*)\](:[0-9]{1,5})?|(?P<quad>[0-9.]+):
 
 
 def _read_hop(text: str) -> IPv4Address | IPv6Address:
-    """An address, perhaps in brackets, perhaps with the port that some proxies add."""
-    dressed = _HOP.fullmatch(text)
-    return plain_address(text if dressed is None else dressed["bracketed"] or dressed["quad"] or "")
+    """Parse an address, with the brackets and the port that some proxies add."""
+    match = _HOP.fullmatch(text)
+    return plain_address(text if match is None else match["bracketed"] or match["quad"] or "")
 
 
 def _is_trusted(
@@ -80,5 +79,5 @@ def _is_trusted(
     return any(address in network for network in trusted)
 
 
-def _spelt(address: IPv4Address | IPv6Address) -> str:
+def _without_zone(address: IPv4Address | IPv6Address) -> str:
     return str(address).partition("%")[0]

@@ -1,4 +1,4 @@
-"""The reviews as they are served: an Overlay applied to the valid reviews of a file (corrections.md)."""
+"""Applies corrections to the valid reviews of a file (corrections.md)."""
 
 import datetime
 from collections import Counter
@@ -15,8 +15,8 @@ from reviewsd.domain.records import Progress, Records
 from reviewsd.domain.reviews import Review
 
 _STEP: Final = 10_000  # reviews between two calls of Progress
-_KEPT: Final = frozenset({*Review.__struct_fields__, "location"})
-"""Members of a corrected review. An unknown one may repeat what is withheld, such as a title."""
+_SAFE_MEMBERS: Final = frozenset({*Review.__struct_fields__, "location"})
+"""Members of a corrected review. Others are removed: they may repeat hidden words, as a title does."""
 
 _decode = msgspec.json.Decoder(Review).decode
 _members = msgspec.json.Decoder(dict[str, Raw])
@@ -25,37 +25,37 @@ _encode = msgspec.json.Encoder().encode
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Withheld:
-    """What readers do not see."""
+    """The withheld reviews: hidden ones, and wordless ones that are shown without their words."""
 
     reasons: Mapping[str, int] = field(default_factory=dict)
-    """Number of reviews that are not shown, or without their words, by reason, the most frequent first."""
+    """Number of withheld reviews by reason, the most frequent first; without erased reviews."""
     wordless: int = 0
-    """Number of reviews that are shown without their words."""
+    """Number of wordless reviews."""
     hidden: Mapping[str, datetime.datetime] = field(default_factory=dict)
-    """The ids of the reviews in the file that are not shown, and since when."""
+    """When each review of the file was hidden, by id."""
     keys: frozenset[str] = frozenset()
-    """The merge keys of all that are not shown, in the file or not."""
+    """The merge keys of all hidden reviews, in the file or not."""
     ids: frozenset[str] = frozenset()
-    """The reviews without words, and those that are not shown."""
+    """The ids of the withheld reviews."""
     texts: tuple[str, ...] = ()
-    """Their words."""
+    """The texts of the withheld reviews."""
     names: tuple[str, ...] = ()
-    """Their authors, and those of anonymized reviews."""
+    """The authors of hidden and of anonymized reviews."""
     latest: datetime.datetime | None = None
-    """When the newest correction was made."""
+    """The time of the newest correction."""
     stars: tuple[int, ...] = ()
-    """The ratings of the reviews that are not shown."""
+    """The ratings of the hidden reviews."""
 
     @property
     def count(self) -> int:
-        """Number of reviews that are not shown, or without their words."""
+        """Number of withheld reviews."""
         return sum(self.reasons.values())
 
     def selection(self, shown: Mapping[int, int]) -> str | None:
-        """Return why a reader would say that the owner selects his reviews; None if nothing looks like it.
+        """Return why a reader could accuse the owner of selecting reviews, or None.
 
         Args:
-            shown: Number of reviews that are shown, by rating.
+            shown: Number of shown reviews by rating.
         """
         count, hidden = sum(shown.values()), len(self.stars)
         if not hidden:
@@ -70,28 +70,28 @@ class Withheld:
 
     @property
     def extent(self) -> str:
-        """What is withheld: ``hidden``, ``wordless``, ``both``, or nothing."""
+        """One of ``hidden``, ``wordless``, ``both`` and ""."""
         if self.wordless and self.wordless < self.count:
             return "both"
         return "wordless" if self.wordless else "hidden" if self.count else ""
 
     def sentence(self, shown: int) -> str:
-        """Return what agents are told; empty where nothing is withheld.
+        """Return the note for agents, or "" without withheld reviews.
 
         Args:
-            shown: Number of reviews that are shown.
+            shown: Number of shown reviews.
         """
-        what = _EXTENTS.get(self.extent)
-        if what is None:
+        extent = _EXTENTS.get(self.extent)
+        if extent is None:
             return ""
         reasons = ", ".join(f"{count} {_plain(name)}" for name, count in self.reasons.items())
         total = shown + self.count - self.wordless
         verb = "is" if self.count == 1 else "are"
-        return f"{self.count} of {total} reviews {verb} {what} by the owner ({reasons})"
+        return f"{self.count} of {total} reviews {verb} {extent} by the owner ({reasons})"
 
 
 _MOST_HIDDEN: Final = 0.05
-"""The share of hidden reviews from which on a reader would ask why."""
+"""The share of hidden reviews above which ``selection`` returns a reason."""
 
 _EXTENTS: Final = {
     "hidden": "not shown",
@@ -120,11 +120,11 @@ def correct(records: Records, overlay: Overlay, progress: Progress) -> Corrected
     """Apply corrections to the valid reviews of a file.
 
     Args:
-        records: Sorted.
+        records: The sorted reviews.
         overlay: The corrections.
-        progress: Told how many reviews were looked at.
+        progress: Called with the number of reviews read so far.
     """
-    found: list[_CorrectedReview] = []
+    corrected: list[_CorrectedReview] = []
     stars: Counter[int] = Counter()
     latest: datetime.date | None = None
     for position, raw in enumerate(records.raws(0, len(records))):
@@ -133,7 +133,7 @@ def correct(records: Records, overlay: Overlay, progress: Progress) -> Corrected
         review = _decode(raw)
         correction = overlay.find(review)
         if correction is not None:
-            found.append(_CorrectedReview(position, raw, review, correction))
+            corrected.append(_CorrectedReview(position, raw, review, correction))
         if correction is None or not correction.hides:
             stars[review.rating] += 1
             reply = review.owner_reply
@@ -141,36 +141,36 @@ def correct(records: Records, overlay: Overlay, progress: Progress) -> Corrected
             latest = last if latest is None else max(latest, last)
     return Corrected(
         records=records.corrected(
-            {each.position: each.shown() for each in found},
-            {each.position: times.microseconds(each.changed_at) for each in found},
+            {review.position: review.shown() for review in corrected},
+            {review.position: times.microseconds(review.changed_at) for review in corrected},
         ),
         stars=stars,
         latest=latest,
-        withheld=_withheld(found, overlay),
+        withheld=_withheld(corrected, overlay),
     )
 
 
 def shown(raw: bytes, overlay: Overlay) -> bytes | None:
-    """Return one valid review as it is shown, or None if it is not."""
+    """Return one valid review after its correction, or None if it is hidden."""
     review = _decode(raw)
     correction = overlay.find(review)
     return raw if correction is None else _CorrectedReview(0, raw, review, correction).shown()
 
 
-def _withheld(found: Sequence["_CorrectedReview"], overlay: Overlay) -> Withheld:
-    reasons = Counter(each.correction.reason or "" for each in found if each.counts)
-    hidden = [each for each in found if each.correction.hides]
-    wordless = [each for each in found if each.correction.hides_words]
+def _withheld(corrected: Sequence["_CorrectedReview"], overlay: Overlay) -> Withheld:
+    reasons = Counter(item.correction.reason or "" for item in corrected if item.counts)
+    hidden = [item for item in corrected if item.correction.hides]
+    withheld = [item for item in corrected if item.correction.hides_words]
     return Withheld(
         reasons=dict(sorted(reasons.items(), key=lambda item: (-item[1], item[0]))),
-        wordless=len(wordless) - len(hidden),
-        hidden={each.review.id: each.correction.at for each in hidden},
+        wordless=len(withheld) - len(hidden),
+        hidden={item.review.id: item.correction.at for item in hidden},
         keys=frozenset(overlay.withheld_keys()),
-        ids=frozenset(each.review.id for each in wordless),
-        texts=tuple(each.review.text for each in wordless if each.review.text),
-        names=tuple(each.review.author for each in found if each.correction.hides_author),
+        ids=frozenset(item.review.id for item in withheld),
+        texts=tuple(item.review.text for item in withheld if item.review.text),
+        names=tuple(item.review.author for item in corrected if item.correction.hides_author),
         latest=overlay.latest,
-        stars=tuple(each.review.rating for each in hidden),
+        stars=tuple(item.review.rating for item in hidden),
     )
 
 
@@ -182,7 +182,7 @@ class _CorrectedReview(NamedTuple):
 
     @property
     def counts(self) -> bool:
-        """Whether readers are told of it; of erased reviews they are not."""
+        """Whether the review is in the published count; erased reviews are not."""
         return isinstance(self.correction, Correction) and self.correction.hides_words
 
     @property
@@ -190,16 +190,16 @@ class _CorrectedReview(NamedTuple):
         return max([self.correction.at, *times.stamps(self.review).values()])
 
     def shown(self) -> bytes | None:
-        """Return the review as it is shown, or None if it is not.
+        """Return the review after its correction, or None if it is hidden.
 
-        The owner's reply goes with the words: it answers what nobody can read, and often repeats it.
+        The owner's reply is removed with the text, which it may repeat.
         """
         if isinstance(self.correction, Erasure) or self.correction.hides:
             return None
         action = self.correction.action
         members: dict[str, object] = dict(_members.decode(self.raw))
         if action != "restore":
-            members = {name: value for name, value in members.items() if name in _KEPT}
+            members = {name: value for name, value in members.items() if name in _SAFE_MEMBERS}
         if action == "hide-text":
             members |= {"text": None, "owner_reply": None}
         if action == "anonymize":

@@ -1,7 +1,7 @@
 """Corrections: the reviews that an owner hides, anonymizes or erases (corrections.md).
 
-They stand in ``corrections.json`` beside ``reviews.json``, and publication applies them before anything else
-sees a review. An import changes reviews.json as it likes; the corrections stay.
+They are stored in ``corrections.json``, which no import changes. Publication applies them before any
+other code reads a review.
 """
 
 from collections.abc import Iterator
@@ -38,8 +38,8 @@ Reason = Literal[
     "duplicate",
     "court-order",
 ]
-"""Why a review is corrected. None says that it is negative, and none says "other": deleting reviews because
-they are negative is banned (EU 2005/29/EC annex I 23c)."""
+"""Why a review is corrected. There is no "negative" and no "other": deleting reviews because they are
+negative is banned (EU 2005/29/EC annex I 23c)."""
 
 REASONS: Final[tuple[str, ...]] = get_args(Reason)
 
@@ -53,29 +53,29 @@ class Correction(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     action: Action
     reason: Reason | None = None
-    """None only where the review is restored."""
+    """None only for a restored review."""
     at: Timestamp
     copies: Text | None = None
     """The ``copy_digest`` of the review."""
 
     @property
     def hides(self) -> bool:
-        """Whether the review is not shown."""
+        """Whether the review is hidden."""
         return self.action == "hide"
 
     @property
     def hides_words(self) -> bool:
-        """Whether its text is not shown."""
+        """Whether its text is hidden."""
         return self.action in {"hide", "hide-text"}
 
     @property
     def hides_author(self) -> bool:
-        """Whether its author is not shown."""
+        """Whether its author is hidden."""
         return self.action in {"hide", "anonymize"}
 
 
 class Erasure(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A review that must not come back. Neither its name nor its text is kept."""
+    """A review that must not be imported again, without its author and text."""
 
     copies: Text | None = None
     at: Timestamp
@@ -93,9 +93,9 @@ class Corrections(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     version: Literal[1] = VERSION
     reviews: dict[ReviewId, Correction] = {}
     key: Annotated[str, Meta(min_length=1, max_length=_MAX_KEY)] | None = None
-    """Random; without it there are no digests of copies."""
+    """A random key of the ``copy_digest``; without it copies are not recognized."""
     erased: dict[ReviewId, Erasure] = {}
-    """By merge key."""
+    """Erasures by merge key."""
 
 
 _CORRECTIONS: Final[PartType[Corrections]] = PartType(Corrections)
@@ -106,8 +106,11 @@ def load(text: RecordText, findings: Findings) -> Corrections | None:
     """Validate corrections.json.
 
     Args:
-        text: Its content.
-        findings: Collects its faults; one is enough for None.
+        text: Content of the file.
+        findings: Collects the findings.
+
+    Returns:
+        The corrections, or None if the file has a finding.
     """
     file = JsonFile(CORRECTIONS_FILE, findings)
     parts = file.split(text)
@@ -119,28 +122,28 @@ def load(text: RecordText, findings: Findings) -> Corrections | None:
         file.refuse("$.version", f"{version} is of a later reviewsd; this one knows {VERSION}")
         return None
     corrections = file.decode(Raw(bytes(text).removeprefix(b"\xef\xbb\xbf")), _CORRECTIONS, "$", 0)
-    for review_id, each in () if corrections is None else corrections.reviews.items():
-        if each.reason is None and each.action != "restore":
+    for review_id, correction in () if corrections is None else corrections.reviews.items():
+        if correction.reason is None and correction.action != "restore":
             file.refuse(f'$.reviews["{review_id}"].reason', "missing", review_id)
     return None if file.faulty else corrections
 
 
 def copy_digest(key: str, review: Review) -> str | None:
-    """Return what a review has in common with copies that other tools exported, under other ids.
+    """Return a digest that copies of a review share, whatever id another tool exported them with.
 
     Args:
-        key: ``Corrections.key``, without which nobody can try names and texts against the digest.
-        review: As reviews.json has it.
+        key: ``Corrections.key``; it keeps others from testing names and texts against the digest.
+        review: A review of reviews.json.
 
     Returns:
-        Hexadecimal digits, or None where two people may have written the same: stars alone without a name.
+        Hexadecimal digits, or None for stars without name and text, which two people may share.
     """
     author, text = plain_text(review.author), plain_text(review.text or "")
     if not text and author in _NAMELESS:
         return None
-    said = (review.source.casefold(), author, review.date.isoformat(), str(review.rating), text)
-    made = blake2b("\0".join(said).encode(), digest_size=_DIGEST, key=key.encode()[:_MAX_KEY])
-    return made.hexdigest()
+    facts = (review.source.casefold(), author, review.date.isoformat(), str(review.rating), text)
+    digest = blake2b("\0".join(facts).encode(), digest_size=_DIGEST, key=key.encode()[:_MAX_KEY])
+    return digest.hexdigest()
 
 
 class Overlay:
@@ -153,35 +156,38 @@ class Overlay:
     def __init__(self, corrections: Corrections) -> None:
         self._key = corrections.key
         self.latest: datetime | None = None
-        """When the newest correction was made."""
+        """The time of the newest correction."""
         self._by_key: dict[str, Correction | Erasure] = {}
         self._by_copy: dict[str, Correction | Erasure] = {}
-        for key, each in _oldest_first(corrections):
-            self.latest = each.at if self.latest is None else max(self.latest, each.at)
-            self._by_key[key] = each
-            if each.copies is not None and self._key is not None:
-                self._by_copy[each.copies] = each
+        for key, correction in _oldest_first(corrections):
+            at = correction.at
+            self.latest = at if self.latest is None else max(self.latest, at)
+            self._by_key[key] = correction
+            if correction.copies is not None and self._key is not None:
+                self._by_copy[correction.copies] = correction
 
     def find(self, review: Review) -> Correction | Erasure | None:
         """Return the correction of a review, by its id or as a copy."""
-        found = self._by_key.get(merge_key(review.id))
-        if found is None and self._by_copy and self._key is not None:
+        correction = self._by_key.get(merge_key(review.id))
+        if correction is None and self._by_copy and self._key is not None:
             digest = copy_digest(self._key, review)
-            found = None if digest is None else self._by_copy.get(digest)
-        return found
+            correction = None if digest is None else self._by_copy.get(digest)
+        return correction
 
     def withheld_keys(self) -> Iterator[str]:
-        """Yield the merge keys of the reviews that are not shown at all."""
-        for key, each in self._by_key.items():
-            if each.hides:
+        """Yield the merge keys of the hidden reviews."""
+        for key, correction in self._by_key.items():
+            if correction.hides:
                 yield key
 
 
 def _oldest_first(corrections: Corrections) -> list[tuple[str, Correction | Erasure]]:
-    """The corrections by merge key; of two of one review the later one counts, an erasure always."""
+    """Return corrections by merge key; later ones override earlier ones, and erasures come last."""
     ordered: list[tuple[str, Correction | Erasure]] = [
-        (merge_key(review_id), each)
-        for review_id, each in sorted(corrections.reviews.items(), key=lambda item: item[1].at)
+        (merge_key(review_id), correction)
+        for review_id, correction in sorted(
+            corrections.reviews.items(), key=lambda item: item[1].at
+        )
     ]
     ordered += corrections.erased.items()
     return ordered

@@ -1,8 +1,8 @@
-"""What is wrong with a file, told the way an operator can act on it (data-model.md 5).
+"""Findings about an invalid file, with paths and reasons an operator can act on (data-model.md 5).
 
-msgspec validates fast and stops at the first fault. Only when it has refused a value is ``explain``
-asked: it walks the decoded JSON along the same struct types and names every fault with its path.
-Because both read one set of types, they cannot drift; a property test holds them together.
+msgspec validates fast and stops at the first fault. When it refuses a value, ``explain`` walks the
+decoded JSON along the same struct types and yields every fault with its path. A property test checks
+that both agree.
 """
 
 import datetime
@@ -20,21 +20,21 @@ from reviewsd.api.diagnostic import Diagnostic
 from reviewsd.domain.diagnostic_text import headline
 
 MAX_FINDINGS = 20
-"""Findings shown at once; the rest is counted (data-model.md 5)."""
+"""Findings that are shown; the others are counted (data-model.md 5)."""
 
 MISSING = "missing"
-"""The reason of a member that is required and not there."""
+"""The reason of a finding about an absent required member."""
 
 _MAX_SHOWN = 40  # characters of an offending value; a finding is one line
 
 
 class DataError(Exception):
-    """A file was refused.
+    """A file is invalid.
 
     Attributes:
         findings: The first ``MAX_FINDINGS`` faults in the order of the file.
-        total: How many faults there are in all.
-        exact: Whether there are no more; parts that were not explained count once each.
+        total: Number of faults; a part that was not explained counts as one.
+        exact: Whether every part was explained.
     """
 
     def __init__(
@@ -47,22 +47,22 @@ class DataError(Exception):
 
     @classmethod
     def of(cls, errors: "Sequence[DataError]") -> "DataError":
-        """The faults of several files as one."""
-        findings = tuple(finding for each in errors for finding in each.findings)
-        exact = all(each.exact for each in errors)
-        return cls(findings, sum(each.total for each in errors), exact=exact)
+        """Merge the errors of several files."""
+        findings = tuple(finding for error in errors for finding in error.findings)
+        exact = all(error.exact for error in errors)
+        return cls(findings, sum(error.total for error in errors), exact=exact)
 
     def lines(self) -> list[str]:
-        """The text form: one line for each finding, then the number of the rest."""
+        """Return one line for each finding, then the number of the others."""
         lines = [headline(finding) for finding in self.findings]
         if self.total > len(lines):
-            least = "" if self.exact else "at least "
-            lines.append(f"... and {least}{self.total - len(lines):,} more")
+            at_least = "" if self.exact else "at least "
+            lines.append(f"... and {at_least}{self.total - len(lines):,} more")
         return lines
 
 
 def show(value: object) -> str:
-    """A JSON value as a finding quotes it: short, on one line."""
+    """Return a JSON value shortened to one line, as findings quote it."""
     match value:
         case dict():
             return "object"
@@ -74,23 +74,23 @@ def show(value: object) -> str:
     text = text if len(text) <= _MAX_SHOWN else text[: _MAX_SHOWN - 3] + "..."
     if text.isprintable():
         return text
-    # JSON leaves DEL, C1 and line separators as they are; a terminal obeys them
+    # JSON does not escape DEL, C1 and line separators, which control a terminal.
     return "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in text)
 
 
 def explain(value: object, kind: object, path: str = "$") -> Iterator[tuple[str, str]]:
-    """Every fault of a decoded JSON value, as (JSON path, reason).
+    """Yield every fault of a decoded JSON value, as (JSON path, reason).
 
     Args:
-        value: What ``json.decode`` gave: dict, list, str, int, float, bool or None.
-        kind: The type it should have: a struct, or any annotation msgspec understands.
+        value: Result of ``json.decode``: dict, list, str, int, float, bool or None.
+        kind: Expected type: a struct, or any annotation msgspec understands.
         path: The path of ``value`` itself.
     """
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     bare = arguments[0] if origin is typing.Annotated else kind
     origin, arguments = typing.get_origin(bare), typing.get_args(bare)
-    if origin in (typing.Union, types.UnionType) and (chosen := _branch(value, arguments)):
-        yield from explain(value, chosen, path)
+    if origin in (typing.Union, types.UnionType) and (branch := _branch(value, arguments)):
+        yield from explain(value, branch, path)
     elif isinstance(bare, type) and issubclass(bare, msgspec.Struct) and isinstance(value, dict):
         yield from _explain_struct(value, bare, path)
     elif origin in (tuple, list) and isinstance(value, list):
@@ -119,19 +119,19 @@ def _explain_struct(
 
 
 def member(path: str, name: str) -> str:
-    """The path of a member; a name that is long or no identifier is quoted, and shortened."""
+    """Return the path of a member; a long name or one that is no identifier is quoted and shortened."""
     plain = len(name) <= _MAX_SHOWN and name.isidentifier()
     return f"{path}.{name}" if plain else f"{path}[{show(name)}]"
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """``; did you mean "x"?`` with the closest of the known names, or nothing."""
+    """Return ``; did you mean "x"?`` with the closest of the known names, or ""."""
     close = difflib.get_close_matches(name, list(known), n=1)
     return f"; did you mean {show(close[0])}?" if close else ""
 
 
 def _branch(value: object, branches: tuple[object, ...]) -> object | None:
-    """The alternative of a union that has the value's JSON type, if one has."""
+    """Return the alternative of a union that has the value's JSON type."""
     return next((branch for branch in branches if _has_type(value, branch)), None)
 
 
@@ -151,7 +151,7 @@ def _leaf_fault(value: object, kind: object) -> str | None:
 
 
 def _rule_broken(value: object, kind: object) -> str | None:
-    """How a value of the right JSON type breaks the rule of its type."""
+    """Return the reason why a value of the right JSON type breaks a rule of its type."""
     metas = [part for part in typing.get_args(kind)[1:] if isinstance(part, msgspec.Meta)]
     bare = typing.get_args(kind)[0] if metas else kind
     extra = next((m.extra for m in metas if m.extra and "expected" in m.extra), {})
@@ -194,7 +194,7 @@ _JSON_NAMES: dict[object, str] = {
 
 
 def _json_names(kind: object) -> tuple[str, ...]:
-    """The JSON types an annotation takes, as people call them."""
+    """Return the names of the JSON types that an annotation accepts."""
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     if origin is typing.Annotated:
         return _json_names(arguments[0])
@@ -202,7 +202,7 @@ def _json_names(kind: object) -> tuple[str, ...]:
         return tuple(name for branch in arguments for name in _json_names(branch))
     if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
         return ("object",)
-    if kind is msgspec.UnsetType:  # what absent members have
+    if kind is msgspec.UnsetType:  # the type of absent members
         return ()
     return (_JSON_NAMES[origin or kind],)
 
@@ -212,7 +212,7 @@ def _json_name(value: object) -> str:
 
 
 def _typed(value: object) -> str:
-    """A value of the wrong type: its type, and the value where it is short enough to help."""
+    """Return the type of a value, followed by the value if it is a scalar."""
     name = _json_name(value)
     return name if name in {"object", "array", "null"} else f"{name} {show(value)}"
 

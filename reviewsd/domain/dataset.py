@@ -48,7 +48,7 @@ class Dataset:
     """The latest review or reply date."""
     insights: InsightsFile | None
     withheld: Withheld = field(default_factory=Withheld)
-    """What the owner has hidden."""
+    """The reviews that the owner withholds."""
     removed: tuple[RemovedReview, ...] = ()
     """The removed reviews, newest first: those that the file names and those that are hidden."""
 

@@ -1,7 +1,6 @@
-"""Diagnostics as people read them: place, path and reason; the line; a caret below the place.
+"""Renders diagnostics of the configuration, insights.yaml and the data (data-model.md 5, interfaces.md 1.2).
 
-The one renderer of what is wrong with the configuration, insights.yaml and the data (data-model.md 5,
-interfaces.md 1.2).
+A diagnostic has a headline, the source line, and a caret below the fault.
 """
 
 import re
@@ -18,24 +17,24 @@ MAX_LINE: Final = 200
 _NOT_TAB: Final = re.compile(r"[^\t]")
 
 
-def headline(found: Diagnostic) -> str:
-    """The diagnostic as one line: ``file:line:column: path (id ID): reason``."""
-    at = "" if found.line is None else f":{found.line}:{found.column}"
-    named = "" if found.id is None else f" (id {found.id})"
-    where = f"{found.path}{named}: " if found.path else ""
-    return f"{found.file}{at}: {where}{found.reason}"
+def headline(diagnostic: Diagnostic) -> str:
+    """Return the diagnostic as one line: ``file:line:column: path (id ID): reason``."""
+    position = "" if diagnostic.line is None else f":{diagnostic.line}:{diagnostic.column}"
+    review = "" if diagnostic.id is None else f" (id {diagnostic.id})"
+    path = f"{diagnostic.path}{review}: " if diagnostic.path else ""
+    return f"{diagnostic.file}{position}: {path}{diagnostic.reason}"
 
 
-def rendered(found: Diagnostic, source: str = "") -> Diagnostic:
-    """The diagnostic with its ``lines``.
+def rendered(diagnostic: Diagnostic, source: str = "") -> Diagnostic:
+    """Return the diagnostic with its ``lines``.
 
     Args:
-        found: What is wrong.
-        source: The line of the file; empty where it does not help, or is too long.
+        diagnostic: The diagnostic.
+        source: The source line, or "" if it is unknown or too long.
     """
-    lines: tuple[str, ...] = (headline(found),)
-    if found.column is not None and source.strip():
-        # A tab stays a tab, so that the caret moves with whatever width the terminal gives it.
-        indent = _NOT_TAB.sub(" ", source[: found.column - 1])
-        lines += (f"{found.line:>5} | {in_columns(source)}", f"{'':>5} | {indent}^")
-    return replace(found, lines=lines)
+    lines: tuple[str, ...] = (headline(diagnostic),)
+    if diagnostic.column is not None and source.strip():
+        # Tabs are kept, so that the caret is below the fault at any tab width.
+        indent = _NOT_TAB.sub(" ", source[: diagnostic.column - 1])
+        lines += (f"{diagnostic.line:>5} | {in_columns(source)}", f"{'':>5} | {indent}^")
+    return replace(diagnostic, lines=lines)

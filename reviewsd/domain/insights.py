@@ -1,8 +1,8 @@
-"""The insights file: sentiment, entities and what ties them to reviews (data-model.md 2, seed 2).
+"""Types of the insights file: sentiment, entities and mentions (data-model.md 2, seed 2).
 
-Lenient where operators write by hand: in lists of aspects, entities and topics one of ``id``,
-``label`` or ``name`` is enough and a bare string stands for ``{label}``. The file is served as
-given; ``named`` derives the missing names for look-ups, feeds and agents. A figure that is absent is
+Lists of aspects, entities and topics are lenient, because operators write them by hand: one of
+``id``, ``label`` or ``name`` is enough, and a string stands for ``{label}``. The file is served
+unchanged; ``named`` derives the missing names for look-ups, feeds and agents. An absent figure is
 unset, never zero (insights.md 5).
 """
 
@@ -26,8 +26,8 @@ OPTIONAL = frozenset({"summary", "pull_quote"})
 """Members of the file that clients of the platform do not expect."""
 
 NOT_FILLED_IN = OPTIONAL | {"review_count", "overall_sentiment"}
-"""Members that are left out where the file leaves them out: figures are not invented. The others are
-filled in; ``review_count`` is, where there is ``per_review`` to count."""
+"""Members that stay absent, because figures are not invented; ``review_count`` is counted if the file has
+``per_review``. All other members are filled in."""
 
 
 class DateRange(Struct, frozen=True, kw_only=True):
@@ -53,7 +53,7 @@ class Entity(Struct, frozen=True, kw_only=True):
     name: Text | None = None
     label: Text | None = None
     aliases: tuple[Text, ...] = ()
-    """What else it is called; only look-ups read them."""
+    """Further names, for look-ups only."""
     mention_count: NonNegative | UnsetType = UNSET
     positive_count: NonNegative | UnsetType = UNSET
     neutral_count: NonNegative | UnsetType = UNSET
@@ -141,7 +141,7 @@ class Insights(Struct, frozen=True, kw_only=True):
 
 
 def named(entity: str | Entity) -> Entity:
-    """The entity with id, name and label all filled in from those it has.
+    """Return the entity with id, name and label filled in from those it has.
 
     Raises:
         ValueError: It has none of the three.
@@ -157,7 +157,7 @@ def named(entity: str | Entity) -> Entity:
 
 
 def slug(label: str) -> str:
-    """A kebab-case id: ``Réparation A/C`` becomes ``reparation-a-c``."""
+    """Return a kebab-case id: ``Réparation A/C`` becomes ``reparation-a-c``."""
     folded = unicodedata.normalize("NFKD", label).casefold()  # NFKD first: it brings capitals
     plain = unicodedata.normalize("NFKD", folded)
     words = "".join(c if c.isalnum() else " " for c in plain if not unicodedata.combining(c))

@@ -1,19 +1,26 @@
-"""The bytes of insights.json become an InsightsFile (data-model.md 2; contract 1)."""
+"""Validates insights.json (data-model.md 2; contract 1)."""
 
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from mmap import mmap
-from typing import NamedTuple, get_type_hints
+from typing import NamedTuple, get_args, get_type_hints
 
 import msgspec
 from msgspec import Raw
 
 from reviewsd.domain import strict_json
 from reviewsd.domain.data_errors import member
-from reviewsd.domain.insights import Entities, Entity, Insights, PerReview, named
+from reviewsd.domain.insights import (
+    AspectMention,
+    Entities,
+    Entity,
+    Insights,
+    PerReview,
+    Sentiment,
+    named,
+)
 from reviewsd.domain.json_file import JsonFile, PartType
-from reviewsd.domain.mentions import Spellings
 from reviewsd.domain.records import Progress, RecordText
 
 INSIGHTS_FILE = "insights.json"
@@ -22,32 +29,86 @@ _STEP = 10_000  # entries between two calls of Progress
 
 
 class Mentions(NamedTuple):
-    """The technicians and services that one review names, as the file spells them."""
+    """The technicians and services that one review mentions, as the file spells them."""
 
     technicians: tuple[str, ...]
     services: tuple[str, ...]
 
 
+Postings = Mapping[str, "array[int]"]
+"""Positions of the reviews that mention a name, in the order of the file."""
+
+_LISTS = ("technicians", "services", "problems", "topics", "service_areas")
+SENTIMENTS: tuple[str, ...] = get_args(Sentiment)
+
+
+class Spellings:
+    """Inverted index of ``per_review``: positions by name, as the file spells it.
+
+    A mention takes 4 bytes, and a million reviews mention only a few hundred names.
+    """
+
+    def __init__(self) -> None:
+        self.lists: dict[str, dict[str, array[int]]] = {name: {} for name in (*_LISTS, "aspects")}
+        """Postings by member of ``per_review``."""
+        self.felt: dict[str, dict[str, array[int]]] = {name: {} for name in SENTIMENTS}
+        """Postings of aspects by the sentiment towards them."""
+        self.sentiments: dict[str, array[int]] = {}
+        """Positions by sentiment of the review."""
+        self._named = [(name, self.lists[name]) for name in _LISTS]
+        self._aspects = self.lists["aspects"]
+
+    def add(self, position: int, entry: PerReview) -> None:
+        """Add the mentions of the review at a position."""
+        for member_name, postings in self._named:
+            for name in getattr(entry, member_name):
+                _post(postings, name, position)
+        for aspect in entry.aspects:
+            if isinstance(aspect, AspectMention):
+                _post(self._aspects, aspect.id, position)
+                if aspect.sentiment is not None:
+                    _post(self.felt[aspect.sentiment], aspect.id, position)
+            else:
+                _post(self._aspects, aspect, position)
+        if entry.sentiment is not None:
+            _post(self.sentiments, entry.sentiment, position)
+
+    @staticmethod
+    def extend(postings: "dict[str, array[int]]", name: str, positions: Iterable[int]) -> None:
+        """Add positions to one of the postings."""
+        postings.setdefault(name, array("I")).extend(positions)
+
+
+def _post(postings: dict[str, "array[int]"], name: str, position: int) -> None:
+    positions = postings.get(name)
+    if positions is None:
+        positions = postings[name] = array("I")
+    positions.append(position)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InsightsFile:
-    """The insights, as given and typed."""
+    """The insights, raw and typed.
+
+    ``made`` insights are made by the publication, and were not in a file.
+    """
 
     members: Mapping[str, Raw]
-    """The top-level members as given."""
+    """The top-level members, unchanged."""
     typed: Insights
-    """All but ``per_review``, which may be as large as the reviews."""
+    """All members but ``per_review``, which may be as large as the reviews."""
     mentions: Sequence[Mentions | None]
-    """From ``per_review``: by position of the review, None where it names nobody and nothing. Of made
-    insights only those of the newest reviews, which feeds show."""
+    """Mentions by position of the review, or None. Made insights have only the newest reviews, which feeds
+    show."""
     spellings: Spellings
-    """From ``per_review``: all that reviews mention."""
+    """All mentions of ``per_review``."""
     analysed: int
     """Number of entries of ``per_review``."""
     bounds: "array[int] | None" = None
-    """Of made insights: where the value of each entry begins and ends in ``per_review``, which is in the
-    order of the reviews and without white space."""
+    """Begin and end of each value in ``per_review`` of made insights, which has the order of the reviews and
+    no white space."""
     mapped: mmap | None = None
-    """Of made insights: the file that ``per_review`` is mapped from."""
+    """The mapping that holds ``per_review`` of made insights."""
 
 
 _PER_REVIEW: PartType[PerReview] = PartType(PerReview)
@@ -60,10 +121,10 @@ def load_insights(
     """Validate insights.json.
 
     Args:
-        file: Collects its faults.
-        text: Its content.
+        file: Collects the findings.
+        text: Content of the file.
         places: The positions of the reviews, by id.
-        progress: Told how far validation is.
+        progress: Called with the number of entries validated so far.
     """
     parts = file.split(text)
     if parts is None:
@@ -110,7 +171,11 @@ def _load_per_review(
     spellings: Spellings,
     progress: Progress,
 ) -> int:
-    """Note whom and what each review mentions; returns how many were analysed."""
+    """Collect the mentions of each review.
+
+    Returns:
+        The number of entries.
+    """
     try:
         entries = strict_json.split(raw)
     except msgspec.ValidationError:
@@ -119,9 +184,9 @@ def _load_per_review(
     try:
         for _ in strict_json.walk(raw, entries):
             pass
-    except strict_json.UnfitError as unfit:
-        file.refuse(path, str(unfit))
-    shared: dict[Mentions, Mentions] = {}  # a few people and services, a million times
+    except strict_json.UnfitError as error:
+        file.refuse(path, str(error))
+    shared: dict[Mentions, Mentions] = {}  # few values occur, each in many reviews
     for index, (review_id, item) in enumerate(entries.items()):
         if index % _STEP == 0:
             progress("validating insights", index, len(entries))
@@ -131,13 +196,13 @@ def _load_per_review(
             continue
         spellings.add(place, entry)
         if entry.technicians or entry.services:
-            found = Mentions(entry.technicians, entry.services)
-            mentions[place] = shared.setdefault(found, found)
+            mention = Mentions(entry.technicians, entry.services)
+            mentions[place] = shared.setdefault(mention, mention)
     return len(entries)
 
 
 def _check_named(file: JsonFile, insights: Insights) -> None:
-    """Each aspect, entity and topic needs an id, a label or a name (data-model.md 2)."""
+    """Refuse aspects, entities and topics without id, label and name (data-model.md 2)."""
     lists: dict[str, tuple[str | Entity, ...]] = {
         "$.aspects": insights.aspects,
         "$.topics": insights.topics,

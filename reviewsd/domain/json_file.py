@@ -1,8 +1,8 @@
-"""One file of the data directory, taken apart: its parts, strict and typed, and what is wrong with them.
+"""Splits a JSON file of the data directory into parts, and validates each part.
 
-A file may have a gigabyte, and a fault in each of a million records. So no part is decoded but for the
-one that is looked at, and once there are as many findings as an operator is shown, faults are counted only,
-one for each part: explaining one takes a hundred times as long as seeing that there is one.
+A file may have a gigabyte, and a fault in each of a million records. So parts are decoded one at a
+time. Once the maximum of findings is reached, each further invalid part is only counted: explaining a
+fault takes a hundred times as long as detecting it.
 """
 
 import json
@@ -22,18 +22,18 @@ from reviewsd.domain.reviews import ReviewId
 from reviewsd.domain.strict_json import JsonBuffer
 
 _MIB = 1 << 20
-_CHECKED = 1 << 14  # bytes: large texts take new memory of the kernel each time
+_UTF8_CHUNK = 1 << 14  # bytes; the kernel maps new memory for each large str
 _CONTINUATION = bytes(range(0x80, 0xC0))  # bytes within a UTF-8 character, at most three in a row
 _BOM = b"\xef\xbb\xbf"
 _MAX_DIGITS = 4000  # of an integer shown in a finding; Python itself refuses more than 4,300
-_FIRST = re.compile(rb"\s*([{[])")
-_HOLLOW: dict[bytes, object] = {b"{": {}, b"[": []}
+_OPENING = re.compile(rb"\s*([{[])")
+_EMPTY: dict[bytes, object] = {b"{": {}, b"[": []}
 
 T = TypeVar("T")
 
 
 class Findings:
-    """Keeps the first findings and counts the others."""
+    """The first findings, and the number of all."""
 
     def __init__(self) -> None:
         self._first: list[Diagnostic] = []
@@ -45,31 +45,31 @@ class Findings:
 
     @property
     def full(self) -> bool:
-        """Whether no more are kept."""
+        """Whether further findings are only counted."""
         return len(self._first) == MAX_FINDINGS
 
     def add(self, finding: Diagnostic) -> None:
-        """One more fault, explained."""
+        """Add a finding."""
         self._total += 1
         if not self.full:
             self._first.append(finding)
 
     def count(self) -> None:
-        """A part with one fault or more."""
+        """Count an invalid part."""
         self._total += 1
         self._exact = False
 
     def error(self) -> DataError:
-        """All of it, to be raised."""
+        """Return the error to raise."""
         return DataError(tuple(self._first), self._total, exact=self._exact)
 
 
 class PartType(Generic[T]):
-    """A type that a part of a file must have, with its decoder.
+    """The type of a part of a file, with its decoder.
 
     Args:
         kind: The type.
-        identified: Whether such parts have an ``id`` that findings should name.
+        identified: Whether findings include the ``id`` of the part.
     """
 
     def __init__(self, kind: object, *, identified: bool = False) -> None:
@@ -79,11 +79,11 @@ class PartType(Generic[T]):
 
 
 class JsonFile:
-    """One file: what is refused is left out and leaves a finding.
+    """A JSON file; an invalid part adds findings.
 
     Args:
-        name: Of the file.
-        findings: Where they are collected.
+        name: Name of the file.
+        findings: Collects the findings.
     """
 
     def __init__(self, name: str, findings: Findings) -> None:
@@ -92,20 +92,24 @@ class JsonFile:
 
     @property
     def faulty(self) -> bool:
-        """Whether anything was refused, in whatever file."""
+        """Whether any file has a finding."""
         return bool(self._findings)
 
     def refuse(self, path: str, reason: str, review_id: str | None = None) -> None:
-        """Leave a finding."""
+        """Add a finding."""
         self._findings.add(Diagnostic(file=self._name, path=path, reason=reason, id=review_id))
 
     def refuse_type(self, path: str, text: JsonBuffer, kind: object) -> None:
-        """Refuse JSON of another type than this object or array; what it contains does not count."""
-        first = _FIRST.match(text)
-        self._refuse_all(explain(_loose(text) if first is None else _HOLLOW[first[1]], kind, path))
+        """Add the finding that a value should be an object or an array.
+
+        A value that is one of the two is explained as if it were empty.
+        """
+        opening = _OPENING.match(text)
+        value = _decode_any(text) if opening is None else _EMPTY[opening[1]]
+        self._refuse_all(explain(value, kind, path))
 
     def split(self, text: RecordText) -> tuple[dict[str, Raw], dict[str, int]] | None:
-        """The members of the file's one object, and where in the file the value of each begins."""
+        """Return the members of the file's object, and the offsets of their values."""
         skipped = len(_BOM) if text[: len(_BOM)] == _BOM else 0
         view = memoryview(text)[skipped:]
         if (offset := _first_not_utf8(view)) is not None:
@@ -116,11 +120,10 @@ class JsonFile:
         except strict_json.NotJsonError as error:
             line, column = _line_and_column(view, error.offset)
             reason = f"invalid JSON: {error.reason}"
-            at = Diagnostic(file=self._name, line=line, column=column, reason=reason)
-            self._findings.add(at)
+            self._findings.add(Diagnostic(file=self._name, line=line, column=column, reason=reason))
             return None
-        except strict_json.UnfitError as unfit:
-            self.refuse("$", str(unfit))
+        except strict_json.UnfitError as error:
+            self.refuse("$", str(error))
             return None
         except msgspec.ValidationError:
             self.refuse_type("$", view, dict[str, object])
@@ -129,12 +132,12 @@ class JsonFile:
         try:
             for name, begin, _ in strict_json.walk(view, members):
                 begins[name] = begin + skipped
-        except strict_json.UnfitError as unfit:
-            self.refuse("$", str(unfit))
+        except strict_json.UnfitError as error:
+            self.refuse("$", str(error))
         return members, begins
 
     def decode(self, raw: Raw, kind: PartType[T], path: str, depth: int = 1) -> T | None:
-        """One part, strict and typed, or None with what is wrong with it."""
+        """Decode one part; None after adding its findings if it is invalid."""
         if self._findings.full:
             try:
                 return kind.decoder.decode(raw)
@@ -146,14 +149,14 @@ class JsonFile:
             return None
         try:
             return kind.decoder.decode(raw)
-        except msgspec.ValidationError as refusal:
-            faults = explain(_loose(raw), kind.kind, path)
-            first = next(faults, (path, str(refusal)))
+        except msgspec.ValidationError as error:
+            faults = explain(_decode_any(raw), kind.kind, path)
+            first = next(faults, (path, str(error)))
             self._refuse_all(chain((first,), faults), _review_id(raw, kind))
             return None
 
     def _refuse_all(self, faults: Iterable[tuple[str, str]], review_id: str | None = None) -> None:
-        """Leave a finding for each fault of one part, as far as they are kept."""
+        """Add the faults of one part as findings."""
         for path, reason in faults:
             if self._findings.full:
                 self._findings.count()
@@ -162,7 +165,7 @@ class JsonFile:
 
 
 class _Identified(msgspec.Struct):
-    """Of a review its id, where that is one."""
+    """The id of a review."""
 
     id: ReviewId
 
@@ -171,7 +174,7 @@ _identified = msgspec.json.Decoder(_Identified)
 
 
 def _review_id(raw: Raw, kind: PartType[T]) -> str | None:
-    """The id for the findings of a part; only one that is fit to be shown on a line."""
+    """Return the id for the findings of a part, if it is valid."""
     if not kind.identified:
         return None
     try:
@@ -180,17 +183,20 @@ def _review_id(raw: Raw, kind: PartType[T]) -> str | None:
         return None
 
 
-def _loose(raw: JsonBuffer) -> object:
-    """Any JSON, decoded to be explained; msgspec refuses numbers that are too great for it."""
+def _decode_any(raw: JsonBuffer) -> object:
+    """Decode JSON for ``explain``; msgspec refuses numbers outside its range."""
     return json.loads(bytes(raw), parse_int=lambda digits: int(digits[:_MAX_DIGITS]))
 
 
 def _first_not_utf8(text: memoryview) -> int | None:
-    """The offset of the first byte that is not UTF-8; in steps, as a str can take four times more."""
+    """Return the offset of the first byte that is not UTF-8.
+
+    The text is checked in chunks, because a str may take four times the memory.
+    """
     start = 0
     while start < len(text):
-        end = min(start + _CHECKED, len(text))
-        while end < min(start + _CHECKED + 3, len(text)) and text[end] in _CONTINUATION:
+        end = min(start + _UTF8_CHUNK, len(text))
+        while end < min(start + _UTF8_CHUNK + 3, len(text)) and text[end] in _CONTINUATION:
             end += 1  # do not cut a character
         try:
             str(text[start:end], "utf-8")
@@ -201,7 +207,7 @@ def _first_not_utf8(text: memoryview) -> int | None:
 
 
 def _line_and_column(text: memoryview, offset: int) -> tuple[int, int]:
-    """Of a byte, both counted from 1, the column in characters."""
+    """Return the line and column of a byte, both counted from 1, the column in characters."""
     line, column = 1, 1
     for start in range(0, offset, _MIB):
         before, end, piece = text[start : min(start + _MIB, offset)].tobytes().rpartition(b"\n")

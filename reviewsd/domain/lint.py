@@ -1,11 +1,8 @@
-"""What is odd about valid reviews: never a reason to refuse them (data-model.md 5, second table).
-
-Found by ``reviewsd --check`` only, after ``dataset`` has accepted the files: it may take its time.
-"""
+"""Warnings about valid data, for ``reviewsd --check`` (data-model.md 5, second table)."""
 
 import datetime
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Final, TypeAlias
 
@@ -17,27 +14,24 @@ from reviewsd.domain import times
 from reviewsd.domain.corrections import CORRECTIONS_FILE
 from reviewsd.domain.data_errors import member, show
 from reviewsd.domain.dataset import REVIEWS_FILE, Dataset
-from reviewsd.domain.lint_insights import insight_doubts
+from reviewsd.domain.lint_insights import insight_warnings
+from reviewsd.domain.near_misses import within_edits
 from reviewsd.domain.records import Progress
 from reviewsd.domain.reviews import AggregateRating, Business, Distribution, Review, is_blank
 
 STAGE: Final = "comparing"
-"""What ``Progress`` is told."""
+"""The stage that ``Progress`` is called with."""
 
 EXAMPLE: Final = "example"
-"""The ``source`` of the reviews that ``reviewsctl init`` writes: nobody may take them for real ones."""
+"""The ``source`` of the sample reviews of ``reviewsctl init``."""
 
 _STEP: Final = 10_000  # records between two calls of Progress
 _LATEST_ZONE: Final = datetime.timezone(datetime.timedelta(hours=14))
-"""Where on earth a day begins first, so that no review of today counts as one of tomorrow."""
+"""The time zone in which each day begins first; only later days are in the future everywhere."""
 _BOM: Final = b"\xef\xbb\xbf"
 _ULID: Final = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}", re.IGNORECASE)
-_TOP: Final = (
-    "business",
-    "aggregate_rating",
-    "updated_at",
-    "removed",
-)  # reviews are there, or it is refused
+_TOP: Final = ("business", "aggregate_rating", "updated_at", "removed")
+"""The top-level members of reviews.json but ``reviews``, which is required."""
 
 
 class _Records(msgspec.Struct):
@@ -52,13 +46,13 @@ _MEMBERS: Final = msgspec.json.Decoder(dict[str, Raw])
 def doubts(
     reviews: bytes, dataset: Dataset, now: datetime.datetime, progress: Progress = lambda *_: None
 ) -> Iterator[Diagnostic]:
-    """Everything odd, in the order of the files.
+    """Yield all warnings, in the order of the files.
 
     Args:
-        reviews: Content of reviews.json, which names the positions.
-        dataset: What ``dataset.load`` made of it.
-        now: The time; nothing in the files should be later.
-        progress: Told how far it is.
+        reviews: Content of reviews.json.
+        dataset: The dataset of the files.
+        now: The current time; later times are reported.
+        progress: Called with the number of reviews checked so far.
     """
     for path, reason in _unknown(dataset.members, _TOP, "$"):
         yield _finding(path, reason)
@@ -69,18 +63,18 @@ def doubts(
         yield _finding(path, reason)
     if (selection := dataset.withheld.selection(dataset.stars)) is not None:
         yield Diagnostic(file=CORRECTIONS_FILE, path="$.reviews", reason=selection)
-    given = msgspec.json.decode(dataset.members.get("updated_at", b"null"), type=_Moment)
-    if given is not None and given > now:
-        yield _finding("$.updated_at", _ahead(times.spelled(given)))
+    updated_at = msgspec.json.decode(dataset.members.get("updated_at", b"null"), type=_Moment)
+    if updated_at is not None and updated_at > now:
+        yield _finding("$.updated_at", _in_future(times.spelled(updated_at)))
     yield from _records(reviews.removeprefix(_BOM), now, progress)
     if dataset.insights is not None:
         identifiers = set(dataset.records.ids)
         newest = datetime.date.fromordinal(dataset.records.days[0]) if dataset.records else None
-        yield from insight_doubts(dataset.insights, identifiers, newest)
+        yield from insight_warnings(dataset.insights, identifiers, newest)
 
 
 def mean(dataset: Dataset) -> float | None:
-    """The average rating, two decimals, half up (data-model.md 1.2)."""
+    """Return the average rating, two decimals, half up (data-model.md 1.2)."""
     count = sum(dataset.stars.values())
     total = sum(stars * number for stars, number in dataset.stars.items())
     return (200 * total + count) // (2 * count) / 100 if count else None
@@ -93,7 +87,7 @@ _UNSTAMPED: Final = (
 )
 
 
-def _ahead(when: datetime.date | str) -> str:
+def _in_future(when: datetime.date | str) -> str:
     return f"in the future, got {show(str(when))}"
 
 
@@ -103,7 +97,7 @@ def _finding(path: str, reason: str, review_id: str | None = None) -> Diagnostic
 
 def _records(text: bytes, now: datetime.datetime, progress: Progress) -> Iterator[Diagnostic]:
     items = _RECORDS.decode(text).reviews
-    first: dict[int, int] = {}
+    first_indexes: dict[int, int] = {}
     for index, item in enumerate(items):
         if index % _STEP == 0:
             progress(STAGE, index, len(items))
@@ -114,9 +108,9 @@ def _records(text: bytes, now: datetime.datetime, progress: Progress) -> Iterato
         for where, reason in _unknown(_MEMBERS.decode(item), Review.__struct_fields__, path):
             yield _finding(where, reason, review.id)
         if review.text:
-            same = first.setdefault(hash((review.author, review.date, review.text)), index)
-            if same != index:
-                reason = f"same author, date and text as $.reviews[{same}]"
+            first = first_indexes.setdefault(hash((review.author, review.date, review.text)), index)
+            if first != index:
+                reason = f"same author, date and text as $.reviews[{first}]"
                 yield _finding(path, reason, review.id)
     progress(STAGE, len(items), len(items))
 
@@ -131,14 +125,14 @@ def _record(review: Review, path: str) -> Iterator[tuple[str, str]]:
 
 
 def _times(review: Review, path: str, now: datetime.datetime) -> Iterator[tuple[str, str]]:
-    """Days and times that lie ahead, or of which no feed will tell."""
+    """Yield warnings about times in the future, and about replies that feeds miss."""
     today = now.astimezone(_LATEST_ZONE).date()
     if review.date > today:
-        yield f"{path}.date", _ahead(review.date)
+        yield f"{path}.date", _in_future(review.date)
     stamps = times.stamps(review)
     for name, stamp in stamps.items():
         if stamp > now:
-            yield f"{path}.{name}", _ahead(times.spelled(stamp))
+            yield f"{path}.{name}", _in_future(times.spelled(stamp))
     reply = review.owner_reply
     if reply is None:
         return
@@ -146,57 +140,41 @@ def _times(review: Review, path: str, now: datetime.datetime) -> Iterator[tuple[
     if reply.date < review.date:
         yield where, f"before the review of {review.date}, got {show(str(reply.date))}"
     elif reply.date > today:
-        yield where, _ahead(reply.date)
+        yield where, _in_future(reply.date)
     elif stamps and reply.date > max(stamps.values()).astimezone(_LATEST_ZONE).date():
         yield where, _UNSTAMPED
 
 
 def _aggregate(dataset: Dataset) -> Iterator[tuple[str, str]]:
-    """Where the aggregate that the file gives differs from its reviews."""
+    """Yield the figures of the file's aggregate that differ from its reviews."""
     raw = dataset.members.get("aggregate_rating")
     if raw is None:
         return
-    given = msgspec.json.decode(raw, type=AggregateRating)
+    aggregate = msgspec.json.decode(raw, type=AggregateRating)
     path = "$.aggregate_rating"
-    pairs: list[tuple[str, float | None, float | None]] = [
-        (f"{path}.rating_value", given.rating_value, mean(dataset)),
-        (f"{path}.review_count", given.review_count, len(dataset.records)),
+    figures: list[tuple[str, float | None, float | None]] = [
+        (f"{path}.rating_value", aggregate.rating_value, mean(dataset)),
+        (f"{path}.review_count", aggregate.review_count, len(dataset.records)),
     ]
-    distribution = given.distribution or Distribution()
+    distribution = aggregate.distribution or Distribution()
     for stars, field in enumerate(Distribution.__struct_fields__, 1):
         where = member(f"{path}.distribution", str(stars))
-        pairs.append((where, getattr(distribution, field), dataset.stars.get(stars, 0)))
-    for where, said, found in pairs:
-        if said is not None and said != found:
-            yield where, f"the reviews give {show(found)}, got {show(said)}"
+        figures.append((where, getattr(distribution, field), dataset.stars.get(stars, 0)))
+    for where, figure, expected in figures:
+        if figure is not None and figure != expected:
+            yield where, f"the reviews give {show(expected)}, got {show(figure)}"
 
 
 def _unknown(
-    members: Mapping[str, Raw], known: Collection[str], path: str
+    members: Mapping[str, Raw], known: tuple[str, ...], path: str
 ) -> Iterator[tuple[str, str]]:
-    """Members that are probably known ones with a slip of the keyboard."""
+    """Yield the unknown members that are probably known ones with a typing error."""
     for name in members:
-        meant = None if name in known else _meant(name, tuple(known))
-        if meant is not None and meant not in members:
-            yield member(path, name), f"unknown member; did you mean {show(meant)}?"
+        similar = None if name in known else _similar(name, known)
+        if similar is not None and similar not in members:
+            yield member(path, name), f"unknown member; did you mean {show(similar)}?"
 
 
 @cache
-def _meant(name: str, known: tuple[str, ...]) -> str | None:
-    return next((other for other in known if _one_slip(name, other)), None)
-
-
-def _one_slip(one: str, other: str) -> bool:
-    """Whether one letter more, less or other, or two swapped, makes one word of the other."""
-    short, long = sorted((one, other), key=len)
-    if len(long) - len(short) > 1:
-        return False
-    start = next((at for at, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), None)
-    if start is None:
-        return len(long) > len(short)
-    if len(long) > len(short):
-        return short[start:] == long[start + 1 :]
-    swapped = short[start : start + 2][::-1] == long[start : start + 2]
-    return short[start + 1 :] == long[start + 1 :] or (
-        swapped and short[start + 2 :] == long[start + 2 :]
-    )
+def _similar(name: str, known: tuple[str, ...]) -> str | None:
+    return next((other for other in known if within_edits(name, other, 1)), None)

@@ -1,7 +1,4 @@
-"""What is odd about valid insights: names that name nothing, counts that do not add up.
-
-The second table of data-model.md 5, for insights.json.
-"""
+"""Warnings about valid insights: unknown names and wrong sums (data-model.md 5, second table)."""
 
 import datetime
 from collections.abc import Collection, Iterable, Iterator
@@ -28,26 +25,27 @@ _KINDS: Final = ("technicians", "services", "problems", "service_areas")
 _ENTRIES: Final = msgspec.json.Decoder(dict[str, PerReview])
 _ROUNDING: Final = 1.5  # three percentages, each rounded
 
-InsightsFault = tuple[str, str]
+_Warnings = Iterator[tuple[str, str]]
+"""Yields (JSON path, reason)."""
 
 
-def insight_doubts(
+def insight_warnings(
     file: InsightsFile, reviews: Collection[str], newest: datetime.date | None
 ) -> Iterator[Diagnostic]:
-    """Everything odd about the insights.
+    """Yield the warnings about the insights.
 
     Args:
         file: The insights.
-        reviews: The ids there are.
+        reviews: The ids of the reviews.
         newest: The day of the newest review.
     """
-    for path, reason in _doubts(file, reviews, newest):
+    for path, reason in _warnings(file, reviews, newest):
         yield Diagnostic(file=INSIGHTS_FILE, path=path, reason=reason)
 
 
-def _doubts(
+def _warnings(
     file: InsightsFile, reviews: Collection[str], newest: datetime.date | None
-) -> Iterator[InsightsFault]:
+) -> _Warnings:
     typed = file.typed
     for name in _REQUIRED:
         if name not in file.members:
@@ -65,7 +63,8 @@ def _doubts(
     for path, entities in lists.items():
         yield from _entities(entities, path, reviews)
     for index, entry in enumerate(typed.faq):
-        yield from _nobody(entry.example_review_ids, f"$.faq[{index}].example_review_ids", reviews)
+        path = f"$.faq[{index}].example_review_ids"
+        yield from _unknown_ids(entry.example_review_ids, path, reviews)
     if "per_review" in file.members:
         yield from _per_review(_ENTRIES.decode(file.members["per_review"]), lists, reviews)
 
@@ -75,9 +74,7 @@ def _lists(typed: Insights) -> dict[str, tuple[str | Entity, ...]]:
     return {"$.aspects": typed.aspects, **entities, "$.topics": typed.topics}
 
 
-def _entities(
-    entities: Iterable[str | Entity], path: str, reviews: Collection[str]
-) -> Iterator[InsightsFault]:
+def _entities(entities: Iterable[str | Entity], path: str, reviews: Collection[str]) -> _Warnings:
     for index, entity in enumerate(entities):
         if isinstance(entity, str):
             continue
@@ -85,43 +82,43 @@ def _entities(
         parts = _sum(entity.positive_count, entity.neutral_count, entity.negative_count)
         if parts and parts != (count := entity.mention_count or 0):
             yield f"{where}.mention_count", f"its parts make {parts}, got {count}"
-        yield from _nobody(entity.example_review_ids, f"{where}.example_review_ids", reviews)
-        yield from _nobody(entity.review_ids, f"{where}.review_ids", reviews)
+        yield from _unknown_ids(entity.example_review_ids, f"{where}.example_review_ids", reviews)
+        yield from _unknown_ids(entity.review_ids, f"{where}.review_ids", reviews)
 
 
 def _sum(*parts: float | UnsetType) -> float:
     return sum(part for part in parts if part is not UNSET)
 
 
-def _nobody(names: Iterable[str], path: str, reviews: Collection[str]) -> Iterator[InsightsFault]:
-    for index, name in enumerate(names):
-        if name not in reviews:
-            yield f"{path}[{index}]", f"there is no review {show(name)}"
+def _unknown_ids(ids: Iterable[str], path: str, reviews: Collection[str]) -> _Warnings:
+    for index, review_id in enumerate(ids):
+        if review_id not in reviews:
+            yield f"{path}[{index}]", f"there is no review {show(review_id)}"
 
 
 def _per_review(
     entries: dict[str, PerReview],
     lists: dict[str, tuple[str | Entity, ...]],
     reviews: Collection[str],
-) -> Iterator[InsightsFault]:
+) -> _Warnings:
     known = {path: _spellings(entities) for path, entities in lists.items()}
     for review_id, entry in entries.items():
         path = member("$.per_review", review_id)
         if review_id not in reviews:
             yield path, f"there is no review {show(review_id)}"
-        aspects = [each.id if isinstance(each, AspectMention) else each for each in entry.aspects]
-        mentioned: dict[str, Iterable[str]] = {"aspects": aspects, "topics": entry.topics}
-        mentioned |= {kind: getattr(entry, kind) for kind in _KINDS}
-        for kind, names in mentioned.items():
-            there = f"$.entities.{kind}" if kind in _KINDS else f"$.{kind}"
+        aspects = [item.id if isinstance(item, AspectMention) else item for item in entry.aspects]
+        mentions: dict[str, Iterable[str]] = {"aspects": aspects, "topics": entry.topics}
+        mentions |= {kind: getattr(entry, kind) for kind in _KINDS}
+        for kind, names in mentions.items():
+            list_path = f"$.entities.{kind}" if kind in _KINDS else f"$.{kind}"
             for index, name in enumerate(names):
-                if name.strip().casefold() not in known[there]:
-                    yield f"{path}.{kind}[{index}]", f"{there} has no {show(name)}"
+                if name.strip().casefold() not in known[list_path]:
+                    yield f"{path}.{kind}[{index}]", f"{list_path} has no {show(name)}"
 
 
 def _spellings(entities: Iterable[str | Entity]) -> set[str]:
-    """All by which an entity may be named, casefolded (data-model.md 3)."""
-    found = set()
-    for each in map(named, entities):
-        found |= {name.casefold() for name in (each.id, each.name, each.label) if name}
-    return found
+    """Return the casefolded ids, names and labels of entities (data-model.md 3)."""
+    spellings = set()
+    for entity in map(named, entities):
+        spellings |= {name.casefold() for name in (entity.id, entity.name, entity.label) if name}
+    return spellings

@@ -1,82 +1,85 @@
-"""By which names the entities of the insights are found (contract 3, data-model.md 3).
+"""Look-up keys for the names of insight entities (contract 3, data-model.md 3).
 
-First by equality, upper and lower case alike: with id, name or label, else with an alias. Where
-nothing equals, by the slug of one of these, which has neither accents nor punctuation; of people and
-services also by the first word of a name that has more than one. A name may equal several entities
-and then means all of them; an alias, a slug or a first word that several have is ambiguous.
+A name is looked up by equality without case: first ids, names and labels, then aliases. Otherwise it
+is looked up by its slug, without accents and punctuation, and for people and services by the first
+word of a longer name. An id, name or label that several entities have refers to all of them; an alias,
+slug or first word that several have is ambiguous.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 
 from msgspec import Struct
 
 from reviewsd.domain.insights import Entity, slug
 
 MAX_CANDIDATES = 10
-"""Entities that are told of an ambiguous name."""
+"""Candidates that are listed for an ambiguous name."""
 
-_MAX_SHOWN = 60  # characters of each of them
+_MAX_SHOWN = 60  # characters of a candidate
 
-_MAX_NAME = 200  # characters; from here on only equality counts
+_MAX_NAME = 200  # characters; a longer name is only looked up by equality
 
 
 class Ambiguous(Struct, frozen=True):
-    """A name that fits several entities."""
+    """The result of an ambiguous look-up."""
 
     candidates: tuple[str, ...]
-    """Labels, of at most ``MAX_CANDIDATES``."""
+    """At most ``MAX_CANDIDATES`` labels."""
 
 
 Means = tuple[int, ...] | Ambiguous
-"""The numbers of the entities that a name means."""
+"""The result of a look-up; numbers are indexes of entities."""
 
 
 class Names(Struct, frozen=True):
     """The names of a list of entities."""
 
     exact: dict[str, Means]
-    """By casefolded id, name, label or alias."""
+    """Keys are casefolded ids, names, labels and aliases."""
     loose: dict[str, Means]
-    """By slug, for names that are not among ``exact``."""
+    """Keys are slugs; used for names that are not in ``exact``."""
 
 
 def mention_key(name: str) -> str:
-    """The key under which a name is looked up first."""
+    """Return the key of a name in ``Names.exact``."""
     return name.strip().casefold()
 
 
 def loose_key(name: str) -> str | None:
-    """The key under which it is looked up next; None where it is too long for a name."""
+    """Return the key of a name in ``Names.loose``, or None if the name is too long."""
     return slug(name) if len(name) <= _MAX_NAME else None
 
 
 def names_of(entities: Sequence[Entity], *, first_words: bool) -> Names:
-    """Everything by which entities are found.
+    """Return the look-up tables of a list of entities.
 
     Args:
-        entities: Those of one list, with id, name and label (``named``).
-        first_words: Whether the first word of a name will do.
+        entities: Entities with id, name and label (``named``).
+        first_words: Whether the first word of a name is a key.
     """
     numbers: dict[str, list[int]] = {}
     aliases: _Labels = {}
-    whole: _Labels = {}
-    first: _Labels = {}
+    slugs: _Labels = {}
+    first_word_slugs: _Labels = {}
     for number, entity in enumerate(entities):
-        given = [name for name in (entity.id, entity.name, entity.label) if name]
-        for key in set(map(mention_key, given)):
+        names = [name for name in (entity.id, entity.name, entity.label) if name]
+        for key in set(map(mention_key, names)):
             numbers.setdefault(key, []).append(number)
         label = entity.label or ""
         _add(aliases, map(mention_key, entity.aliases), label)
-        _add(whole, map(loose_key, (*given, *entity.aliases)), label)
+        _add(slugs, map(loose_key, (*names, *entity.aliases)), label)
         if first_words:
-            words = (name.split() for name in given)
-            _add(first, (loose_key(each[0]) for each in words if len(each) > 1), label)
-    exact: dict[str, Means] = {key: tuple(found) for key, found in numbers.items()}
-    return Names(_meant(aliases, exact) | exact, _meant(first, exact) | _meant(whole, exact))
+            words = (name.split() for name in names)
+            first = (loose_key(parts[0]) for parts in words if len(parts) > 1)
+            _add(first_word_slugs, first, label)
+    exact: dict[str, Means] = {key: tuple(indexes) for key, indexes in numbers.items()}
+    loose = _resolve(first_word_slugs, exact) | _resolve(slugs, exact)
+    return Names(_resolve(aliases, exact) | exact, loose)
 
 
 _Labels = dict[str, dict[str, str]]
-"""By key: the labels of the entities that have it, by their own keys."""
+"""Maps a look-up key to the labels of its entities, by the mention key of the label."""
 
 
 def _add(labels: _Labels, keys: Iterable[str | None], label: str) -> None:
@@ -85,19 +88,17 @@ def _add(labels: _Labels, keys: Iterable[str | None], label: str) -> None:
             labels.setdefault(key, {})[mention_key(label)] = label
 
 
-def _meant(labels: _Labels, exact: Mapping[str, Means]) -> dict[str, Means]:
-    """What each key means: who has its only label, or else nobody knows who of several."""
-    meant: dict[str, Means] = {}
-    for key, found in labels.items():
-        if len(found) == 1:
-            meant[key] = exact[next(iter(found))]
+def _resolve(labels: _Labels, exact: Mapping[str, Means]) -> dict[str, Means]:
+    """Return the entities of each key; a key with several labels is ambiguous."""
+    results: dict[str, Means] = {}
+    for key, by_label in labels.items():
+        if len(by_label) == 1:
+            results[key] = exact[next(iter(by_label))]
         else:
-            candidates = [
-                each for _, each in zip(range(MAX_CANDIDATES), found.values(), strict=False)
-            ]
-            meant[key] = Ambiguous(tuple(map(_short, candidates)))
-    return meant
+            candidates = islice(by_label.values(), MAX_CANDIDATES)
+            results[key] = Ambiguous(tuple(map(_shorten, candidates)))
+    return results
 
 
-def _short(label: str) -> str:
+def _shorten(label: str) -> str:
     return label if len(label) <= _MAX_SHOWN else f"{label[:_MAX_SHOWN]}…"

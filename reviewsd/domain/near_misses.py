@@ -1,9 +1,8 @@
-"""Names of parameters that do not exist, and the ones that they most likely mean (contract 3).
+"""Suggests the known parameter that an unknown name most likely means (contract 3).
 
-A name that is not known is ignored: links carry ``utm_source``, and gateways add arguments of their
-own to every call. One that resembles a known name is an error, because a filter that is left out
-returns everything. HTTP and MCP share this rule: usual synonyms come first, then typing errors, then
-names whose every word is known.
+An unknown name is ignored: links carry ``utm_source``, and gateways add arguments to every call. One
+that resembles a known name is an error, because an ignored filter returns everything. HTTP and MCP
+share this rule: synonyms come first, then typing errors, then names whose every word is known.
 """
 
 import re
@@ -12,7 +11,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 LONGEST = 40
-"""Characters of a name that is compared; the longest known one has fewer."""
+"""Longest name that is compared, in characters; every known name is shorter."""
 
 _SHORT = 6  # letters; a shorter name may have one typing error, others two (contract 3)
 
@@ -82,12 +81,12 @@ SYNONYMS = {
     "review": ("id",),
     "review_id": ("id",),
 }
-"""By what is often written instead: the known names that may be meant, of which there may be none."""
+"""Names that clients often use instead of a known one, with the known ones they may mean."""
 
 _FILLERS = frozenset(
     ("by", "date", "filter", "next", "number", "result", "results", "review", "reviews", "value")
 )
-"""Words that say nothing of which parameter is meant."""
+"""Words that occur in names of several parameters."""
 
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _WORD = re.compile("[a-z]+|[0-9]+")
@@ -104,8 +103,8 @@ def resembled(name: str, known: tuple[str, ...]) -> tuple[str, ...]:
     if len(name) > LONGEST:
         return ()
     words = words_of(name)
-    meant = _synonyms("_".join(words), known)
-    return meant or _typed("".join(words), known) or _named_by(words, known)
+    candidates = _synonyms("_".join(words), known)
+    return candidates or _mistyped("".join(words), known) or _named_by(words, known)
 
 
 def words_of(name: str) -> list[str]:
@@ -114,30 +113,32 @@ def words_of(name: str) -> list[str]:
 
 
 def _synonyms(name: str, known: Sequence[str]) -> tuple[str, ...]:
-    return tuple(each for each in SYNONYMS.get(name, ()) if each in known)
+    return tuple(synonym for synonym in SYNONYMS.get(name, ()) if synonym in known)
 
 
-def _typed(name: str, known: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the known name that was mistyped, the closest one."""
-    own = set(name)
+def _mistyped(name: str, known: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the known name that is closest to a mistyped one."""
+    alphabet = set(name)
     for edits in (0, 1, 2):
-        for each, letters in _spelled(known, edits):
-            alike = abs(len(letters) - len(name)) <= edits and len(set(letters) - own) <= edits
-            if alike and _within(name, letters, edits):
-                return (each,)
+        for candidate, letters in _candidates(known, edits):
+            is_near = (
+                abs(len(letters) - len(name)) <= edits and len(set(letters) - alphabet) <= edits
+            )
+            if is_near and within_edits(name, letters, edits):
+                return (candidate,)
     return ()
 
 
 @lru_cache(maxsize=64)
-def _spelled(known: tuple[str, ...], edits: int) -> tuple[tuple[str, str], ...]:
-    """Return the names in which so many typing errors are possible, each with its letters."""
+def _candidates(known: tuple[str, ...], edits: int) -> tuple[tuple[str, str], ...]:
+    """Return the names that may have this number of typing errors, each with its letters."""
     return tuple(
-        (each, each.replace("_", "")) for each in known if edits <= (1 if len(each) < _SHORT else 2)
+        (name, name.replace("_", "")) for name in known if edits <= (1 if len(name) < _SHORT else 2)
     )
 
 
-def _within(name: str, other: str, edits: int) -> bool:
-    """Return whether letters inserted, left out, replaced or swapped so often make a name of another."""
+def within_edits(name: str, other: str, edits: int) -> bool:
+    """Return whether at most ``edits`` inserted, deleted, replaced or swapped letters turn a name into another."""
     at = 0
     for at, (letter, expected) in enumerate(zip(name, other, strict=False)):  # noqa: B007
         if letter != expected:
@@ -148,20 +149,21 @@ def _within(name: str, other: str, edits: int) -> bool:
         return False
     name, other, edits = name[at:], other[at:], edits - 1
     return (
-        _within(name[1:], other[1:], edits)
-        or _within(name[1:], other, edits)
-        or _within(name, other[1:], edits)
-        or (name[1::-1] == other[:2] and _within(name[2:], other[2:], edits))
+        within_edits(name[1:], other[1:], edits)
+        or within_edits(name[1:], other, edits)
+        or within_edits(name, other[1:], edits)
+        or (name[1::-1] == other[:2] and within_edits(name[2:], other[2:], edits))
     )
 
 
 def _named_by(words: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
-    """Return the known name that most words of a name stand for; none if a word stands for nothing."""
+    """Return the known name with most of the words of a name; none if a word is unknown."""
     votes = Counter[str]()
     for word in words:
         if word not in _FILLERS:
-            meant = [each for each in known if word in each.split("_")] or _synonyms(word, known)
-            if not meant:
+            names = [name for name in known if word in name.split("_")]
+            candidates = names or _synonyms(word, known)
+            if not candidates:
                 return ()
-            votes.update(meant)
+            votes.update(candidates)
     return tuple(name for name, _ in votes.most_common(1))

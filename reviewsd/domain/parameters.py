@@ -1,7 +1,7 @@
-"""Reads the search parameters (seed 4.4, contract 3), whose table is ``search_parameters``.
+"""Parses the parameters of ``search_parameters`` (seed 4.4, contract 3).
 
-``read_query`` turns a query string into a SearchQuery or into every Issue at once. Numbers are
-strict (ASCII digits, no blanks, no plus sign); dates are real days spelled ``YYYY-MM-DD``.
+``read_query`` returns a SearchQuery or raises all issues at once. Numbers are strict (ASCII digits,
+no blanks, no plus sign); dates are real days as ``YYYY-MM-DD``.
 """
 
 import datetime
@@ -24,7 +24,7 @@ from reviewsd.domain.search_query import NEWEST, Cursor, SearchQuery, read_day, 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Issue:
-    """One thing wrong with one request parameter (contract 2); codes are zod's."""
+    """One fault of a request parameter (contract 2), with a code of zod."""
 
     code: str
     path: tuple[str, ...]
@@ -33,7 +33,7 @@ class Issue:
     """Further members, such as ``("maximum", 100)``."""
 
     def as_json(self) -> dict[str, object]:
-        """The member of ``issues``."""
+        """Return the issue as an item of ``issues``."""
         return {
             "code": self.code,
             "path": list(self.path),
@@ -43,10 +43,10 @@ class Issue:
 
 
 class InvalidParametersError(Exception):
-    """A request's parameters are wrong.
+    """The parameters of a request are invalid.
 
     Attributes:
-        issues: All of them, in the order of the table.
+        issues: All issues, in the order of the table.
     """
 
     def __init__(self, issues: tuple[Issue, ...]) -> None:
@@ -55,22 +55,23 @@ class InvalidParametersError(Exception):
 
 
 Unknown = Callable[[bytes], None]
-"""Called with the name of a parameter that does not exist, as it came."""
+"""Called with the name of an unknown parameter, undecoded."""
 
 MAX_COMPARED = 20
-"""Unknown names of one query that are compared with the known ones; links carry up to ten."""
+"""Unknown names of one query that are compared with known ones; links carry up to ten."""
 
 
 def read_query(query: bytes, unknown: Unknown = lambda _: None) -> SearchQuery:
-    """Read the query string of a search.
+    """Parse the query string of a search.
+
+    Unknown parameters are ignored unless they resemble a known one. An empty value counts as absent.
 
     Args:
-        query: What follows the ``?``, as received. Unknown parameters are ignored, but for those
-            that resemble a known one; an empty value counts as absent.
-        unknown: Called with the name of each unknown one.
+        query: The bytes after the ``?``.
+        unknown: Called with the name of each unknown parameter.
 
     Raises:
-        InvalidParametersError: With every issue.
+        InvalidParametersError: A parameter is invalid; has every issue.
     """
     values: dict[str, object] = {}
     try:
@@ -85,20 +86,20 @@ def read_query(query: bytes, unknown: Unknown = lambda _: None) -> SearchQuery:
             values[parameter.name] = value
         else:
             check_together(values)
-            return SearchQuery(**values)  # type: ignore[arg-type]  # each is of its parameter's kind
+            return SearchQuery(**values)  # type: ignore[arg-type]  # values have their parameter's type
     except (_IssueError, InvalidParametersError):
-        pass  # there may be more issues
-    return _read_all(query, unknown)  # as for all that is not quite usual
+        pass  # _read_all collects the other issues as well
+    return _read_all(query, unknown)
 
 
 def _read_all(query: bytes, unknown: Unknown) -> SearchQuery:
-    """Read a query string whose names may be escaped, unknown or doubled, and values wrong."""
-    given, strange = _split(query, unknown)
+    """Parse a query string with escaped, unknown or repeated names, or with invalid values."""
+    texts, unknown_texts = _split(query, unknown)
     values: dict[str, object] = {}
     issues: list[Issue] = []
     for parameter in SEARCH_PARAMETERS:
         try:
-            value = _read_given(parameter, given.get(parameter.name, ()))
+            value = _read_texts(parameter, texts.get(parameter.name, ()))
         except _IssueError as error:
             issues.append(error.issue)
         else:
@@ -108,64 +109,67 @@ def _read_all(query: bytes, unknown: Unknown) -> SearchQuery:
         check_together(values)
     except InvalidParametersError as error:
         issues = sorted((*issues, *error.issues), key=lambda issue: _ORDER[issue.path[0]])
-    issues += filter(None, map(_near_miss, strange, strange.values()))
+    issues += filter(None, map(_near_miss, unknown_texts, unknown_texts.values()))
     if issues:
         raise InvalidParametersError(tuple(issues))
-    return SearchQuery(**values)  # type: ignore[arg-type]  # each value is of its parameter's kind
+    return SearchQuery(**values)  # type: ignore[arg-type]  # values have their parameter's type
 
 
 def _split(query: bytes, unknown: Unknown) -> tuple[dict[str, list[bytes]], dict[bytes, bytes]]:
-    """Return the texts of each known parameter, and those of unknown ones that are compared."""
-    given: dict[str, list[bytes]] = {}
-    strange: dict[bytes, bytes] = {}
+    """Return the texts of each known parameter, and of the unknown ones to compare."""
+    texts: dict[str, list[bytes]] = {}
+    unknown_texts: dict[bytes, bytes] = {}
     for part in query.split(b"&"):
-        if len(part) < _SHORTEST:  # there is room for thousands of them
+        if len(part) < _SHORTEST:  # cheap, because a query has room for thousands
             continue
         name, _, text = part.partition(b"=")
         parameter = _BY_NAME.get(unquote_to_bytes(name) if b"%" in name else name)
         if parameter is not None:
-            given.setdefault(parameter.name, []).append(text)
+            texts.setdefault(parameter.name, []).append(text)
             continue
         unknown(name)
-        if text and len(strange) < MAX_COMPARED:
-            strange[name] = text
-    return given, strange
+        if text and len(unknown_texts) < MAX_COMPARED:
+            unknown_texts[name] = text
+    return texts, unknown_texts
 
 
 @lru_cache(maxsize=1024)
-def _meant(escaped: bytes) -> tuple[str, tuple[str, ...]]:
-    """Return an unknown name without its escapes, and the known ones that it resembles."""
+def _similar(escaped: bytes) -> tuple[str, tuple[str, ...]]:
+    """Return an unknown name unescaped, and the known names that it resembles."""
     name = unquote_to_bytes(escaped.replace(b"+", b" ")).decode(errors="replace")
     return name, resembled(name, _NAMES)
 
 
 def _near_miss(escaped: bytes, value: bytes) -> Issue | None:
-    """Return what is wrong with an unknown name; None where it resembles no known one."""
-    name, meant = _meant(escaped)
-    if not meant or (name in SYNONYMS and _DATES.issuperset(meant) and not value[:1].isdigit()):
+    """Return the issue of an unknown name, or None if it resembles no known one."""
+    name, similar = _similar(escaped)
+    if not similar or (name in SYNONYMS and _DATES.issuperset(similar) and not value[:1].isdigit()):
         return None  # an app that shares links adds from=timeline
     return Issue(
         code="unrecognized_keys",
         path=(name,),
-        message=f"{shown(name)} is not a parameter; did you mean {' or '.join(meant)}?",
-        details=(("keys", [name]), ("did_you_mean", list(meant))),
+        message=f"{shown(name)} is not a parameter; did you mean {' or '.join(similar)}?",
+        details=(("keys", [name]), ("did_you_mean", list(similar))),
     )
 
 
 _NAMES = tuple(parameter.name for parameter in SEARCH_PARAMETERS)
-_DATES = {each.name for each in SEARCH_PARAMETERS if each.kind is ParameterType.DATE}
+_DATES = {row.name for row in SEARCH_PARAMETERS if row.kind is ParameterType.DATE}
 _BY_NAME = {parameter.name.encode(): parameter for parameter in SEARCH_PARAMETERS}
 _SHORTEST = len(b"q=x")
 _ORDER = {parameter.name: place for place, parameter in enumerate(SEARCH_PARAMETERS)}
 
 
 def check_together(values: Mapping[str, object]) -> None:
-    """Pass values, by name, that go together: a range of ratings that is one, a cursor of the same order.
+    """Check the rules between parameters: the range of ratings, and the order of the cursor.
+
+    Args:
+        values: The values by parameter name.
 
     Raises:
-        InvalidParametersError: With an issue for each pair that does not.
+        InvalidParametersError: A pair of values is invalid.
     """
-    if not values.keys() & _JUDGED_TOGETHER:
+    if not values.keys() & _PAIRED:
         return
     issues = []
     least, most = values.get("min_rating"), values.get("max_rating")
@@ -181,15 +185,15 @@ def check_together(values: Mapping[str, object]) -> None:
         raise InvalidParametersError(tuple(issues))
 
 
-_JUDGED_TOGETHER = frozenset(("min_rating", "cursor"))
-"""Values of which one at least is in each pair that may not go together."""
+_PAIRED = frozenset(("min_rating", "cursor"))
+"""Each pair that ``check_together`` checks has one of these."""
 
 
 def read_date(text: str) -> datetime.date:
-    """Read the date of ``/api/reviews/since/{date}``.
+    """Parse the date of ``/api/reviews/since/{date}``.
 
     Raises:
-        InvalidParametersError: With one issue at path ``["date"]``.
+        InvalidParametersError: The date is invalid; has one issue at path ``["date"]``.
     """
     try:
         return read_day(text)
@@ -198,10 +202,10 @@ def read_date(text: str) -> datetime.date:
 
 
 def read_cursor(text: str) -> Cursor:
-    """Read the cursor in the address of a page of a feed.
+    """Parse the cursor in the address of a feed page.
 
     Raises:
-        InvalidParametersError: With one issue at path ``["cursor"]``.
+        InvalidParametersError: The cursor is invalid; has one issue at path ``["cursor"]``.
     """
     try:
         cursor = Cursor.decode(text)
@@ -214,13 +218,13 @@ def read_cursor(text: str) -> Cursor:
 
 
 def read_value(parameter: SearchParameter, text: str) -> object:
-    """Read one value as the query string of a search would have it.
+    """Parse one value like one in the query string of a search.
 
     Returns:
-        The value in its parameter's kind; None for an empty text, which filters nothing.
+        The value in its parameter's type; None for an empty text.
 
     Raises:
-        InvalidParametersError: With one issue.
+        InvalidParametersError: The value is invalid; has one issue.
     """
     try:
         return _read(parameter, text)
@@ -229,14 +233,14 @@ def read_value(parameter: SearchParameter, text: str) -> object:
 
 
 def ambiguous(parameter: str, name: str, candidates: Sequence[str]) -> Issue:
-    """What is wrong with a name that fits several.
+    """Return the issue of an ambiguous name.
 
     Args:
-        parameter: Whose value it is.
-        name: As given.
-        candidates: The names of those it fits, or of some of them.
+        parameter: The name of the parameter.
+        name: The ambiguous value.
+        candidates: Labels of matching entities.
     """
-    spellings = " or ".join(f'"{each}"' for each in candidates)
+    spellings = " or ".join(f'"{candidate}"' for candidate in candidates)
     message = f"{parameter} must name one, got {shown(name)}: say {spellings}"
     return Issue(
         code="invalid_value",
@@ -263,22 +267,21 @@ _BROKEN_ESCAPE = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 _MAX_SHOWN = 40  # characters of an offending value in a message
 
 
-def _read_given(parameter: SearchParameter, given: Sequence[bytes]) -> object:
-    """The value of one parameter, None where it is absent."""
-    if not given:
+def _read_texts(parameter: SearchParameter, texts: Sequence[bytes]) -> object:
+    if not texts:
         return None
-    if len(given) > 1:
+    if len(texts) > 1:
         raise _IssueError(
             parameter,
             "invalid_type",
-            f"must be given once, got {len(given)} times",
+            f"must be given once, got {len(texts)} times",
             expected=parameter.kind.value,
         )
-    return _read(parameter, _decoded(parameter, given[0]))
+    return _read(parameter, _decoded(parameter, texts[0]))
 
 
 def _decoded(parameter: SearchParameter, value: bytes) -> str:
-    """A value without its escapes."""
+    """Unescape a value."""
     if b"+" in value:
         value = value.replace(b"+", b" ")
     if b"%" in value:
@@ -293,10 +296,10 @@ def _decoded(parameter: SearchParameter, value: bytes) -> str:
 
 
 def _read(parameter: SearchParameter, text: str) -> object:
-    """Return the value of a text; None for an empty one, which counts as absent (contract 3)."""
+    """Parse a value; None for an empty text, which counts as absent (contract 3)."""
     if not text:
         return None
-    match parameter.kind:  # the most frequent first: each comparison takes 0.1 us
+    match parameter.kind:  # the most frequent first, because a comparison takes 0.1 us
         case ParameterType.TEXT:
             return _read_text(parameter, text)
         case ParameterType.DATE:
@@ -346,13 +349,13 @@ def _read_choice(parameter: SearchParameter, text: str) -> str:
 
 
 def _read_number(parameter: SearchParameter, text: str) -> int | float:
-    integer = parameter.kind is ParameterType.INTEGER
-    if (_INTEGER if integer else _NUMBER).fullmatch(text) is None:
-        wanted = "an integer" if integer else "a number"
+    is_integer = parameter.kind is ParameterType.INTEGER
+    if (_INTEGER if is_integer else _NUMBER).fullmatch(text) is None:
+        noun = "an integer" if is_integer else "a number"
         raise _IssueError(
             parameter,
             "invalid_type",
-            f"must be {wanted} {bounds(parameter)}, got {shown(text)}",
+            f"must be {noun} {bounds(parameter)}, got {shown(text)}",
             expected=parameter.kind.value,
         )
     value = float(text)  # int() would refuse more than 4,300 digits
@@ -372,7 +375,7 @@ def _read_number(parameter: SearchParameter, text: str) -> int | float:
             minimum=parameter.minimum,
             inclusive=True,
         )
-    return int(value) if integer else value
+    return int(value) if is_integer else value
 
 
 def _not_a_date(parameter: SearchParameter, text: str) -> _IssueError:
@@ -381,13 +384,13 @@ def _not_a_date(parameter: SearchParameter, text: str) -> _IssueError:
 
 
 def bounds(parameter: SearchParameter) -> str:
-    """What numbers are allowed, in words."""
+    """Return the bounds of a number in words."""
     return f"from {parameter.minimum} to {parameter.maximum}"
 
 
 def shown(text: str) -> str:
-    """A value as a message repeats it: short, and in quotes unless it is a number or a word."""
+    """Return a value for a message: shortened, and quoted unless it is a number or a word."""
     if len(text) > _MAX_SHOWN:
         return f'"{text[:_MAX_SHOWN]}... ({len(text)} characters)"'
-    plain = _NUMBER.fullmatch(text) is not None or (text.isascii() and text.isalnum())
-    return text if plain else f'"{text}"'
+    is_plain = _NUMBER.fullmatch(text) is not None or (text.isascii() and text.isalnum())
+    return text if is_plain else f'"{text}"'

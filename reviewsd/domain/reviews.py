@@ -1,12 +1,11 @@
-"""The reviews file: business, aggregate rating and reviews (data-model.md 1, seed 2).
+"""Types of the reviews file: business, aggregate rating and reviews (data-model.md 1, seed 2).
 
-These structs are the only place where members, types and bounds are written down. They validate
-the operator's file, order the members of what is served, and describe it in the OpenAPI document.
-Members that are not named here are allowed everywhere and are served back unchanged
-(``publish.documents``).
+These structs define members, types and bounds in one place. They validate the operator's file, order
+the members of what is served, and describe it in the OpenAPI document. Unknown members are allowed
+everywhere and are served unchanged (``publish.documents``).
 
-A ``Meta`` may say in ``extra["expected"]`` how a finding names the rule to the operator; without it
-the bounds speak for themselves. A function in ``extra["hint"]`` adds what to do about a value.
+``extra["expected"]`` of a ``Meta`` is the text of the rule in findings; without it the bounds are
+shown. The function ``extra["hint"]`` returns what to do about a value.
 """
 
 import datetime
@@ -30,20 +29,20 @@ Date = datetime.date
 Timestamp = Annotated[datetime.datetime, Meta(tz=True)]
 """An RFC 3339 date and time with an offset."""
 
-# What no address holds as it is: RFC 3987 2.2 and 4.1 (it may hold letters of every script).
+# Characters that an address must escape (RFC 3987 2.2 and 4.1); letters of every script are allowed.
 _UNFIT = r"\s\x00-\x1f\"<>\\^`{|}\x7f-\x9f\u200e\u200f\u202a-\u202e\ufff0-\uffff"
-_ESCAPE = "%(?![0-9A-Fa-f]{2})"  # one that is none
+_BROKEN_ESCAPE = "%(?![0-9A-Fa-f]{2})"
 _HOST = (
     rf"[Hh][Tt][Tt][Pp][Ss]?://(?:[^{_UNFIT}/?#\[\]@]*@)?"
     rf"(?:[^{_UNFIT}/?#\[\]@:]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]*)?(?=[/?#]|{_END})"
 )
 
-_unfit = re.compile(rf"[{_UNFIT}\[\]]|{_ESCAPE}|(?<=#)[^#]*#")
+_unfit = re.compile(rf"[{_UNFIT}\[\]]|{_BROKEN_ESCAPE}|(?<=#)[^#]*#")
 _host = re.compile(_HOST)
 
 
 def _write_as(address: str) -> str:
-    """What to do about the first character that an address must not have, if that is its fault."""
+    """Return how to escape the first invalid character of an address, or "" if it has none."""
     host = _host.match(address)
     unfit = None if host is None else _unfit.search(address, host.end())
     if unfit is None:
@@ -55,12 +54,12 @@ def _write_as(address: str) -> str:
 Url = Annotated[
     str,
     Meta(
-        pattern=rf"^(?![\s\S]*{_ESCAPE}){_HOST}[^{_UNFIT}\[\]#]*(?:#[^{_UNFIT}\[\]#]*)?{_END}",
+        pattern=rf"^(?![\s\S]*{_BROKEN_ESCAPE}){_HOST}[^{_UNFIT}\[\]#]*(?:#[^{_UNFIT}\[\]#]*)?{_END}",
         extra={"expected": "http(s) URL", "hint": _write_as},
         extra_json_schema={"format": "uri"},
     ),
 ]
-"""An absolute http or https address (RFC 3986, RFC 3987): ``javascript:`` would reach a page."""
+"""An absolute http or https address (RFC 3986, RFC 3987); pages link to it, so no other scheme is safe."""
 
 ReviewId = Annotated[
     str,
@@ -162,7 +161,7 @@ class AggregateRating(Struct, frozen=True, kw_only=True):
 
 
 _MAX_BLANK = 200
-"""Characters of a name that are looked at."""
+"""Characters of a name that ``is_blank`` checks."""
 
 
 class OwnerReply(Struct, frozen=True, kw_only=True):
@@ -207,5 +206,5 @@ class RemovedReview(Struct, frozen=True, kw_only=True):
 
 
 def is_blank(name: str) -> bool:
-    """Whether nothing of a name can be seen: it has only blanks, and characters that have no shape."""
-    return not any(each.isprintable() and not each.isspace() for each in name[:_MAX_BLANK])
+    """Return whether a name has only blanks and invisible characters."""
+    return not any(char.isprintable() and not char.isspace() for char in name[:_MAX_BLANK])

@@ -11,7 +11,7 @@ QUERY_MAX_LENGTH = 200  # characters; contract 3
 
 
 class ParameterType(Enum):
-    """How the text of a parameter is read."""
+    """The type of a parameter's value."""
 
     INTEGER = "integer"
     NUMBER = "number"
@@ -30,14 +30,14 @@ class SearchParameter:
     kind: ParameterType
     description: str
     example: str | float
-    """A value that gives an answer together with the examples of all others."""
+    """A value that matches a review together with the examples of all other rows."""
     minimum: int | None = None
     """Lowest value of a number."""
     maximum: int | None = None
-    """Highest value of a number, greatest length of a text."""
+    """Highest value of a number, or greatest length of a text."""
     default: int | str | None = None
     choices: tuple[str, ...] = ()
-    """All values there are of a choice."""
+    """The values of a choice."""
 
 
 SEARCH_PARAMETERS = (

@@ -1,4 +1,4 @@
-"""What is searched for, as a value: ``parameters`` reads it, ``search`` answers it (contract 3)."""
+"""A search query as a value: ``parameters`` parses it, ``search`` answers it (contract 3)."""
 
 import base64
 import binascii
@@ -13,7 +13,7 @@ from reviewsd.domain import times
 from reviewsd.domain.reviews import Timestamp
 
 NEWEST, CHANGED = "newest", "changed"
-"""The orders: by date, or by when a review last changed; the latest first in both."""
+"""The orders: by date, or by the last change, both latest first."""
 
 LIMIT_DEFAULT, LIMIT_MAX = 20, 100  # seed 8
 
@@ -23,20 +23,20 @@ _ID = re.compile(r"[!-~]{1,128}")
 
 
 class Cursor(Struct, frozen=True):
-    """The last review a client has seen; goes on working after the data changes (contract 3)."""
+    """The last review of a page; it stays valid when the data changes (contract 3)."""
 
     date: datetime.date
     id: str
     changed_at: datetime.datetime | None = None
-    """When it last changed, where that is the order."""
+    """The last change of the review; only in that order."""
 
     @property
     def sort(self) -> str:
-        """The order that it belongs to."""
+        """The order of the page."""
         return NEWEST if self.changed_at is None else CHANGED
 
     def encode(self) -> str:
-        """The opaque form: unpadded base64url of ``YYYY-MM-DD/id``, after ``changed/time/`` in that order."""
+        """Return the opaque form: unpadded base64url of ``YYYY-MM-DD/id``, with ``changed/time/`` first in that order."""
         plain = f"{self.date.isoformat()}/{self.id}"
         if self.changed_at is not None:
             plain = f"{CHANGED}/{times.spelled(self.changed_at)}/{plain}"
@@ -45,10 +45,10 @@ class Cursor(Struct, frozen=True):
 
     @classmethod
     def decode(cls, text: str) -> "Cursor":
-        """The cursor that ``encode`` made the text from.
+        """Decode a result of ``encode``.
 
         Raises:
-            ValueError: It was made by nobody here.
+            ValueError: The text is not a result of ``encode``.
         """
         padded = text + "=" * (-len(text) % 4)
         try:
@@ -70,7 +70,7 @@ class Cursor(Struct, frozen=True):
 
 
 class SearchQuery(Struct, frozen=True, kw_only=True):
-    """What to search for; None means not filtered. Field names are parameter names."""
+    """The parameters of a search, by their names; None is no filter."""
 
     rating: int | None = None
     min_rating: float | None = None
@@ -91,7 +91,7 @@ class SearchQuery(Struct, frozen=True, kw_only=True):
     cursor: Cursor | None = None
 
     def canonical(self) -> str:
-        """The one query string that asks for just this; equal for equal searches."""
+        """Return the normalized query string; equal searches have equal strings."""
         return self.first_page() if self.cursor is None else self.page_after(self.cursor.encode())
 
     def page_after(self, cursor: str) -> str:
@@ -100,7 +100,7 @@ class SearchQuery(Struct, frozen=True, kw_only=True):
         return f"{first}{'&' if first else ''}cursor={cursor}"
 
     def first_page(self) -> str:
-        """The same without the cursor, which ends the query string of a later page."""
+        """Return the normalized query string of the first page."""
         parts = []
         if self.rating is not None:
             parts.append(f"rating={self.rating}")
@@ -131,7 +131,7 @@ MENTIONS = (
     "mentions_topic",
     "mentions_area",
 )
-"""The filters by what the insights say that a review mentions."""
+"""The filters by mentions of the insights."""
 
 _TEXTS = ("query", *MENTIONS, "sentiment")
 
@@ -145,26 +145,26 @@ def _number(value: float) -> float:
 
 
 def read_day(text: str) -> datetime.date:
-    """A real day, spelled ``YYYY-MM-DD``.
+    """Parse a real day, spelled ``YYYY-MM-DD``.
 
     Raises:
-        ValueError: It is none, or spelled in another way.
+        ValueError: The text is not a real day, or is spelled differently.
     """
-    # fromisoformat alone takes 20250101 and 2025-W01-1, and digits of every script
+    # fromisoformat alone accepts 20250101, 2025-W01-1 and digits of every script.
     if _DATE.fullmatch(text) is None:
         raise ValueError(text)
     return datetime.date.fromisoformat(text)
 
 
 def read_moment(text: str) -> datetime.datetime:
-    """A time by RFC 3339, or a real day, which stands for its first moment in UTC.
+    """Parse an RFC 3339 time, or a real day, which means its first moment in UTC.
 
     Raises:
-        ValueError: It is neither.
+        ValueError: The text is neither.
     """
     if _DATE.fullmatch(text) is not None:
         return datetime.datetime.combine(read_day(text), datetime.time(), datetime.UTC)
-    if text[-6:-5] == " ":  # a plus of a query string that was not escaped
+    if text[-6:-5] == " ":  # an unescaped plus sign in a query string
         text = f"{text[:-6]}+{text[-5:]}"
     moment = msgspec.convert(text, Timestamp)
     if not times.fits_utc(moment):

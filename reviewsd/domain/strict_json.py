@@ -1,9 +1,8 @@
-"""Strict JSON: what decoders let through and a published data set must not have (data-model.md 5).
+"""Rejects duplicate members and deep nesting, which decoders accept (data-model.md 5).
 
-msgspec reads strictly, also where it skips a member: no NaN, no lone surrogates. But it keeps the
-last of two equal member names, and nesting ends where the stack does. A document may have 400 MB, so
-it is never decoded as one: ``split`` takes an object apart, ``walk`` looks at what stands between the
-parts, ``fault`` at one part.
+msgspec already rejects NaN and lone surrogates, in skipped members as well. A document may have
+400 MB, so it is never decoded as one: ``split`` splits an object, ``walk`` checks the names of its
+members, and ``fault`` checks one value.
 """
 
 import json
@@ -22,9 +21,9 @@ from reviewsd.domain.data_errors import show
 
 MAX_DEPTH = 64  # data-model.md 5
 
-_PIECE = 1 << 16  # bytes; more take new memory of the kernel each time
+_PIECE = 1 << 16  # bytes; the kernel maps new memory for each larger copy
 
-# A string that is not closed goes on to the end: whatever the text is, no byte is looked at twice.
+# An unclosed string extends to the end, so that no byte is scanned twice.
 _STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"?')
 _NAME = re.compile(rb"[\s{,]*+(" + _STRING.pattern + rb")\s*+:\s*+")
 _AFTER = re.compile(rb"\s*+[,}]")
@@ -43,11 +42,11 @@ JsonBuffer: TypeAlias = bytes | Raw | memoryview | mmap
 
 
 class NotJsonError(Exception):
-    """The text is not JSON at all.
+    """The text is not JSON.
 
     Attributes:
-        offset: Where, in bytes from the start; the length of the text when it ends too early.
-        reason: What is wrong there.
+        offset: Offset of the fault, in bytes; the length of the text if it ends too early.
+        reason: The reason.
     """
 
     def __init__(self, offset: int, reason: str) -> None:
@@ -57,21 +56,21 @@ class NotJsonError(Exception):
 
 
 class UnfitError(Exception):
-    """The text is JSON, or may be, and is not fit to publish."""
+    """The text has duplicate members or is nested too deeply."""
 
 
 def split(text: JsonBuffer) -> dict[str, Raw]:
-    """The members of a JSON object, undecoded.
+    """Return the members of a JSON object, undecoded.
 
     Raises:
         NotJsonError: The text is not JSON.
-        UnfitError: It is nested so deeply that it cannot be read.
+        UnfitError: It is nested too deeply to be decoded.
         msgspec.ValidationError: It is JSON, but not an object.
     """
     try:
         return _read(text, _members)
     except msgspec.ValidationError:
-        _read(text, _anything)  # msgspec has stopped at the first byte: is the rest JSON?
+        _read(text, _anything)  # msgspec stopped at the first byte; check the rest
         raise
 
 
@@ -81,39 +80,41 @@ def _read(text: JsonBuffer, decoder: msgspec.json.Decoder[T]) -> T:
     except msgspec.ValidationError:
         raise
     except msgspec.DecodeError as error:
-        found = _MALFORMED.fullmatch(str(error))
-        if found is None:
+        malformed = _MALFORMED.fullmatch(str(error))
+        if malformed is None:
             raise NotJsonError(memoryview(text).nbytes, "unexpected end") from None
-        offset, reason = int(found[2]), found[1].replace("'", '"')
-        # msgspec has read the first of these already
+        offset, reason = int(malformed[2]), malformed[1].replace("'", '"')
+        # msgspec reports the offset behind the first trailing character
         raise NotJsonError(offset - (reason == "trailing characters"), reason) from None
     except RecursionError:
         raise UnfitError(_TOO_DEEP) from None
 
 
 def walk(text: JsonBuffer, members: Mapping[str, Raw]) -> Iterator[tuple[str, int, int]]:
-    """Name, begin and end of each value of an object that ``split`` took apart.
+    """Yield name, begin and end of each value of an object that was ``split``.
+
+    Of two members with one name, ``members`` has the value of the last. So at the first one the text
+    differs from that value, or the name occurs again later.
 
     Raises:
-        UnfitError: There are two members of one name. Of these, ``members`` has the last one's value:
-            where the first one stands, the text differs, or else its name comes again.
+        UnfitError: Two members have the same name.
     """
-    seen: set[str] = set()
+    names: set[str] = set()
     view = memoryview(text)
     end = 0
     while (match := _NAME.match(view, end)) is not None:
         name, start = _name.decode(match[1]), match.end()
         value = memoryview(members[name])
         end = start + len(value)
-        # a number may begin with another one, so look what follows it
-        if name in seen or not _equal(view[start:end], value) or not _AFTER.match(view, end):
-            raise UnfitError(_twice(name))
-        seen.add(name)
+        # One number may be a prefix of another, so the value must end here.
+        if name in names or not _equal(view[start:end], value) or not _AFTER.match(view, end):
+            raise UnfitError(_duplicate(name))
+        names.add(name)
         yield name, start, end
 
 
 def _equal(one: memoryview, other: memoryview) -> bool:
-    """Whether two texts are the same; in pieces, so that no copy of a large one is made."""
+    """Compare two texts in pieces, without copying a large one."""
     return len(one) == len(other) and all(
         one[at : at + _PIECE].tobytes() == other[at : at + _PIECE].tobytes()
         for at in range(0, len(one), _PIECE)
@@ -121,38 +122,38 @@ def _equal(one: memoryview, other: memoryview) -> bool:
 
 
 def fault(text: bytes | Raw, depth: int = 0) -> str | None:
-    """Why one part of a document that was ``split`` is not fit to publish, or None.
+    """Return why one value of a document must not be published, or None.
 
     Args:
-        text: The part, small enough to be decoded as one.
-        depth: How deeply it is nested in its document: 1 for a member of the document's object.
+        text: The value, small enough to be decoded as one.
+        depth: Depth of the value in its document: 1 for a member of the document's object.
     """
     text = bytes(text)
     if too_deep(text, depth):
         return _TOO_DEEP
     try:
         _strict.decode(text.decode())
-    except UnfitError as unfit:
-        return str(unfit)
+    except UnfitError as error:
+        return str(error)
     return None
 
 
-def _refuse_twice(pairs: list[tuple[str, object]]) -> None:
+def _refuse_duplicates(pairs: list[tuple[str, object]]) -> None:
     if len(pairs) > 1 and len(dict(pairs)) < len(pairs):
         ((name, _),) = Counter(name for name, _ in pairs).most_common(1)
-        raise UnfitError(_twice(name))
+        raise UnfitError(_duplicate(name))
 
 
-# numbers stay text: Python refuses an integer of more than 4,300 digits
-_strict = json.JSONDecoder(object_pairs_hook=_refuse_twice, parse_int=str, parse_float=str)
+# Numbers stay text, because Python refuses an integer of more than 4,300 digits.
+_strict = json.JSONDecoder(object_pairs_hook=_refuse_duplicates, parse_int=str, parse_float=str)
 
 
-def _twice(name: str) -> str:
+def _duplicate(name: str) -> str:
     return f"member {show(name)} twice"
 
 
 def too_deep(text: bytes, depth: int = 0) -> bool:
-    """Whether arrays and objects are nested too deeply; brackets within strings do not count."""
+    """Return whether arrays and objects are nested too deeply."""
     if text.count(b"{") + text.count(b"[") + depth <= MAX_DEPTH:
         return False
     steps = _STRING.sub(b"", text).translate(_STEPS, _NOT_BRACKETS)

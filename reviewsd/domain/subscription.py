@@ -1,8 +1,7 @@
-"""The life of a subscription: one function from what is and what happened to what is next.
+"""The state machine of a subscription (seed 3, security-and-operations.md 4.3).
 
-Implements seed 3 and the state machine of security-and-operations.md 4.3. A subscription is a pair
-of callback and topic with two optional facts, so "active and being renewed" needs no state of its
-own, and a failed renewal leaves the active fact as it is (WebSub 5.1, H13):
+A subscription is a pair of callback and topic with two optional facts, so "active and being renewed"
+needs no state of its own, and a failed renewal does not change the active fact (WebSub 5.1, H13):
 
     active   intent        label                  seed 3
     no       no            (none)                 none
@@ -11,8 +10,8 @@ own, and a failed renewal leaves the active fact as it is (WebSub 5.1, H13):
     yes      subscribe     active (renewing)      active
     yes      unsubscribe   removal pending        removal pending
 
-Times are integer milliseconds since 1970 UTC, as they are stored. Which attempt a result belongs to,
-and whether it still counts, is the store's business (claims); here it does.
+Times are integer milliseconds since 1970 UTC, as in the store. The store drops outdated results
+(claims), so every event here counts.
 """
 
 from dataclasses import dataclass, replace
@@ -20,13 +19,13 @@ from enum import Enum
 from typing import Literal, assert_never
 
 State = Literal["pending verification", "active", "active (renewing)", "removal pending"]
-"""security-and-operations.md 4.3: the labels of a Subscription."""
+"""The labels of a Subscription (security-and-operations.md 4.3)."""
 
 MAX_FAILURES = 3
-"""Consecutive failed deliveries, after which the hub removes a subscription (seed 3, 8)."""
+"""Consecutive failed deliveries before the hub removes a subscription (seed 3, 8)."""
 
 MAX_UNREACHABLE = 2
-"""Verification GETs without any answer, after which the Intent is dropped (H4)."""
+"""Verification GETs without a response before the Intent is dropped (H4)."""
 
 UNREACHABLE_WAIT = 30_000
 """Milliseconds before the second verification GET (H4)."""
@@ -37,7 +36,7 @@ MIN_LEASE, MAX_LEASE = 300, 2_592_000
 
 
 class Mode(Enum):
-    """What a request asks for: ``hub.mode`` (seed 4.8)."""
+    """``hub.mode`` of a request (seed 4.8)."""
 
     SUBSCRIBE = "subscribe"
     UNSUBSCRIBE = "unsubscribe"
@@ -48,36 +47,36 @@ class Active:
     """A verified subscription."""
 
     secret: bytes | None
-    """Sealed; deliveries are signed where there is one (WebSub 7.1)."""
+    """The sealed secret that signs deliveries (WebSub 7.1), or None."""
     lease_seconds: int
     lease_expires_at: int
     delivered_version: int
-    """The topic's version that the subscriber has; 0 before the first delivery of all."""
+    """The topic's version that the subscriber has; 0 before the first delivery."""
     failures: int = 0
     """Consecutive failed deliveries, 0 to 2."""
     next_attempt_at: int = 0
-    """No delivery before; 0 when nothing has failed."""
+    """Earliest time of the next delivery; 0 without failures."""
     created_at: int
     verified_at: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Intent:
-    """An asked-for subscribe or unsubscribe that the callback has not confirmed yet."""
+    """A subscribe or unsubscribe request that the callback has not confirmed yet."""
 
     mode: Mode
     topic_given: str
-    """``hub.topic`` as it came; the verification echoes it (H17)."""
+    """``hub.topic`` of the request, which the verification echoes (H17)."""
     secret: bytes | None
     lease_seconds: int
-    """What is granted; of no meaning for unsubscribe."""
+    """The granted lease; unused for unsubscribe."""
     challenge: str
     verify_token: bytes | None = None
-    """``hub.verify_token`` as it came; the verification gives it back (W4)."""
+    """``hub.verify_token`` of the request, which the verification echoes (W4)."""
     topic_version: int
-    """At the time of the request: what changes during the verification is delivered after it."""
+    """The version at the time of the request; later ones are delivered after the verification."""
     requester: str
-    """The client network that asked (H6)."""
+    """The client network of the request (H6)."""
     requested_at: int
     expires_at: int
     attempts: int = 0
@@ -86,14 +85,14 @@ class Intent:
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
-    """What is known of a callback and a topic; at least one of the facts."""
+    """The facts about a callback and a topic; at least one is not None."""
 
     active: Active | None
     intent: Intent | None
 
     @property
     def label(self) -> State:
-        """The state as ``reviewsctl subs list`` names it."""
+        """The state in the words of ``reviewsctl subs list``."""
         match self.active, self.intent:
             case None, _:
                 return "pending verification"
@@ -119,27 +118,27 @@ class Confirmed:
 
 @dataclass(frozen=True, slots=True)
 class NotConfirmed:
-    """The callback answered anything else, a redirect included."""
+    """The callback sent any other response, such as a redirect."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unreachable:
-    """The callback gave no answer at all to a verification."""
+    """The callback sent no response to a verification."""
 
 
 @dataclass(frozen=True, slots=True)
 class Delivered:
-    """The callback took this version with a 2xx."""
+    """The callback accepted this version with a 2xx."""
 
     version: int
 
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """A delivery had no 2xx."""
+    """A delivery got no 2xx."""
 
     waits: tuple[int, int]
-    """Milliseconds to the next attempt, should this be the first or the second failure in a row."""
+    """Milliseconds to the next attempt after the first and after the second consecutive failure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,17 +148,17 @@ class Gone:
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """Time went by."""
+    """Time passed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pushed:
-    """The operator wants the current content delivered again."""
+    """The operator requested another delivery of the current content."""
 
 
 @dataclass(frozen=True, slots=True)
 class Removed:
-    """The operator removed or blocked it."""
+    """The operator removed or blocked the subscription."""
 
 
 Event = (
@@ -179,15 +178,10 @@ Event = (
 def step(  # noqa: C901, PLR0912 - the specification's table in its order, a row a case
     subscription: Subscription | None, event: Event, now: int
 ) -> Subscription | None:
-    """What becomes of a subscription; None is seed 3's state "none".
+    """Return the subscription after an event; None is seed 3's state "none".
 
-    An event that cannot happen in the state, as a delivery's result for a subscription that ended
-    meanwhile, changes nothing.
-
-    Args:
-        subscription: What is.
-        event: What happened.
-        now: When.
+    An event that does not apply, such as the result of a delivery after the subscription ended, changes
+    nothing.
     """
     active = None if subscription is None else subscription.active
     intent = None if subscription is None else subscription.intent
@@ -200,13 +194,13 @@ def step(  # noqa: C901, PLR0912 - the specification's table in its order, a row
         case Confirmed():
             if intent is not None:
                 active, intent = _confirmed(active, intent, now), None
-        # pending verification -> none; the active fact stays as it is
+        # pending verification -> none; the active fact does not change
         case NotConfirmed():
             intent = None
         case Unreachable():
             if intent is not None:
-                intent = _once_more(intent, now)
-        # active -> active, or after the third failure in a row -> none
+                intent = _retry(intent, now)
+        # active -> active, or after the third consecutive failure -> none
         case Delivered(version=version):
             if active is not None:
                 active = replace(active, delivered_version=version, failures=0, next_attempt_at=0)
@@ -215,7 +209,7 @@ def step(  # noqa: C901, PLR0912 - the specification's table in its order, a row
                 active = _failed(active, waits, now)
         case Gone():
             active = None
-        # the lease expires -> none; so does a request that nobody confirms
+        # the lease or the request expires -> none
         case Passed():
             if active is not None and active.lease_expires_at <= now:
                 active = None
@@ -229,7 +223,7 @@ def step(  # noqa: C901, PLR0912 - the specification's table in its order, a row
         case _:
             assert_never(event)
     if active is None and intent is not None and intent.mode is Mode.UNSUBSCRIBE:
-        intent = None  # there is nothing left to end
+        intent = None  # there is no subscription to end
     return None if active is None and intent is None else Subscription(active, intent)
 
 
@@ -239,7 +233,7 @@ def _confirmed(active: Active | None, intent: Intent, now: int) -> Active | None
     return Active(
         secret=intent.secret,
         lease_seconds=intent.lease_seconds,
-        # From the confirmation: never less than the callback was told (H18)
+        # The lease begins at the confirmation, so it is never shorter than announced (H18).
         lease_expires_at=now + intent.lease_seconds * 1000,
         delivered_version=intent.topic_version if active is None else active.delivered_version,
         created_at=now if active is None else active.created_at,
@@ -247,7 +241,7 @@ def _confirmed(active: Active | None, intent: Intent, now: int) -> Active | None
     )
 
 
-def _once_more(intent: Intent, now: int) -> Intent | None:
+def _retry(intent: Intent, now: int) -> Intent | None:
     attempts = intent.attempts + 1
     if attempts >= MAX_UNREACHABLE:
         return None

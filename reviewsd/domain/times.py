@@ -1,8 +1,8 @@
-"""When a review was published and last changed, from the data alone (data-model.md 4, decision 161).
+"""Publication and update times of reviews, computed from the data alone (data-model.md 4, decision 161).
 
-A review has a day and no time, and noon in UTC of a day is that day almost everywhere on earth. Noon of
-today may lie ahead, though, and feed readers hide or pin what comes from the future. ``added_at`` and
-``changed_at`` are times at which the review was in the file already, so no time here is later than they are.
+A review has a day but no time. Noon in UTC is the same day almost everywhere on earth. Noon of today
+may be in the future, and feed readers hide or pin future entries; so ``added_at`` and ``changed_at``,
+times at which the review was in the file, are upper bounds.
 """
 
 import datetime
@@ -23,7 +23,7 @@ STAMPS = ("added_at", "changed_at")
 """The members of a review that only an import knows."""
 
 Stamp = datetime.datetime | UnsetType | None
-"""A time that ``reviewsctl import`` has written into the file, if it has."""
+"""A time that ``reviewsctl import`` wrote into the file, if any."""
 
 
 class DatedReply(Protocol):
@@ -35,7 +35,7 @@ class DatedReply(Protocol):
 
 
 class Dated(Protocol):
-    """The members of a review that say when something happened."""
+    """The members of a review that are dates or times."""
 
     @property
     def date(self) -> datetime.date:
@@ -55,25 +55,25 @@ class Dated(Protocol):
 
 
 def published_at(review: Dated) -> datetime.datetime:
-    """Return noon of the review's day, or its first stamp where that is earlier."""
+    """Return noon of the review's day, or its first stamp if that is earlier."""
     noon = _noon(review.date)
     stamp = review.added_at or review.changed_at
     return min(noon, stamp) if stamp else noon
 
 
 def updated_at(review: Dated) -> datetime.datetime:
-    """Return the latest stamp; without one, noon of the later day of review and reply.
+    """Return the latest stamp, or without stamps noon of the later day of review and reply.
 
-    All that a stamped review says was in the file at its latest stamp, a reply of tomorrow's date too.
+    The content of a stamped review was in the file at its latest stamp, even a reply dated tomorrow.
     """
-    if found := stamps(review):
-        return max(found.values())
+    if both := stamps(review):
+        return max(both.values())
     reply = review.owner_reply
     return _noon(review.date if reply is None else max(review.date, reply.date))
 
 
 def updated_microseconds(review: Dated, last: int) -> int:
-    """Return ``microseconds(updated_at(review))``, quickly where a review has no stamps.
+    """Return ``microseconds(updated_at(review))``; fast for a review without stamps.
 
     Args:
         review: The review.
@@ -85,7 +85,7 @@ def updated_microseconds(review: Dated, last: int) -> int:
 
 
 def stamps(review: Dated) -> dict[str, datetime.datetime]:
-    """Return the stamps that a review has, by name."""
+    """Return the stamps of a review by name."""
     both = (("added_at", review.added_at), ("changed_at", review.changed_at))
     return {name: stamp for name, stamp in both if stamp}
 
@@ -96,18 +96,18 @@ def spelled(moment: datetime.datetime) -> str:
 
 
 def microseconds(moment: datetime.datetime) -> int:
-    """Return the microseconds from 1970 to a time."""
+    """Return a time as microseconds since 1970."""
     since = moment - EPOCH
     return since.days * _DAY + since.seconds * 1_000_000 + since.microseconds
 
 
 def from_microseconds(count: int) -> datetime.datetime:
-    """Return the time of a number of ``microseconds``."""
+    """Return the time of a count of ``microseconds``."""
     return EPOCH + count * _MICROSECOND
 
 
 def fits_utc(moment: datetime.datetime) -> bool:
-    """Return whether a time can be spelled in UTC: there is no year 0 and no year 10000."""
+    """Return whether the year of a time in UTC is from 1 to 9999."""
     try:
         moment.astimezone(datetime.UTC)
     except OverflowError:

@@ -1,8 +1,8 @@
-"""A given insights.json without the words of withheld reviews (corrections.md).
+"""Removes the words of withheld reviews from insights.json (corrections.md).
 
-Somebody else made the file, so nothing says which review a sentence is from. A string goes that has four words
-in a row of a withheld text, or is shorter and stands in no review that is shown, or names an author who is not
-to be named. Of ``per_review`` the entries of withheld reviews go, and of all lists their ids.
+Another program made the file, so the review of a sentence is unknown. A string is removed if it has
+four consecutive words of a withheld text, if it is shorter and occurs in no shown review, or if it
+names a hidden author. The entries of withheld reviews and their ids in lists are removed as well.
 """
 
 import re
@@ -15,16 +15,16 @@ from msgspec import Raw
 from reviewsd.domain.corrected import Withheld
 
 _RUN: Final = 4
-"""Words in a row by which a text is recognized."""
+"""Number of consecutive words that identify a text."""
 
 _PLAIN: Final = frozenset(
     {"version", "generated_at", "model", "earliest", "latest", "trend", "month", "sentiment"}
 )
-"""Members whose strings are no words of a review."""
+"""Members whose strings never quote a review."""
 
 _NAMES: Final = frozenset({"id", "name", "label", "aliases"})
 _VOCABULARY: Final = frozenset({"aspects", "services", "problems", "service_areas", "topics"})
-"""Lists whose names are the owner's vocabulary; those of technicians are words of reviews."""
+"""Lists whose names are the owner's words. Names of technicians come from reviews."""
 
 _word = re.compile(r"\w+")
 _objects = msgspec.json.Decoder(dict[str, Raw])
@@ -35,12 +35,12 @@ IsWithheld = Callable[[str], bool]
 
 
 def remove_words(insights: bytes, withheld: Withheld, texts: Callable[[], Iterable[str]]) -> bytes:
-    """Return a valid insights.json without what withheld reviews say.
+    """Return a valid insights.json without the words of withheld reviews.
 
     Args:
         insights: The file.
-        withheld: The reviews that are withheld, and the authors.
-        texts: Yields the texts of the reviews that are shown.
+        withheld: The withheld reviews and authors.
+        texts: Yields the texts of the shown reviews.
     """
     insights = insights.removeprefix(b"\xef\xbb\xbf")
     hidden = [_words(text) for text in withheld.texts]
@@ -50,17 +50,17 @@ def remove_words(insights: bytes, withheld: Withheld, texts: Callable[[], Iterab
 
     short: set[str] = set()
 
-    def note_short(text: str) -> bool:
+    def collect_short(text: str) -> bool:
         words = _words(text)
-        if 0 < len(words) < _RUN and any(_spaced(words) in each for each in spaced):
+        if 0 < len(words) < _RUN and any(_spaced(words) in phrase for phrase in spaced):
             short.add(_spaced(words))
         return False
 
-    _Cleaner(frozenset(), note_short).clean(insights, "")
+    _Cleaner(frozenset(), collect_short).clean(insights, "")
     if short:
         for text in texts():
-            shown = _spaced(_words(text))
-            short -= {each for each in short if each in shown}
+            shown_words = _spaced(_words(text))
+            short -= {phrase for phrase in short if phrase in shown_words}
 
     def is_withheld(text: str) -> bool:
         words = _words(text)
@@ -79,21 +79,21 @@ def _words(text: str) -> list[str]:
 
 
 def _spaced(words: list[str]) -> str:
-    """Words with a blank around each, so that a part of a word is not found."""
+    """Join words with blanks on both sides, so that only complete words match."""
     return f" {' '.join(words)} "
 
 
 def _runs(words: list[str]) -> Iterator[tuple[str, ...]]:
-    """The runs of four words of a text."""
+    """Yield all runs of four words."""
     return zip(*(words[start:] for start in range(_RUN)), strict=False)
 
 
 class _Cleaner:
-    """Leaves out of JSON what is withheld; numbers keep their spelling.
+    """Removes withheld strings from JSON, and keeps the spelling of numbers.
 
     Args:
-        ids: The reviews that are withheld.
-        is_withheld: Judges a string.
+        ids: The ids of the withheld reviews.
+        is_withheld: Returns whether to remove a string.
     """
 
     def __init__(self, ids: frozenset[str], is_withheld: IsWithheld) -> None:
@@ -101,11 +101,11 @@ class _Cleaner:
         self._is_withheld = is_withheld
 
     def clean(self, raw: bytes | Raw, member: str, *, named: bool = False) -> bytes | None:
-        """Return a value, or None where nothing is left of it.
+        """Return the clean value, or None to remove it.
 
         Args:
             raw: The value.
-            member: The closest member that it is of.
+            member: The name of the closest member around it.
             named: Whether it belongs to an entity of the owner's vocabulary.
         """
         text = bytes(raw).strip()
@@ -115,9 +115,9 @@ class _Cleaner:
             case b"[":
                 in_vocabulary = named or member in _VOCABULARY
                 items = [
-                    self.clean(each, member, named=in_vocabulary) for each in _lists.decode(text)
+                    self.clean(item, member, named=in_vocabulary) for item in _lists.decode(text)
                 ]
-                return b"[" + b",".join(each for each in items if each is not None) + b"]"
+                return b"[" + b",".join(item for item in items if item is not None) + b"]"
             case b'"' if member not in _PLAIN:
                 value = msgspec.json.decode(text, type=str)
                 if member.endswith("_ids"):
@@ -131,16 +131,16 @@ class _Cleaner:
         for name, raw in _objects.decode(text).items():
             if name == "per_review":
                 entries = _objects.decode(raw)
-                kept = {key: value for key, value in entries.items() if key not in self._ids}
-                members.append(_encode(name) + b":" + _encode(kept))
+                public = {key: value for key, value in entries.items() if key not in self._ids}
+                members.append(_encode(name) + b":" + _encode(public))
                 continue
             value = self.clean(raw, name, named=named)
             if value is not None:
                 members.append(_encode(name) + b":" + value)
-            elif name in _WHOLE:
+            elif name in _REQUIRED:
                 return None
         return b"{" + b",".join(members) + b"}"
 
 
-_WHOLE: Final = frozenset({"question", "answer", "id", "name", "label"})
-"""Members without which an object says nothing: it goes with them."""
+_REQUIRED: Final = frozenset({"question", "answer", "id", "name", "label"})
+"""Members whose object is removed with them."""

@@ -50,7 +50,7 @@ class Folder:
         if by_rules:
             file, origin = self._make_with_origin(self.settings)
         elif file is not None:
-            origin = made_insights.given(file)
+            origin = made_insights.file_origin(file)
         elif self.mode != "file":
             file, origin = self._make_with_origin(self.settings.for_owner())
             unpublished = () if PROBLEMS in self.settings.publish else (PROBLEMS,)
@@ -74,7 +74,7 @@ class Folder:
         own, origin = self._make_with_origin(self.settings.for_owner())
         return Compared(
             data_dir=str(self.path),
-            file=made_insights.given(file),
+            file=made_insights.file_origin(file),
             rules=origin,
             comparison=compare(file.members, own.members),
         )

@@ -1,7 +1,6 @@
-"""What is kept of a block of reviews that the analyser has read and counted (insights.md 1).
+"""Stores the analyser's results for a block of reviews (insights.md 1).
 
-So a publication looks only at the blocks in which something has changed, and reads only the texts that
-are new to them.
+A publication counts only changed blocks again, and analyses only the new texts in them.
 """
 
 from collections.abc import Iterable, Mapping
@@ -15,15 +14,15 @@ from reviewsd.publish.block_file import BlocksReader
 
 
 class KeptBlock(Struct, frozen=True, array_like=True):
-    """A block that was read and counted."""
+    """The results for a block."""
 
     counts: Counts
     entries: memoryview
-    """Of ``per_review``, with commas between them."""
+    """The entries of ``per_review``, separated by commas."""
     bounds: list[int]
-    """Where the value of each begins and ends in them."""
+    """Begin and end of each value in ``entries``."""
     labels: memoryview
-    """By ``label_key``, MessagePack: needed only where the block has changed."""
+    """Labels by ``label_key`` as MessagePack; only read for changed blocks."""
 
 
 _encode = msgspec.msgpack.Encoder().encode
@@ -33,43 +32,51 @@ _decode_labels = msgspec.msgpack.Decoder(Labels).decode
 
 
 def encode(block: KeptBlock) -> bytes:
-    """A block as it stands in the file."""
+    """Encode a block for the file."""
     return _encode(block)
 
 
 def decode(content: bytes | memoryview) -> KeptBlock:
-    """The same back."""
+    """Decode a block of the file."""
     return _decode_block(content)
 
 
 def encode_labels(labels: Mapping[str, Labels]) -> memoryview:
-    """The labels of a block, as it has them."""
+    """Encode the labels of a block."""
     return memoryview(_encode(labels))
 
 
-def labels_of_others(kept: BlocksReader, keys: Iterable[bytes], digest: bytes) -> "EncodedLabels":
-    """The labels of all blocks but those of these keys, if they were made with the same rules."""
-    found: dict[str, Raw] = {}
-    if digest != kept.digest:
-        return EncodedLabels(found)
-    for key in kept.keys() - set(keys):
-        content = kept.find(key)
+def labels_of_others(
+    earlier: BlocksReader, keys: Iterable[bytes], digest: bytes
+) -> "EncodedLabels":
+    """Return the labels of blocks that are gone, if they were made with the same rules.
+
+    Args:
+        earlier: The blocks of the earlier publication.
+        keys: The keys of the blocks of this publication.
+        digest: Digest of the rules.
+    """
+    labels: dict[str, Raw] = {}
+    if digest != earlier.digest:
+        return EncodedLabels(labels)
+    for key in earlier.keys() - set(keys):
+        content = earlier.find(key)
         if content is not None:
-            found |= _decode_encoded(decode(content).labels)
-    return EncodedLabels(found)
+            labels |= _decode_encoded(decode(content).labels)
+    return EncodedLabels(labels)
 
 
 class EncodedLabels:
-    """Labels that are decoded when they are asked for: a million others may be asked for by none.
+    """Labels that are decoded on demand, because most are never looked up.
 
     Args:
-        encoded: Each, by key.
+        encoded: Encoded labels by key.
     """
 
     def __init__(self, encoded: Mapping[str, Raw]) -> None:
         self._encoded = encoded
 
     def get(self, key: str, /) -> Labels | None:
-        """Those of a key; None where there are none."""
-        found = self._encoded.get(key)
-        return None if found is None else _decode_labels(found)
+        """Return the labels of a key, or None."""
+        labels = self._encoded.get(key)
+        return None if labels is None else _decode_labels(labels)

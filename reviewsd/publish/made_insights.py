@@ -1,7 +1,7 @@
-"""Insights made from the reviews of a dataset, in the publishing process (insights.md 1 and 2).
+"""Makes insights from the reviews of a dataset, in the publishing process (insights.md 1 and 2).
 
-What the analyser makes becomes an ``InsightsFile``, as if it had stood in insights.json. ``per_review``
-is written to a file without a name and mapped from there: it may be as large as the reviews.
+The result is an ``InsightsFile``, as if it came from insights.json. ``per_review`` may be as large as
+the reviews, so it is written to a temporary file without a name and mapped.
 """
 
 import contextlib
@@ -25,8 +25,7 @@ from reviewsd.analysis.totals import Totals
 from reviewsd.api.jobs import InsightsOrigin
 from reviewsd.domain.dataset import Dataset
 from reviewsd.domain.insights import Insights, PerReview
-from reviewsd.domain.insights_file import InsightsFile, Mentions
-from reviewsd.domain.mentions import Spellings
+from reviewsd.domain.insights_file import InsightsFile, Mentions, Spellings
 from reviewsd.domain.records import Progress
 from reviewsd.domain.reviews import Review
 from reviewsd.http1.representation import Buffer
@@ -46,16 +45,16 @@ _decode_entry = msgspec.json.Decoder(PerReview).decode
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnalysisFailure:
-    """Why insights could not be made: a bug of ours, or too little memory."""
+    """Insights could not be made, because of a bug or too little memory."""
 
     reason: str
-    """One line."""
+    """The reason in one line."""
     traceback: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Keeping:
-    """Where blocks are kept from one publication to the next."""
+    """The counted blocks of the last publication, and a writer of those for the next."""
 
     earlier: BlocksReader
     writer: BlocksWriter
@@ -70,18 +69,18 @@ def make(
     known: KnownLabels | None = None,
     keeping: Keeping | None = None,
 ) -> InsightsFile:
-    """Insights made from the reviews of a dataset.
+    """Make insights from the reviews of a dataset.
 
     Args:
-        dataset: Its reviews.
-        settings: What the owner says.
-        progress: Told how far it is.
-        folder: Where a file without a name may be written.
-        known: Labels that are known; with ``keeping`` those of its changed blocks.
-        keeping: Where blocks are kept, if they are.
+        dataset: Has the reviews.
+        settings: The owner's settings.
+        progress: Called with the number of reviews analysed so far.
+        folder: Folder of the temporary file.
+        known: Known labels; with ``keeping`` the labels of its changed blocks are used instead.
+        keeping: Earlier and new blocks.
 
     Raises:
-        OSError: The folder cannot be written: the disk is full, for one.
+        OSError: The folder cannot be written, for example because the disk is full.
     """
     analyser = Analyser(dataset.business, settings)
     digest = analyser.rules.digest
@@ -114,10 +113,18 @@ def attempt(
     earlier: Path,
     keep: Path,
 ) -> InsightsFile | AnalysisFailure:
-    """As ``make``; our bug, or too little memory, must not keep the reviews from being served.
+    """Make insights; a bug or too little memory must not prevent publication of the reviews.
+
+    Args:
+        dataset: Has the reviews.
+        settings: The owner's settings.
+        progress: Called with the number of reviews analysed so far.
+        folder: Folder of the temporary file.
+        earlier: The file with the blocks of the last publication.
+        keep: The file for the blocks of this publication.
 
     Raises:
-        OSError: As ``make``.
+        OSError: The folder cannot be written, for example because the disk is full.
     """
     try:
         with keep.open("xb") as file:
@@ -128,15 +135,15 @@ def attempt(
     except MemoryError:
         reason = "they take more memory than there is"
         return AnalysisFailure(reason=reason, traceback=reason)
-    except Exception as error:  # noqa: BLE001 - told in the log and by status
+    except Exception as error:  # noqa: BLE001 - the log and the status report it
         return AnalysisFailure(
             reason=traceback.format_exception_only(error)[-1].strip(),
             traceback=traceback.format_exc(),
         )
 
 
-def given(file: InsightsFile) -> InsightsOrigin:
-    """Where the insights of insights.json are from."""
+def file_origin(file: InsightsFile) -> InsightsOrigin:
+    """Return the origin of the insights of insights.json."""
     typed = file.typed
     generated_at = typed.generated_at
     return InsightsOrigin(
@@ -148,29 +155,29 @@ def given(file: InsightsFile) -> InsightsOrigin:
 
 
 class _SecondProcess(SecondProcess):
-    """Counts every other block that is not kept.
+    """Counts every other missing block in a second process.
 
     Args:
         dataset: Has the reviews.
-        analyser: Counts them.
-        spans: Those blocks.
+        analyser: Counts the reviews.
+        spans: The blocks to count.
     """
 
     def __init__(self, dataset: Dataset, analyser: Analyser, spans: Sequence[Span]) -> None:
-        super().__init__(counted_blocks.encode(_counted(dataset, analyser, each)) for each in spans)
-        self._keys = {each.key for each in spans}
+        super().__init__(counted_blocks.encode(_count(dataset, analyser, span)) for span in spans)
+        self._keys = {span.key for span in spans}
 
     def find(self, key: bytes) -> bytes | None:
-        """The block of a key, where it is one of them; to be asked for in their order."""
+        """Return the block of a key, or None; blocks must be requested in their order."""
         return self.next() if key in self._keys else None
 
 
 def _second_process(
     dataset: Dataset, analyser: Analyser, spans: Sequence[Span], keeping: Keeping | None
 ) -> contextlib.AbstractContextManager[_SecondProcess | None]:
-    """One, where so much is to be counted that it pays."""
-    kept = set[bytes]() if keeping is None else keeping.earlier.keys()
-    missing = [span for span in spans if span.key not in kept]
+    """Return a second process if there are enough reviews to count."""
+    earlier = set[bytes]() if keeping is None else keeping.earlier.keys()
+    missing = [span for span in spans if span.key not in earlier]
     if sum(span.end - span.begin for span in missing) >= _MANY and second_process.worthwhile():
         return _SecondProcess(dataset, analyser, missing[1::2])
     return contextlib.nullcontext()
@@ -183,7 +190,7 @@ def _block(
     keeping: Keeping | None,
     second: _SecondProcess | None,
 ) -> KeptBlock:
-    """A block as it was kept, or as it is read and counted now."""
+    """Return the stored block, or count it."""
     content: Buffer | None = None if keeping is None else keeping.earlier.find(span.key)
     if content is None and second is not None:
         content = second.find(span.key)
@@ -193,14 +200,13 @@ def _block(
             if keeping is not None:
                 keeping.writer.add(span.key, content)
             return block
-    block = _counted(dataset, analyser, span)
+    block = _count(dataset, analyser, span)
     if keeping is not None:
         keeping.writer.add(span.key, counted_blocks.encode(block))
     return block
 
 
-def _counted(dataset: Dataset, analyser: Analyser, span: Span) -> KeptBlock:
-    """A block as it is read and counted now."""
+def _count(dataset: Dataset, analyser: Analyser, span: Span) -> KeptBlock:
     raws = dataset.records.raws(span.begin, span.end)
     return _encoded(analyser.block(map(_decode, raws)))
 
@@ -248,26 +254,26 @@ def _file(dataset: Dataset, totals: Totals, entries: "_Entries") -> InsightsFile
 
 
 class _Entries:
-    """``per_review`` while it is written, and whom and what each entry mentions.
+    """Writes ``per_review``, and collects its mentions.
 
     Args:
-        folder: Where the file is, which has no name.
+        folder: Folder of the temporary file.
     """
 
     def __init__(self, folder: Path) -> None:
         self._file = tempfile.TemporaryFile(dir=folder, buffering=1 << 18)  # noqa: SIM115  see __exit__
         self._size = self._file.write(b"{")
         self.newest: list[Mentions | None] = []
-        """Whom and what the reviews that feeds show mention."""
+        """Mentions of the reviews that feeds show."""
         self.bounds = array("Q")
-        """Where the value of each entry begins and ends in the object."""
+        """Begin and end of each value in the object."""
         self.spellings = Spellings()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._file.close()  # a mapping of it stays
+        self._file.close()  # its mapping remains valid
 
     def add(self, block: KeptBlock) -> None:
         """Write the entries of the next reviews."""
@@ -276,24 +282,24 @@ class _Entries:
         self._spell(block.counts, len(self.bounds) // 2)
         self._note_newest(block)
         base = self._size
-        self.bounds.extend([base + each for each in block.bounds])
+        self.bounds.extend(_shifted(block.bounds, base))
         self._size += self._file.write(block.entries)
 
     def object(self) -> mmap.mmap:
-        """All of it, mapped."""
+        """Return the object as a mapping."""
         self._file.write(b"}")
         self._file.flush()
         return mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ)
 
     def _spell(self, counts: Counts, base: int) -> None:
-        """Note what the reviews of a block mention, of which the first has the position ``base``."""
+        """Collect the mentions of a block whose first review has the position ``base``."""
         spellings = self.spellings
-        for sentiment, at in counts.sentiments.items():
-            spellings.extend(spellings.sentiments, sentiment, _moved(at, base))
-        for kind, things in counts.mentions.items():
-            for name, mentions in things.items():
-                for sentiment, said in mentions.sentiments.items():
-                    positions = _moved(said.at, base)
+        for sentiment, offsets in counts.sentiments.items():
+            spellings.extend(spellings.sentiments, sentiment, _shifted(offsets, base))
+        for kind, names in counts.mentions.items():
+            for name, mentions in names.items():
+                for sentiment, tally in mentions.sentiments.items():
+                    positions = _shifted(tally.at, base)
                     spellings.extend(spellings.lists[kind], name, positions)
                     if kind == "aspects":
                         spellings.extend(spellings.felt[sentiment], name, positions)
@@ -305,8 +311,8 @@ class _Entries:
             self.newest.append(Mentions(entry.technicians, entry.services))
 
 
-def _moved(positions: list[int], base: int) -> list[int]:
-    return [base + position for position in positions]
+def _shifted(offsets: list[int], base: int) -> list[int]:
+    return [base + offset for offset in offsets]
 
 
 def _pairs(numbers: Sequence[int]) -> "zip[tuple[int, int]]":

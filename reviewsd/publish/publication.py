@@ -184,7 +184,7 @@ def _with_insights(
 ) -> tuple[Dataset, InsightsOrigin | None, str]:
     """The dataset with insights, where they are from, and the traceback of a fault of ours."""
     if dataset.insights is not None:
-        return dataset, made_insights.given(dataset.insights), ""
+        return dataset, made_insights.file_origin(dataset.insights), ""
     if order.insights == "file":
         return dataset, None, ""
     keep = aside / layout.BLOCKS

@@ -6,8 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
 from reviewsd.domain.insights import Entity, named
-from reviewsd.domain.insights_file import InsightsFile
-from reviewsd.domain.mentions import SENTIMENTS, Postings
+from reviewsd.domain.insights_file import SENTIMENTS, InsightsFile, Postings
 from reviewsd.domain.naming import Ambiguous, Means, names_of
 from reviewsd.domain.naming import mention_key as key_of
 from reviewsd.snapshot.position_sets import (
