@@ -1,4 +1,4 @@
-"""Reviews are read by rules and counted, block by block: the door of this package (insights.md 2)."""
+"""Labels and counts reviews, block by block; the entry point of this package (insights.md 2)."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,80 +13,77 @@ from reviewsd.analysis.settings import PROBLEMS, InsightSettings
 from reviewsd.domain.insights import PerReview
 from reviewsd.domain.reviews import Business, Review
 
-_REMEMBERED: Final = 50_000  # labels that are found again while the same texts come
+_MAX_CACHED: Final = 50_000  # labels of repeated texts
 
 
 class KnownLabels(Protocol):
-    """Labels made before, such as a dict."""
+    """Labels of an earlier analysis, such as a dict."""
 
     def get(self, key: str, /) -> Labels | None:
-        """Those of a key (``label_key``); None where there are none."""
+        """Return the labels of a key (``label_key``), or None."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CountedBlock:
-    """A run of reviews that was read and counted."""
+    """The results for a block of reviews."""
 
     counts: Counts
     entries: list[tuple[str, PerReview]]
-    """Of ``per_review``, in the order of the reviews."""
+    """The entries of ``per_review``, in the order of the reviews."""
     labels: dict[str, Labels]
-    """Of every different text, by ``label_key``."""
+    """The labels of all texts by ``label_key``."""
 
 
 class Analyser:
-    """Reads and counts reviews, block by block. The same reviews always make the same block.
+    """Labels and counts reviews, block by block. The same reviews always give the same result.
 
     Args:
-        business: Whose reviews they are.
-        settings: What the owner says; without ``faults``.
+        business: The business of the reviews.
+        settings: The owner's valid settings.
     """
 
     def __init__(self, business: Business, settings: InsightSettings) -> None:
         self.rules = Rules(business, settings)
         self.catalogue = catalogue(business, settings, self.rules)
         self.analysed = 0
-        """How many texts had to be read, for want of known labels."""
+        """Number of texts without known labels."""
         self._known: KnownLabels = {}
-        self._remembered: dict[str, Labels] = {}
+        self._cache: dict[str, Labels] = {}
 
     def know(self, labels: KnownLabels | None) -> None:
-        """Use labels made before, with whatever settings and rules.
-
-        A key fits only where the same would be found again.
-        """
+        """Use labels of an earlier analysis; their keys include the settings and rules."""
         self._known = {} if labels is None else labels
 
     def block(self, reviews: Iterable[Review]) -> CountedBlock:
-        """Read and count some reviews."""
+        """Label and count some reviews."""
         counter = BlockCounter(self.catalogue)
         entries = []
-        found: dict[str, Labels] = {}
+        block_labels: dict[str, Labels] = {}
         for review in reviews:
             labels = WORDLESS
             text = review.text
             if text is not None and text.strip():
                 key = label_key(text, review.rating, self.rules.digest)
-                found[key] = labels = self._labels(key, text, review.rating)
+                block_labels[key] = labels = self._labels(key, text, review.rating)
             entries.append((review.id, counter.add(review, labels)))
-        return CountedBlock(counts=counter.counts, entries=entries, labels=found)
+        return CountedBlock(counts=counter.counts, entries=entries, labels=block_labels)
 
     def _labels(self, key: str, text: str, rating: int) -> Labels:
-        labels = self._remembered.get(key)
+        labels = self._cache.get(key)
         if labels is None:
             labels = self._known.get(key)
             if labels is None:
                 self.analysed += 1
                 labels = self.rules.label(text, rating)
-            if len(self._remembered) < _REMEMBERED:
-                self._remembered[key] = labels
+            if len(self._cache) < _MAX_CACHED:
+                self._cache[key] = labels
         return labels
 
 
 def catalogue(
     business: Business, settings: InsightSettings, rules: Rules | None = None
 ) -> Catalogue:
-    """Return what is counted in the reviews of a business: of problems nothing, unless they are public."""
+    """Return the labels to count for a business; it has problems only if they are public."""
     rules = rules or Rules(business, settings)
     return Catalogue(
         aspects=rules.aspects,

@@ -1,16 +1,15 @@
-"""The aspects, problems and clause markers of ``data/aspects.txt`` (insights.md 4, rules 3 and 7).
+"""Parses the aspects, problems and clause marks of ``data/aspects.txt`` (insights.md 4, rules 3 and 7).
 
 The file has sections in brackets. ``[classes]`` and ``[macros]`` name groups of words and phrases;
-``[aspect ID LABEL]`` and ``[problem ID LABEL]`` declare; other lines are lists of patterns with what
-they stand for before the colon:
+``[aspect ID LABEL]`` and ``[problem ID LABEL]`` are declarations. Other lines are lists of patterns,
+with their meaning before the colon:
 
-- ``=`` names the aspect, ``?`` does so only where an opinion stands in the same clause;
-- ``+`` praises, ``-`` complains, ``+?`` and ``-?`` do so weakly;
-- ``-ID`` complains, and is a mention of the problem with that id.
+- ``=`` names the aspect, ``?`` names it only with an opinion in the same clause;
+- ``+`` is praise, ``-`` a complaint, ``+?`` and ``-?`` are weak forms;
+- ``-ID`` is a complaint and a mention of the problem with that id.
 
-Patterns of ``[none]`` hide whatever else is found within them; those of ``[others]`` and
-``[conditional]`` mark a clause that is not about what this business did, those of ``[wished]`` one
-that names what was missed.
+A pattern of ``[none]`` hides all matches inside it. ``[others]`` and ``[conditional]`` mark a clause
+that is not about the work of this business, ``[wished]`` one about something that was missing.
 """
 
 import functools
@@ -25,7 +24,7 @@ WEAK: Final = 0.25
 
 
 class ClauseMark(Enum):
-    """What a pattern says about its clause rather than about an aspect."""
+    """The meaning of a pattern for its clause."""
 
     HIDES = "none"
     OTHERS = "others"
@@ -35,7 +34,7 @@ class ClauseMark(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sense:
-    """What a pattern says about an aspect."""
+    """The meaning of a pattern for an aspect."""
 
     aspect: str
     strength: float = 0.0
@@ -57,8 +56,8 @@ class Knowledge:
 
 @functools.cache
 def knowledge() -> Knowledge:
-    """The parsed file, read once."""
-    found = Knowledge()
+    """Return the parsed file."""
+    result = Knowledge()
     macros: dict[str, str] = {}
     section, _, rest = "", "", ""
     for line in data_lines("aspects.txt"):
@@ -66,12 +65,12 @@ def knowledge() -> Knowledge:
             section, _, rest = line.strip("[]").partition(" ")
             name, _, label = rest.partition(" ")
             if section == "aspect":
-                found.aspects[name] = label
+                result.aspects[name] = label
             elif section == "problem":
-                found.problems[name] = label
+                result.problems[name] = label
         elif section == "classes":
             key, _, words = line.partition(":")
-            found.classes[key] = tuple(dict.fromkeys(words.split()))
+            result.classes[key] = tuple(dict.fromkeys(words.split()))
         elif section == "macros":
             key, _, words = line.partition(":")
             macros[f"<{key}>"] = f"({words.strip()})"
@@ -85,8 +84,8 @@ def knowledge() -> Knowledge:
                 patterns = patterns if colon and kind == "+" else line
             for macro, words in macros.items():
                 patterns = patterns.replace(macro, words)
-            found.patterns.extend((each.strip(), sense) for each in patterns.split(","))
-    return found
+            result.patterns.extend((pattern.strip(), sense) for pattern in patterns.split(","))
+    return result
 
 
 def _sense(aspect: str, kind: str) -> Sense:

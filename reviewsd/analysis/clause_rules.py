@@ -1,7 +1,7 @@
-"""What a clause says about each aspect (insights.md 4, rules 3 to 7).
+"""Decides the sentiment of each aspect in a clause (insights.md 4, rules 3 to 7).
 
-The stars are the strongest evidence of all: measured on the reviews of SemEval-2016 task 5, a clause
-may overrule them only where it says the opposite clearly.
+The stars are the strongest evidence. According to measurements with the reviews of SemEval-2016 task
+5, a clause overrules them only if it clearly says the opposite.
 """
 
 import bisect
@@ -19,8 +19,8 @@ from reviewsd.analysis.text import Clause
 from reviewsd.domain.insights import Sentiment
 
 OVERRULES: Final = 0.4  # absolute score of a clause that contradicts the stars
-OVERRULES_CONTRASTED: Final = 0.3  # the same in a sentence with a contrast word
-NEUTRAL: Final = 0.2  # below it a clause of a three-star review has no opinion
+OVERRULES_CONTRASTED: Final = 0.3  # OVERRULES in a sentence with a contrast word
+NEUTRAL: Final = 0.2  # absolute score below which a clause of a three-star review is neutral
 
 _NEUTRAL_STARS: Final = 3
 _SET_ASIDE: Final = (ClauseMark.OTHERS, ClauseMark.CONDITIONAL)
@@ -36,34 +36,34 @@ class Reason(Enum):
     OVERRULED = "the clause says the opposite of the stars"
 
 
-_STARS, _PHRASE, _WORDS, _OVERRULED = Reason  # looked up once, as members of enums are slow to get
+_STARS, _PHRASE, _WORDS, _OVERRULED = Reason  # constants, because access to enum members is slow
 
 
 class Decision(Struct, frozen=True, gc=False):
-    """What was decided about an aspect in a clause."""
+    """The decision about an aspect in a clause."""
 
     aspect: str
     sentiment: Sentiment
     score: float
-    """-1 to 1, of the clause about this aspect."""
+    """Score of the clause for this aspect, -1 to 1."""
     reason: Reason
     start: int
-    """First token of what matched."""
+    """First token of the match."""
     end: int
-    """The token after it."""
+    """Token after the match."""
     problem: str | None = None
 
 
 class ClauseReading(Struct, gc=False):
-    """A clause, what was found in it, and what follows from that."""
+    """A clause with its matches and decisions."""
 
     clause: Clause
     words: list[tuple[int, float]] = []
     """Opinion words by token, with the valence of the word alone."""
     senses: list[tuple[Match, Sense]] = []
-    """In the order of their starts, shorter ones first."""
+    """Matches in the order of their starts, shorter ones first."""
     mark: ClauseMark | None = None
-    """What is said of the clause as a whole, if anything."""
+    """The mark of the clause, if any."""
     opinions: Sequence[Opinion] = ()
     score: float = 0.0
     decisions: Sequence[Decision] = ()
@@ -73,7 +73,7 @@ def decide(reading: ClauseReading, words: Sequence[str], rating: int) -> None:
     """Fill in the opinions, the score and the decisions of a clause.
 
     Args:
-        reading: The clause with what was found in it.
+        reading: The clause with its matches.
         words: The tokens of the text.
         rating: The stars of the review.
     """
@@ -84,8 +84,8 @@ def decide(reading: ClauseReading, words: Sequence[str], rating: int) -> None:
     if not senses or (reading.mark is not None and reading.mark in _SET_ASIDE):
         return
     decisions = []
-    for aspect, about in _by_aspect(senses).items():
-        outer = about if len(about) == 1 else _outermost(about)
+    for aspect, matches in _by_aspect(senses).items():
+        outer = matches if len(matches) == 1 else _outermost(matches)
         decision = _decide_aspect(aspect, outer, reading, words, rating)
         if decision is not None:
             decisions.append(decision)
@@ -97,25 +97,25 @@ def _by_aspect(
 ) -> dict[str, list[tuple[Match, Sense]]]:
     if len(senses) == 1:
         return {senses[0][1].aspect: senses}
-    found: dict[str, list[tuple[Match, Sense]]] = {}
-    for each in senses:
-        aspect = each[1].aspect
-        if aspect in found:
-            found[aspect].append(each)
+    groups: dict[str, list[tuple[Match, Sense]]] = {}
+    for item in senses:
+        aspect = item[1].aspect
+        if aspect in groups:
+            groups[aspect].append(item)
         else:
-            found[aspect] = [each]
-    return found
+            groups[aspect] = [item]
+    return groups
 
 
 def _outermost(senses: list[tuple[Match, Sense]]) -> list[tuple[Match, Sense]]:
-    """Without the matches that lie within a longer one: "expensive" in "less expensive than"."""
+    """Remove the matches within a longer one, such as "expensive" in "less expensive than"."""
     if len(senses) == 2:  # noqa: PLR2004  # the usual case
         (one, _), (two, _) = senses  # in the order of their starts, shorter first
         if one.start == two.start:
             return senses if one.end == two.end else senses[1:]
         return senses[:1] if two.end <= one.end else senses
     inner = within_longer(match for match, _ in senses)
-    return [each for each in senses if (each[0].start, each[0].end) not in inner]
+    return [item for item in senses if (item[0].start, item[0].end) not in inner]
 
 
 def _decide_aspect(
@@ -127,7 +127,7 @@ def _decide_aspect(
 ) -> Decision | None:
     clause = reading.score
     best: Match | None = None
-    highest = -1.0  # strength of the best match, without its sign
+    highest = -1.0  # absolute strength of the best match
     praise = blame = 0.0
     problem = None
     for match, sense in senses:
@@ -148,7 +148,7 @@ def _decide_aspect(
     value, reason = _value(praise + blame, clause)
     stars = rating - _NEUTRAL_STARS
     if value * stars < 0 and -OVERRULES_CONTRASTED < value < OVERRULES_CONTRASTED:
-        return None  # too weak to contradict the stars, and no reason to agree with them
+        return None  # too weak to contradict the stars, but no agreement either
     limit = OVERRULES_CONTRASTED if reading.clause.contrasted else OVERRULES
     sentiment, why = _sentiment(value, stars, limit)
     return Decision(
@@ -165,9 +165,9 @@ def _decide_aspect(
 def _strength(
     match: Match, sense: Sense, reading: ClauseReading, words: Sequence[str]
 ) -> float | None:
-    """What a match says where it stands, -1 to 1; None where it says nothing."""
+    """Return the strength of a match in its clause, -1 to 1; None if it does not count."""
     strength = sense.strength
-    if reading.mark is not None:  # wished; the other marks set a clause aside
+    if reading.mark is not None:  # WISHED; clauses with other marks are skipped
         return -STRONG
     if sense.needs_opinion:
         return strength if _opinion_near(match, reading.opinions) else None
@@ -181,10 +181,10 @@ def _longer(one: Match, other: Match) -> bool:
 
 
 def _value(phrases: float, clause: float) -> tuple[float, Reason]:
-    """The score of a clause about an aspect, from its phrases if they agree, else from its words.
+    """Return the score of a clause for an aspect, from its phrases if they agree, else from its words.
 
     Args:
-        phrases: The strongest praise and the strongest complaint of its phrases, added.
+        phrases: Sum of the strongest praise and the strongest complaint of its phrases.
         clause: The score of all words of the clause.
     """
     if not phrases:
@@ -196,19 +196,19 @@ def _value(phrases: float, clause: float) -> tuple[float, Reason]:
     return min(phrases, clause), _PHRASE
 
 
-def _opinion_near(match: Match, found: Sequence[Opinion]) -> bool:
-    """Whether an opinion word stands close by; they are in the order of the text."""
-    at = bisect.bisect_left(found, match.start - _NEAR, key=operator.attrgetter("at"))
-    return at < len(found) and found[at].at < match.end + _NEAR
+def _opinion_near(match: Match, opinions: Sequence[Opinion]) -> bool:
+    """Return whether an opinion word is near; opinions are in the order of the text."""
+    index = bisect.bisect_left(opinions, match.start - _NEAR, key=operator.attrgetter("at"))
+    return index < len(opinions) and opinions[index].at < match.end + _NEAR
 
 
 def _sentiment(value: float, stars: int, limit: float) -> tuple[Sentiment, Reason | None]:
-    """The sentiment, and why if it is not for the value alone.
+    """Return the sentiment, and the reason unless it is the value.
 
     Args:
-        value: The score of the clause about the aspect.
-        stars: Less three.
-        limit: What a value that contradicts the stars must reach to overrule them.
+        value: The score of the clause for the aspect.
+        stars: The rating minus three.
+        limit: The absolute value that overrules the stars.
     """
     if stars > 0:
         if value <= -limit:

@@ -1,6 +1,6 @@
-"""What the rules make against an insights.json that there is (insights.md 8, ``--diff``).
+"""Compares the result of the rules with an existing insights.json (insights.md 8, ``--diff``).
 
-Compared are what is published of each aspect and entity, and what is said of each review.
+It compares the published figures of each aspect and entity, and the mentions of each review.
 """
 
 from collections.abc import Iterable, Mapping
@@ -27,8 +27,8 @@ def compare(file: Mapping[str, Raw], rules: Mapping[str, Raw]) -> Comparison:
     """Compare the members of two valid insights.
 
     Args:
-        file: Those of insights.json.
-        rules: Those that the rules make.
+        file: The members of insights.json.
+        rules: The members of the rules' insights.
     """
     left, right = _Side.of(file), _Side.of(rules)
     rows: dict[str, tuple[Row, ...]] = {}
@@ -49,7 +49,7 @@ def compare(file: Mapping[str, Raw], rules: Mapping[str, Raw]) -> Comparison:
 
 
 class _Side(Struct, frozen=True):
-    """What is compared of one side."""
+    """The compared members of one side."""
 
     lists: dict[str, tuple[ListedEntity, ...]]
     trend: str | None
@@ -67,18 +67,18 @@ class _Side(Struct, frozen=True):
             temporal = decode(raw, type=Trend)
         lists = {"aspects": aspects} | {kind: getattr(entities, kind) for kind in KINDS}
         return cls(
-            {kind: tuple(map(_entity, found)) for kind, found in lists.items()}, temporal.trend
+            {kind: tuple(map(_entity, items)) for kind, items in lists.items()}, temporal.trend
         )
 
 
-def _entity(given: str | ListedEntity) -> ListedEntity:
-    """A bare string stands for a label."""
-    return ListedEntity(label=given) if isinstance(given, str) else given
+def _entity(item: str | ListedEntity) -> ListedEntity:
+    """Return an entity; a string is a label."""
+    return ListedEntity(label=item) if isinstance(item, str) else item
 
 
 def _names(entity: ListedEntity) -> tuple[str, ...]:
-    """What it is called, the id first; never empty in valid insights."""
-    return tuple(each for each in (entity.id, entity.name, entity.label) if each)
+    """Return the names of an entity, the id first; not empty in valid insights."""
+    return tuple(name for name in (entity.id, entity.name, entity.label) if name)
 
 
 def _figures(entity: ListedEntity) -> Figures:
@@ -88,7 +88,7 @@ def _figures(entity: ListedEntity) -> Figures:
 def _paired(
     file: Iterable[ListedEntity], rules: Iterable[ListedEntity]
 ) -> tuple[tuple[Row, ...], dict[str, str]]:
-    """The rows of a list, the file's order first; and the id of a row by the slug of every name."""
+    """Return the rows of a list, in the file's order, and the ids of rows by the slug of every name."""
     ids: dict[str, str] = {}
     rows: dict[str, Row] = {}
     for entity in file:
@@ -97,25 +97,25 @@ def _paired(
         for name in _names(entity):
             ids.setdefault(slug(name), row.id)
     for entity in rules:
-        known = next((ids[key] for key in map(slug, _names(entity)) if key in ids), None)
-        if known is None:
-            known = _names(entity)[0]
-            rows[known] = Row(id=known, label=entity.called, file=None, rules=_figures(entity))
-        elif rows[known].rules is None:
-            rows[known] = msgspec.structs.replace(rows[known], rules=_figures(entity))
+        row_id = next((ids[key] for key in map(slug, _names(entity)) if key in ids), None)
+        if row_id is None:
+            row_id = _names(entity)[0]
+            rows[row_id] = Row(id=row_id, label=entity.called, file=None, rules=_figures(entity))
+        elif rows[row_id].rules is None:
+            rows[row_id] = msgspec.structs.replace(rows[row_id], rules=_figures(entity))
         for name in _names(entity):
-            ids.setdefault(slug(name), known)
+            ids.setdefault(slug(name), row_id)
     return tuple(rows.values()), ids
 
 
 class _MentionCounts:
-    """Mentions of one kind, counted review by review."""
+    """Counts of the mentions of one kind."""
 
     def __init__(self) -> None:
         self.file = self.rules = self.both = self.same = 0
 
     def add(self, file: Mapping[str, str | None], rules: Mapping[str, str | None]) -> None:
-        """What one review mentions on each side, with its sentiment where there is one."""
+        """Count the mentions of one review, by name with their sentiment."""
         both = file.keys() & rules.keys()
         self.file += len(file)
         self.rules += len(rules)
@@ -135,18 +135,18 @@ def _agreements(
     file: Mapping[str, Raw], rules: Mapping[str, Raw], names: Mapping[str, Mapping[str, str]]
 ) -> tuple[int, dict[str, Agreement]]:
     entries = [
-        msgspec.json.decode(each.get("per_review", b"{}"), type=dict[str, Raw])
-        for each in (file, rules)
+        msgspec.json.decode(members.get("per_review", b"{}"), type=dict[str, Raw])
+        for members in (file, rules)
     ]
     decode = msgspec.json.Decoder(PerReview).decode
     counts = {kind: _MentionCounts() for kind in ("reviews", "aspects", *KINDS)}
     reviews = 0
     for review, raw in entries[0].items():
-        other = entries[1].get(review)
-        if other is None:
+        rules_entry = entries[1].get(review)
+        if rules_entry is None:
             continue
         reviews += 1
-        left, right = _said(decode(raw), names), _said(decode(other), names)
+        left, right = _mentions(decode(raw), names), _mentions(decode(rules_entry), names)
         for kind, counted in counts.items():
             counted.add(left[kind], right[kind])
     return reviews, {
@@ -155,18 +155,18 @@ def _agreements(
     }
 
 
-def _said(
+def _mentions(
     entry: PerReview, names: Mapping[str, Mapping[str, str]]
 ) -> dict[str, dict[str, str | None]]:
-    """What a review mentions, by kind and id, with its sentiment where there is one."""
-    said: dict[str, dict[str, str | None]] = {"reviews": {}, "aspects": {}}
+    """Return the mentions of a review by kind and id, with their sentiment."""
+    mentions: dict[str, dict[str, str | None]] = {"reviews": {}, "aspects": {}}
     if entry.sentiment is not None:
-        said["reviews"]["review"] = entry.sentiment
-    for each in entry.aspects:
-        mention = AspectMention(id=each) if isinstance(each, str) else each
-        key = slug(mention.id)
-        said["aspects"][names["aspects"].get(key, key)] = mention.sentiment
+        mentions["reviews"]["review"] = entry.sentiment
+    for item in entry.aspects:
+        aspect = AspectMention(id=item) if isinstance(item, str) else item
+        key = slug(aspect.id)
+        mentions["aspects"][names["aspects"].get(key, key)] = aspect.sentiment
     for kind in KINDS:
         keys = map(slug, getattr(entry, kind))
-        said[kind] = {names[kind].get(key, key): None for key in keys}
-    return said
+        mentions[kind] = {names[kind].get(key, key): None for key in keys}
+    return mentions

@@ -1,7 +1,4 @@
-"""Labels of reviews become counts (insights.md 5).
-
-Rules or a model may label; only this module counts, and ``totals`` adds up. Each review is added once.
-"""
+"""Counts the labels of reviews, from rules or from a model; ``totals`` sums the blocks (insights.md 5)."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -24,18 +21,18 @@ from reviewsd.domain.insights import AspectMention, PerReview, Sentiment, slug
 from reviewsd.domain.reviews import Review
 
 KINDS: Final = ("technicians", "services", "problems", "service_areas", "topics")
-"""Of entities; ``aspects`` are one more kind."""
+"""Kinds of entities; ``aspects`` are another kind."""
 
-_STARS: Final = 50  # hundredths of a score that a star gives; insights.md 4, 1
-_WORDS: Final = 20  # hundredths that the words may move it
+_STARS: Final = 50  # hundredths of a score for each star; insights.md 4, 1
+_WORDS: Final = 20  # hundredths of a score for the words
 _NEUTRAL: Final = 3  # stars
 _QUOTABLE_STARS: Final = 4
-_MOST_PRAISED: Final = 3  # aspects praised that make a quotation better
+_MOST_PRAISED: Final = 3  # praised aspects that count for a quotation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Catalogue:
-    """The labels of everything that may be counted, by id."""
+    """The labels of everything to count, by id."""
 
     aspects: Mapping[str, str]
     technicians: Mapping[str, str]
@@ -45,10 +42,10 @@ class Catalogue:
     topics: Mapping[str, str]
     """The label of the topic of each service that has one."""
     aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """What else technicians are called, by id."""
+    """Further names of technicians, by id."""
 
     def labels(self, kind: str) -> Mapping[str, str]:
-        """The labels of a kind by id."""
+        """Return the labels of a kind by id."""
         if kind == "topics":
             return {slug(label): label for label in self.topics.values()}
         labels: Mapping[str, str] = getattr(self, kind)
@@ -56,12 +53,12 @@ class Catalogue:
 
 
 def sentiment_of(rating: int) -> Sentiment:
-    """The sentiment of a review is that of its stars."""
+    """Return the sentiment of a review, which depends on its stars alone."""
     return "positive" if rating > _NEUTRAL else "neutral" if rating == _NEUTRAL else "negative"
 
 
 def hundredths_of(rating: int, labels: Labels) -> int:
-    """The score of a review, -100 to 100: its stars, moved a little by its words."""
+    """Return the score of a review, -100 to 100, from its stars and, with less weight, its words."""
     return max(-100, min(100, round(_STARS * (rating - _NEUTRAL) + _WORDS * labels.words)))
 
 
@@ -69,7 +66,7 @@ class BlockCounter:
     """Counts the labelled reviews of a block.
 
     Args:
-        catalogue: The labels of what may be counted; ids that it lacks are left out.
+        catalogue: The labels to count; other ids are ignored.
     """
 
     def __init__(self, catalogue: Catalogue) -> None:
@@ -79,11 +76,15 @@ class BlockCounter:
         self._topics = {
             service: EntityLabel(id=slug(topic)) for service, topic in catalogue.topics.items()
         }
-        self._position = -1  # of the review that is counted
-        self._day = 0  # of its date
+        self._position = -1  # of the current review
+        self._day = 0  # of the current review
 
     def add(self, review: Review, labels: Labels) -> PerReview:
-        """Count one review; returns its entry of ``per_review``."""
+        """Count one review.
+
+        Returns:
+            Its entry of ``per_review``.
+        """
         sentiment = sentiment_of(review.rating)
         hundredths = hundredths_of(review.rating, labels)
         self._position += 1
@@ -99,10 +100,10 @@ class BlockCounter:
         entities = {}
         if labels.technicians or labels.services or labels.problems or labels.service_areas:
             topics = self._topics_of(labels.services)
-            found = (labels.technicians, labels.services, labels.problems, labels.service_areas)
-            for kind, mentioned in zip(KINDS, (*found, topics), strict=True):
-                if mentioned:
-                    entities[kind] = self._entities(kind, mentioned, review, hundredths, sentiment)
+            lists = (labels.technicians, labels.services, labels.problems, labels.service_areas)
+            for kind, mentions in zip(KINDS, (*lists, topics), strict=True):
+                if mentions:
+                    entities[kind] = self._entities(kind, mentions, review, hundredths, sentiment)
         if aspects and review.rating >= _QUOTABLE_STARS:
             self._offer_quote(review, labels)
         return PerReview(
@@ -142,26 +143,26 @@ class BlockCounter:
         sentiment: Sentiment,
         strength: float,
     ) -> None:
-        things = self.counts.mentions.get(kind)
-        if things is None:
-            things = self.counts.mentions[kind] = {}
-        mentions = things.get(label.id)
+        by_id = self.counts.mentions.get(kind)
+        if by_id is None:
+            by_id = self.counts.mentions[kind] = {}
+        mentions = by_id.get(label.id)
         if mentions is None:
-            mentions = things[label.id] = MentionCounts()
+            mentions = by_id[label.id] = MentionCounts()
         mentions.stars += review.rating
         mentions.hundredths += hundredths
         phrase = label.phrase
         if phrase:
             mentions.phrases.append(phrase)
-        said = mentions.sentiments.get(sentiment)
-        if said is None:
-            said = mentions.sentiments[sentiment] = SentimentCounts()
-        said.at.append(self._position)
-        examples = said.examples
+        counts = mentions.sentiments.get(sentiment)
+        if counts is None:
+            counts = mentions.sentiments[sentiment] = SentimentCounts()
+        counts.at.append(self._position)
+        examples = counts.examples
         if len(examples) == EXAMPLES:
             least, oldest, _, _ = examples[0]
             if strength < least or (strength == least and self._day < oldest):
-                return  # as most are
+                return  # the usual case, without an Example
         offer(examples, Example(strength, self._day, review.id, phrase or ""), EXAMPLES)
 
     def _entities(
@@ -172,19 +173,19 @@ class BlockCounter:
         hundredths: int,
         sentiment: Sentiment,
     ) -> tuple[str, ...]:
-        known = self._known[kind]
+        known_labels = self._known[kind]
         strength = abs(hundredths) / 100
         if kind == "problems":
             sentiment, hundredths = "negative", -100
         names = []
         for label in labels:
-            if label.id in known:
+            if label.id in known_labels:
                 names.append(label.id)
                 self._mention(kind, label, review, hundredths, sentiment, strength)
         return tuple(names)
 
     def _topics_of(self, services: Iterable[EntityLabel]) -> tuple[EntityLabel, ...]:
-        """The topics of services, each with the phrase of its first one."""
+        """Return the topics of services, each with the phrase of its first service."""
         topics: dict[str, EntityLabel] = {}
         for service in services:
             topic = self._topics.get(service.id)

@@ -1,8 +1,7 @@
-"""What is counted in a block of reviews, to be kept and added up (insights.md 1 and 5).
+"""The counts of a block of consecutive reviews (insights.md 1 and 5).
 
-A block is a run of the reviews. Insights are made of the counts of all blocks, so a block whose reviews
-are what they were need not be looked at again. Whatever is added is a whole number: the sums are the
-same in whatever order, and whether a block was kept or counted anew.
+Insights are computed from the counts of all blocks, so the counts of unchanged blocks are reused. All
+sums are integers, so they do not depend on the order of additions.
 """
 
 import heapq
@@ -12,21 +11,21 @@ from msgspec import Struct
 
 from reviewsd.domain.insights import Sentiment
 
-EXAMPLES: Final = 5  # of a thing that are published, and so as many candidates of each sentiment
-QUOTES: Final = 8  # candidates for the quotation kept of each month
+EXAMPLES: Final = 5  # published examples of an entity, and candidates for each sentiment
+QUOTES: Final = 8  # candidates for the quotation, for each month
 
 
 class Sums(Struct, array_like=True, gc=False):
-    """What is summed up over reviews."""
+    """Sums over reviews."""
 
     count: int = 0
     stars: int = 0
     hundredths: int = 0
-    """Of the scores."""
+    """Sum of the scores, in hundredths."""
     positive: int = 0
 
     def add(self, other: "Sums") -> None:
-        """Add another one."""
+        """Add other sums."""
         self.count += other.count
         self.stars += other.stars
         self.hundredths += other.hundredths
@@ -34,12 +33,12 @@ class Sums(Struct, array_like=True, gc=False):
 
     @property
     def score(self) -> float:
-        """The mean score of the reviews, of which there must be one."""
+        """The mean score; requires a review."""
         return self.hundredths / (100 * self.count)
 
 
 class Example(NamedTuple):
-    """A review that may stand as an example; the best one is the greatest."""
+    """A candidate for an example; the best one is the greatest."""
 
     strength: float
     day: int
@@ -49,11 +48,11 @@ class Example(NamedTuple):
 
 
 class Quote(NamedTuple):
-    """A review that may be quoted for all; the best one is the greatest."""
+    """A candidate for the pull quote; the best one is the greatest."""
 
     rating: int
     praised: int
-    """How many aspects, up to three."""
+    """Number of praised aspects, at most three."""
     words: float
     example: Example
 
@@ -62,47 +61,47 @@ T = TypeVar("T", Example, Quote)
 
 
 class SentimentCounts(Struct, array_like=True, gc=False):
-    """The reviews of a block that speak of one thing with one sentiment."""
+    """The reviews of a block that mention one entity with one sentiment."""
 
     at: list[int] = []
     """Their positions in the block, ascending."""
     examples: list[Example] = []
-    """The best, as a heap."""
+    """The best examples, as a heap."""
 
 
 class MentionCounts(Struct, array_like=True, gc=False):
-    """The reviews of a block that mention one thing."""
+    """The reviews of a block that mention one entity."""
 
     sentiments: dict[Sentiment, SentimentCounts] = {}
     stars: int = 0
     hundredths: int = 0
-    """Of the scores of these reviews."""
+    """Sum of the scores of these reviews, in hundredths."""
     phrases: list[str] = []
-    """What they say of it."""
+    """The phrases of the mentions."""
 
 
 class Counts(Struct, array_like=True, gc=False):
-    """What is counted in a block."""
+    """The counts of a block."""
 
     months: dict[int, Sums] = {}
-    """By months since the year 0."""
+    """Sums by month, in months since the year 0."""
     earliest: int = 0
-    """Proleptic ordinal of the first date; meaningless without reviews, as the next one."""
+    """Proleptic ordinal of the first date; undefined without reviews, like ``latest``."""
     latest: int = 0
     read: int = 0
-    """Reviews whose words the rules know, or a model does."""
+    """Reviews with words in a language that the rules or the model know."""
     foreign: int = 0
     wordless: int = 0
     sentiments: dict[Sentiment, list[int]] = {}
-    """Positions of the reviews in the block, by their own sentiment."""
+    """Positions of the reviews in the block, by the sentiment of the review."""
     mentions: dict[str, dict[str, MentionCounts]] = {}
-    """By kind, a member of ``per_review``, then by id."""
+    """Mentions by kind (a member of ``per_review``), then by id."""
     quotes: dict[int, list[Quote]] = {}
-    """The best of each month, as a heap."""
+    """The best candidates of each month, as a heap."""
 
 
 def offer(heap: list[T], candidate: T, size: int) -> None:
-    """Keep the greatest candidates, so many of them."""
+    """Add a candidate to a heap of the ``size`` greatest."""
     if len(heap) < size:
         heapq.heappush(heap, candidate)
     else:

@@ -1,4 +1,4 @@
-"""Why a review has the labels it has (insights.md 8, ``--explain``)."""
+"""Explains the labels of a review (insights.md 8, ``--explain``)."""
 
 from typing import Final
 
@@ -18,7 +18,7 @@ _MARKS: Final = {
 
 
 def explain(review: Review, business: Business, settings: InsightSettings) -> Explanation:
-    """A review clause by clause: words with valences, what matched, what was decided and why."""
+    """Explain a review clause by clause: words with valences, matches, and decisions with reasons."""
     rules = Rules(business, settings)
     text = review.text
     if text is None or not text.strip():
@@ -30,33 +30,35 @@ def explain(review: Review, business: Business, settings: InsightSettings) -> Ex
         id=review.id,
         rating=review.rating,
         english=reading.english,
-        clauses=tuple(_clause(each, reading) for each in reading.clauses),
+        clauses=tuple(_clause(clause, reading) for clause in reading.clauses),
         labels=labels_of(reading, review.rating),
     )
 
 
-def _clause(each: ClauseReading, reading: Reading) -> ClauseExplanation:
+def _clause(clause: ClauseReading, reading: Reading) -> ClauseExplanation:
     cut = reading.tokens.cut
-    decided = {decision.aspect: decision for decision in each.decisions}
-    matched: dict[str, list[str]] = {}
-    for match, sense in each.senses:
-        matched.setdefault(sense.aspect, []).append(cut(match.start, match.end))
+    decisions = {decision.aspect: decision for decision in clause.decisions}
+    matches: dict[str, list[str]] = {}
+    for match, sense in clause.senses:
+        matches.setdefault(sense.aspect, []).append(cut(match.start, match.end))
     return ClauseExplanation(
-        text=cut(each.clause.start, each.clause.end),
-        words=tuple((cut(word.at, word.at + 1), round(word.valence, 2)) for word in each.opinions),
-        score=round(each.score, 2),
-        contrasted=each.clause.contrasted,
-        set_aside=None if each.mark is None else _MARKS.get(each.mark),
+        text=cut(clause.clause.start, clause.clause.end),
+        words=tuple(
+            (cut(word.at, word.at + 1), round(word.valence, 2)) for word in clause.opinions
+        ),
+        score=round(clause.score, 2),
+        contrasted=clause.clause.contrasted,
+        set_aside=None if clause.mark is None else _MARKS.get(clause.mark),
         aspects=tuple(
-            _aspect(aspect, found, decided.get(aspect)) for aspect, found in matched.items()
+            _aspect(aspect, texts, decisions.get(aspect)) for aspect, texts in matches.items()
         ),
     )
 
 
-def _aspect(aspect: str, matched: list[str], decision: Decision | None) -> AspectExplanation:
+def _aspect(aspect: str, texts: list[str], decision: Decision | None) -> AspectExplanation:
     return AspectExplanation(
         aspect=aspect,
-        matched=tuple(dict.fromkeys(matched)),
+        matched=tuple(dict.fromkeys(texts)),
         sentiment=None if decision is None else decision.sentiment,
         score=0.0 if decision is None else round(decision.score, 2),
         why="not counted" if decision is None else decision.reason.value,

@@ -1,4 +1,4 @@
-"""From everything that was found in a text to what is published of it (insights.md 4, rule 6)."""
+"""Selects the labels of a text from all its matches (insights.md 4, rule 6)."""
 
 from typing import Final, NamedTuple
 
@@ -12,32 +12,32 @@ from reviewsd.analysis.wordlists import word_set
 
 MAX_PHRASE: Final = 120  # characters; insights.md 4, rule 6
 _COUNTING: Final = (None, ClauseMark.WISHED)  # marks of clauses whose words count
-PROBLEM_STARS: Final = 4  # problems are looked for in reviews of at most so many
+PROBLEM_STARS: Final = 4  # reviews with more stars have no problems
 
 
 class Reading(NamedTuple):
-    """A text with everything that was found in it."""
+    """A text with all matches and decisions."""
 
     tokens: Tokens
     english: bool
     clauses: list[ClauseReading]
     entities: dict[str, dict[str, Match]]
-    """By kind, then by id: where the entity is first mentioned."""
+    """The first mention of each entity, by kind, then by id."""
 
 
 def labels_of(reading: Reading, rating: int) -> Labels:
-    """What is published of a reading."""
+    """Return the labels of a reading."""
     tokens = reading.tokens
     strongest: dict[str, tuple[float, Decision, ClauseReading]] = {}
     problems: dict[str, EntityLabel] = {}
-    expected = "positive" if rating > PROBLEM_STARS - 1 else "negative"  # settles a tie
+    expected = "positive" if rating > PROBLEM_STARS - 1 else "negative"  # preferred in a tie
     total = 0.0
     scored = 0
-    for each in reading.clauses:
-        if each.opinions and each.mark in _COUNTING:
-            total += each.score
+    for clause in reading.clauses:
+        if clause.opinions and clause.mark in _COUNTING:
+            total += clause.score
             scored += 1
-        for decision in each.decisions:
+        for decision in clause.decisions:
             strength = abs(decision.score)
             best = strongest.get(decision.aspect)
             if (
@@ -45,33 +45,33 @@ def labels_of(reading: Reading, rating: int) -> Labels:
                 or strength > best[0]
                 or (strength == best[0] and decision.sentiment == expected != best[1].sentiment)
             ):
-                strongest[decision.aspect] = (strength, decision, each)
+                strongest[decision.aspect] = (strength, decision, clause)
             problem = decision.problem
             if problem is not None and rating <= PROBLEM_STARS and problem not in problems:
-                phrase = _phrase(tokens, decision, each)
+                phrase = _phrase(tokens, decision, clause)
                 problems[problem] = EntityLabel(id=problem, phrase=phrase)
     return Labels(
         words=round(total / scored, 2) if scored else 0.0,
         analysed=reading.english,
         foreign=not reading.english,
         aspects=tuple(
-            [  # a list, as a generator takes longer
+            [  # a list, because a generator is slower
                 AspectLabel(
                     id=aspect,
                     sentiment=decision.sentiment,
-                    phrase=_phrase(tokens, decision, each),
+                    phrase=_phrase(tokens, decision, clause),
                     strength=round(strength, 2),
                 )
-                for aspect, (strength, decision, each) in strongest.items()
+                for aspect, (strength, decision, clause) in strongest.items()
             ]
         ),
         problems=tuple(problems.values()),
         **{
             kind: tuple(
                 EntityLabel(id=name, phrase=_around(reading, match))
-                for name, match in found.items()
+                for name, match in mentions.items()
             )
-            for kind, found in reading.entities.items()
+            for kind, mentions in reading.entities.items()
         },
     )
 
@@ -80,16 +80,16 @@ _LEAD: Final = NEGATIONS | word_set("leads")
 
 
 def _phrase(tokens: Tokens, decision: Decision, reading: ClauseReading) -> str:
-    """What matched, with the words that belong to it; at least two words where the clause has."""
+    """Return the match with adjacent words that belong to it; at least two words if the clause has them."""
     words = tokens.words
     first = reading.clause.start
     start, end = decision.start, decision.end
     least = max(first, start - 3)
     while start > least and words[start - 1] in _LEAD:
         start -= 1
-    if not decision.score or end - start == 1:  # the word that names it, up to its opinion
-        near = [each.at for each in reading.opinions if -4 <= each.at - start <= 4]  # noqa: PLR2004
-        if near:  # in the order of the text
+    if not decision.score or end - start == 1:  # extend the name of the aspect to its opinion
+        near = [word.at for word in reading.opinions if -4 <= word.at - start <= 4]  # noqa: PLR2004
+        if near:  # ascending
             start, end = min(start, near[0]), max(end, near[-1] + 1)
     if end - start == 1 and start > first and words[start - 1] != ",":
         start -= 1
@@ -97,12 +97,13 @@ def _phrase(tokens: Tokens, decision: Decision, reading: ClauseReading) -> str:
 
 
 def _around(reading: Reading, match: Match) -> str:
-    """The clause of a mention, or as much of it as a phrase may have."""
+    """Return the clause of a mention, shortened to the greatest length of a phrase."""
     tokens = reading.tokens
     start, end = match.start, match.end
-    for each in reading.clauses:
-        if each.clause.start <= match.start < each.clause.end:
-            start, end = each.clause.start, max(match.end, each.clause.end)
+    for item in reading.clauses:
+        clause = item.clause
+        if clause.start <= match.start < clause.end:
+            start, end = clause.start, max(match.end, clause.end)
     while tokens.length(start, end) > MAX_PHRASE and (start, end) != (match.start, match.end):
         if end - match.end > match.start - start:
             end -= 1

@@ -1,7 +1,7 @@
-"""What is found in one review, by rules or by a language model (insights.md 2).
+"""The labels of one review, from rules or from a language model (insights.md 2).
 
-Labels depend on the text, the rating and the settings alone, so they are kept by ``label_key`` and
-used again while those are the same.
+Labels depend only on the text, the rating and the settings, so they are stored by ``label_key`` and
+reused.
 """
 
 import hashlib
@@ -12,22 +12,22 @@ from msgspec import Struct
 from reviewsd.domain.insights import Sentiment
 
 RULES: Final = "lexicon-2"
-"""The version of the rules; it rises when rules or words change what is found."""
+"""The version of the rules; raise it when rules or words change labels."""
 
 
 class AspectLabel(Struct, frozen=True, kw_only=True, array_like=True, gc=False):
-    """What a review says about an aspect."""
+    """A mention of an aspect."""
 
     id: str
     sentiment: Sentiment
     phrase: str | None = None
     """A verbatim piece of the text."""
     strength: float = 0.0
-    """How clearly it is said, 0 to 1; orders examples."""
+    """Strength of the statement, 0 to 1; orders examples."""
 
 
 class EntityLabel(Struct, frozen=True, kw_only=True, array_like=True, gc=False):
-    """An entity that a review mentions."""
+    """A mention of an entity."""
 
     id: str
     phrase: str | None = None
@@ -35,14 +35,14 @@ class EntityLabel(Struct, frozen=True, kw_only=True, array_like=True, gc=False):
 
 
 class Labels(Struct, frozen=True, kw_only=True, array_like=True, gc=False):
-    """Everything found in one review."""
+    """All labels of one review."""
 
     words: float = 0.0
     """Sentiment of the words alone, -1 to 1."""
     analysed: bool = True
-    """Whether the words were read: there are some, in a language that the rules know."""
+    """Whether the review has words in a language that the rules know."""
     foreign: bool = False
-    """Whether it is written in another language than the rules know."""
+    """Whether the review is in a language that the rules do not know."""
     aspects: tuple[AspectLabel, ...] = ()
     technicians: tuple[EntityLabel, ...] = ()
     services: tuple[EntityLabel, ...] = ()
@@ -55,12 +55,12 @@ WORDLESS: Final = Labels(analysed=False)
 
 
 def label_key(text: str, rating: int, digest: bytes) -> str:
-    """The key under which the labels of a review are kept.
+    """Return the key of the labels of a review.
 
     Args:
         text: The review's text.
-        rating: Its stars.
-        digest: Stands for the rules and everything else that they were given.
+        rating: The stars.
+        digest: Digest of the rules and settings.
     """
     content = text.encode("utf-8", "surrogatepass")
     return hashlib.blake2b(content, digest_size=16, key=digest, salt=b"%d" % rating).hexdigest()

@@ -1,7 +1,7 @@
-"""Which language a review is in (insights.md 4, rule 8).
+"""Detects English by stop words (insights.md 4, rule 8).
 
-English unless another language wins: "English if in doubt" the other way round would lose reviews in
-telegram style, which have hardly any stop words.
+A text without evidence of another language counts as English, because telegram style has hardly any
+stop words.
 """
 
 import functools
@@ -13,43 +13,43 @@ from reviewsd.analysis.wordlists import data_lines
 ENGLISH: Final = "en"
 OTHER: Final = "other"
 
-_LEAST: Final = 2  # different stop words of another language, before it can win
+_LEAST: Final = 2  # different stop words that are evidence of another language
 
 
 @functools.cache
 def stop_words() -> dict[str, frozenset[str]]:
-    """The stop words by language, English first; read once."""
-    found = {}
+    """Return the stop words by language, English first."""
+    lists = {}
     for line in data_lines("languages.txt"):
         language, _, words = line.partition(": ")
-        found[language] = frozenset(words.split())
-    return found
+        lists[language] = frozenset(words.split())
+    return lists
 
 
 def is_english(text: str, words: Sequence[str]) -> bool:
-    """Whether the rules for English may be applied to a text."""
+    """Return whether the rules for English apply to a text."""
     lists = stop_words()
     english = len(lists[ENGLISH].intersection(words))
     if english * 3 >= len(words) and english > _LEAST:
-        return True  # told without a set of the words, as of most texts
-    different = set(words)
-    if english * 3 >= len(different) and english > _LEAST:
+        return True  # the usual case, without a set of the words
+    distinct = set(words)
+    if english * 3 >= len(distinct) and english > _LEAST:
         return True
     if not text.isascii() and _foreign_script(text):
         return False
-    if len(_foreign_words() & different) <= max(english, _LEAST - 1):
+    if len(_foreign_words() & distinct) <= max(english, _LEAST - 1):
         return True
-    others = [len(listed & different) for name, listed in lists.items() if name != ENGLISH]
-    return max(others) <= max(english, _LEAST - 1)
+    foreign = [len(stops & distinct) for name, stops in lists.items() if name != ENGLISH]
+    return max(foreign) <= max(english, _LEAST - 1)
 
 
 @functools.cache
 def _foreign_words() -> frozenset[str]:
     lists = stop_words()
-    return frozenset().union(*(listed for name, listed in lists.items() if name != ENGLISH))
+    return frozenset().union(*(stops for name, stops in lists.items() if name != ENGLISH))
 
 
 def _foreign_script(text: str) -> bool:
-    """Whether most letters are beyond Latin (U+0250 and up)."""
+    """Return whether most letters are not Latin (U+0250 and up)."""
     letters = [c for c in text if c.isalpha()]
     return 2 * sum(c > "\u024f" for c in letters) > len(letters)

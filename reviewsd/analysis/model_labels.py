@@ -1,8 +1,7 @@
-"""Labels of a language model: what it is asked, and what of its answer is believed (insights.md 7).
+"""Instructions for a language model that labels reviews, and checks of its answers (insights.md 7).
 
-Reviews are the words of strangers, and one may tell the model what to answer. Against that holds what
-is checked here: a label is of the closed lists, its phrase stands in that very review, and a person
-is one whom the review names. Counting is left to ``counting``.
+A review may contain instructions to the model. So each answer is checked: labels are in the closed
+lists, phrases are in the text of the review, and the text names each person. ``counting`` counts.
 """
 
 import hashlib
@@ -22,9 +21,9 @@ from reviewsd.analysis.text import fold, words_of
 from reviewsd.domain.insights import Sentiment
 
 VERSION: Final = "labels-1"
-"""Rises when the same answer would be asked for or judged in another way."""
-MAX_REFUSED: Final = 0.2  # of the labels of an answer; insights.md 7
-MAX_FAULTS: Final = 30  # that are named when a batch is asked for again
+"""Version of the instructions and checks; raise it when they change."""
+MAX_REFUSED: Final = 0.2  # share of refused labels in an answer; insights.md 7
+MAX_FAULTS: Final = 30  # faults in the second request for a batch
 
 _SENTIMENTS: Final = ("positive", "neutral", "negative")
 _INSTRUCTIONS: Final = """\
@@ -48,16 +47,16 @@ _KINDS: Final = {
 
 
 class Excerpted(Struct, frozen=True, kw_only=True):
-    """A review as the model gets it: nothing about who wrote it, or when."""
+    """A review for the model, without author and date."""
 
     id: str
-    """Its number in the batch, from 1; ids of platforms may tell who wrote it."""
+    """Its number in the batch, from 1; the id of a platform may identify the author."""
     rating: int
     text: str
 
 
 class AspectAnswer(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """An aspect, as the model says it."""
+    """An aspect in the answer of the model."""
 
     id: str
     sentiment: str
@@ -67,7 +66,7 @@ class AspectAnswer(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 class ReviewAnswer(
     Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
 ):
-    """What the model says of a review."""
+    """The answer of the model for a review."""
 
     id: str = ""
     aspects: tuple[AspectAnswer, ...] = ()
@@ -82,29 +81,29 @@ class _Answer(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """What of an answer is believed."""
+    """The valid part of an answer."""
 
     said: Mapping[str, ReviewAnswer]
-    """By the number of the review; a review without an entry has no answer."""
+    """Valid answers by the number of the review."""
     labels: int
-    """How many labels are left."""
+    """Number of valid labels."""
     refused: int
-    """How many were not; a review without an answer is one."""
+    """Number of faults; a review without an answer is one."""
     faults: tuple[str, ...]
-    """The first of them, by place, without a word of the reviews."""
+    """The first faults, without words of the reviews."""
 
     @property
     def bad(self) -> bool:
-        """Whether so much is refused that the rest is not believed either."""
+        """Whether so many labels are refused that the answer is not used at all."""
         return self.refused > MAX_REFUSED * (self.labels + self.refused)
 
 
 class ModelLabels:
-    """What a model may label, and the check of what it says.
+    """The instructions for a model, and the checks of its answers.
 
     Args:
         catalogue: The closed lists.
-        model: Its name.
+        model: The name of the model.
     """
 
     def __init__(self, catalogue: Catalogue, model: str) -> None:
@@ -119,35 +118,32 @@ class ModelLabels:
         self.schema = self._schema()
         parts = [VERSION, model, self.instructions, self.schema]
         self.digest = hashlib.blake2b(msgspec.json.encode(parts), digest_size=16).digest()
-        """Differs where another answer may be expected; the ``digest`` of ``label_key``."""
+        """Digest of everything that answers depend on; the ``digest`` of ``label_key``."""
 
-    def judge(self, answer: str, asked: Sequence[Excerpted]) -> Judgement:
-        """What of an answer to a batch is believed."""
+    def judge(self, answer: str, batch: Sequence[Excerpted]) -> Judgement:
+        """Check the answer for a batch."""
         try:
             entries = msgspec.json.decode(answer, type=_Answer).reviews
         except (msgspec.DecodeError, RecursionError, UnicodeError):
             entries = ()
-        by_id = {each.id: each for each in asked}
-        said: dict[str, ReviewAnswer] = {}
+        by_id = {review.id: review for review in batch}
+        answers: dict[str, ReviewAnswer] = {}
         faults: list[str] = []
         labels = 0
         for entry in entries:
             review = by_id.get(entry.id)
-            if review is None or entry.id in said:
+            if review is None or entry.id in answers:
                 faults.append("an entry for no review, or a second one for the same")
                 continue
-            wrong: list[str] = []
-            kept = self.check(entry, review, wrong)
-            said[entry.id] = kept
-            labels += sum(len(getattr(kept, kind)) for kind in self._lists)
-            faults += wrong
-        faults += [f"review {each.id}: no entry" for each in asked if each.id not in said]
+            answers[entry.id] = valid = self.check(entry, review, faults)
+            labels += sum(len(getattr(valid, kind)) for kind in self._lists)
+        faults += [f"review {review.id}: no entry" for review in batch if review.id not in answers]
         return Judgement(
-            said=said, labels=labels, refused=len(faults), faults=tuple(faults[:MAX_FAULTS])
+            said=answers, labels=labels, refused=len(faults), faults=tuple(faults[:MAX_FAULTS])
         )
 
     def check(self, entry: ReviewAnswer, review: Excerpted, faults: list[str]) -> ReviewAnswer:
-        """What of an entry is believed, phrases as the text has them; faults are added."""
+        """Return the valid part of an entry, with the text's spelling of phrases, and add its faults."""
         return ReviewAnswer(
             aspects=tuple(self._aspects(entry, review, faults)),
             technicians=self._entities("technicians", entry.technicians, review, faults),
@@ -159,40 +155,40 @@ class ModelLabels:
         self, entry: ReviewAnswer, review: Excerpted, faults: list[str]
     ) -> Iterator[AspectAnswer]:
         folded = fold(review.text)
-        seen = set()
-        for index, each in enumerate(entry.aspects):
+        ids = set()
+        for index, aspect in enumerate(entry.aspects):
             at = f"review {review.id}, aspects[{index}]"
-            phrase = _verbatim(review.text, folded, each.phrase)
-            if each.id not in self._lists["aspects"] or each.id in seen:
+            phrase = _verbatim(review.text, folded, aspect.phrase)
+            if aspect.id not in self._lists["aspects"] or aspect.id in ids:
                 faults.append(f"{at}.id: not in the list, or there twice")
-            elif each.sentiment not in _SENTIMENTS:
+            elif aspect.sentiment not in _SENTIMENTS:
                 faults.append(f"{at}.sentiment: not one of {', '.join(_SENTIMENTS)}")
             elif phrase is None:
                 faults.append(f"{at}.phrase: not a verbatim piece of the text")
             else:
-                seen.add(each.id)
-                yield AspectAnswer(id=each.id, sentiment=each.sentiment, phrase=phrase)
+                ids.add(aspect.id)
+                yield AspectAnswer(id=aspect.id, sentiment=aspect.sentiment, phrase=phrase)
 
     def _entities(
         self, kind: str, names: Sequence[str], review: Excerpted, faults: list[str]
     ) -> tuple[str, ...]:
-        seen: dict[str, None] = {}
+        valid: dict[str, None] = {}
         for index, name in enumerate(names):
             at = f"review {review.id}, {kind}[{index}]"
-            if name not in self._lists[kind] or name in seen:
+            if name not in self._lists[kind] or name in valid:
                 faults.append(f"{at}: not in the list, or there twice")
             elif kind == "technicians" and not self._named(name, review.text):
                 faults.append(f"{at}: the text does not name this person")
             elif kind == "problems" and review.rating > PROBLEM_STARS:
                 faults.append(f"{at}: the review has five stars")
             else:
-                seen[name] = None
-        return tuple(seen)
+                valid[name] = None
+        return tuple(valid)
 
     def _named(self, person: str, text: str) -> bool:
-        """Whether a text has a name of the person: nobody is guessed."""
-        there = _spaced(word.removesuffix("'s") for word in words_of(text))
-        return any(name in there for name in self._names[person])
+        """Return whether a text has a name of the person."""
+        words = _spaced(word.removesuffix("'s") for word in words_of(text))
+        return any(name in words for name in self._names[person])
 
     def _instruct(self, catalogue: Catalogue) -> str:
         lists = {kind: dict(entries) for kind, entries in self._lists.items() if entries}
@@ -205,10 +201,10 @@ class ModelLabels:
         )
 
     def _schema(self) -> dict[str, object]:
-        """The closed JSON schema of an answer, of what all of the servers know."""
+        """Return the JSON schema of an answer, with keywords that all servers support."""
         members: dict[str, object] = {"id": {"type": "string"}}
         for kind, entries in self._lists.items():
-            if not entries:  # an empty enum is refused by some servers
+            if not entries:  # some servers refuse an empty enum
                 continue
             item: dict[str, object] = {"type": "string", "enum": list(entries)}
             if kind == "aspects":
@@ -218,19 +214,18 @@ class ModelLabels:
         return _object({"reviews": {"type": "array", "items": _object(members)}})
 
 
-def merged(said: ReviewAnswer, rules: Labels) -> Labels:
-    """The labels of a review: the model's, and what it is not asked for by rules.
+def merged(answer: ReviewAnswer, rules: Labels) -> Labels:
+    """Merge the labels of the model with those of the rules.
 
     Args:
-        said: What the model says, checked.
-        rules: What the rules say. They know how clearly something is said, which orders examples,
-            and where an entity is mentioned.
+        answer: The checked answer of the model.
+        rules: The labels of the rules, which have strengths, phrases of entities, and service areas.
     """
-    strengths = {(each.id, each.sentiment): each.strength for each in rules.aspects}
+    strengths = {(label.id, label.sentiment): label.strength for label in rules.aspects}
     phrases = {
-        (kind, each.id): each.phrase
+        (kind, label.id): label.phrase
         for kind in _KINDS
-        for each in cast("tuple[EntityLabel, ...]", getattr(rules, kind))
+        for label in cast("tuple[EntityLabel, ...]", getattr(rules, kind))
     }
     return Labels(
         words=rules.words,
@@ -238,18 +233,18 @@ def merged(said: ReviewAnswer, rules: Labels) -> Labels:
         foreign=rules.foreign,
         aspects=tuple(
             AspectLabel(
-                id=each.id,
-                sentiment=(sentiment := cast("Sentiment", each.sentiment)),
-                phrase=each.phrase,
-                strength=strengths.get((each.id, sentiment), STRONG),
+                id=aspect.id,
+                sentiment=(sentiment := cast("Sentiment", aspect.sentiment)),
+                phrase=aspect.phrase,
+                strength=strengths.get((aspect.id, sentiment), STRONG),
             )
-            for each in said.aspects
+            for aspect in answer.aspects
         ),
         service_areas=rules.service_areas,
         **{
             kind: tuple(
                 EntityLabel(id=name, phrase=phrases.get((kind, name)))
-                for name in getattr(said, kind)
+                for name in getattr(answer, kind)
             )
             for kind in _KINDS
         },
@@ -257,13 +252,13 @@ def merged(said: ReviewAnswer, rules: Labels) -> Labels:
 
 
 def _names(catalogue: Catalogue) -> Iterator[tuple[str, list[str]]]:
-    """What people are called: name, aliases, and words of the name that nobody else's has (insights.md 6)."""
+    """Yield the names of each person: name, aliases, and the words that no other name has (insights.md 6)."""
     words = {person: words_of(name) for person, name in catalogue.technicians.items()}
-    owners = Counter(word for each in words.values() for word in set(each))
+    owners = Counter(word for name in words.values() for word in set(name))
     for person, name in words.items():
         aliases = [words_of(alias) for alias in catalogue.aliases.get(person, ())]
         own = [[word] for word in name if owners[word] == 1 and len(word) > 1]
-        yield person, [_spaced(each) for each in (name, *aliases, *own)]
+        yield person, [_spaced(parts) for parts in (name, *aliases, *own)]
 
 
 def _spaced(words: Iterable[str]) -> str:
@@ -271,15 +266,15 @@ def _spaced(words: Iterable[str]) -> str:
 
 
 def _verbatim(text: str, folded: str, phrase: str) -> str | None:
-    """The piece of a text that a phrase is, at most as long as one may be.
+    """Return the piece of a text that matches a phrase, shortened to the greatest length of a phrase.
 
-    Models straighten apostrophes and change capitals: what is published is the text's own spelling.
+    Models straighten apostrophes and change capitals, so the text's spelling is published.
     """
-    wanted = fold(phrase.strip())
-    at = folded.find(wanted)
-    if at < 0 or not any(c.isalnum() for c in wanted):
+    folded_phrase = fold(phrase.strip())
+    at = folded.find(folded_phrase)
+    if at < 0 or not any(c.isalnum() for c in folded_phrase):
         return None
-    piece = text[at : at + len(wanted)]
+    piece = text[at : at + len(folded_phrase)]
     if len(piece) <= MAX_PHRASE:
         return piece
     cut = piece[: MAX_PHRASE + 1].rpartition(" ")[0]

@@ -1,7 +1,7 @@
-"""Names of people and places: only those that were given, found as names (insights.md 3 and 5).
+"""Recognizes the configured names of people and places (insights.md 3 and 5).
 
-Many names are words as well ("Mark", "Will", "Grace", "Bath"). Such a one counts only where it is
-written as a name: with a capital letter that the start of a sentence does not explain.
+Many names are also words ("Mark", "Will", "Grace", "Bath"). These count only with a capital letter
+that is not due to the start of a sentence.
 """
 
 from collections.abc import Sequence
@@ -12,17 +12,20 @@ from reviewsd.analysis.wordlists import word_set
 
 _WORDS: Final = word_set("names")
 _OPENING: Final = word_set("opening-names")
-"""Those that begin sentences where they are no names."""
+"""Names that often begin a sentence as words."""
 _ACTS: Final = word_set("acts")
 
 
-_AROUND: Final = 3  # tokens that tell whether a text is written in capitals
+_AROUND: Final = 3  # tokens on each side that show whether the text is in capitals
 
 
 def is_name(tokens: Tokens, start: int, end: int) -> bool:
-    """Whether the tokens from ``start`` to ``end`` (exclusive) are written as a name.
+    """Return whether the words of a configured name are spelled as a name.
 
-    They are the words of a name that was given.
+    Args:
+        tokens: The text.
+        start: The first token of the name.
+        end: The token after the name.
     """
     if end - start > 1:
         return True
@@ -36,8 +39,8 @@ def is_name(tokens: Tokens, start: int, end: int) -> bool:
         return False
     if not _begins_sentence(tokens.words, start):
         return True
-    following = tokens.words[end] if end < len(tokens.words) else ""
-    return word not in _OPENING or (word != "bill" and following in _ACTS)
+    next_word = tokens.words[end] if end < len(tokens.words) else ""
+    return word not in _OPENING or (word != "bill" and next_word in _ACTS)
 
 
 def _begins_sentence(words: Sequence[str], at: int) -> bool:

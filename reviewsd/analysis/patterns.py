@@ -1,18 +1,17 @@
-"""Phrases as an automaton over tokens (insights.md 4, rule 10).
+"""Matches patterns of words with an automaton (insights.md 4, rule 10).
 
-A pattern is a piece of a line of the word lists:
+Patterns of the word lists have this syntax:
 
-- ``late`` is that word; ``(on|in) time`` and ``(very|) late`` are alternatives, one may be empty;
+- ``late`` is a word; ``(on|in) time`` and ``(very|) late`` are alternatives, one may be empty;
   ``peel(s|ed|ing)`` are endings;
 - ``arrive/v`` is a regular verb in all its forms, ``fee/n`` a noun with its plural;
-- ``{staff}`` is any word of the class of that name; ``{pos}`` and ``{neg}`` are words that the
-  lexicon praises or blames; ``#`` is a number, ``$`` an amount of money;
-- ``~`` is up to three words of any kind, never across a barrier such as the end of a sentence.
+- ``{staff}`` is any word of a class; ``{pos}`` and ``{neg}`` are positive and negative words of the
+  lexicon; ``#`` is a number, ``$`` an amount of money;
+- ``~`` is up to three words of any kind, but never a barrier such as the end of a sentence.
 
-All patterns make one nondeterministic automaton whose states are the words still to come. Its
-deterministic states are made when a text first reaches them, so that a token costs one look-up for
-each pattern start still open, however many patterns there are. A trie of all alternatives spelled
-out would have two million leaves.
+All patterns form one nondeterministic automaton. Its deterministic states are built when a text first
+reaches them, so that a token costs one look-up for each open pattern start, however many patterns
+there are. A trie of all alternatives would have two million leaves.
 """
 
 import itertools
@@ -31,18 +30,18 @@ NUMBER: Final = "#"
 MONEY: Final = "$"
 
 OTHER_WORD: Final = 0
-"""The kind of a word that no pattern names."""
+"""The kind of a word that is in no pattern."""
 BARRIER: Final = -1
-"""The kind of a token that no pattern spans."""
+"""The kind of a token that ends all patterns."""
 
 _MAX_GAP: Final = 3  # words
-_MAX_REMEMBERED: Final = 300_000  # successors; texts of strangers must not fill the memory
+_MAX_SUCCESSORS: Final = 300_000  # bounds the memory of deterministic states
 
 Alternatives = list[tuple[str, ...]]
 
 
 class Match(Struct, frozen=True, gc=False):
-    """A pattern found: tokens ``start`` to ``end`` (exclusive), and what the pattern stands for."""
+    """A match of a pattern: tokens ``start`` to ``end`` (exclusive), and the pattern's payload."""
 
     start: int
     end: int
@@ -50,7 +49,7 @@ class Match(Struct, frozen=True, gc=False):
 
 
 class _Node:
-    """A point within a pattern: which words may follow."""
+    """A state of the nondeterministic automaton, with the words that may follow."""
 
     __slots__ = ("any_word", "edges", "payloads")
 
@@ -63,7 +62,7 @@ class _Node:
         self.edges.setdefault(symbol, []).append(target)
 
     def absorb(self, other: "_Node") -> None:
-        """Go on as the other node does, too."""
+        """Add the edges and payloads of another node."""
         for symbol, targets in other.edges.items():
             self.edges.setdefault(symbol, []).extend(targets)
         self.any_word.extend(other.any_word)
@@ -71,7 +70,7 @@ class _Node:
 
 
 class _State(dict[int, "_State | None"]):
-    """A set of nodes: the state after each kind of word, found when it is first asked for."""
+    """A set of nodes; maps a kind of word to the next state, computed on first access."""
 
     __slots__ = ("_matcher", "nodes", "payloads")
 
@@ -87,7 +86,7 @@ class _State(dict[int, "_State | None"]):
 
 
 class PatternMatcher:
-    """Patterns to look for, each with a payload.
+    """Finds patterns, each with a payload.
 
     Args:
         classes: Classes of words by name, for ``{name}`` in patterns.
@@ -101,18 +100,18 @@ class PatternMatcher:
         self._names: list[tuple[str, ...]] = [()]
         self._states: dict[tuple[int, ...], _State] = {}
         self._start = _State((self._root,), self)
-        self._remembered = 0
+        self._successors = 0
 
     def copy(self) -> "PatternMatcher":
-        """Another one with the same patterns, to which more may be added."""
-        other = PatternMatcher({})
-        other._classes = self._classes
-        other._root.absorb(self._root)
-        other._symbols = dict(self._symbols)
-        return other
+        """Return a matcher with the same patterns, to which more may be added."""
+        copy = PatternMatcher({})
+        copy._classes = self._classes
+        copy._root.absorb(self._root)
+        copy._symbols = dict(self._symbols)
+        return copy
 
     def add(self, pattern: str, payload: object) -> None:
-        """Look for one more pattern.
+        """Add a pattern.
 
         Raises:
             ValueError: The pattern is malformed, empty, may be empty, names an unknown class, or
@@ -124,7 +123,7 @@ class PatternMatcher:
         self._insert(groups, payload)
 
     def add_words(self, text: str, payload: object) -> bool:
-        """Look for the words of a plain text; False where it has none."""
+        """Add the words of a plain text; return whether it has any."""
         words = tuple(words_of(text))
         if words:
             self._insert([[words]], payload)
@@ -155,28 +154,28 @@ class PatternMatcher:
         return {word: self._kind(tuple(known)) for word, known in symbols.items()}
 
     def find(self, kinds: Sequence[int]) -> list[Match]:
-        """Every pattern in a text, by the kinds of its tokens; a longer one after a shorter."""
-        found: list[Match] = []
+        """Return all matches in the kinds of a text's tokens, by start, shorter ones first."""
+        matches: list[Match] = []
         begin = self._start
-        ended = [*kinds, BARRIER]
+        terminated = [*kinds, BARRIER]
         for start, first in enumerate(kinds):
             if first > OTHER_WORD:
                 state = begin[first]
                 at = start + 1
                 while state is not None:
-                    if state.payloads:  # of most states there are none
-                        found += [Match(start, at, payload) for payload in state.payloads]
-                    state = state[ended[at]]
+                    if state.payloads:  # most states have none
+                        matches += [Match(start, at, payload) for payload in state.payloads]
+                    state = state[terminated[at]]
                     at += 1
-        return found
+        return matches
 
     def successor(self, nodes: Sequence[_Node], kind: int) -> _State | None:
-        """The state after a kind of word; None where no pattern goes on."""
+        """Return the state after a kind of word; None if no pattern continues."""
         if kind == BARRIER:
             return None
-        self._remembered += 1
-        if self._remembered > _MAX_REMEMBERED:
-            self._remembered = 0
+        self._successors += 1
+        if self._successors > _MAX_SUCCESSORS:
+            self._successors = 0
             self._states.clear()
             self._start.clear()
         targets: dict[int, _Node] = {}
@@ -228,9 +227,9 @@ class PatternMatcher:
 
 
 def within_longer(matches: Iterable[Match]) -> set[tuple[int, int]]:
-    """The spans, as (start, end), that lie within a longer one of them."""
+    """Return the spans (start, end) within a longer span."""
     inner = set()
-    reach = 0  # how far the spans that begin no later go
+    reach = 0  # greatest end of the spans so far
     for start, end in sorted({(m.start, m.end) for m in matches}, key=lambda m: (m[0], -m[1])):
         if end <= reach:
             inner.add((start, end))
@@ -249,10 +248,10 @@ def _gap(rest: _Node) -> _Node:
 
 
 def parse(pattern: str) -> list[Alternatives]:
-    """The parts of a pattern in order, each with its alternatives as sequences of symbols.
+    """Return the parts of a pattern in order, each with its alternatives as sequences of symbols.
 
     Raises:
-        ValueError: Its brackets do not match.
+        ValueError: The brackets do not match.
     """
     parts: list[Alternatives] = []
     rest = pattern
@@ -266,13 +265,13 @@ def parse(pattern: str) -> list[Alternatives]:
             if not closed or "(" in inside:
                 raise ValueError(f"brackets do not match: {pattern!r}")
             choices = [(stem + choice).split() for choice in inside.split("|")]
-            parts.append([each for choice in choices for each in _sequences(choice)])
+            parts.append([sequence for choice in choices for sequence in _sequences(choice)])
     return parts
 
 
 def _sequences(symbols: list[str]) -> Alternatives:
     forms = itertools.product(*map(_forms, symbols))
-    return [tuple(itertools.chain.from_iterable(each)) for each in forms]
+    return [tuple(itertools.chain.from_iterable(form)) for form in forms]
 
 
 def _forms(symbol: str) -> Alternatives:
@@ -288,7 +287,7 @@ _NUMBER_WORDS: Final = word_list("numbers")
 
 
 def noun_forms(word: str) -> tuple[str, ...]:
-    """A regular noun and its plural."""
+    """Return a regular noun and its plural."""
     if word.endswith(("s", "x", "z", "ch", "sh")):
         return word, word + "es"
     if word.endswith("y") and word[-2] not in _VOWELS:
@@ -297,7 +296,7 @@ def noun_forms(word: str) -> tuple[str, ...]:
 
 
 def verb_forms(word: str) -> tuple[str, ...]:
-    """A regular verb: base, third person, past, -ing."""
+    """Return the forms of a regular verb: base, third person, past, -ing."""
     if word.endswith("e"):
         return word, word + "s", word + "d", word[:-1] + "ing"
     _, third = noun_forms(word)

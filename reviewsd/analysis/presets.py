@@ -1,4 +1,4 @@
-"""Services by trade, for businesses whose owner names none (insights.md 3)."""
+"""Services by trade, used if the owner configures none (insights.md 3)."""
 
 import functools
 
@@ -7,18 +7,18 @@ from reviewsd.analysis.wordlists import data_lines
 
 
 def preset(category: str | None) -> tuple[ServiceSetting, ...]:
-    """The services of a schema.org category; none where there is no preset for it."""
+    """Return the services of a schema.org category; none without a preset."""
     return _presets().get((category or "").casefold(), ())
 
 
 @functools.cache
 def _presets() -> dict[str, tuple[ServiceSetting, ...]]:
-    found: dict[str, tuple[ServiceSetting, ...]] = {}
+    presets: dict[str, tuple[ServiceSetting, ...]] = {}
     category = ""
     for line in data_lines("services.txt"):
         if line.startswith("["):
-            category, _, same = line.strip("[]").partition(" = ")
-            found[category.casefold()] = found[same.casefold()] if same else ()
+            category, _, original = line.strip("[]").partition(" = ")
+            presets[category.casefold()] = presets[original.casefold()] if original else ()
             continue
         name, label, topic, words, *second = line.split(": ")
         service = ServiceSetting(
@@ -28,5 +28,5 @@ def _presets() -> dict[str, tuple[ServiceSetting, ...]]:
             words=tuple(words.split(", ")),
             with_=tuple(second[0].split(", ")) if second else (),
         )
-        found[category.casefold()] += (service,)
-    return found
+        presets[category.casefold()] += (service,)
+    return presets

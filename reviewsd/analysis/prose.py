@@ -1,7 +1,6 @@
-"""Sentences made of counts and of the customers' own words (insights.md 5, ``faq`` to ``pull_quote``).
+"""Writes sentences with counts and quotations (insights.md 5, ``faq`` to ``pull_quote``).
 
-Nothing here judges: numbers are counts, and whatever is in quotation marks is a verbatim piece of a
-review.
+All numbers are counts, and every quotation is a verbatim piece of a review.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -17,7 +16,7 @@ from reviewsd.domain.insights import FaqEntry
 from reviewsd.domain.reviews import Review
 
 MAX_FAQ: Final = 6
-MIN_MENTIONS: Final = 5  # of an aspect, to be asked about
+MIN_MENTIONS: Final = 5  # of an aspect with a question
 MIN_QUOTE: Final = 40  # characters
 MAX_QUOTE: Final = 160
 
@@ -36,7 +35,7 @@ _QUESTIONS: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankedAspect:
-    """An aspect as it is published, and the reviews behind it."""
+    """A published aspect with its ranking."""
 
     insight: AspectInsight
     ranking: Ranking
@@ -45,14 +44,14 @@ class RankedAspect:
 def faq(
     aspects: Iterable[RankedAspect], review_of: Callable[[str], Review]
 ) -> tuple[FaqEntry, ...]:
-    """Questions that the reviews answer, those about the most mentioned aspects."""
+    """Return questions about the most mentioned aspects, with answers from the reviews."""
     entries: list[FaqEntry] = []
-    for each in aspects:
-        insight = each.insight
+    for aspect in aspects:
+        insight = aspect.insight
         if insight.mention_count < MIN_MENTIONS or len(entries) == MAX_FAQ:
             continue
         sign = "positive" if insight.positive_count >= insight.negative_count else "negative"
-        best = each.ranking.best("positive" if sign == "positive" else "negative")
+        best = aspect.ranking.best("positive" if sign == "positive" else "negative")
         quotation = "" if best is None else _quotation(best, review_of)
         label = insight.label.lower()
         entries.append(
@@ -69,13 +68,13 @@ def faq(
 def summary(
     total: Sums, aspects: Sequence[AspectInsight], months: Months, *, criticism: bool
 ) -> str | None:
-    """Return up to three sentences of counts; None without reviews.
+    """Return up to three sentences with counts; None without reviews.
 
     Args:
-        total: All reviews.
-        aspects: What they speak of.
-        months: When.
-        criticism: Whether to say what is criticized most.
+        total: Sums of all reviews.
+        aspects: The aspects.
+        months: Sums by month.
+        criticism: Whether to include the most criticized aspects.
     """
     if not total.count:
         return None
@@ -91,7 +90,7 @@ def summary(
 
 
 def pull_quote(quotes: Iterable[Quote], review_of: Callable[[str], Review]) -> str | None:
-    """A sentence of 40 to 160 characters that says the phrase of one of the candidates."""
+    """Return a sentence of 40 to 160 characters with the phrase of a candidate."""
     for quote in quotes:
         phrase = quote.example.phrase
         for sentence in sentences(review_of(quote.example.id).text or ""):
@@ -110,9 +109,11 @@ def _quotation(example: Example, review_of: Callable[[str], Review]) -> str:
     if not example.phrase:
         return ""
     review = review_of(example.id)
-    found = sentences(review.text or "")
-    whole = next((s for s in found if example.phrase in s and len(s) <= MAX_QUOTE), example.phrase)
-    return f" “{whole}” \u2013 {review.author}, {review.date.isoformat()}"
+    candidates = sentences(review.text or "")
+    quotation = next(
+        (s for s in candidates if example.phrase in s and len(s) <= MAX_QUOTE), example.phrase
+    )
+    return f" “{quotation}” \u2013 {review.author}, {review.date.isoformat()}"
 
 
 def _split(insight: AspectInsight) -> str:
@@ -141,8 +142,8 @@ def _named(aspects: Sequence[AspectInsight], *, criticism: bool) -> str:
             parts.append(f"most {what}: {' and '.join(named)}")
     if not parts:
         return "" if aspects else "No aspect is mentioned."
-    said = "; ".join(parts)
-    return said[0].upper() + said[1:] + "."
+    sentence = "; ".join(parts)
+    return sentence[0].upper() + sentence[1:] + "."
 
 
 def _years(months: Months) -> str:

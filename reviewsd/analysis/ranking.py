@@ -1,4 +1,4 @@
-"""Which wordings and which reviews stand for the many (insights.md 5, ``aspects[]``)."""
+"""Selects the top phrases and examples of an entity (insights.md 5, ``aspects[]``)."""
 
 import heapq
 from collections import Counter
@@ -11,7 +11,7 @@ TOP_PHRASES: Final = 5
 
 
 class Ranking:
-    """All reviews that mention one thing."""
+    """The mentions of one entity in all reviews."""
 
     def __init__(self) -> None:
         self.stars = 0
@@ -21,38 +21,38 @@ class Ranking:
         self._examples: dict[Sentiment, list[Example]] = {}
 
     def add(self, mentions: MentionCounts) -> None:
-        """Add those of a block."""
+        """Add the mentions of a block."""
         self.stars += mentions.stars
         self.hundredths += mentions.hundredths
         self._phrases.update(mentions.phrases)
-        for sentiment, said in mentions.sentiments.items():
-            self._counts[sentiment] += len(said.at)
+        for sentiment, counts in mentions.sentiments.items():
+            self._counts[sentiment] += len(counts.at)
             best = self._examples.setdefault(sentiment, [])
-            for example in said.examples:
+            for example in counts.examples:
                 offer(best, example, EXAMPLES)
 
     @property
     def positive(self) -> int:
-        """How many speak well of it."""
+        """Number of positive reviews."""
         return self._counts["positive"]
 
     @property
     def neutral(self) -> int:
-        """How many speak neither well nor ill of it."""
+        """Number of neutral reviews."""
         return self._counts["neutral"]
 
     @property
     def negative(self) -> int:
-        """How many speak ill of it."""
+        """Number of negative reviews."""
         return self._counts["negative"]
 
     @property
     def count(self) -> int:
-        """How many reviews."""
+        """Number of reviews."""
         return self._counts.total()
 
     def top_phrases(self) -> tuple[str, ...]:
-        """The most frequent wordings, each as most reviews spell it."""
+        """Return the most frequent phrases, in their most frequent spelling."""
         counts: Counter[str] = Counter()
         for phrase, count in self._phrases.items():
             counts[phrase.casefold()] += count
@@ -65,16 +65,16 @@ class Ranking:
         return tuple(phrase for _, phrase in spelled.values())
 
     def examples(self) -> list[Example]:
-        """The strongest reviews, of both signs where there are both."""
-        lists = {sign: sorted(found, reverse=True) for sign, found in self._examples.items()}
-        every = sorted((each for found in lists.values() for each in found), reverse=True)
-        chosen = every[:EXAMPLES]
+        """Return the strongest examples, including one positive and one negative review if possible."""
+        lists = {sign: sorted(heap, reverse=True) for sign, heap in self._examples.items()}
+        candidates = sorted((item for items in lists.values() for item in items), reverse=True)
+        examples = candidates[:EXAMPLES]
         for sign in ("positive", "negative"):
-            candidates = lists.get(sign, [])
-            if candidates and not any(each in candidates for each in chosen):
-                chosen[-1] = candidates[0]
-        return chosen
+            best = lists.get(sign, [])
+            if best and not any(example in best for example in examples):
+                examples[-1] = best[0]
+        return examples
 
     def best(self, sentiment: Sentiment) -> Example | None:
-        """The strongest review of one sentiment."""
+        """Return the strongest example of one sentiment."""
         return max(self._examples.get(sentiment, []), default=None)

@@ -1,7 +1,7 @@
-"""The labels of a review, by rules (insights.md 4).
+"""Labels reviews by rules (insights.md 4).
 
-``Rules`` is made once for a business and its settings; ``read`` takes a text apart and decides clause
-by clause, ``label`` keeps of that what is published.
+``Rules`` is created once for a business and its settings; ``read`` analyses a text clause by clause,
+``label`` returns the labels of the result.
 """
 
 import functools
@@ -34,22 +34,22 @@ from reviewsd.analysis.wordlists import word_set
 from reviewsd.domain.insights import slug
 from reviewsd.domain.reviews import Business
 
-_HIDES: Final = ClauseMark.HIDES  # looked up once, as members of enums are slow to get
+_HIDES: Final = ClauseMark.HIDES  # a constant, because access to enum members is slow
 _NAMED: Final = ("technicians", "service_areas")
-_MAX_KINDS: Final = 50_000  # words of strangers must not fill the memory
+_MAX_KINDS: Final = 50_000  # bounds the memory of words in no pattern
 _MAX_WORD: Final = 30  # characters
 
 
 class _Owned(NamedTuple):
-    """A pattern that names an entity."""
+    """The payload of a pattern that names an entity."""
 
     kind: str
-    """``technicians``, ``service_areas``, ``services``, or ``with`` for a service's second words."""
+    """``technicians``, ``service_areas``, ``services``, or ``with`` for ``ServiceSetting.with_``."""
     id: str
 
 
 class _Kinds(dict[str, int]):
-    """The kind of every token; of those that are no words of a pattern, some are kept."""
+    """Maps tokens to kinds, with a bounded cache of words in no pattern."""
 
     def __missing__(self, word: str) -> int:
         if word.isalpha():
@@ -65,9 +65,9 @@ class _Kinds(dict[str, int]):
 
 @functools.cache
 def _matcher() -> PatternMatcher:
-    known = knowledge()
-    matcher = PatternMatcher(known.classes)
-    for pattern, sense in known.patterns:
+    file = knowledge()
+    matcher = PatternMatcher(file.classes)
+    for pattern, sense in file.patterns:
         matcher.add(pattern, sense)
     return matcher
 
@@ -76,8 +76,8 @@ class Rules:
     """The rules, for one business.
 
     Args:
-        business: Its category chooses the services, its service areas are looked for.
-        settings: What the owner says.
+        business: Has the category, which selects the preset of services, and the service areas.
+        settings: The owner's settings.
     """
 
     def __init__(self, business: Business, settings: InsightSettings) -> None:
@@ -91,7 +91,7 @@ class Rules:
         }
         self.digest = _digest(business, settings)
         self._language = settings.language
-        self._second = {each.id for each in self.services if each.with_}
+        self._second = {service.id for service in self.services if service.with_}
         self._matcher = _matcher().copy()
         self._add_owned(settings)
         self._valences = valences()
@@ -99,13 +99,13 @@ class Rules:
         self._kinds.update(dict.fromkeys(BARRIERS, BARRIER))
 
     def label(self, text: str | None, rating: int) -> Labels:
-        """What a review says."""
+        """Return the labels of a review."""
         if text is None or not text.strip():
             return WORDLESS
         return labels_of(self.read(text, rating), rating)
 
     def read(self, text: str, rating: int) -> Reading:
-        """Everything found in a text, clause by clause."""
+        """Analyse a text clause by clause."""
         tokens = tokenise(text)
         words = tokens.words
         english = self._is_english(text, words)
@@ -130,13 +130,13 @@ class Rules:
         readings: list[ClauseReading],
         entities: dict[str, dict[str, Match]],
     ) -> None:
-        """Put each match where it belongs: to its clause, or to the entities."""
+        """Assign each match to its clause or to the entities."""
         owned: list[tuple[Match, _Owned]] = []
         hides = [match for match in reversed(matches) if match.payload is _HIDES]
-        reach = -1  # how far the hiding matches that begin no later go
+        reach = -1  # greatest end of the hiding matches so far
         rest = iter(readings)
         reading = next(rest, None)
-        following = next(rest, None)
+        next_reading = next(rest, None)
         for match in matches:  # in the order of their starts
             payload = match.payload
             if isinstance(payload, _Owned):
@@ -144,8 +144,8 @@ class Rules:
                 continue
             if reading is None or payload is _HIDES:
                 continue
-            while following is not None and following.clause.start <= match.start:
-                reading, following = following, next(rest, None)
+            while next_reading is not None and next_reading.clause.start <= match.start:
+                reading, next_reading = next_reading, next(rest, None)
             while hides and hides[-1].start <= match.start:
                 reach = max(reach, hides.pop().end)
             if isinstance(payload, Sense):
@@ -164,7 +164,7 @@ class Rules:
         *,
         english: bool,
     ) -> None:
-        """Enter the entities that are mentioned, each with its first mention."""
+        """Add the first mention of each entity."""
         seconds = set()
         inner = within_longer(match for match, owner in owned if owner.kind in _NAMED)
         for match, owner in owned:
@@ -180,7 +180,7 @@ class Rules:
             del services[name]
 
     def _weigh(self, readings: list[ClauseReading], words: list[str], rating: int) -> None:
-        """Give each clause its opinion words, and decide."""
+        """Assign the opinion words to their clauses, and decide each clause."""
         starts = [reading.clause.start for reading in readings[1:]]
         index, last = 0, len(starts)
         valences = map(self._valences.get, words)
@@ -216,13 +216,13 @@ class Rules:
 
 
 def _with_plural(text: str) -> tuple[str, ...]:
-    """A text, and the same with its last word in the plural."""
+    """Return a text, and the text with its last word in the plural."""
     first, blank, last = text.rpartition(" ")
     return tuple(first + blank + form for form in noun_forms(last)) if last.isalpha() else (text,)
 
 
 def _digest(business: Business, settings: InsightSettings) -> bytes:
-    """Stands for everything that labels depend on beside the review."""
+    """Return a digest of everything but the review that labels depend on."""
     parts = [RULES.encode(), settings.digest()]
     parts += [msgspec.json.encode((business.category, business.service_areas))]
     return hashlib.blake2b(b"\0".join(parts), digest_size=16).digest()
@@ -233,7 +233,7 @@ _REPAIRING: Final = word_set("repairing")
 
 
 def _compared(words: list[str], match: Match, mark: ClauseMark) -> bool:
-    """Whether another business is named only to compare, or to be called in after this one."""
+    """Return whether another business is only mentioned in a comparison or as the next one to call."""
     if mark is not ClauseMark.OTHERS:
         return False
     before = words[max(0, match.start - 4) : match.start]

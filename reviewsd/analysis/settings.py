@@ -1,4 +1,4 @@
-"""What the owner of a business may tell the analyser (insights.md 3)."""
+"""The owner's settings for the analysis (insights.md 3)."""
 
 import hashlib
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from reviewsd.domain.reviews import Text
 
 
 class NamedTechnician(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A person who may be named in what is published, and by which names reviews call them."""
+    """A person whose name may be published, with aliases for look-ups in reviews."""
 
     name: Text
     aliases: tuple[Text, ...] = ()
@@ -30,14 +30,14 @@ class NamedTechnician(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 class ServiceSetting(
     Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename={"with_": "with"}
 ):
-    """A service, mentioned where one of ``words`` stands, and one of ``with`` where that is given."""
+    """A service; a mention has one of ``words`` and, unless it is empty, one of ``with``."""
 
     id: Text
     label: Text
     words: tuple[Text, ...]
     with_: tuple[Text, ...] = ()
     topic: Text | None = None
-    """The label of the group that it is counted in."""
+    """The label of its topic."""
 
 
 class AspectSetting(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -50,7 +50,7 @@ class AspectSetting(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 PROBLEMS: Final = "problems"
-"""What is made for the owner, and public only where he says so (insights.md 3)."""
+"""A kind of results that is only public if the owner publishes it (insights.md 3)."""
 
 
 class InsightSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -58,19 +58,19 @@ class InsightSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
     technicians: tuple[NamedTechnician, ...] = ()
     services: tuple[ServiceSetting, ...] | None = None
-    """None: those of the preset for ``business.category``."""
+    """None uses the preset for ``business.category``."""
     aspects: dict[Text, AspectSetting] = {}
     language: Text | None = None
-    """The language of all reviews; None: found for each review."""
+    """The language of all reviews; None detects it for each review."""
     publish: tuple[Literal["problems"], ...] = ()
-    """What is published besides: problems, and the sentence on what is criticized most."""
+    """Additional public results: problems, and the sentence about criticism."""
 
     def for_owner(self) -> Self:
-        """Return the same settings with all that the rules make published."""
+        """Return the settings with all results published."""
         return replace(self, publish=(PROBLEMS,))
 
     def faults(self) -> Iterator[tuple[str, str]]:
-        """What the types cannot say, as (path such as ``technicians[1].name``, reason)."""
+        """Yield faults beyond the types, as (path such as ``technicians[1].name``, reason)."""
         yield from self._name_faults()
         yield from self._service_faults()
         own = knowledge().aspects
@@ -84,12 +84,12 @@ class InsightSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
                 yield f"{path}.words", "must not be empty"
 
     def digest(self) -> bytes:
-        """Eight bytes that differ when the settings do."""
+        """Return a digest of eight bytes."""
         encoded = msgspec.json.encode(self, order="sorted")
         return hashlib.blake2b(encoded, digest_size=8).digest()
 
     def _name_faults(self) -> Iterator[tuple[str, str]]:
-        first: dict[tuple[str, ...], str] = {}
+        places: dict[tuple[str, ...], str] = {}
         people: dict[str, str] = {}
         for index, person in enumerate(self.technicians):
             path = f"technicians[{index}]"
@@ -103,16 +103,16 @@ class InsightSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
                 words = tuple(words_of(name))
                 if not words:
                     yield where, "has no letters"
-                elif (other := first.setdefault(words, where)) != where:
-                    yield where, f"duplicate of {other}"
+                elif (place := places.setdefault(words, where)) != where:
+                    yield where, f"duplicate of {place}"
 
     def _service_faults(self) -> Iterator[tuple[str, str]]:
-        first: dict[str, str] = {}
+        places: dict[str, str] = {}
         for index, service in enumerate(self.services or ()):
             path = f"services[{index}]"
-            other = first.setdefault(service.id.casefold(), f"{path}.id")
-            if other != f"{path}.id":
-                yield f"{path}.id", f"duplicate of {other}"
+            place = places.setdefault(service.id.casefold(), f"{path}.id")
+            if place != f"{path}.id":
+                yield f"{path}.id", f"duplicate of {place}"
             if not service.words:
                 yield f"{path}.words", "must not be empty"
             yield from _wordless(service.words, f"{path}.words")

@@ -1,8 +1,8 @@
-"""Candidates for insights.yaml, for the owner to choose from (insights.md 3 and 8, ``--suggest``).
+"""Suggests entries of insights.yaml to the owner (insights.md 3 and 8, ``--suggest``).
 
-Nothing of this is published: customers name wives, dogs and rivals. Capital letters and the words around
-tell who may be a person, articles and the words around what may be a service or an aspect. A guess costs
-the owner a glance, so it need not be sure; time and memory are bounded.
+Candidates are never published: customers name wives, dogs and rivals. Capital letters and adjacent
+words indicate people; articles and adjacent words indicate services and aspects. A wrong candidate
+costs the owner only a glance. Time and memory are bounded.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -26,18 +26,18 @@ from reviewsd.domain.reviews import Business, Review
 MAX_REVIEWS: Final = 20_000  # the newest; five seconds
 MAX_CANDIDATES: Final = 15  # of each kind
 
-_MANY: Final = 50  # reviews from which on one mention is not enough
-_KEPT: Final = 20_000  # candidates in memory
+_MANY: Final = 50  # reviews with which one mention is not enough
+_MAX_COUNTED: Final = 20_000  # candidates in memory
 _MAX_WORDS: Final = 3  # of a phrase
-_NEAR: Final = 4  # tokens between a phrase and the work that was done on it, or an opinion
-_PERSON: Final = 0.25  # of the reviews that name somebody say so in a way that people are spoken of
-_SERVICE: Final = 0.3  # of the mentions are of work on it
-_ASPECT: Final = 0.4  # of the mentions are opinions
-_MOST: Final = 0.6  # of the mentions of a word are of a phrase that ends in it
+_NEAR: Final = 4  # tokens between a phrase and a word for work, or an opinion
+_PERSON: Final = 0.25  # least share of mentions with words for a person
+_SERVICE: Final = 0.3  # least share of mentions with work
+_ASPECT: Final = 0.4  # least share of mentions with an opinion
+_MOST: Final = 0.6  # share of a word's mentions from which a phrase replaces it
 
 _BEFORE: Final = word_set("person-before")
 _AFTER: Final = word_set("person-after") | word_set("acts")
-_WEAK: Final = word_set("weak-after")  # so does "Parking was"
+_WEAK: Final = word_set("weak-after")  # also follow other nouns: "Parking was"
 _PLACE: Final = word_set("place-before")
 _NEVER: Final = word_set("never-people")
 _DETERMINERS: Final = word_set("determiners")
@@ -47,33 +47,33 @@ _WORK_NOUNS: Final = word_set("work-nouns")
 
 @dataclass(slots=True)
 class _CandidateCounts:
-    """Of one candidate, in reviews."""
+    """Numbers of reviews that mention one candidate."""
 
     quotation: str
     review_id: str
     reviews: int = 0
     first: int = 0
-    """Those that speak of a person; of work on it."""
+    """Reviews with words for a person; for a phrase, with work."""
     second: int = 0
-    """Those that speak of a place; with an opinion."""
+    """Reviews with words for a place; for a phrase, with an opinion."""
     sure: int = 0
-    """Those that can hardly speak of anything but a person."""
+    """Reviews with strong evidence of a person."""
     spelled: dict[str, int] = field(default_factory=dict)
 
 
 class _Candidates:
-    """Counts of a bounded number of candidates."""
+    """The counts of a bounded number of candidates."""
 
     def __init__(self) -> None:
         self.counts: dict[str, _CandidateCounts] = {}
 
-    def add(self, found: "dict[str, _Mention]", review: Review, tokens: Tokens) -> None:
-        """Add what a review mentions."""
-        for key, mention in found.items():
+    def add(self, mentions: "dict[str, _Mention]", review: Review, tokens: Tokens) -> None:
+        """Count the mentions of a review."""
+        for key, mention in mentions.items():
             counts = self.counts.get(key)
             if counts is None:
-                if len(self.counts) >= _KEPT:
-                    self._forget()
+                if len(self.counts) >= _MAX_COUNTED:
+                    self._evict()
                 quotation = _quotation(tokens, mention.start, mention.end)
                 counts = self.counts[key] = _CandidateCounts(quotation, review.id)
             counts.reviews += 1
@@ -83,13 +83,13 @@ class _Candidates:
             spelled = mention.spelled
             counts.spelled[spelled] = counts.spelled.get(spelled, 0) + 1
 
-    def _forget(self) -> None:
-        """Keep the half that is mentioned most."""
-        kept = sorted(self.counts.items(), key=lambda item: -item[1].reviews)
-        self.counts = dict(kept[: _KEPT // 2])
+    def _evict(self) -> None:
+        """Remove the less frequent half of the candidates."""
+        ranked = sorted(self.counts.items(), key=lambda item: -item[1].reviews)
+        self.counts = dict(ranked[: _MAX_COUNTED // 2])
 
     def chosen(self, keys: Iterable[str], least: int) -> tuple[Candidate, ...]:
-        """The most mentioned of these."""
+        """Return the most frequent candidates of ``keys`` with at least ``least`` reviews."""
         counts = self.counts
         often = [key for key in keys if counts[key].reviews >= least]
         often.sort(key=lambda key: (-counts[key].reviews, key))
@@ -98,7 +98,7 @@ class _Candidates:
 
 @dataclass(slots=True)
 class _Mention:
-    """The first mention in a review, and what any of them say."""
+    """The first mention in a review, with the evidence of all its mentions."""
 
     start: int
     end: int
@@ -111,12 +111,12 @@ class _Mention:
 def suggest(
     reviews: Iterable[Review], business: Business, settings: InsightSettings
 ) -> Suggestions:
-    """Candidates from reviews.
+    """Return the candidates from reviews.
 
     Args:
-        reviews: The newest first; the first ``MAX_REVIEWS`` are read.
-        business: Its name and places are none.
-        settings: What they name is none.
+        reviews: The reviews, newest first; the first ``MAX_REVIEWS`` are read.
+        business: Its name and service areas are no candidates.
+        settings: Configured names are no candidates.
     """
     rules = Rules(business, settings)
     people, phrases = _Candidates(), _Candidates()
@@ -135,11 +135,11 @@ def suggest(
     least = 2 if read >= _MANY else 1
     named = [
         key
-        for key, each in people.counts.items()
-        if each.sure
-        and each.first >= _PERSON * each.reviews
-        and each.first > each.second
-        and 2 * finder.lower.get(key, 0) <= each.reviews
+        for key, person in people.counts.items()
+        if person.sure
+        and person.first >= _PERSON * person.reviews
+        and person.first > person.second
+        and 2 * finder.lower.get(key, 0) <= person.reviews
     ]
     counts = phrases.counts
     distinct = _distinct(counts)
@@ -162,16 +162,16 @@ class _Finder:
     """Finds candidates in texts.
 
     Args:
-        business: See ``suggest``.
-        settings: The same.
-        rules: The same.
+        business: The business.
+        settings: The owner's settings.
+        rules: The rules for both.
     """
 
     def __init__(self, business: Business, settings: InsightSettings, rules: Rules) -> None:
-        given = [business.name, *business.service_areas]
+        names = [business.name, *business.service_areas]
         for person in settings.technicians:
-            given += [person.name, *person.aliases]
-        self._given = {word for name in given for word in words_of(name)} | _NEVER
+            names += [person.name, *person.aliases]
+        self._excluded = {word for name in names for word in words_of(name)} | _NEVER
         self._stop = (
             stop_words()[ENGLISH]
             | word_set("function")
@@ -182,17 +182,17 @@ class _Finder:
             | word_set("numbers")
             | word_set("generic")
         )
-        known = [each.words for each in rules.services]
-        known += [each.words for each in settings.aspects.values()]
-        self._known = {word for words in known for each in words for word in words_of(each)}
-        self._common = self._stop | self._known | valences().keys()
+        texts = [text for service in rules.services for text in service.words]
+        texts += [text for aspect in settings.aspects.values() for text in aspect.words]
+        self._configured = {word for text in texts for word in words_of(text)}
+        self._common = self._stop | self._configured | valences().keys()
         self.lower: dict[str, int] = {}
-        """How often a word that may be a name is written as none."""
+        """Number of lower-case occurrences of words that may be names."""
 
     def people(self, tokens: Tokens) -> dict[str, _Mention]:
-        """Who may be named in a text, by first name."""
+        """Return the possible people in a text, by first name."""
         words = tokens.words
-        found: dict[str, _Mention] = {}
+        mentions: dict[str, _Mention] = {}
         at = 0
         while at < len(words):
             word = words[at].removesuffix("'s")
@@ -207,16 +207,16 @@ class _Finder:
                 before = words[at - 2]  # "thanks to Sam"
             after = words[end] if end < len(words) else ""
             spelled = tokens.cut(at, end).replace("\u2019s", "").removesuffix("'s")
-            mention = found.setdefault(word, _Mention(at, end, spelled))
+            mention = mentions.setdefault(word, _Mention(at, end, spelled))
             mention.first |= before in _BEFORE or after in _AFTER
             mention.second |= before in _PLACE
             inside = at > 0 and before not in ENDS | _DETERMINERS | _PLACE
             mention.sure |= inside or (after in _AFTER and after not in _WEAK)
             at = end
-        return found
+        return mentions
 
     def _is_surname(self, tokens: Tokens, at: int) -> bool:
-        """Whether a token follows the one before as a surname: "Sam Ortiz", but not "Sam & Ben"."""
+        """Return whether a token is a surname after a first name: "Sam Ortiz", but not "Sam & Ben"."""
         between = tokens.text[tokens.edges[2 * at - 1] : tokens.edges[2 * at]]
         return between.isspace() and self._may_be_name(
             tokens, at, tokens.words[at].removesuffix("'s")
@@ -224,11 +224,11 @@ class _Finder:
 
     def _may_be_name(self, tokens: Tokens, at: int, word: str) -> bool:
         words = tokens.words
-        if len(word) < 3 or not word.isalpha() or word in self._given:  # noqa: PLR2004  Al, Jo
+        if len(word) < 3 or not word.isalpha() or word in self._excluded:  # noqa: PLR2004  Al, Jo
             return False
         spelled = tokens.cut(at, at + 1).removesuffix("'s").removesuffix("\u2019s")
         if not spelled[0].isupper():
-            if word in self.lower or len(self.lower) < _KEPT:
+            if word in self.lower or len(self.lower) < _MAX_COUNTED:
                 self.lower[word] = self.lower.get(word, 0) + 1
             return False
         if spelled.isupper() or word in self._common:
@@ -240,20 +240,20 @@ class _Finder:
         return words[at + 1] in _AFTER or self._may_be_name(tokens, at + 1, words[at + 1])
 
     def phrases(self, reading: Reading) -> dict[str, _Mention]:
-        """What may be a service or an aspect in a text, by its words in the singular."""
+        """Return the possible services and aspects in a text, by their words in the singular."""
         words = reading.tokens.words
-        taken = {
+        matched = {
             at
-            for each in reading.clauses
-            for match, _ in each.senses
+            for clause in reading.clauses
+            for match, _ in clause.senses
             for at in range(match.start, match.end)
         }
-        opinions = {word.at for each in reading.clauses for word in each.opinions}
-        found: dict[str, _Mention] = {}
+        opinions = {word.at for clause in reading.clauses for word in clause.opinions}
+        mentions: dict[str, _Mention] = {}
         for at, word in enumerate(words):
             if word not in _DETERMINERS:
                 continue
-            start, end = self._noun(words, at + 1, taken)
+            start, end = self._noun(words, at + 1, matched)
             if start == end:
                 continue
             near = range(max(0, start - _NEAR), min(len(words), end + _NEAR))
@@ -261,23 +261,19 @@ class _Finder:
             worked_on = not _WORK.isdisjoint(before) or (
                 end < len(words) and words[end] in _WORK_NOUNS
             )
-            judged = any(each in opinions for each in near)
+            judged = any(index in opinions for index in near)
             for first in {start, end - 1}:  # the phrase, and its last word alone
-                *others, last = words[first:end]
-                if all(
-                    word in self._known or _singular(word) in self._known
-                    for word in (*others, last)
-                ):
+                phrase = words[first:end]
+                if all(not self._configured.isdisjoint((w, _singular(w))) for w in phrase):
                     continue
-                key = " ".join([*others, _singular(last)])
-                spelled = " ".join([*others, last])
-                mention = found.setdefault(key, _Mention(first, end, spelled))
+                key = " ".join([*phrase[:-1], _singular(phrase[-1])])
+                mention = mentions.setdefault(key, _Mention(first, end, " ".join(phrase)))
                 mention.first |= worked_on
                 mention.second |= judged
-        return found
+        return mentions
 
-    def _noun(self, words: Sequence[str], start: int, taken: set[int]) -> tuple[int, int]:
-        """The tokens of a phrase that begins here; equal where none does."""
+    def _noun(self, words: Sequence[str], start: int, matched: set[int]) -> tuple[int, int]:
+        """Return begin and end of the phrase that begins here; both are equal without a phrase."""
         for word in words[start : start + _MAX_WORDS]:
             if word not in valences() and word not in _DETERMINERS:
                 break
@@ -287,7 +283,7 @@ class _Finder:
             if words[end].endswith("ing") and end > start:
                 break  # "the waiting room", but not "the crew working"
             end += 1
-        if end == start or not taken.isdisjoint(range(start, end)):
+        if end == start or not matched.isdisjoint(range(start, end)):
             return start, start
         return start, end
 
@@ -303,22 +299,22 @@ class _Finder:
 
 
 def _distinct(counts: Mapping[str, _CandidateCounts]) -> list[str]:
-    """Phrases and last words, without the one that the other says better.
+    """Return the keys without duplicates: a phrase replaces its last word or vice versa.
 
-    "Heater" where most heaters are water heaters, and "kitchen sink" where most sinks are none.
+    "Heater" is removed if most heaters are water heaters, "kitchen sink" if most sinks are not.
     """
     longer: dict[str, list[str]] = {}
     for key in counts:
         if " " in key:
             longer.setdefault(key.rpartition(" ")[2], []).append(key)
-    left = dict.fromkeys(counts)
+    keys = dict.fromkeys(counts)
     for last, phrases in longer.items():
-        if last not in counts:  # forgotten for want of memory
+        if last not in counts:  # it was evicted
             continue
         for key in phrases:
-            most = counts[key].reviews >= _MOST * counts[last].reviews
-            left.pop(last if most else key, None)
-    return list(left)
+            is_most = counts[key].reviews >= _MOST * counts[last].reviews
+            keys.pop(last if is_most else key, None)
+    return list(keys)
 
 
 def _singular(word: str) -> str:
@@ -326,29 +322,29 @@ def _singular(word: str) -> str:
 
 
 def _candidate(counts: _CandidateCounts) -> Candidate:
-    """Named as most reviews spell it; a full name goes before a first name."""
-    spelled = sorted(
-        counts.spelled, key=lambda each: (-each.count(" "), -counts.spelled[each], each)
+    """Return a candidate in its most frequent spelling; full names precede first names."""
+    spellings = sorted(
+        counts.spelled, key=lambda name: (-name.count(" "), -counts.spelled[name], name)
     )
     return Candidate(
-        name=spelled[0],
-        also=tuple(islice(_others(spelled), 3)),
+        name=spellings[0],
+        also=tuple(islice(_further_names(spellings), 3)),
         reviews=counts.reviews,
         quotation=counts.quotation,
         review_id=counts.review_id,
     )
 
 
-def _others(spelled: Sequence[str]) -> Iterator[str]:
-    seen = {spelled[0].casefold()}
-    for each in spelled[1:]:
-        if each.casefold() not in seen:
-            seen.add(each.casefold())
-            yield each
+def _further_names(spellings: Sequence[str]) -> Iterator[str]:
+    keys = {spellings[0].casefold()}
+    for spelling in spellings[1:]:
+        if spelling.casefold() not in keys:
+            keys.add(spelling.casefold())
+            yield spelling
 
 
 def _quotation(tokens: Tokens, start: int, end: int) -> str:
-    """The sentence that has these tokens, or as much of it as a quotation may have."""
+    """Return the sentence around tokens, shortened to the greatest length of a quotation."""
     words = tokens.words
     first, last = start, end
     while first and words[first - 1] not in ENDS and tokens.length(first - 1, end) <= MAX_QUOTE:

@@ -7,10 +7,10 @@ from typing import Final
 from reviewsd.analysis.counts import Sums
 from reviewsd.analysis.value import MonthInsight, TemporalInsight, Trend
 
-YEAR: Final = 12  # months compared with the twelve before
+YEAR: Final = 12  # months
 MIN_REVIEWS: Final = 10  # in each of the two years, for a trend
-MIN_DIFFERENCE: Final = 0.15  # of their mean scores
-MAX_MONTHS: Final = 1200  # a slip of the pen in a year must not make a table of 20,000 rows
+MIN_DIFFERENCE: Final = 0.15  # of the mean scores of two years, for a trend
+MAX_MONTHS: Final = 1200  # a wrong year must not cause a table of 20,000 rows
 
 
 class Months:
@@ -20,17 +20,17 @@ class Months:
         self._sums: dict[int, Sums] = {}
 
     def add(self, months: Mapping[int, Sums]) -> None:
-        """Add those of a block."""
+        """Add the sums of a block."""
         for month, sums in months.items():
             self._sums.setdefault(month, Sums()).add(sums)
 
     @property
     def last(self) -> int:
-        """The last month with a review; 0 without."""
+        """The last month with a review; 0 without reviews."""
         return max(self._sums, default=0)
 
     def year(self, back: int = 0) -> Sums:
-        """The sums of the twelve months up to the last review, or of those ``back`` years before."""
+        """Return the sums of the twelve months up to the last review, or ``back`` years earlier."""
         last = self.last - YEAR * back
         total = Sums()
         for month in range(last - YEAR + 1, last + 1):
@@ -39,12 +39,12 @@ class Months:
         return total
 
     def insight(self) -> TemporalInsight:
-        """Every month from the first review to the last, oldest first."""
+        """Return every month from the first review to the last, oldest first."""
         last = self.last
         first = max(min(self._sums, default=1), last - MAX_MONTHS + 1)
         months = range(first, last + 1)
         return TemporalInsight(
-            monthly=tuple(_month(each, self._sums.get(each)) for each in months),
+            monthly=tuple(_month(month, self._sums.get(month)) for month in months),
             trend=self._trend(),
         )
 
@@ -59,7 +59,7 @@ class Months:
 
 
 def month_of(day: datetime.date) -> int:
-    """Months since the year 0."""
+    """Return the number of months since the year 0."""
     return day.year * YEAR + day.month - 1
 
 

@@ -1,6 +1,6 @@
-"""A review's text as tokens, sentences and clauses (insights.md 4, rule 2).
+"""Splits a review's text into tokens, sentences and clauses (insights.md 4, rule 2).
 
-Tokens keep their place in the text, so that whatever is quoted is a verbatim piece of it.
+Tokens keep their offsets, so that quotations are verbatim.
 """
 
 import itertools
@@ -11,8 +11,8 @@ from msgspec import Struct
 
 from reviewsd.analysis.wordlists import word_set
 
-# Possessive quantifiers: no branch is ever tried twice, so the time is linear in the text. Each branch
-# begins with a character, not by looking around: it is passed over sooner where another one stands.
+# Possessive quantifiers keep the time linear in the text. Each branch begins with a character and not
+# with a lookaround, so that it fails fast.
 _TOKEN: Final = re.compile(
     r"([^\W\d_]++(?:'[^\W\d_]++)*+"  # word, didn't; the most frequent kind comes first
     r"|[.](?<!\bdr[.])(?<!\bmr[.])(?<!\bms[.])(?<!\bst[.])(?<!\bmrs[.])(?!\w)"  # "Dr. Lee"
@@ -24,7 +24,7 @@ _TOKEN: Final = re.compile(
 ENDS: Final = frozenset(".!?\n\u2026")
 BREAKS: Final = frozenset({";", ":", "\u2013", "\u2014", "-", "(", ")"})
 BARRIERS: Final = ENDS | BREAKS
-"""Tokens that no pattern spans."""
+"""Tokens that end all patterns."""
 
 _ABBREVIATIONS: Final = word_set("abbreviations")
 _PRONOUNS: Final = word_set("pronouns")
@@ -38,7 +38,7 @@ _SPECIAL: Final = BARRIERS | _JOINERS | _CONTRASTS | {","}
 
 
 class Clause(Struct, frozen=True, gc=False):
-    """A run of tokens ``start`` to ``end`` (exclusive) that says one thing."""
+    """A clause: tokens ``start`` to ``end`` (exclusive)."""
 
     start: int
     end: int
@@ -49,25 +49,25 @@ class Clause(Struct, frozen=True, gc=False):
 
 
 class Tokens(NamedTuple):
-    """A text taken apart."""
+    """The tokens of a text."""
 
     text: str
     words: list[str]
     """Lower case, with straight apostrophes; separators are tokens as well."""
     edges: list[int]
-    """Where each token begins and ends: twice as many as words."""
+    """Begin and end of each token, so twice as many as words."""
 
     def cut(self, start: int, end: int) -> str:
-        """The verbatim piece of the text from token ``start`` up to ``end`` (exclusive)."""
+        """Return the text of the tokens ``start`` to ``end`` (exclusive), verbatim."""
         return self.text[self.edges[2 * start] : self.edges[2 * end - 1]]
 
     def length(self, start: int, end: int) -> int:
-        """How many characters ``cut`` gives."""
+        """Return the length of ``cut``."""
         return self.edges[2 * end - 1] - self.edges[2 * start]
 
 
 def fold(text: str) -> str:
-    """The text in lower case with straight apostrophes, and exactly as many characters."""
+    """Return the text in lower case, with straight apostrophes, without changing its length."""
     folded = text.lower()
     if len(folded) != len(text):  # such as U+0130, which becomes two characters
         folded = "".join(low if len(low := c.lower()) == 1 else c for c in text)
@@ -75,19 +75,19 @@ def fold(text: str) -> str:
 
 
 def tokenise(text: str) -> Tokens:
-    """The tokens of a text."""
-    parts = _TOKEN.split(fold(text))  # what is between tokens, and tokens, in turn
+    """Split a text into tokens."""
+    parts = _TOKEN.split(fold(text))  # gaps and tokens alternate
     return Tokens(text, parts[1::2], list(itertools.accumulate(map(len, parts))))
 
 
 def words_of(text: str) -> list[str]:
-    """The words alone, as patterns and names are compared."""
+    """Return the words of a text without separators, to compare names and patterns."""
     return [word for word in tokenise(text).words if word not in BARRIERS and word != ","]
 
 
 def clauses(words: list[str]) -> list[Clause]:
-    """The clauses of a token list, in order; separators belong to none of them."""
-    found: list[Clause] = []
+    """Return the clauses of a token list, in order and without separators."""
+    result: list[Clause] = []
     sentence = 0
     start = 0
     bounds: list[tuple[int, int]] = []
@@ -101,7 +101,7 @@ def clauses(words: list[str]) -> list[Clause]:
         start = at + 1
         if word in ENDS:
             for first, end in bounds:
-                found.append(Clause(first, end, contrasted, sentence))
+                result.append(Clause(first, end, contrasted, sentence))
             sentence += bool(bounds)
             bounds.clear()
             contrasted = False
@@ -110,18 +110,18 @@ def clauses(words: list[str]) -> list[Clause]:
             start = at
         elif word in _JOINERS:
             start = at
-    return found
+    return result
 
 
 def _ends_clause(words: list[str], at: int, word: str) -> bool:
-    """Whether a clause ends at this barrier."""
+    """Return whether a clause ends at this barrier."""
     if word != "." or not at or words[at - 1] not in _ABBREVIATIONS:
         return True
     return at + 1 >= len(words)
 
 
 def _begins_clause(words: list[str], at: int, word: str) -> bool:
-    """Whether a clause begins with this comma, joiner or contrast word."""
+    """Return whether a clause begins with this comma, joiner or contrast word."""
     if word in _CONTRASTS:
         before = words[at - 1] if at else ""
         return before not in _NO_CONTRAST_AFTER.get(word, _NOWHERE)
@@ -130,19 +130,19 @@ def _begins_clause(words: list[str], at: int, word: str) -> bool:
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of a text, each a verbatim piece of it without blanks around."""
+    """Return the sentences of a text, verbatim and stripped."""
     tokens = tokenise(text)
-    found = []
+    result = []
     start = 0
     for at, word in enumerate(tokens.words):
         if word not in ENDS or (word == "." and at and tokens.words[at - 1] in _ABBREVIATIONS):
             continue
         if tokens.edges[2 * at] < start:
-            continue  # one of the closing marks of the last sentence
+            continue  # a closing mark of the previous sentence
         end = tokens.edges[2 * at + 1]
         while end < len(text) and text[end] in _CLOSERS:
             end += 1
-        found.append(text[start:end].strip())
+        result.append(text[start:end].strip())
         start = end
-    found.append(text[start:].strip())
-    return [sentence for sentence in found if sentence and sentence not in ENDS]
+    result.append(text[start:].strip())
+    return [sentence for sentence in result if sentence and sentence not in ENDS]

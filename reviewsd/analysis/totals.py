@@ -1,4 +1,4 @@
-"""The counts of all blocks become the insights (insights.md 5)."""
+"""Computes the insights from the counts of all blocks (insights.md 5)."""
 
 import datetime
 import heapq
@@ -26,23 +26,23 @@ from reviewsd.domain.insights import DateRange, OverallSentiment, PerReview, Sen
 from reviewsd.domain.reviews import Review
 
 MIN_PERSON_MENTIONS: Final = 3
-"""Of a person, before more than their count is shown: fewer reviews judge nobody (pages.md 3)."""
+"""Mentions of a person below which only the count is shown (pages.md 3)."""
 
 NOTE: Final = "Counted by rules from the words of the reviews; a clause may be misread."
 
 
 class Totals:
-    """Adds up the counts of blocks.
+    """Sums the counts of blocks.
 
     Args:
-        catalogue: The labels of what may be counted.
+        catalogue: The labels to count.
     """
 
     def __init__(self, catalogue: Catalogue) -> None:
         self._catalogue = catalogue
         self._total = Sums()
         self._months = Months()
-        self._days: list[int] = []  # the first and the last of each block
+        self._days: list[int] = []  # the first and the last day of each block
         self._signs: dict[Sentiment, int] = {"positive": 0, "neutral": 0, "negative": 0}
         self._read = self._foreign = self._wordless = 0
         self._rankings: dict[str, dict[str, Ranking]] = {kind: {} for kind in ("aspects", *KINDS)}
@@ -50,11 +50,11 @@ class Totals:
 
     @property
     def review_count(self) -> int:
-        """How many reviews the blocks have."""
+        """Number of reviews in all blocks."""
         return self._total.count
 
     def add(self, counts: Counts) -> None:
-        """Add a block."""
+        """Add the counts of a block."""
         if not counts.months:
             return
         for sums in counts.months.values():
@@ -66,9 +66,9 @@ class Totals:
         self._wordless += counts.wordless
         for sentiment, positions in counts.sentiments.items():
             self._signs[sentiment] += len(positions)
-        for kind, things in counts.mentions.items():
+        for kind, by_id in counts.mentions.items():
             rankings = self._rankings[kind]
-            for name, mentions in things.items():
+            for name, mentions in by_id.items():
                 ranking = rankings.get(name)
                 if ranking is None:
                     ranking = rankings[name] = Ranking()
@@ -82,20 +82,20 @@ class Totals:
         per_review: dict[str, PerReview],
         generated_at: datetime.datetime | None = None,
     ) -> MadeInsights:
-        """What has been counted.
+        """Return the insights.
 
         Args:
-            review_of: Gives a review by its id, to be quoted.
-            per_review: The entries; empty where they are kept elsewhere.
-            generated_at: When the reviews were last updated.
+            review_of: Returns a review by its id, for quotations.
+            per_review: The entries, or an empty dict if the caller writes them.
+            generated_at: Time of the last change of the reviews.
         """
         aspects = [
             RankedAspect(insight=self._aspect(name, ranking), ranking=ranking)
             for name, ranking in _most_first(self._rankings["aspects"])
         ]
-        insights = tuple(each.insight for each in aspects)
+        insights = tuple(aspect.insight for aspect in aspects)
         lists = {kind: self._list(kind) for kind in KINDS}
-        public = bool(self._catalogue.problems)  # and with them what is criticized most
+        public = bool(self._catalogue.problems)  # problems, and the sentence about criticism
         return MadeInsights(
             generated_at=generated_at,
             model=RULES,
@@ -120,11 +120,11 @@ class Totals:
         )
 
     def _newest_quotes(self) -> list[Quote]:
-        """The best candidates of each of the newest twelve months, the best first."""
+        """Return the best candidates of each of the newest twelve months, the best first."""
         last = self._months.last
-        newest = range(last - YEAR + 1, last + 1)
-        found = [heapq.nlargest(QUOTES, self._quotes.get(month, ())) for month in newest]
-        return sorted((quote for quotes in found for quote in quotes), reverse=True)
+        months = range(last - YEAR + 1, last + 1)
+        best = [heapq.nlargest(QUOTES, self._quotes.get(month, ())) for month in months]
+        return sorted((quote for quotes in best for quote in quotes), reverse=True)
 
     def _overall(self) -> OverallSentiment:
         count = self._total.count

@@ -1,7 +1,7 @@
-"""The insights that are made, member by member (data-model.md 2, insights.md 5).
+"""Types of the insights that the rules make (data-model.md 2, insights.md 5).
 
-Encoded as JSON it is a valid insights.json. The structs of ``domain.insights`` read what owners
-write, with defaults for what is absent; these write every member, and none that does not belong.
+Encoded as JSON they are a valid insights.json. The structs of ``domain.insights`` decode hand-written
+files, and have defaults; these require every member.
 """
 
 import datetime
@@ -25,23 +25,23 @@ class AspectInsight(Struct, frozen=True, kw_only=True):
     negative_count: int
     positive_pct: float
     score: float
-    """Positive less negative mentions, of all."""
+    """Positive minus negative mentions, divided by all."""
     top_phrases: tuple[str, ...]
     example_review_ids: tuple[str, ...]
 
 
 class EntityInsight(Struct, frozen=True, kw_only=True):
-    """A technician, service, problem or area; sentiment is that of the reviews that name it."""
+    """A technician, service, problem or area, with the sentiment of the reviews that mention it."""
 
     id: str
     name: str | UnsetType = UNSET
-    """Of technicians, as the label."""
+    """The label; only of technicians."""
     label: str
     aliases: tuple[str, ...] | UnsetType = UNSET
-    """Of technicians whom the owner has given some: searches find them by these too."""
+    """Further names for searches; only of technicians."""
     mention_count: int
     positive_count: int | UnsetType = UNSET
-    """UNSET like the next five of a person with few mentions."""
+    """UNSET, like the next five, for a person with few mentions."""
     neutral_count: int | UnsetType = UNSET
     negative_count: int | UnsetType = UNSET
     positive_pct: float | UnsetType = UNSET
@@ -52,7 +52,7 @@ class EntityInsight(Struct, frozen=True, kw_only=True):
 
 
 class EntityLists(Struct, frozen=True, kw_only=True):
-    """Who and what the reviews name, most mentioned first."""
+    """The entities, most mentioned first."""
 
     technicians: tuple[EntityInsight, ...] = ()
     services: tuple[EntityInsight, ...] = ()
@@ -71,14 +71,14 @@ class MonthInsight(Struct, frozen=True, kw_only=True):
 
 
 class TemporalInsight(Struct, frozen=True, kw_only=True):
-    """Every month from the first review to the last, and where it goes."""
+    """Every month from the first review to the last, and the trend."""
 
     monthly: tuple[MonthInsight, ...]
     trend: Trend
 
 
 class Method(Struct, frozen=True, kw_only=True):
-    """How the insights were made, for readers to judge them by."""
+    """The method of the analysis, for readers."""
 
     rules: str
     languages: dict[str, int]
@@ -86,11 +86,11 @@ class Method(Struct, frozen=True, kw_only=True):
     """Reviews without words."""
     note: str
     not_published: tuple[str, ...] | UnsetType = UNSET
-    """What was made for the owner alone: its lists are empty here."""
+    """Results for the owner alone, whose lists are empty."""
 
 
 class MadeInsights(Struct, frozen=True, kw_only=True):
-    """The whole value."""
+    """The insights."""
 
     version: int = 1
     generated_at: datetime.datetime | None

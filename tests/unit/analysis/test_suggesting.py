@@ -99,7 +99,7 @@ def test_quotations_are_verbatim(texts: list[str]) -> None:
 
 
 def test_memory_is_bounded_and_what_is_frequent_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(suggesting, "_KEPT", 50)
+    monkeypatch.setattr(suggesting, "_MAX_COUNTED", 50)
     names = ("".join(chr(ord("a") + int(digit)) for digit in f"{n:04}") for n in range(1000))
     texts = [f"Great work by Sam and then by B{name}." for name in names]
     first = suggested(*texts).technicians[0]
