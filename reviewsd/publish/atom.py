@@ -1,8 +1,8 @@
 """Reviews as an Atom feed in pages of 50 (RFC 4287, RFC 5005 3, data-model.md 4.2, seed 4.8).
 
-Ids are ``tag:`` URIs, so they survive a change of domain. The generator goes without a version: a
-release of ours must not change the bytes, or every subscriber is sent a feed without news. Pages are rendered for
-requests, too, so elements are written as text: a tree of them takes five times as long.
+Ids are ``tag:`` URIs, so they survive a change of domain. The generator has no version, because a
+release must not change the bytes: every subscriber would receive a feed without news. Older pages are
+rendered on request, so elements are written as text, which is five times as fast as a tree.
 """
 
 import re
@@ -21,21 +21,20 @@ TOMBSTONES = "http://purl.org/atompub/tombstones/1.0"
 
 _LINKED_TYPE = "application/atom+xml"
 
-# `updated` is mandatory (RFC 4287 4.1.1), but a data set may be empty and say nothing. A clock
-# would change the bytes; the epoch is a time that everything real comes after.
+# `updated` is mandatory (RFC 4287 4.1.1), but an empty data set may have no time. A clock would change
+# the bytes, so the epoch is used.
 _NEVER = "1970-01-01T00:00:00Z"
 
-# All that is not Char of XML 1.0 (2.2): no parser accepts it, not even as a reference. A reader sees
-# that something was there.
+# Characters outside Char of XML 1.0 (2.2) are invalid even as references, so they are replaced.
 _ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _REPLACEMENT = "\ufffd"
 
-# Parsers read a carriage return as a newline, and any white space of an attribute as a blank.
-_WHITE = {ord(each): f"&#{ord(each)};" for each in "\r\n\t"}
+# Parsers turn a carriage return into a newline, and white space in attributes into blanks.
+_WHITE = {ord(char): f"&#{ord(char)};" for char in "\r\n\t"}
 
 
 def render(page: FeedPage) -> Iterator[bytes]:
-    """A page of the feed as UTF-8 XML, in parts: its beginning, each entry, what is gone (RFC 6721), its end."""
+    """Yield a page of the feed as UTF-8 XML, in parts; tombstones follow the entries (RFC 6721)."""
     head = '<?xml version="1.0" encoding="UTF-8"?>\n<feed'
     head += _attributes({"xmlns": NAMESPACE, "xml:lang": page.frame.business.language})
     if page.removed:
@@ -68,7 +67,7 @@ def _head(page: FeedPage) -> Iterator[str]:
     if business.logo_url:
         yield _element("icon", business.logo_url)
         yield _element("logo", business.logo_url)
-    # Truthful: what customers wrote is not the business's.
+    # Customers have the rights to their reviews.
     yield _element("rights", f"Reviews © their authors; replies © {business.name}")
 
 
@@ -91,7 +90,7 @@ def _entry(frame: FeedFrame, entry: FeedEntry) -> Iterator[str]:
 
 
 def _tag(frame: FeedFrame, specific: str) -> str:
-    """A tag URI of ours (RFC 4151)."""
+    """Return a tag URI (RFC 4151)."""
     return f"tag:{frame.authority},{frame.year}:{specific}"
 
 
@@ -116,7 +115,7 @@ def _category(frame: FeedFrame, scheme: str, term: str, label: str) -> str:
 
 
 def _empty(name: str, **attributes: str) -> str:
-    """An element without content."""
+    """Return an element without content."""
     return f"<{name}{_attributes(attributes)} />"
 
 
@@ -131,5 +130,5 @@ def _text(text: str) -> str:
 
 
 def _legal(text: str) -> str:
-    """A text with what XML cannot hold replaced, here only."""
+    """Replace the characters that XML does not allow."""
     return text if text.isprintable() else _ILLEGAL.sub(_REPLACEMENT, text)

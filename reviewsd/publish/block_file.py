@@ -1,8 +1,7 @@
-"""Runs of reviews that are worked on together, and a file that keeps what came out for the next publication.
+"""Blocks of consecutive reviews, and a file that stores a result for each block for the next publication.
 
-Where a block ends is decided by the ids of the reviews, so a review that comes, goes or changes leaves the
-other blocks as they were. The file holds something for each block and, at its end, where that stands. What is
-not whole, as after a power cut, is as good as none.
+The ids of the reviews decide where a block ends, so an added, removed or changed review affects only
+its own block. The file ends with a directory of its blocks. A damaged file is treated as empty.
 """
 
 import mmap
@@ -17,39 +16,42 @@ from msgspec import Struct
 
 from reviewsd.domain.records import Records
 
-_MEAN: Final = 256  # reviews: fewer, and adding up takes longer than counting a changed block
-_MOST: Final = 4 * _MEAN
+_MEAN: Final = (
+    256  # reviews; with fewer, summing all blocks takes longer than counting a changed one
+)
+_MAX_REVIEWS: Final = 4 * _MEAN
 _KEY: Final = 16  # bytes
 _NUMBER: Final = 8  # bytes of the number that ends the file
 
 
 class Span(NamedTuple):
-    """A block of the reviews, by position."""
+    """A block of reviews."""
 
     begin: int
+    """Position of the first review."""
     end: int
-    """The position after the last."""
+    """Position after the last review."""
     key: bytes
-    """Stands for its reviews and for all that they are analysed with."""
+    """Digest of the reviews and the rules."""
 
 
 def spans(records: Records, digest: bytes) -> Iterator[Span]:
-    """The blocks of all reviews.
+    """Yield the blocks of all reviews.
 
     Args:
         records: The reviews.
-        digest: Stands for the rules and everything else that they were given.
+        digest: Digest of the rules and of everything else the results depend on.
     """
     begin, last = 0, len(records)
     for position, checksum in enumerate(map(zlib.crc32, map(str.encode, records.ids)), start=1):
-        if not checksum % _MEAN or position - begin == _MOST or position == last:
+        if not checksum % _MEAN or position - begin == _MAX_REVIEWS or position == last:
             digests = records.digests(begin, position)
             yield Span(begin, position, blake2b(digests, digest_size=_KEY, key=digest).digest())
             begin = position
 
 
 class _Entry(Struct, frozen=True, array_like=True):
-    """Where a block stands in the file."""
+    """The place of a block in the file."""
 
     key: bytes
     begin: int
@@ -58,10 +60,10 @@ class _Entry(Struct, frozen=True, array_like=True):
 
 
 class _Directory(Struct, frozen=True, array_like=True):
-    """What stands at the end of the file."""
+    """The directory at the end of the file."""
 
     digest: bytes = b""
-    """As of ``spans``."""
+    """The ``digest`` of ``spans``."""
     entries: list[_Entry] = []
 
 
@@ -73,18 +75,18 @@ class BlocksReader:
     """The blocks of an earlier publication.
 
     Args:
-        path: Of the file; where there is none, or it is not whole, nothing is found.
+        path: The file; an absent or damaged one has no blocks.
     """
 
     def __init__(self, path: Path) -> None:
         self._content = memoryview(mapped(path))
         directory = self._directory()
         self.digest = directory.digest
-        """That the keys were made with."""
+        """The ``digest`` of ``spans``."""
         self._entries = {entry.key: entry for entry in directory.entries}
 
     def find(self, key: bytes) -> memoryview | None:
-        """The block of a key; None where there is none that is whole."""
+        """Return the block of a key; None if it is absent or damaged."""
         entry = self._entries.get(key)
         if entry is None:
             return None
@@ -92,7 +94,7 @@ class BlocksReader:
         return content if zlib.crc32(content) == entry.checksum else None
 
     def keys(self) -> KeysView[bytes]:
-        """Of all blocks."""
+        """Return the keys of all blocks."""
         return self._entries.keys()
 
     def _directory(self) -> _Directory:
@@ -108,7 +110,7 @@ class BlocksWriter:
     """Writes blocks in their order.
 
     Args:
-        file: Open, and empty.
+        file: An open, empty file.
     """
 
     def __init__(self, file: BinaryIO) -> None:
@@ -123,15 +125,15 @@ class BlocksWriter:
         self._size += len(content)
 
     def finish(self, digest: bytes) -> None:
-        """Write where they are, and the digest that their keys were made with."""
+        """Write the directory."""
         self._file.write(_encode(_Directory(digest, self._entries)))
         self._file.write(self._size.to_bytes(_NUMBER, "little"))
 
 
 def mapped(path: Path) -> bytes | mmap.mmap:
-    """The content of a file; nothing where it is not there."""
+    """Map a file; an absent or empty one is ``b""``."""
     try:
         with path.open("rb") as file:
             return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    except (OSError, ValueError):  # it is not there, or empty
+    except (OSError, ValueError):
         return b""

@@ -1,4 +1,4 @@
-"""Runs the publishing process: a Job goes in, steps and an outcome come out (``publish.publication``)."""
+"""Runs the publishing process (``publish.publication``): sends a Job, receives steps and an outcome."""
 
 import contextlib
 import sys
@@ -21,20 +21,20 @@ from reviewsd.runtime.tasks import TaskSet, every
 StepObserver = Callable[[Step], None]
 
 COMMAND = (sys.executable, "-P", "-m", "reviewsd.publish.publication")
-"""``-P``: nothing is imported from the current folder, where a stranger's ``json.py`` may lie."""
+"""``-P`` keeps a foreign ``json.py`` in the current folder from being imported."""
 
-_MAX_STDERR = 8_192  # bytes kept of what a crashing child says
+_MAX_STDERR = 8_192  # bytes
 
 LOOK_SECONDS = 30.0
-"""Between two looks at what the child does."""
+"""Interval between two checks of the child's CPU time."""
 
 IDLE_LOOKS = 10
-"""A child that has used no CPU between so many looks in a row hangs: it was stopped, or a file system does not
-answer. It may work for hours on data of many gigabytes without a step to tell."""
+"""Consecutive checks without CPU time after which the child hangs: it was stopped, or a file system does not
+respond. There is no limit of time, because large data may take hours without a step."""
 
 
 class ChildError(Exception):
-    """The publishing process ended without an outcome; the message is the last that it said."""
+    """The publishing process ended without an outcome; the message has its last line."""
 
 
 async def run(
@@ -45,29 +45,29 @@ async def run(
     memory: Memory | None = None,
     look_seconds: float = LOOK_SECONDS,
 ) -> Outcome:
-    """Publish in a child process; cancelling kills it. It has ended when this returns.
+    """Publish in a child process, and wait until it has ended; cancelling kills it.
 
     Args:
         reactor: Starts the process.
-        job: What it does; its memory is limited here.
-        progress: Told its steps.
-        command: Of the process.
-        memory: Says what it may take.
-        look_seconds: Between two looks at whether it hangs.
+        job: The job; this function sets its memory limit.
+        progress: Called with each step.
+        command: The command line of the process.
+        memory: Has the memory limit.
+        look_seconds: Interval of the checks for a hanging process.
 
     Raises:
-        ChildError: It could not be started, died, hung, or could not write: the disk is full, for one.
+        ChildError: The process could not be started, died, hung, or could not write its files.
     """
     memory = memory or Memory()
     limit, killed = memory.limit(), memory.killed()
     child = _Child(msgspec.structs.replace(job, memory=limit), progress)
-    watching = TaskSet()
+    tasks = TaskSet()
     try:
         reactor.spawnProcess(child, command[0], command, env=None)
     except OSError as error:
         raise ChildError(f"publishing failed: no process to do it: {error.strerror}") from error
-    looking = every(cast("IReactorTime", reactor), look_seconds, child.look)
-    watching.start("watch the publishing process", looking)
+    checks = every(cast("IReactorTime", reactor), look_seconds, child.check_progress)
+    tasks.start("watch the publishing process", checks)
     try:
         return await child.outcome
     except ChildError as error:
@@ -76,7 +76,7 @@ async def run(
         reason = f"the kernel killed the process for want of memory; it may take {limit.text}"
         raise ChildError(f"publishing failed: {reason}") from error
     finally:
-        await watching.stop()
+        await tasks.stop()
         await child.ended
 
 
@@ -86,11 +86,11 @@ class _Child(ProcessProtocol):
     def __init__(self, job: Job, progress: StepObserver) -> None:
         self._job = job
         self._progress = progress
-        self._rest = b""
-        self._said = b""
+        self._line_begin = b""
+        self._stderr = b""
         self._result: Outcome | None = None
-        self._cpu = -1.0  # seconds that it had used at the last look
-        self._idle = 0  # looks in a row since it used any
+        self._cpu_seconds = -1.0  # at the last check
+        self._idle_checks = 0  # consecutive
         self.outcome: Deferred[Outcome] = Deferred(lambda _: self._kill())
         self.ended: Deferred[None] = Deferred()
 
@@ -99,11 +99,11 @@ class _Child(ProcessProtocol):
         self.transport.closeChildFD(0)
 
     def outReceived(self, data: bytes) -> None:
-        *lines, self._rest = (self._rest + data).split(b"\n")
+        *lines, self._line_begin = (self._line_begin + data).split(b"\n")
         for line in lines:
             try:
                 message = _line.decode(line)
-            except ValueError:  # a library that prints
+            except ValueError:  # output of a library
                 self.errReceived(line + b"\n")
                 continue
             if isinstance(message, Step):
@@ -112,16 +112,16 @@ class _Child(ProcessProtocol):
                 self._result = message
 
     def errReceived(self, data: bytes) -> None:
-        self._said = (self._said + data)[-_MAX_STDERR:]
+        self._stderr = (self._stderr + data)[-_MAX_STDERR:]
 
-    async def look(self) -> None:
-        """End it if it hangs."""
+    async def check_progress(self) -> None:
+        """Kill the process if it hangs."""
         if self.transport.pid is None:  # it has ended
             return
-        before = self._cpu
-        self._cpu = time.clock_gettime((~self.transport.pid << 3) | 2)  # clock_getcpuclockid(3)
-        self._idle = self._idle + 1 if self._cpu == before else 0
-        if self._idle == IDLE_LOOKS:
+        clock = (~self.transport.pid << 3) | 2  # clock_getcpuclockid(3)
+        before, self._cpu_seconds = self._cpu_seconds, time.clock_gettime(clock)
+        self._idle_checks = self._idle_checks + 1 if self._cpu_seconds == before else 0
+        if self._idle_checks == IDLE_LOOKS:
             self.errReceived(b"\nthe process hung: it has done nothing for long")
             self._kill()
 
@@ -136,9 +136,9 @@ class _Child(ProcessProtocol):
         if reason.check(ProcessDone) is not None and self._result is not None:
             self.outcome.callback(self._result)
             return
-        said = self._said.decode(errors="replace").strip()
-        last = said.rpartition("\n")[2] or reason.getErrorMessage()
-        self.outcome.errback(ChildError(f"publishing failed: {last}"))
+        stderr = self._stderr.decode(errors="replace").strip()
+        last_line = stderr.rpartition("\n")[2] or reason.getErrorMessage()
+        self.outcome.errback(ChildError(f"publishing failed: {last_line}"))
 
 
 _line: msgspec.json.Decoder[JobMessage] = msgspec.json.Decoder(JobMessage)

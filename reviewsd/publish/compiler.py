@@ -1,4 +1,4 @@
-"""A Dataset becomes the files of a snapshot folder: documents, their gzip forms, and columns.
+"""Compiles a Dataset into the files of a snapshot folder: documents, their gzip forms, and columns.
 
 Deterministic: no clock, no environment; the same dataset and settings give the same bytes.
 """
@@ -55,14 +55,14 @@ _STEP = 10_000  # records between two steps of progress
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompileSettings:
-    """What goes into a snapshot beside the data."""
+    """The settings that a snapshot depends on."""
 
     base_url: str
     authority: str
-    """Domain name of the Atom ids, and the ``year`` in which it was ours (RFC 4151)."""
+    """Domain name of the Atom ids, which the operator owned in ``year`` (RFC 4151)."""
     year: int
     max_resource: int = 1 << 20
-    """Greatest size in bytes of a document that can be read through MCP (mcp.md 5.5)."""
+    """Greatest size in bytes of an MCP resource (mcp.md 5.5)."""
     pages: PageSettings = field(default_factory=PageSettings)
     machines: MachineSettings = field(default_factory=MachineSettings)
 
@@ -76,20 +76,20 @@ def compile_folder(
     templates: TemplateSources | None = None,
     earlier: Earlier | None = None,
 ) -> Manifest:
-    """Write the documents and columns of a dataset into a folder that has none.
+    """Write the documents and columns of a dataset into an empty folder.
 
     Args:
-        dataset: What is written.
-        settings: What goes into it beside.
+        dataset: The dataset.
+        settings: The settings.
         target: The folder.
-        progress: Told how far it is.
-        origin: Where the insights are from.
-        templates: What pages are rendered with, beside what is shipped.
-        earlier: The last snapshot: what is the same again is taken over. None: nothing is, and nothing is
-            kept for the next time.
+        progress: Called with the number of reviews written so far.
+        origin: The origin of the insights.
+        templates: The operator's templates, used in addition to the shipped ones.
+        earlier: The last snapshot, whose unchanged parts are copied. None copies nothing, and stores
+            nothing for the next publication.
 
     Raises:
-        TemplateError: One of them is faulty.
+        TemplateError: A template is invalid.
     """
     with ThreadPoolExecutor(max_workers=1) as threads:
         compressor = Compressor(target, threads)
@@ -116,7 +116,7 @@ def _compile(
     compressor: Compressor,
 ) -> Manifest:
     rendered = {(urls.REVIEWS, JSON): REVIEWS_FILE}
-    # The insights come first: what they take must not come on top of what the columns take.
+    # Insights are written first, because their memory must be free before the columns need theirs.
     files, sections = fragments.write(dataset, settings.base_url, target)
     files[layout.IDS] = _write_ids(dataset.records.ids, target)
     mentions: MentionIndex = {}
@@ -128,7 +128,7 @@ def _compile(
         mentions = mention_positions(dataset.insights, places)
     if dataset.removed or dataset.withheld.keys:
         gone = GoneReviews(
-            ids=frozenset(each.id for each in dataset.removed), keys=dataset.withheld.keys
+            ids=frozenset(review.id for review in dataset.removed), keys=dataset.withheld.keys
         )
         files[layout.GONE] = layout.write(target, layout.GONE, _encode(gone))
     counted = StatisticsCounter()
@@ -145,10 +145,10 @@ def _compile(
         files |= column_files
     frame = feed.frame_of(dataset, settings.base_url, settings.authority, settings.year)
     files[layout.FEED] = layout.write(target, layout.FEED, msgspec.json.encode(frame))
-    first = _first_page(dataset, frame)
+    first_page = _first_page(dataset, frame)
     for path, media_type, file, content in (
-        (urls.JSON_FEED, json_feed.MEDIA_TYPE, "feed.json", b"".join(json_feed.render(first))),
-        (urls.ATOM_FEED, atom.MEDIA_TYPE, "feed.xml", b"".join(atom.render(first))),
+        (urls.JSON_FEED, json_feed.MEDIA_TYPE, "feed.json", b"".join(json_feed.render(first_page))),
+        (urls.ATOM_FEED, atom.MEDIA_TYPE, "feed.xml", b"".join(atom.render(first_page))),
         (urls.OPENAPI, JSON, "openapi.json", document.render(settings.base_url, dataset.business)),
     ):
         files[file] = layout.write(target, file, content)
@@ -178,11 +178,11 @@ def _compile(
         )
         fixed = chain(fixed, machine_files)
     extra: dict[str, FixedDocument] = {}
-    for each in fixed:
-        file = f"page{quote(each.path, safe='')}"
-        files[file] = layout.write(target, file, each.content)
-        rendered[each.path, each.media_type] = file
-        extra[each.path] = replace(each, content=b"")  # sitemaps may have 5 MB each
+    for page in fixed:
+        file = f"page{quote(page.path, safe='')}"
+        files[file] = layout.write(target, file, page.content)
+        rendered[page.path, page.media_type] = file
+        extra[page.path] = replace(page, content=b"")  # a sitemap may have 5 MB
     compressed: dict[str, File] = {}
     for done, file in enumerate(rendered.values()):
         progress("compressing", done, len(rendered))
@@ -211,7 +211,7 @@ def _compile(
             )
             for (path, media_type), file in rendered.items()
         ),
-        files=files | {f"{file}{layout.GZIP}": each for file, each in compressed.items()} | quoted,
+        files=files | {f"{name}{layout.GZIP}": file for name, file in compressed.items()} | quoted,
         segments=segments,
         sections=sections,
     )
@@ -226,16 +226,16 @@ def _write_reviews(
     reusing: ReusedReviews,
     compressor: Compressor,
 ) -> dict[str, File]:
-    """``reviews.json``, the excerpts, columns and digest of each review, and where each begins."""
+    """Write ``reviews.json`` and, for each review, its excerpt, columns, digest and offset."""
     writer, excerpts_writer = Writer(target, REVIEWS_FILE), Writer(target, layout.EXCERPTS)
     digests = DigestsWriter(target)
     writer.write(documents.reviews_head(dataset))
     records, listed = RecordsWriter(writer), RecordsWriter(excerpts_writer)
-    told = 0
+    next_step = 0
     for begin, block in reusing.blocks(dataset.records):
-        if begin >= told:
+        if begin >= next_step:
             progress("writing", begin, len(dataset.records))
-            told = begin - begin % _STEP + _STEP
+            next_step = begin - begin % _STEP + _STEP
             writer.flush()
             compressor.follow(REVIEWS_FILE, writer.size)
         records.extend(*block.records)
@@ -256,7 +256,7 @@ def _write_reviews(
 
 
 def _write_ids(ids: Sequence[str], target: Path) -> File:
-    """The positions in the order of the casefolded ids; equal ones newest first."""
+    """Write the positions in the order of the casefolded ids; equal ones newest first."""
     order = sorted(range(len(ids)), key=list(map(str.casefold, ids)).__getitem__)
     return layout.write(target, layout.IDS, array.array("I", order).tobytes())
 
@@ -264,27 +264,27 @@ def _write_ids(ids: Sequence[str], target: Path) -> File:
 def _write_insights(
     insights: InsightsFile, dataset: Dataset, target: Path, progress: Progress
 ) -> dict[str, File]:
-    """``insights.json``, and where in it the entry of each review stands."""
+    """Write ``insights.json``, and the place of each review's entry in it."""
     places = dataset.records.places
     writer = Writer(target, INSIGHTS_FILE)
     spans = array.array("Q", bytes(16 * len(places)))
-    written = 0
+    entries = 0
     for review_id, part in documents.insights_parts(insights, dataset):
         begin = writer.size
         writer.write(part)
         if review_id is None:
             continue
         if review_id == documents.EVERY_ENTRY and insights.bounds is not None:
-            spans = array.array("Q", (begin + each for each in insights.bounds))
+            spans = array.array("Q", (begin + bound for bound in insights.bounds))
             if insights.mapped is not None:
-                insights.mapped.madvise(mmap.MADV_DONTNEED)  # nobody reads it again
+                insights.mapped.madvise(mmap.MADV_DONTNEED)  # it is not read again
             continue
         if (position := places.get(review_id)) is not None:
             spans[2 * position], spans[2 * position + 1] = begin, writer.size
-        if written % _STEP == 0:
-            progress("writing insights", written, insights.analysed)
-        written += 1
-    progress("writing insights", written, written)
+        if entries % _STEP == 0:
+            progress("writing insights", entries, insights.analysed)
+        entries += 1
+    progress("writing insights", entries, entries)
     return {
         INSIGHTS_FILE: writer.close(),
         layout.INSIGHT_SPANS: layout.write(target, layout.INSIGHT_SPANS, spans.tobytes()),
@@ -292,13 +292,13 @@ def _write_insights(
 
 
 def _first_page(dataset: Dataset, frame: FeedFrame) -> FeedPage:
-    """The newest reviews with the labels of whom and what they mention."""
+    """Return the first page of the feeds."""
     newest = [
         msgspec.json.decode(record.raw, type=Review)
         for record in dataset.records[: feed.MAX_ENTRIES]
     ]
-    found = () if dataset.insights is None else dataset.insights.mentions
-    mentions = chain(islice(found, len(newest)), repeat(None))
+    known_mentions = () if dataset.insights is None else dataset.insights.mentions
+    mentions = chain(islice(known_mentions, len(newest)), repeat(None))
     following = None
     if len(dataset.records) > feed.MAX_ENTRIES:
         following = Cursor(newest[-1].date, newest[-1].id).encode()
@@ -308,7 +308,7 @@ def _first_page(dataset: Dataset, frame: FeedFrame) -> FeedPage:
 
 
 def _quote(target: Path, file: str) -> File:
-    """The JSON string of a document's text, beside it."""
+    """Write the text of a document as a JSON string."""
     writer = Writer(target, file + layout.QUOTED)
     writer.write(b'"')
     with (target / file).open(encoding="utf-8", newline="") as text:

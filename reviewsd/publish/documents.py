@@ -1,9 +1,8 @@
-"""Datasets as JSON documents: what is given is served as given, what is missing is filled in.
+"""Renders datasets as JSON documents (data-model.md 1 and 2, contract 1).
 
 Known members come first, in the order of their struct, absent ones with their default; unknown
-members follow, sorted by name. White space goes, numbers keep their spelling. So the same reviews give
-the same bytes, however their author ordered the members. The insights are served as given below
-their top level (data-model.md 1 and 2, contract 1).
+members follow, sorted by name. White space is removed, and numbers keep their spelling. So the bytes
+do not depend on the order of members in the file. Below the top level, insights are not changed.
 """
 
 import datetime
@@ -25,7 +24,7 @@ from reviewsd.http1.representation import Buffer
 BEST_RATING, WORST_RATING = 5, 1
 
 EVERY_ENTRY = ""
-"""Stands for the ids of all entries of ``per_review``; none is empty."""
+"""The id of the part with all entries of ``per_review``; no review has an empty id."""
 
 _members = msgspec.json.Decoder(dict[str, Raw])
 _items = msgspec.json.Decoder(list[Raw])
@@ -33,16 +32,18 @@ _encode = msgspec.json.Encoder().encode
 
 
 Computed = Mapping[str, "bytes | Computed"]
-"""Rendered values that take the place of defaults, by member name; nested like the document."""
+"""Rendered values that replace defaults, by member name; nested like the document."""
 
 
 def complete(raw: bytes | Raw, kind: object = None, computed: Computed | None = None) -> bytes:
-    """A JSON value in its canonical form, structs filled in but for members that are unset by default.
+    """Return a JSON value in its canonical form, with absent members of structs filled in.
+
+    Members that are unset by default stay absent.
 
     Args:
         raw: Valid JSON.
-        kind: The type it has; None for what is not known to the data model.
-        computed: For a struct: what to fill in instead of defaults. A null gives way to it too.
+        kind: The type of the value; None if the data model does not know it.
+        computed: Values for absent and null members of a struct, instead of defaults.
     """
     text = bytes(raw).strip()
     match text[:1]:
@@ -60,16 +61,16 @@ def _complete_object(text: bytes, kind: type[Struct] | None, computed: Computed)
     members = _members.decode(text)
     parts = []
     for name, field_kind, default in _fields(kind) if kind is not None else ():
-        given = members.pop(name, None)
-        if name in computed and given is not None and bytes(given) == b"null":
-            given = None
+        raw = members.pop(name, None)
+        if name in computed and raw is not None and bytes(raw) == b"null":
+            raw = None
         value = computed.get(name, default)
         if isinstance(value, Mapping):
-            rendered = complete(b"{}" if given is None else given, field_kind, value)
-        elif given is None:
+            rendered = complete(b"{}" if raw is None else raw, field_kind, value)
+        elif raw is None:
             rendered = value
         else:
-            rendered = complete(given, field_kind)
+            rendered = complete(raw, field_kind)
         if rendered:
             parts.append((name, rendered))
     parts += ((name, complete(members[name])) for name in sorted(members))
@@ -77,16 +78,16 @@ def _complete_object(text: bytes, kind: type[Struct] | None, computed: Computed)
 
 
 def join_members(members: typing.Iterable[tuple[str, bytes]]) -> bytes:
-    """A JSON object of rendered values, in this order."""
+    """Return a JSON object of rendered values, in their order."""
     return b"{" + b",".join(_encode(name) + b":" + value for name, value in members) + b"}"
 
 
 class RenderedReview(typing.NamedTuple):
-    """One review as it is served everywhere; every known member is there but stamps that are not given (data-model.md 1.3)."""
+    """One served review with every known member; only stamps may be absent (data-model.md 1.3)."""
 
     content: bytes
     plain: bool
-    """Whether the data model knows all its members."""
+    """Whether the review has no unknown members."""
 
 
 def review(raw: bytes | Raw, typed: Review) -> RenderedReview:
@@ -113,7 +114,7 @@ def _in_utc(stamp: times.Stamp) -> bool:
 
 
 def _canonical(typed: Review) -> Review:
-    """A review without an empty text, its stamps in UTC."""
+    """Return a review with None for an empty text, and stamps in UTC."""
     stamps = {name: stamp.astimezone(datetime.UTC) for name, stamp in times.stamps(typed).items()}
     return msgspec.structs.replace(typed, text=typed.text or None, **stamps)
 
@@ -123,12 +124,12 @@ _REPLY_NAMES = frozenset(OwnerReply.__struct_fields__)
 
 
 def business(dataset: Dataset) -> bytes:
-    """The business with every known member."""
+    """Return the business with every known member."""
     return complete(dataset.members["business"], Business)
 
 
 def aggregate_rating(dataset: Dataset) -> bytes:
-    """The aggregate as given, what is missing computed (data-model.md 1.2)."""
+    """Return the aggregate of the file, with absent members computed (data-model.md 1.2)."""
     stars = dataset.stars
     computed: Computed = {
         "rating_value": _mean(stars),
@@ -140,12 +141,12 @@ def aggregate_rating(dataset: Dataset) -> bytes:
             for rating in range(WORST_RATING, BEST_RATING + 1)
         },
     }
-    given = dataset.members.get("aggregate_rating", Raw(b"{}"))
-    return complete(given, AggregateRating, computed)
+    raw = dataset.members.get("aggregate_rating", Raw(b"{}"))
+    return complete(raw, AggregateRating, computed)
 
 
 def _mean(stars: Mapping[int, int]) -> bytes:
-    """The mean with two decimals, half up, from integer sums; null without reviews."""
+    """Return the mean with two decimals, half up, from integer sums; null without reviews."""
     count = sum(stars.values())
     if not count:
         return b"null"
@@ -154,9 +155,9 @@ def _mean(stars: Mapping[int, int]) -> bytes:
 
 
 def updated_at(dataset: Dataset) -> str | None:
-    """When the data changed last, RFC 3339 in UTC; from the data, never from a clock (contract 3)."""
-    given = dataset.members.get("updated_at", Raw(b"null"))
-    moment = msgspec.json.decode(given, type=datetime.datetime | None) or dataset.updated_at
+    """Return the time of the last change, RFC 3339 in UTC, from the data alone (contract 3)."""
+    raw = dataset.members.get("updated_at", Raw(b"null"))
+    moment = msgspec.json.decode(raw, type=datetime.datetime | None) or dataset.updated_at
     corrected = dataset.withheld.latest
     if moment is not None and corrected is not None:
         moment = max(moment, corrected)
@@ -164,7 +165,7 @@ def updated_at(dataset: Dataset) -> str | None:
 
 
 def withheld(dataset: Dataset) -> bytes | None:
-    """What readers are told of reviews that the owner withholds; None where there are none."""
+    """Return the count of withheld reviews for readers; None without any."""
     if not dataset.withheld.count:
         return None
     reasons = dict(dataset.withheld.reasons)
@@ -172,45 +173,41 @@ def withheld(dataset: Dataset) -> bytes | None:
 
 
 def reviews_head(dataset: Dataset) -> bytes:
-    """What stands before the first review of ``/reviews.json``."""
+    """Return ``/reviews.json`` up to the first review."""
     known = {
         "business": business(dataset),
         "aggregate_rating": aggregate_rating(dataset),
         "withheld": withheld(dataset),
         "updated_at": _encode(updated_at(dataset)),
     }
-    given = ((name, value) for name, value in known.items() if value is not None)
-    return join_members(given)[:-1] + b',"reviews":['
+    members = ((name, value) for name, value in known.items() if value is not None)
+    return join_members(members)[:-1] + b',"reviews":['
 
 
 def reviews_tail(dataset: Dataset) -> bytes:
-    """What stands after the last review: unknown members, and the reviews that are gone."""
+    """Return ``/reviews.json`` after the last review: unknown members, and the removed reviews."""
     known = {"business", "aggregate_rating", "withheld", "updated_at", "removed"}
     extra = {name: complete(raw) for name, raw in dataset.members.items() if name not in known}
     if dataset.removed:
-        gone = [{"id": each.id, "at": times.spelled(each.at)} for each in dataset.removed]
-        extra["removed"] = _encode(gone)
+        removed = [{"id": review.id, "at": times.spelled(review.at)} for review in dataset.removed]
+        extra["removed"] = _encode(removed)
     return b"]" + (b"," if extra else b"") + join_members(sorted(extra.items()))[1:]
 
 
 def insights(file: InsightsFile, dataset: Dataset) -> typing.Iterator[bytes | memoryview]:
-    """``/insights.json``: members as given, absent top-level ones filled in (data-model.md 2).
-
-    Yields:
-        The document in parts: ``per_review`` may have hundreds of megabytes.
-    """
+    """Yield ``/insights.json`` in parts, with absent top-level members filled in (data-model.md 2)."""
     return (part for _, part in insights_parts(file, dataset))
 
 
 def insights_parts(
     file: InsightsFile, dataset: Dataset
 ) -> typing.Iterator[tuple[str | None, bytes | memoryview]]:
-    """``/insights.json`` in parts: each entry of ``per_review`` with its id, all else with None.
+    """Yield ``/insights.json`` in parts: each entry of ``per_review`` with its id, other parts with None.
 
-    The whole ``per_review`` of made insights has ``EVERY_ENTRY``.
+    ``per_review`` of made insights is one part, with ``EVERY_ENTRY``.
     """
-    left_out = absent(file)
-    names = [name for name in _INSIGHTS_NAMES if name not in left_out]
+    absent_names = absent(file)
+    names = [name for name in _INSIGHTS_NAMES if name not in absent_names]
     yield None, b"{"
     for index, name in enumerate([*names, *sorted(file.members.keys() - set(_INSIGHTS_NAMES))]):
         yield None, b"," * (index > 0) + _encode(name) + b":"
@@ -228,22 +225,22 @@ def insights_parts(
 
 
 def absent(file: InsightsFile) -> frozenset[str]:
-    """The known top-level members of which there is nothing to tell (insights.md 5)."""
+    """Return the known top-level members that stay absent (insights.md 5)."""
     counted = {"review_count"} if "per_review" in file.members else set()
     return NOT_FILLED_IN - file.members.keys() - counted
 
 
 def insights_member(file: InsightsFile, dataset: Dataset, name: str) -> bytes:
-    """The value of one top-level member: as given but for white space, or else filled in.
+    """Return the value of one top-level member, without white space or filled in.
 
     Args:
         file: The insights.
-        dataset: What they are of.
-        name: Of a member that is not ``absent``.
+        dataset: The dataset of the insights.
+        name: The name of a member that is not ``absent``.
     """
-    given = file.members.get(name)
-    if given is not None:
-        return _compact(given)
+    raw = file.members.get(name)
+    if raw is not None:
+        return _compact(raw)
     match name:
         case "generated_at":
             return _encode(updated_at(dataset))
@@ -256,19 +253,19 @@ _INSIGHTS_NAMES = Insights.__struct_fields__
 
 
 def search_ends(matched: int, count: int, next_cursor: str | None) -> tuple[bytes, bytes]:
-    """What the answer to a search has before and after its reviews, as these stand in ``/reviews.json`` (contract 3).
+    """Return the beginning and the end of a search response, around the reviews (contract 3).
 
     Args:
-        matched: How many match.
-        count: How many are answered.
-        next_cursor: Of the next page.
+        matched: Number of matching reviews.
+        count: Number of reviews in the response.
+        next_cursor: The cursor of the next page.
     """
     head = b'{"matched":%d,"returned":%d,"reviews":[' % (matched, count)
     return head, b'],"next_cursor":%b}' % _encode(next_cursor)
 
 
 def since_result(date: datetime.date, count: int, records: Buffer) -> tuple[Buffer, ...]:
-    """All reviews since a date, as parts: they are a prefix of those in ``/reviews.json``."""
+    """Return the response with all reviews since a date, in parts; ``records`` are a prefix of ``/reviews.json``."""
     head = b'{"since":"%s","matched":%d,"returned":%d,"reviews":['
     return head % (date.isoformat().encode(), count, count), records, b"]}"
 
@@ -279,7 +276,7 @@ def _compact(raw: Raw) -> bytes:
 
 @functools.cache
 def _fields(kind: type[Struct]) -> tuple[tuple[str, object, bytes], ...]:
-    """(member name, type, rendered default) of each field; empty for none."""
+    """Return (member name, type, rendered default) of each field; a field without default has b""."""
     hints = typing.get_type_hints(kind, include_extras=True)
     return tuple(
         (
@@ -297,7 +294,7 @@ def _fields(kind: type[Struct]) -> tuple[tuple[str, object, bytes], ...]:
 
 @functools.cache
 def _struct(kind: object) -> type[Struct] | None:
-    """The struct that an annotation names, if it names one."""
+    """Return the struct in an annotation, or None."""
     for part in _parts(kind):
         if isinstance(part, type) and issubclass(part, Struct):
             return part
@@ -306,7 +303,7 @@ def _struct(kind: object) -> type[Struct] | None:
 
 @functools.cache
 def _item(kind: object) -> object:
-    """The type of the items of an annotated array."""
+    """Return the type of the items of an annotated array."""
     for part in _parts(kind):
         if typing.get_origin(part) in {tuple, list}:
             return typing.get_args(part)[0]
@@ -314,7 +311,7 @@ def _item(kind: object) -> object:
 
 
 def _parts(kind: object) -> tuple[object, ...]:
-    """The alternatives of an annotation, ``Annotated`` taken off."""
+    """Return the alternatives of an annotation, without ``Annotated``."""
     if typing.get_origin(kind) is typing.Annotated:
         return _parts(typing.get_args(kind)[0])
     if typing.get_origin(kind) in {typing.Union, types.UnionType}:

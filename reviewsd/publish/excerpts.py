@@ -1,12 +1,11 @@
-"""Excerpts: what agents are given of values that may have any size (mcp.md 5.4).
+"""Excerpts of JSON objects of any size, for agents (mcp.md 5.4).
 
-A language model takes some 25,000 tokens of an answer, while the data may hold texts and lists of any
-length. An excerpt is the same JSON object made smaller step by step, until it fits: first members go
-that the data model does not name, then long lists end earlier, long texts too. What does so is said in
-its last member, ``truncated``, with where the rest is. An object that fits is left as it is.
+A language model accepts some 25,000 tokens, while texts and lists may have any length. An object that
+is too large is shortened step by step: first unknown members are removed, then lists and texts are
+shortened. Its last member, ``truncated``, lists what was shortened, and where the rest is.
 
-The reviews that lists give are excerpts of another kind as well: what is null is left out, the avatar,
-which no language model can see, and when it was added. They are made once, at publication.
+Reviews in lists are excerpts too, made at publication: without null members, without the avatar, which
+no language model can see, and without ``added_at``.
 """
 
 import datetime
@@ -30,26 +29,25 @@ from reviewsd.domain.reviews import (
 from reviewsd.publish.documents import RenderedReview, join_members
 
 MAX_EXCERPT = 16_000
-"""Bytes of what is told of one thing: a profile, an entity, a review."""
+"""Bytes of the excerpt of one profile, entity or review."""
 
 MAX_LISTED = 6_000
-"""Bytes of one of many reviews: the longest that Google takes (4,096 characters) fits as a rule."""
+"""Bytes of a review in a list; the longest of Google (4,096 characters) usually fits."""
 
 MAX_PART = 8_000
-"""Bytes of a part of a review's text, where it comes in parts."""
+"""Bytes of a part of a review's text."""
 
 _STEPS = ((100, 4_000), (20, 2_000), (20, 500), (5, 200), (0, 200))
-"""Items of a list, bytes of a text: the first step that makes the excerpt fit is taken. The id of a
-review is never longer than that."""
+"""Limits for items of a list and bytes of a text; the first that fits is used. A review id always fits."""
 
-_MAX_NAME = 64  # characters of the name of a member that is not known
-_MAX_DEPTH = 4  # of objects and lists in each other; the data model has three
-_MAX_NOTES = 5  # in ``truncated``; what else is left out is counted
+_MAX_NAME = 64  # characters of the name of an unknown member
+_MAX_DEPTH = 4  # nested objects and lists; the data model has three
+_MAX_NOTES = 5  # in ``truncated``; others are counted
 _LONGEST_NUMBER = 40  # bytes
 
 _NOTE = "truncated"
 _LEFT_OUT = frozenset({"author_avatar_url", "added_at", _NOTE})
-"""Of listed reviews. Nobody else may say what is truncated."""
+"""Members that are removed from listed reviews; ``truncated`` is ours."""
 
 _NULL = Raw(b"null")
 _CUT = "…"
@@ -81,8 +79,8 @@ class Listed(Struct, frozen=True, kw_only=True):
 
 
 def listed(rendered: RenderedReview, typed: Review) -> bytes:
-    """The excerpt of a review for lists of them."""
-    if rendered.plain and len(rendered.content) <= MAX_LISTED:  # so it is nearly always
+    """Return the excerpt of a review for lists."""
+    if rendered.plain and len(rendered.content) <= MAX_LISTED:  # the usual case, fast
         return _encode(
             Listed(
                 id=typed.id,
@@ -97,12 +95,13 @@ def listed(rendered: RenderedReview, typed: Review) -> bytes:
                 changed_at=typed.changed_at.astimezone(datetime.UTC) if typed.changed_at else UNSET,
             )
         )
-    kept = {
+    members = {
         name: value
         for name, value in _members.decode(rendered.content).items()
         if value != _NULL and name not in _LEFT_OUT
     }
-    return excerpt(_encode(kept), MAX_LISTED, Listed.__struct_fields__, "get_review has more of it")
+    rest = "get_review has more of it"
+    return excerpt(_encode(members), MAX_LISTED, Listed.__struct_fields__, rest)
 
 
 class PartOfReview(NamedTuple):
@@ -126,15 +125,15 @@ class NoPartError(Exception):
 
 
 def part(rendered: bytes, offset: int, rest: str) -> PartOfReview:
-    """A review of which any member may be too long, with its text from a character on.
+    """Return a review with a part of its text, and excerpts of its other members.
 
     Args:
-        rendered: The review as it is served.
-        offset: The number of that character; 0 is the first.
-        rest: Where the whole of the other members is, in words.
+        rendered: The served review.
+        offset: The index of the first character of the part.
+        rest: The text of ``truncated`` about the complete members.
 
     Raises:
-        NoPartError: The text has no such character.
+        NoPartError: The text ends before the offset.
     """
     if not offset and len(rendered) <= MAX_EXCERPT:
         return PartOfReview(rendered, None)
@@ -143,104 +142,105 @@ def part(rendered: bytes, offset: int, rest: str) -> PartOfReview:
     text = "" if members["text"] == _NULL else _text.decode(members["text"])
     if offset and offset >= len(text):
         raise NoPartError(len(text))
-    shown = head(text[offset:], MAX_PART)
-    end = offset + len(shown)
-    others = excerpt(_encode(members | {"text": None}), MAX_LISTED, Review.__struct_fields__, rest)
-    kept = _members.decode(others)
+    text_part = head(text[offset:], MAX_PART)
+    end = offset + len(text_part)
+    textless = _encode(members | {"text": None})
+    result = _members.decode(excerpt(textless, MAX_LISTED, Review.__struct_fields__, rest))
     if members["text"] != _NULL:
-        kept["text"] = Raw(_encode(shown))
-    if len(shown) < len(text):
-        said = [f"text: characters {offset:,} to {end:,} of {len(text):,}"]
-        said += [_text.decode(kept.pop(_NOTE))] if _NOTE in kept else []
-        kept[_NOTE] = Raw(_encode("; ".join(said)))
-    return PartOfReview(_encode(kept), None if end == len(text) else end)
+        result["text"] = Raw(_encode(text_part))
+    if len(text_part) < len(text):
+        notes = [f"text: characters {offset:,} to {end:,} of {len(text):,}"]
+        notes += [_text.decode(result.pop(_NOTE))] if _NOTE in result else []
+        result[_NOTE] = Raw(_encode("; ".join(notes)))
+    return PartOfReview(_encode(result), None if end == len(text) else end)
 
 
 def excerpt(rendered: bytes, most: int, known: Container[str], rest: str) -> bytes:
-    """An object that fits into a number of bytes.
+    """Return an object that fits into ``most`` bytes.
 
     Args:
         rendered: A compact JSON object.
-        most: That many bytes. Only an object of very many members that are neither text nor list
-            keeps more.
-        known: The names of the members that stay, shortened if they must be.
-        rest: Where the whole is, in words.
+        most: The limit. Only an object with very many members that are neither text nor list exceeds it.
+        known: The names of the members to keep, shortened if necessary.
+        rest: The text of ``truncated`` about the complete object.
     """
     if len(rendered) <= most:
         return rendered
     members = _members.decode(rendered)
     members.pop(_NOTE, None)
-    kept = {name: bytes(value) for name, value in members.items() if name in known}
-    unknown = {name[:_MAX_NAME]: "left out" for name in members.keys() - kept.keys()}
-    shorter = _annotated(kept, unknown, rest)
+    values = {name: bytes(value) for name, value in members.items() if name in known}
+    unknown = {name[:_MAX_NAME]: "left out" for name in members.keys() - values.keys()}
+    shorter = _annotated(values, unknown, rest)
     for items, longest in _STEPS:
         if len(shorter) <= most:
             break
         notes: dict[str, str] = {}
         within = {
-            name: _shortened(value, items, longest, (name,), notes) for name, value in kept.items()
+            name: _shortened(value, items, longest, (name,), notes)
+            for name, value in values.items()
         }
         shorter = _annotated(within, notes | unknown, rest)
     return shorter
 
 
 def _annotated(members: dict[str, bytes], notes: dict[str, str], rest: str) -> bytes:
-    """An object that says what is left out of it."""
-    said = [f"{path}: {note}" for path, note in sorted(notes.items())]
-    if len(said) > _MAX_NOTES:
-        said[_MAX_NOTES:] = [f"and {len(said) - _MAX_NOTES} more"]
-    return join_members((*members.items(), (_NOTE, _encode("; ".join((*said, rest))))))
+    """Return an object with the notes in ``truncated``."""
+    parts = [f"{path}: {note}" for path, note in sorted(notes.items())]
+    if len(parts) > _MAX_NOTES:
+        parts[_MAX_NOTES:] = [f"and {len(parts) - _MAX_NOTES} more"]
+    return join_members((*members.items(), (_NOTE, _encode("; ".join((*parts, rest))))))
 
 
 def _shortened(
     value: bytes, items: int, longest: int, path: tuple[str, ...], notes: dict[str, str]
 ) -> bytes:
-    """A value without what is too long in it.
+    """Return a value with shortened lists and texts.
 
     Args:
         value: Compact JSON.
-        items: How many a list keeps, and an object below the top.
-        longest: Bytes of a text.
-        path: Where it is; what is one of a list is where the list is.
-        notes: What has been left out, by path.
+        items: Greatest number of items of a list, and of members of a nested object.
+        longest: Greatest number of bytes of a text.
+        path: The path of the value; items have the path of their list.
+        notes: Collects what was shortened, by path.
     """
     first = value[:1]
     if first == b'"':
         if len(value) <= longest:
             return value
-        whole = _text.decode(value)
-        kept = head(whole, longest)
-        notes.setdefault(".".join(path), f"the first {len(kept):,} of {len(whole):,} characters")
-        return _encode(kept + _CUT)
+        text = _text.decode(value)
+        beginning = head(text, longest)
+        note = f"the first {len(beginning):,} of {len(text):,} characters"
+        notes.setdefault(".".join(path), note)
+        return _encode(beginning + _CUT)
     if first not in b"[{":
         return value if len(value) <= _LONGEST_NUMBER else b"null"
     if len(path) > _MAX_DEPTH:
         notes.setdefault(".".join(path), "left out")
         return b"null"
     if first == b"[":
-        given = _items.decode(value)
-        if len(given) > items:
-            notes.setdefault(".".join(path), f"the first {items} of {len(given):,}")
-        inside = (*path, "each")
-        parts = (_shortened(bytes(each), items, longest, inside, notes) for each in given[:items])
+        values = _items.decode(value)
+        if len(values) > items:
+            notes.setdefault(".".join(path), f"the first {items} of {len(values):,}")
+        item_path = (*path, "each")
+        parts = (
+            _shortened(bytes(item), items, longest, item_path, notes) for item in values[:items]
+        )
         return b"[" + b",".join(parts) + b"]"
     members = [
-        (name, bytes(each))
-        for name, each in _members.decode(value).items()
-        if len(name) <= _MAX_NAME
+        (name, bytes(raw)) for name, raw in _members.decode(value).items() if len(name) <= _MAX_NAME
     ]
     return join_members(
-        (name, _shortened(each, items, longest, (*path, name), notes))
-        for name, each in members[:items]
+        (name, _shortened(raw, items, longest, (*path, name), notes))
+        for name, raw in members[:items]
     )
 
 
 def whole_in(address: str) -> str:
-    """Where the rest is, as ``truncated`` says it."""
+    """Return the text of ``truncated`` about the complete document."""
     return f"the whole is in {address}"
 
 
 def head(text: str, most: int) -> str:
-    """The beginning of a text whose JSON has at most so many bytes between its quotes."""
+    """Return the longest beginning of a text whose JSON string has at most ``most`` bytes inside its quotes."""
     text = text[:most]
     return text[: bisect(range(len(text)), most, key=lambda end: len(_encode(text[: end + 1])) - 2)]

@@ -1,8 +1,8 @@
-"""What both feeds say, whatever their format (data-model.md 4.1 and 4.2, seed 4.3 and 4.8).
+"""The content of the feeds, independent of their format (data-model.md 4.1 and 4.2, seed 4.3 and 4.8).
 
-The first page of a feed is a topic, rendered at publication; older pages are made for a request, of the same
-frame and by the same code (decision 160). Deterministic: every word and every time comes from the data, so the
-same data give the same bytes and no subscriber is told of a change that is none.
+The first page of a feed is a topic, rendered at publication; older pages are rendered on request, with
+the same frame and code (decision 160). Deterministic: all text and times come from the data, so that
+subscribers are not notified without a change.
 """
 
 from collections.abc import Iterable, Sequence
@@ -35,36 +35,36 @@ class Label(Struct, frozen=True, array_like=True):
 
 
 class FeedFrame(Struct, frozen=True, kw_only=True):
-    """All that a feed says beside its entries. A snapshot keeps it for the pages that are made for a request."""
+    """A feed without its entries. A snapshot stores it for pages that are rendered on request."""
 
     base_url: str
     """Origin of all addresses, without a slash at its end."""
     business: Business
     updated_at: str | None
-    """When the data changed, RFC 3339 in UTC with ``Z``; None for an empty set that does not say."""
+    """Time of the last change, RFC 3339 in UTC with ``Z``; None for an empty set without a time."""
     authority: str
-    """Domain name that the ``tag:`` ids are minted under (RFC 4151)."""
+    """Domain name of the ``tag:`` ids (RFC 4151)."""
     year: int
-    """Year in which that domain name was ours."""
+    """Year of the ``tag:`` ids, in which the operator owned the domain name."""
     technicians: dict[str, Label] = {}
-    """By ``mention_key`` of each of their names."""
+    """Labels by ``mention_key`` of each name."""
     services: dict[str, Label] = {}
 
     @property
     def title(self) -> str:
-        """The feed's own title."""
+        """The title of the feed."""
         return f"{self.business.name} reviews"
 
     def url(self, path: str) -> str:
-        """The absolute address of one of our paths."""
+        """Return the absolute URL of a path."""
         return self.base_url + path
 
     def permalink(self, review: Review) -> str:
-        """The address of a review's page."""
+        """Return the URL of a review's page."""
         return self.url(urls.permalink(review.id))
 
     def entry(self, review: Review, mentions: Mentions | None) -> "FeedEntry":
-        """A review with the labels of whom and what it mentions."""
+        """Return the entry of a review, with the labels of its mentions."""
         technicians, services = mentions or ((), ())
         return FeedEntry(
             review=review,
@@ -75,7 +75,7 @@ class FeedFrame(Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeedEntry:
-    """A review and whom and what it mentions."""
+    """A review and the labels of its mentions."""
 
     review: Review
     technicians: tuple[Label, ...]
@@ -84,21 +84,21 @@ class FeedEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeedPage:
-    """Some neighbouring reviews of a business."""
+    """Consecutive reviews of a business."""
 
     frame: FeedFrame
     entries: Sequence[FeedEntry]
     """Newest first, at most ``MAX_ENTRIES``."""
     cursor: str | None = None
-    """The name of this page; None for the first one, which is the topic."""
+    """The cursor of this page; None for the first one, which is the topic."""
     following: str | None = None
-    """The name of the next page; None on the last."""
+    """The cursor of the next page; None on the last."""
     removed: Sequence[RemovedReview] = ()
-    """The reviews that went last, at most ``MAX_ENTRIES``; only on the first page."""
+    """The reviews that were removed last, at most ``MAX_ENTRIES``; only on the first page."""
 
 
 def frame_of(dataset: Dataset, base_url: str, authority: str, year: int) -> FeedFrame:
-    """The frame of a dataset's feeds."""
+    """Return the frame of a dataset's feeds."""
     entities = None if dataset.insights is None else dataset.insights.typed.entities
     return FeedFrame(
         base_url=base_url,
@@ -112,7 +112,7 @@ def frame_of(dataset: Dataset, base_url: str, authority: str, year: int) -> Feed
 
 
 def _labels(entities: Iterable[str | Entity]) -> dict[str, Label]:
-    """Entities by every name that means them; the first of two of one name wins."""
+    """Return labels by every name of the entities; the first entity of a name wins."""
     labels: dict[str, Label] = {}
     for entity in map(named, entities):
         label = Label(entity.id or "", entity.label or "")
@@ -122,18 +122,18 @@ def _labels(entities: Iterable[str | Entity]) -> dict[str, Label]:
 
 
 def _labelled(names: Iterable[str], labels: dict[str, Label]) -> tuple[Label, ...]:
-    """The labels of mentioned names, each once; a name that no entity has is its own label."""
-    found = (labels.get(mention_key(name)) or Label(slug(name), name) for name in names if name)
-    return tuple(dict.fromkeys(found))
+    """Return the labels of names without duplicates; an unknown name is its own label."""
+    entries = (labels.get(mention_key(name)) or Label(slug(name), name) for name in names if name)
+    return tuple(dict.fromkeys(entries))
 
 
 def title(review: Review) -> str:
-    """Stars and author, as no reader shows a rating of its own: ``★★★★☆ Jane D.``."""
+    """Return stars and author, because feed readers show no ratings: ``★★★★☆ Jane D.``."""
     return "★" * review.rating + "☆" * (_MAX_STARS - review.rating) + f" {review.author}"
 
 
 def content(review: Review, business: Business) -> str:
-    """The review's plain text, verbatim, and the owner's reply after a blank line."""
+    """Return the review's plain text, verbatim, and the owner's reply after a blank line."""
     text = review.text or _wordless(review)
     if review.owner_reply is None:
         return text
@@ -141,7 +141,7 @@ def content(review: Review, business: Business) -> str:
 
 
 def html(review: Review, business: Business) -> str:
-    """The same as HTML, so that no reader takes the reply for the customer's words."""
+    """Return the content as HTML, with the owner's reply in a block quotation."""
     text = _paragraphs(review.text or "") or _paragraphs(_wordless(review))
     if review.owner_reply is None:
         return text
@@ -159,7 +159,7 @@ def _reply_heading(business: Business) -> str:
 
 
 def _paragraphs(text: str) -> str:
-    """A text as paragraphs of HTML, which are divided by empty lines."""
+    """Convert text with empty lines between its paragraphs to HTML."""
     grouped = groupby(printable(text).splitlines(), key=lambda line: line.strip() != "")
     return "".join(
         f"<p>{'<br>'.join(map(escape, lines))}</p>" for has_text, lines in grouped if has_text
@@ -167,7 +167,7 @@ def _paragraphs(text: str) -> str:
 
 
 def updated(page: FeedPage) -> str | None:
-    """When an entry of a page changed or went last; None if that is unknown. Never the clock (interfaces.md 3)."""
+    """Return when an entry of a page was last changed or removed; None if unknown (interfaces.md 3)."""
     moments = [times.updated_at(entry.review) for entry in page.entries]
-    moments += [each.at for each in page.removed]
+    moments += [review.at for review in page.removed]
     return times.spelled(max(moments)) if moments else page.frame.updated_at

@@ -1,8 +1,8 @@
-"""What agents are told of the insights, rendered at publication (mcp.md 5.5, data-model.md 2).
+"""Renders the insights for agents at publication (mcp.md 5.5, data-model.md 2).
 
-Entities have their derived id, name and label, and every member that the data model gives them.
-Complete lists of review ids are left out; of what is too large for a language model there is an excerpt.
-What insights.json leaves out has no section, or no member, and a ``note`` says so (insights.md 5).
+Entities have their derived id, name and label, and every member of the data model. Complete lists of
+review ids are removed; values too large for a language model are excerpts. A list or figure that
+insights.json does not have stays absent, with a ``note`` (insights.md 5).
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -39,7 +39,7 @@ PROBLEMS, SERVICE_AREAS = "problems", "service_areas"
 TREND, MONTHS, FAQ = "trend", "months", "faq"
 _LISTS = (ASPECTS, TECHNICIANS, SERVICES, PROBLEMS, SERVICE_AREAS, TOPICS)
 KINDS = (TOPICS, *_LISTS[:-1])
-"""Of what reviews speak of: the sections of entities, all with at least what a Topic has."""
+"""The sections of entities; all have at least the members of a TopicFragment."""
 
 FILTERS = {
     TECHNICIANS: "mentions_technician",
@@ -49,25 +49,25 @@ FILTERS = {
     TOPICS: "mentions_topic",
     SERVICE_AREAS: "mentions_area",
 }
-"""By section: the parameter of a search that takes its ids."""
+"""The search parameter for the ids of each section."""
 
 SEARCH = "search_reviews"
-"""The member of each entity that holds the arguments with which that tool lists its reviews."""
+"""The member of each entity with the arguments of the tool ``search_reviews``."""
 
 PER_REVIEW = "per_review"
-"""A section without fragments, where insights say what each review says: that is in insights.json."""
+"""An empty section, present if insights.json has ``per_review``."""
 
 FAQ_TEXTS = "faq_texts"
-"""Of each entry of ``FAQ`` the casefolded question and answer, as UTF-8 divided by 0xFF."""
+"""The casefolded question and answer of each entry of ``FAQ``, as UTF-8 separated by 0xFF."""
 
 _INDEXED = 20  # entries of each list of the summary (mcp.md 5.5)
 _MAX_INDEX = 3_000  # bytes of each list of the summary
 _MAX_LABEL = 100  # bytes of each name in it
 _COUNTED = ("mention_count", "positive_pct")
-_MAX_ID = 128  # characters of an id that stands in arguments
+_MAX_ID = 128  # characters of an id in arguments
 
 _NOTE = "note"
-"""The member that says what is not known; nobody else may."""
+"""The member about absent figures; a member of this name in the file is removed."""
 _LEFT_OUT = frozenset({"review_ids", _NOTE})
 
 Examples = Annotated[tuple[str, ...], Meta(description="For get_review")]
@@ -139,7 +139,7 @@ class TopicFragment(Struct, frozen=True, kw_only=True):
 
 
 def not_known(names: Iterable[str]) -> str:
-    """What is told of members that insights.json leaves out."""
+    """Return the note about members that insights.json does not have."""
     return f"not in the published insights: {', '.join(names)}"
 
 
@@ -148,18 +148,21 @@ _KINDS: dict[str, type[Struct]] = {
     TECHNICIANS: TechnicianFragment,
     SERVICES: Offer,
 }
-"""By section, where it has more than a Topic."""
+"""Types of the sections with more members than a TopicFragment."""
 
 
 def write(
     dataset: Dataset, base_url: str, target: Path
 ) -> tuple[dict[str, File], dict[str, tuple[int, int]]]:
-    """Write the sections of a dataset; the second value says where each is.
+    """Write the sections of a dataset.
 
     Args:
-        dataset: What is rendered.
-        base_url: Where all of it is served, for what excerpts leave out.
+        dataset: The dataset.
+        base_url: Origin of the complete documents, for notes of excerpts.
         target: The folder.
+
+    Returns:
+        The files, and the place of each section.
     """
     sections = FragmentStoreWriter(target)
     sections.put(BUSINESS, [_business(dataset, whole_in(base_url + urls.REVIEWS))])
@@ -185,7 +188,7 @@ def _business(dataset: Dataset, rest: str) -> bytes:
 
 
 def withheld(dataset: Dataset) -> str:
-    """What agents are told of reviews that the owner withholds; empty where there are none."""
+    """Return the note about withheld reviews; "" without any."""
     return dataset.withheld.sentence(len(dataset.records))
 
 
@@ -213,9 +216,9 @@ def _write_insights(
     }
     for section, entries in rendered.items():
         if section not in _private(file):
-            sections.put(section, [each.fragment for each in entries])
+            sections.put(section, [entry.fragment for entry in entries])
     for section in rendered.keys() & {ASPECTS, TECHNICIANS, SERVICES}:
-        _name(sections, section, [each.entity for each in rendered[section]])
+        _name(sections, section, [entry.entity for entry in rendered[section]])
     if typed.temporal.trend is not UNSET:
         sections.put(TREND, [_encode(typed.temporal.trend)])
     monthly = _members.decode(file.members.get("temporal", b"{}")).get("monthly")
@@ -237,33 +240,33 @@ def _private(file: InsightsFile) -> Sequence[str]:
 
 
 def _months(file: InsightsFile, monthly: Raw, rest: str) -> Iterator[bytes]:
-    """The months of the trend, oldest first."""
-    both = zip(file.typed.temporal.monthly, _items.decode(monthly), strict=True)
-    for _, raw in sorted(both, key=lambda each: each[0].month):
+    """Yield the months of the trend, oldest first."""
+    months = zip(file.typed.temporal.monthly, _items.decode(monthly), strict=True)
+    for _, raw in sorted(months, key=lambda pair: pair[0].month):
         yield _fragment(raw, MonthlySentiment, rest)
 
 
 def _groups(file: InsightsFile) -> dict[str, Raw]:
-    """The lists of ``entities`` as given."""
+    """Return the lists of ``entities``, undecoded."""
     return _members.decode(file.members.get("entities", b"{}"))
 
 
 def _entities(
     section: str, raw: Raw, typed: Sequence[str | Entity], rest: str
 ) -> list[_RenderedEntity]:
-    """The entities of a list, the most mentioned first."""
-    both = zip(_items.decode(raw), map(named, typed), strict=True)
+    """Render the entities of a list, the most mentioned first."""
+    pairs = zip(_items.decode(raw), map(named, typed), strict=True)
     rendered = [
-        _RenderedEntity(entity, _entity(section, given, entity, rest)) for given, entity in both
+        _RenderedEntity(entity, _entity(section, item, entity, rest)) for item, entity in pairs
     ]
-    return sorted(rendered, key=lambda each: -(each.entity.mention_count or 0))
+    return sorted(rendered, key=lambda entry: -(entry.entity.mention_count or 0))
 
 
 def _entity(section: str, raw: Raw, entity: Entity, rest: str) -> bytes:
     kind = _KINDS.get(section, TopicFragment)
     text = bytes(raw).strip()
-    given = _members.decode(text) if text.startswith(b"{") else {}
-    members = {name: bytes(value) for name, value in given.items() if name not in _LEFT_OUT}
+    decoded = _members.decode(text) if text.startswith(b"{") else {}
+    members = {name: bytes(value) for name, value in decoded.items() if name not in _LEFT_OUT}
     members |= {"id": _encode(entity.id), "label": _encode(entity.label)}
     if "name" in kind.__struct_fields__ or "name" in members:
         members["name"] = _encode(entity.name)
@@ -275,26 +278,26 @@ def _entity(section: str, raw: Raw, entity: Entity, rest: str) -> bytes:
 
 
 def _figures(kind: type[Struct]) -> Iterator[str]:
-    """The members that are left out where they are not given."""
+    """Yield the members that are figures and may be absent."""
     for field in msgspec.structs.fields(kind):
         if field.default is UNSET and field.name != _NOTE:
             yield field.name
 
 
 def _search(section: str, entity: Entity) -> dict[str, bytes]:
-    """The member that leads to an entity's reviews; none where the id is too long to be told whole."""
+    """Return the member with the arguments of a search; none if the id is too long for an excerpt."""
     if entity.id is None or len(entity.id) > _MAX_ID:
         return {}
     return {SEARCH: _encode({FILTERS[section]: entity.id})}
 
 
 def _fragment(raw: bytes | Raw, kind: type[Struct], rest: str) -> bytes:
-    """A value with all its members, or its excerpt."""
+    """Return a value with all its members, or its excerpt."""
     return excerpt(documents.complete(raw, kind), MAX_EXCERPT, kind.__struct_fields__, rest)
 
 
 def _name(sections: FragmentStoreWriter, section: str, entities: list[Entity]) -> None:
-    """Have them found by every name; an id comes before a label of the same spelling."""
+    """Register the names of entities; an id has precedence over a label of the same spelling."""
     for spelling in ("id", "name", "label"):
         for number, entity in enumerate(entities):
             sections.name(section, number, mention_key(getattr(entity, spelling)))
@@ -314,10 +317,10 @@ def _folded(entry: FaqEntry) -> bytes:
 def _summary(
     file: InsightsFile, dataset: Dataset, rendered: dict[str, list[_RenderedEntity]], rest: str
 ) -> bytes:
-    """The overview, with the most mentioned of everything, and how many there are."""
+    """Render the overview, with the most mentioned entities and the size of each list."""
     typed = file.typed
 
-    def given(name: str) -> bytes:
+    def member(name: str) -> bytes:
         return documents.insights_member(file, dataset, name)
 
     unknown = documents.absent(file)
@@ -330,20 +333,20 @@ def _summary(
         count = file.analysed if typed.review_count is None else typed.review_count
         members["review_count"] = _encode(count)
     members |= {
-        "date_range": documents.complete(given("date_range"), DateRange),
-        "generated_at": documents.complete(given("generated_at")),
+        "date_range": documents.complete(member("date_range"), DateRange),
+        "generated_at": documents.complete(member("generated_at")),
         "model": _encode(typed.model),
     }
     if (method := bytes(file.members.get("method", b""))).startswith(b"{"):
         members["method"] = documents.complete(method)
     if "overall_sentiment" not in unknown:
         members["overall_sentiment"] = documents.complete(
-            given("overall_sentiment"), OverallSentiment
+            member("overall_sentiment"), OverallSentiment
         )
     members["totals"] = _encode({name: len(entities) for name, entities in rendered.items()})
     members |= {name: _index(name, entities) for name, entities in rendered.items()}
-    wanted = ("review_count", "overall_sentiment", *_LISTS)
-    missing = [name for name in wanted if name not in members]
+    expected = ("review_count", "overall_sentiment", *_LISTS)
+    missing = [name for name in expected if name not in members]
     notes = [not_known(missing)] if missing else []
     if notes := [*notes, *filter(None, [withheld(dataset)])]:
         members[_NOTE] = _encode("; ".join(notes))
@@ -351,9 +354,10 @@ def _summary(
 
 
 def _index(name: str, entities: Iterable[_RenderedEntity]) -> bytes:
-    """What names the most mentioned entities to the other tools."""
+    """Render the ids and names of the most mentioned entities."""
     spelling = "name" if name == TECHNICIANS else "label"
-    return b"[" + b",".join(_within(_indexed(name, each, spelling) for each in entities)) + b"]"
+    entries = (_indexed(name, entity, spelling) for entity in entities)
+    return b"[" + b",".join(_within(entries)) + b"]"
 
 
 def _within(entries: Iterable[bytes]) -> Iterator[bytes]:
@@ -366,18 +370,18 @@ def _within(entries: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _indexed(section: str, rendered: _RenderedEntity, spelling: str) -> bytes:
-    """An entity by its id and the beginning of its name or label."""
+    """Render the id of an entity and the beginning of its name or label."""
     members = _members.decode(rendered.fragment)
-    called = msgspec.json.decode(members[spelling], type=str)
-    if (short := head(called, _MAX_LABEL)) != called:
+    name = msgspec.json.decode(members[spelling], type=str)
+    if (short := head(name, _MAX_LABEL)) != name:
         short += "…"
     search = _search(section, rendered.entity) if section in {ASPECTS, PROBLEMS} else {}
     return _encode(
         {
             "id": members["id"],
             spelling: short,
-            **{name: members[name] for name in _COUNTED if name in members},
-            **{name: Raw(value) for name, value in search.items()},
+            **{figure: members[figure] for figure in _COUNTED if figure in members},
+            **{key: Raw(value) for key, value in search.items()},
         }
     )
 

@@ -1,6 +1,6 @@
-"""``insights.yaml``: what the owner says of how insights are made (insights.md 3).
+"""Validates ``insights.yaml``, the owner's settings for the analysis (insights.md 3).
 
-Validated like the configuration: every fault with its line and column, and the nearest key.
+Findings have line, column and the nearest key, like those of the configuration.
 """
 
 import msgspec
@@ -14,34 +14,34 @@ from reviewsd.domain.dataset import SETTINGS_FILE
 
 
 def examine(data: bytes, file: str = SETTINGS_FILE) -> tuple[InsightSettings, list[Diagnostic]]:
-    """The settings, or all that is wrong with them in the order of the file.
+    """Return the settings, and the findings in the order of the file.
 
     Args:
         data: The content.
-        file: Its name, as problems tell it.
+        file: The name of the file in findings.
     """
     document = yaml_source.read(data, file)
     tree = {} if document.value is None else document.value
     faults = list(document.faults)
     settings = InsightSettings()
     if not document.fatal:
-        found = list(explain(tree, InsightSettings))
-        if not found and not document.faults:
+        type_faults = list(explain(tree, InsightSettings))
+        if not type_faults and not document.faults:
             settings = msgspec.convert(tree, InsightSettings)
-            found = [(f"$.{path}", reason) for path, reason in settings.faults()]
+            type_faults = [(f"$.{path}", reason) for path, reason in settings.faults()]
         faults += [
             document.fault(path, reason, at_key=reason.startswith("unknown key"))
-            for path, reason in found
+            for path, reason in type_faults
             if path not in document.broken
         ]
     return settings, sorted(faults, key=by_place)
 
 
 def read(data: bytes | None) -> InsightSettings:
-    """The settings; those of an empty file where there is none.
+    """Return the settings; the defaults without a file.
 
     Raises:
-        DataError: Something is wrong with them.
+        DataError: The settings are invalid.
     """
     settings, problems = examine(data or b"")
     if problems:

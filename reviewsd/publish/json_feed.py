@@ -78,7 +78,7 @@ class JsonFeed(Struct, frozen=True, kw_only=True):
 
 
 def render(page: FeedPage) -> Iterator[bytes]:
-    """A page of the feed as UTF-8 JSON, in parts: its beginning, each item, its end."""
+    """Yield a page of the feed as UTF-8 JSON, in parts: its beginning, each item, its end."""
     frame = page.frame
     business = frame.business
     logo = business.logo_url or UNSET
@@ -131,6 +131,6 @@ def _item(frame: FeedFrame, entry: FeedEntry) -> Item:
 
 
 def _tags(entry: FeedEntry) -> tuple[str, ...]:
-    """Each tag once: a technician may be called like a service."""
+    """Return the tags without duplicates: a technician and a service may have the same name."""
     mentioned = (label.label for label in (*entry.technicians, *entry.services))
     return tuple(dict.fromkeys((f"{entry.review.rating}-star", *mentioned)))

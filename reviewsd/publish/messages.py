@@ -1,7 +1,7 @@
-"""What the daemon and its publishing process say to each other.
+"""Messages between the daemon and its publishing process.
 
-Apart from ``publication``, which does the work, so that the daemon does not load what only its child
-needs: the analyser's word lists take memory, and time at the start.
+They are separate from ``publication``, so that the daemon does not import the analyser's word lists,
+which take memory and time.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ from reviewsd.snapshot import layout
 
 
 class PublicationOrder(Struct, frozen=True, kw_only=True):
-    """What to publish, and how."""
+    """The files to publish, and the settings."""
 
     data_dir: str
     snapshots: str
@@ -28,20 +28,20 @@ class PublicationOrder(Struct, frozen=True, kw_only=True):
     max_bytes: int = MAX_BYTES
     """Greatest size of a file."""
     max_shrink: float | None = None
-    """The share of the reviews that a reload may lose; None: all of them."""
+    """The share of the reviews that a reload may lose; None has no limit."""
     insights: Literal["auto", "file"]
-    """Whether insights are made where there is no insights.json (``data.insights``)."""
+    """Whether insights are made without insights.json (``data.insights``)."""
     templates_dir: str | None = None
-    """Where the operator's templates are (``pages.templates_dir``)."""
+    """The folder of the operator's templates (``pages.templates_dir``)."""
 
     @property
     def templates_path(self) -> Path | None:
-        """The same as a path."""
+        """``templates_dir`` as a path."""
         return None if self.templates_dir is None else Path(self.templates_dir)
 
     def build_key(self, version: str) -> str:
-        """What goes into a snapshot beside the files; another build_key wants a new snapshot."""
-        libraries = __croaring_version__  # its bytes are in the snapshot
+        """Return a digest of everything but the files that a snapshot depends on."""
+        libraries = __croaring_version__  # the snapshot has its bitmaps
         parts = (version, layout.LAYOUT, self.settings, self.insights, RULES, libraries)
         return hashlib.sha256(repr(parts).encode()).hexdigest()
 
@@ -51,13 +51,13 @@ class Published(Struct, frozen=True, tag_field="type", tag="published"):
 
     revision: str
     insights_fault: str = ""
-    """The traceback of what kept insights from being made."""
+    """The traceback of a failed analysis."""
     bytecode: dict[str, bytes] = {}
-    """Of all templates that were used (``pages.environment``), where some had to be compiled."""
+    """The bytecode of all templates (``pages.environment``), if some had to be compiled."""
 
 
 class Unchanged(Struct, frozen=True, tag_field="type", tag="unchanged"):
-    """The snapshot that was there has these bytes already."""
+    """The current snapshot has the same bytes already."""
 
     revision: str
     insights_fault: str = ""
@@ -65,13 +65,13 @@ class Unchanged(Struct, frozen=True, tag_field="type", tag="unchanged"):
 
 
 class Refused(Struct, frozen=True, tag_field="type", tag="refused"):
-    """The data must not be published."""
+    """The data is invalid."""
 
     problems: tuple[str, ...]
 
 
 class PublicationFailed(Struct, frozen=True, tag_field="type", tag="failed"):
-    """The data could not be published now; another time it may."""
+    """The publication failed for a reason that may pass."""
 
     problem: str
 
@@ -81,12 +81,12 @@ JobMessage = Step | Outcome
 
 
 class MemoryLimit(Struct, frozen=True):
-    """What the child may take."""
+    """The memory limit of the child."""
 
     size: int
-    """Bytes."""
+    """The limit in bytes."""
     text: str
-    """What that is, for the operator."""
+    """The limit in words, for the operator."""
 
 
 class Job(Struct, frozen=True, kw_only=True):
@@ -98,4 +98,4 @@ class Job(Struct, frozen=True, kw_only=True):
     lifted: frozenset[Guard] = frozenset()
     memory: MemoryLimit | None = None
     bytecode: dict[str, bytes] = {}
-    """Of the templates of an earlier run."""
+    """The bytecode of templates of an earlier run."""

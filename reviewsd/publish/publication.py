@@ -1,14 +1,14 @@
-"""Publishing: the data directory becomes a snapshot folder. The child process's whole work.
+"""Publishes the data directory as a snapshot folder, in a child process.
 
     reviewsd --(Job, JSON on stdin)--> python -P -m reviewsd.publish.publication
     reviewsd <--(Step ..., Outcome: a JSON line each on stdout)--
 
-It runs in a process of its own because a million reviews take minutes and hundreds of megabytes, and a
-bad file may at worst kill this process. The folder is made aside, its files are fsynced, it is
-renamed to its revision, and last the ``current`` link is moved: whoever follows the link finds a
-whole snapshot, also after a power cut (security-and-operations.md R3, R4).
+A million reviews take minutes and hundreds of megabytes, and a malicious file can at worst kill this
+process. The folder is written under a temporary name and fsynced, renamed to its revision, and last the
+``current`` link is replaced. So the link always leads to a complete snapshot, also after a power cut
+(security-and-operations.md R3, R4).
 
-Deterministic: the same files and ``base_url`` give the same bytes; only ``seen.json`` knows a clock.
+Deterministic: the same files and ``base_url`` give the same bytes; only ``seen.json`` has times.
 """
 
 import contextlib
@@ -62,25 +62,27 @@ from reviewsd.snapshot.layout import (
 
 T = TypeVar("T")
 
-_NICE = 10  # readers come first on a small machine
-_BETWEEN_COLLECTIONS = 100_000  # new objects; reviews make no cycles, and 700 take 5 % of the time
-_SMALL = 1 << 20  # bytes of a file that is written to the disk beside others
+_NICE = 10  # the serving processes have priority on a small machine
+_GC_THRESHOLD = (
+    100_000  # new objects; reviews have no cycles, and the default of 700 takes 5 % of the time
+)
+_SMALL = 1 << 20  # bytes of a file that is synced together with others
 _SETTLE_TRIES, _SETTLE_SECONDS = 20, 0.25
 
 
 def publish(job: Job, progress: Progress) -> Outcome:
-    """Read, validate, compile, and move the link.
+    """Read, validate and compile the files, and replace the link.
 
     Raises:
-        OSError: The state directory cannot be written: the disk is full, for one.
+        OSError: The state directory cannot be written, for example because the disk is full.
     """
-    with _alone(Path(job.order.snapshots)):
+    with _lock(Path(job.order.snapshots)):
         return _publish(job, progress)
 
 
 def _publish(job: Job, progress: Progress) -> Outcome:
     snapshots = Path(job.order.snapshots)
-    _tidy(snapshots)  # runs that were killed leave what they had made
+    _tidy(snapshots)  # a killed run leaves its folder
     aside = snapshots / ".new"
     aside.mkdir()
     try:
@@ -96,15 +98,15 @@ def _publish_aside(job: Job, progress: Progress, snapshots: Path, aside: Path) -
     before = open_seen(snapshots / layout.CURRENT)
     earlier = Earlier(snapshots / layout.CURRENT, build_key.encode())
     try:
-        found = _read_settled(order)
+        files = _read_settled(order)
         if before is not None and "corrections" not in job.lifted:
-            _guard_corrections(found.fingerprint, before.fingerprint)
+            _guard_corrections(files.fingerprint, before.fingerprint)
 
-        def tell(stage: str, done: int, total: int) -> None:
-            found.forget()
+        def report(stage: str, done: int, total: int) -> None:
+            files.forget()
             progress(stage, done, total)
 
-        dataset, settings = load_sources(found, tell)
+        dataset, settings = load_sources(files, report)
         if order.max_shrink is not None and previous is not None and "shrink" not in job.lifted:
             count = len(dataset.records) + len(dataset.withheld.hidden)
             _guard_shrink(count, previous.review_count, order.max_shrink)
@@ -113,15 +115,15 @@ def _publish_aside(job: Job, progress: Progress, snapshots: Path, aside: Path) -
     except Unsettled:
         return PublicationFailed("the data files are being written all the time")
     bytecode = Bytecode(job.bytecode)
-    dataset, origin, fault = _with_insights(dataset, settings, order, aside, tell)
+    dataset, origin, fault = _with_insights(dataset, settings, order, aside, report)
     try:
         manifest = compile_folder(
             dataset,
             order.settings,
             aside,
-            tell,
+            report,
             origin,
-            TemplateSources(found.templates, bytecode),
+            TemplateSources(files.templates, bytecode),
             earlier=earlier,
         )
     except TemplateError as error:
@@ -132,7 +134,7 @@ def _publish_aside(job: Job, progress: Progress, snapshots: Path, aside: Path) -
     revision = hashlib.sha256(encoded).hexdigest()[:16]
     unchanged = previous == manifest
     seen = BuildInfo(
-        fingerprint=found.fingerprint,
+        fingerprint=files.fingerprint,
         build_key=build_key,
         published_at=before.published_at if before and unchanged else job.now,
         first_seen=_first_seen(manifest, previous, before, int(job.now)),
@@ -140,10 +142,10 @@ def _publish_aside(job: Job, progress: Progress, snapshots: Path, aside: Path) -
     target = snapshots / layout.CURRENT if unchanged else aside
     _replace(target / layout.SEEN, msgspec.json.encode(seen))
     if unchanged:
-        for kept in layout.KEPT:  # settings that change nothing yet have other keys
-            if (aside / kept).exists():
-                _sync(aside / kept)
-                (aside / kept).replace(target / kept)
+        for name in layout.KEPT:  # changed settings have other keys even if the bytes are the same
+            if (aside / name).exists():
+                _sync(aside / name)
+                (aside / name).replace(target / name)
         return Unchanged(revision, fault, compiled)
     (aside / layout.MANIFEST).write_bytes(encoded)
     progress("syncing", 0, 1)
@@ -153,25 +155,25 @@ def _publish_aside(job: Job, progress: Progress, snapshots: Path, aside: Path) -
 
 
 def load_sources(
-    found: Sources[bytes] | Sources[RecordText],
+    files: Sources[bytes] | Sources[RecordText],
     progress: Progress = lambda *_: None,
 ) -> tuple[Dataset, InsightSettings]:
     """Validate the files.
 
     Raises:
-        DataError: With the faults of all of them.
+        DataError: A file is invalid; has the findings of all files.
     """
-    settings, refusals = InsightSettings(), []
+    settings, errors = InsightSettings(), []
     try:
-        settings = insights_settings.read(found.settings)
+        settings = insights_settings.read(files.settings)
     except DataError as error:
-        refusals.append(error)
+        errors.append(error)
     try:
-        dataset = load(found.reviews, found.insights, progress, found.corrections)
+        dataset = load(files.reviews, files.insights, progress, files.corrections)
     except DataError as error:
-        refusals.append(error)
-    if refusals:
-        raise DataError.of(refusals)
+        errors.append(error)
+    if errors:
+        raise DataError.of(errors)
     return dataset, settings
 
 
@@ -182,13 +184,13 @@ def _with_insights(
     aside: Path,
     progress: Progress,
 ) -> tuple[Dataset, InsightsOrigin | None, str]:
-    """The dataset with insights, where they are from, and the traceback of a fault of ours."""
+    """Return the dataset with insights, their origin, and the traceback of a failed analysis."""
     if dataset.insights is not None:
         return dataset, made_insights.file_origin(dataset.insights), ""
     if order.insights == "file":
         return dataset, None, ""
     keep = aside / layout.BLOCKS
-    made = made_insights.attempt(
+    insights = made_insights.attempt(
         dataset,
         settings,
         progress,
@@ -196,18 +198,18 @@ def _with_insights(
         earlier=Path(order.snapshots) / layout.CURRENT / layout.BLOCKS,
         keep=keep,
     )
-    if isinstance(made, AnalysisFailure):
+    if isinstance(insights, AnalysisFailure):
         keep.unlink(missing_ok=True)
-        return dataset, InsightsOrigin(made=True, fault=made.reason), made.traceback
-    origin = InsightsOrigin(made=True, model=made.typed.model, reviews=made.analysed)
-    return replace(dataset, insights=made), origin, ""
+        return dataset, InsightsOrigin(made=True, fault=insights.reason), insights.traceback
+    origin = InsightsOrigin(made=True, model=insights.typed.model, reviews=insights.analysed)
+    return replace(dataset, insights=insights), origin, ""
 
 
 def _read_settled(order: PublicationOrder) -> Sources[RecordText]:
-    """The files as they are when nobody writes to them.
+    """Read the files once they have settled.
 
     Raises:
-        Unsettled: Somebody writes to them all the time.
+        Unsettled: The files do not settle.
     """
     for _ in range(_SETTLE_TRIES):
         with contextlib.suppress(Unsettled):
@@ -219,10 +221,10 @@ def _read_settled(order: PublicationOrder) -> Sources[RecordText]:
 
 
 def _guard_corrections(now: Fingerprint, before: Fingerprint) -> None:
-    """Refuse data whose corrections are gone, so that no hidden review is shown by mistake.
+    """Refuse data without corrections.json if there was one, so that no hidden review is published.
 
     Raises:
-        DataError: They are.
+        DataError: corrections.json is missing.
     """
     if before.corrections is not None and now.corrections is None:
         reason = (
@@ -236,7 +238,7 @@ def _guard_shrink(count: int, before: int, share: float) -> None:
     """Refuse data that lost more reviews than the operator allows (R5).
 
     Raises:
-        DataError: It did.
+        DataError: Too many reviews are missing.
     """
     if before and (before - count) / before > share:
         reason = f"has {count:,} reviews, was {before:,}; use reload --force"
@@ -246,10 +248,10 @@ def _guard_shrink(count: int, before: int, share: float) -> None:
 def _first_seen(
     manifest: Manifest, previous: Manifest | None, before: BuildInfo | None, now: int
 ) -> dict[str, int]:
-    """When the bytes of each document first appeared; those that were there keep their time.
+    """Return when the current bytes of each document first appeared.
 
-    Others get a later one than those before them, also where the clock was set back meanwhile: else
-    a client that goes by dates alone would keep the old bytes until it is as late again.
+    A changed document gets a later time than before even if the clock was set back: a client that
+    compares dates would otherwise keep the old bytes.
     """
     digests = {} if previous is None else {doc.path: doc.sha256 for doc in previous.documents}
     times = {} if before is None else before.first_seen
@@ -264,17 +266,17 @@ def _first_seen(
 
 
 def _replace(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all."""
-    aside = path.with_name(f".{path.name}")  # that of a run that was killed is written over
+    """Write a file atomically."""
+    aside = path.with_name(f".{path.name}")  # may exist after a killed run
     aside.write_bytes(content)
     _sync(aside)
     aside.replace(path)
 
 
 def _move(aside: Path, snapshots: Path, revision: str) -> None:
-    """Give the folder its name, make it the current one, and remove the others."""
+    """Rename the folder to its revision, make it the current one, and remove the others."""
     target = snapshots / revision
-    shutil.rmtree(target, ignore_errors=True)  # of the same bytes, but its manifest is unreadable
+    shutil.rmtree(target, ignore_errors=True)  # an older folder with an unreadable manifest
     aside.rename(target)
     link = snapshots / f".{layout.CURRENT}"
     link.symlink_to(revision)
@@ -286,40 +288,41 @@ def _move(aside: Path, snapshots: Path, revision: str) -> None:
 def _tidy(snapshots: Path) -> None:
     """Remove all but the current snapshot."""
     current = snapshots / layout.CURRENT
-    kept = {current.name, current.readlink().name} if current.is_symlink() else set()
-    for each in snapshots.iterdir():
-        if each.name in kept:
+    names = {current.name, current.readlink().name} if current.is_symlink() else set()
+    for path in snapshots.iterdir():
+        if path.name in names:
             continue
-        if each.is_symlink() or not each.is_dir():
-            with contextlib.suppress(OSError):  # NFS keeps a file that is open
-                each.unlink()
+        if path.is_symlink() or not path.is_dir():
+            with contextlib.suppress(OSError):  # NFS keeps open files
+                path.unlink()
         else:
-            shutil.rmtree(each, ignore_errors=True)
+            shutil.rmtree(path, ignore_errors=True)
 
 
 @contextlib.contextmanager
-def _alone(snapshots: Path) -> Iterator[None]:
-    """Wait until no other process publishes here: that of a daemon that was killed may yet."""
+def _lock(snapshots: Path) -> Iterator[None]:
+    """Wait for other publishing processes; one may be left from a killed daemon."""
     snapshots.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(snapshots, os.O_RDONLY)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)  # given back when the process ends, however it does
+        fcntl.flock(descriptor, fcntl.LOCK_EX)  # released when the process ends
         yield
     finally:
         os.close(descriptor)
 
 
 def _sync_folder(folder: Path) -> None:
-    """Sync the files of a folder, and it.
+    """Sync the files of a folder, and the folder.
 
-    All small files are on their way before the first is waited for: so they share commits of the file system's journal,
-    and a hundred pages take a fifth of the time. Not the large ones, whose pages the kernel may forget then.
+    Writing of all small files begins before the first is synced: they share commits of the file system's
+    journal, and a hundred pages take a fifth of the time. Large files are excluded, because the kernel
+    may then drop their pages.
     """
     files = list(folder.iterdir())
     for file in files:
         if file.stat().st_size <= _SMALL:
-            with file.open("rb") as opened:
-                os.posix_fadvise(opened.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+            with file.open("rb") as stream:
+                os.posix_fadvise(stream.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
     for file in files:
         _sync(file)
     _sync(folder)
@@ -334,11 +337,11 @@ def _sync(path: Path) -> None:
 
 
 def main() -> None:
-    """Do the job on stdin; one JSON line for each step and one for the outcome on stdout."""
-    gc.set_threshold(_BETWEEN_COLLECTIONS)
+    """Run the job on stdin, and write a JSON line for each step and for the outcome to stdout."""
+    gc.set_threshold(_GC_THRESHOLD)
     with contextlib.suppress(OSError):  # a sandbox may forbid it
         os.nice(_NICE)
-    with contextlib.suppress(OSError):  # when memory runs out, the processes that serve stay
+    with contextlib.suppress(OSError):  # the kernel kills this process before the serving ones
         Path("/proc/self/oom_score_adj").write_text("1000")
 
     def emit(line: JobMessage) -> None:
@@ -350,11 +353,11 @@ def main() -> None:
 
 
 def _publish_within(job: Job, progress: Progress) -> Outcome:
-    """Publish with no more memory than there is for it; data that needs more is refused.
+    """Publish within the memory limit; data that needs more is refused.
 
     Raises:
-        MemoryError: The system has none left, although this process has not taken its share.
-        OSError: As ``publish``.
+        MemoryError: The system has no memory left, although this process uses less than its limit.
+        OSError: The state directory cannot be written.
     """
     limit = job.memory
     if limit is None:

@@ -1,13 +1,12 @@
-"""Has the data published, and knows how that went.
+"""Publishes the data on request, retries, and reports the outcome.
 
-The watcher, ``reviewsctl reload``, SIGHUP and the start all call ``Publisher.reload``. It compares
-first: files whose fingerprint is that of the current snapshot are not even read. Requests that come
-while a run is under way share one run after it, since the running one may have read the files
-before they were changed.
+The watcher, ``reviewsctl reload``, SIGHUP and the start all call ``Publisher.reload``. Files with the
+fingerprint of the current snapshot are not read. Requests during a run share the next run, because the
+running one may have read the files before they changed.
 
-What the data is refused for lasts until the files change. Everything else may pass: the disk is full,
-there is no descriptor left, the child was killed. Then the publisher tries again by itself, after a pause
-that grows, until the data is published or refused.
+Invalid data stays refused until the files change. Other failures may pass: a full disk, too many open
+files, a killed child. The publisher retries after these, at growing intervals, until the data is
+published or refused.
 """
 
 import time
@@ -36,26 +35,26 @@ from reviewsd.snapshot.layout import Fingerprint
 from reviewsd.snapshot.snapshots import Snapshots
 
 RETRY_FIRST, RETRY_MOST = 1.0, 300.0
-"""The first and the longest pause before a failed publication is tried again, seconds; it doubles."""
+"""The first and the longest delay before a retry, in seconds; it doubles."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """How one reload went."""
+    """The result of a reload."""
 
     outcome: ReloadOutcome
-    """The data is refused; what may pass has failed."""
+    """Invalid data is "refused"; failures that may pass are "failed"."""
     problems: tuple[str, ...] = ()
-    """Why it was refused or failed, a line each."""
+    """The reasons, one line each."""
     at: float
-    """When it ended, POSIX seconds."""
+    """Time of the end, POSIX seconds."""
     seconds: float
     retry_at: float | None = None
-    """When it is tried again, POSIX seconds; only where it failed."""
+    """Time of the next retry, POSIX seconds; only after a failure."""
 
     @property
     def good(self) -> bool:
-        """Whether what is served is what the files say."""
+        """Whether the current snapshot has the content of the files."""
         return self.outcome in {"published", "unchanged"}
 
 
@@ -68,12 +67,12 @@ class Publisher:
     """Publishes the data directory into the snapshots.
 
     Args:
-        order: What to publish.
-        version: Of the program: another one may render differently.
-        snapshots: Told to look for what was published.
+        order: The files to publish, and the settings.
+        version: Version of the program; another one may render differently.
+        snapshots: Refreshed after each run.
         look: Takes the fingerprint of the data directory.
-        run: Does the job: ``compile_process.run``.
-        clock: To try again.
+        run: Runs the job: ``compile_process.run``.
+        clock: Schedules retries.
     """
 
     _log = Logger()
@@ -96,21 +95,21 @@ class Publisher:
         self._tasks = TaskSet()
         self._busy = False
         self._waiting: list[_Waiter] = []
-        self._next: list[_Waiter] = []  # for whom no run is started
+        self._next: list[_Waiter] = []  # waiters that start no run
         self._lifted: frozenset[Guard] = frozenset()
-        self._bytecode: dict[str, bytes] = {}  # for the next run, which would compile it again
+        self._bytecode: dict[str, bytes] = {}  # saves the next run from compiling templates
         self._observers: list[Callable[[Report], None]] = []
-        self._logged: tuple[str, ...] = ()  # the problems that the log already knows
+        self._logged: tuple[str, ...] = ()  # the problems logged last
         self._retry: IDelayedCall | None = None
         self._pause = RETRY_FIRST
         self.last: Report | None = None
         """The latest report."""
         self.succeeded_at: float | None = None
-        """When what is served was last what the files say, POSIX seconds."""
+        """Time of the last good report, POSIX seconds."""
         self.failing_since: float | None = None
-        """Since when the files cannot be published, POSIX seconds."""
+        """Time of the first failure since the last good report, POSIX seconds."""
         self.retry_at: float | None = None
-        """When a failed publication is tried again, POSIX seconds; None where none waits for it."""
+        """Time of the next retry, POSIX seconds; None if none is scheduled."""
 
     def gauges(self) -> Counts:
         """Return the outcome and the times of the last publications for the metrics (O9)."""
@@ -122,21 +121,21 @@ class Publisher:
         return {name: value for name, value in gauges.items() if value is not None}
 
     def observe(self, observer: Callable[[Report], None]) -> None:
-        """Have each report told."""
+        """Call ``observer`` with each report."""
         self._observers.append(observer)
 
     def use(self, order: PublicationOrder) -> None:
-        """Publish so from the next run on."""
+        """Replace the order from the next run on."""
         self._order = order
 
     def reload(
         self, *, lifted: frozenset[Guard] = frozenset(), progress: StepObserver | None = None
     ) -> Deferred[Report]:
-        """Publish what the files say now.
+        """Publish the current files.
 
         Args:
-            lifted: Guards that let the data pass this time.
-            progress: Told how far the run is.
+            lifted: Guards that are off in the next run.
+            progress: Called with the steps of the run.
 
         Returns:
             The report. Cancelling it does not stop the run.
@@ -150,13 +149,13 @@ class Publisher:
         return report
 
     def next_report(self, progress: StepObserver) -> Deferred[Report]:
-        """What the next run comes to; call it while one is to come (``retry_at``)."""
+        """Return the report of the next run without starting one; call it only before a retry (``retry_at``)."""
         report: Deferred[Report] = Deferred()
         self._next.append((report, progress))
         return report
 
     async def stop(self) -> None:
-        """End a run that is under way; what it was to publish is found again at the next start."""
+        """Stop a run; the next start publishes its files."""
         self._drop_retry()
         await self._tasks.stop()
 
@@ -192,7 +191,7 @@ class Publisher:
             outcome, problems = "failed", (f"publishing failed: {error.strerror}",)
         except CancelledError:
             raise
-        except Exception as error:  # noqa: BLE001 - logged; whoever waits must hear something
+        except Exception as error:  # noqa: BLE001 - logged, and reported to the waiters
             self._log.failure("publishing failed")
             outcome, problems = "failed", (f"publishing failed: {error!r}",)
         if outcome == "failed":
@@ -270,7 +269,7 @@ class Publisher:
                 )
         else:
             self.failing_since = self.failing_since or report.at
-            if report.problems != self._logged:  # each distinct error once, not at every reload
+            if report.problems != self._logged:  # log an error once, not at every reload
                 self._logged = report.problems
                 again = ""
                 if report.retry_at is not None:

@@ -1,12 +1,12 @@
-"""Reviews as they are served, in blocks that the next publication takes over.
+"""Renders reviews in blocks, and copies unchanged blocks from the last snapshot.
 
-A block (``block_file.spans``) is all that is written of its reviews: records, excerpts, texts, digests and what is
-counted. It depends on nothing but their bytes, and on the rules, which its key stands for. So a block whose
-reviews are as they were is copied out of the last snapshot; the others are rendered. Both are written in the same
-way: the bytes of a snapshot do not depend on the one before it.
+A block (``block_file.spans``) has all rendered parts of its reviews: records, excerpts, texts, digests
+and counts. They depend only on the bytes of the reviews and on the rules, whose digest is the key of
+the block. Copied and rendered blocks are written in the same way, so the bytes of a snapshot do not
+depend on the one before.
 
-What is copied stands in the files of the last snapshot. A file beside them (``layout.REVIEW_BLOCKS``) has the
-position of each block, a checksum of what is copied, and the little that stands nowhere else.
+``layout.REVIEW_BLOCKS`` has the position of each block, a checksum of the parts to copy, and the counts
+that no other file of the snapshot has.
 """
 
 import mmap
@@ -32,43 +32,43 @@ from reviewsd.snapshot.text_index_writer import folded
 
 
 class Earlier(NamedTuple):
-    """The last snapshot, for the next one."""
+    """The last snapshot."""
 
     folder: Path
-    """There may be none."""
+    """Its folder, which may not exist."""
     rules: bytes
-    """Stands for all beside the files that reviews are rendered by, now."""
+    """Digest of everything but the reviews that the rendered bytes depend on."""
 
 
 class Slices(NamedTuple):
-    """Parts of a file that stand one after the other."""
+    """Consecutive parts of a file."""
 
     content: Buffer
     sizes: "array[int]"
-    """Bytes of each with the comma that follows, also of the last, which none follows."""
+    """Bytes of each part, including its separator; the last one counts one as well."""
 
 
 class ReviewBlock(NamedTuple):
-    """All that is written of neighbouring reviews, newest first."""
+    """The rendered parts of consecutive reviews, newest first."""
 
     records: Slices
-    """As they are served, with commas between them."""
+    """The records of reviews.json, separated by commas."""
     excerpts: Slices
-    """As lists give them to agents, with commas between them."""
+    """The excerpts for agents, separated by commas."""
     texts: Slices
-    """Casefolded, each with its separator."""
+    """Casefolded texts, each with its separator."""
     digests: Buffer
     ratings: bytes
     counted: StatisticsCounter
     checksum: int
-    """Of the slices and digests, as they stand in files."""
+    """Checksum of the slices and digests."""
 
 
-class _KnownBlock(Struct, frozen=True, array_like=True):
+class _IndexEntry(Struct, frozen=True, array_like=True):
     """A block of the last snapshot."""
 
     begin: int
-    """The position of its first review."""
+    """Position of the first review."""
     ratings: bytes
     counted: StatisticsCounter
     checksum: int
@@ -77,12 +77,16 @@ class _KnownBlock(Struct, frozen=True, array_like=True):
 _BETWEEN_FORGETTING = 256  # blocks, of 0.3 MB as a rule
 
 _decode = msgspec.json.Decoder(Review).decode
-_encode_known = msgspec.msgpack.Encoder().encode
-_decode_known = msgspec.msgpack.Decoder(_KnownBlock).decode
+_encode_entry = msgspec.msgpack.Encoder().encode
+_decode_entry = msgspec.msgpack.Decoder(_IndexEntry).decode
 
 
 def render(raws: Iterable[bytes]) -> ReviewBlock:
-    """A block of reviews as they stand in the file."""
+    """Render a block.
+
+    Args:
+        raws: The reviews of reviews.json.
+    """
     records, listed, texts, ratings = [], [], [], bytearray()
     counted = StatisticsCounter()
     for raw in raws:
@@ -102,7 +106,7 @@ class EarlierReviews:
     """The blocks of the last snapshot.
 
     Args:
-        folder: Its folder; where there is none, or a file is not whole, nothing is found.
+        folder: Its folder; an absent one, or one with damaged files, has no blocks.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -113,45 +117,45 @@ class EarlierReviews:
         self._digests = memoryview(mapped(folder / layout.DIGESTS))
 
     def find(self, key: bytes) -> ReviewBlock | None:
-        """The block of a key; None where there is none that is whole."""
+        """Return the block of a key; None if it is absent or damaged."""
         content = self._blocks.find(key)
         try:
-            known = None if content is None else _decode_known(content)
+            block = None if content is None else _decode_entry(content)
         except msgspec.MsgspecError:  # of another version
-            known = None
-        if known is None:
+            block = None
+        if block is None:
             return None
-        begin, end = known.begin, known.begin + len(known.ratings)
+        begin, end = block.begin, block.begin + len(block.ratings)
         files = (self._records, self._excerpts, self._texts)
         try:
-            records, listed, texts = (each.between(begin, end) for each in files)
-        except OverflowError:  # an offset that is less than the one before it
+            records, listed, texts = (file.between(begin, end) for file in files)
+        except OverflowError:  # damaged: an offset is less than the one before
             return None
         digested = self._digests[digests.SIZE * begin : digests.SIZE * end]
         checksum = _checksum(records, listed, texts, digested)
-        if checksum != known.checksum:
+        if checksum != block.checksum:
             return None
-        return ReviewBlock(records, listed, texts, digested, known.ratings, known.counted, checksum)
+        return ReviewBlock(records, listed, texts, digested, block.ratings, block.counted, checksum)
 
     def forget(self) -> None:
-        """Give back the memory of what was read: nobody reads it again."""
-        for each in (self._records, self._excerpts, self._texts):
-            each.forget()
+        """Release the memory of pages that were read and are not needed again."""
+        for file in (self._records, self._excerpts, self._texts):
+            file.forget()
 
 
 class ReusedReviews:
-    """Takes blocks over from the last snapshot, and keeps where they are for the next. A context.
+    """A context that yields blocks, copied if possible, and writes their index for the next publication.
 
     Args:
-        earlier: The last snapshot; None: nothing is taken over, and nothing kept.
-        target: The folder that is made.
+        earlier: The last snapshot; None renders all blocks, and writes no index.
+        target: The folder of the new snapshot.
     """
 
     def __init__(self, earlier: Earlier | None, target: Path) -> None:
         self._rules = b"" if earlier is None else earlier.rules
         self._earlier = None if earlier is None else EarlierReviews(earlier.folder)
         self._file = None if earlier is None else (target / layout.REVIEW_BLOCKS).open("xb")
-        self._kept = None if self._file is None else BlocksWriter(self._file)
+        self._index = None if self._file is None else BlocksWriter(self._file)
 
     def __enter__(self) -> Self:
         return self
@@ -161,20 +165,20 @@ class ReusedReviews:
             self._file.close()
 
     def blocks(self, records: Records) -> Iterator[tuple[int, ReviewBlock]]:
-        """All reviews in blocks, each with the position of its first."""
+        """Yield all reviews in blocks, each with the position of its first review."""
         for number, (begin, end, key) in enumerate(spans(records, self._rules)):
-            found = None
+            earlier = None
             if self._earlier is not None:
                 if not number % _BETWEEN_FORGETTING:
                     self._earlier.forget()
-                found = self._earlier.find(key)
-            block = found or render(records.raws(begin, end))
-            if self._kept is not None:
-                known = _KnownBlock(begin, block.ratings, block.counted, block.checksum)
-                self._kept.add(key, _encode_known(known))
+                earlier = self._earlier.find(key)
+            block = earlier or render(records.raws(begin, end))
+            if self._index is not None:
+                entry = _IndexEntry(begin, block.ratings, block.counted, block.checksum)
+                self._index.add(key, _encode_entry(entry))
             yield begin, block
-        if self._kept is not None:
-            self._kept.finish(self._rules)
+        if self._index is not None:
+            self._index.finish(self._rules)
 
 
 class _EarlierSlices:
@@ -186,14 +190,14 @@ class _EarlierSlices:
         raw = memoryview(mapped(folder / offsets))
         self._offsets = raw[: len(raw) // 8 * 8].cast("Q")
         self._between = between
-        """Bytes between two parts."""
+        """Bytes of the separator of two parts."""
 
     def forget(self) -> None:
         if isinstance(self._file, mmap.mmap):
             self._file.madvise(mmap.MADV_DONTNEED)
 
     def between(self, begin: int, end: int) -> Slices:
-        """Those of some numbers; fewer where the files are not whole, which the checksum shows."""
+        """Return the parts from ``begin`` to ``end - 1``; fewer if the files are damaged."""
         offsets = self._offsets[begin : end + 1].tolist()
         sizes = array("Q", map(sub, offsets[1:], offsets))
         if not sizes:

@@ -1,10 +1,10 @@
-"""A second process that makes some of the results while this one makes the others.
+"""Computes some results in a forked process, while this process computes the others.
 
-It is forked, so it has whatever this process has read; memory is copied where one of them writes. There must be no threads
-yet. Results come through a pipe in their order. Where the process ends before it has made all of them, for want of
-memory or by a bug, those that are missing are made here: then a bug is one of this process.
+The fork shares the memory of this process, which must have no threads yet. Results arrive through a
+pipe in their order. If the process dies early, the caller computes the missing results, so that a bug
+is reported by this process.
 
-Both together take no more memory than this process may (``memory_limit``): each half of it while there are two.
+While there are two processes, each may use half of the memory limit (``memory_limit``).
 """
 
 import contextlib
@@ -17,15 +17,15 @@ from typing import BinaryIO, Self
 
 from reviewsd.publish.memory_limit import private_memory
 
-_AHEAD = 1 << 20  # bytes of results that wait to be read; what the kernel lets anybody have
-_SIZE = 8  # bytes of the number that says how long a result is
+_PIPE_SIZE = 1 << 20  # bytes; the default limit for unprivileged processes
+_SIZE = 8  # bytes of the length before each result
 
 
 class SecondProcess:
-    """Makes results. A context.
+    """A context with a forked process that computes results.
 
     Args:
-        results: What is made, one after the other; looked at in the second process alone.
+        results: Computes the results; iterated only in the second process.
     """
 
     def __init__(self, results: Iterable[bytes]) -> None:
@@ -35,12 +35,12 @@ class SecondProcess:
         self._memory = resource.getrlimit(resource.RLIMIT_DATA)
 
     def __enter__(self) -> Self:
-        size, most = self._memory
+        size, hard_limit = self._memory
         if size != resource.RLIM_INFINITY:
-            resource.setrlimit(resource.RLIMIT_DATA, (size // 2, most))
+            resource.setrlimit(resource.RLIMIT_DATA, (size // 2, hard_limit))
         reading, writing = os.pipe()
         self._pipe = os.fdopen(reading, "rb")
-        with contextlib.suppress(OSError):  # there may be too many processes: then all is made here
+        with contextlib.suppress(OSError):  # without a fork, the caller computes all results
             self._process = os.fork()
             if not self._process:
                 os.close(reading)
@@ -57,7 +57,7 @@ class SecondProcess:
         resource.setrlimit(resource.RLIMIT_DATA, self._memory)
 
     def next(self) -> bytes | None:
-        """The next result; None where it will not come, and so are all after it."""
+        """Return the next result; None once the process has died, and from then on."""
         if self._pipe is None:
             return None
         size = int.from_bytes(self._pipe.read(_SIZE), "little")
@@ -69,20 +69,20 @@ class SecondProcess:
         return None
 
     def _make(self, writing: int) -> None:
-        """Make all of them, and end the process."""
+        """Write all results, and exit."""
         try:
-            with contextlib.suppress(OSError):  # where there are no such pipes
-                fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, _AHEAD)
+            with contextlib.suppress(OSError):  # the size is only an optimization
+                fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, _PIPE_SIZE)
             with os.fdopen(writing, "wb") as pipe:
                 for result in self._results:
                     pipe.write(len(result).to_bytes(_SIZE, "little"))
                     pipe.write(result)
         finally:
-            os._exit(0)  # nothing of the other process's is to be ended here
+            os._exit(0)  # skips the cleanup, which belongs to the other process
 
 
 def worthwhile() -> bool:
-    """Whether there is a second core, and memory enough that half of it is plenty."""
+    """Return whether there is a second core, and four times the memory in use."""
     memory, _ = resource.getrlimit(resource.RLIMIT_DATA)
-    enough = memory == resource.RLIM_INFINITY or memory >= 4 * private_memory()
-    return enough and len(os.sched_getaffinity(0)) > 1
+    has_memory = memory == resource.RLIM_INFINITY or memory >= 4 * private_memory()
+    return has_memory and len(os.sched_getaffinity(0)) > 1

@@ -1,4 +1,4 @@
-"""A dataset as the Site that pages are made of, and what is counted for it on the way (pages.md 3)."""
+"""Builds the Site that pages are rendered from, and its statistics (pages.md 3)."""
 
 import datetime
 import statistics
@@ -24,28 +24,28 @@ from reviewsd.publish import documents
 from reviewsd.publish.openapi import document
 
 _CRITICAL = 3
-"""Stars of a review that one looks for a reply to, at most."""
+"""Greatest number of stars of a critical review, which should have a reply."""
 
 
 class _Method(Struct):
-    """What ``method`` of the insights may say; the data model leaves it open."""
+    """``method`` of the insights, which the data model does not define."""
 
     note: object = None
 
 
 class StatisticsCounter(Struct, array_like=True):
-    """Counts while the reviews are written, since they are read only once."""
+    """Counts reviews while they are written, because they are read only once."""
 
     sources: dict[str, int] = {}
     verified: int = 0
     critical: int = 0
     answered: int = 0
-    """Of the critical ones."""
+    """Critical reviews with a reply."""
     waits: list[int] = []
-    """Days until each reply."""
+    """Days until the reply, for each reply."""
 
     def add(self, review: Review) -> None:
-        """The next review."""
+        """Count a review."""
         self.sources[review.source] = self.sources.get(review.source, 0) + 1
         self.verified += review.verified
         reply = review.owner_reply
@@ -55,19 +55,19 @@ class StatisticsCounter(Struct, array_like=True):
         if reply is not None:
             self.waits.append(max(0, (reply.date - review.date).days))
 
-    def extend(self, others: "StatisticsCounter") -> None:
-        """What was counted of the next reviews."""
-        for source, count in others.sources.items():
+    def extend(self, counter: "StatisticsCounter") -> None:
+        """Add the counts of other reviews."""
+        for source, count in counter.sources.items():
             self.sources[source] = self.sources.get(source, 0) + count
-        self.verified += others.verified
-        self.critical += others.critical
-        self.answered += others.answered
-        self.waits += others.waits
+        self.verified += counter.verified
+        self.critical += counter.critical
+        self.answered += counter.answered
+        self.waits += counter.waits
 
     def statistics(self) -> Statistics:
-        """What has been counted."""
+        """Return the statistics."""
         return Statistics(
-            sources=tuple(sorted(self.sources.items(), key=lambda each: (-each[1], each[0]))),
+            sources=tuple(sorted(self.sources.items(), key=lambda item: (-item[1], item[0]))),
             verified=self.verified,
             critical=self.critical,
             critical_answered=self.answered,
@@ -76,7 +76,7 @@ class StatisticsCounter(Struct, array_like=True):
 
 
 def changes(records: Records, newest: int) -> Iterator[tuple[str, datetime.date]]:
-    """The newest so many reviews, oldest first: id, and the day on which the review changed last."""
+    """Yield id and day of the last change of the ``newest`` reviews, oldest first."""
     for position in range(newest - 1, -1, -1):
         yield records.ids[position], times.from_microseconds(records.updated[position]).date()
 
@@ -84,16 +84,16 @@ def changes(records: Records, newest: int) -> Iterator[tuple[str, datetime.date]
 def try_templates(
     dataset: Dataset, base_url: str, settings: PageSettings, templates: Mapping[str, str]
 ) -> None:
-    """Render all pages of a dataset, for the faults of the operator's templates.
+    """Render all pages of a dataset to validate the operator's templates.
 
     Raises:
-        TemplateError: There is one.
+        TemplateError: A template is invalid.
     """
     counted = StatisticsCounter()
     for record in dataset.records[:NEWEST]:
         counted.add(msgspec.json.decode(record.raw, type=Review))
-    made = make(dataset, base_url, settings, counted.statistics(), templates)
-    renderer = Renderer(replace(made, insights=made.insights or _SAMPLE))
+    site = make(dataset, base_url, settings, counted.statistics(), templates)
+    renderer = Renderer(replace(site, insights=site.insights or _SAMPLE))
     interfaces = Interfaces(
         openapi=document.render(base_url, dataset.business),
         tools=b'{"tools":[]}',
@@ -112,7 +112,7 @@ _SAMPLE = Insights(
     entities=Entities(technicians=_MENTIONED, services=_MENTIONED),
     faq=(FaqEntry(question="question", answer="answer"),),
 )
-"""What is tried where insights are only made when the data is published."""
+"""Sample insights for data whose insights are made by publication."""
 
 
 def make(
@@ -124,15 +124,15 @@ def make(
     *,
     absent: frozenset[str] = frozenset(),
 ) -> Site:
-    """The site of a dataset.
+    """Return the site of a dataset.
 
     Args:
-        dataset: What is published.
+        dataset: The dataset.
         base_url: Origin of all addresses.
-        settings: What the operator wants of pages.
-        counted: Over all reviews.
-        templates: The operator's, by name.
-        absent: Paths of documents that the operator does not want.
+        settings: The operator's settings for pages.
+        counted: Statistics of all reviews.
+        templates: The operator's templates by name.
+        absent: Paths of disabled documents.
     """
     return Site(
         base_url=base_url,
@@ -155,12 +155,12 @@ def make(
 
 
 def _note(dataset: Dataset) -> str | None:
-    """What the insights say of how they were made."""
-    given = None if dataset.insights is None else dataset.insights.members.get("method")
-    if given is None:
+    """Return the insights' note about their method."""
+    method = None if dataset.insights is None else dataset.insights.members.get("method")
+    if method is None:
         return None
     try:
-        note = msgspec.json.decode(given, type=_Method).note
+        note = msgspec.json.decode(method, type=_Method).note
     except msgspec.ValidationError:
         return None
     return note if isinstance(note, str) and note else None

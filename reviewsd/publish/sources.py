@@ -1,8 +1,7 @@
-"""The files of the data directory: what they look like from outside, and their bytes.
+"""Reads and fingerprints the files of the data directory (contract 1, security-and-operations.md R1 to R3).
 
-``fingerprint`` asks the file system, never the content, so it may be taken every second. ``read``
-takes the bytes once and only gives them back when nothing moved meanwhile. Both block: call them in
-a thread or in the publishing process. Sources: contract 1, security-and-operations.md R1 to R3.
+``fingerprint`` only calls stat, so it may run every second. ``read`` reads each file once, and fails if
+a file changed meanwhile. Both block: call them in a thread or in the publishing process.
 """
 
 import errno
@@ -29,7 +28,7 @@ MAX_BYTES = 1 << 30
 
 _LARGE = _PIECE = 1 << 20  # bytes
 _MAX_SETTINGS = 1 << 20  # bytes of insights.yaml, which is written by hand
-_MOST = 1_000  # templates; there are some twenty names that mean anything
+_MAX_TEMPLATES = 1_000  # some twenty names have a meaning
 
 _LASTING = frozenset(
     {
@@ -44,7 +43,7 @@ _LASTING = frozenset(
         errno.EPERM,
     }
 )
-"""What stays until somebody changes the files. All else may pass: EMFILE, EIO, ESTALE, ENOMEM."""
+"""Errors that last until the files change. Others may pass, such as EMFILE, EIO, ESTALE and ENOMEM."""
 
 
 T = TypeVar("T", bytes, RecordText)
@@ -56,25 +55,25 @@ class Sources(Generic[T]):
 
     reviews: T
     insights: T | None
-    """None when there is no insights.json."""
+    """None without insights.json."""
     settings: bytes | None = None
-    """None when there is no insights.yaml."""
+    """None without insights.yaml."""
     corrections: T | None = None
-    """None when there is no corrections.json."""
+    """None without corrections.json."""
     templates: Mapping[str, str] = field(default_factory=dict)
-    """The operator's, by name."""
+    """The operator's templates by name."""
     fingerprint: Fingerprint
-    """Taken before reading and found unchanged after it."""
+    """The fingerprint before and after reading."""
 
     def forget(self) -> None:
-        """Give back the memory of what was looked at; it is read again when it is looked at again."""
+        """Release the memory of mapped pages; they are read again on access."""
         for text in (self.reviews, self.insights):
             if isinstance(text, mmap.mmap):
                 text.madvise(mmap.MADV_DONTNEED)
 
 
-class Unsettled(Exception):  # noqa: N818 - a state of the files, not a fault: read again later
-    """The files moved while they were read."""
+class Unsettled(Exception):  # noqa: N818 - a state of the files, not an error: read them later
+    """A file changed while it was read."""
 
 
 NO_FILES = Fingerprint(reviews=None, insights=None)
@@ -82,9 +81,9 @@ NO_FILES = Fingerprint(reviews=None, insights=None)
 
 
 def fingerprint(data_dir: Path, templates_dir: Path | None = None) -> Fingerprint:
-    """The fingerprint of the data directory, and of the operator's templates where there are any.
+    """Take the fingerprint of the data directory and of the operator's templates.
 
-    Any failure of the file system counts as absence.
+    A file that cannot be stated counts as absent.
     """
     return Fingerprint(
         reviews=_look(data_dir / REVIEWS_FILE),
@@ -96,9 +95,10 @@ def fingerprint(data_dir: Path, templates_dir: Path | None = None) -> Fingerprin
 
 
 def _template_names(folder: Path) -> list[str]:
-    """The files of a folder, in order; none of those that an editor hides there."""
+    """Return the names of the templates of a folder, sorted, without hidden files of editors."""
     try:
-        return sorted(each.name for each in folder.iterdir() if _is_template(each.name))[:_MOST]
+        names = (path.name for path in folder.iterdir())
+        return sorted(filter(_is_template, names))[:_MAX_TEMPLATES]
     except OSError:
         return []
 
@@ -119,21 +119,19 @@ def read(
     copies: Path | None = None,
     templates_dir: Path | None = None,
 ) -> Sources[bytes] | Sources[RecordText]:
-    """The bytes of the files, each read exactly once.
+    """Read each file once.
 
     Args:
-        data_dir: Where reviews.json is, and insights.json and insights.yaml may be.
+        data_dir: The folder of reviews.json and the optional files.
         max_bytes: Limit for each of the JSON files.
-        copies: Where files are copied to when they are large, and mapped from there: so they take no
-            memory, and nobody can change what was read. The copies have no names. None: they are read
-            into memory.
-        templates_dir: Where the operator's templates are; None where there are none.
+        copies: Folder for copies of large files, which are mapped: they take no memory, and later
+            writes do not change them. The copies have no names. None reads files into memory.
+        templates_dir: The folder of the operator's templates.
 
     Raises:
-        DataError: A file is not there, or no regular file, or not for us, or larger than the limit.
-        Unsettled: Something moved meanwhile. It comes before DataError: a fault of files in
-            motion says nothing about the files.
-        OSError: The system cannot read now; that says nothing about the files either.
+        DataError: A file is absent, not a regular file, not readable, or larger than the limit.
+        Unsettled: A file changed meanwhile; raised in preference to DataError.
+        OSError: The system cannot read the files at present.
     """
     before = fingerprint(data_dir, templates_dir)
     contents: dict[str, RecordText] = {}
@@ -146,8 +144,8 @@ def read(
     ):
         try:
             contents[name] = _content(data_dir / name, seen, limit, copies)
-        except DataError as refusal:
-            findings.extend(refusal.findings)
+        except DataError as error:
+            findings.extend(error.findings)
         except OSError as error:
             if error.errno not in _LASTING:
                 raise
@@ -171,35 +169,35 @@ def read(
 
 
 def read_templates(folder: Path | None) -> Mapping[str, str]:
-    """The operator's templates, by name.
+    """Read the operator's templates, by name.
 
     Raises:
-        DataError: One cannot be read.
-        Unsettled: One moved meanwhile.
-        OSError: The system cannot read now.
+        DataError: A template is invalid or cannot be read.
+        Unsettled: A template changed meanwhile.
+        OSError: The system cannot read the files at present.
     """
     findings: list[Diagnostic] = []
-    found = _templates(folder, _template_fingerprints(folder), findings)
+    templates = _templates(folder, _template_fingerprints(folder), findings)
     if findings:
         raise DataError(tuple(findings))
-    return found
+    return templates
 
 
 def _template_fingerprints(folder: Path | None) -> dict[str, FileFingerprint]:
     if folder is None:
         return {}
-    looked = {name: _look(folder / name) for name in _template_names(folder)}
-    return {name: found for name, found in looked.items() if found is not None}
+    fingerprints = {name: _look(folder / name) for name in _template_names(folder)}
+    return {name: value for name, value in fingerprints.items() if value is not None}
 
 
 def _templates(
     folder: Path | None, seen: Mapping[str, FileFingerprint], findings: list[Diagnostic]
 ) -> Mapping[str, str]:
-    """The operator's templates; what is wrong with them joins the findings.
+    """Read the operator's templates, and add findings about invalid ones.
 
     Raises:
-        Unsettled: One moved meanwhile.
-        OSError: The system cannot read now.
+        Unsettled: A template changed meanwhile.
+        OSError: The system cannot read the files at present.
     """
     if folder is None:
         return {}
@@ -210,8 +208,8 @@ def _templates(
     for name, fingerprint in seen.items():
         try:
             texts[name] = bytes(_content(folder / name, fingerprint, MAX_TEMPLATE, None)).decode()
-        except DataError as refusal:
-            findings.extend(refusal.findings)
+        except DataError as error:
+            findings.extend(error.findings)
         except UnicodeDecodeError as error:
             findings.append(Diagnostic(file=name, reason=f"not UTF-8 at byte {error.start}"))
         except OSError as error:
@@ -225,7 +223,7 @@ def _templates(
 def _look(path: Path) -> FileFingerprint | None:
     real = os.path.realpath(path)
     try:
-        # The resolved path, so that both halves of the answer are about the same file.
+        # Stat the resolved path, so that path and status are of the same file.
         return _file_fingerprint(real, Path(real).stat())
     except OSError:
         return None
@@ -246,13 +244,13 @@ def _file_fingerprint(real: str, status: os.stat_result) -> FileFingerprint:
 def _content(
     path: Path, seen: FileFingerprint | None, max_bytes: int, copies: Path | None
 ) -> RecordText:
-    """The bytes of the file that was seen, at most as many as it had then."""
-    # An open without O_NONBLOCK waits for ever on a FIFO that nobody writes to.
+    """Read the file of a fingerprint, at most up to its size."""
+    # Without O_NONBLOCK, open would block forever on a FIFO without a writer.
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
     try:
         status = os.fstat(descriptor)
-        # The file opened must be the one seen: a link swapped there and back again in the middle
-        # of it all would leave the fingerprints before and after alike.
+        # A link that is swapped and restored meanwhile does not change the fingerprints, so check
+        # that the open file is the one of the fingerprint.
         if seen is None or (status.st_dev, status.st_ino) != (seen.device, seen.inode):
             raise Unsettled
         if not stat.S_ISREG(status.st_mode):
@@ -260,7 +258,7 @@ def _content(
         if status.st_size > max_bytes:
             raise _refused(path, f"larger than {max_bytes} bytes")
         with os.fdopen(descriptor, "rb", closefd=False) as file:
-            # Never more than was measured: what a file gains meanwhile shows in its fingerprint.
+            # Read no more than the size: appended bytes change the fingerprint.
             if copies is None or status.st_size < _LARGE:
                 return file.read(status.st_size)
             return _copied(file, status.st_size, copies)

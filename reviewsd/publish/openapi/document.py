@@ -1,8 +1,7 @@
-"""The OpenAPI 3.1.0 description of the service (seed 1 and 9, contract 3, interfaces 4).
+"""Renders the OpenAPI 3.1.0 description of the service (seed 1 and 9, contract 3, interfaces 4).
 
-``openapi.yaml`` beside this module is the document as it is written by hand. What the program knows is
-filled in here: addresses, parameters, schemas and examples come from what validates, holds and
-renders the data. Deterministic like every document: neither a clock nor our own version is in it.
+``openapi.yaml`` is the hand-written part. Addresses, parameters, schemas and examples are filled in
+from the code that validates and renders the data. Deterministic: it has no time and no version.
 """
 
 import importlib.resources
@@ -26,13 +25,13 @@ from reviewsd.http1 import problems, urls
 from reviewsd.publish.openapi import examples, schemas
 from reviewsd.publish.openapi.schemas import Json, reference
 
-# An operator may write anything; the format of these members is checked by every tool.
+# The file may have any text here, but tools check the format of these members.
 _URI = re.compile(r"https?://[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=%-]+")
 _EMAIL = re.compile(r"[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+")
 
 
 class _Components(msgspec.Struct):
-    """What the document refers to, by name."""
+    """The parts that the document refers to, by name."""
 
     schemas: dict[str, Json]
     parameters: Json
@@ -41,11 +40,11 @@ class _Components(msgspec.Struct):
 
 
 def render(base_url: str, business: Business) -> bytes:
-    """The description as UTF-8 JSON.
+    """Render the description as UTF-8 JSON.
 
     Args:
         base_url: Origin of all addresses, without a slash at its end.
-        business: Whose reviews are served; names the document and the contact.
+        business: The business; it is in the title and the contact.
     """
     values: Json = {
         "base_url": base_url,
@@ -59,29 +58,29 @@ def render(base_url: str, business: Business) -> bytes:
         "hub.too_large": f"{problems.HUB_CONTENT_TOO_LARGE.detail}\n",
         "hub.misdirected": f"{problems.HUB_MISDIRECTED.detail}\n",
     }
-    values |= {f"example.{name}": each for name, each in examples.answers(base_url).items()}
+    values |= {f"example.{name}": body for name, body in examples.answers(base_url).items()}
     values |= {
-        f"problem.{kind}": _example(each) for kind, each in examples.refusals(base_url).items()
+        f"problem.{kind}": _example(body) for kind, body in examples.refusals(base_url).items()
     }
-    filled = {name: _filled(part, values) for name, part in _written().items()}
+    filled = {name: _filled(part, values) for name, part in _template().items()}
     components = msgspec.convert(filled["components"], _Components)
     components.schemas = dict(sorted({**schemas.components(), **components.schemas}.items()))
     return msgspec.json.encode(filled | {"components": components})
 
 
 @cache
-def _written() -> Json:
-    """The file, without what is shared by its parts."""
+def _template() -> Json:
+    """Return openapi.yaml without ``x-shared``, which only has YAML anchors."""
     text = (importlib.resources.files(__package__) / "openapi.yaml").read_text("utf-8")
-    written = msgspec.convert(yaml.load(text, Loader=LOADER), Json)  # noqa: S506  both are safe
-    return {name: part for name, part in written.items() if name != "x-shared"}
+    template = msgspec.convert(yaml.load(text, Loader=LOADER), Json)  # noqa: S506  both are safe
+    return {name: part for name, part in template.items() if name != "x-shared"}
 
 
 def _filled(part: object, values: Mapping[str, object]) -> object:
-    """A part of the file with values in place of ``${name}``.
+    """Replace each ``${name}`` in a part of the file.
 
     Raises:
-        KeyError: There is no such value.
+        KeyError: A name has no value.
     """
     match part:
         case str() if part.startswith("${") and part.endswith("}"):
@@ -89,14 +88,14 @@ def _filled(part: object, values: Mapping[str, object]) -> object:
         case str():
             return part.replace("${base_url}", str(values["base_url"]))
         case list():
-            return [entry for each in part for entry in _entries(each, values)]
+            return [entry for item in part for entry in _entries(item, values)]
         case dict():
-            return {name: _filled(each, values) for name, each in part.items()}
+            return {name: _filled(value, values) for name, value in part.items()}
     return part
 
 
 def _entries(entry: object, values: Mapping[str, object]) -> list[object]:
-    """What stands for an entry of a list: a list of values stands for as many entries."""
+    """Fill in an item of a list; a name whose value is a list becomes several items."""
     filled = _filled(entry, values)
     return filled if isinstance(entry, str) and isinstance(filled, list) else [filled]
 
@@ -111,7 +110,7 @@ def _contact(business: Business) -> Json:
 
 
 def _parameter(row: SearchParameter, place: str) -> Json:
-    """A row of the parameter table, to be sent in the ``query`` or the ``path``."""
+    """Describe a row of the parameter table, sent in the ``query`` or the ``path``."""
     return {
         "name": row.name,
         "in": place,
@@ -124,6 +123,6 @@ def _parameter(row: SearchParameter, place: str) -> Json:
 
 
 def _example(problem: object) -> Json:
-    """The content of a refusal, in both media types of problem details."""
+    """Return the content of an error response, in both media types of problem details."""
     media = {"schema": reference("Problem"), "example": problem}
     return {"application/json": media, "application/problem+json": media}

@@ -1,7 +1,6 @@
-"""The examples of the OpenAPI document: a small data directory, rendered by the code that serves.
+"""The examples of the OpenAPI document: a small data directory, rendered by the serving code.
 
-So an example shows exactly what an answer looks like, and changes when the answers change. The
-business is invented: words that nobody wrote must not stand beside a real name.
+So examples always match the responses. The business is fictional.
 """
 
 from dataclasses import replace
@@ -54,7 +53,7 @@ _INSIGHTS = b"""{
 
 
 INVALID_SEARCH = b"rating=7&limit=500"
-"""What the example of invalid parameters answers."""
+"""The query of the example of invalid parameters."""
 
 _PROBLEMS = (
     problems.NOT_FOUND,
@@ -69,7 +68,7 @@ _PROBLEMS = (
 
 
 def answers(base_url: str) -> Json:
-    """An answer of each kind by its name, as a service at this address has it; Atom as text."""
+    """Return a response of each kind by its name; Atom as text."""
     dataset = load(_REVIEWS, _INSIGHTS)
     (record,) = dataset.records
     typed = msgspec.json.decode(record.raw, type=Review)
@@ -100,14 +99,14 @@ def answers(base_url: str) -> Json:
 
 
 def refusals(base_url: str) -> Json:
-    """The body of each problem that a read may be refused with, by its kind."""
-    found: Json = {each.kind: _decode(problems.render(base_url, each)) for each in _PROBLEMS}
+    """Return the body of each error response to a read, by the kind of the problem."""
+    bodies: Json = {item.kind: _decode(problems.render(base_url, item)) for item in _PROBLEMS}
     try:
         read_query(INVALID_SEARCH)
-    except InvalidParametersError as invalid:
-        problem = problems.invalid_parameters(invalid.issues)
-        found[problem.kind] = _decode(problems.render(base_url, problem, invalid.issues))
-    return found
+    except InvalidParametersError as error:
+        problem = problems.invalid_parameters(error.issues)
+        bodies[problem.kind] = _decode(problems.render(base_url, problem, error.issues))
+    return bodies
 
 
 def _decode(content: bytes) -> Json:

@@ -1,4 +1,4 @@
-"""What is served, as JSON Schema 2020-12: the schemas of the OpenAPI document.
+"""Returns the JSON Schemas (2020-12) of the OpenAPI document.
 
 Made from the structs that validate the operator's files, so they cannot drift. Two things differ
 between a file and what is served, and are put right here: defaults have become values, and members
@@ -42,7 +42,7 @@ _FROM_OUTSIDE = {
     "JsonFeed": "A JSON Feed 1.1 document with the newest reviews.",
     "Review": "One customer review.",
 }
-"""Descriptions of structs whose docstring speaks to the operator or to us."""
+"""Descriptions that replace docstrings written for the operator or for developers."""
 
 _CLIENT_NAMES = {
     "Author": "FeedAuthor",
@@ -50,7 +50,7 @@ _CLIENT_NAMES = {
     "HubLink": "FeedHub",
     "Item": "FeedItem",
 }
-"""Names that say enough in their module, but not in a client made from this document."""
+"""Longer names for generated clients, which have no modules."""
 
 
 _MAYBE_NULL_RATING = "rating_value"  # null without reviews; all else is computed where missing
@@ -58,11 +58,11 @@ _MAYBE_NULL_RATING = "rating_value"  # null without reviews; all else is compute
 
 @cache
 def components() -> Mapping[str, Json]:
-    """The schemas of structs, by name in the document. Made once: nobody changes them."""
+    """Return the schemas of structs by name; callers must not change them."""
     schemas = _schemas(AggregateRating, Business, Insights, JsonFeed, Review)
     for name in _schemas(Business, AggregateRating, Review):
         served = _members(schemas[name])
-        schemas[name]["required"] = [each for each in served if each not in STAMPS]
+        schemas[name]["required"] = [member for member in served if member not in STAMPS]
     for name in ("AggregateRating", "Distribution"):
         schemas[name]["properties"] = {
             member: schema if member == _MAYBE_NULL_RATING else _never_null(schema)
@@ -74,12 +74,12 @@ def components() -> Mapping[str, Json]:
 
 
 def reference(name: str) -> Json:
-    """A reference to the schema of a struct."""
+    """Return a reference to the schema of a struct."""
     return {"$ref": f"#/components/schemas/{_client_name(name)}"}
 
 
 def of_parameter(parameter: SearchParameter) -> Json:
-    """The schema of a request parameter."""
+    """Return the schema of a request parameter."""
     schema: Json
     if parameter.kind in {ParameterType.INTEGER, ParameterType.NUMBER}:
         schema = {
@@ -104,24 +104,23 @@ _ADDRESS = "^https?://"
 
 
 def _schemas(*kinds: type[Struct]) -> dict[str, Json]:
-    """The schemas of structs and of all that they hold, by name of the struct."""
-    _, found = msgspec.json.schema_components(kinds, ref_template="{name}")
+    """Return the schemas of structs and of all nested structs, by name."""
+    _, components = msgspec.json.schema_components(kinds, ref_template="{name}")
     schemas = {}
-    for name, schema in found.items():
+    for name, schema in components.items():
         description = _FROM_OUTSIDE.get(name, schema["description"])
         schemas[name] = {
             **{key: _served(value) for key, value in schema.items() if key != "title"},
-            # our docstrings are reStructuredText, descriptions are CommonMark
+            # Docstrings are reStructuredText, descriptions are CommonMark.
             "description": description.replace("``", "`"),
         }
     return schemas
 
 
 def _served(part: object) -> object:
-    """A part of a schema without defaults, its references resolved.
+    """Return a part of a schema without defaults, with our references.
 
-    It walks over maps of members as if they were schemas: no member may be called like one of the
-    keywords that are handled here.
+    Maps of members are handled like schemas, so no member may have the name of a keyword used here.
     """
     match part:
         case list():
@@ -145,6 +144,6 @@ def _members(schema: Json) -> dict[str, Json]:
 
 
 def _never_null(schema: Json) -> Json:
-    """The schema of a value that is null at most in the operator's file."""
+    """Return the schema of a value that is never null when served."""
     branches = msgspec.convert(schema["anyOf"], list[Json])
     return {key: value for key, value in schema.items() if key != "anyOf"} | branches[0]

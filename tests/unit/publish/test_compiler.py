@@ -280,7 +280,7 @@ def test_the_feed_has_the_50_newest(tmp_path: Path) -> None:
 
 def test_progress_is_told_in_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compiler, "_STEP", 2)
-    monkeypatch.setattr(block_file, "_MOST", 2)
+    monkeypatch.setattr(block_file, "_MAX_REVIEWS", 2)
     told: list[tuple[str, int, int]] = []
     content = {"business": {"name": "Acme"}, "reviews": [review(name) for name in "abcde"]}
     dataset = load(json.dumps(content).encode(), None)

@@ -28,7 +28,7 @@ NOTHING = Path("nothing")
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """A block has four reviews on average, a segment ten."""
     monkeypatch.setattr(block_file, "_MEAN", 4)
-    monkeypatch.setattr(block_file, "_MOST", 16)
+    monkeypatch.setattr(block_file, "_MAX_REVIEWS", 16)
     monkeypatch.setattr(numbering, "SEGMENT", 10)
     monkeypatch.setattr(text_index_writer, "SMALLEST", 3)
 

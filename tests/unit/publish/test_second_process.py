@@ -95,7 +95,7 @@ def test_insights_are_the_same_whoever_counts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, dies: bool
 ) -> None:
     """Also where the second process ends after a few blocks: then this one counts the others."""
-    counted, own = made_insights._counted, os.getpid()
+    counted, own = made_insights._count, os.getpid()
     blocks = 0
 
     def count(dataset: Dataset, analyser: Analyser, span: Span) -> KeptBlock:
@@ -105,7 +105,7 @@ def test_insights_are_the_same_whoever_counts(
             raise MemoryError
         return counted(dataset, analyser, span)
 
-    monkeypatch.setattr(made_insights, "_counted", count)
+    monkeypatch.setattr(made_insights, "_count", count)
     monkeypatch.setattr(second_process, "worthwhile", lambda: True)
     reviews = [review(f"r{n}", text=f"On time {n}. The price was fair.") for n in range(1_500)]
     made = []
