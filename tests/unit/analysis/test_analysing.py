@@ -58,10 +58,10 @@ def _reviews(texts: Iterable[tuple[str | None, int]]) -> list[Review]:
     ]
 
 
-def _findings(reviews: list[Review], made: Made) -> list[str]:
+def _findings(reviews: list[Review], analysis: Made) -> list[str]:
     given = msgspec.json.encode(_File(_BUSINESS, reviews))
-    dataset = load(given, msgspec.json.encode(made.insights))
-    return [headline(each) for each in doubts(given, dataset, _NOW)]
+    dataset = load(given, msgspec.json.encode(analysis.insights))
+    return [headline(item) for item in doubts(given, dataset, _NOW)]
 
 
 _WORDS = st.sampled_from(
@@ -107,34 +107,34 @@ def test_any_text_makes_valid_insights_of_verbatim_pieces(
     texts: list[tuple[str | None, int]],
 ) -> None:
     reviews = _reviews(texts)
-    made = analyse(reviews, _BUSINESS, _SETTINGS)
-    assert _findings(reviews, made) == []
+    analysis = analyse(reviews, _BUSINESS, _SETTINGS)
+    assert _findings(reviews, analysis) == []
     by_id = {review.id: review.text or "" for review in reviews}
-    for name, entry in made.insights.per_review.items():
+    for name, entry in analysis.insights.per_review.items():
         for mention in entry.aspects:
             assert not isinstance(mention, str)
             assert mention.phrase
             assert mention.phrase in by_id[name]
             assert len(mention.phrase) <= 120
     every = "\0".join(by_id.values())
-    entities = made.insights.entities
+    entities = analysis.insights.entities
     counted = [
-        *made.insights.topics,
+        *analysis.insights.topics,
         *entities.technicians,
         *entities.services,
         *entities.problems,
         *entities.service_areas,
     ]
-    phrases = [each.top_phrases for each in made.insights.aspects]
-    phrases += [each.top_phrases for each in counted]
+    phrases = [item.top_phrases for item in analysis.insights.aspects]
+    phrases += [item.top_phrases for item in counted]
     assert all(phrase in every for top in phrases for phrase in top)
-    if made.insights.pull_quote is not msgspec.UNSET:
-        assert made.insights.pull_quote in every
+    if analysis.insights.pull_quote is not msgspec.UNSET:
+        assert analysis.insights.pull_quote in every
 
 
 def analysed() -> bytes:
-    made = analyse(_reviews((e["text"], e["rating"]) for e in _LABELLED), _BUSINESS, _SETTINGS)
-    return msgspec.json.encode([made.insights, made.labels])
+    analysis = analyse(_reviews((e["text"], e["rating"]) for e in _LABELLED), _BUSINESS, _SETTINGS)
+    return msgspec.json.encode([analysis.insights, analysis.labels])
 
 
 _SCRIPT = """
@@ -158,13 +158,13 @@ def test_same_bytes_in_every_process() -> None:
 
 
 def test_only_what_changed_is_read_again() -> None:
-    texts = [(each["text"], each["rating"]) for each in _LABELLED]
+    texts = [(item["text"], item["rating"]) for item in _LABELLED]
     first = analyse(_reviews(texts), _BUSINESS, _SETTINGS)
-    kept = msgspec.json.decode(msgspec.json.encode(first.labels), type=dict[str, Labels])
+    stored_labels = msgspec.json.decode(msgspec.json.encode(first.labels), type=dict[str, Labels])
     assert first.analysed == len(set(texts))
     texts[3] = (texts[3][0] + " And friendly.", texts[3][1])
     texts[4] = (texts[4][0], 3)
-    second = analyse(_reviews(texts), _BUSINESS, _SETTINGS, known=kept)
+    second = analyse(_reviews(texts), _BUSINESS, _SETTINGS, known=stored_labels)
     assert second.analysed == 2
     assert second.insights == analyse(_reviews(texts), _BUSINESS, _SETTINGS).insights
     assert len(second.labels) == len(first.labels)
@@ -178,10 +178,12 @@ def test_only_what_changed_is_read_again() -> None:
         (Business(name="B", category="Plumber", service_areas=("X",)), _SETTINGS),
     ],
 )
-def test_other_settings_read_everything_again(business: Business, owner: InsightSettings) -> None:
+def test_changed_settings_analyse_everything_again(
+    business: Business, owner: InsightSettings
+) -> None:
     reviews = _reviews([("They were on time.", 5)])
-    kept = analyse(reviews, _BUSINESS, _SETTINGS).labels
-    assert analyse(reviews, business, owner, known=kept).analysed == 1
+    stored_labels = analyse(reviews, _BUSINESS, _SETTINGS).labels
+    assert analyse(reviews, business, owner, known=stored_labels).analysed == 1
 
 
 @pytest.mark.parametrize(
@@ -203,9 +205,9 @@ def test_other_settings_read_everything_again(business: Business, owner: Insight
 )
 def test_hostile_texts(text: str) -> None:
     labels = Rules(_BUSINESS, _SETTINGS).label(text, 3)
-    for each in labels.aspects:
-        assert each.phrase is not None
-        assert each.phrase in text
+    for item in labels.aspects:
+        assert item.phrase is not None
+        assert item.phrase in text
 
 
 @pytest.mark.parametrize(
@@ -242,14 +244,14 @@ def test_labelled_reviews_keep_their_figures() -> None:
     """Not a measure of how good it is on other reviews, as the words were chosen with these."""
     rules = Rules(Business(name="B"), InsightSettings())
     found = right = same = labelled = contrary = contrary_found = 0
-    for each in _LABELLED:
-        expected = each["aspects"]
-        got = {a.id: a.sentiment for a in rules.label(each["text"], each["rating"]).aspects}
+    for item in _LABELLED:
+        expected = item["aspects"]
+        got = {a.id: a.sentiment for a in rules.label(item["text"], item["rating"]).aspects}
         labelled += len(expected)
         found += len(got)
         right += len(got.keys() & expected.keys())
         same += sum(got.get(aspect) == sentiment for aspect, sentiment in expected.items())
-        stars = {1: "negative", 2: "negative", 4: "positive", 5: "positive"}.get(each["rating"])
+        stars = {1: "negative", 2: "negative", 4: "positive", 5: "positive"}.get(item["rating"])
         against = [a for a, s in expected.items() if stars and s != stars]
         contrary += len(against)
         contrary_found += sum(got.get(aspect) == expected[aspect] for aspect in against)
@@ -263,9 +265,9 @@ def test_explanation() -> None:
     (review,) = _reviews(
         [("They weren't cheap, but Priya was on time. My last plumber was late.", 4)]
     )
-    told = explain(review, _BUSINESS, _SETTINGS)
-    first, second, third = told.clauses
-    assert [each.text for each in told.clauses] == [
+    explanation = explain(review, _BUSINESS, _SETTINGS)
+    first, second, third = explanation.clauses
+    assert [item.text for item in explanation.clauses] == [
         "They weren't cheap,",
         "but Priya was on time",
         "My last plumber was late",
@@ -280,7 +282,7 @@ def test_explanation() -> None:
     assert third.set_aside == "speaks of another business"
     assert third.aspects[0].sentiment is None
     assert third.words[0][0] == "late"
-    assert told.labels == Rules(_BUSINESS, _SETTINGS).label(review.text, 4)
+    assert explanation.labels == Rules(_BUSINESS, _SETTINGS).label(review.text, 4)
 
 
 def test_explanation_of_a_rating_without_words() -> None:
@@ -290,6 +292,6 @@ def test_explanation_of_a_rating_without_words() -> None:
 
 def test_a_technician_has_the_aliases_that_the_owner_gave() -> None:
     """Searches find people by them."""
-    made = analyse(_reviews([("Priya and Will Stone were great.", 5)]), _BUSINESS, _SETTINGS)
-    found = {each.label: each.aliases for each in made.insights.entities.technicians}
+    analysis = analyse(_reviews([("Priya and Will Stone were great.", 5)]), _BUSINESS, _SETTINGS)
+    found = {item.label: item.aliases for item in analysis.insights.entities.technicians}
     assert found == {"Priya Raman": ("Priya",), "Will Stone": ("Will",)}

@@ -1,4 +1,4 @@
-"""What the rules make against a file that somebody wrote in his own way (insights.md 8)."""
+"""Comparison of the rules with a file of another program (insights.md 8)."""
 
 from typing import Any
 
@@ -28,13 +28,13 @@ RULES = {
 
 def compared(file: dict[str, Any]) -> Comparison:
     sides = [
-        {name: Raw(msgspec.json.encode(each)) for name, each in s.items()} for s in (file, RULES)
+        {name: Raw(msgspec.json.encode(row)) for name, row in s.items()} for s in (file, RULES)
     ]
     return compare(*sides)
 
 
 def test_things_are_known_by_any_of_their_names() -> None:
-    found = compared(
+    comparison = compared(
         {
             "aspects": ["Quality of work", {"id": "speed", "label": "Speed", "positive_pct": 0}],
             "entities": {"technicians": [{"id": "t1", "name": "Ann Lee"}]},
@@ -56,15 +56,15 @@ def test_things_are_known_by_any_of_their_names() -> None:
             rules=Figures(mention_count=2),
         ),
         Row(id="speed", label="Speed", file=Figures(positive_pct=0), rules=None),
-    ) == found.aspects
-    assert ["t1"] == [each.id for each in found.technicians]
-    assert 2 == found.reviews  # the third is in the file alone
-    assert Agreement(file=2, rules=2, both=2, same_sentiment=0) == found.mentions["aspects"]
-    assert Agreement(file=2, rules=1, both=1) == found.mentions["technicians"]
-    assert Agreement(file=1, rules=2, both=1, same_sentiment=1) == found.mentions["reviews"]
+    ) == comparison.aspects
+    assert ["t1"] == [row.id for row in comparison.technicians]
+    assert 2 == comparison.reviews  # the third is in the file alone
+    assert Agreement(file=2, rules=2, both=2, same_sentiment=0) == comparison.mentions["aspects"]
+    assert Agreement(file=2, rules=1, both=1) == comparison.mentions["technicians"]
+    assert Agreement(file=1, rules=2, both=1, same_sentiment=1) == comparison.mentions["reviews"]
 
 
 def test_a_file_that_says_nothing_has_no_figures() -> None:
-    found = compared({})
-    assert (None, "stable") == found.trend
-    assert (0, [None]) == (found.reviews, [each.file for each in found.aspects])
+    comparison = compared({})
+    assert (None, "stable") == comparison.trend
+    assert (0, [None]) == (comparison.reviews, [row.file for row in comparison.aspects])

@@ -7,8 +7,8 @@ from reviewsd.analysis.text import tokenise
 def _score(text: str) -> float:
     words = tokenise(text).words
     known = valences()
-    found = [(at, known[word]) for at, word in enumerate(words) if word in known]
-    return score(opinions(words, found, 0))
+    result = [(at, known[word]) for at, word in enumerate(words) if word in known]
+    return score(opinions(words, result, 0))
 
 
 @pytest.mark.parametrize(

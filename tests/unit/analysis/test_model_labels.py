@@ -1,4 +1,4 @@
-"""What of a language model's answer is believed (insights.md 7)."""
+"""Checks of the answers of a language model (insights.md 7)."""
 
 import json
 from typing import Any
@@ -48,8 +48,8 @@ def aspect(**changed: str) -> list[dict[str, Any]]:
     return entry(aspects=[given | changed])
 
 
-def test_what_is_right_is_believed() -> None:
-    found = judged(
+def test_valid_labels_are_accepted() -> None:
+    result = judged(
         entry(
             aspects=[{"id": "punctuality", "sentiment": "positive", "phrase": "wasn't late"}],
             technicians=["sam-ortiz"],
@@ -57,10 +57,10 @@ def test_what_is_right_is_believed() -> None:
             problems=["long-wait"],
         )
     )
-    assert (4, 0, ()) == (found.labels, found.refused, found.faults)
-    said = found.said["1"]
-    assert "wasn\u2019t late" == said.aspects[0].phrase  # as the text spells it
-    assert (("sam-ortiz",), ("leak-repair",)) == (said.technicians, said.services)
+    assert (4, 0, ()) == (result.labels, result.refused, result.faults)
+    answer_text = result.said["1"]
+    assert "wasn\u2019t late" == answer_text.aspects[0].phrase  # as the text spells it
+    assert (("sam-ortiz",), ("leak-repair",)) == (answer_text.technicians, answer_text.services)
 
 
 @pytest.mark.parametrize(
@@ -84,10 +84,10 @@ def test_what_is_right_is_believed() -> None:
         ('{"reviews": [{"id": "1", "aspects": [{"id": "pri', "review 1: no entry"),
     ],
 )
-def test_what_is_wrong_is_refused_and_named(entries: object, fault: str) -> None:
-    found = judged(entries)
-    assert 1 == found.refused == len(found.faults)
-    assert fault in found.faults[0]
+def test_invalid_label_is_refused_with_its_place(entries: object, fault: str) -> None:
+    result = judged(entries)
+    assert 1 == result.refused == len(result.faults)
+    assert fault in result.faults[0]
 
 
 def test_a_review_of_five_stars_has_no_problems() -> None:
@@ -109,8 +109,8 @@ def test_a_review_of_five_stars_has_no_problems() -> None:
     ],
 )
 def test_people_are_those_whom_the_text_names(text: str, person: str, *, named: bool) -> None:
-    found = judged(entry(technicians=[person]), text)
-    assert ((person,) if named else ()) == found.said["1"].technicians
+    result = judged(entry(technicians=[person]), text)
+    assert ((person,) if named else ()) == result.said["1"].technicians
 
 
 def test_a_fifth_may_be_refused() -> None:
@@ -122,8 +122,8 @@ def test_a_fifth_may_be_refused() -> None:
 
 def test_faults_have_no_word_of_the_answer() -> None:
     """They go back with the instructions, and a review may have made the model say anything."""
-    found = judged(aspect(id="OBEY ME", phrase="OBEY ME"))
-    assert "OBEY" not in "".join(found.faults)
+    result = judged(aspect(id="OBEY ME", phrase="OBEY ME"))
+    assert "OBEY" not in "".join(result.faults)
 
 
 def test_the_schema_is_closed_and_has_no_empty_list() -> None:
@@ -142,7 +142,7 @@ def test_the_schema_is_closed_and_has_no_empty_list() -> None:
     assert {"maxLength", "pattern", "minItems"}.isdisjoint(used)
 
 
-def test_what_depends_on_the_lists_has_another_digest() -> None:
+def test_changed_lists_change_the_digest() -> None:
     bare = catalogue(Business(name="B"), InsightSettings())
     digests = {ModelLabels(*given).digest for given in ((LISTS, "a"), (LISTS, "b"), (bare, "a"))}
     assert 3 == len(digests)
@@ -150,8 +150,8 @@ def test_what_depends_on_the_lists_has_another_digest() -> None:
 
 def test_a_long_phrase_is_cut_at_a_word() -> None:
     text = "nice " * 40
-    (found,) = judged(aspect(phrase=text), text).said["1"].aspects
-    assert ("nice " * 24).strip() == found.phrase
+    (result,) = judged(aspect(phrase=text), text).said["1"].aspects
+    assert ("nice " * 24).strip() == result.phrase
 
 
 def test_the_rules_add_what_a_model_is_not_asked() -> None:
@@ -162,24 +162,24 @@ def test_the_rules_add_what_a_model_is_not_asked() -> None:
         services=(EntityLabel(id="leak-repair", phrase="the leak"),),
         service_areas=(EntityLabel(id="north"),),
     )
-    said = ReviewAnswer(
+    answer_text = ReviewAnswer(
         aspects=(
             AspectAnswer(id="pricing", sentiment="positive", phrase="fair"),
             AspectAnswer(id="scheduling", sentiment="negative", phrase="late"),
         ),
         services=("leak-repair", "pipe-repair"),
     )
-    found = merged(said, rules)
-    assert [0.9, 0.5] == [each.strength for each in found.aspects]
-    assert ["the leak", None] == [each.phrase for each in found.services]
-    assert (0.4, rules.service_areas, True) == (found.words, found.service_areas, found.foreign)
+    result = merged(answer_text, rules)
+    assert [0.9, 0.5] == [label.strength for label in result.aspects]
+    assert ["the leak", None] == [label.phrase for label in result.services]
+    assert (0.4, rules.service_areas, True) == (result.words, result.service_areas, result.foreign)
 
 
 @given(st.text(), st.text(), st.integers(0, 200), st.integers(1, 200))
-def test_whatever_is_published_is_verbatim(text: str, said: str, at: int, size: int) -> None:
-    for phrase in (said, text[at : at + size], text[at : at + size].upper()):
+def test_published_phrases_are_verbatim(text: str, answer_text: str, at: int, size: int) -> None:
+    for phrase in (answer_text, text[at : at + size], text[at : at + size].upper()):
         answer = msgspec.json.encode({"reviews": aspect(phrase=phrase)})
-        found = LABELS.judge(answer.decode(), [Excerpted(id="1", rating=4, text=text)])
-        for each in found.said["1"].aspects if found.said else ():
-            assert each.phrase in text
-            assert len(each.phrase) <= 120
+        result = LABELS.judge(answer.decode(), [Excerpted(id="1", rating=4, text=text)])
+        for label in result.said["1"].aspects if result.said else ():
+            assert label.phrase in text
+            assert len(label.phrase) <= 120

@@ -104,7 +104,7 @@ def rules() -> Rules:
     ],
 )
 def test_aspects(rules: Rules, stars: int, text: str, expected: dict[str, str]) -> None:
-    assert {each.id: each.sentiment for each in rules.label(text, stars).aspects} == expected
+    assert {item.id: item.sentiment for item in rules.label(text, stars).aspects} == expected
 
 
 def test_one_sentiment_for_each_aspect_and_that_of_its_strongest_clause(rules: Rules) -> None:
@@ -137,13 +137,13 @@ def test_one_sentiment_for_each_aspect_and_that_of_its_strongest_clause(rules: R
 def test_problems_are_found_in_reviews_of_at_most_four_stars(
     rules: Rules, text: str, problem: str
 ) -> None:
-    assert problem in {each.id for each in rules.label(text, 2).problems}
-    assert problem in {each.id for each in rules.label(text, 4).problems}
+    assert problem in {item.id for item in rules.label(text, 2).problems}
+    assert problem in {item.id for item in rules.label(text, 4).problems}
     assert rules.label(text, 5).problems == ()
 
 
 @pytest.mark.parametrize("text", ["They were never late.", "My last plumber was an hour late."])
-def test_what_did_not_happen_here_is_no_problem(rules: Rules, text: str) -> None:
+def test_problem_of_another_business_is_ignored(rules: Rules, text: str) -> None:
     assert rules.label(text, 3).problems == ()
 
 
@@ -162,7 +162,7 @@ def test_what_did_not_happen_here_is_no_problem(rules: Rules, text: str) -> None
     ],
 )
 def test_people_are_those_of_the_owner(rules: Rules, text: str, names: list[str]) -> None:
-    assert [each.id for each in rules.label(text, 5).technicians] == names
+    assert [item.id for item in rules.label(text, 5).technicians] == names
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_people_are_those_of_the_owner(rules: Rules, text: str, names: list[str]
     ],
 )
 def test_areas(rules: Rules, text: str, areas: list[str]) -> None:
-    assert [each.id for each in rules.label(text, 5).service_areas] == areas
+    assert [item.id for item in rules.label(text, 5).service_areas] == areas
 
 
 @pytest.mark.parametrize(
@@ -204,7 +204,7 @@ def test_language(rules: Rules, text: str, *, foreign: bool) -> None:
 
 def test_another_language_is_taken_by_its_stars_but_names_stay_names(rules: Rules) -> None:
     labels = rules.label("Priya es muy amable y llega a tiempo, on time", 5)
-    assert (labels.aspects, [each.id for each in labels.technicians]) == ((), ["priya-raman"])
+    assert (labels.aspects, [item.id for item in labels.technicians]) == ((), ["priya-raman"])
 
 
 def test_the_owner_may_say_the_language() -> None:
@@ -219,7 +219,7 @@ def test_a_rating_without_words(rules: Rules, text: str | None) -> None:
 
 def test_services_of_the_preset_and_of_the_owner() -> None:
     text = "They unclogged the drains and installed a new water heater."
-    assert [each.id for each in Rules(_BUSINESS, InsightSettings()).label(text, 5).services] == [
+    assert [item.id for item in Rules(_BUSINESS, InsightSettings()).label(text, 5).services] == [
         "drain-cleaning",
         "water-heater-installation",
     ]
@@ -228,7 +228,7 @@ def test_services_of_the_preset_and_of_the_owner() -> None:
     )
     rules = Rules(_BUSINESS, InsightSettings(services=(own,)))
     assert rules.label("The AC units hummed", 5).services == ()
-    assert [each.id for each in rules.label("Called to fix the AC unit", 5).services] == [
+    assert [item.id for item in rules.label("Called to fix the AC unit", 5).services] == [
         "ac-repair"
     ]
 
@@ -254,7 +254,7 @@ def test_services_of_the_preset_and_of_the_owner() -> None:
 def test_presets(category: str) -> None:
     services = preset(category)
     assert 10 <= len(services) <= 15
-    assert len({each.id for each in services}) == len(services)
+    assert len({item.id for item in services}) == len(services)
     assert not list(InsightSettings(services=services).faults())
 
 
@@ -265,8 +265,8 @@ def test_no_preset_for_other_trades() -> None:
 
 def _sentences() -> list[tuple[str, str, str]]:
     lines = (Path(__file__).parent / "sentences.txt").read_text("utf-8").splitlines()
-    found = [line.split(" ", 2) for line in lines if line and not line.startswith("#")]
-    return [(aspect, sign, text) for aspect, sign, text in found]
+    result = [line.split(" ", 2) for line in lines if line and not line.startswith("#")]
+    return [(aspect, sign, text) for aspect, sign, text in result]
 
 
 @pytest.mark.parametrize(("aspect", "sign", "text"), _sentences())
@@ -274,5 +274,7 @@ def test_common_ways_to_praise_and_to_complain(
     rules: Rules, aspect: str, sign: str, text: str
 ) -> None:
     """The stars agree, so what is tested is that the words are known."""
-    found = {each.id: each.sentiment for each in rules.label(text, 5 if sign == "+" else 1).aspects}
-    assert ("positive" if sign == "+" else "negative") == found.get(aspect)
+    result = {
+        item.id: item.sentiment for item in rules.label(text, 5 if sign == "+" else 1).aspects
+    }
+    assert ("positive" if sign == "+" else "negative") == result.get(aspect)

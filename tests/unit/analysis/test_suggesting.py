@@ -1,4 +1,4 @@
-"""Candidates for insights.yaml: who and what may be one (insights.md 3 and 8)."""
+"""Candidates for insights.yaml (insights.md 3 and 8)."""
 
 import datetime
 from collections.abc import Iterator
@@ -46,8 +46,8 @@ TEXTS = (
 
 
 def test_people_services_and_aspects_are_told_with_counts_and_a_quotation() -> None:
-    found = suggested(*TEXTS)
-    sam, anna = found.technicians
+    suggestions = suggested(*TEXTS)
+    sam, anna = suggestions.technicians
     assert ("Sam Ortiz", ("Sam",), 3) == (sam.name, sam.also, sam.reviews)
     assert ("0", "Sam Ortiz came out and he fixed our garage door.") == (
         sam.review_id,
@@ -55,25 +55,25 @@ def test_people_services_and_aspects_are_told_with_counts_and_a_quotation() -> N
     )
     assert "Anna" == anna.name  # a wife: the owner sees the sentence, and decides
     assert "My wife Anna called on Monday" in anna.quotation
-    (door,) = found.services
+    (door,) = suggestions.services
     assert ("garage door", ("garage doors",), 3) == (door.name, door.also, door.reviews)
-    assert ["parking"] == [each.name for each in found.aspects]
-    assert found.preset  # which a list of services would replace
+    assert ["parking"] == [candidate.name for candidate in suggestions.aspects]
+    assert suggestions.preset  # which a list of services would replace
 
 
 def test_two_people_are_not_one() -> None:
-    found = suggested("Thanks to Sam & Ben, they came on time. Sam/Ben did it.")
-    assert ["Ben", "Sam"] == sorted(each.name for each in found.technicians)
+    suggestions = suggested("Thanks to Sam & Ben, they came on time. Sam/Ben did it.")
+    assert ["Ben", "Sam"] == sorted(candidate.name for candidate in suggestions.technicians)
 
 
-def test_what_the_settings_name_is_no_candidate() -> None:
+def test_configured_names_are_no_candidates() -> None:
     owner = InsightSettings(
         technicians=(NamedTechnician(name="Sam Ortiz"), NamedTechnician(name="Anna")),
         services=(),
         aspects={"parking": AspectSetting(label="Parking", words=("parking",))},
     )
-    found = suggested(*TEXTS, owner=owner)
-    assert ((), (), ()) == (found.technicians, found.aspects, found.preset)
+    suggestions = suggested(*TEXTS, owner=owner)
+    assert ((), (), ()) == (suggestions.technicians, suggestions.aspects, suggestions.preset)
 
 
 @pytest.mark.parametrize(
@@ -86,16 +86,16 @@ def test_what_the_settings_name_is_no_candidate() -> None:
         "★★★★★",
     ],
 )
-def test_what_is_nobody(text: str) -> None:
+def test_words_that_are_no_person(text: str) -> None:
     assert () == suggested(text).technicians
 
 
 @examples(20)
 @given(st.lists(st.text("SamBob theandfixedby.,'\u2019\u0130 \n", max_size=60), max_size=4))
 def test_quotations_are_verbatim(texts: list[str]) -> None:
-    found = suggested(*texts)
-    for each in (*found.technicians, *found.services, *found.aspects):
-        assert each.quotation in texts[int(each.review_id)]
+    suggestions = suggested(*texts)
+    for candidate in (*suggestions.technicians, *suggestions.services, *suggestions.aspects):
+        assert candidate.quotation in texts[int(candidate.review_id)]
 
 
 def test_memory_is_bounded_and_what_is_frequent_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:

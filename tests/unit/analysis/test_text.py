@@ -7,7 +7,7 @@ from reviewsd.analysis.text import clauses, fold, sentences, tokenise
 
 def _clauses(text: str) -> list[str]:
     tokens = tokenise(text)
-    return [tokens.cut(each.start, each.end) for each in clauses(tokens.words)]
+    return [tokens.cut(clause.start, clause.end) for clause in clauses(tokens.words)]
 
 
 @pytest.mark.parametrize(
@@ -49,8 +49,8 @@ def test_clauses(text: str, expected: list[str]) -> None:
 
 
 def test_a_contrast_word_marks_all_clauses_of_its_sentence() -> None:
-    found = clauses(tokenise("Nice, but late. Clean.").words)
-    assert [(each.contrasted, each.sentence) for each in found] == [
+    result = clauses(tokenise("Nice, but late. Clean.").words)
+    assert [(clause.contrasted, clause.sentence) for clause in result] == [
         (True, 0),
         (True, 0),
         (False, 1),

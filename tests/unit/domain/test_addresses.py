@@ -1,4 +1,4 @@
-"""Which addresses may be dialled, and where they belong (E5, E8, E9)."""
+"""Rules for addresses that may be dialled, and networks of addresses (E5, E8, E9)."""
 
 import json
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_network
@@ -58,7 +58,7 @@ REFUSED_IPV6 = [
 TOUCHING = {("224.0.0.0/4", "240.0.0.0/4"), ("4000::/2", "8000::/1")}
 """Neighbours with nothing public between them."""
 
-EVERY_NETWORK = [ip_network(each) for each in REFUSED_IPV4 + REFUSED_IPV6]
+EVERY_NETWORK = [ip_network(candidate) for candidate in REFUSED_IPV4 + REFUSED_IPV6]
 
 every_network = pytest.mark.parametrize("network", EVERY_NETWORK, ids=str)
 
@@ -82,12 +82,12 @@ def test_a_network_is_refused_to_both_its_ends(network: IPv4Network | IPv6Networ
 @every_network
 def test_the_addresses_beside_a_network_are_public(network: IPv4Network | IPv6Network) -> None:
     """Unless they lie in a neighbour of it."""
-    own = [each for each in EVERY_NETWORK if each.version == network.version]
+    own = [candidate for candidate in EVERY_NETWORK if candidate.version == network.version]
     last = 2**network.max_prefixlen - 1
     for value in (int(network.network_address) - 1, int(network.broadcast_address) + 1):
         if 0 <= value <= last:
             beside = type(network.network_address)(value)
-            neighbours = [str(each) for each in own if beside in each]
+            neighbours = [str(candidate) for candidate in own if beside in candidate]
             if neighbours:
                 assert tuple(sorted([str(network), *neighbours])) in TOUCHING
             assert bool(neighbours) == is_refused(beside)
@@ -155,7 +155,7 @@ def test_a_nat64_prefix_has_a_length_of_rfc_6052() -> None:
 @pytest.mark.parametrize(
     "text", ["", "localhost", "127.1", "0177.0.0.1", "2130706433", "::1::", "1.2.3.4 ", "\u0661"]
 )
-def test_what_is_no_address_is_refused(text: str) -> None:
+def test_text_that_is_not_an_address_is_refused(text: str) -> None:
     assert "not-an-address" == DEFAULT.refusal(text)
     assert not LOOPBACK.opened(text)
 
@@ -188,7 +188,7 @@ def test_a_zone_is_refused_even_in_an_opened_network() -> None:
 
 def test_opened_networks_may_overlap_and_touch() -> None:
     networks = ["10.1.0.0/16", "10.0.0.0/8", "10.1.2.0/24", "11.0.0.0/8", "fd00::/8", "fd00:1::/32"]
-    judge = Addresses([ip_network(each) for each in networks])
+    judge = Addresses([ip_network(candidate) for candidate in networks])
     for address in ("10.0.0.0", "10.1.2.3", "10.255.255.255", "11.0.0.0", "fd00::", "fdff::1"):
         assert judge.opened(address)
     for address in ("9.255.255.255", "12.0.0.0", "fcff::1", "fe00::"):

@@ -1,4 +1,4 @@
-"""What the operator blocks: hosts with all names below them, and networks (H7)."""
+"""Blocks of the operator: hosts with their subdomains, and networks (H7)."""
 
 from ipaddress import ip_network
 
@@ -49,7 +49,7 @@ def test_a_block_has_one_normal_form(value: str, expected: str) -> None:
         "example.com/24",
     ],
 )
-def test_what_is_neither_host_nor_network_is_refused(value: str) -> None:
+def test_block_that_is_neither_host_nor_network_is_refused(value: str) -> None:
     with pytest.raises(ValueError, match="expected a host name"):
         read_block(value)
 
@@ -72,7 +72,7 @@ def test_what_is_neither_host_nor_network_is_refused(value: str) -> None:
         ("0.0.0.0/0", "example.com", False),
     ],
 )
-def test_a_block_hits_its_host_all_names_below_and_literals_in_its_network(
+def test_block_matches_host_subdomains_and_addresses(
     block: str,
     host: str,
     expected: bool,  # noqa: FBT001 - a row of the table
@@ -82,7 +82,7 @@ def test_a_block_hits_its_host_all_names_below_and_literals_in_its_network(
     assert expected == hits(["other.example", "198.51.100.0/24", block])(host)
 
 
-def test_nothing_hits_nothing() -> None:
+def test_no_blocks_match_no_host() -> None:
     assert not hits(())("example.com")
 
 
@@ -93,7 +93,7 @@ def test_the_networks_are_those_that_must_not_be_dialled() -> None:
 
 
 @given(st.text(max_size=30))
-def test_whatever_is_read_can_be_used(value: str) -> None:
+def test_normalized_blocks_are_usable(value: str) -> None:
     try:
         block = read_block(value)
     except ValueError:

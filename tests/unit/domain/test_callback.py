@@ -396,7 +396,7 @@ def test_a_stored_url_is_read_again_whatever_the_policy_is_by_now(
         "\ud800",
     ],
 )
-def test_what_no_callback_spells_is_not_stored(url: str) -> None:
+def test_url_in_another_spelling_is_not_a_stored_callback(url: str) -> None:
     with pytest.raises(ValueError, match="not a stored callback"):
         rebuilt(url)
 
@@ -463,13 +463,13 @@ def test_everybody_reads_an_accepted_callback_alike(url: str, policy: CallbackPo
 
 
 @pytest.mark.parametrize("url", ["", "http://a.org/", "https://a.org", "https://a.org/ ", "x"])
-def test_what_looks_like_no_stored_url_is_none(url: str) -> None:
+def test_url_without_the_stored_form_is_refused(url: str) -> None:
     with pytest.raises(ValueError, match="not a stored callback"):
         stored(url)
 
 
 @given(TEXTS)
-def test_nothing_but_a_stored_url_is_rebuilt(url: str) -> None:
+def test_only_stored_urls_are_rebuilt(url: str) -> None:
     try:
         callback = rebuilt(url)
     except ValueError:

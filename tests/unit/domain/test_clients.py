@@ -1,4 +1,4 @@
-"""Who the client is behind proxies: the spoof table of S6."""
+"""The client's address behind proxies: the spoofing table of S6."""
 
 from ipaddress import ip_address, ip_network
 
@@ -31,7 +31,7 @@ TRUSTED = [ip_network("10.0.0.0/8"), ip_network("fd00::/8")]
         ("::ffff:10.0.0.1", ["203.0.113.9"], "203.0.113.9"),
         ("fd00::1", ["2001:db8::9, fd00::2"], "2001:db8::9"),
         # all are trusted: the farthest, of as many as are looked at
-        ("10.0.0.1", [",".join(f"10.1.0.{each}" for each in range(100))], "10.1.0.68"),
+        ("10.0.0.1", [",".join(f"10.1.0.{network}" for network in range(100))], "10.1.0.68"),
         ("10.0.0.1", ["192.0.2.9" + 31 * ",10.0.0.2"], "192.0.2.9"),
         ("10.0.0.1", ["192.0.2.9" + 32 * ",10.0.0.2"], "10.0.0.2"),
         ("10.0.0.1", ["192.0.2.9" + 1_000 * ","], "10.0.0.1"),
@@ -99,7 +99,9 @@ def test_any_header_gives_an_address(peer: str | None, forwarded: list[str]) -> 
 
 
 @given(st.lists(HOPS), st.ip_addresses().map(str))
-def test_what_a_stranger_claims_changes_nothing(claimed: list[str], stranger: str) -> None:
+def test_forwarded_address_of_an_untrusted_peer_is_ignored(
+    claimed: list[str], stranger: str
+) -> None:
     """The proxy appends the stranger's address to whatever the stranger sent."""
     alone = client_address("10.0.0.1", [stranger], [ip_network("10.0.0.1")])
     if alone != "10.0.0.1":

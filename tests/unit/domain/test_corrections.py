@@ -1,4 +1,4 @@
-"""Which corrections a review has, and what corrections.json may say (corrections.md)."""
+"""Look-up of corrections, and validation of corrections.json (corrections.md)."""
 
 import datetime
 import json

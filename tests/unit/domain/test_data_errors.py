@@ -1,4 +1,4 @@
-"""How faults are told, and that msgspec and ``explain`` never disagree (data-model.md 5)."""
+"""The text of findings, and agreement of msgspec and ``explain`` (data-model.md 5)."""
 
 import datetime
 import json
@@ -73,8 +73,8 @@ def test_the_nearest_name_is_near(name: str, hint: str) -> None:
     ],
 )
 def test_a_finding_is_one_line(path: str, review_id: str | None, line: str) -> None:
-    found = Diagnostic(file="reviews.json", path=path, reason="missing", id=review_id)
-    assert line == headline(found)
+    result = Diagnostic(file="reviews.json", path=path, reason="missing", id=review_id)
+    assert line == headline(result)
 
 
 @pytest.mark.parametrize(
@@ -89,11 +89,11 @@ def test_a_finding_is_one_line(path: str, review_id: str | None, line: str) -> N
 def test_twenty_findings_are_told_and_the_rest_counted(
     kept: int, total: int | None, rest: list[str]
 ) -> None:
-    found = tuple(Diagnostic(file="f", path=f"$[{n}]", reason="x") for n in range(kept))
-    error = DataError(found, total)
+    result = tuple(Diagnostic(file="f", path=f"$[{n}]", reason="x") for n in range(kept))
+    error = DataError(result, total)
     assert [*(f"f: $[{n}]: x" for n in range(min(kept, 20))), *rest] == error.lines()
     assert (total or kept) == error.total
-    assert found[:20] == error.findings
+    assert result[:20] == error.findings
     assert "\n".join(error.lines()) == str(error)
 
 
@@ -143,7 +143,7 @@ ROOTS: list[tuple[object, Document]] = [
 
 @given(data=st.data())
 @examples(150)
-def test_what_msgspec_refuses_is_explained_and_nothing_else(data: st.DataObject) -> None:
+def test_explain_agrees_with_msgspec(data: st.DataObject) -> None:
     kind, valid = data.draw(st.sampled_from(ROOTS))
     text = encoded(data.draw(nearly(valid)))
     try:

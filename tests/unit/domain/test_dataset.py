@@ -233,7 +233,7 @@ def test_an_address_is_absolute_http_or_https(text: str) -> None:
         ("https://x/#a#b", "#", "%23"),
     ],
 )
-def test_what_no_address_holds_is_named(text: str, character: str, escape: str) -> None:
+def test_invalid_character_of_an_address_is_named(text: str, character: str, escape: str) -> None:
     """Both feeds, JSON-LD and pages link it as it stands (RFC 3987 2.2, RFC 4287 4.2.7)."""
     reason = f'expected http(s) URL, got "{text}"; write "{character}" as {escape}'
     for path in URLS:
@@ -281,7 +281,7 @@ def test_time_that_cannot_be_spelled_in_utc_is_refused(text: str, reason: str) -
 
 
 @pytest.mark.parametrize(
-    ("value", "shown"),
+    ("value", "value_text"),
     [
         ("", '""'),
         ("a b", '"a b"'),
@@ -292,9 +292,9 @@ def test_time_that_cannot_be_spelled_in_utc_is_refused(text: str, reason: str) -
         ("x" * 129, f'"{"x" * 36}...'),
     ],
 )
-def test_an_id_is_128_printable_characters_at_most(value: str, shown: str) -> None:
+def test_an_id_is_128_printable_characters_at_most(value: str, value_text: str) -> None:
     """Another one is quoted only: it must not break the line or colour the terminal."""
-    reason = f"expected 1..128 printable characters, got {shown}"
+    reason = f"expected 1..128 printable characters, got {value_text}"
     check_refused("$.reviews[1].id", json.dumps(value), reason)
     assert load(*both("$.reviews[1].id", f'"{"~" * 128}"')).records
 
@@ -425,10 +425,10 @@ def test_the_least_data_set_is_a_name() -> None:
 
 
 def test_progress_goes_from_none_to_all() -> None:
-    told: list[tuple[str, int, int]] = []
+    steps: list[tuple[str, int, int]] = []
     reviews = [REVIEWS["reviews"][0] | {"id": str(number)} for number in range(20_001)]
-    load(encoded(REVIEWS | {"reviews": reviews}), None, lambda *step: told.append(step))
-    assert [("validating", done, 20_001) for done in (0, 10_000, 20_000, 20_001)] == told
+    load(encoded(REVIEWS | {"reviews": reviews}), None, lambda *step: steps.append(step))
+    assert [("validating", done, 20_001) for done in (0, 10_000, 20_000, 20_001)] == steps
 
 
 def outcome(reviews: bytes, insights: bytes) -> Dataset | DataError:
@@ -455,12 +455,14 @@ def test_a_document_that_is_nearly_valid_is_loaded_or_refused(
 
 @given(
     cut=st.integers(0, 1200),
-    gone=st.integers(0, 5),
-    put=st.binary(max_size=5) | st.sampled_from([b'"', b"{", b"}", b"1e999"]),
+    removed_bytes=st.integers(0, 5),
+    inserted_bytes=st.binary(max_size=5) | st.sampled_from([b'"', b"{", b"}", b"1e999"]),
 )
-def test_a_file_that_is_damaged_is_loaded_or_refused(cut: int, gone: int, put: bytes) -> None:
-    for whole in (encoded(REVIEWS), encoded(INSIGHTS)):
-        damaged = whole[:cut] + put + whole[cut + gone :]
+def test_a_file_that_is_damaged_is_loaded_or_refused(
+    cut: int, removed_bytes: int, inserted_bytes: bytes
+) -> None:
+    for file_text in (encoded(REVIEWS), encoded(INSIGHTS)):
+        damaged = file_text[:cut] + inserted_bytes + file_text[cut + removed_bytes :]
         check_outcome(damaged, damaged)
 
 

@@ -38,7 +38,7 @@ def test_everything_else_is_kept() -> None:
     assert expected == named(entity)
 
 
-def test_none_of_id_label_and_name_is_too_little() -> None:
+def test_entity_without_id_label_and_name_is_refused() -> None:
     with pytest.raises(ValueError, match=r"^needs one of id, label, name$"):
         named(Entity(mention_count=1))
 
@@ -60,13 +60,13 @@ def test_none_of_id_label_and_name_is_too_little() -> None:
     ],
 )
 def test_a_slug_is_made_of_words(label: str, expected: str) -> None:
-    """Where there are no words, it is the label: an id must not be empty."""
+    """A label without words is its own slug, because an id must not be empty."""
     assert expected == slug(label)
 
 
 @given(label=st.text(min_size=1))
 def test_a_slug_stays_itself_and_is_never_empty(label: str) -> None:
-    made = slug(label)
-    assert made
-    assert made == slug(made)
-    assert made in {made.casefold(), label}
+    result = slug(label)
+    assert result
+    assert result == slug(result)
+    assert result in {result.casefold(), label}

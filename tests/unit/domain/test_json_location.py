@@ -1,4 +1,4 @@
-"""Where in a JSON file a path is, as an editor counts."""
+"""Lines and columns of JSON paths, as editors count them."""
 
 import json
 
@@ -38,15 +38,15 @@ TEXT = """\
     ],
 )
 def test_a_path_has_a_line_and_a_column(path: str, line: int, column: int) -> None:
-    """What is missing is at the place that should have it."""
+    """An absent member has the location of the object that should have it."""
     place = locate(TEXT, [path])[path]
     assert (line, column) == (place.line, place.column)
 
 
 def drawn(place: TextLocation) -> tuple[str, ...]:
-    """What stands below the headline of a diagnostic at the place."""
-    found = Diagnostic(file="f", line=place.line, column=place.column, reason="r")
-    return rendered(found, place.source).lines[1:]
+    """Return the lines below the headline of a diagnostic at the location."""
+    result = Diagnostic(file="f", line=place.line, column=place.column, reason="r")
+    return rendered(result, place.source).lines[1:]
 
 
 def test_the_place_is_drawn() -> None:
@@ -67,7 +67,7 @@ def test_a_mark_and_windows_lines_do_not_count() -> None:
 
 
 @pytest.mark.parametrize("path", ["", "no path", "$.a[", '$["cut...', '$["\\x"]'])
-def test_what_is_no_path_has_no_place(path: str) -> None:
+def test_invalid_path_has_no_location(path: str) -> None:
     assert {} == locate(TEXT, [path])
 
 
@@ -97,14 +97,14 @@ JSON = st.recursive(
 
 
 def paths(value: object, here: str = "$") -> dict[str, object]:
-    found = {here: value}
+    result = {here: value}
     if isinstance(value, dict):
         for name, inner in value.items():
-            found |= paths(inner, member(here, name))
+            result |= paths(inner, member(here, name))
     elif isinstance(value, list):
         for index, inner in enumerate(value):
-            found |= paths(inner, f"{here}[{index}]")
-    return found
+            result |= paths(inner, f"{here}[{index}]")
+    return result
 
 
 @given(JSON, st.sampled_from([None, 1]))

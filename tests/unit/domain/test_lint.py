@@ -1,4 +1,4 @@
-"""What is odd about valid data (data-model.md 5, second table)."""
+"""Warnings about valid data (data-model.md 5, second table)."""
 
 import datetime
 import json
@@ -56,11 +56,11 @@ def found(
     top: dict[str, object] | None = None,
     insights: dict[str, object] | None = None,
 ) -> list[str]:
-    """What is odd, after the file's name."""
+    """Return the warnings without the file's name."""
     document = {"business": {"name": "B"}, "reviews": [first, second or review(1)], **(top or {})}
     text = b"\xef\xbb\xbf" + json.dumps(document).encode()
     dataset = load(text, None if insights is None else json.dumps(insights).encode())
-    return [headline(each).partition(": ")[2] for each in doubts(text, dataset, NOW)]
+    return [headline(warning).partition(": ")[2] for warning in doubts(text, dataset, NOW)]
 
 
 def test_good_data_leaves_no_doubt() -> None:
@@ -116,7 +116,7 @@ def test_good_data_leaves_no_doubt() -> None:
         ),
     ],
 )
-def test_a_review_may_be_odd(members: dict[str, object], odd: str) -> None:
+def test_odd_review_has_warnings(members: dict[str, object], odd: str) -> None:
     assert [odd.replace("<id>", IDS[0])] == found(review(0, **members))
 
 
@@ -142,12 +142,12 @@ def test_updated_at_in_the_future_is_odd() -> None:
 
 
 @pytest.mark.parametrize("name", ["ratings", "datee", "mood", "x", "texts"])
-def test_a_slip_is_one_only_where_the_right_name_is_missing(name: str) -> None:
+def test_typing_error_is_reported_only_without_the_right_name(name: str) -> None:
     """The platform may well have a member "ratings" some day."""
     assert [] == found(review(0, **{name: 1}))
 
 
-def test_the_same_words_twice_are_told_of_the_second() -> None:
+def test_duplicate_words_are_reported_at_the_second_review() -> None:
     again = review(1, date="2026-01-01", text="text 0")
     assert [f"$.reviews[1] (id {IDS[1]}): same author, date and text as $.reviews[0]"] == found(
         review(0), again
@@ -236,7 +236,7 @@ def test_insights_may_be_odd(members: dict[str, object], odd: str) -> None:
     assert [odd] == found(review(0), insights={**WHOLE_INSIGHTS, **members})
 
 
-def test_what_the_platform_requires_should_be_there() -> None:
+def test_missing_platform_members_are_reported() -> None:
     expected = [f"$.{name}: missing; clients of the platform expect it" for name in WHOLE_INSIGHTS]
     assert expected == found(review(0), insights=NO_INSIGHTS)
 
@@ -244,7 +244,7 @@ def test_what_the_platform_requires_should_be_there() -> None:
 def test_large_data_tells_how_far_it_is() -> None:
     reviews = [{**review(0), "id": f"{IDS[0][:-5]}{n:05}", "text": None} for n in range(10_001)]
     text = json.dumps({"business": {"name": "B"}, "reviews": reviews}).encode()
-    told: list[tuple[str, int, int]] = []
+    steps: list[tuple[str, int, int]] = []
     dataset = load(text, None)
-    assert [] == list(doubts(text, dataset, NOW, lambda *step: told.append(step)))
-    assert [("comparing", done, 10_001) for done in (0, 10_000, 10_001)] == told
+    assert [] == list(doubts(text, dataset, NOW, lambda *step: steps.append(step)))
+    assert [("comparing", done, 10_001) for done in (0, 10_000, 10_001)] == steps

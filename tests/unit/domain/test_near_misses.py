@@ -1,4 +1,4 @@
-"""Unknown names of parameters: which mean a known one, and which are somebody else's (contract 3)."""
+"""Unknown names of parameters that resemble a known one, and others (contract 3)."""
 
 import pytest
 from hypothesis import given
@@ -9,11 +9,11 @@ from reviewsd.domain.search_parameters import SEARCH_PARAMETERS
 from reviewsd.mcp.tools import TOOLS
 from tests.support.growth import Thunk, assert_linear
 
-KNOWN = tuple(each.name for each in SEARCH_PARAMETERS)
+KNOWN = tuple(row.name for row in SEARCH_PARAMETERS)
 
 
 @pytest.mark.parametrize(
-    ("name", "meant"),
+    ("name", "candidates"),
     [
         ("q", "query"),
         ("text", "query"),
@@ -65,9 +65,9 @@ KNOWN = tuple(each.name for each in SEARCH_PARAMETERS)
         ("page_number", "cursor"),
     ],
 )
-def test_typing_error_and_synonym_mean_a_known_name(name: str, meant: str) -> None:
+def test_typing_error_and_synonym_mean_a_known_name(name: str, candidates: str) -> None:
     """A filter that is left out returns everything."""
-    assert (meant,) == resembled(name, KNOWN)
+    assert (candidates,) == resembled(name, KNOWN)
 
 
 @pytest.mark.parametrize(
@@ -118,8 +118,8 @@ def test_name_of_another_program_means_none(name: str) -> None:
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
 @pytest.mark.parametrize("name", ["toolCallId", "sessionId", "action", "chatInput", "user_id"])
 def test_argument_of_a_gateway_means_none_of_any_tool(tool: object, name: str) -> None:
-    parameters = next(each.parameters for each in TOOLS if each is tool)
-    assert () == resembled(name, tuple(each.name for each in parameters))
+    parameters = next(row.parameters for row in TOOLS if row is tool)
+    assert () == resembled(name, tuple(row.name for row in parameters))
 
 
 def test_two_names_may_be_meant() -> None:
@@ -146,12 +146,12 @@ def test_names_that_are_no_synonym_of_a_known_one_mean_none() -> None:
 def test_every_synonym_leads_somewhere() -> None:
     """A row whose parameters no door has would be dead."""
     planned = {"sort", "changed_since"}
-    known = {*planned, *KNOWN, *(each.name for tool in TOOLS for each in tool.parameters)}
-    assert [] == [name for name, meant in SYNONYMS.items() if known.isdisjoint(meant)]
+    known = {*planned, *KNOWN, *(row.name for tool in TOOLS for row in tool.parameters)}
+    assert [] == [name for name, candidates in SYNONYMS.items() if known.isdisjoint(candidates)]
 
 
 @given(st.text(max_size=2 * LONGEST))
-def test_what_is_meant_is_known(name: str) -> None:
+def test_synonyms_are_known_parameters(name: str) -> None:
     assert set(resembled(name, KNOWN)) <= set(KNOWN)
 
 

@@ -26,7 +26,7 @@ LEAP_DAY = datetime.date(2024, 2, 29)
 CURSOR = Cursor(datetime.date(2025, 3, 14), "01J9ZK3V5Q8R2N7M4T6W1X0YAB")
 CHANGED_CURSOR = replace(CURSOR, changed_at=read_moment("2025-03-15T08:30:00Z"))
 
-NAMES = [each.name for each in SEARCH_PARAMETERS]  # in the order of the table
+NAMES = [item.name for item in SEARCH_PARAMETERS]  # in the order of the table
 
 Issue = dict[str, object]
 
@@ -34,7 +34,7 @@ Issue = dict[str, object]
 def issues_of(query: bytes) -> list[Issue]:
     with pytest.raises(InvalidParametersError) as refused:
         read_query(query)
-    return [each.as_json() for each in refused.value.issues]
+    return [item.as_json() for item in refused.value.issues]
 
 
 def issue(code: str, name: str, rule: str, **details: object) -> Issue:
@@ -83,15 +83,15 @@ def test_a_good_query_is_read(query: bytes, expected: SearchQuery) -> None:
     assert expected == read_query(query)
 
 
-def untyped(name: str, shown: str) -> Issue:
+def untyped(name: str, quoted_value: str) -> Issue:
     """The issue of a text that is no number at all."""
-    kind, wanted, most = {
+    kind, noun, most = {
         "rating": ("integer", "an integer", 5),
         "min_rating": ("number", "a number", 5),
         "limit": ("integer", "an integer", 100),
     }[name]
     return issue(
-        "invalid_type", name, f"must be {wanted} from 1 to {most}, got {shown}", expected=kind
+        "invalid_type", name, f"must be {noun} from 1 to {most}, got {quoted_value}", expected=kind
     )
 
 
@@ -119,7 +119,7 @@ NO_NUMBER = [(b"1e", "1e"), (b"1e1.0", '"1e1.0"'), (b"e1", "e1"), (b"4.5.0", '"4
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "shown"),
+    ("name", "text", "quoted_value"),
     [
         *(("rating", *row) for row in NO_INTEGER + ONLY_NO_INTEGER),
         *(("limit", *row) for row in NO_INTEGER + ONLY_NO_INTEGER),
@@ -127,9 +127,9 @@ NO_NUMBER = [(b"1e", "1e"), (b"1e1.0", '"1e1.0"'), (b"e1", "e1"), (b"4.5.0", '"4
     ],
 )
 def test_a_number_is_ascii_digits_and_nothing_around_them(
-    name: str, text: bytes, shown: str
+    name: str, text: bytes, quoted_value: str
 ) -> None:
-    assert [untyped(name, shown)] == issues_of(name.encode() + b"=" + text)
+    assert [untyped(name, quoted_value)] == issues_of(name.encode() + b"=" + text)
 
 
 MUCH = "9" * 40
@@ -150,15 +150,15 @@ OUT_OF_RANGE = [
 ]
 
 
-@pytest.mark.parametrize(("name", "text", "bound", "shown"), OUT_OF_RANGE)
+@pytest.mark.parametrize(("name", "text", "bound", "quoted_value"), OUT_OF_RANGE)
 def test_a_number_out_of_its_range_names_the_bound(
-    name: str, text: str, bound: int, shown: str
+    name: str, text: str, bound: int, quoted_value: str
 ) -> None:
     if bound == 1:
-        rule = f"must be at least 1, got {shown}"
+        rule = f"must be at least 1, got {quoted_value}"
         expected = issue("too_small", name, rule, minimum=1, inclusive=True)
     else:
-        rule = f"must be at most {bound}, got {shown}"
+        rule = f"must be at most {bound}, got {quoted_value}"
         expected = issue("too_big", name, rule, maximum=bound, inclusive=True)
     assert [expected] == issues_of(f"{name}={text}".encode())
 
@@ -192,16 +192,16 @@ NO_DATES = [
 ]
 
 
-@pytest.mark.parametrize(("text", "shown"), NO_DATES)
-def test_a_date_is_a_real_day_spelled_in_full(text: str, shown: str) -> None:
-    rule = f"must be a date as YYYY-MM-DD, got {shown}"
+@pytest.mark.parametrize(("text", "quoted_value"), NO_DATES)
+def test_a_date_is_a_real_day_spelled_in_full(text: str, quoted_value: str) -> None:
+    rule = f"must be a date as YYYY-MM-DD, got {quoted_value}"
     for name in ("since", "until"):
         expected = issue("invalid_format", name, rule, format="date")
         assert [expected] == issues_of(f"{name}={quote(text)}".encode())
     with pytest.raises(InvalidParametersError) as refused:
         read_date(text)
     expected = issue("invalid_format", "date", rule, format="date")
-    assert [expected] == [each.as_json() for each in refused.value.issues]
+    assert [expected] == [item.as_json() for item in refused.value.issues]
 
 
 def test_the_date_of_the_path_is_read() -> None:
@@ -254,9 +254,9 @@ def test_a_cursor_is_one_of_ours_in_its_only_spelling(text: bytes) -> None:
     assert [expected] == issues_of(b"cursor=" + text)
 
 
-NAMES = [each.name for each in SEARCH_PARAMETERS]
+NAMES = [item.name for item in SEARCH_PARAMETERS]
 EVERY = pytest.mark.parametrize(
-    ("name", "kind"), [(each.name, each.kind.value) for each in SEARCH_PARAMETERS]
+    ("name", "kind"), [(item.name, item.kind.value) for item in SEARCH_PARAMETERS]
 )
 
 
@@ -303,9 +303,9 @@ NO_MOMENTS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "shown"), NO_MOMENTS)
-def test_a_moment_is_a_real_day_or_a_time_with_its_zone(text: str, shown: str) -> None:
-    rule = f"must be a date as YYYY-MM-DD, or a time as 2025-01-31T12:00:00Z, got {shown}"
+@pytest.mark.parametrize(("text", "quoted_value"), NO_MOMENTS)
+def test_a_moment_is_a_real_day_or_a_time_with_its_zone(text: str, quoted_value: str) -> None:
+    rule = f"must be a date as YYYY-MM-DD, or a time as 2025-01-31T12:00:00Z, got {quoted_value}"
     expected = issue("invalid_format", "changed_since", rule, format="date-time")
     assert [expected] == issues_of(f"changed_since={quote(text)}".encode())
 
@@ -330,20 +330,20 @@ def test_moments_of_every_zone_are_told_in_utc(text: str, expected: str) -> None
 
 
 @pytest.mark.parametrize(
-    ("query", "sort", "other"),
+    ("query", "sort", "second_query"),
     [
         (f"cursor={CURSOR.encode()}&sort=changed", "changed", "newest"),
         (f"cursor={CHANGED_CURSOR.encode()}", "newest", "changed"),
         (f"sort=newest&cursor={CHANGED_CURSOR.encode()}", "newest", "changed"),
     ],
 )
-def test_a_cursor_goes_on_in_its_own_order(query: str, sort: str, other: str) -> None:
+def test_cursor_of_another_order_is_refused(query: str, sort: str, second_query: str) -> None:
     """In another one it would skip reviews, and nobody would notice."""
-    rule = f"must be of sort={sort}, got one of sort={other}"
+    rule = f"must be of sort={sort}, got one of sort={second_query}"
     assert [issue("invalid_value", "cursor", rule)] == issues_of(query.encode())
     with pytest.raises(InvalidParametersError) as refused:
         read_cursor(CHANGED_CURSOR.encode())
-    assert [("cursor",)] == [each.path for each in refused.value.issues]
+    assert [("cursor",)] == [item.path for item in refused.value.issues]
 
 
 def test_the_order_that_is_usual_is_not_told() -> None:
@@ -372,18 +372,18 @@ WRONG = [
 ]
 
 
-def test_all_that_is_wrong_is_told_at_once_in_the_order_of_the_table() -> None:
+def test_all_issues_are_raised_in_the_order_of_the_table() -> None:
     query = b"&other=%zz&".join(part for part, _ in reversed(WRONG))
     issues = issues_of(query)
-    assert [[name] for name in NAMES] == [each["path"] for each in issues]
-    assert [code for _, code in WRONG] == [each["code"] for each in issues]
+    assert [[name] for name in NAMES] == [item["path"] for item in issues]
+    assert [code for _, code in WRONG] == [item["code"] for item in issues]
     with pytest.raises(InvalidParametersError) as refused:
         read_query(query)
-    assert "; ".join(str(each["message"]) for each in issues) == str(refused.value)
+    assert "; ".join(str(item["message"]) for item in issues) == str(refused.value)
 
 
 @pytest.mark.parametrize(
-    ("query", "name", "meant"),
+    ("query", "name", "names"),
     [
         (b"q=boiler", "q", ["query"]),
         (b"text=boiler", "text", ["query"]),
@@ -401,22 +401,22 @@ def test_all_that_is_wrong_is_told_at_once_in_the_order_of_the_table() -> None:
     ],
 )
 def test_name_that_resembles_a_parameter_is_refused(
-    query: bytes, name: str, meant: list[str]
+    query: bytes, name: str, names: list[str]
 ) -> None:
     """A typing error must not return everything."""
-    shown = name if name.isalnum() else f'"{name}"'
+    quoted_value = name if name.isalnum() else f'"{name}"'
     expected = {
         "code": "unrecognized_keys",
         "path": [name],
-        "message": f"{shown} is not a parameter; did you mean {' or '.join(meant)}?",
+        "message": f"{quoted_value} is not a parameter; did you mean {' or '.join(names)}?",
         "keys": [name],
-        "did_you_mean": meant,
+        "did_you_mean": names,
     }
     assert [expected] == issues_of(query)
 
 
 def test_names_that_are_wrong_come_after_values_that_are() -> None:
-    paths = [each["path"] for each in issues_of(b"stars=5&q=x&limit=0&rating=9&zzz=1")]
+    paths = [item["path"] for item in issues_of(b"stars=5&q=x&limit=0&rating=9&zzz=1")]
     assert [["rating"], ["limit"], ["stars"], ["q"]] == paths
 
 
@@ -439,8 +439,8 @@ def test_a_range_of_ratings_is_not_empty(query: bytes, got: str) -> None:
     rule = f"must not be greater than max_rating, got {got}"
     expected = issue("too_big", "min_rating", rule, maximum=most, inclusive=True)
     assert [expected] == issues_of(query)
-    others = issues_of(b"limit=0&rating=9&" + query.replace(b"&rating=3", b""))
-    assert ["rating", "min_rating", "limit"] == [each["path"][0] for each in others]  # type: ignore[index]
+    first_part = issues_of(b"limit=0&rating=9&" + query.replace(b"&rating=3", b""))
+    assert ["rating", "min_rating", "limit"] == [item["path"][0] for item in first_part]  # type: ignore[index]
 
 
 def test_a_range_may_have_one_rating_or_none() -> None:
@@ -460,7 +460,7 @@ def test_the_table_has_a_row_for_each_field() -> None:
     assert tuple(NAMES) == tuple(field.name for field in fields(SearchQuery))
 
 
-@pytest.mark.parametrize("parameter", SEARCH_PARAMETERS, ids=lambda each: str(each.name))
+@pytest.mark.parametrize("parameter", SEARCH_PARAMETERS, ids=lambda item: str(item.name))
 def test_the_example_of_each_row_is_good(parameter: SearchParameter) -> None:
     read = read_query(urlencode({parameter.name: parameter.example}).encode())
     assert getattr(read, parameter.name) is not None
@@ -510,15 +510,15 @@ def test_the_canonical_form_asks_for_the_same(query: SearchQuery) -> None:
 
 @given(QUERIES, QUERIES, st.sets(st.sampled_from(NAMES)))
 def test_the_canonical_form_is_one_for_each_search(
-    one: SearchQuery, other: SearchQuery, shared: set[str]
+    one: SearchQuery, second_query: SearchQuery, shared: set[str]
 ) -> None:
-    other = replace(other, **{name: getattr(one, name) for name in shared})
-    assert (one == other) == (one.canonical() == other.canonical())
+    second_query = replace(second_query, **{name: getattr(one, name) for name in shared})
+    assert (one == second_query) == (one.canonical() == second_query.canonical())
 
 
 def test_equal_numbers_have_one_canonical_form() -> None:
     spellings = (b"min_rating=4", b"min_rating=4.0", b"min_rating=40e-1&limit=20&x=1")
-    assert {"min_rating=4"} == {read_query(each).canonical() for each in spellings}
+    assert {"min_rating=4"} == {read_query(item).canonical() for item in spellings}
 
 
 def test_the_canonical_form_of_everything() -> None:
@@ -552,7 +552,7 @@ def test_the_canonical_form_of_everything() -> None:
 
 
 @given(CURSORS)
-def test_a_cursor_survives_the_journey(cursor: Cursor) -> None:
+def test_cursor_is_decoded_to_the_same_value(cursor: Cursor) -> None:
     assert cursor == Cursor.decode(cursor.encode())
     assert re.fullmatch("[A-Za-z0-9_-]+", cursor.encode()) is not None
 
@@ -576,7 +576,7 @@ def test_any_bytes_are_read_or_refused_with_reasons(query: bytes) -> None:
     try:
         read = read_query(query)
     except InvalidParametersError as refused:
-        places = [NAMES.index(each.path[0]) for each in refused.issues]
+        places = [NAMES.index(item.path[0]) for item in refused.issues]
         assert places == sorted(set(places))
         assert places
     else:

@@ -202,7 +202,7 @@ def refuse(constant: str) -> None:
 
 
 def strict(text: str) -> object:
-    """What Python decodes, but for what it lets through."""
+    """Decode with Python, and refuse what only Python accepts."""
     decoded = json.loads(text, parse_constant=refuse)
     json.dumps(decoded, ensure_ascii=False).encode()
     return decoded
@@ -247,8 +247,8 @@ def test_a_walk_finds_each_value_and_each_name_that_comes_again(
         assert str(error.value) in expected
         assert strict_json.fault(text) in expected
     else:
-        found = list(strict_json.walk(memoryview(text), strict_json.split(text)))
-        assert pairs == [(name, json.loads(text[begin:end])) for name, begin, end in found]
+        result = list(strict_json.walk(memoryview(text), strict_json.split(text)))
+        assert pairs == [(name, json.loads(text[begin:end])) for name, begin, end in result]
         assert strict_json.fault(text) is None
 
 

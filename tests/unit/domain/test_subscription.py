@@ -263,8 +263,8 @@ def test_a_success_forgives_failures_and_waits() -> None:
 
 
 @pytest.mark.parametrize("before", [ACTIVE, TWICE, SENT, PUSHED, RENEWED])
-def test_what_a_delivery_changes_does_not_depend_on_what_was(before: Active) -> None:
-    """So the store writes it without reading (``store.deliveries``)."""
+def test_delivery_sets_version_whatever_the_earlier_state(before: Active) -> None:
+    """The store writes it without reading (``store.deliveries``)."""
     after = step(Subscription(before, None), Delivered(8), NOW)
     changed = replace(before, delivered_version=8, failures=0, next_attempt_at=0)
     assert Subscription(changed, None) == after
@@ -288,11 +288,11 @@ def test_a_request_lapses_alone() -> None:
     )
 
 
-def test_who_renews_while_the_lease_ends_is_pending() -> None:
+def test_renewal_is_pending_after_its_lease_expires() -> None:
     assert PENDING == step(RENEWING, Passed(), ACTIVE.lease_expires_at)
 
 
-def test_who_leaves_while_the_lease_ends_is_gone() -> None:
+def test_unsubscribe_ends_with_its_lease() -> None:
     assert NONE == step(LEAVING, Passed(), ACTIVE.lease_expires_at)
 
 
@@ -362,7 +362,7 @@ def test_there_is_something_to_know_of_or_nothing_at_all(
 
 
 @given(histories)
-def test_nobody_waits_to_end_what_is_not_there(history: list[tuple[Event, int]]) -> None:
+def test_unsubscribe_without_subscription_is_dropped(history: list[tuple[Event, int]]) -> None:
     for _, _, _, after in lived(history):
         if after is not None and after.active is None:
             assert after.intent is not None
@@ -428,6 +428,6 @@ def test_a_lease_is_as_long_as_the_callback_was_told(history: list[tuple[Event, 
             assert before.intent.secret == after.active.secret
 
 
-def test_what_is_no_event_is_a_bug() -> None:
+def test_unknown_event_raises() -> None:
     with pytest.raises(AssertionError):
         step(VERIFIED, "asked", NOW)  # type: ignore[arg-type]

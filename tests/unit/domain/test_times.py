@@ -62,9 +62,9 @@ def test_review_is_published_at_noon_of_its_day_or_when_it_was_added(
     added_at: str | None, changed_at: str | None, expected: str
 ) -> None:
     """Noon of today may lie ahead, and feed readers hide or pin what comes from the future."""
-    found = times.published_at(review(added_at=added_at, changed_at=changed_at))
+    result = times.published_at(review(added_at=added_at, changed_at=changed_at))
 
-    assert expected == times.spelled(found)
+    assert expected == times.spelled(result)
 
 
 @pytest.mark.parametrize(
@@ -96,9 +96,9 @@ def test_review_is_published_at_noon_of_its_day_or_when_it_was_added(
 def test_review_is_updated_when_it_was_stamped_last(
     reply: str | None, added_at: str | None, changed_at: str | None, expected: str
 ) -> None:
-    found = times.updated_at(review(reply=reply, added_at=added_at, changed_at=changed_at))
+    result = times.updated_at(review(reply=reply, added_at=added_at, changed_at=changed_at))
 
-    assert expected == times.spelled(found)
+    assert expected == times.spelled(result)
 
 
 _STAMPS = st.none() | st.datetimes(timezones=st.just(datetime.UTC))
@@ -113,18 +113,18 @@ def test_stamped_review_has_no_time_after_its_stamps(
     changed: datetime.datetime | None,
 ) -> None:
     """The stamps are times of the past, whatever a platform gives as days."""
-    stamps = [each for each in (added, changed) if each is not None]
-    found = Review(
+    stamps = [moment for moment in (added, changed) if moment is not None]
+    result = Review(
         id="r1", author="a", rating=4, date=day, source="s", verified=True,
         owner_reply=OwnerReply(text="", date=reply) if reply else None, added_at=added, changed_at=changed,
     )  # fmt: skip
 
-    published, updated = times.published_at(found), times.updated_at(found)
+    published, updated = times.published_at(result), times.updated_at(result)
 
     assert published <= updated
     assert not stamps or updated == max(stamps)
     last = max(day, reply or day).toordinal()
-    assert times.microseconds(updated) == times.updated_microseconds(found, last)
+    assert times.microseconds(updated) == times.updated_microseconds(result, last)
 
 
 @given(st.datetimes(timezones=st.just(datetime.UTC)))
@@ -138,6 +138,6 @@ def test_microseconds_are_in_the_order_of_time() -> None:
         for year in (1, 1969, 1970, 9999)
         for part in (0, 1, 999_999)
     ]
-    counts = [times.microseconds(each) for each in moments]
+    counts = [times.microseconds(moment) for moment in moments]
 
-    assert all(one < other for one, other in itertools.pairwise(counts))
+    assert all(one < later for one, later in itertools.pairwise(counts))

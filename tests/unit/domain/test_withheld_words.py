@@ -1,4 +1,4 @@
-"""What is left of a given insights.json when reviews are withheld (corrections.md)."""
+"""Removal of withheld words from insights.json (corrections.md)."""
 
 import json
 

@@ -37,10 +37,10 @@ def directories(tmp_path: Path) -> Directories:
 
 
 def start(
-    directories: Directories, program: str | None = None, told: list[Step] | None = None
+    directories: Directories, program: str | None = None, received_steps: list[Step] | None = None
 ) -> Deferred[Outcome]:
     """Run the real program, or another one in its place that knows ``say``."""
-    steps = [] if told is None else told
+    steps = [] if received_steps is None else received_steps
     if program is None:
         running = run(processes, directories.job(), steps.append)
     else:
@@ -50,14 +50,14 @@ def start(
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_it_publishes_and_tells_each_step(directories: Directories) -> None:
-    told: list[Step] = []
-    outcome = await start(directories, told=told)
+async def test_child_publishes_and_reports_each_step(directories: Directories) -> None:
+    received_steps: list[Step] = []
+    outcome = await start(directories, received_steps=received_steps)
     assert Published(directories.current.readlink().name) == outcome
     directories.check_tidy()
-    assert "validating" == told[0].stage
-    assert "syncing" == told[-1].stage
-    assert all(0 <= step.done <= step.total for step in told)
+    assert "validating" == received_steps[0].stage
+    assert "syncing" == received_steps[-1].stage
+    assert all(0 <= step.done <= step.total for step in received_steps)
     assert isinstance(await start(directories), Unchanged)
 
 
@@ -77,9 +77,9 @@ for piece in ('{"type":"progress","stage":"a","done":1,"tot', 'al":2}', '\\n{"ty
     say(piece)
     time.sleep(0.01)
 """
-    told: list[Step] = []
-    assert Unchanged("r") == await start(directories, program, told)
-    assert [Step("a", 1, 2), Step("b", 2, 2)] == told
+    received_steps: list[Step] = []
+    assert Unchanged("r") == await start(directories, program, received_steps)
+    assert [Step("a", 1, 2), Step("b", 2, 2)] == received_steps
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
@@ -96,7 +96,7 @@ for piece in ('{"type":"progress","stage":"a","done":1,"tot', 'al":2}', '\\n{"ty
     ],
     ids=["traceback", "print", "silent", "killed", "nothing", "too early", "no line"],
 )
-async def test_an_end_without_an_outcome_is_an_error_with_its_last_words(
+async def test_exit_without_outcome_raises_its_last_line(
     directories: Directories, program: str, reason: str
 ) -> None:
     with pytest.raises(ChildError) as error:
@@ -105,7 +105,7 @@ async def test_an_end_without_an_outcome_is_an_error_with_its_last_words(
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_library_that_prints_does_no_harm(directories: Directories) -> None:
+async def test_output_of_a_library_is_ignored(directories: Directories) -> None:
     assert Unchanged("r") == await start(
         directories, f"os.write(1, b'\\xff\\n'); say('\\nbeware! {{}}\\n{UNCHANGED}\\n')"
     )
@@ -119,7 +119,7 @@ async def test_of_much_that_it_says_little_is_kept(directories: Directories) -> 
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_it_need_not_read_its_job(directories: Directories) -> None:
+async def test_child_may_ignore_its_job(directories: Directories) -> None:
     """One that dies at once must not take us along by its closed pipe."""
     with pytest.raises(ChildError):
         await start(directories, "os.close(0); sys.exit(1)")
@@ -127,9 +127,9 @@ async def test_it_need_not_read_its_job(directories: Directories) -> None:
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_cancelling_kills_it_and_waits_until_it_is_gone(directories: Directories) -> None:
-    """What is gone holds no files open and is nobody's orphan."""
-    told: list[Step] = []
-    heard: Deferred[None] = Deferred()
+    """An ended process holds no files open, and was reaped."""
+    received_steps: list[Step] = []
+    step_received: Deferred[None] = Deferred()
     program = """
 import signal
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -138,23 +138,23 @@ time.sleep(60)
 """
 
     def hear(step: Step) -> None:
-        told.append(step)
-        heard.callback(None)
+        received_steps.append(step)
+        step_received.callback(None)
 
     command = (sys.executable, "-c", PRELUDE + program)
     running = Deferred.fromCoroutine(run(processes, directories.job(), hear, command))
-    await heard
+    await step_received
     running.cancel()
     with pytest.raises(CancelledError):
         await running
     with pytest.raises(ProcessLookupError):
-        os.kill(told[0].done, 0)
+        os.kill(received_steps[0].done, 0)
 
 
 @pytest.mark.parametrize("program", ["time.sleep(60)", "os.kill(os.getpid(), signal.SIGSTOP)"])
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_one_that_hangs_is_killed(directories: Directories, program: str) -> None:
-    """Nothing would be published any more, and nobody told."""
+    """Otherwise publication would stop without an error."""
     command = (sys.executable, "-c", f"import os, signal, time; {program}")
     with pytest.raises(ChildError, match="hung"):
         await run(processes, directories.job(), lambda _: None, command, look_seconds=0.05)

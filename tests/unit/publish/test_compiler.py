@@ -67,7 +67,7 @@ def files_of(place: Path) -> dict[str, bytes]:
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def compiled_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder of 300 reviews with insights; what it was made from stands beside it."""
     place = tmp_path_factory.mktemp("made")
     write_data(place, reviews=300)
@@ -78,14 +78,14 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def manifest(made: Path) -> Manifest:
-    return msgspec.json.decode((made / "manifest.json").read_bytes(), type=Manifest)
+def manifest(compiled_folder: Path) -> Manifest:
+    return msgspec.json.decode((compiled_folder / "manifest.json").read_bytes(), type=Manifest)
 
 
-def test_the_reviews_are_what_went_in_newest_first(made: Path) -> None:
-    given = json.loads((made / "reviews.json").read_bytes())
-    served = json.loads((made / "folder/reviews.json").read_bytes())
-    newest = sorted(given["reviews"], key=lambda each: (each["date"], each["id"]), reverse=True)
+def test_the_reviews_are_what_went_in_newest_first(compiled_folder: Path) -> None:
+    given = json.loads((compiled_folder / "reviews.json").read_bytes())
+    served = json.loads((compiled_folder / "folder/reviews.json").read_bytes())
+    newest = sorted(given["reviews"], key=lambda entry: (entry["date"], entry["id"]), reverse=True)
     assert newest == served["reviews"]
     assert given["business"] == served["business"]
     assert list(served) == ["business", "aggregate_rating", "updated_at", "reviews"]
@@ -104,10 +104,10 @@ def test_unknown_members_are_kept_and_absent_ones_filled_in(tmp_path: Path) -> N
     assert b"1.50" in (tmp_path / "folder/reviews.json").read_bytes()
 
 
-def test_each_record_is_the_review_as_it_stands_in_the_document(made: Path) -> None:
-    content = (made / "folder/reviews.json").read_bytes()
-    slices = record_slices(made / "folder")
-    assert json.loads(content)["reviews"] == [json.loads(each) for each in slices]
+def test_each_record_is_the_review_as_it_stands_in_the_document(compiled_folder: Path) -> None:
+    content = (compiled_folder / "folder/reviews.json").read_bytes()
+    slices = record_slices(compiled_folder / "folder")
+    assert json.loads(content)["reviews"] == [json.loads(entry) for entry in slices]
     assert b'"reviews":[' + b",".join(slices) + b"]" in content
 
 
@@ -116,24 +116,26 @@ def test_records_of_a_few_reviews(tmp_path: Path, count: int) -> None:
     names = ["c", "b", "a"][:count]
     assert compiled(tmp_path / "folder", [review(name) for name in names]).review_count == count
     slices = record_slices(tmp_path / "folder")
-    assert names == [json.loads(each)["id"] for each in slices]
+    assert names == [json.loads(entry)["id"] for entry in slices]
     content = (tmp_path / "folder/reviews.json").read_bytes()
     assert content.endswith(b'"reviews":[' + b",".join(slices) + b"]}")
 
 
 def test_every_file_is_in_the_manifest_with_its_size_and_digest(
-    made: Path, manifest: Manifest
+    compiled_folder: Path, manifest: Manifest
 ) -> None:
-    found = {
+    result = {
         name: layout.File(size=len(content), sha256=hashlib.sha256(content).hexdigest())
-        for name, content in files_of(made / "folder").items()
+        for name, content in files_of(compiled_folder / "folder").items()
     }
-    assert found == manifest.files
+    assert result == manifest.files
     plain = {document.file for document in manifest.documents}
-    packed = {f"{each.file}.gz" for each in manifest.documents if each.compressed}
-    quoted = {f"{each.file}.quoted" for each in manifest.documents if each.path in urls.RESOURCES}
-    indexes = {each.index for each in manifest.segments if each.index is not None}
-    assert COLUMNS | indexes | plain | packed | quoted == set(found)
+    packed = {f"{entry.file}.gz" for entry in manifest.documents if entry.compressed}
+    quoted = {
+        f"{entry.file}.quoted" for entry in manifest.documents if entry.path in urls.RESOURCES
+    }
+    indexes = {entry.index for entry in manifest.segments if entry.index is not None}
+    assert COLUMNS | indexes | plain | packed | quoted == set(result)
 
 
 JSON, ATOM = "application/json", "application/atom+xml; charset=utf-8"
@@ -146,16 +148,18 @@ DOCUMENTS = [
 ]
 
 
-def test_the_documents_have_their_paths_types_and_tags(made: Path, manifest: Manifest) -> None:
-    found = [(each.path, each.media_type, each.file) for each in manifest.documents]
-    assert found == DOCUMENTS
+def test_the_documents_have_their_paths_types_and_tags(
+    compiled_folder: Path, manifest: Manifest
+) -> None:
+    result = [(entry.path, entry.media_type, entry.file) for entry in manifest.documents]
+    assert result == DOCUMENTS
     for document in manifest.documents:
-        digest = hashlib.sha256((made / "folder" / document.file).read_bytes()).digest()
+        digest = hashlib.sha256((compiled_folder / "folder" / document.file).read_bytes()).digest()
         assert base64.urlsafe_b64encode(digest)[:22].decode() == document.tag
     assert manifest.insights
     assert manifest.review_count == 300
     assert SETTINGS.base_url == manifest.base_url
-    served = json.loads((made / "folder/reviews.json").read_bytes())
+    served = json.loads((compiled_folder / "folder/reviews.json").read_bytes())
     assert served["updated_at"] == manifest.updated_at
 
 
@@ -171,12 +175,14 @@ def test_without_insights_there_is_no_such_document(tmp_path: Path) -> None:
 # -- gzip
 
 
-def test_the_gzip_form_is_the_same_bytes_and_knows_no_time(made: Path, manifest: Manifest) -> None:
+def test_the_gzip_form_is_the_same_bytes_and_knows_no_time(
+    compiled_folder: Path, manifest: Manifest
+) -> None:
     compressed = [document for document in manifest.documents if document.compressed]
     assert len(compressed) >= 4
     for document in compressed:
-        packed = (made / "folder" / f"{document.file}.gz").read_bytes()
-        plain = (made / "folder" / document.file).read_bytes()
+        packed = (compiled_folder / "folder" / f"{document.file}.gz").read_bytes()
+        plain = (compiled_folder / "folder" / document.file).read_bytes()
         assert plain == gzip.decompress(packed)
         assert packed[:2] == b"\x1f\x8b"
         assert packed[4:8] == bytes(4)
@@ -195,7 +201,7 @@ def test_nothing_under_a_kilobyte_is_compressed(tmp_path: Path, size: int) -> No
         assert len(content) == packed.size
 
 
-def test_what_does_not_get_smaller_is_not_kept(tmp_path: Path) -> None:
+def test_larger_gzip_form_is_removed(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(random.Random(1).randbytes(5_000))
     assert compression._compress(tmp_path, "file", 5_000) is None
     assert not (tmp_path / "file.gz").exists()
@@ -220,10 +226,10 @@ def test_a_file_is_compressed_alike_while_and_after_it_is_written(
                 file.write(content[at : at + 7_001])
                 compressor.follow("file", min(size, at + 7_001))
         compressor.begin("file", size)
-        found = compressor.compressed("file", size)
+        result = compressor.compressed("file", size)
         (after / "file").write_bytes(content)
-        assert found == Compressor(after, threads).compressed("file", size)
-    if found is not None:
+        assert result == Compressor(after, threads).compressed("file", size)
+    if result is not None:
         packed = (tmp_path / "file.gz").read_bytes()
         assert packed == (after / "file.gz").read_bytes()
         assert content == gzip.decompress(packed)
@@ -281,13 +287,13 @@ def test_the_feed_has_the_50_newest(tmp_path: Path) -> None:
 def test_progress_is_told_in_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compiler, "_STEP", 2)
     monkeypatch.setattr(block_file, "_MAX_REVIEWS", 2)
-    told: list[tuple[str, int, int]] = []
+    steps: list[tuple[str, int, int]] = []
     content = {"business": {"name": "Acme"}, "reviews": [review(name) for name in "abcde"]}
     dataset = load(json.dumps(content).encode(), None)
-    compile_folder(dataset, SETTINGS, tmp_path, lambda *step: told.append(step))
+    compile_folder(dataset, SETTINGS, tmp_path, lambda *step: steps.append(step))
     writing = [("writing", done, 5) for done in (0, 2, 4)]
     writing.append(("indexing", 0, 1))
-    assert writing + [("compressing", done, 4) for done in range(4)] == told
+    assert writing + [("compressing", done, 4) for done in range(4)] == steps
 
 
 # -- determinism
@@ -311,16 +317,16 @@ compiler.compile_folder(dataset, settings, target, lambda *_: None)
 
 
 @pytest.mark.processes
-def test_two_processes_make_the_same_bytes(made: Path, tmp_path: Path) -> None:
+def test_two_processes_make_the_same_bytes(compiled_folder: Path, tmp_path: Path) -> None:
     """With other hash seeds, so that no set or dict order may show."""
     for seed in ("1", "2"):
         (tmp_path / seed).mkdir()
-        command = [sys.executable, "-c", SCRIPT, str(made), str(tmp_path / seed)]
+        command = [sys.executable, "-c", SCRIPT, str(compiled_folder), str(tmp_path / seed)]
         environment = os.environ | {"PYTHONHASHSEED": seed, "TZ": f"UTC-{seed}"}
         subprocess.run(command, check=True, cwd=ROOT, env=environment)
     assert files_of(tmp_path / "1") == files_of(tmp_path / "2")
     assert [*(tmp_path / "1").glob("suffixes-*")]
-    pages = {each.name for each in (tmp_path / "1").glob("page*")}
+    pages = {entry.name for entry in (tmp_path / "1").glob("page*")}
     assert {"page%2F", "page%2Fllms.txt", "page%2Fdevelopers%2Fapi.md"} <= pages
 
 
@@ -360,7 +366,7 @@ CONTENT = st.builds(
         | given
         | {
             "business": business | {"name": "Acme"},
-            "reviews": [{"id": name} | each for name, each in reviews.items()],
+            "reviews": [{"id": name} | entry for name, entry in reviews.items()],
         }
     ),
     UNKNOWN,
@@ -371,14 +377,14 @@ CONTENT = st.builds(
 
 
 def rewritten(content: Json, chance: random.Random) -> bytes:
-    """The same content as another program would write it."""
+    """Return the same content in another order and with other white space."""
 
     def turned(value: object) -> object:
         match value:
             case dict():
                 return {key: turned(value[key]) for key in chance.sample(list(value), len(value))}
             case list():
-                return [turned(each) for each in value]
+                return [turned(entry) for entry in value]
         return value
 
     reviews = content["reviews"]
@@ -393,9 +399,9 @@ def rewritten(content: Json, chance: random.Random) -> bytes:
 @given(CONTENT, st.randoms(use_true_random=False))
 @examples(20)
 def test_only_the_content_matters(content: Json, chance: random.Random) -> None:
-    """Neither the order of reviews and members nor white space: nobody is told of such a change."""
+    """Changes of order or white space must not notify subscribers."""
     with TemporaryDirectory() as place:
         first = compile_bytes(Path(place, "1"), json.dumps(content).encode())
-        other = compile_bytes(Path(place, "2"), rewritten(content, chance))
-        assert first == other
+        second_manifest = compile_bytes(Path(place, "2"), rewritten(content, chance))
+        assert first == second_manifest
         assert files_of(Path(place, "1")) == files_of(Path(place, "2"))

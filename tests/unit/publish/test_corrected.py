@@ -58,16 +58,16 @@ def test_every_action_shows_what_it_leaves(directories: Directories) -> None:
     correct(directories, dict(zip("htaren", ACTIONS, strict=True)))
     assert isinstance(directories.publish(), Published)
     served = document(directories)
-    found = {each["id"]: each for each in served["reviews"]}
-    assert {"t", "a", "r", "n"} == found.keys()
-    assert (None, "Author t") == (found["t"]["text"], found["t"]["author"])
-    assert ("words of a", "Anonymous") == (found["a"]["text"], found["a"]["author"])
-    assert None is found["a"]["source_url"]
+    by_id = {item["id"]: item for item in served["reviews"]}
+    assert {"t", "a", "r", "n"} == by_id.keys()
+    assert (None, "Author t") == (by_id["t"]["text"], by_id["t"]["author"])
+    assert ("words of a", "Anonymous") == (by_id["a"]["text"], by_id["a"]["author"])
+    assert None is by_id["a"]["source_url"]
     assert {"t": False, "a": False, "r": True, "n": True} == {
-        name: "title" in each for name, each in found.items()
+        name: "title" in item for name, item in by_id.items()
     }
     assert {"t": AT, "a": AT, "r": AT, "n": None} == {
-        name: each.get("changed_at") for name, each in found.items()
+        name: item.get("changed_at") for name, item in by_id.items()
     }
     assert {"count": 2, "reasons": {"spam": 2}} == served["withheld"]
     assert [{"id": "h", "at": AT}, {"id": "e", "at": AT}] == served["removed"]
@@ -97,8 +97,8 @@ def test_removed_reviews_of_the_file_are_told_until_they_come_back(
     (deleted,) = re.findall("<at:deleted-entry[^>]*>", feed)
     assert f'when="{AT}"' in deleted
     assert ":review:x" in deleted
-    gone = json.loads((directories.current / layout.GONE).read_bytes())
-    assert {"ids": ["x"], "keys": []} == gone
+    gone_reviews = json.loads((directories.current / layout.GONE).read_bytes())
+    assert {"ids": ["x"], "keys": []} == gone_reviews
 
 
 def test_edited_review_and_copy_of_another_tool_stay_hidden(directories: Directories) -> None:
@@ -107,7 +107,7 @@ def test_edited_review_and_copy_of_another_tool_stay_hidden(directories: Directo
     directories.write(review(edited, text="new words"), review("b"))
     correct(directories, {first: "hide"})
     directories.publish()
-    assert ["b"] == [each["id"] for each in document(directories)["reviews"]]
+    assert ["b"] == [item["id"] for item in document(directories)["reviews"]]
 
 
 # -- refused
@@ -137,8 +137,8 @@ def test_broken_or_missing_corrections_keep_the_last_snapshot(
         assert isinstance(outcome, Refused)
         assert problem in outcome.problems[0]
         assert before == directories.manifest()
-    shown = directories.publish(lifted=frozenset({"corrections"}))
-    assert isinstance(shown, Published if text is None else Refused)
+    outcome = directories.publish(lifted=frozenset({"corrections"}))
+    assert isinstance(outcome, Published if text is None else Refused)
     assert isinstance(directories.publish(lifted=frozenset({"shrink"})), Refused | Unchanged)
 
 
@@ -179,14 +179,14 @@ def worlds(draw: st.DrawFn) -> tuple[list[Review], dict[str, str]]:
 
 
 def given_insights(reviews: list[Review]) -> dict[str, object]:
-    """What another program made of all reviews."""
-    phrases = [each["text"] for each in reviews]
-    ids = [each["id"] for each in reviews]
+    """Return insights of another program about all reviews."""
+    phrases = [item["text"] for item in reviews]
+    ids = [item["id"] for item in reviews]
     aspect = {"id": "a", "label": "A", "top_phrases": phrases, "example_review_ids": ids}
     return {
         "aspects": [aspect],
         "summary": phrases[0],
-        "faq": [{"question": "Who?", "answer": f"{each['author']} says"} for each in reviews],
+        "faq": [{"question": "Who?", "answer": f"{item['author']} says"} for item in reviews],
         "per_review": {review_id: {"sentiment": "positive"} for review_id in ids},
     }
 
@@ -195,22 +195,22 @@ def given_insights(reviews: list[Review]) -> dict[str, object]:
 @given(worlds(), st.booleans())
 def test_no_byte_of_a_snapshot_has_what_is_withheld(
     world: tuple[list[Review], dict[str, str]],
-    made: bool,  # noqa: FBT001
+    is_made: bool,  # noqa: FBT001
 ) -> None:
     """Whether insights are made or given, and whether all was shown before or not."""
     reviews, actions = world
     with TemporaryDirectory() as place:
         directories = Directories(Path(place))
-        directories.write(*reviews, insights=None if made else given_insights(reviews))
-        insights = "auto" if made else "file"
+        directories.write(*reviews, insights=None if is_made else given_insights(reviews))
+        insights = "auto" if is_made else "file"
         directories.publish(insights=insights)
         correct(directories, actions)
         assert not isinstance(directories.publish(insights=insights), Refused)
         everything = b"".join(
-            each.read_bytes() for each in directories.current.resolve().iterdir()
+            item.read_bytes() for item in directories.current.resolve().iterdir()
         ).lower()
-        for number, each in enumerate(reviews):
-            action = actions[each["id"]]
+        for number, item in enumerate(reviews):
+            action = actions[item["id"]]
             text_shown = f"zebra{number}alpha".encode() in everything
             name_shown = f"author{number}x".encode() in everything
             assert text_shown == (action in {"anonymize", "restore", "nothing"})

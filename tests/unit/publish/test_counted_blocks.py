@@ -57,24 +57,24 @@ def _dataset(reviews: Reviews) -> Dataset:
 
 @dataclass
 class _Result:
-    made: InsightsFile
+    results: InsightsFile
     rendered: bytes
-    kept: bytes
+    stored: bytes
 
     @property
     def compared(self) -> tuple[object, ...]:
-        spellings = self.made.spellings
+        spellings = self.results.spellings
         listed = spellings.lists, spellings.felt, spellings.sentiments
-        return self.rendered, self.kept, self.made.bounds, self.made.mentions, listed
+        return self.rendered, self.stored, self.results.bounds, self.results.mentions, listed
 
 
 def _make(dataset: Dataset, folder: Path, earlier: Path, target: Path) -> _Result:
     with target.open("wb") as file:
         keeping = Keeping(earlier=BlocksReader(earlier), writer=BlocksWriter(file))
-        made = made_insights.make(
+        results = made_insights.make(
             dataset, _SETTINGS, lambda *_: None, folder=folder, keeping=keeping
         )
-    return _Result(made, b"".join(documents.insights(made, dataset)), target.read_bytes())
+    return _Result(results, b"".join(documents.insights(results, dataset)), target.read_bytes())
 
 
 _EDITS = st.lists(
@@ -103,9 +103,9 @@ def test_kept_blocks_make_the_same_bytes_as_none(
                     reviews[changed] = what
             dataset = _dataset(reviews)
             target = folder / f"kept{number}"
-            kept = _make(dataset, folder, earlier, target)
+            stored = _make(dataset, folder, earlier, target)
             anew = _make(dataset, folder, folder / "nothing", folder / "anew")
-            assert kept.compared == anew.compared
+            assert stored.compared == anew.compared
             earlier = target
 
 
@@ -126,25 +126,23 @@ def test_a_change_leaves_the_other_blocks_as_they_were() -> None:
 def test_blocks_cover_all_reviews_and_are_bounded() -> None:
     plain = [n for n, ends in enumerate(_LAST) if not ends][:3000]
     spans = _spans(dict.fromkeys(plain, (1, 5, 0)))
-    assert [(0, 1024), (1024, 2048), (2048, 3000)] == [(each.begin, each.end) for each in spans]
+    assert [(0, 1024), (1024, 2048), (2048, 3000)] == [(item.begin, item.end) for item in spans]
     assert _spans({}) == []
 
 
-def test_other_rules_have_other_keys() -> None:
+def test_changed_rules_change_keys() -> None:
     records = _dataset({1: (1, 5, 0)}).records
     assert list(block_file.spans(records, b"a")) != list(block_file.spans(records, b"b"))
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_file_that_is_cut_anywhere_finds_nothing_that_is_not_whole(
-    tmp_path: Path, seed: int
-) -> None:
+def test_truncated_file_returns_only_complete_blocks(tmp_path: Path, seed: int) -> None:
     reviews: Reviews = {n: (n % 6, n % 5 + 1, n) for n in range(1200)}
     dataset = _dataset(reviews)
     whole = _make(dataset, tmp_path, tmp_path / "nothing", tmp_path / "first")
     rng = random.Random(seed)
     for _ in range(5):
-        content = bytearray(whole.kept)
+        content = bytearray(whole.stored)
         if rng.random() < 0.5:
             del content[rng.randrange(len(content)) :]
         else:

@@ -137,9 +137,11 @@ def test_an_aggregate_is_taken_as_given_and_else_computed(
         reviews=rated(1, 5, 5), **({} if given is None else {"aggregate_rating": given})
     )
     names = ("rating_value", "review_count", "best_rating", "worst_rating")
-    known = ",".join(f'"{name}":{count}' for name, count in zip(names, counts.split(), strict=True))
+    known_members = ",".join(
+        f'"{name}":{count}' for name, count in zip(names, counts.split(), strict=True)
+    )
     stars = ",".join(f'"{star}":{count}' for star, count in enumerate(distribution.split(), 1))
-    expected = f'{{{known},"distribution":{{{stars}}}{tail}}}'
+    expected = f'{{{known_members},"distribution":{{{stars}}}{tail}}}'
     assert expected == documents.aggregate_rating(dataset).decode()
 
 
@@ -244,9 +246,15 @@ FILLED_IN = {
 )
 def test_insights_are_as_given_and_filled_in_at_the_top(given: Document, changed: Document) -> None:
     """What is within a member stays as it is, its order too; figures are not invented."""
-    said = FILLED_IN | changed | given
-    known = {name: said[name] for name in Insights.__struct_fields__ if name in said}
-    expected = known | {name: given[name] for name in sorted(given.keys() - known.keys())}
+    members_with_defaults = FILLED_IN | changed | given
+    known_members = {
+        name: members_with_defaults[name]
+        for name in Insights.__struct_fields__
+        if name in members_with_defaults
+    }
+    expected = known_members | {
+        name: given[name] for name in sorted(given.keys() - known_members.keys())
+    }
     # escapes stay too, so no ensure_ascii=False
     names = json.dumps(expected, separators=(",", ":")).replace(r'"\u00c4":', '"Ä":')
     assert names == insights_of(given, reviews=rated(5))
@@ -260,10 +268,10 @@ def test_insights_keep_the_spelling_of_numbers() -> None:
     text = b'{ "version" : 10 , "x" : [ 1.10 , 1e400 , -0 ] , "overall_sentiment" : { "score" : 0.50 } }'
     dataset = load(encoded(LEAST), text)
     assert dataset.insights is not None
-    made = b"".join(documents.insights(dataset.insights, dataset))
-    assert made.startswith(b'{"version":10,"generated_at":null,')
-    assert b'"overall_sentiment":{"score":0.50},' in made
-    assert made.endswith(b',"faq":[],"x":[1.10,1e400,-0]}')
+    document_bytes = b"".join(documents.insights(dataset.insights, dataset))
+    assert document_bytes.startswith(b'{"version":10,"generated_at":null,')
+    assert b'"overall_sentiment":{"score":0.50},' in document_bytes
+    assert document_bytes.endswith(b',"faq":[],"x":[1.10,1e400,-0]}')
 
 
 def test_a_search_result_counts_before_the_limit() -> None:
@@ -287,16 +295,16 @@ def test_reviews_since_a_day_are_one_slice() -> None:
 def test_a_data_set_has_one_form_however_it_is_written(document: Document, random: Random) -> None:
     """Whatever the white space, the escapes and the order of the members; and it is its own form."""
     expected = spelled(expected_of(document))
-    made = served(spelled(document, random).encode())
-    assert expected == made.decode()
-    assert made == served(made)
+    document_bytes = served(spelled(document, random).encode())
+    assert expected == document_bytes.decode()
+    assert document_bytes == served(document_bytes)
 
 
 @given(document=nearly(REVIEWS), insights=nearly(INSIGHTS))
-def test_what_is_loaded_can_be_served(document: Document, insights: Document) -> None:
+def test_valid_dataset_can_be_rendered(document: Document, insights: Document) -> None:
     with suppress(DataError):
-        made = served(encoded(document))
-        assert made == served(made)
+        document_bytes = served(encoded(document))
+        assert document_bytes == served(document_bytes)
     with suppress(DataError):
-        made = insights_of(insights).encode()
-        assert made.decode() == insights_of(json.loads(made))
+        document_bytes = insights_of(insights).encode()
+        assert document_bytes.decode() == insights_of(json.loads(document_bytes))

@@ -23,9 +23,9 @@ REVIEW = {
 }
 
 REPEATED = st.tuples(st.sampled_from(["x", "日", "👍", '"', "\x01", "ab "]), st.integers(1, 7_000))
-TEXT = st.text(max_size=40) | REPEATED.map(lambda each: each[0] * each[1])
+TEXT = st.text(max_size=40) | REPEATED.map(lambda pair: pair[0] * pair[1])
 SMALL = st.none() | st.booleans() | st.integers() | st.just(2**70) | st.text(max_size=20)
-MANY = st.tuples(SMALL, st.integers(1, 2_000)).map(lambda each: [each[0]] * each[1])
+MANY = st.tuples(SMALL, st.integers(1, 2_000)).map(lambda pair: [pair[0]] * pair[1])
 JSON = st.recursive(
     SMALL | TEXT | MANY,
     lambda inner: (
@@ -54,29 +54,29 @@ def rendered(given: dict[str, Any]) -> tuple[documents.RenderedReview, Review]:
     ),
     most=st.sampled_from([6_000, 16_000]),
 )
-def test_an_excerpt_fits_and_says_what_it_lacks(members: dict[str, Any], most: int) -> None:
-    whole = compact(members)
-    found = excerpt(whole, most, Business.__struct_fields__, REST)
-    if len(whole) <= most:
-        assert whole == found
+def test_excerpt_fits_and_lists_removed_parts(members: dict[str, Any], most: int) -> None:
+    original = compact(members)
+    result = excerpt(original, most, Business.__struct_fields__, REST)
+    if len(original) <= most:
+        assert original == result
         return
-    assert len(found) <= most
-    shorter = json.loads(found)
-    assert found == compact(shorter)
+    assert len(result) <= most
+    shorter = json.loads(result)
+    assert result == compact(shorter)
     assert shorter.pop("truncated").endswith(REST)
     assert list(shorter) == [name for name in members if name in Business.__struct_fields__]
     for name, value in shorter.items():
         assert type(value) is type(members[name]) or value is None
 
 
-def test_what_is_not_known_goes_first() -> None:
+def test_unknown_members_are_removed_first() -> None:
     members = {"name": "x" * 2_000, "odd": "y" * 2_000, "hours": [1, 2], "truncated": True}
-    found = json.loads(excerpt(compact(members), 3_000, Business.__struct_fields__, REST))
+    result = json.loads(excerpt(compact(members), 3_000, Business.__struct_fields__, REST))
     assert {
         "name": "x" * 2_000,
         "hours": [1, 2],
         "truncated": f"odd: left out; {REST}",
-    } == found
+    } == result
 
 
 def test_then_lists_and_texts_end_early() -> None:
@@ -85,11 +85,11 @@ def test_then_lists_and_texts_end_early() -> None:
         "service_areas": [f"area {n}" for n in range(500)],
         "address": {"street": "s" * 5_000, "city": "Dover"},
     }
-    found = json.loads(excerpt(compact(members), 16_000, Business.__struct_fields__, REST))
-    assert "日" * 1_333 + "…" == found["description"]
-    assert [f"area {n}" for n in range(100)] == found["service_areas"]
-    assert {"street": "s" * 4_000 + "…", "city": "Dover"} == found["address"]
-    assert found["truncated"] == (
+    result = json.loads(excerpt(compact(members), 16_000, Business.__struct_fields__, REST))
+    assert "日" * 1_333 + "…" == result["description"]
+    assert [f"area {n}" for n in range(100)] == result["service_areas"]
+    assert {"street": "s" * 4_000 + "…", "city": "Dover"} == result["address"]
+    assert result["truncated"] == (
         "address.street: the first 4,000 of 5,000 characters; "
         "description: the first 1,333 of 3,000 characters; "
         f"service_areas: the first 100 of 500; {REST}"
@@ -98,19 +98,19 @@ def test_then_lists_and_texts_end_early() -> None:
 
 def test_at_most_five_things_are_told() -> None:
     members = {f"odd{n}": "x" * 500 for n in range(9)} | {"name": "A"}
-    found = json.loads(excerpt(compact(members), 3_000, Business.__struct_fields__, REST))
-    told = "; ".join(f"odd{n}: left out" for n in range(5))
-    assert {"name": "A", "truncated": f"{told}; and 4 more; {REST}"} == found
+    result = json.loads(excerpt(compact(members), 3_000, Business.__struct_fields__, REST))
+    notes = "; ".join(f"odd{n}: left out" for n in range(5))
+    assert {"name": "A", "truncated": f"{notes}; and 4 more; {REST}"} == result
 
 
 @given(text=st.text(max_size=60), most=st.integers(0, 80))
 @example(text="\x01\x02", most=11)
 @example(text="👍👍", most=7)
 def test_the_head_of_a_text_is_as_long_as_may_be(text: str, most: int) -> None:
-    found = head(text, most)
-    assert text.startswith(found)
-    assert len(compact(found)) - 2 <= most
-    assert found == text or len(compact(text[: len(found) + 1])) - 2 > most
+    result = head(text, most)
+    assert text.startswith(result)
+    assert len(compact(result)) - 2 <= most
+    assert result == text or len(compact(text[: len(result) + 1])) - 2 > most
 
 
 # -- reviews
@@ -137,20 +137,20 @@ MEMBERS = st.fixed_dictionaries(
 @given(MEMBERS)
 def test_a_listed_review_is_the_review_without_nulls_and_avatar(members: dict[str, Any]) -> None:
     served, typed = rendered(REVIEW | members)
-    whole = json.loads(served.content)
-    found = listed(served, typed)
-    assert len(found) <= MAX_LISTED
-    assert found == listed(served._replace(plain=False), typed)  # both ways to it
-    shorter = json.loads(found)
-    if found.endswith(b'get_review has more of it"}'):
+    original = json.loads(served.content)
+    result = listed(served, typed)
+    assert len(result) <= MAX_LISTED
+    assert result == listed(served._replace(plain=False), typed)  # both ways to it
+    shorter = json.loads(result)
+    if result.endswith(b'get_review has more of it"}'):
         assert len(served.content) > MAX_LISTED
     else:
         assert shorter == {
             name: value
-            for name, value in whole.items()
+            for name, value in original.items()
             if value is not None and name not in {"author_avatar_url", "truncated"}
         }
-        assert [name for name in whole if name in shorter] == list(shorter)
+        assert [name for name in original if name in shorter] == list(shorter)
 
 
 @given(MEMBERS)
@@ -159,17 +159,17 @@ def test_the_parts_of_a_review_are_its_text(members: dict[str, Any]) -> None:
     text = json.loads(served.content)["text"]
     read, offset = "", 0
     while True:
-        found = part(served.content, offset, REST)
-        shown = json.loads(found.review)
-        assert len(found.review) <= 16_000
-        assert shown.keys() <= json.loads(served.content).keys() | {"truncated"}
-        read += shown["text"] or ""
-        if found.following is None:
+        result = part(served.content, offset, REST)
+        decoded = json.loads(result.review)
+        assert len(result.review) <= 16_000
+        assert decoded.keys() <= json.loads(served.content).keys() | {"truncated"}
+        read += decoded["text"] or ""
+        if result.following is None:
             break
-        assert len(read) == found.following
-        offset = found.following
+        assert len(read) == result.following
+        offset = result.following
     assert (text or "") == read
-    assert (text is None) == (shown["text"] is None)
+    assert (text is None) == (decoded["text"] is None)
 
 
 @pytest.mark.parametrize("plain", [True, False])
@@ -184,6 +184,6 @@ def test_listed_review_says_when_it_changed_and_not_when_it_was_added(
 ) -> None:
     """An agent that asks for changes wants to know when; two times for each review are many tokens."""
     stamps = {"added_at": "2026-11-24T08:30:00Z", "changed_at": "2026-11-24T11:00:00+01:00"}
-    found = json.loads(listed(*rendered({**REVIEW, **stamps, **extra})))
+    result = json.loads(listed(*rendered({**REVIEW, **stamps, **extra})))
 
-    assert {**REVIEW, "changed_at": "2026-11-24T10:00:00Z", **extra} == found
+    assert {**REVIEW, "changed_at": "2026-11-24T10:00:00Z", **extra} == result

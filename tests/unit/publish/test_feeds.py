@@ -308,17 +308,17 @@ def test_stamps_are_the_times_of_an_entry() -> None:
     items = msgspec.json.decode(json_of(page))["items"]
 
     assert ["2025-03-01T08:30:00Z", "2025-03-01T12:00:00Z"] == [
-        each.text for each in root.iter(ATOM + "published")
+        item.text for item in root.iter(ATOM + "published")
     ]
     assert [
         "2026-11-25T09:00:00.500000Z",
         "2025-03-01T08:30:00Z",
         "2026-11-25T09:00:00.500000Z",
-    ] == [each.text for each in root.iter(ATOM + "updated")]
+    ] == [item.text for item in root.iter(ATOM + "updated")]
     assert [
         ("2025-03-01T08:30:00Z", None),
         ("2025-03-01T12:00:00Z", "2026-11-25T09:00:00.500000Z"),
-    ] == [(each["date_published"], each.get("date_modified")) for each in items]
+    ] == [(item["date_published"], item.get("date_modified")) for item in items]
 
 
 def test_the_feed_is_updated_with_the_entry_that_changed_last() -> None:
@@ -346,7 +346,7 @@ def test_an_empty_json_feed_has_no_items() -> None:
     assert msgspec.json.decode(json_of(feed()))["items"] == []
 
 
-def test_what_the_business_does_not_say_is_left_out() -> None:
+def test_absent_members_of_the_business_are_left_out() -> None:
     document = msgspec.json.decode(json_of(feed(business=PLAIN)))
     names = {child.tag for child in ET.fromstring(atom_of(feed(business=PLAIN)))}
 
@@ -405,13 +405,13 @@ def test_pages_lead_from_one_to_the_next() -> None:
     base = "https://reviews.example.com"
 
     def links(page: FeedPage) -> dict[str, str]:
-        found = feedparser.parse(atom_of(page)).feed
-        assert "tag:reviews.example.com,2025:reviews" == found.id
-        return {link.rel: link.href.removeprefix(base) for link in found.links}
+        result = feedparser.parse(atom_of(page)).feed
+        assert "tag:reviews.example.com,2025:reviews" == result.id
+        return {link.rel: link.href.removeprefix(base) for link in result.links}
 
     def addresses(page: FeedPage) -> tuple[str, str | None, bool]:
-        found = msgspec.json.decode(json_of(page))
-        return found["feed_url"], found.get("next_url"), "hubs" in found
+        result = msgspec.json.decode(json_of(page))
+        return result["feed_url"], result.get("next_url"), "hubs" in result
 
     topic = {"self": urls.ATOM_FEED, "hub": urls.HUB, "alternate": "/"}
     other = {"first": urls.ATOM_FEED, "alternate": "/"}
@@ -720,22 +720,24 @@ def shown(text: str) -> list[str]:
     plain = "".join("\ufffd" if c in unfit else c for c in text.replace("\r\n", "\n"))
     lines = re.split("[\n\r\u2028\u2029]", plain)
     marked = "\n".join(line if line.strip() else "" for line in lines)
-    return [each.strip("\n") for each in re.split("\n{2,}", marked) if each.strip("\n")]
+    return [item.strip("\n") for item in re.split("\n{2,}", marked) if item.strip("\n")]
 
 
 @given(text=_TEXTS, reply=_TEXTS)
 def test_any_text_is_shown_as_it_was_written(text: str, reply: str) -> None:
     """No markup of a customer's is markup, no line is lost, and only the reply is quoted."""
     answer = OwnerReply(text=reply, date=REVIEW.date)
-    found = Shown(html(structs.replace(REVIEW, text=text, owner_reply=answer), BUSINESS)).paragraphs
+    result = Shown(
+        html(structs.replace(REVIEW, text=text, owner_reply=answer), BUSINESS)
+    ).paragraphs
 
     wordless = ["Rated 4 out of 5, without comment."]
-    assert [(False, each) for each in shown(text) or wordless] == [
-        each for each in found if not each[0]
+    assert [(False, item) for item in shown(text) or wordless] == [
+        item for item in result if not item[0]
     ]
     heading = "Reply from Acme Plumbing"
-    assert [(True, each) for each in (heading, *shown(reply))] == [
-        each for each in found if each[0]
+    assert [(True, item) for item in (heading, *shown(reply))] == [
+        item for item in result if item[0]
     ]
 
 

@@ -40,34 +40,34 @@ def publish(directories: Directories, *reviews: Review, now: float = NOW) -> Out
 
 
 def insights(directories: Directories) -> dict[str, Any]:
-    made: dict[str, Any] = json.loads((directories.current / "insights.json").read_bytes())
-    return made
+    results: dict[str, Any] = json.loads((directories.current / "insights.json").read_bytes())
+    return results
 
 
 def analysers(monkeypatch: pytest.MonkeyPatch) -> list[Analyser]:
     """Those of each later publication in this process."""
-    made: list[Analyser] = []
+    results: list[Analyser] = []
 
     def make(*arguments: Any) -> Analyser:  # noqa: ANN401  whatever it takes
-        made.append(Analyser(*arguments))
-        return made[-1]
+        results.append(Analyser(*arguments))
+        return results[-1]
 
     monkeypatch.setattr(made_insights, "Analyser", make)
-    return made
+    return results
 
 
 def analysed(analysers: list[Analyser]) -> list[int]:
-    """How many texts each publication has read."""
-    return [each.analysed for each in analysers]
+    """Return the number of texts that each publication analysed."""
+    return [item.analysed for item in analysers]
 
 
 def test_reviews_alone_have_insights(directories: Directories) -> None:
     assert isinstance(publish(directories, *REVIEWS), Published)
-    made = insights(directories)
-    assert [each["id"] for each in REVIEWS] == sorted(made["per_review"])
-    assert ("lexicon-2", 4) == (made["model"], made["review_count"])
+    results = insights(directories)
+    assert [item["id"] for item in REVIEWS] == sorted(results["per_review"])
+    assert ("lexicon-2", 4) == (results["model"], results["review_count"])
     served = json.loads((directories.current / "reviews.json").read_bytes())
-    assert served["updated_at"] == made["generated_at"]
+    assert served["updated_at"] == results["generated_at"]
     origin = InsightsOrigin(made=True, model="lexicon-2", reviews=4)
     assert origin == directories.manifest().insights_origin
     directories.check_tidy()
@@ -97,7 +97,7 @@ def test_without_being_asked_nothing_is_made(directories: Directories) -> None:
 def test_only_what_has_changed_is_analysed(
     directories: Directories, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = analysers(monkeypatch)
+    results = analysers(monkeypatch)
     publish(directories, *REVIEWS)
     publish(directories, *REVIEWS, review("e", text="Great work.", rating=5), now=LATER)
     publish(directories, *REVIEWS, review("e", text="Great work.", rating=2), now=LATER)
@@ -105,7 +105,7 @@ def test_only_what_has_changed_is_analysed(
         "technicians: [{name: Priya Raman, aliases: [Priya]}]"
     )
     directories.publish(LATER, insights="auto")
-    assert [2, 1, 1, 3] == analysed(made)
+    assert [2, 1, 1, 3] == analysed(results)
 
 
 def test_settings_republish_and_an_edit_that_says_the_same_does_not(
@@ -144,15 +144,15 @@ def test_broken_settings_are_refused_with_all_faults_and_places(directories: Dir
 def test_damaged_blocks_are_made_again(
     directories: Directories, monkeypatch: pytest.MonkeyPatch, damage: bytes | None
 ) -> None:
-    made = analysers(monkeypatch)
+    results = analysers(monkeypatch)
     publish(directories, *REVIEWS)
-    kept = directories.current / layout.BLOCKS
-    content = kept.read_bytes()
+    blocks_file = directories.current / layout.BLOCKS
+    content = blocks_file.read_bytes()
     size = int.from_bytes(content[-8:], "little")
     # None: the end is whole, and what it points at is not
-    kept.write_bytes(b"\xc1" * size + content[size:] if damage is None else damage)
+    blocks_file.write_bytes(b"\xc1" * size + content[size:] if damage is None else damage)
     publish(directories, *REVIEWS[::-1], review("e", text="Great work.", rating=5), now=LATER)
-    assert [2, 3] == analysed(made)
+    assert [2, 3] == analysed(results)
     assert BlocksReader(directories.current / layout.BLOCKS).find(b"") is None
 
 
@@ -189,7 +189,7 @@ def test_a_full_disk_is_no_fault_of_the_analyser(
         publish(directories, *REVIEWS)
 
 
-def test_other_rules_want_another_snapshot(
+def test_changed_rules_publish_again(
     directories: Directories, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     order = directories.job(insights="auto").order
@@ -205,16 +205,16 @@ def test_the_same_bytes_in_any_process(directories: Directories, tmp_path: Path)
     publish(directories, *REVIEWS)
     publish(directories, *REVIEWS, review("e", text="Great work.", rating=5), now=LATER)
     (tmp_path / "other").mkdir()
-    other = Directories(tmp_path / "other")
-    other.write(*REVIEWS, review("e", text="Great work.", rating=5))
+    second = Directories(tmp_path / "other")
+    second.write(*REVIEWS, review("e", text="Great work.", rating=5))
     subprocess.run(
         [sys.executable, "-m", "reviewsd.publish.publication"],
         cwd=publishing.ROOT,
-        input=msgspec.json.encode(other.job(insights="auto")),
+        input=msgspec.json.encode(second.job(insights="auto")),
         check=True,
         capture_output=True,
         env={"PYTHONHASHSEED": "1"},
     )
-    assert directories.manifest() == other.manifest()
-    kept = [(each.current / layout.BLOCKS).read_bytes() for each in (directories, other)]
-    assert kept[0] == kept[1]
+    assert directories.manifest() == second.manifest()
+    blocks_file = [(item.current / layout.BLOCKS).read_bytes() for item in (directories, second)]
+    assert blocks_file[0] == blocks_file[1]

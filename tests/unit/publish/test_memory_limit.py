@@ -1,4 +1,4 @@
-"""What the publishing process may take, as the kernel's files say it, and that it keeps to it."""
+"""The memory limit of the publishing process, from the files of the kernel."""
 
 import sys
 from pathlib import Path
@@ -79,7 +79,7 @@ def test_in_a_container_the_own_group_is_the_root(kernel: Kernel) -> None:
     assert (75 * MIB, 2) == (limit.size, Memory(kernel.root).killed())
 
 
-def test_a_kernel_that_says_nothing_sets_no_limit(tmp_path: Path) -> None:
+def test_kernel_without_memory_files_sets_no_limit(tmp_path: Path) -> None:
     assert (None, 0) == (Memory(tmp_path).limit(), Memory(tmp_path).killed())
 
 
@@ -127,7 +127,7 @@ publication.main()
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_that_the_system_has_no_memory_is_no_fault_of_the_data(
+async def test_memory_error_below_the_limit_is_not_a_refusal(
     directories: Directories,
 ) -> None:
     """The process has not taken its share: another time it may get it."""
@@ -147,7 +147,7 @@ def test_the_kernel_takes_it_first(directories: Directories) -> None:
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize("killed", [0, 1])
-async def test_that_the_kernel_killed_it_for_memory_is_told_with_the_limit(
+async def test_kill_by_the_kernel_is_reported_with_the_limit(
     directories: Directories, kernel: Kernel, killed: int
 ) -> None:
     kernel.group(GROUP, str(2048 * MIB), killed=3)

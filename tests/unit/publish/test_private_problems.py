@@ -32,9 +32,9 @@ def published(place: Path, settings: str = "", **insights: Any) -> Directories: 
     return directories
 
 
-def made(directories: Directories) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((directories.current / "insights.json").read_bytes())
-    return found
+def insights_json(directories: Directories) -> dict[str, Any]:
+    result: dict[str, Any] = json.loads((directories.current / "insights.json").read_bytes())
+    return result
 
 
 def tools(directories: Directories) -> Tools:
@@ -43,9 +43,9 @@ def tools(directories: Directories) -> Tools:
 
 def test_problems_are_made_and_not_published(tmp_path: Path) -> None:
     """They are found with a precision of 0.56: "Billing mistake 2" stood on a fresh import's front page."""
-    insights = made(published(tmp_path))
+    insights = insights_json(published(tmp_path))
     assert [] == insights["entities"]["problems"]
-    assert {()} == {tuple(each["problems"]) for each in insights["per_review"].values()}
+    assert {()} == {tuple(entry["problems"]) for entry in insights["per_review"].values()}
     assert ["problems"] == insights["method"]["not_published"]
     assert "Most praised: friendliness" in insights["summary"]
     assert "critici" not in insights["summary"]
@@ -53,7 +53,7 @@ def test_problems_are_made_and_not_published(tmp_path: Path) -> None:
 
 def test_aspects_keep_both_shares(tmp_path: Path) -> None:
     """The specification has them, and a rating with its complaints left out would be selecting."""
-    aspects = {each["id"]: each for each in made(published(tmp_path))["aspects"]}
+    aspects = {entry["id"]: entry for entry in insights_json(published(tmp_path))["aspects"]}
     assert (0, 2) == (
         aspects["communication"]["positive_count"],
         aspects["communication"]["negative_count"],
@@ -61,8 +61,8 @@ def test_aspects_keep_both_shares(tmp_path: Path) -> None:
 
 
 def test_owner_may_publish_them(tmp_path: Path) -> None:
-    insights = made(published(tmp_path, "publish: [problems]"))
-    assert ["no-callback", "no-show"] == [each["id"] for each in insights["entities"]["problems"]]
+    insights = insights_json(published(tmp_path, "publish: [problems]"))
+    assert ["no-callback", "no-show"] == [entry["id"] for entry in insights["entities"]["problems"]]
     assert ["no-show", "no-callback"] == insights["per_review"]["b"]["problems"]
     assert "most criticized: communication (2 of 2 mentions)" in insights["summary"]
     assert "not_published" not in insights["method"]
@@ -70,7 +70,7 @@ def test_owner_may_publish_them(tmp_path: Path) -> None:
 
 def test_given_file_is_served_as_it_is(tmp_path: Path) -> None:
     given = {"entities": {"problems": ["Late"]}, "per_review": {"b": {"problems": ["Late"]}}}
-    insights = made(published(tmp_path, insights=given))
+    insights = insights_json(published(tmp_path, insights=given))
     assert ["Late"] == insights["entities"]["problems"]
     assert ["Late"] == insights["per_review"]["b"]["problems"]
 
@@ -84,23 +84,23 @@ def test_setting_knows_nothing_else(tmp_path: Path) -> None:
 
 def test_tools_say_that_problems_are_not_published(tmp_path: Path) -> None:
     """A model that is told "none" tells the customer that there are none."""
-    asked = tools(published(tmp_path))
+    client = tools(published(tmp_path))
     why = "not in the published insights: problems"
-    found = asked.data("search_reviews", {"mentions_problem": "no-callback"})
-    assert (0, f"{why}; use search_reviews with query") == (found["matched"], found["note"])
-    topics = asked.data("get_topics", {"kind": "problems"})
+    result = client.data("search_reviews", {"mentions_problem": "no-callback"})
+    assert (0, f"{why}; use search_reviews with query") == (result["matched"], result["note"])
+    topics = client.data("get_topics", {"kind": "problems"})
     assert ([], why) == (topics["topics"], topics["note"])
-    summary = asked.data("get_summary")
+    summary = client.data("get_summary")
     assert ([], 0) == (summary["problems"], summary["totals"]["problems"])
     assert ["problems"] == summary["method"]["not_published"]
-    assert [] == asked.data("get_review", {"id": "b"})["insight"]["problems"]
+    assert [] == client.data("get_review", {"id": "b"})["insight"]["problems"]
 
 
 def test_tools_have_problems_that_are_published(tmp_path: Path) -> None:
-    asked = tools(published(tmp_path, "publish: [problems]"))
-    assert 2 == asked.data("search_reviews", {"mentions_problem": "no-callback"})["matched"]
-    assert 2 == asked.data("get_topics", {"kind": "problems"})["matched"]
-    assert "note" not in asked.data("get_topics", {"kind": "problems"})
+    client = tools(published(tmp_path, "publish: [problems]"))
+    assert 2 == client.data("search_reviews", {"mentions_problem": "no-callback"})["matched"]
+    assert 2 == client.data("get_topics", {"kind": "problems"})["matched"]
+    assert "note" not in client.data("get_topics", {"kind": "problems"})
 
 
 @pytest.mark.parametrize("settings", ["", "publish: [problems]"])
@@ -108,23 +108,23 @@ def test_pages_show_problems_only_where_they_are_published(tmp_path: Path, setti
     place = Place(tmp_path)
     place.directories.order = msgspec.structs.replace(place.directories.order, insights="auto")
     (place.directories.data / "insights.yaml").write_text(settings)
-    place.publish([{**each, "verified": True} for each in REVIEWS])
-    shown = {
+    place.publish([{**entry, "verified": True} for entry in REVIEWS])
+    headings = {
         (target, name)
         for target in TEMPTING
         for name in NAMES
         if name in place.get(target).body.decode()
     }
-    assert bool(settings) is bool(shown)
+    assert bool(settings) is bool(headings)
     assert bool(settings) is ("mentions_problem" in place.page("/reviews").source)
     if settings:
-        assert ("/", "No call back") in shown
+        assert ("/", "No call back") in headings
 
 
 def test_person_has_a_percentage_from_three_mentions_on(tmp_path: Path) -> None:
     """ "0 % positive, 2 mentions" judges an employee by two customers."""
     directories = published(tmp_path, PEOPLE)
-    (person,) = made(directories)["entities"]["technicians"]
+    (person,) = insights_json(directories)["entities"]["technicians"]
     expected = {"id", "name", "label", "aliases", "mention_count", "top_phrases"}
     assert expected | {"example_review_ids"} == person.keys()
     assert (2, []) == (person["mention_count"], person["top_phrases"])
@@ -135,5 +135,5 @@ def test_person_has_a_percentage_from_three_mentions_on(tmp_path: Path) -> None:
 
     directories.write(*REVIEWS, review("d", text="Thanks to Priya!", rating=5))
     directories.publish(insights="auto")
-    (person,) = made(directories)["entities"]["technicians"]
+    (person,) = insights_json(directories)["entities"]["technicians"]
     assert (3, 66.7) == (person["mention_count"], person["positive_pct"])

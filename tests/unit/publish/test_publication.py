@@ -112,7 +112,7 @@ def test_a_document_keeps_the_time_when_its_bytes_appeared(directories: Director
     assert (int(LATER), int(LATER) + 1) == (times["/feed.xml"], times["/insights.json"])
 
 
-def test_a_clock_that_was_set_back_makes_nothing_new_look_old(directories: Directories) -> None:
+def test_changed_document_gets_a_later_time_after_clock_set_back(directories: Directories) -> None:
     """Else who asks by If-Modified-Since alone would keep what is no longer so (D13)."""
     directories.write(review("a"))
     directories.publish(LATER)
@@ -164,7 +164,7 @@ def test_a_damaged_snapshot_is_replaced(
     assert {int(LATER)} == set(directories.seen().first_seen.values())
 
 
-def test_what_runs_that_were_killed_have_left_is_removed(directories: Directories) -> None:
+def test_files_of_killed_runs_are_removed(directories: Directories) -> None:
     directories.write(review("a"))
     directories.publish()
     (directories.snapshots / "tmp123").write_bytes(b"a copy that still had a name")
@@ -328,7 +328,7 @@ def test_the_process_tells_its_steps_and_the_outcome(directories: Directories) -
     assert (0, Refused((problem,)), "") == (status, lines[-1], complaints)
 
 
-def test_a_state_directory_that_is_none_fails_the_process(directories: Directories) -> None:
+def test_invalid_state_directory_fails_the_process(directories: Directories) -> None:
     directories.write(review("a"))
     directories.snapshots.parent.write_text("a file where a directory should be")
     status, lines, complaints = run(directories.job())

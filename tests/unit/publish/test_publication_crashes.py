@@ -284,7 +284,7 @@ def test_stopped_at_any_moment_it_keeps_others_waiting(
     assert freely < 3 < len(moments)
 
 
-def test_it_waits_before_it_reads(directories: Directories) -> None:
+def test_watcher_waits_before_its_first_poll(directories: Directories) -> None:
     directories.write(review("a"))
     directories.publish()
     holder = os.open(directories.snapshots, os.O_RDONLY)

@@ -1,4 +1,4 @@
-"""Who asks for a reload, what is run for it, and who hears how it went (R6, R7)."""
+"""Requests for a reload, their runs and their reports (R6, R7)."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import ExitStack
@@ -68,8 +68,8 @@ class Harness:
     ) -> list[Report]:
         """Ask for a reload; the report comes into the list."""
         reports: list[Report] = []
-        asked = self.publisher.reload(lifted=lifted, progress=progress)
-        asked.addCallback(reports.append)
+        report = self.publisher.reload(lifted=lifted, progress=progress)
+        report.addCallback(reports.append)
         return reports
 
     def outcome(self, *, lifted: frozenset[Guard] = NONE) -> str:
@@ -97,14 +97,14 @@ def texts(events: Sequence[LogEvent]) -> list[str]:
 # -- what is run
 
 
-def test_it_publishes_once_and_then_only_looks(harness: Harness) -> None:
+def test_unchanged_files_are_published_once(harness: Harness) -> None:
     with capturedLogs() as events:
         assert "published" == harness.outcome()
         assert "unchanged" == harness.outcome()
     assert 1 == len(harness.jobs)
     assert 2 == harness.snapshots.current.manifest.review_count
-    (said,) = texts(events)
-    assert said.startswith(f"published {harness.snapshots.current.revision}: 2 reviews in ")
+    (logged_text,) = texts(events)
+    assert logged_text.startswith(f"published {harness.snapshots.current.revision}: 2 reviews in ")
 
 
 def test_the_next_run_is_given_the_templates_that_were_compiled(directories: Directories) -> None:
@@ -126,7 +126,7 @@ def test_the_next_run_is_given_the_templates_that_were_compiled(directories: Dir
     assert with_it == (directories.current / "page%2F").read_bytes()
 
 
-def test_a_restart_is_no_reason_to_run(harness: Harness, directories: Directories) -> None:
+def test_restart_publishes_nothing(harness: Harness, directories: Directories) -> None:
     harness.outcome()
     again = Harness(directories)
     assert "unchanged" == again.outcome()
@@ -207,20 +207,20 @@ def test_steps_are_told_to_those_who_wait_for_the_run(directories: Directories) 
     harness.release()
     assert first != []
     assert [] == second
-    told = len(first)
+    received = len(first)
     harness.release()
     assert second != []
-    assert told == len(first)
+    assert received == len(first)
 
 
-def test_who_gives_up_waiting_does_not_stop_the_run(directories: Directories) -> None:
+def test_cancelled_report_does_not_stop_the_run(directories: Directories) -> None:
     """A3"""
     harness = Harness(directories, held=True)
-    left = harness.publisher.reload()
+    waiter = harness.publisher.reload()
     stays = harness.reload()
     given_up: list[type[BaseException] | None] = []
-    left.addErrback(lambda failure: given_up.append(failure.type))
-    left.cancel()
+    waiter.addErrback(lambda failure: given_up.append(failure.type))
+    waiter.cancel()
     assert [CancelledError] == given_up
     harness.release()
     assert 2 == harness.snapshots.current.manifest.review_count
@@ -228,14 +228,14 @@ def test_who_gives_up_waiting_does_not_stop_the_run(directories: Directories) ->
 
 
 def test_observers_are_told_of_every_report(harness: Harness, directories: Directories) -> None:
-    told: list[Report] = []
-    harness.publisher.observe(told.append)
+    received: list[Report] = []
+    harness.publisher.observe(received.append)
     harness.outcome()
     harness.outcome()
     (directories.data / "reviews.json").write_text("{")
     harness.outcome()
-    assert ["published", "unchanged", "refused"] == [report.outcome for report in told]
-    assert [True, True, False] == [report.good for report in told]
+    assert ["published", "unchanged", "refused"] == [report.outcome for report in received]
+    assert [True, True, False] == [report.good for report in received]
 
 
 # -- what goes wrong
@@ -264,19 +264,19 @@ def test_each_distinct_fault_is_logged_once(harness: Harness, directories: Direc
     """R6: not at every reload"""
     harness.outcome()
 
-    def said() -> int:
+    def new_warnings() -> int:
         with capturedLogs() as events:
             harness.outcome()
         return len([event for event in events if event["log_level"].name == "warn"])
 
     (directories.data / "reviews.json").write_text("[]")
-    assert [1, 0, 0] == [said(), said(), said()]
+    assert [1, 0, 0] == [new_warnings(), new_warnings(), new_warnings()]
     (directories.data / "reviews.json").write_text("{}")
-    assert [1, 0] == [said(), said()]
+    assert [1, 0] == [new_warnings(), new_warnings()]
     directories.write(review("a"))
-    assert 0 == said()
+    assert 0 == new_warnings()
     (directories.data / "reviews.json").write_text("{}")
-    assert [1, 0] == [said(), said()]  # it was good in between
+    assert [1, 0] == [new_warnings(), new_warnings()]  # it was good in between
 
 
 def test_data_that_is_valid_again_is_logged(harness: Harness, directories: Directories) -> None:
@@ -288,10 +288,10 @@ def test_data_that_is_valid_again_is_logged(harness: Harness, directories: Direc
     (directories.data / "reviews.json").write_bytes(good)
     with capturedLogs() as events:
         harness.reload()
-    assert "the data is valid again" in [formatEvent(each) for each in events]
+    assert "the data is valid again" in [formatEvent(event) for event in events]
     with capturedLogs() as events:
         harness.reload()
-    assert "the data is valid again" not in [formatEvent(each) for each in events]
+    assert "the data is valid again" not in [formatEvent(event) for event in events]
 
 
 def test_a_child_that_fails_is_a_failed_reload(harness: Harness, directories: Directories) -> None:
@@ -304,8 +304,8 @@ def test_a_child_that_fails_is_a_failed_reload(harness: Harness, directories: Di
         report.outcome,
         report.problems,
     )
-    (said,) = texts(events)
-    assert said.startswith(
+    (logged_text,) = texts(events)
+    assert logged_text.startswith(
         "data failed, tried again in 1 s and so on; the last good data keeps serving: "
     )
     assert 2 == harness.snapshots.current.manifest.review_count
@@ -351,7 +351,7 @@ def test_a_refusal_is_not_tried_again(harness: Harness, directories: Directories
     assert ([], None) == (harness.clock.getDelayedCalls(), harness.publisher.retry_at)
 
 
-def test_what_was_forced_is_forced_again(harness: Harness, directories: Directories) -> None:
+def test_retry_keeps_lifted_guards(harness: Harness, directories: Directories) -> None:
     """But not where somebody asks for something else in between."""
     harness.outcome()
     harness.faults += [ChildError("disk full")] * 2
@@ -363,19 +363,19 @@ def test_what_was_forced_is_forced_again(harness: Harness, directories: Director
     assert [] == harness.clock.getDelayedCalls()
 
 
-def test_who_waits_for_the_next_run_starts_none(harness: Harness, directories: Directories) -> None:
-    told: list[Step] = []
+def test_waiter_for_the_next_run_starts_none(harness: Harness, directories: Directories) -> None:
+    received: list[Step] = []
     harness.faults.append(ChildError("disk full"))
     harness.outcome()
     reports: list[Report] = []
-    harness.publisher.next_report(told.append).addCallback(reports.append)
+    harness.publisher.next_report(received.append).addCallback(reports.append)
     assert [] == reports
     harness.clock.advance(1)
     assert ["published"] == [report.outcome for report in reports]
-    assert told != []
+    assert received != []
 
 
-def test_what_is_published_and_cannot_be_opened_is_tried_again(
+def test_snapshot_that_cannot_be_opened_is_retried(
     harness: Harness, directories: Directories
 ) -> None:
     """The daemon has no descriptor left, which says nothing of the snapshot."""
@@ -393,7 +393,7 @@ def test_what_is_published_and_cannot_be_opened_is_tried_again(
     assert 1 == harness.snapshots.current.manifest.review_count
 
 
-def test_a_bug_is_logged_and_leaves_nobody_waiting(harness: Harness) -> None:
+def test_bug_is_logged_and_reported(harness: Harness) -> None:
     harness.faults.append(ZeroDivisionError("oops"))
     with capturedLogs() as events:
         (report,) = harness.reload()

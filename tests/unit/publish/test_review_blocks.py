@@ -48,7 +48,7 @@ def publish(folder: Path, dataset: Dataset, earlier: Path) -> Manifest:
 
 
 def files_of(folder: Path) -> dict[str, bytes]:
-    return {each.name: each.read_bytes() for each in folder.iterdir()}
+    return {part_file.name: part_file.read_bytes() for part_file in folder.iterdir()}
 
 
 OTHER: list[dict[str, object]] = [
@@ -68,7 +68,7 @@ REVIEWS = st.dictionaries(
 
 @examples(6)
 @given(st.lists(REVIEWS, min_size=2, max_size=4))
-def test_what_is_taken_over_makes_the_same_bytes_as_nothing(
+def test_copied_blocks_give_the_same_bytes_as_rendered_ones(
     rounds: list[dict[int, tuple[Review, int]]],
 ) -> None:
     with TemporaryDirectory() as name:
@@ -88,7 +88,7 @@ MANY = [review(f"r{n}", date=f"2025-03-{n % 28 + 1:02}", text=f"Text {n}") for n
 
 
 def found(folder: Path, dataset: Dataset, rules: bytes = RULES) -> list[bool]:
-    """Which blocks of a dataset can be taken over."""
+    """Return the blocks of a dataset that can be copied."""
     earlier = EarlierReviews(folder)
     return [earlier.find(key) is not None for _, _, key in spans(dataset.records, rules)]
 
@@ -97,14 +97,14 @@ def test_a_change_leaves_the_other_blocks_as_they_were(tmp_path: Path) -> None:
     publish(tmp_path / "1", dataset_of(MANY), NOTHING)
     assert all(found(tmp_path / "1", dataset_of(MANY)))
     changed = [
-        review("r30", date="2025-03-03", text="Other") if n == 30 else each
-        for n, each in enumerate(MANY)
+        review("r30", date="2025-03-03", text="Other") if n == 30 else part_file
+        for n, part_file in enumerate(MANY)
     ]
     assert found(tmp_path / "1", dataset_of(changed)).count(False) == 1
     assert found(tmp_path / "1", dataset_of([*MANY, review("new")])).count(False) == 1
 
 
-def test_other_rules_take_nothing_over(tmp_path: Path) -> None:
+def test_changed_rules_copy_no_block(tmp_path: Path) -> None:
     publish(tmp_path / "1", dataset_of(MANY), NOTHING)
     assert not any(found(tmp_path / "1", dataset_of(MANY), b"others"))
 
@@ -130,7 +130,7 @@ TAKEN = (
 
 
 @pytest.mark.parametrize("how", ["lost", "empty", "cut", "turned"])
-def test_what_is_damaged_is_made_again(tmp_path: Path, how: str) -> None:
+def test_damaged_block_is_rendered_again(tmp_path: Path, how: str) -> None:
     dataset = dataset_of(MANY)
     whole = tmp_path / "whole"
     expected = publish(whole, dataset, NOTHING)

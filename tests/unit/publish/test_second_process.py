@@ -50,14 +50,14 @@ def test_they_are_made_in_another_process() -> None:
 
 
 @pytest.mark.parametrize("results", [broken, killed])
-def test_nothing_comes_after_its_end(results: Callable[[], Iterator[bytes]]) -> None:
+def test_no_result_follows_the_end(results: Callable[[], Iterator[bytes]]) -> None:
     with SecondProcess(results()) as second:
         second.next()  # what it wrote may be lost, or not
         assert second.next() is None
         assert second.next() is None
 
 
-def test_it_ends_when_its_results_are_not_wanted() -> None:
+def test_process_ends_with_its_context() -> None:
     with SecondProcess(LARGE) as second:
         second.next()
         process = second._process
@@ -108,15 +108,15 @@ def test_insights_are_the_same_whoever_counts(
     monkeypatch.setattr(made_insights, "_count", count)
     monkeypatch.setattr(second_process, "worthwhile", lambda: True)
     reviews = [review(f"r{n}", text=f"On time {n}. The price was fair.") for n in range(1_500)]
-    made = []
+    publications = []
     for many in (10_000, 1_000):
         monkeypatch.setattr(made_insights, "_MANY", many)
         directories = Directories(Path(mkdtemp(dir=tmp_path)))
         directories.write(*reviews)
         outcome = directories.publish(insights="auto")
-        kept = directories.current / layout.BLOCKS
-        made.append((outcome, kept.read_bytes(), blocks))
+        blocks_file = directories.current / layout.BLOCKS
+        publications.append((outcome, blocks_file.read_bytes(), blocks))
         blocks = 0
-    (alone, kept_alone, all_blocks), (both, kept_both, own_blocks) = made
+    (alone, kept_alone, all_blocks), (both, kept_both, own_blocks) = publications
     assert (alone, kept_alone) == (both, kept_both)
     assert all_blocks / 2 <= own_blocks < all_blocks

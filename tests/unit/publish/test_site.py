@@ -1,4 +1,4 @@
-"""What pages and sitemaps are told of all reviews."""
+"""Statistics and changes of all reviews, for pages and sitemaps."""
 
 import json
 

@@ -57,17 +57,17 @@ def refusal(data_dir: Path) -> list[Diagnostic]:
 
 def test_both_files_are_read_with_the_fingerprint_they_had(tmp_path: Path) -> None:
     write(tmp_path, '{"a": 1}', '{"b": 2}')
-    found = read(tmp_path, LIMIT)
-    assert found.reviews == b'{"a": 1}'
-    assert found.insights == b'{"b": 2}'
-    assert found.fingerprint == fingerprint(tmp_path)
+    contents = read(tmp_path, LIMIT)
+    assert contents.reviews == b'{"a": 1}'
+    assert contents.insights == b'{"b": 2}'
+    assert contents.fingerprint == fingerprint(tmp_path)
 
 
 def test_insights_may_be_missing(tmp_path: Path) -> None:
     write(tmp_path)
-    found = read(tmp_path, LIMIT)
-    assert found.insights is None
-    assert found.fingerprint.insights is None
+    contents = read(tmp_path, LIMIT)
+    assert contents.insights is None
+    assert contents.fingerprint.insights is None
 
 
 def test_a_file_as_large_as_the_limit_is_read(tmp_path: Path) -> None:
@@ -160,14 +160,14 @@ def test_a_large_file_is_copied_and_mapped(tmp_path: Path) -> None:
     copies.mkdir()
     content = "0123456789" * (LARGE // 10 + 1)
     write(tmp_path, content, "{}")
-    found = read(tmp_path, 2 * LARGE, copies)
-    assert isinstance(found.reviews, mmap)
-    assert b"{}" == found.insights  # a small one is not
+    contents = read(tmp_path, 2 * LARGE, copies)
+    assert isinstance(contents.reviews, mmap)
+    assert b"{}" == contents.insights  # a small one is not
     os.truncate(tmp_path / "reviews.json", 10)
     (tmp_path / "reviews.json").write_text("x")
-    assert content.encode() == found.reviews[:]
-    found.forget()
-    assert content.encode() == bytes(memoryview(found.reviews))
+    assert content.encode() == contents.reviews[:]
+    contents.forget()
+    assert content.encode() == bytes(memoryview(contents.reviews))
     assert [] == list(copies.iterdir())
 
 
@@ -187,7 +187,7 @@ def test_no_space_for_the_copy_is_no_fault_of_the_file(tmp_path: Path) -> None:
         read(tmp_path, LARGE, tmp_path)
 
 
-def test_what_may_pass_is_no_fault_of_the_file(tmp_path: Path) -> None:
+def test_passing_error_is_not_a_data_error(tmp_path: Path) -> None:
     """An operator who is told that it cannot be read would look for a fault that is none."""
     write(tmp_path)
     with few_descriptors(0), pytest.raises(OSError, match="Too many open files"):

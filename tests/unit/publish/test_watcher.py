@@ -283,7 +283,7 @@ def test_every_style_of_replacement_is_picked_up_once_and_whole(
 
 
 @pytest.mark.parametrize("style", STYLES)
-def test_what_happened_while_nobody_looked_is_picked_up(tmp_path: Path, style: Style) -> None:
+def test_change_before_the_start_is_detected(tmp_path: Path, style: Style) -> None:
     """The fingerprint of the last publication is stored, and this is the next start."""
     steps = style(tmp_path)
     data_dir = next(steps)
@@ -440,7 +440,7 @@ def test_watching_goes_on_after_a_hanging_look() -> None:
     assert len(looks.asked) == 2
 
 
-def test_a_quick_look_leaves_no_alarm_behind() -> None:
+def test_fast_poll_cancels_its_alarm() -> None:
     looks = Looks()
     looks.watcher.start()
     looks.asked[0].callback(NOTHING)

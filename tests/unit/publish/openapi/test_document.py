@@ -70,13 +70,13 @@ def objects(part: object) -> Iterator[dict[str, Any]]:
 
 
 def resolved(part: dict[str, Any]) -> dict[str, Any]:
-    """What a reference means; anything else is itself."""
+    """Resolve a reference; return anything else unchanged."""
     if "$ref" not in part:
         return part
-    found = DOCUMENT
+    result = DOCUMENT
     for step in part["$ref"].removeprefix("#/").split("/"):
-        found = found[step]
-    return found
+        result = result[step]
+    return result
 
 
 def check(value: object, schema: dict[str, Any]) -> None:
@@ -96,17 +96,19 @@ def accepts(schema: dict[str, Any], value: object) -> bool:
 
 
 def parameter(path: str, name: str) -> dict[str, Any]:
-    (found,) = (row for row in map(resolved, OPERATIONS[path]["parameters"]) if row["name"] == name)
-    return found
+    (result,) = (
+        row for row in map(resolved, OPERATIONS[path]["parameters"]) if row["name"] == name
+    )
+    return result
 
 
-def test_it_is_valid_openapi_3_1() -> None:
+def test_document_is_valid_openapi_3_1() -> None:
     assert DOCUMENT["openapi"] == "3.1.0"
     openapi_spec_validator.validate(DOCUMENT)
 
 
 def test_no_key_is_written_twice() -> None:
-    """Of two, PyYAML keeps the last without a word."""
+    """PyYAML silently keeps the last of two equal keys."""
     text = (Path(openapi.__file__).parent / "openapi.yaml").read_text()
     waiting = [yaml.compose(text, Loader=yaml_source.LOADER)]
     while waiting:
@@ -120,7 +122,7 @@ def test_no_key_is_written_twice() -> None:
 
 
 def test_every_place_is_filled_once() -> None:
-    """What an operator writes is not read as a place to be filled."""
+    """A placeholder in the operator's text is not filled in."""
     document = rendered(Business(name="${base_url}", url="https://acme.example/${title}"))
     assert "${base_url} reviews" == document["info"]["title"]
     assert "${" not in json.dumps(
@@ -128,7 +130,7 @@ def test_every_place_is_filled_once() -> None:
     )
 
 
-def test_it_names_the_interface_and_the_address() -> None:
+def test_document_has_title_and_server() -> None:
     assert DOCUMENT["info"]["title"] == "Acme & Söhne reviews"
     assert DOCUMENT["info"]["version"] == "1.0.0"
     assert [server["url"] for server in DOCUMENT["servers"]] == [BASE_URL]
@@ -168,7 +170,7 @@ def test_an_operation_has_what_generators_and_readers_need(path: str) -> None:
     assert operation["summary"]
     assert operation["description"]
     assert set(operation["tags"]) <= {tag["name"] for tag in DOCUMENT["tags"]}
-    assert [each["operationId"] for each in OPERATIONS.values()].count(
+    assert [item["operationId"] for item in OPERATIONS.values()].count(
         operation["operationId"]
     ) == 1
     assert any(status.startswith("4") for status in operation["responses"])
@@ -357,10 +359,10 @@ def test_every_cursor_has_the_pattern(
     "name",
     ["Business", "Address", "AggregateRating", "Distribution", "Review", "OwnerReply", "Geo"],
 )
-def test_what_is_always_served_whole_is_required_whole(name: str) -> None:
+def test_members_that_are_always_served_are_required(name: str) -> None:
     """All but the stamps of a review, which only an import knows."""
     schema = DOCUMENT["components"]["schemas"][name]
-    assert schema["required"] == [each for each in schema["properties"] if each not in STAMPS]
+    assert schema["required"] == [item for item in schema["properties"] if item not in STAMPS]
 
 
 def test_the_distribution_counts_every_rating() -> None:
@@ -387,7 +389,7 @@ def test_a_schema_is_described_and_allows_more_members(name: str) -> None:
     assert schema.get("additionalProperties", True) is not False
 
 
-def test_nothing_that_is_served_has_a_default() -> None:
+def test_served_members_have_no_default() -> None:
     assert not [part for part in objects(DOCUMENT["components"]["schemas"]) if "default" in part]
 
 
@@ -423,9 +425,9 @@ def test_addresses_have_a_format_and_a_short_pattern() -> None:
 def test_examples_of_parameters_work_together() -> None:
     """A client that is tried with all examples must not be refused."""
     named = {
-        each["name"]: each["example"]
-        for each in DOCUMENT["paths"][urls.SEARCH]["get"]["parameters"]
-        if "name" in each
+        item["name"]: item["example"]
+        for item in DOCUMENT["paths"][urls.SEARCH]["get"]["parameters"]
+        if "name" in item
     }
     assert len(SEARCH_PARAMETERS) == len(named)
     query = read_query(urlencode(named).encode())
@@ -455,12 +457,14 @@ LENIENT = b"""{"aspects": ["price", {"label": "Speed"}], "entities": {"technicia
         pytest.param(STRANGE, LENIENT, id="strange"),
     ],
 )
-def test_what_is_served_has_its_schema(reviews: bytes, insights: bytes, tmp_path: Path) -> None:
+def test_served_documents_match_their_schemas(
+    reviews: bytes, insights: bytes, tmp_path: Path
+) -> None:
     settings = compiler.CompileSettings(base_url=BASE_URL, authority="acme.example", year=2025)
     dataset = load(reviews, insights)
     manifest = compiler.compile_folder(dataset, settings, tmp_path, lambda *_: None)
-    described = [each for each in manifest.documents if each.path in OPERATIONS]
-    assert {urls.REVIEWS, urls.ATOM_FEED, urls.OPENAPI} <= {each.path for each in described}
+    described = [item for item in manifest.documents if item.path in OPERATIONS]
+    assert {urls.REVIEWS, urls.ATOM_FEED, urls.OPENAPI} <= {item.path for item in described}
     for document in described:
         content = OPERATIONS[document.path]["responses"]["200"]["content"]
         media_type = document.media_type.partition(";")[0]

@@ -152,7 +152,7 @@ def test_the_notification_is_described_as_it_is_sent() -> None:
     )
 
 
-def test_what_is_delivered_has_the_type_that_a_get_of_the_topic_has() -> None:
+def test_delivery_has_the_media_type_of_the_topic() -> None:
     types = {
         media_type
         for path in urls.TOPICS

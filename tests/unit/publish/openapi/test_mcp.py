@@ -29,7 +29,7 @@ def example(method: str, status: int) -> Any:  # noqa: ANN401  JSON
     return media["example"]
 
 
-def test_it_is_asked_with_post_and_delete() -> None:
+def test_mcp_path_has_post_and_delete() -> None:
     assert ["application/json"] == list(ITEM["post"]["requestBody"]["content"])
 
 
@@ -68,7 +68,7 @@ def test_the_example_is_a_message() -> None:
 
 
 def test_the_revisions_are_those_that_are_served() -> None:
-    served = [each.name for each in (*revisions.HANDSHAKE, revisions.STATELESS)]
+    served = [item.name for item in (*revisions.HANDSHAKE, revisions.STATELESS)]
     named = set(re.findall(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", json.dumps(ITEM)))
     assert {served[0], served[-1]} <= named <= set(served)
 
@@ -91,11 +91,11 @@ POSTED = jsonschema.Draft202012Validator({**MEDIA["schema"], "components": DOCUM
 def accepted(value: object) -> bool:
     """By the server; of a batch each message is told apart."""
     try:
-        found = read_body(json.dumps(value).encode())
-        if isinstance(found, JsonRpcBatch):
-            for member in found.members:
+        result = read_body(json.dumps(value).encode())
+        if isinstance(result, JsonRpcBatch):
+            for member in result.members:
                 read_member(member)
-            return 0 < len(found.members) <= MAX_BATCH
+            return 0 < len(result.members) <= MAX_BATCH
     except JsonRpcError:
         return False
     return True
@@ -135,7 +135,7 @@ def test_the_schema_accepts_what_is_a_message(value: object) -> None:
         CALL | {"id": True},
         CALL | {"id": 0.5},
         CALL | {"method": 5},
-        *(each | {"params": wrong} for each in (CALL, TOLD) for wrong in (7, "x", ["x"], [], True)),
+        *(item | {"params": wrong} for item in (CALL, TOLD) for wrong in (7, "x", ["x"], [], True)),
         TOLD | {"id": None},
         DONE | {"result": 5},
         DONE | {"result": None},
