@@ -18,8 +18,8 @@ MCP = b"/mcp"
 PROBE = b"PUT /healthz HTTP/1.1\r\n" + HOST + CLOSE + END
 """A request that shows whether a connection is open and at the begin of a request; no row sends it."""
 
-REQUESTS = 150
-"""``server.requests_per_connection`` of the corpus."""
+REQUESTS = 1_000
+"""Requests of one connection (S1)."""
 
 
 class Act(Enum):

@@ -17,9 +17,7 @@ import pytest
 from tests.support.daemon import Daemon
 from tests.support.raw import ReceivedResponse, Wire, exchange, lasting, responses
 from tests.wire_corpus import framing, lines, sequences
-from tests.wire_corpus.rows import PROBE, REQUESTS, Act, Row
-
-PATIENCE = 0.8  # seconds; what a row sends in pieces takes a tenth of that
+from tests.wire_corpus.rows import PROBE, Act, Row
 
 OURS = b'<!DOCTYPE html>\n<html lang="en" dir="ltr">\n'
 """The begin of the service's own pages."""
@@ -43,13 +41,6 @@ CORPUS = {
 }
 
 
-SETTINGS = f"""\
-server:
-  header_deadline: {PATIENCE}
-  body_deadline: {PATIENCE}
-  requests_per_connection: {REQUESTS}
-"""
-
 EXPECTED_LINES = (
     *("published", "serving", "notify systemd", "to be delivered", "MCP was refused"),
     "in the last minute",
@@ -59,7 +50,7 @@ EXPECTED_LINES = (
 @pytest.fixture(scope="module")
 def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
     """One daemon for all rows, none of which makes it log anything unusual."""
-    with Daemon(tmp_path_factory.mktemp("daemon"), SETTINGS) as running:
+    with Daemon(tmp_path_factory.mktemp("daemon")) as running:
         yield running
         lines = [line for line in running.lines if not any(word in line for word in EXPECTED_LINES)]
         assert [] == lines
