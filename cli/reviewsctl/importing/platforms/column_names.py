@@ -132,63 +132,21 @@ DISLIKED: Final = frozenset(
 )
 """Columns that are the two halves of a review's text."""
 
-PRIVATE: Final = (
-    *(
-        "private",
-        "intern",
-        "privat",
-        "prive",
-        "privad",
-        "confiden",
-        "vertraul",
-        "translat",
-        "ubersetz",
-    ),
-    *("traduct", "traducc", "traduz", "traduc", "vertal"),
+PRIVATE: Final = _names(
+    "private, intern, privat, prive, privad, confiden, vertraul, translat, ubersetz, traduct",
+    "traducc, traduz, traduc, vertal",
 )
 """Beginnings of words in the names of columns that are never offered as the text."""
 
 TEXT_WORDS: Final = frozenset(
-    (
-        "review",
-        "comment",
-        "comments",
-        "feedback",
-        "text",
-        "testimonial",
-        "bewertung",
-        "avis",
-        "resena",
-    )
+    _names("review, comment, comments, feedback, text, testimonial, bewertung, avis, resena")
 )
 NO_TEXTS: Final = frozenset(
-    (
-        *(
-            "note",
-            "notes",
-            "product",
-            "address",
-            "place",
-            "category",
-            "tags",
-            "url",
-            "link",
-            "hotel",
-        ),
-        *("room", "trip", "title", "summary", "keywords", "topics", "description", "location"),
-        *("business", "company", "store", "shop", "subject", "user", "agent", "image", "photo"),
-        *(
-            "picture",
-            "pictures",
-            "variant",
-            "item",
-            "order",
-            "email",
-            "reason",
-            "produkt",
-            "produit",
-        ),
-        *("producto", "prodotto", "adresse", "direccion", "indirizzo"),
+    _names(
+        "note, notes, product, address, place, category, tags, url, link, hotel, room, trip",
+        "title, summary, keywords, topics, description, location, business, company, store, shop",
+        "subject, user, agent, image, photo, picture, pictures, variant, item, order, email",
+        "reason, produkt, produit, producto, prodotto, adresse, direccion, indirizzo",
     )
 )
 """Words of columns with texts that are no question, unless the name has a text word too."""
