@@ -1,11 +1,15 @@
 """The states of the sources, which ``reviewsctl sync`` writes and the daemon reads (sources.md)."""
 
+import datetime
 from typing import Final
 
 from msgspec import Struct
 
 SOURCES_FILE: Final = "sources.json"
 """Its name in ``places.KEPT_FOLDER``; it has no secrets."""
+
+VERSION: Final = 1
+"""Of the file."""
 
 
 class SourceCondition(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -16,9 +20,11 @@ class SourceCondition(Struct, frozen=True, kw_only=True, omit_defaults=True):
     detail: str = ""
     """Why it failed or is stopped."""
     remedy: str = ""
-
-
-class SourceConditions(Struct, frozen=True):
-    """The content of the file, as the daemon reads it."""
-
-    sources: dict[str, SourceCondition]
+    read_at: datetime.datetime | None = None
+    """The last complete read."""
+    confirmed_at: datetime.datetime | None = None
+    """The last run that read it, or found it unchanged."""
+    failures: int = 0
+    """Runs in a row that did not succeed."""
+    reviews: int = 0
+    """Reviews of the last complete read."""

@@ -3,11 +3,14 @@
 import os
 from functools import partial
 
+from twisted.internet.threads import deferToThread
+
 from reviewsd.app.context import DaemonContext
 from reviewsd.monitoring.health import Health
 from reviewsd.monitoring.metrics import Metrics
 from reviewsd.monitoring.rejections import LOG_INTERVAL, RejectionSummary
 from reviewsd.publish.publisher import Publisher
+from reviewsd.publish.source_states import SourceStates
 from reviewsd.runtime.counters import Counts
 from reviewsd.runtime.systemd import watchdog_interval
 from reviewsd.runtime.tasks import TaskSet, every
@@ -42,7 +45,14 @@ def build_metrics(
 
     for gauges in (snapshots.gauges, publisher.gauges, health.gauges, threads):
         context.counters.include(gauges)
-    return Metrics(context.reactor, context.counters.counts, hub.operator.state, snapshots)
+    states = SourceStates(context.config.data_dir)
+    return Metrics(
+        context.reactor,
+        context.counters.counts,
+        hub.operator.state,
+        partial(deferToThread, states.load),
+        snapshots,
+    )
 
 
 def log_rejections(context: DaemonContext) -> None:

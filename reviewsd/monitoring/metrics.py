@@ -27,6 +27,7 @@ from reviewsd.api.hub import HubState
 from reviewsd.domain.callback import Refusal
 from reviewsd.mcp import methods
 from reviewsd.mcp.tools import TOOLS
+from reviewsd.publish.source_states import SourceReport
 from reviewsd.runtime.counters import Counts
 from reviewsd.snapshot.snapshots import Snapshots
 from reviewsd.websub import delivery, requests, verification
@@ -137,6 +138,22 @@ GAUGES = (
     Definition("subscriptions", "Subscriptions, and requests for one.", ("state",)),
     Definition("due", "Subscriptions that have not got the current content."),
     Definition("delivery_lag_seconds", "Age of the oldest change that a subscriber has not got."),
+    Definition(
+        "sources_readable", "0 while sources.json of the data directory is damaged, else 1."
+    ),
+    Definition("source_state", "1 for the state that a source is in.", ("source", "state")),
+    Definition("source_reviews", "Reviews of the last complete read of a source.", ("source",)),
+    Definition("source_failures", "Runs of a source in a row that did not succeed.", ("source",)),
+    Definition(
+        "source_last_read_timestamp_seconds",
+        "When a source was last read completely; POSIX time.",
+        ("source",),
+    ),
+    Definition(
+        "source_last_success_timestamp_seconds",
+        "When a source was last read completely, or found unchanged; POSIX time.",
+        ("source",),
+    ),
     Definition("hub_paused", "1 while the operator has the hub send nothing."),
 )
 
@@ -148,6 +165,7 @@ class Metrics:
         clock: Schedules the time-out of the hub.
         counts: Returns the numbers of this process.
         hub: Returns the state of the hub.
+        sources: Returns the states of the sources.
         snapshots: The data that is served.
     """
 
@@ -156,19 +174,23 @@ class Metrics:
         clock: IReactorTime,
         counts: Callable[[], Counts],
         hub: Callable[[], Awaitable[HubState]],
+        sources: Callable[[], Awaitable[SourceReport]],
         snapshots: Snapshots,
     ) -> None:
         self._clock = clock
         self._counts = counts
         self._hub = hub
+        self._sources = sources
         self._snapshots = snapshots
         self._process = ProcessCollector(registry=None)
 
     async def text(self) -> bytes:
         """Return all metrics as they are now, in Prometheus's text format."""
         hub = await self._hub_counts()
+        sources = (await self._sources()).counts()
+        counts = {**self._counts(), **hub, **sources}
         registry = CollectorRegistry()
-        registry.register(_Families([*_families({**self._counts(), **hub}), *self._infos()]))
+        registry.register(_Families([*_families(counts), *self._infos()]))
         registry.register(self._process)
         return render(registry)
 

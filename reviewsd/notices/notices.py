@@ -10,7 +10,6 @@ another node reports anything twice. A failing store or service delays notices a
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from secrets import token_urlsafe
 
 import msgspec
@@ -20,13 +19,12 @@ from twisted.internet.task import deferLater
 from twisted.logger import Logger
 
 from reviewsd.api.notices import NoticeTest
-from reviewsd.api.places import KEPT_FOLDER
-from reviewsd.api.sources import SOURCES_FILE, SourceConditions
 from reviewsd.config.schema import Config, NotifyTarget
 from reviewsd.notices.comparison import ReviewComparison, compare
 from reviewsd.notices.messages import Message, MessageWriter
 from reviewsd.notices.state import RETRY_PAUSES, NoticeEvents, TargetState
 from reviewsd.publish.publisher import Publisher
+from reviewsd.publish.source_states import SourceReport, SourceStates
 from reviewsd.runtime.tasks import TaskSet, wait_at_most
 from reviewsd.snapshot.snapshots import Snapshot, Snapshots
 from reviewsd.store import notices as rows
@@ -45,7 +43,8 @@ DRAIN_SECONDS = 10.0
 _TEST = Message("Test of reviewsd", "This is a test: notices arrive here.")
 
 
-_sources = msgspec.json.Decoder(SourceConditions)
+_STOPPED = "source "  # the beginning of the condition of a source
+_UNREADABLE_REMEDY = "Move it away to start over: then all sources are read anew."
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +88,7 @@ class Notices:
     ) -> None:
         self._targets = {target.name: target for target in config.notify}
         self._shared = config.hub.shared
-        self._sources = config.data_dir / KEPT_FOLDER / SOURCES_FILE
+        self._sources = SourceStates(config.data_dir)
         self._writer = MessageWriter(base_url=config.base_url, has_pages=config.pages.enabled)
         self._store = store
         self._snapshots = snapshots
@@ -168,9 +167,9 @@ class Notices:
         if snapshot.revision != self._compared:
             version, known = await self._store.run(rows.known_ids)
             comparison = await self._in_thread(partial(compare, snapshot, version, known))
-        stopped = await self._in_thread(partial(_stopped, self._sources))
+        sources = await self._in_thread(self._sources.load)
         busy = frozenset(self._sending)
-        queue = partial(self._queue, comparison=comparison, stopped=stopped, busy=busy)
+        queue = partial(self._queue, comparison=comparison, sources=sources, busy=busy)
         checked = await self._store.run(queue)
         if checked is None:
             self.wake()  # another node was quicker
@@ -195,7 +194,7 @@ class Notices:
         self,
         cursor: SqlCursor,
         comparison: ReviewComparison,
-        stopped: Mapping[str, str],
+        sources: SourceReport,
         busy: frozenset[str],
     ) -> _Checked | None:
         """Queue what is new and claim what is due, in a transaction; None if another node was quicker."""
@@ -214,7 +213,7 @@ class Notices:
             if state.is_abandoned(now) or (state.claim_token and self._first and not self._shared):
                 abandoned.append(name)
                 state = state.released()
-            state = self._observed(target, state, comparison, stopped, now)
+            state = self._observed(target, state, comparison, sources, now)
             if before is None:  # what is so at the first start of a target is not news
                 state = TargetState(conditions=state.conditions)
             if state.is_due(now):
@@ -230,7 +229,7 @@ class Notices:
         target: NotifyTarget,
         state: TargetState,
         comparison: ReviewComparison,
-        stopped: Mapping[str, str],
+        sources: SourceReport,
         now: int,
     ) -> TargetState:
         if comparison.new:
@@ -245,7 +244,7 @@ class Notices:
         report = self._publisher.last
         if report is None or report.outcome == "failed":  # not known whether the data is good
             return state
-        conditions = dict(stopped) if target.sources else {}
+        conditions = dict(_source_conditions(sources, state.conditions)) if target.sources else {}
         if target.data and not report.good:
             conditions["data is refused"] = "; ".join(report.problems)
         return state.with_conditions(conditions)
@@ -307,14 +306,18 @@ def _save(cursor: SqlCursor, target: str, state: TargetState) -> None:
     rows.save_target_state(cursor, target, msgspec.json.encode(state).decode())
 
 
-def _stopped(file: Path) -> Mapping[str, str]:
-    """Return a condition for each source that is stopped, with its problem."""
-    try:
-        sources = _sources.decode(file.read_bytes()).sources
-    except (OSError, ValueError):  # no source is configured
-        return {}
+def _source_conditions(report: SourceReport, before: Sequence[str]) -> Mapping[str, str]:
+    """Return a condition for each source that is stopped, with its problem.
+
+    A file that cannot be read is one itself; sources that were stopped before it count as stopped.
+    """
+    if report.problem:
+        return {
+            **{name: "" for name in before if name.startswith(_STOPPED)},
+            "the states of the sources are unknown": f"{report.problem}. {_UNREADABLE_REMEDY}",
+        }
     return {
-        f"source {name} is stopped": " ".join(filter(None, (source.detail, source.remedy)))
-        for name, source in sources.items()
+        f"{_STOPPED}{name} is stopped": " ".join(filter(None, (source.detail, source.remedy)))
+        for name, source in report.sources.items()
         if source.state == "stopped"
     }

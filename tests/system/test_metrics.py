@@ -13,6 +13,8 @@ import pytest
 import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
+from reviewsd.api.places import KEPT_FOLDER
+from reviewsd.api.sources import SOURCES_FILE
 from reviewsd.server.site import OTHER
 from tests.support.daemon import BASE_URL, Daemon
 from tests.support.routes import ROUTES
@@ -52,7 +54,18 @@ def series(daemon: Daemon) -> set[tuple[str, tuple[str, ...]]]:
 def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
     place = tmp_path_factory.mktemp("metrics")
     with Daemon(place, "hub: {limits: {requests_per_minute: 5}}\n") as daemon:
+        write_sources(daemon, "ok")
         yield daemon
+
+
+def write_sources(daemon: Daemon, state: str) -> None:
+    """Write the states of the sources, as a sync does."""
+    folder = daemon.data / KEPT_FOLDER
+    folder.mkdir(exist_ok=True)
+    times = dict.fromkeys(("read_at", "confirmed_at"), "2026-11-01T00:00:00Z")
+    content = {"version": 1, "sources": {"google": {"state": state, "reviews": 7, **times}}}
+    (folder / "new").write_text(json.dumps(content))
+    (folder / "new").rename(folder / SOURCES_FILE)
 
 
 def test_each_request_is_counted(daemon: Daemon) -> None:
@@ -171,6 +184,15 @@ def test_every_metric_that_an_alert_rule_names_is_there(daemon: Daemon) -> None:
             names = set(re.findall(r"\b(?:reviewsd|process)_[a-z_]+", rule["expr"]))
             assert set() == names - set(found), rule["alert"]
             assert names or re.search(r"\bup\{", rule["expr"]), rule["alert"]
+
+
+def test_state_of_a_source_is_reported_after_each_sync(daemon: Daemon) -> None:
+    for state in ("stopped", "ok"):
+        write_sources(daemon, state)
+        found = scrape(daemon)
+        states = {row for row, value in found["reviewsd_source_state"].items() if value}
+        assert {("google", state)} == states
+    assert {("google",): 7.0} == found["reviewsd_source_reviews"]
 
 
 def test_the_operators_tool_prints_them(daemon: Daemon) -> None:

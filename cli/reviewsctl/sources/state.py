@@ -10,10 +10,9 @@ import msgspec
 
 from reviewsctl.files.folders import Folder
 from reviewsd.api.places import KEPT_FOLDER
-from reviewsd.api.sources import SOURCES_FILE, SourceCondition
+from reviewsd.api.sources import SOURCES_FILE, VERSION, SourceCondition
 
 LOCK: Final = "sources.lock"
-VERSION: Final = 1
 
 _MAX_BYTES: Final = 64 * 1024 * 1024
 
@@ -32,15 +31,7 @@ class SourceState(SourceCondition, frozen=True, kw_only=True, omit_defaults=True
 
     state: Literal["new", "ok", "failed", "stopped"] = "new"
     tried_at: datetime.datetime | None = None
-    read_at: datetime.datetime | None = None
-    """The last complete read."""
-    confirmed_at: datetime.datetime | None = None
-    """The last run that read it, or found it unchanged."""
     next_at: datetime.datetime | None = None
-    failures: int = 0
-    """Runs in a row that did not succeed."""
-    reviews: int = 0
-    """Reviews of the last complete read."""
     look: str = ""
     """What a first look is compared with: digests, entity tags."""
     places: tuple[tuple[str, str], ...] = ()

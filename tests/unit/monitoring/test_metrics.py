@@ -15,7 +15,9 @@ from twisted.internet.defer import Deferred, succeed
 from twisted.internet.task import Clock
 
 from reviewsd.api.hub import HubState
+from reviewsd.api.sources import SourceCondition
 from reviewsd.monitoring.metrics import COUNTERS, DURATIONS, GAUGES, HUB_TIMEOUT, Metrics
+from reviewsd.publish.source_states import SourceReport
 from reviewsd.runtime.counters import Counters, Counts, merged
 from reviewsd.snapshot.snapshots import Snapshots
 from tests.support.hub import result_of
@@ -40,9 +42,13 @@ def metrics(
     hub: Callable[[], Awaitable[HubState]] = lambda: succeed(STATE),
     clock: Clock | None = None,
     revision: str = "",
+    sources: SourceReport | None = None,
 ) -> Metrics:
     snapshots = SimpleNamespace(empty=not revision, current=SimpleNamespace(revision=revision))
-    return Metrics(clock or Clock(), lambda: counts or {}, hub, cast("Snapshots", snapshots))
+    report = succeed(sources or SourceReport())
+    return Metrics(
+        clock or Clock(), lambda: counts or {}, hub, lambda: report, cast("Snapshots", snapshots)
+    )
 
 
 def parsed(text: bytes) -> dict[str, Metric]:
@@ -127,6 +133,30 @@ def test_slow_store_leaves_only_the_hub_out() -> None:
     families = parsed(*texts)
     assert [{}] * len(HUB_GAUGES) == [rows(families[f"reviewsd_{name}"]) for name in HUB_GAUGES]
     assert {(): 5.0} == rows(families["reviewsd_connections"])
+
+
+def test_each_source_is_reported_with_its_state() -> None:
+    google = SourceCondition(
+        state="stopped", reviews=213, failures=2, read_at=datetime(2026, 1, 1, tzinfo=UTC)
+    )
+    report = SourceReport({"google": google, "new-one": SourceCondition()})
+    families = parsed(result_of(metrics(sources=report).text()))
+    states = rows(families["reviewsd_source_state"])
+    assert 8 == len(states)
+    assert {("google", "stopped"), ("new-one", "new")} == {row for row in states if states[row]}
+    assert 213.0 == rows(families["reviewsd_source_reviews"])["google",]
+    assert 2.0 == rows(families["reviewsd_source_failures"])["google",]
+    assert {("google",): 1767225600.0} == rows(
+        families["reviewsd_source_last_read_timestamp_seconds"]
+    )
+    assert {} == rows(families["reviewsd_source_last_success_timestamp_seconds"])
+    assert {(): 1.0} == rows(families["reviewsd_sources_readable"])
+
+
+def test_unreadable_states_of_sources_are_reported() -> None:
+    families = parsed(result_of(metrics(sources=SourceReport(problem="damaged")).text()))
+    assert {(): 0.0} == rows(families["reviewsd_sources_readable"])
+    assert {} == rows(families["reviewsd_source_state"])
 
 
 def test_process_is_reported() -> None:

@@ -300,6 +300,23 @@ def test_stopped_source_is_reported_again_only_after_it_has_worked(node: Node) -
     assert 2 == len(node.messages)
 
 
+def test_damaged_states_of_sources_are_reported_once(node: Node) -> None:
+    """They do not end the condition of a source that is stopped, nor begin it again."""
+    node.start(OLD)
+    node.sources(google="stopped")
+    (node.files.data / KEPT_FOLDER / SOURCES_FILE).write_text('{"version": 1, "sou')
+    node.time.advance(INTERVAL / 1000)
+    assert ["source google is stopped", "the states of the sources are unknown"] == node.titles
+    assert (
+        ".reviewsctl/sources.json cannot be read: Input data was truncated" in node.messages[1].body
+    )
+    assert "Move it away to start over" in node.messages[1].body
+    node.time.advance(INTERVAL / 1000)
+    node.sources(google="stopped")
+    node.time.advance(INTERVAL / 1000)
+    assert 2 == len(node.messages)
+
+
 def test_target_is_told_only_what_it_asks_for(node: Node) -> None:
     node.target = NotifyTarget(name="owner", data=True)
     node.boot()
