@@ -11,6 +11,7 @@ ROOT = Path(__file__).parents[1]
 CONTAINER = ROOT / "packaging" / "container"
 SINGLE, NODES = ROOT / "compose.yaml", CONTAINER / "compose.nodes.yaml"
 INSTALLING = (ROOT / "docs" / "installing.md").read_text()
+KEEPING_CURRENT = (ROOT / "docs" / "keeping-current.md").read_text()
 
 each_file = pytest.mark.parametrize("file", [SINGLE, NODES], ids=lambda file: file.name)
 
@@ -55,8 +56,9 @@ def test_read_only_service_takes_no_configuration_by_its_content(file: Path) -> 
 @each_file
 def test_bind_source_is_in_the_tree_or_made_by_a_documented_command(file: Path) -> None:
     """A source that is missing is made by the engine, as a folder of root, if it may make it."""
-    documented = set(re.findall(r"mkdir -p (.*)", INSTALLING + file.read_text()))
-    folders = {ROOT / name for names in documented for name in names.split()}
+    texts = INSTALLING + KEEPING_CURRENT + file.read_text()
+    documented = " ".join(re.findall(r"mkdir -p (.*)", texts)).split()
+    folders = {ROOT / part for name in documented for part in (name, Path(name).parts[0])}
     for mount in bind_mounts(file):
         source = (file.parent / mount["source"]).resolve()
         assert source.is_file() or source in folders, source
@@ -83,6 +85,24 @@ def test_health_check_suits_every_engine(file: Path) -> None:
         assert "start_interval" not in service.get("healthcheck", {})
     for service in reviewsd_services(file):
         assert ["CMD", "reviewsctl", "status", "--quiet"] == service["healthcheck"]["test"]
+
+
+def test_sync_is_a_service_of_its_own_that_the_daemon_does_without() -> None:
+    """It alone writes the data, and the daemon has neither its configuration nor its keys."""
+    sync, daemon = services(SINGLE)["sync"], services(SINGLE)["reviewsd"]
+    assert ["sync"] == sync["profiles"]
+    assert {"disable": True} == sync["healthcheck"]  # the image's asks the daemon
+    mounts = {
+        mount["target"]: mount.get("read_only", False)
+        for mount in sync["volumes"]
+        if "target" in mount
+    }
+    assert {"/data": False, "/etc/reviewsd": True} == mounts
+    assert "state:/state" in set(sync["volumes"][2:]) & set(daemon["volumes"][1:])
+    assert not sync["environment"]["STATE_DIRECTORY"].startswith("/state/reviewsd")
+    assert "/etc/reviewsd" not in {
+        mount["target"] for mount in daemon["volumes"] if "target" in mount
+    }
 
 
 def test_networks_have_ipv6_and_do_not_overlap() -> None:
@@ -123,7 +143,7 @@ def test_build_context_has_nothing_but_what_the_image_is_made_of() -> None:
     assert "*" == everything
     allowed = {pattern.removeprefix("!") for pattern in patterns if pattern.startswith("!")}
     assert {pattern for pattern in patterns if not pattern.startswith("!")} == {"**/__pycache__"}
-    private = {"data", "keys", ".env", ".git", ".venv", "tests", "compose.override.yaml"}
+    private = {"data", "keys", "sync", ".env", ".git", ".venv", "tests", "compose.override.yaml"}
     assert set() == private & {name.partition("/")[0] for name in allowed}
     assert [] == [name for name in allowed if not (ROOT / name).exists()]
     copied = re.findall(

@@ -6,6 +6,7 @@ PostgreSQL are made of Debian's packages, and the name is one for which Caddy ma
 """
 
 import json
+import os
 import re
 import shutil
 import ssl
@@ -280,6 +281,37 @@ def test_update_of_one_node_loses_no_request(shop: Shop, record_testsuite_proper
     record_testsuite_property("update of one node", str(load))
     assert before != shop.run("docker compose ps --quiet reviewsd")
     assert [] == load.failed
+
+
+def test_sync_imports_the_reviews_of_its_sources(shop: Shop) -> None:
+    """As the owner of the data, in the volume of the daemon, by the documented commands."""
+    shop.run_block("mkdir")
+    shop.run_block("docker run")
+    incoming = shop.place / "sync/incoming"
+    incoming.mkdir(parents=True)
+    table = incoming / "shop.csv"
+    table.write_text("id,rating,date,author\n1,5,2026-11-02,Synced Sue\n")
+    os.utime(table, (0, 0))  # quiet for long
+    shop.engine.own(f"{SHOP}/sync")
+    document = (ROOT / "docs/keeping-current.md").read_text()
+    _, commands, rest = document.partition("mkdir -p data sync")
+    lines = (commands + rest.partition("```")[0]).splitlines()
+    *lines, listing = lines
+    shop.run("\n".join(lines))
+    site = shop.site()
+
+    def is_served() -> bool:
+        try:
+            return b"Synced Sue" in site.request("GET", urls.REVIEWS, client=FIRST).body
+        except OSError:  # Caddy does not listen yet
+            return False
+
+    with shop.engine.network():
+        until(is_served, "the review", 60)
+    assert USER == (shop.data / "reviews.json").stat().st_uid
+    assert re.search(r"shop +file +ok ", shop.run(listing))
+    shop.run("docker compose stop sync")
+    assert "exited" in shop.run("docker compose ps --all --format '{{.State}}' sync").lower()
 
 
 def test_clients_have_limits_of_their_own_by_both_protocols(shop: Shop) -> None:
