@@ -347,6 +347,43 @@ def test_nodes_share_address_and_keys_and_restart_without_a_lost_request(machine
         assert "" == machine.run("reviewsctl", "status", "--quiet")  # of the only node
 
 
+def add_source(machine: Machine, author: str) -> None:
+    """Configure a source, with one new review in a file."""
+    source = "{name: shop, type: file, path: /srv/incoming/*.csv, import: {source: shop, verified: true}}"
+    edit(machine, lambda text: f"{text}sources: [{source}]\n")
+    machine.shell(
+        "install -d -m755 /srv/incoming\n"
+        "echo id,rating,date,author > /srv/incoming/shop.csv\n"
+        f"echo {author}-1,5,2026-11-02,{author} >> /srv/incoming/shop.csv\n"
+        "touch -d '5 minutes ago' /srv/incoming/shop.csv"
+    )
+
+
+def check_synced(machine: Machine, author: str) -> None:
+    """A run of the service imports the review, as the owner of the data; the timer is active."""
+    machine.run("systemctl", "start", "reviewsd-sync.service")
+    assert "active" == machine.shown("reviewsd-sync.timer", "ActiveState")
+    machine.run("python3", "-c", WAIT, "/reviews.json", f'"{author}"')
+    owners = machine.run("stat", "--format=%U", "/srv/reviews", "/srv/reviews/reviews.json")
+    assert ["reviewsd-sync"] * 2 == owners.split()
+    assert "reviewsctl sync" in machine.shown("reviewsd-sync.service", "Description")
+    listed = machine.run("reviewsctl", "sources", "list", "--config", CONFIG)
+    assert re.search(r"shop +file +ok ", listed), listed
+    exposed = ("systemd-analyze", "security", "--threshold=20", "--no-pager")
+    machine.run(*exposed, "reviewsd-sync.service")
+
+
+def test_timer_of_the_package_syncs_as_the_owner_of_the_data(machine: Machine) -> None:
+    """By the commands of the document; the package enables nothing by itself."""
+    enabled = machine.attempt("systemctl", "is-enabled", "reviewsd-sync.timer")[1]
+    assert "disabled\n" == enabled
+    add_source(machine, "Sue")
+    document = (ROOT / "docs/keeping-current.md").read_text()
+    commands = document.partition("then enable the timer:\n\n```sh\n")[2].partition("```")[0]
+    machine.shell(as_root(commands))
+    check_synced(machine, "Sue")
+
+
 def test_service_install_leaves_the_units_of_the_package_alone(machine: Machine) -> None:
     refused = machine.run("reviewsctl", "service", "install", code=1)
     assert f"Use them: {ENABLE}\n" in refused
@@ -399,7 +436,7 @@ def test_service_install_starts_the_service_from_any_place(machine: Machine) -> 
     """After the repair, by the same command."""
     machine.run("rm", "/etc/credstore/reviewsd.hub-secret-key")
     printed = machine.run("reviewsctl", "service", "install")
-    assert "note:" not in printed
+    assert "note: reviewsd was running" not in printed
     check_runs(machine)
     assert socket_file(machine).endswith(" 660 root reviewsd-admin\n")
     assert "there are no subscriptions\n" == machine.run("reviewsctl", "subs", "list")
@@ -419,6 +456,18 @@ def test_service_install_restarts_a_running_service_if_told(machine: Machine) ->
         machine.run("reviewsctl", "service", "install", "--restart")
     assert process != machine.shown("reviewsd", "MainPID")
     check_runs(machine)
+
+
+def test_service_install_has_a_timer_sync_the_sources(machine: Machine) -> None:
+    """The data directory, which is root's, is given to the user of the sync."""
+    machine.run("rm", "/srv/reviews/.reviewsctl/sources.json")  # else it is not due for an hour
+    machine.run("chown", "-R", "root:root", "/srv/reviews")
+    rename_business(machine, "Acme Plumbing")
+    add_source(machine, "Sam")
+    printed = machine.run("reviewsctl", "service", "install")
+    assert "runs reviewsctl sync as reviewsd-sync, the owner of /srv/reviews\n" in printed
+    check_synced(machine, "Sam")
+    assert "active" == machine.shown("reviewsd.service", "ActiveState")
 
 
 def test_service_install_opens_changed_sockets_anew(machine: Machine) -> None:

@@ -15,6 +15,7 @@ from reviewsctl.daemon.units import (
     OWN,
     SERVICE,
     SOCKETS,
+    SYNC_UNITS,
     UNITS,
     folder,
     install_command,
@@ -41,6 +42,7 @@ _LEFT: Final = {
     "/etc/reviewsd": "the configuration",
     "data_dir": "the reviews; /srv/reviews, unless the configuration names another folder",
     "/var/lib/reviewsd": "the state: subscriptions, keys, the last good snapshot",
+    "/var/lib/reviewsd-sync": "logins of sources, if there are any",
     "reviewsd-admin": "the group: sudo groupdel reviewsd-admin",
 }
 
@@ -92,7 +94,8 @@ def install(
     may use reviewsctl without sudo. A configuration that is not /etc/reviewsd/reviewsd.yaml yet is
     copied there, with the paths of a service, and data that lies beside it or in a home directory
     to /srv/reviews. What is there already stays. Manual pages and completion for bash, zsh and fish
-    go to /usr/local/share. Run it again after an upgrade, with --restart. --dry-run shows the steps,
+    go to /usr/local/share. If the configuration has sources, a timer runs reviewsctl sync as the user that
+    owns the data directory; a directory of root is given to the user reviewsd-sync. Run it again after an upgrade, with --restart. --dry-run shows the steps,
     and of files the lines that would change.
     """
     if not print_unit:
@@ -114,11 +117,13 @@ def install(
     if dry_run:
         for step in steps:
             typer.echo(step.preview(root) if isinstance(step, WriteFile) else str(step))
+        _explain_sync(installation, root)
         return
     _do_all(steps, root)
     if restart_steps and not restart:
         commands = " && ".join(f"sudo {step}" for step in restart_steps)
         typer.echo(f"\nnote: reviewsd was running and goes on as before until: {commands}")
+    _explain_sync(installation, root)
     typer.echo("\nnext:")
     if os.path.lexists(HERE):  # ours, which is not the service's
         typer.echo(
@@ -263,9 +268,55 @@ def _installation(config: Path | None, root: Path) -> "Installation":
         programs=_programs(),
         config=None if there.exists() else config,
         data_dir=Path(shown.text("data_dir")),
+        has_sources=bool(shown.value("sources")),
+        source_files=_source_files(shown.value("sources"), None if there.exists() else config),
         listen=tuple(map(str, listen)) if isinstance(listen, list) else (),
         files=(config, *named, *(root / _CREDENTIALS / name for name in _KEYS)),
     )
+
+
+def _source_files(sources: object, copied: Path | None) -> tuple[Path, ...]:
+    """Return the files that the sources read.
+
+    Args:
+        sources: The section of the configuration; its paths are absolute.
+        copied: The configuration, if it is copied to another folder: then its paths may not be relative.
+    """
+    from reviewsctl.files.sync_installation import CREDENTIALS, sources_files  # see main
+
+    found = []
+    text = "" if copied is None else copied.read_text(encoding="utf-8", errors="replace")
+    for key, path in sources_files(sources):
+        if copied is not None and path.is_relative_to(copied.parent) and str(path) not in text:
+            name, _, kind = key.partition(".")
+            secret = f"{CREDENTIALS}/{name}.{kind.removesuffix('_file')}"
+            other = "" if kind == "path" else f", or move the file to {secret} and remove the key"
+            _refuse(
+                f"{key} is relative to the folder of {copied}, and the configuration is copied",
+                f"Make it absolute{other}.",
+            )
+        found.append(path.parent if key.endswith(".path") else path)
+    return tuple(found)
+
+
+def _explain_sync(installation: "Installation", root: Path) -> None:
+    """Print whether a timer reads the sources, and as which user."""
+    from reviewsctl.files.installation import sync_installation_of  # see main
+
+    sync = sync_installation_of(installation, root)
+    if sync is None:
+        typer.echo(
+            "\nnote: reviewsd-sync.timer is not installed, since the configuration has no sources; "
+            "add one, then run this command again"
+        )
+        return
+    typer.echo(
+        f"\nnote: reviewsd-sync.timer runs reviewsctl sync as {sync.user}, the owner of {sync.data}"
+    )
+    if root != _ROOT and not sync.is_owner:
+        typer.echo(
+            f"note: give that user the folder when the system runs: chown -R {sync.user}:{sync.group} {sync.data}"
+        )
 
 
 def _programs() -> "Programs":
@@ -313,7 +364,7 @@ def _refuse_if_packaged(root: Path) -> None:
     if is_packaged(root):
         remedy = f"Use them: {install_command(root)}"
         if folder(root) == OWN:
-            units = " ".join(str(OWN / unit) for unit in UNITS)
+            units = " ".join(str(OWN / unit) for unit in (*UNITS, *SYNC_UNITS))
             remedy = (
                 f"Remove those in {OWN}, which take their place:\n"
                 f"  sudo rm -f {units}\n"

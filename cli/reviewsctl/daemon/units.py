@@ -20,6 +20,10 @@ UNITS: Final = (
     *(NODE_SERVICE, *NODE_SOCKETS, "reviewsd-failed@.target"),
 )
 
+SYNC_SERVICE: Final = "reviewsd-sync.service"
+SYNC_TIMER: Final = "reviewsd-sync.timer"
+SYNC_UNITS: Final = (SYNC_SERVICE, SYNC_TIMER)
+
 OWN: Final = Path("/etc/systemd/system")
 """The folder of the operator's units, and of those of ``service install``."""
 

@@ -20,6 +20,7 @@ from reviewsctl.daemon.units import (
     SOCKETS,
     UNITS,
 )
+from reviewsctl.files import sync_installation
 from reviewsctl.files.steps import (
     CopyFile,
     MakeFolder,
@@ -30,7 +31,9 @@ from reviewsctl.files.steps import (
     below,
     read,
 )
-from reviewsctl.manual.keys import SHIPPED, with_values
+from reviewsctl.files.sync_installation import SyncInstallation
+from reviewsctl.files.unit_text import is_hidden, shipped, with_folders, word
+from reviewsctl.manual.keys import with_values
 
 CONFIG: Final = Path("/etc/reviewsd/reviewsd.yaml")
 DATA: Final = Path("/srv/reviews")
@@ -43,7 +46,6 @@ _PLACES: Final = {  # of the service; the units have them
     "state_dir": "/var/lib/reviewsd",
     "admin_socket": "/run/reviewsd/admin.sock",
 }
-_HIDDEN: Final = ("/home", "/root", "/run/user")  # by ProtectHome=
 _TCP: Final = re.compile(r"tcp:(port=)?(?P<port>[0-9]+)(:interface=(?P<host>[0-9.]+))?")
 
 
@@ -74,6 +76,10 @@ class Installation:
     """Manual pages and completion, by their paths below ``SHARE``."""
     failed: bool = False
     """The service has failed, perhaps too often for systemd to start it again."""
+    has_sources: bool = False
+    """The configuration has sources, so a timer runs ``reviewsctl sync``."""
+    source_files: tuple[Path, ...] = ()
+    """The files and patterns of files that the sources read."""
 
 
 def plan(installation: Installation, root: Path) -> Iterator[Step]:
@@ -100,10 +106,14 @@ def plan(installation: Installation, root: Path) -> Iterator[Step]:
                 if source.is_file() and not os.path.lexists(below(root, data / name)):
                     yield CopyFile(source, data / name)
         yield WriteFile(CONFIG, text, content)
-    yield WriteFile(_SYSUSERS, _shipped("reviewsd.sysusers.conf"))
+    yield WriteFile(_SYSUSERS, shipped("reviewsd.sysusers.conf"))
     prefix = () if running else (f"--root={root}",)
     yield Run(("systemd-sysusers", *prefix, "reviewsd.conf"))
     yield from _units(installation, data)
+    sync = sync_installation_of(installation, root)
+    yield from (
+        sync_installation.removal(root) if sync is None else sync_installation.steps(sync, root)
+    )
     for name, text in installation.shares.items():
         yield WriteFile(SHARE / name, text)
     if running:
@@ -114,6 +124,25 @@ def plan(installation: Installation, root: Path) -> Iterator[Step]:
         yield Run(ENABLE)
     else:
         yield Run(("systemctl", f"--root={root}", "enable", *SOCKETS, SERVICE))
+    if sync is not None:
+        yield sync_installation.enable(root)
+
+
+def sync_installation_of(installation: Installation, root: Path) -> SyncInstallation | None:
+    """Return the timer of an installation; None if its configuration has no sources."""
+    if not installation.has_sources:
+        return None
+    data = data_dir(installation)
+    user, group, is_owner = sync_installation.owner(data, root)
+    return SyncInstallation(
+        reviewsctl=installation.programs.reviewsctl,
+        needs=installation.programs.needs,
+        data=data,
+        files=installation.source_files,
+        user=user,
+        group=group,
+        is_owner=is_owner,
+    )
 
 
 def removal(shares: Iterable[str], root: Path) -> Iterator[Step]:
@@ -128,6 +157,7 @@ def removal(shares: Iterable[str], root: Path) -> Iterator[Step]:
         ("systemctl", "disable", "--now") if running else ("systemctl", f"--root={root}", "disable")
     )
     yield Run((*prefix, *SOCKETS, SERVICE, *sorted(_enabled_nodes(root))))
+    yield from sync_installation.removal(root)
     files = (*(OWN / name for name in UNITS), _SYSUSERS, *(SHARE / name for name in shares))
     for file in files:
         if os.path.lexists(below(root, file)):
@@ -149,7 +179,7 @@ def _units(installation: Installation, data: Path) -> Iterator[WriteFile]:
         **{name: _socket_unit(installation.listen, name) for name in _PUBLIC_SOCKETS},
     }
     for name in UNITS:
-        yield WriteFile(OWN / name, texts.get(name, _shipped(name)), _shipped(name))
+        yield WriteFile(OWN / name, texts.get(name, shipped(name)), shipped(name))
 
 
 def sockets_change(steps: Iterable[Step], root: Path) -> bool:
@@ -176,21 +206,16 @@ def restart_steps(*, sockets_changed: bool) -> Sequence[Run]:
 
 def service_unit(programs: Programs, data: Path, name: str = SERVICE) -> str:
     """Return the unit of the service, or of a node, for programs and data where they are."""
-    text = _shipped(name)
-    text = text.replace("/usr/bin/reviewsd ", f"{_word(programs.reviewsd)} ")
-    text = text.replace("ReadOnlyPaths=-/srv/reviews", f"ReadOnlyPaths=-{_word(data)}")
-    text = text.replace("/usr/bin/reviewsctl ", f"{_word(programs.reviewsctl)} ")
-    hidden = [path for path in (*programs.needs, data) if _is_hidden(path)]
-    if hidden:
-        bound = " ".join(_word(path) for path in hidden)
-        lines = f"ProtectHome=tmpfs\nBindReadOnlyPaths={bound}"
-        text = re.sub(r"(?m)^ProtectHome=yes$", lambda _: lines, text)
-    return text
+    text = shipped(name)
+    text = text.replace("/usr/bin/reviewsd ", f"{word(programs.reviewsd)} ")
+    text = text.replace("ReadOnlyPaths=-/srv/reviews", f"ReadOnlyPaths=-{word(data)}")
+    text = text.replace("/usr/bin/reviewsctl ", f"{word(programs.reviewsctl)} ")
+    return with_folders(text, [path for path in (*programs.needs, data) if is_hidden(path)])
 
 
 def _socket_unit(listen: Sequence[str], name: str) -> str:
     """Return the unit of a public listener, with the address of the configuration where it is plain."""
-    text = _shipped(name)
+    text = shipped(name)
     match = _TCP.fullmatch(listen[0]) if listen else None
     if match is None:
         return text
@@ -204,19 +229,5 @@ def data_dir(installation: Installation) -> Path:
     if installation.config is None:
         return data
     beside = data.is_relative_to(installation.config.absolute().parent)
-    private = _is_hidden(data) or data.is_relative_to("/tmp")  # noqa: S108  # PrivateTmp=
+    private = is_hidden(data) or data.is_relative_to("/tmp")  # noqa: S108  # PrivateTmp=
     return DATA if beside or private else data
-
-
-def _is_hidden(path: Path) -> bool:
-    return any(map(path.is_relative_to, _HIDDEN))
-
-
-def _word(path: Path) -> str:
-    """Return a path quoted for a unit (systemd.syntax(7))."""
-    text = str(path).replace("\\", "\\\\").replace("%", "%%").replace('"', '\\"')
-    return f'"{text}"' if re.search(r"\s", text) else text
-
-
-def _shipped(name: str) -> str:
-    return (SHIPPED / name).read_text()

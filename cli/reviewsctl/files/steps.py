@@ -3,19 +3,22 @@
 import contextlib
 import difflib
 import errno
+import grp
 import os
+import pwd
 import shlex
 import shutil
 import stat
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, TypeAlias
 
-from reviewsctl.files.folders import opened
+from reviewsctl.files.folders import Folder, opened
 from reviewsctl.files.ownership import user_name
 from reviewsctl.terminal.words import counted
+from reviewsd.api.places import KEPT_FOLDER
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +34,42 @@ class MakeFolder:
         """Do the step below a root."""
         with opened(self.path, root=root, make=True):
             pass
+
+
+@dataclass(frozen=True, slots=True)
+class GiveFolder:
+    """A folder with data that is to belong to a user, and be writable for a group."""
+
+    path: Path
+    user: str
+    group: str
+
+    def __str__(self) -> str:
+        return f"chown -R {self.user}:{self.group} {self.path} && chmod g+ws {self.path}"
+
+    def do(self, root: Path) -> None:
+        """Give the folder, the files in it, and what reviewsctl keeps there; links stay."""
+        try:
+            uid, gid = pwd.getpwnam(self.user).pw_uid, grp.getgrnam(self.group).gr_gid
+        except KeyError as fault:
+            raise OSError(errno.ENOENT, f"there is no user {self.user}", str(self.path)) from fault
+        with opened(self.path, root=root) as folder:
+            _give(folder, uid, gid, {KEPT_FOLDER})
+
+
+def _give(folder: Folder, uid: int, gid: int, inside: Collection[str] | None) -> None:
+    """Give a folder to a user: files, and the folders of certain names, or all of them."""
+    for name in folder.names():
+        facts = folder.look(name)
+        if facts is None:
+            continue
+        if stat.S_ISDIR(facts.st_mode) and (inside is None or name in inside):
+            with folder.folder(name) as inner:
+                _give(inner, uid, gid, None)
+        elif stat.S_ISREG(facts.st_mode):
+            with folder.open(name) as file:
+                os.fchown(file.fileno(), uid, gid)
+    folder.give(uid, gid)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +177,7 @@ class RemoveFile:
             folder.remove(self.path.name)
 
 
-Step: TypeAlias = "MakeFolder | WriteFile | CopyFile | RemoveFile | Run"
+Step: TypeAlias = "MakeFolder | GiveFolder | WriteFile | CopyFile | RemoveFile | Run"
 
 
 def _changed(before: str, after: str) -> Iterator[str]:

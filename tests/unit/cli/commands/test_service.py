@@ -1,8 +1,10 @@
 """``reviewsctl service install``: planned, shown, and done to an image (interfaces.md 1.6, O14)."""
 
+import os
 import shutil
 import stat
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,7 +20,7 @@ from reviewsctl.files.installation import (
     restart_steps,
     service_unit,
 )
-from reviewsctl.files.steps import WriteFile
+from reviewsctl.files.steps import GiveFolder, WriteFile
 from reviewsctl.manual.keys import SHIPPED
 from reviewsctl.manual.shares import shares
 from tests.support.commands import reviewsctl
@@ -27,6 +29,10 @@ pytestmark = pytest.mark.processes
 
 SOCKET_UNIT = Path("/etc/systemd/system/reviewsd.socket")
 ADMIN_SOCKET = "reviewsd-admin.socket"
+NO_SOURCES = (
+    "note: reviewsd-sync.timer is not installed, since the configuration has no sources; "
+    "add one, then run this command again"
+)
 needs_systemd = pytest.mark.skipif(
     shutil.which("systemd-sysusers") is None, reason="systemd is not installed"
 )
@@ -240,7 +246,95 @@ def test_a_dry_run_shows_every_step_and_takes_none(environment: dict[str, str], 
     assert [
         "systemctl daemon-reload",
         "systemctl enable --now reviewsd.socket reviewsd-admin.socket reviewsd.service",
+        NO_SOURCES,
     ] == steps[22:]
+
+
+SOURCES = "sources: [{name: shop, type: file, path: %s/*.csv}]\n"
+
+
+@needs_systemd
+def test_timer_of_an_image_comes_and_goes_with_the_sources(
+    environment: dict[str, str], shop: Path, tmp_path: Path
+) -> None:
+    """The system of the image is not running, so its data directory is given away later."""
+    root = tmp_path / "root"
+    (root / "etc").mkdir(parents=True)
+    config = shop / "reviewsd.yaml"
+    config.write_text(config.read_text() + SOURCES % "/srv/in")
+    install = ("service", "install", "--root", str(root))
+    done = reviewsctl(environment, *install)
+
+    assert 0 == done.returncode, done.stderr
+    assert "note: reviewsd-sync.timer runs reviewsctl sync as reviewsd-sync" in done.stdout
+    assert "chown -R reviewsd-sync:reviewsd-data /srv/reviews\n" in done.stdout
+    units = root / "etc/systemd/system"
+    unit = (units / "reviewsd-sync.service").read_text()
+    assert "\nExecStart=/usr/bin/reviewsctl " not in unit
+    assert "\nReadWritePaths=/srv/reviews\n" in unit
+    assert "\nUser=reviewsd-sync\nGroup=reviewsd-data\n" in unit
+    assert (units / "timers.target.wants/reviewsd-sync.timer").is_symlink()
+    assert "reviewsd-sync:" in (root / "etc/passwd").read_text()
+    assert 0o700 == stat.S_IMODE((root / "etc/reviewsd/credentials").stat().st_mode)
+
+    installed = root / CONFIG.relative_to("/")
+    installed.write_text(installed.read_text().replace(SOURCES % "/srv/in", ""))
+    done = reviewsctl(environment, *install)
+    assert 0 == done.returncode, done.stderr
+    assert [] == sorted(units.rglob("reviewsd-sync*"))
+
+
+def test_relative_path_of_a_source_is_refused_when_the_configuration_is_copied(
+    environment: dict[str, str], shop: Path
+) -> None:
+    """It would name a file beside the copy."""
+    config = shop / "reviewsd.yaml"
+    config.write_text(config.read_text() + SOURCES % "in")
+    done = reviewsctl(environment, "service", "install", "--dry-run")
+    assert (1, "") == (done.returncode, done.stdout)
+    assert "shop.path is relative to the folder of" in done.stderr
+    assert "Make it absolute." in done.stderr
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+def test_sync_runs_as_the_owner_of_the_data(tmp_path: Path) -> None:
+    """Files that it replaces keep their owner, and nothing is given away."""
+    os.chown(tmp_path, 65534, 65534)
+    found = replace(installation(None, tmp_path), has_sources=True)
+    steps = list(plan(found, Path("/")))
+    (unit,) = (
+        each.text
+        for each in steps
+        if isinstance(each, WriteFile) and each.path.name == "reviewsd-sync.service"
+    )
+    assert "\nUser=nobody\nGroup=nogroup\n" in unit
+    assert f"\nReadWritePaths={tmp_path}\n" in unit
+    assert [] == [each for each in steps if isinstance(each, GiveFolder)]
+    os.chown(tmp_path, 0, 0)
+    assert [GiveFolder(tmp_path, "reviewsd-sync", "reviewsd-data")] == [
+        each for each in plan(found, Path("/")) if isinstance(each, GiveFolder)
+    ]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+def test_given_folder_is_writable_for_its_group_and_follows_no_link(tmp_path: Path) -> None:
+    data, outside = tmp_path / "data", tmp_path / "outside"
+    (data / ".reviewsctl").mkdir(parents=True)
+    (data / "other").mkdir()
+    for file in (outside, data / "reviews.json", data / ".reviewsctl/corrections.log"):
+        file.touch(mode=0o600)
+    (data / "insights.json").symlink_to(outside)
+    GiveFolder(data, "nobody", "nogroup").do(Path("/"))
+
+    given = [
+        data,
+        data / "reviews.json",
+        data / ".reviewsctl",
+        data / ".reviewsctl/corrections.log",
+    ]
+    assert {65534} == {path.stat().st_uid for path in given}
+    assert [0o2775, 0o600, 0o2775, 0o600] == [stat.S_IMODE(path.stat().st_mode) for path in given]
+    assert {0} == {path.stat().st_uid for path in (outside, data / "other")}
 
 
 @pytest.mark.skipif(Path("/run/systemd/system").exists(), reason="this machine runs systemd")
