@@ -91,7 +91,7 @@ def load(
     if dataset is None or findings:
         raise findings.error()
     if insights is not None and (dataset.withheld.ids or dataset.withheld.names):
-        texts = partial(_texts, dataset.records)
+        texts = partial(texts_of, dataset.records)
         clean = remove_words(bytes(insights), dataset.withheld, texts)
         insights_file = load_insights(JsonFile(INSIGHTS_FILE, findings), clean, places, progress)
     return replace(dataset, insights=insights_file, removed=_removed(dataset))
@@ -118,7 +118,8 @@ def _removed(dataset: Dataset) -> tuple[RemovedReview, ...]:
     return tuple(sorted(removed.values(), key=lambda review: (review.at, review.id), reverse=True))
 
 
-def _texts(records: Records) -> Iterator[str]:
+def texts_of(records: Records) -> Iterator[str]:
+    """Yield the texts of all reviews."""
     for raw in records.raws(0, len(records)):
         yield _REVIEW.decoder.decode(raw).text or ""
 

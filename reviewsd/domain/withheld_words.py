@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Raw
 
 from reviewsd.domain.corrected import Withheld
+from reviewsd.domain.data_errors import member
 
 _RUN: Final = 4
 """Number of consecutive words that identify a text."""
@@ -42,6 +43,24 @@ def remove_words(insights: bytes, withheld: Withheld, texts: Callable[[], Iterab
         withheld: The withheld reviews and authors.
         texts: Yields the texts of the shown reviews.
     """
+    return _cleaned(insights, withheld, texts, lambda _: None)
+
+
+def withheld_places(
+    insights: bytes, withheld: Withheld, texts: Callable[[], Iterable[str]]
+) -> list[str]:
+    """Return the JSON path of everything that ``remove_words`` leaves out, arguments as there."""
+    places: list[str] = []
+    _cleaned(insights, withheld, texts, places.append)
+    return places
+
+
+def _cleaned(
+    insights: bytes,
+    withheld: Withheld,
+    texts: Callable[[], Iterable[str]],
+    removed: Callable[[str], None],
+) -> bytes:
     insights = insights.removeprefix(b"\xef\xbb\xbf")
     hidden = [_words(text) for text in withheld.texts]
     runs = {run for words in hidden for run in _runs(words)}
@@ -56,7 +75,7 @@ def remove_words(insights: bytes, withheld: Withheld, texts: Callable[[], Iterab
             short.add(_spaced(words))
         return False
 
-    _Cleaner(frozenset(), collect_short).clean(insights, "")
+    _Cleaner(frozenset(), collect_short, lambda _: None).clean(insights, "")
     if short:
         for text in texts():
             shown_words = _spaced(_words(text))
@@ -71,7 +90,7 @@ def remove_words(insights: bytes, withheld: Withheld, texts: Callable[[], Iterab
             or any(name in phrase for name in names)
         )
 
-    return _Cleaner(withheld.ids, is_withheld).clean(insights, "") or b"{}"
+    return _Cleaner(withheld.ids, is_withheld, removed).clean(insights, "") or b"{}"
 
 
 def _words(text: str) -> list[str]:
@@ -94,18 +113,23 @@ class _Cleaner:
     Args:
         ids: The ids of the withheld reviews.
         is_withheld: Returns whether to remove a string.
+        removed: Called with the JSON path of each string and entry that is removed.
     """
 
-    def __init__(self, ids: frozenset[str], is_withheld: IsWithheld) -> None:
+    def __init__(
+        self, ids: frozenset[str], is_withheld: IsWithheld, removed: Callable[[str], None]
+    ) -> None:
         self._ids = ids
         self._is_withheld = is_withheld
+        self._removed = removed
+        self._path: list[str | int] = []
 
-    def clean(self, raw: bytes | Raw, member: str, *, named: bool = False) -> bytes | None:
+    def clean(self, raw: bytes | Raw, name: str, *, named: bool = False) -> bytes | None:
         """Return the clean value, or None to remove it.
 
         Args:
             raw: The value.
-            member: The name of the closest member around it.
+            name: The name of the closest member around it.
             named: Whether it belongs to an entity of the owner's vocabulary.
         """
         text = bytes(raw).strip()
@@ -113,33 +137,57 @@ class _Cleaner:
             case b"{":
                 return self._object(text, named=named)
             case b"[":
-                in_vocabulary = named or member in _VOCABULARY
-                items = [
-                    self.clean(item, member, named=in_vocabulary) for item in _lists.decode(text)
-                ]
-                return b"[" + b",".join(item for item in items if item is not None) + b"]"
-            case b'"' if member not in _PLAIN:
+                return self._list(text, name, named=named or name in _VOCABULARY)
+            case b'"' if name not in _PLAIN:
                 value = msgspec.json.decode(text, type=str)
-                if member.endswith("_ids"):
-                    return None if value in self._ids else text
-                is_name = named and member in _NAMES | _VOCABULARY
-                return None if not is_name and self._is_withheld(value) else text
+                if name.endswith("_ids"):
+                    is_removed = value in self._ids
+                else:
+                    is_name = named and name in _NAMES | _VOCABULARY
+                    is_removed = not is_name and self._is_withheld(value)
+                if is_removed:
+                    self._removed(_path_of(self._path))
+                    return None
         return text
+
+    def _list(self, text: bytes, name: str, *, named: bool) -> bytes:
+        items = []
+        for index, raw in enumerate(_lists.decode(text)):
+            self._path.append(index)
+            value = self.clean(raw, name, named=named)
+            self._path.pop()
+            if value is not None:
+                items.append(value)
+        return b"[" + b",".join(items) + b"]"
 
     def _object(self, text: bytes, *, named: bool) -> bytes | None:
         members = []
         for name, raw in _objects.decode(text).items():
-            if name == "per_review":
-                entries = _objects.decode(raw)
-                public = {key: value for key, value in entries.items() if key not in self._ids}
-                members.append(_encode(name) + b":" + _encode(public))
-                continue
-            value = self.clean(raw, name, named=named)
+            self._path.append(name)
+            value = (
+                self._entries(raw) if name == "per_review" else self.clean(raw, name, named=named)
+            )
+            self._path.pop()
             if value is not None:
                 members.append(_encode(name) + b":" + value)
             elif name in _REQUIRED:
                 return None
         return b"{" + b",".join(members) + b"}"
+
+    def _entries(self, raw: Raw) -> bytes:
+        """Return the entries of ``per_review`` without those of withheld reviews."""
+        entries = _objects.decode(raw)
+        for review_id in filter(self._ids.__contains__, entries):
+            self._removed(_path_of([*self._path, review_id]))
+        return _encode({name: entry for name, entry in entries.items() if name not in self._ids})
+
+
+def _path_of(steps: Iterable[str | int]) -> str:
+    """Return a JSON path such as ``$.faq[2].answer``."""
+    path = "$"
+    for step in steps:
+        path = f"{path}[{step}]" if isinstance(step, int) else member(path, step)
+    return path
 
 
 _REQUIRED: Final = frozenset({"question", "answer", "id", "name", "label"})

@@ -2,7 +2,9 @@
 
 import datetime
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Final, cast
 
@@ -22,11 +24,12 @@ from reviewsd.config.load import Loaded
 from reviewsd.config.schema import Config, Data
 from reviewsd.domain.corrections import CORRECTIONS_FILE
 from reviewsd.domain.data_errors import MAX_FINDINGS, DataError
-from reviewsd.domain.dataset import REVIEWS_FILE, SETTINGS_FILE, Dataset, load
+from reviewsd.domain.dataset import REVIEWS_FILE, SETTINGS_FILE, Dataset, load, texts_of
 from reviewsd.domain.diagnostic_text import rendered
 from reviewsd.domain.insights_file import INSIGHTS_FILE, InsightsFile
 from reviewsd.domain.json_location import TextLocation, locate, place_at
 from reviewsd.domain.lint import doubts, mean
+from reviewsd.domain.withheld_words import withheld_places
 from reviewsd.publish import insights_settings, sources
 from reviewsd.runtime.counters import Counters
 from reviewsd.runtime.state_dir import StartError
@@ -148,7 +151,10 @@ def _inspect_data(
         problems.append(Diagnostic(file=fault.partition(":")[0], reason=fault, lines=(fault,)))
         problem_count += 1
     now = datetime.datetime.now(datetime.UTC)
-    warnings, warning_count = _first_of_each_file(doubts(files.reviews, dataset, now, progress))
+    findings = chain(
+        doubts(files.reviews, dataset, now, progress), _withheld(files.insights, dataset)
+    )
+    warnings, warning_count = _first_of_each_file(findings)
     return CheckReport(
         problems=tuple(problems),
         problem_count=problem_count,
@@ -156,6 +162,22 @@ def _inspect_data(
         warning_count=warning_count,
         facts=None if problems else _facts(dataset, settings),
     )
+
+
+def _withheld(insights: bytes | None, dataset: Dataset) -> Iterator[Diagnostic]:
+    """Yield the places of insights.json with words, names or ids of withheld reviews."""
+    if insights is None or not (dataset.withheld.ids or dataset.withheld.names):
+        return
+    places = withheld_places(insights, dataset.withheld, partial(texts_of, dataset.records))
+    if places:
+        count = f"{len(places):,} place{'s have' if len(places) > 1 else ' has'}"
+        reason = (
+            f"{count} words, names or ids of withheld reviews; none is served, "
+            "but the file still has them"
+        )
+        yield Diagnostic(file=INSIGHTS_FILE, path="", reason=reason)
+    for path in places:
+        yield Diagnostic(file=INSIGHTS_FILE, path=path, reason="of a withheld review")
 
 
 def _first_of_each_file(findings: Iterable[Diagnostic]) -> tuple[list[Diagnostic], int]:

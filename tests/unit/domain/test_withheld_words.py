@@ -5,7 +5,7 @@ import json
 import pytest
 
 from reviewsd.domain.corrected import Withheld
-from reviewsd.domain.withheld_words import remove_words
+from reviewsd.domain.withheld_words import remove_words, withheld_places
 
 HIDDEN = "Bob stole my grandmother's ring and laughed about it"
 SHOWN = ("A fine ring, well repaired", "Very friendly")
@@ -72,3 +72,24 @@ def test_numbers_keep_their_spelling() -> None:
     assert b'{"overall_sentiment":{"score":0.50},"trend":"stable"}' == remove_words(
         text, WITHHELD, lambda: SHOWN
     )
+
+
+def test_each_place_with_something_withheld_is_named() -> None:
+    """The owner finds it in the file, where it still stands."""
+    insights = {
+        "summary": "Bob stole my grandmother's ring.",
+        "aspects": [
+            {"id": "a", "example_review_ids": ["s", "h"]},
+            {"id": "b", "top_phrases": ["fine", "Jane Doe was there"]},
+        ],
+        "per_review": {"s": {}, "h": {}},
+        "faq": [{"question": "Honest?", "answer": "laughed about it"}],
+    }
+    places = withheld_places(json.dumps(insights).encode(), WITHHELD, lambda: SHOWN)
+    assert [
+        "$.summary",
+        "$.aspects[0].example_review_ids[1]",
+        "$.aspects[1].top_phrases[1]",
+        "$.per_review.h",
+        "$.faq[0].answer",
+    ] == places

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 
-def _names(*lines: str) -> Sequence[str]:
+def _names(*lines: str) -> tuple[str, ...]:
     """Return names that are divided by commas."""
     return tuple(name.strip() for line in lines for name in line.split(","))
 
