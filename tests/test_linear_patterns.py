@@ -87,6 +87,16 @@ PATTERNS: dict[str, tuple[str, *tuple[Attack, ...]]] = {
     "reviewsd.domain.search_query:_DATE": (FULL, ("2025-01-", "0", "")),
     "reviewsd.domain.search_query:_ID": (FULL, ("", "a", " ")),
     "reviewsd.domain.reviews:ClockTime": (SEARCH, ("00:", "0", "")),
+    "reviewsd.domain.reviews:Contact": (
+        SEARCH,
+        ("", "a", " "),
+        ("a@", "a", " "),
+        ("", "a@", ""),
+        ("", "https://", ""),
+        ("https://a", "%41", "%"),
+        ("https://", "a", " "),
+        ("https://a#", "a", "#"),
+    ),
     "reviewsd.domain.reviews:ReviewId": (SEARCH, ("", "a", " ")),
     "reviewsd.domain.reviews:Url": (
         SEARCH,
@@ -349,7 +359,12 @@ PATTERNS: dict[str, tuple[str, *tuple[Attack, ...]]] = {
     "reviewsctl.commands.subs:_ID": (FULL, ("p", "1", "x")),
 }
 
-OF_OUR_OWN = {"reviewsctl.files.installation", "reviewsctl.manual.roff", "reviewsd.store.postgres"}
+OF_OUR_OWN = {
+    "reviewsctl.files.installation",
+    "reviewsctl.files.unit_text",
+    "reviewsctl.manual.roff",
+    "reviewsd.store.postgres",
+}
 """Modules whose patterns see nothing but texts that are part of the program."""
 
 

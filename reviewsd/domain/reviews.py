@@ -61,6 +61,16 @@ Url = Annotated[
 ]
 """An absolute http or https address (RFC 3986, RFC 3987); pages link to it, so no other scheme is safe."""
 
+Contact = Annotated[
+    str,
+    Meta(
+        pattern=rf"^(?:[0-9A-Za-z._+-]{{1,64}}@[0-9A-Za-z.-]{{1,253}}|"
+        rf"(?![\s\S]*{_BROKEN_ESCAPE}){_HOST}[^{_UNFIT}\[\]#]*(?:#[^{_UNFIT}\[\]#]*)?){_END}",
+        extra={"expected": "e-mail address or http(s) URL"},
+    ),
+]
+"""A plain e-mail address, or an absolute http or https address."""
+
 ReviewId = Annotated[
     str,
     Meta(pattern=r"^[!-~]{1,128}" + _END, extra={"expected": "1..128 printable characters"}),
@@ -129,6 +139,10 @@ class Business(Struct, frozen=True, kw_only=True):
     language: Annotated[Text, Meta(description="BCP 47")] = "en"
     verification_statement: Annotated[
         str | None, Meta(description="How reviews are collected and checked, in the owner's words")
+    ] = None
+    reports: Annotated[
+        Contact | None,
+        Meta(description="Where readers report a review: an e-mail address or a URL"),
     ] = None
 
 

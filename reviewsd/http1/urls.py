@@ -28,6 +28,8 @@ REVIEW = "/r/"
 """Followed by the id (``permalink``)."""
 SUMMARY = "/summary"
 SUMMARY_MARKDOWN = "/summary.md"
+ABOUT = "/about-reviews"
+ABOUT_MARKDOWN = "/about-reviews.md"
 EMBED = "/embed"
 BADGE = "/badge.svg"
 ICON = "/favicon.svg"
@@ -96,7 +98,17 @@ def twin(path: str) -> str:
 
 
 PAGES = (
-    *(HOME, HOME_MARKDOWN, HOME_INDEX, SUMMARY, SUMMARY_MARKDOWN, EMBED, BADGE),
+    *(
+        HOME,
+        HOME_MARKDOWN,
+        HOME_INDEX,
+        SUMMARY,
+        SUMMARY_MARKDOWN,
+        ABOUT,
+        ABOUT_MARKDOWN,
+        EMBED,
+        BADGE,
+    ),
     *(ICON, ICON_ICO, CARD),
     *DOCUMENTATION,
     *map(twin, DOCUMENTATION),

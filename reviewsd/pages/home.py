@@ -100,13 +100,20 @@ def paragraphs(text: str | None) -> list[str]:
 
 def about(renderer: Renderer) -> Iterator[str]:
     """Yield sentences on the origin of reviews, their order, replies, and the making of insights."""
+    if renderer.site.count:
+        yield from checked(renderer)
+        yield renderer.words(
+            "about_order_withheld" if renderer.site.withheld.count else "about_order"
+        )
+        yield from more(renderer)
+
+
+def more(renderer: Renderer) -> Iterator[str]:
+    """Yield sentences on replies, and on the making of insights."""
     site, words, number = renderer.site, renderer.words, renderer.language.number
-    plural = renderer.plural
-    statistics = site.statistics
+    plural, statistics = renderer.plural, site.statistics
     if not site.count:
         return
-    yield from _checked(renderer)
-    yield words("about_order_withheld" if site.withheld.count else "about_order")
     if statistics.critical:
         yield plural(
             "about_replies",
@@ -127,12 +134,14 @@ def about(renderer: Renderer) -> Iterator[str]:
         yield site.insights_note or words("about_insights", model=site.insights.model)
 
 
-def _checked(renderer: Renderer) -> Iterator[str]:
+def checked(renderer: Renderer) -> Iterator[str]:
     """Yield whether authors were checked to be customers: in the owner's words, and in ours."""
     site, number = renderer.site, renderer.language.number
     verified, statement = site.statistics.verified, site.business.verification_statement
     if statement:
         yield statement
+    if not site.count:
+        return
     if not verified:
         yield renderer.plural("about_unverified", site.count, name=site.business.name)
     elif not statement and verified == site.count:
@@ -223,6 +232,7 @@ def _index(renderer: Renderer) -> bytes:
         "mcp": urls.MCP,
         "hub": urls.HUB,
         "developers": urls.DEVELOPERS,
+        "about_reviews": urls.ABOUT,
     }
     if renderer.site.insights is not None:
         links["insights"] = urls.INSIGHTS

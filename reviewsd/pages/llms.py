@@ -120,6 +120,11 @@ def _sections(site: Site) -> Iterator[str]:
         _entry("In full", url(urls.LLMS_FULL), "what reviewers say, and the newest reviews"),
         _entry("OpenAPI", url(urls.OPENAPI), "every address, parameter and answer"),
         _entry("For developers", url(urls.DEVELOPERS), "documentation of the API"),
+        _entry(
+            "About these reviews",
+            url(urls.ABOUT_MARKDOWN),
+            "where they were written, whether authors were checked, what is not shown",
+        ),
         _entry("Page", url("/"), "the same for people"),
     ]
     yield _section("Optional", optional)

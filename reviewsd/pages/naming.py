@@ -1,6 +1,7 @@
 """Display names of platforms, initials of people, and links to reach the business."""
 
 import unicodedata
+from urllib.parse import quote
 
 _PLATFORMS = {
     "airbnb": "Airbnb",
@@ -61,6 +62,17 @@ def mail_link(email: str) -> str | None:
     if not at or not name or not host or not set(name + host) <= set(plain):
         return None
     return f"mailto:{email}"
+
+
+def report_link(reports: str, address: str) -> str:
+    """Return the address at which a reader reports a review.
+
+    Args:
+        reports: The contact of the business; a message to it begins with the review's page as its subject.
+        address: The address of the review's page.
+    """
+    mail = mail_link(reports)
+    return reports if mail is None else f"{mail}?subject={quote(address, safe='')}"
 
 
 def site_name(url: str) -> str:

@@ -102,9 +102,9 @@ class Renderer:
                 "foreign": self._foreign(),
                 "navigation": self._navigation(),
                 "site_has_insights": site.insights is not None,
-                "as_of": self._as_of(),
+                "as_of": self.as_of(),
                 "verified_note": self._verified_note(),
-                "withheld_note": self._withheld_note(),
+                "withheld_note": self.withheld_note(),
             },
             bytecode=self.bytecode,
         )
@@ -153,7 +153,7 @@ class Renderer:
         unverified = self.words("unverified_one" if self.site.count == 1 else "unverified")
         return f"{statement} {unverified}" if statement else unverified
 
-    def _withheld_note(self) -> str | None:
+    def withheld_note(self) -> str | None:
         """Return how many reviews are not shown and why; None where all are."""
         withheld = self.site.withheld
         if not withheld.count:
@@ -172,7 +172,7 @@ class Renderer:
             reasons=reasons,
         )
 
-    def _as_of(self) -> str | None:
+    def as_of(self) -> str | None:
         """Return the day of the last change."""
         moment = self.site.updated_at
         return moment and self.language.date(datetime.date.fromisoformat(moment[:10]))

@@ -24,12 +24,13 @@ from reviewsd.pages.filters import CURSOR, MAX_VALUE, Filter, Filters, address, 
 from reviewsd.pages.form import Form
 from reviewsd.pages.frames import Frame, Frames, frame, slot
 from reviewsd.pages.language import language_of
+from reviewsd.pages.naming import report_link
 from reviewsd.pages.rendering import Page, Renderer, fill_in
 from reviewsd.pages.text import printable, shortened
 
 TEMPLATES = (
     *("card.html", "list.html", "form.html", "field.html"),
-    *("page_gone.html", "note.html"),
+    *("page_gone.html", "note.html", "report.html"),
     *("card.md", "review.md", "reviews.md"),
 )
 """The templates that are rendered for a request."""
@@ -77,6 +78,7 @@ def frames(renderer: Renderer) -> Frames:
             newer=slot("newer"),
             older=slot("older"),
             note=slot("note"),
+            report=slot("report"),
         ),
         listed=_list_frame(renderer, listed),
         gone=_message(renderer, words("review_gone"), words("review_gone_text")),
@@ -234,6 +236,7 @@ class RequestPages:
                 # No link depends on other reviews, so the page stays the same when they change.
                 "newer": escape(f"{urls.LIST}?since={review.date}"),
                 "note": self._note(verified=review.verified),
+                "report": self.report(self._reports(path)),
                 "older": escape(f"{urls.LIST}?cursor={Cursor(review.date, review.id).encode()}"),
             }
         )
@@ -247,6 +250,14 @@ class RequestPages:
             note = self._notes[verified] = self._templates.render("note.html", text=text)
         return note
 
+    def report(self, href: str | None) -> str:
+        """Return the link by which a reader reports a review; empty if the business names no contact."""
+        return "" if href is None else self._templates.render("report.html", href=href)
+
+    def _reports(self, path: str) -> str | None:
+        reports = self.frames.business.reports
+        return None if reports is None else report_link(reports, self.frames.base_url + path)
+
     def review_markdown(self, review: Review) -> bytes:
         """Render the page of one review as Markdown."""
         return self._templates.render(
@@ -254,6 +265,7 @@ class RequestPages:
             heading=self._words("review_heading", author=self._cards.author(review)[:_MAX_NAME]),
             cards=self._cards.of((review,)),
             base_url=self.frames.base_url,
+            report=self._reports(urls.permalink(review.id)),
         ).encode()
 
     def _graph(self, review: Review) -> structured_data.Node:
@@ -381,6 +393,7 @@ def _try(pages: RequestPages) -> None:
     issues.append(Issue(code="unrecognized_keys", path=("q",), message="", details=details))
     pages.review(review)
     pages.review_markdown(review)
+    pages.report(urls.HOME)
     pages.listed(SearchQuery(cursor=Cursor(day, "id")), result)
     pages.listed(
         SearchQuery(

@@ -40,6 +40,8 @@ class Statistics:
     sources: tuple[tuple[str, int], ...] = ()
     """(source, reviews), the most frequent first."""
     verified: int = 0
+    verified_sources: Mapping[str, int] = field(default_factory=dict)
+    """Verified reviews by source."""
     critical: int = 0
     """Reviews of three stars or fewer."""
     critical_answered: int = 0

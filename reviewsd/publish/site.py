@@ -43,11 +43,14 @@ class StatisticsCounter(Struct, array_like=True):
     """Critical reviews with a reply."""
     waits: list[int] = []
     """Days until the reply, for each reply."""
+    verified_sources: dict[str, int] = {}
 
     def add(self, review: Review) -> None:
         """Count a review."""
         self.sources[review.source] = self.sources.get(review.source, 0) + 1
-        self.verified += review.verified
+        if review.verified:
+            self.verified += 1
+            self.verified_sources[review.source] = self.verified_sources.get(review.source, 0) + 1
         reply = review.owner_reply
         if review.rating <= _CRITICAL:
             self.critical += 1
@@ -59,6 +62,8 @@ class StatisticsCounter(Struct, array_like=True):
         """Add the counts of other reviews."""
         for source, count in counter.sources.items():
             self.sources[source] = self.sources.get(source, 0) + count
+        for source, count in counter.verified_sources.items():
+            self.verified_sources[source] = self.verified_sources.get(source, 0) + count
         self.verified += counter.verified
         self.critical += counter.critical
         self.answered += counter.answered
@@ -69,6 +74,7 @@ class StatisticsCounter(Struct, array_like=True):
         return Statistics(
             sources=tuple(sorted(self.sources.items(), key=lambda item: (-item[1], item[0]))),
             verified=self.verified,
+            verified_sources=self.verified_sources,
             critical=self.critical,
             critical_answered=self.answered,
             median_reply_days=statistics.median_low(self.waits) if self.waits else None,

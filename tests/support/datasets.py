@@ -36,7 +36,7 @@ _SHAPES: dict[str, Document] = {
     "$": {"business": None, "aggregate_rating": {}, "updated_at": None, "reviews": []},
     "business": dict.fromkeys(("id", "name", "description", "category", "url", "phone", "email"))
     | {"address": None, "geo": None, "hours": [], "service_areas": [], "social_urls": []}
-    | {"logo_url": None, "language": "en", "verification_statement": None},
+    | {"logo_url": None, "language": "en", "verification_statement": None, "reports": None},
     "address": dict.fromkeys(("street", "city", "region", "postal_code", "country")),
     "geo": dict.fromkeys(("latitude", "longitude")),
     "hours": dict.fromkeys(("day", "opens", "closes")),

@@ -23,6 +23,7 @@ PAGES = (
     "/reviews",
     "/reviews?min_rating=4",
     "/summary",
+    "/about-reviews",
     "/embed",
     "/r/01M735509D7J01RS7WWV71AR47",
 )

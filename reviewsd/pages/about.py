@@ -1,0 +1,61 @@
+"""The page ``/about-reviews``: origin, checks, order and omissions of the reviews (corrections.md C31).
+
+Whoever shows reviews of himself has to say whether and how he checks that they come from customers (EU
+2005/29/EC art. 7(6)), and may not present them as all where some are withheld (US 16 CFR 465.7).
+"""
+
+from collections.abc import Iterator
+
+from reviewsd.http1 import urls
+from reviewsd.pages import structured_data
+from reviewsd.pages.document import FixedDocument
+from reviewsd.pages.home import checked, more
+from reviewsd.pages.naming import mail_link, source_name
+from reviewsd.pages.rendering import Page, Renderer
+
+
+def documents(renderer: Renderer) -> Iterator[FixedDocument]:
+    """Render the page as HTML and as Markdown."""
+    yield from renderer.documents(_page(renderer))
+
+
+def _page(renderer: Renderer) -> Page:
+    site, words = renderer.site, renderer.words
+    statistics, reports = site.statistics, site.business.reports
+    title = f"{words('about')} · {site.business.name}"
+    trail = ((site.business.name, urls.HOME), (words("about"), urls.ABOUT))
+    return Page(
+        path=urls.ABOUT,
+        twin=urls.ABOUT_MARKDOWN,
+        template="about.html",
+        title=title,
+        description=words("about_description", name=site.business.name),
+        script=structured_data.script(
+            structured_data.graph(structured_data.breadcrumbs(site.base_url, trail))
+        ),
+        context={
+            "checked": list(checked(renderer)),
+            "sources": [
+                (source_name(name), count, statistics.verified_sources.get(name, 0))
+                for name, count in statistics.sources
+            ],
+            "shown": list(_shown(renderer)),
+            "others": list(more(renderer)),
+            "report": reports and (mail_link(reports) or reports),
+        },
+    )
+
+
+def _shown(renderer: Renderer) -> Iterator[str]:
+    """Yield which reviews are shown, in which order, and how old they are."""
+    site, words = renderer.site, renderer.words
+    note = renderer.withheld_note()
+    if note is not None:
+        yield note
+    if site.latest is None:
+        yield words("about_empty")
+        return
+    yield words("about_order_withheld" if site.withheld.count else "about_order")
+    yield words("about_latest", date=renderer.language.date(site.latest))
+    if (changed := renderer.as_of()) is not None:
+        yield words("about_updated", date=changed)

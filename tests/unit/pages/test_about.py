@@ -1,0 +1,121 @@
+"""``/about-reviews`` and "Report this review": what readers are told of the origin of reviews (corrections.md 3)."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from reviewsd.publish.messages import Refused
+from tests.support.pages import Html, Place
+
+ALL = "All ratings are shown, good and bad"
+
+
+def review(id_: str, source: str = "google", *, verified: bool = False) -> dict[str, object]:
+    return {
+        "id": id_,
+        "author": "Jane D.",
+        "rating": 4,
+        "date": "2025-03-14",
+        "text": "Good.",
+        "source": source,
+        "verified": verified,
+    }
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path)
+
+
+def test_places_and_their_checks_are_counted(place: Place) -> None:
+    reviews = [review("a"), review("b"), review("c", source="trustpilot", verified=True)]
+    place.publish(reviews, {"name": "Acme", "verification_statement": "We ask all customers."})
+    page = place.page("/about-reviews")
+    assert "Acme collects these reviews from the places where they were written" in page.text
+    assert page.text.index("We ask all customers.") < page.text.index("Google")
+    rows = [
+        " ".join(row.split()) for row in place.get("/about-reviews.md").body.decode().splitlines()
+    ]
+    assert "- Google: 2 (Authors checked to be customers: 0)" in rows
+    assert "- Trustpilot: 1 (Authors checked to be customers: 1)" in rows
+    for text in (ALL, "The newest review is of 14 March 2025."):
+        assert text in page.text
+
+
+def test_unchecked_reviews_are_called_so(place: Place) -> None:
+    place.publish([review("a"), review("b")])
+    assert (
+        "It was not checked whether their authors were customers."
+        in place.page("/about-reviews").text
+    )
+
+
+def test_withheld_reviews_are_counted_with_their_reasons(place: Place) -> None:
+    hidden = {
+        id_: {"action": "hide", "reason": reason, "at": "2026-11-24T09:12:00Z"}
+        for id_, reason in (("a", "spam"), ("b", "request"))
+    }
+    corrections = {"version": 1, "reviews": hidden}
+    (place.directories.data / "corrections.json").write_text(json.dumps(corrections))
+    place.publish([review(id_) for id_ in "abc"])
+    for target in ("/about-reviews", "/about-reviews.md"):
+        content = place.get(target).body.decode()
+        text = content if target.endswith(".md") else Html(content).text
+        assert "2 of 3 reviews are not shown (" in text
+        assert "spam: 1" in text
+        assert "at the request of the author: 1" in text
+        assert ALL not in text
+
+
+def test_business_without_reviews_says_so(place: Place) -> None:
+    place.publish([])
+    text = place.page("/about-reviews").text
+    assert "There are no reviews yet." in text
+    assert ALL not in text
+
+
+def test_every_page_links_to_it(place: Place) -> None:
+    place.publish([review("a")])
+    for target in ("/", "/reviews", "/reviews?rating=4", "/r/a", "/developers", "/r/nobody"):
+        assert "/about-reviews" in Html(place.get(target).body.decode()).links, target
+    assert "/about-reviews.md" in place.get("/llms.txt").body.decode()
+    assert "/about-reviews</loc>" in place.get("/sitemap.xml").body.decode()
+    assert place.get("/index.json").body.decode().count("/about-reviews") == 1
+
+
+@pytest.mark.parametrize(
+    ("reports", "href"),
+    [
+        ("https://acme.example/report?a=1&b=2", "https://acme.example/report?a=1&b=2"),
+        (
+            "reviews@acme.example",
+            "mailto:reviews@acme.example?subject=https%3A%2F%2Freviews.example%2Fr%2Fa",
+        ),
+    ],
+)
+def test_review_can_be_reported_to_the_business(place: Place, reports: str, href: str) -> None:
+    place.publish([review("a")], {"name": "Acme", "reports": reports})
+    page = place.page("/r/a")
+    assert href in page.links
+    assert "Report this review" in page.text
+    assert f"[Report this review]({href})" in place.get("/r/a.md").body.decode()
+    assert href.partition("?subject")[0] in place.page("/about-reviews").links
+    served = json.loads(place.get("/reviews.json").body)
+    assert reports == served["business"]["reports"]
+
+
+def test_without_a_contact_nothing_can_be_reported(place: Place) -> None:
+    place.publish([review("a")])
+    for target in ("/r/a", "/r/a.md", "/about-reviews"):
+        assert "Report" not in place.get(target).body.decode(), target
+
+
+@pytest.mark.parametrize(
+    "reports",
+    ["javascript:alert(1)", "ftp://a.example", "me@", "a b@c.example", "", "a@b@c", "x" * 400],
+)
+def test_contact_that_is_no_address_is_refused(place: Place, reports: str) -> None:
+    outcome = place.publish([review("a")], {"name": "Acme", "reports": reports})
+    assert isinstance(outcome, Refused)
+    assert "business.reports: expected e-mail address or http(s) URL" in str(outcome)
