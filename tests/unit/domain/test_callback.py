@@ -441,7 +441,7 @@ POLICIES = st.sampled_from(
 @example("https://[1::]:8443?x", OPENED_IPV6)
 @example("HTTPS://A.org.:443//b@c:80/../%2e?u=https://x:1/", POLICY)
 def test_everybody_reads_an_accepted_callback_alike(url: str, policy: CallbackPolicy) -> None:
-    """And a refusal is the only error there is."""
+    """A refusal is the only error that is raised."""
     try:
         callback = parse_callback(url, policy)
     except CallbackRefusedError:

@@ -14,7 +14,7 @@ TRUSTED = [ip_network("10.0.0.0/8"), ip_network("fd00::/8")]
 @pytest.mark.parametrize(
     ("peer", "forwarded", "expected"),
     [
-        # nobody is spoken for by a stranger
+        # an untrusted peer is the client itself
         ("192.0.2.1", [], "192.0.2.1"),
         ("192.0.2.1", ["203.0.113.9"], "192.0.2.1"),
         ("192.0.2.1", ["10.0.0.1"], "192.0.2.1"),

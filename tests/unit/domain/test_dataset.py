@@ -1,6 +1,6 @@
-"""What is refused, row by row of data-model.md 5, and what a data set becomes (data-model.md 1, 2).
+"""Refusals by the rows of data-model.md 5, and the content of a Dataset (data-model.md 1, 2).
 
-A row breaks one value of a valid data set; beside it stand the exact words that the operator reads.
+A row breaks one value of a valid data set, and has the exact words that the operator reads.
 What is no strict JSON is refused in ``test_strictness``.
 """
 

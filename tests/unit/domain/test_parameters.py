@@ -338,7 +338,7 @@ def test_moments_of_every_zone_are_told_in_utc(text: str, expected: str) -> None
     ],
 )
 def test_cursor_of_another_order_is_refused(query: str, sort: str, second_query: str) -> None:
-    """In another one it would skip reviews, and nobody would notice."""
+    """In another order it would silently skip reviews."""
     rule = f"must be of sort={sort}, got one of sort={second_query}"
     assert [issue("invalid_value", "cursor", rule)] == issues_of(query.encode())
     with pytest.raises(InvalidParametersError) as refused:

@@ -245,7 +245,7 @@ FILLED_IN = {
     ],
 )
 def test_insights_are_as_given_and_filled_in_at_the_top(given: Document, changed: Document) -> None:
-    """What is within a member stays as it is, its order too; figures are not invented."""
+    """Nested values do not change, nor does their order; figures are not invented."""
     members_with_defaults = FILLED_IN | changed | given
     known_members = {
         name: members_with_defaults[name]

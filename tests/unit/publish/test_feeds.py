@@ -377,7 +377,7 @@ def test_any_id_gives_valid_addresses() -> None:
 
 
 def test_addresses_are_the_same_in_both() -> None:
-    """What no address may hold is refused with the data (``domain.reviews.Url``)."""
+    """Characters that no address may have are refused with the data (``domain.reviews.Url``)."""
     address = "https://müller.example/r%201?q='é'&x=1#2"
     reviewed = entry(structs.replace(REVIEW, source_url=address))
 
@@ -660,7 +660,7 @@ _TEXTS = st.text(
 
 
 def kept(text: str) -> str:
-    """A text with what XML 1.0 cannot hold replaced (2.2), told character by character."""
+    """Replace the characters that XML 1.0 does not allow (2.2), one by one."""
     ranges = ((0x20, 0xD7FF), (0xE000, 0xFFFD), (0x10000, 0x10FFFF))
     return "".join(
         c if c in "\t\n\r" or any(low <= ord(c) <= high for low, high in ranges) else "\ufffd"
@@ -690,7 +690,7 @@ def test_any_text_survives_atom_but_for_what_xml_cannot_hold(
 
 
 class Shown(HTMLParser):
-    """What a reader shows: the lines of each paragraph, and whether it is quoted."""
+    """The visible lines of each paragraph, and whether it is quoted."""
 
     def __init__(self, content: str) -> None:
         super().__init__()
@@ -714,7 +714,7 @@ class Shown(HTMLParser):
 
 
 def shown(text: str) -> list[str]:
-    """The paragraphs of a text, told character by character."""
+    """Split a text into paragraphs, character by character."""
     controls = {chr(code) for code in (*range(0x20), *range(0x7F, 0xA0))} - set("\t\n\r")
     unfit = controls | set("\u202a\u202b\u202c\u202d\u202e\ufffe\uffff")
     plain = "".join("\ufffd" if c in unfit else c for c in text.replace("\r\n", "\n"))

@@ -27,7 +27,7 @@ GROUP = "system.slice/reviewsd.service"
 
 
 class Kernel:
-    """The files in which it says what there is."""
+    """The files with its memory limits."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -137,7 +137,7 @@ async def test_memory_error_below_the_limit_is_not_a_refusal(
 
 
 def test_the_kernel_takes_it_first(directories: Directories) -> None:
-    """Of all that is in the service's control group: the others go on serving."""
+    """The kernel kills it first in the service's control group; the other processes continue."""
     with publishing.start() as process:
         score = Path(f"/proc/{process.pid}/oom_score_adj")
         until(lambda: score.read_text() == "1000\n", "a high score")

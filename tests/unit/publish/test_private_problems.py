@@ -83,7 +83,7 @@ def test_setting_knows_nothing_else(tmp_path: Path) -> None:
 
 
 def test_tools_say_that_problems_are_not_published(tmp_path: Path) -> None:
-    """A model that is told "none" tells the customer that there are none."""
+    """A model that reads "none" answers that there are none."""
     client = tools(published(tmp_path))
     why = "not in the published insights: problems"
     result = client.data("search_reviews", {"mentions_problem": "no-callback"})

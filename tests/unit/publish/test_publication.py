@@ -113,7 +113,7 @@ def test_a_document_keeps_the_time_when_its_bytes_appeared(directories: Director
 
 
 def test_changed_document_gets_a_later_time_after_clock_set_back(directories: Directories) -> None:
-    """Else who asks by If-Modified-Since alone would keep what is no longer so (D13)."""
+    """Otherwise a client that only sends If-Modified-Since would keep the old bytes (D13)."""
     directories.write(review("a"))
     directories.publish(LATER)
     directories.write(review("b"))
@@ -212,7 +212,7 @@ BROKEN = [
 
 
 def changed(path: Path) -> tuple[int, int, int]:
-    """What tells a change; not when it was read last, which looking changes."""
+    """The attributes that show a change; not atime, which reading changes."""
     found = path.stat()
     return found.st_ino, found.st_size, found.st_mtime_ns
 
@@ -275,7 +275,7 @@ def test_the_shrink_guard_refuses_what_lost_too_much(
 
 
 _moving: list[Path] = []
-"""Files that somebody writes to whenever they are opened, and how often still."""
+"""Files that change whenever they are opened, and the number of changes left."""
 
 
 def _write_meanwhile(event: str, arguments: tuple[object, ...]) -> None:

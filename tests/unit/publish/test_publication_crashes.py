@@ -219,7 +219,7 @@ def test_killed_at_any_moment_it_leaves_a_whole_snapshot(
     after: Callable[[Directories], None],
     offset: int,
 ) -> None:
-    """And the run after it, whatever has become of the data, leaves nothing else."""
+    """The next run leaves nothing else, whatever the data is by then."""
     directories.write(review("a"))
     directories.publish()
     before(directories, "n000")
@@ -262,7 +262,7 @@ def is_free(directories: Directories) -> bool:
 def test_stopped_at_any_moment_it_keeps_others_waiting(
     directories: Directories, mortal: Mortal
 ) -> None:
-    """Otherwise it goes on with what another has removed, or puts old data in the place of new."""
+    """Otherwise it uses files that another process removed, or replaces new data with old."""
     directories.write(review("a"))
     directories.publish()
     directories.write(review("a"), name="counted")

@@ -179,7 +179,7 @@ def test_a_damaged_snapshot_is_made_again(harness: Harness, directories: Directo
     assert 2 == again.snapshots.current.manifest.review_count
 
 
-# -- who hears
+# -- observers
 
 
 def test_requests_during_a_run_share_the_one_after_it(directories: Directories) -> None:
@@ -352,7 +352,7 @@ def test_a_refusal_is_not_tried_again(harness: Harness, directories: Directories
 
 
 def test_retry_keeps_lifted_guards(harness: Harness, directories: Directories) -> None:
-    """But not where somebody asks for something else in between."""
+    """Another request in between removes the guard."""
     harness.outcome()
     harness.faults += [ChildError("disk full")] * 2
     harness.outcome(lifted=SHRINK)

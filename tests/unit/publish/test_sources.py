@@ -19,7 +19,7 @@ from tests.support.limits import few_descriptors, file_size
 LIMIT = 1000
 
 _interruption: list[tuple[str, Callable[[], object]]] = []
-"""What happens just before a file of that name is opened for the first time."""
+"""Call a function just before a file of that name is opened for the first time."""
 
 
 def _interrupt(event: str, arguments: tuple[object, ...]) -> None:
@@ -155,7 +155,7 @@ LARGE = sources._LARGE + 1
 
 
 def test_a_large_file_is_copied_and_mapped(tmp_path: Path) -> None:
-    """Whoever writes to it later changes nothing that was read, and cuts off no mapping."""
+    """A later write neither changes the copy nor truncates the mapping."""
     copies = tmp_path / "copies"
     copies.mkdir()
     content = "0123456789" * (LARGE // 10 + 1)
@@ -188,7 +188,7 @@ def test_no_space_for_the_copy_is_no_fault_of_the_file(tmp_path: Path) -> None:
 
 
 def test_passing_error_is_not_a_data_error(tmp_path: Path) -> None:
-    """An operator who is told that it cannot be read would look for a fault that is none."""
+    """An error message would send the operator looking for a fault that does not exist."""
     write(tmp_path)
     with few_descriptors(0), pytest.raises(OSError, match="Too many open files"):
         read(tmp_path, LIMIT)
@@ -226,7 +226,7 @@ def test_insights_that_are_there_but_cannot_be_read_are_refused(
 
 
 def test_insights_that_are_a_dangling_link_are_missing(tmp_path: Path) -> None:
-    """As a removed optional key of a mounted Kubernetes volume looks."""
+    """A removed optional key of a mounted Kubernetes volume leaves such a link."""
     write(tmp_path)
     a_dangling_link(tmp_path / "insights.json")
     assert read(tmp_path, LIMIT).insights is None

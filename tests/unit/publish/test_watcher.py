@@ -71,7 +71,7 @@ def directory(path: Path, reviews: bytes = OLD, insights: bytes | None = None) -
 
 
 def replace_link(link: Path, target: str) -> None:
-    """As ``ln -sfn`` does it: there is never a moment without the link."""
+    """Replace a link atomically, like ``ln -sfn``."""
     new = link.with_name(link.name + "_tmp")
     new.symlink_to(target)
     new.rename(link)
@@ -83,7 +83,7 @@ Style = Callable[[Path], Iterator[Path]]
 
 
 def rename_over(root: Path) -> Iterator[Path]:
-    """What the documentation recommends, and ``reviewsctl import`` does."""
+    """Replace a file as the documentation recommends, and ``reviewsctl import`` does."""
     data = directory(root / "data")
     yield data
     (data / "reviews.json.tmp").write_bytes(NEW)
@@ -188,7 +188,7 @@ def backup_with_its_old_mtime(root: Path) -> Iterator[Path]:
 
 
 def rewrite_with_the_old_mtime(root: Path) -> Iterator[Path]:
-    """``cp -p``, ``rsync --inplace --times``, ``touch -r``: only ctime tells."""
+    """``cp -p``, ``rsync --inplace --times``, ``touch -r``: only ctime shows it."""
     data = directory(root / "data")
     os.utime(data / "reviews.json", (1, 1))
     yield data
@@ -330,7 +330,7 @@ def test_each_of_two_changes_wakes(tmp_path: Path) -> None:
 
 
 def test_a_link_swapped_there_and_back_does_not_wake(tmp_path: Path) -> None:
-    """What is there now is what was acted upon."""
+    """The current files are the published ones."""
     for name in ("one", "two"):
         directory(tmp_path / name)
     (tmp_path / "current").symlink_to("one")
@@ -495,7 +495,7 @@ def test_stop_does_not_wait_for_a_look_that_hangs(before: float, after: float) -
     assert stopped.called
     assert events == []
     assert looks.clock.getDelayedCalls() == []
-    looks.asked[0].callback(NOTHING)  # the thread comes back late, to nobody
+    looks.asked[0].callback(NOTHING)  # the thread returns late, after stop()
 
 
 def test_stop_ends_the_looking(tmp_path: Path) -> None:
@@ -538,7 +538,7 @@ def test_a_failing_look_is_logged_once_for_each_error_and_tried_again() -> None:
 
 
 def test_a_look_that_raises_at_once_is_tried_again(tmp_path: Path) -> None:
-    """As deferToThread does when the thread pool is gone."""
+    """``deferToThread`` raises like this when the thread pool is closed."""
     clock, calls = Clock(), list[float]()
 
     def look() -> Awaitable[Fingerprint]:

@@ -89,7 +89,7 @@ POSTED = jsonschema.Draft202012Validator({**MEDIA["schema"], "components": DOCUM
 
 
 def accepted(value: object) -> bool:
-    """By the server; of a batch each message is told apart."""
+    """The server tests each message of a batch separately."""
     try:
         result = read_body(json.dumps(value).encode())
         if isinstance(result, JsonRpcBatch):
