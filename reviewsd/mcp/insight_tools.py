@@ -21,7 +21,7 @@ from reviewsd.mcp.results import (
     with_note,
 )
 from reviewsd.publish import fragments
-from reviewsd.snapshot.position_sets import FIELDS, find_name
+from reviewsd.snapshot.position_sets import FIELDS
 from reviewsd.snapshot.snapshots import Snapshot
 
 MONTHS_DEFAULT = 24  # mcp.md 5.5
@@ -40,8 +40,8 @@ def get_entity(kind: str, section: str, call: Call) -> ToolSteps:
     ((parameter, name),) = cast("dict[str, str]", call.values).items()
     row = sections.find(section, name)
     if row is not None:
-        return data_result(bytes(sections.fragment(row)))
-    match = find_name(call.snapshot.columns, FIELDS[fragments.FILTERS[section]], name)
+        return data_result(bytes(sections.at(row)))
+    match = call.snapshot.sets.get(FIELDS[fragments.FILTERS[section]], name)
     if isinstance(match, Ambiguous):
         raise ToolError(f"{ambiguous(parameter, name, match.candidates).message}.")
     raise ToolError(f"{describe_unknown(kind, section, name, call.snapshot)}.")
@@ -59,11 +59,11 @@ def describe_unknown(kind: str, section: str, name: str, snapshot: Snapshot) -> 
     """Return the error for a name of no entity, with the known ids and without a full stop."""
     sections = snapshot.sections
     rows = sections.rows(section)
-    if section not in snapshot.manifest.sections:
+    if section not in snapshot.sections:
         return f"{fragments.not_known([section])}; use search_reviews with query"
     if not rows:
         return f"the insights name no {kind}; use search_reviews with query"
-    decoded = (_entity.decode(sections.fragment(row)) for row in rows[:_MAX_COMPARED])
+    decoded = (_entity.decode(sections.at(row)) for row in rows[:_MAX_COMPARED])
     entities = [entity for entity in decoded if len(entity.id) <= _MAX_ID]
     nearest = _nearest(mention_key(name)[:_MAX_NAME], entities)
     hint = ""
@@ -113,7 +113,7 @@ class _Page(NamedTuple):
 def _page(call: Call, rows: Sequence[int], limit: int) -> _Page:
     """Return the page of ``rows`` at the requested offset, within the limit and the budget."""
     offset = cast("int", call.values.get("offset", 0))
-    entries = [call.snapshot.sections.fragment(row) for row in rows[offset : offset + limit]]
+    entries = [call.snapshot.sections.at(row) for row in rows[offset : offset + limit]]
     entries = entries[: count_fitting(entries, call.budget)]
     end = offset + len(entries)
     return _Page(
@@ -125,7 +125,7 @@ def _page(call: Call, rows: Sequence[int], limit: int) -> _Page:
 
 def _with_missing(call: Call, answer: bytes, *names: str) -> bytes:
     """Add a note that names the unpublished ones among the sections of an answer."""
-    missing = [name for name in names if name not in call.snapshot.manifest.sections]
+    missing = [name for name in names if name not in call.snapshot.sections]
     return with_note(answer, fragments.not_known(missing) if missing else "")
 
 
@@ -145,7 +145,7 @@ def get_sentiment_trend(call: Call) -> ToolSteps:
     sections = call.snapshot.sections
     months = cast("int", call.values.get("months", MONTHS_DEFAULT))
     counts, newest, next_offset = _page(call, sections.rows(fragments.MONTHS)[::-1], months)
-    trend = bytes(sections.joined(sections.rows(fragments.TREND)))
+    trend = bytes(sections.run(sections.rows(fragments.TREND)))
     head = b'"trend":%b,' % trend if trend else b""
     parts = (head, counts, b",".join(reversed(newest)), next_offset)
     answer = b'{%b%b,"monthly":[%b],%b}' % parts
@@ -163,11 +163,11 @@ def get_faq(call: Call) -> ToolSteps:
     for number, (row, text_row) in enumerate(zip(sections.rows(fragments.FAQ), texts, strict=True)):
         if number % _STEP == 0:
             yield
-        if text in bytes(sections.fragment(text_row)):
+        if text in bytes(sections.at(text_row)):
             matches.append(row)
     counts, faq, next_offset = _page(call, matches, limit)
     answer = b'{%b,"faq":[%b],%b}' % (counts, b",".join(faq), next_offset)
-    if fragments.FAQ not in call.snapshot.manifest.sections:
+    if fragments.FAQ not in call.snapshot.sections:
         return data_result(_with_missing(call, answer, fragments.FAQ))
     return data_result(answer if matches else with_note(answer, keyword_note(query or None)))
 
@@ -176,4 +176,4 @@ def get_summary(call: Call) -> ToolSteps:
     """Return the overview."""
     yield
     sections = call.snapshot.sections
-    return data_result(bytes(sections.joined(sections.rows(fragments.SUMMARY))))
+    return data_result(bytes(sections.run(sections.rows(fragments.SUMMARY))))

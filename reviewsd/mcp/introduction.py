@@ -76,7 +76,7 @@ class Introduction:
 
     def _render(self, snapshot: Snapshot) -> _SnapshotTexts:
         (row,) = snapshot.sections.rows(fragments.BUSINESS)
-        business = _profile.decode(snapshot.sections.fragment(row)).business
+        business = _profile.decode(snapshot.sections.at(row)).business
         title = server_title(business.name)
         info = {"name": "reviewsd", "title": title, "version": self._version}
         return _SnapshotTexts(

@@ -24,7 +24,7 @@ from reviewsd.mcp.results import (
 )
 from reviewsd.publish import documents, excerpts, fragments
 from reviewsd.publish.excerpts import MAX_LISTED, NoPartError, excerpt, whole_in
-from reviewsd.snapshot.position_sets import FIELDS, find_name
+from reviewsd.snapshot.position_sets import FIELDS
 from reviewsd.snapshot.snapshots import Snapshot
 
 _INSIGHT_FILTERS = (*fragments.FILTERS.values(), "sentiment")
@@ -39,7 +39,7 @@ def get_business(call: Call) -> ToolSteps:
     """Return the profile, the rating and the number of reviews."""
     yield
     sections = call.snapshot.sections
-    return data_result(bytes(sections.joined(sections.rows(fragments.BUSINESS))))
+    return data_result(bytes(sections.run(sections.rows(fragments.BUSINESS))))
 
 
 def search_reviews(call: Call) -> ToolSteps:
@@ -81,7 +81,7 @@ def _page(call: Call, query: SearchQuery, first_member: bytes = b"") -> ToolStep
     note = ""
     if (
         not call.values.keys().isdisjoint(_INSIGHT_FILTERS)
-        and fragments.PER_REVIEW not in snapshot.manifest.sections
+        and fragments.PER_REVIEW not in snapshot.sections
     ):
         note = f"{fragments.not_known([fragments.PER_REVIEW])}; {_FEW}"
     elif not hits.matched:
@@ -95,7 +95,7 @@ def _page(call: Call, query: SearchQuery, first_member: bytes = b"") -> ToolStep
 def _withheld(snapshot: Snapshot) -> str:
     """Return what readers are told of withheld reviews; empty where there are none."""
     rows = snapshot.sections.rows(fragments.WITHHELD)
-    return _text.decode(snapshot.sections.joined(rows)) if rows else ""
+    return _text.decode(snapshot.sections.run(rows)) if rows else ""
 
 
 def _note(call: Call, query: SearchQuery) -> str:
@@ -104,8 +104,7 @@ def _note(call: Call, query: SearchQuery) -> str:
         return "since is after until"
     for section, parameter in fragments.FILTERS.items():
         name = cast("str | None", call.values.get(parameter))
-        columns = call.snapshot.columns
-        if name is not None and find_name(columns, FIELDS[parameter], name) is None:
+        if name is not None and call.snapshot.sets.get(FIELDS[parameter], name) is None:
             kind = parameter.removeprefix("mentions_")
             return describe_unknown(kind, section, name, call.snapshot)
     return keyword_note(query.query)

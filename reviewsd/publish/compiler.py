@@ -38,11 +38,11 @@ from reviewsd.publish.openapi import document
 from reviewsd.publish.review_blocks import Earlier, ReusedReviews
 from reviewsd.publish.site import StatisticsCounter
 from reviewsd.snapshot import layout
-from reviewsd.snapshot.columns import ColumnsWriter
+from reviewsd.snapshot.columns_writer import ColumnsWriter
 from reviewsd.snapshot.digests import DigestsWriter
+from reviewsd.snapshot.fragment_store import FragmentsWriter
 from reviewsd.snapshot.layout import Document, File, GoneReviews, Manifest, Writer
 from reviewsd.snapshot.mentions import MentionIndex, mention_positions
-from reviewsd.snapshot.records import RecordsWriter
 from reviewsd.snapshot.text_index_writer import SegmentsWriter
 
 JSON = "application/json"
@@ -117,7 +117,7 @@ def _compile(
 ) -> Manifest:
     rendered = {(urls.REVIEWS, JSON): REVIEWS_FILE}
     # Insights are written first, because their memory must be free before the columns need theirs.
-    files, sections = fragments.write(dataset, settings.base_url, target)
+    files = fragments.write(dataset, settings.base_url, target)
     files[layout.IDS] = _write_ids(dataset.records.ids, target)
     mentions: MentionIndex = {}
     if dataset.insights is not None:
@@ -213,7 +213,6 @@ def _compile(
         ),
         files=files | {f"{name}{layout.GZIP}": file for name, file in compressed.items()} | quoted,
         segments=segments,
-        sections=sections,
     )
 
 
@@ -230,7 +229,7 @@ def _write_reviews(
     writer, excerpts_writer = Writer(target, REVIEWS_FILE), Writer(target, layout.EXCERPTS)
     digests = DigestsWriter(target)
     writer.write(documents.reviews_head(dataset))
-    records, listed = RecordsWriter(writer), RecordsWriter(excerpts_writer)
+    records, listed = FragmentsWriter(writer), FragmentsWriter(excerpts_writer)
     next_step = 0
     for begin, block in reusing.blocks(dataset.records):
         if begin >= next_step:

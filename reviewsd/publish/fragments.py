@@ -30,7 +30,8 @@ from reviewsd.domain.reviews import AggregateRating, Business, NonNegative
 from reviewsd.http1 import urls
 from reviewsd.publish import documents
 from reviewsd.publish.excerpts import MAX_EXCERPT, MAX_LISTED, excerpt, head, whole_in
-from reviewsd.snapshot.fragment_store import FragmentStoreWriter
+from reviewsd.snapshot import layout
+from reviewsd.snapshot.fragment_store import FragmentStoreWriter, loose
 from reviewsd.snapshot.layout import File
 
 BUSINESS, SUMMARY, WITHHELD = "business", "summary", "withheld"
@@ -151,27 +152,22 @@ _KINDS: dict[str, type[Struct]] = {
 """Types of the sections with more members than a TopicFragment."""
 
 
-def write(
-    dataset: Dataset, base_url: str, target: Path
-) -> tuple[dict[str, File], dict[str, tuple[int, int]]]:
-    """Write the sections of a dataset.
+def write(dataset: Dataset, base_url: str, target: Path) -> dict[str, File]:
+    """Write the sections of a dataset, and return the files.
 
     Args:
         dataset: The dataset.
         base_url: Origin of the complete documents, for notes of excerpts.
         target: The folder.
-
-    Returns:
-        The files, and the place of each section.
     """
-    sections = FragmentStoreWriter(target)
+    sections = FragmentStoreWriter(target, layout.FRAGMENTS, layout.FRAGMENT_OFFSETS)
     sections.put(BUSINESS, [_business(dataset, whole_in(base_url + urls.REVIEWS))])
     if sentence := withheld(dataset):
         sections.put(WITHHELD, [_encode(sentence)])
     if dataset.insights is not None:
         rest = whole_in(base_url + urls.INSIGHTS)
         _write_insights(dataset.insights, dataset, sections, rest)
-    return sections.close(), sections.sections
+    return sections.close()
 
 
 def _business(dataset: Dataset, rest: str) -> bytes:
@@ -216,9 +212,9 @@ def _write_insights(
     }
     for section, entries in rendered.items():
         if section not in _private(file):
-            sections.put(section, [entry.fragment for entry in entries])
-    for section in rendered.keys() & {ASPECTS, TECHNICIANS, SERVICES}:
-        _name(sections, section, [entry.entity for entry in rendered[section]])
+            rows = sections.put(section, [entry.fragment for entry in entries])
+            if section in {ASPECTS, TECHNICIANS, SERVICES}:
+                _name(sections, section, [entry.entity for entry in entries], rows)
     if typed.temporal.trend is not UNSET:
         sections.put(TREND, [_encode(typed.temporal.trend)])
     monthly = _members.decode(file.members.get("temporal", b"{}")).get("monthly")
@@ -296,18 +292,18 @@ def _fragment(raw: bytes | Raw, kind: type[Struct], rest: str) -> bytes:
     return excerpt(documents.complete(raw, kind), MAX_EXCERPT, kind.__struct_fields__, rest)
 
 
-def _name(sections: FragmentStoreWriter, section: str, entities: list[Entity]) -> None:
+def _name(sections: FragmentStoreWriter, section: str, entities: list[Entity], rows: range) -> None:
     """Register the names of entities; an id has precedence over a label of the same spelling."""
     for spelling in ("id", "name", "label"):
-        for number, entity in enumerate(entities):
-            sections.name(section, number, mention_key(getattr(entity, spelling)))
+        for row, entity in zip(rows, entities, strict=True):
+            sections.name(section, mention_key(getattr(entity, spelling)), row)
     names = names_of(entities, first_words=section in {TECHNICIANS, SERVICES})
     for key, means in names.exact.items():
         if not isinstance(means, Ambiguous):
-            sections.name(section, means[0], key)
+            sections.name(section, key, rows[means[0]])
     for key, means in names.loose.items():
         if not isinstance(means, Ambiguous):
-            sections.name(section, means[0], key, loose=True)
+            sections.name(loose(section), key, rows[means[0]])
 
 
 def _folded(entry: FaqEntry) -> bytes:

@@ -14,7 +14,8 @@ from itertools import islice
 from pyroaring import BitMap
 
 from reviewsd.domain import times
-from reviewsd.snapshot.position_sets import CHANGES, Columns
+from reviewsd.snapshot.columns import Columns
+from reviewsd.snapshot.position_sets import CHANGES
 
 CHANGES_BLOCK = 2_048
 """Number of reviews in a block."""
@@ -76,7 +77,7 @@ def page(
 
 
 def _block(columns: Columns, number: int) -> BitMap:
-    block = columns.numbers(CHANGES, str(number))
+    block = columns.sets.get(CHANGES, str(number))
     assert isinstance(block, BitMap)  # noqa: S101  each block was written
     return block
 
@@ -86,6 +87,6 @@ def _key(columns: Columns) -> Callable[[int], int]:
 
     def key(rank: int) -> int:
         position = columns.numbering.position(columns.changes[rank])
-        return -times.microseconds(columns.updated_at(position))
+        return -times.microseconds(columns.records.updated_at(position))
 
     return key

@@ -1,138 +1,79 @@
-"""Writes the columns for ``snapshot.search``, newest review first."""
+"""The columns of a snapshot that search reads."""
 
-from array import array
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from itertools import compress, count, pairwise
-from pathlib import Path
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, Self, cast
 
-import msgspec
 from pyroaring import BitMap
 
-from reviewsd.domain.naming import Ambiguous
-from reviewsd.http1.representation import Buffer
-from reviewsd.snapshot import changes
-from reviewsd.snapshot import layout as names
-from reviewsd.snapshot.layout import NAMES, NUMBERS, File, SegmentFile, Writer
-from reviewsd.snapshot.mentions import MentionIndex
+from reviewsd.domain.dataset import REVIEWS_FILE
+from reviewsd.snapshot import layout
+from reviewsd.snapshot.layout import Manifest
 from reviewsd.snapshot.numbering import Numbering
-from reviewsd.snapshot.position_sets import CHANGES, MAX_RATING, MIN_RATING, RATING
-from reviewsd.snapshot.text_index_writer import SegmentsWriter
+from reviewsd.snapshot.position_sets import PositionSets
+from reviewsd.snapshot.records import SnapshotRecords
+from reviewsd.snapshot.text_index import Segment, Text
 
-STARS = range(1, 6)
+FEW_REVIEWS = 16_384
+"""With at most this many reviews, columns are lists, and the matches of texts are cached."""
 
 
-class ColumnsWriter:
-    """Collects the columns of all reviews.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Columns:
+    """The columns; position 0 is the newest review."""
 
-    Args:
-        folder: The folder of the files.
-        segments: Collects the texts.
-    """
+    count: int
+    days: Sequence[int]
+    """Negated ordinals of the dates, so that they ascend from the newest review on."""
+    segments: Sequence[Segment]
+    numbering: Numbering
+    records: SnapshotRecords
+    sets: PositionSets
+    changes: Sequence[int]
+    """The numbers of all reviews, last changed first (``snapshot.changes``)."""
+    text_matches: dict[bytes, BitMap] | None
+    """The reviews of the last texts that were searched for; None with too many reviews."""
 
-    def __init__(self, folder: Path, segments: SegmentsWriter) -> None:
-        self._folder = folder
-        self._segments = segments
-        self._days = array("i")
-        self._ratings = bytearray()
-
-    def extend(
-        self, days: Iterable[int], ratings: bytes, texts: Buffer, sizes: "array[int]"
-    ) -> None:
-        """Add reviews: ordinals of their dates, stars, and texts for ``SegmentsWriter.extend``."""
-        self._days.extend([-day for day in days])
-        self._ratings += ratings
-        self._segments.extend(texts, sizes)
-
-    def close(
-        self,
-        mentions: MentionIndex,
-        changed: "array[int]",
-        progress: Callable[[int, int], None] = lambda *_: None,
-    ) -> tuple[tuple[SegmentFile, ...], dict[str, File]]:
-        """Write the columns; return the segments and all files.
+    @classmethod
+    def open(cls, manifest: Manifest, files: "Mapping[str, memoryview[int]]") -> Self:
+        """Return the columns of a folder.
 
         Args:
-            mentions: The position sets of the mentions (``snapshot.mentions``).
-            changed: All positions, last changed first.
-            progress: Called with the number of finished indexes and of all.
+            manifest: The manifest of the folder.
+            files: The content of its files, by name.
         """
-        segments, files = self._segments.close(progress)
-        files[names.DAYS] = names.write(self._folder, names.DAYS, self._days.tobytes())
-        numbering = Numbering(segment.reviews for segment in segments)
-        ranked = array("I", map(numbering.number, changed))
-        files[names.CHANGES] = names.write(self._folder, names.CHANGES, ranked.tobytes())
-        files |= self._write_sets(dict(self._sets(mentions, numbering, ranked)))
-        return segments, files
-
-    def _sets(
-        self, mentions: MentionIndex, numbering: Numbering, ranked: "array[int]"
-    ) -> Iterator[tuple[bytes, "_Packed"]]:
-        """Return all position sets by key."""
-        rated = [_numbers(self._rated(stars), numbering) for stars in STARS]
-        for stars, numbers in zip(STARS, rated, strict=True):
-            yield set_key(RATING, str(stars)), _pack_set(numbers)
-            least = BitMap().union(*rated[stars - 1 :])
-            yield set_key(MIN_RATING, str(stars)), _pack_set(least)
-            most = BitMap().union(*rated[:stars])
-            yield set_key(MAX_RATING, str(stars)), _pack_set(most)
-        for key, block in changes.blocks(ranked):
-            yield set_key(CHANGES, key), _pack_set(block)
-        packed = {id(reviews): _pack(reviews, numbering) for reviews in mentions.values()}
-        for (field, key), reviews in mentions.items():
-            yield set_key(field, key), packed[id(reviews)]
-
-    def _rated(self, stars: int) -> "array[int]":
-        marks = self._ratings.translate(bytes(rating == stars for rating in range(256)))
-        return array("I", compress(count(), marks))
-
-    def _write_sets(self, sets: Mapping[bytes, "_Packed"]) -> dict[str, File]:
-        table = array("Q")
-        keys = Writer(self._folder, names.SET_KEYS)
-        content = Writer(self._folder, names.SETS)
-        begins: dict[int, int] = {}
-        for key, packed in sorted(sets.items()):
-            begin = begins.setdefault(id(packed), content.size)
-            end = begin + len(packed.content)
-            table.extend((keys.size, keys.size + len(key), begin, end, packed.kind))
-            keys.write(key)
-            if begin == content.size:
-                content.write(packed.content)
-        return {
-            names.SET_KEYS: keys.close(),
-            names.SETS: content.close(),
-            names.SET_TABLE: names.write(self._folder, names.SET_TABLE, table.tobytes()),
-        }
+        count = manifest.review_count
+        numbering = Numbering(segment.reviews for segment in manifest.segments)
+        text_offsets = numbers(files, layout.TEXT_OFFSETS, "Q")
+        texts = cast("Text", files[layout.TEXTS].obj)
+        segments = [
+            Segment(
+                first=first,
+                shift=shift,
+                texts=texts,
+                offsets=text_offsets,
+                size=segment.reviews,
+                index=None if segment.index is None else files[segment.index],
+            )
+            for segment, first, shift in zip(
+                manifest.segments, numbering.begins, numbering.shifts, strict=False
+            )
+        ]
+        return cls(
+            count=count,
+            days=numbers(files, layout.DAYS, "i"),
+            segments=segments,
+            numbering=numbering,
+            records=SnapshotRecords(files[REVIEWS_FILE], numbers(files, layout.RECORDS, "Q")),
+            sets=PositionSets(files[layout.SETS], numbers(files, layout.SET_OFFSETS, "Q")),
+            changes=numbers(files, layout.CHANGES, "I"),
+            text_matches={} if count <= FEW_REVIEWS else None,
+        )
 
 
-class _Packed(NamedTuple):
-    """A position set, or names, in the form of the file."""
-
-    content: bytes
-    kind: int
-
-
-def _pack(reviews: Collection[int] | Ambiguous, numbering: Numbering) -> _Packed:
-    if isinstance(reviews, Ambiguous):
-        return _Packed(msgspec.json.encode(reviews.candidates), NAMES)
-    return _pack_set(_numbers(reviews, numbering))
-
-
-def _pack_set(numbers: BitMap) -> _Packed:
-    numbers.run_optimize()
-    return _Packed(numbers.serialize(), NUMBERS)
-
-
-def _numbers(positions: Collection[int], numbering: Numbering) -> BitMap:
-    """Return the numbers of the reviews at positions."""
-    bitmap = BitMap(positions)
-    parts = [
-        (bitmap & BitMap(range(begin, end))).shift(shift)
-        for (begin, end), shift in zip(pairwise(numbering.begins), numbering.shifts, strict=False)
-    ]
-    return BitMap().union(*parts)
-
-
-def set_key(field: str, key: str) -> bytes:
-    """Return the key of a set; the column of keys is sorted."""
-    return f"{field}\0{key}".encode()
+def numbers(
+    files: "Mapping[str, memoryview[int]]", name: str, kind: Literal["i", "I", "Q"]
+) -> Sequence[int]:
+    """Return a column of numbers; a small one as a list, which is several times as fast."""
+    column = files[name].cast(kind)
+    return column.tolist() if len(column) <= FEW_REVIEWS + 1 else column

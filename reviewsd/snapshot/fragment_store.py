@@ -1,127 +1,162 @@
-"""Sections: fragments of JSON made at publication, from which responses to agents are joined.
+"""Fragments: values made at publication, which responses are joined from or searches read.
 
-A fragment is a rendered value, such as the insights about one technician. A section is a run of fragments,
-such as all technicians, most mentioned first. One mapped file has all fragments, separated by commas, so
-that any run of a section is one slice, and the content of a JSON array. A row is the number of a fragment.
+One mapped file has all fragments, separated by commas, so that any run of them is one slice, and the content
+of a JSON array if they are JSON. A column has the offset of each. A *row* is the number of a fragment.
 
-Names are looked up by bisection in a section of their own. Its sorted rows have section, name and number,
-separated by bytes that UTF-8 never contains.
+A store also has sections and names. A section is a run of fragments, such as all technicians, most mentioned
+first. A name leads to one fragment. Its last fragment is the index of both.
 """
 
-import array
-from bisect import bisect_left
-from collections.abc import Iterable, Mapping
+from array import array
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
 from pathlib import Path
 
+import msgspec
+from msgspec import Struct
+
 from reviewsd.domain.naming import loose_key, mention_key
-from reviewsd.snapshot import layout as names
+from reviewsd.http1.representation import Buffer
+from reviewsd.snapshot import layout
 from reviewsd.snapshot.layout import File, Writer
 
-_KEYS = "keys"
 
-_SEPARATOR = b"\xff"
+class _Index(Struct):
+    """The first row of each section and the one after its last; the row of each section and name."""
 
-_LOOSE = "~"
-"""Suffix of the section of the loose names of a section."""
+    sections: dict[str, tuple[int, int]]
+    names: dict[str, int]
+
+
+_encode = msgspec.json.Encoder(order="sorted").encode
+_index = msgspec.json.Decoder(_Index)
+
+
+class FragmentsWriter:
+    """Writes fragments into a file that may have other content before and after them.
+
+    Args:
+        writer: The writer of the file, at the offset of the first fragment.
+    """
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+        self._begins = array("Q")
+
+    def extend(self, fragments: Buffer, sizes: Iterable[int]) -> None:
+        """Add fragments, at least one.
+
+        Args:
+            fragments: The fragments, separated by commas.
+            sizes: The size of each with a comma after it, also after the last.
+        """
+        if self._begins:
+            self._writer.write(b",")
+        self._begins.extend(accumulate(sizes, initial=self._writer.size))
+        self._begins.pop()
+        self._writer.write(fragments)
+
+    def offsets(self) -> bytes:
+        """Return the column of offsets, after the last fragment."""
+        # each fragment ends one byte before the next offset, also the last
+        self._begins.append(self._writer.size + 1)
+        return self._begins.tobytes()
 
 
 class FragmentStoreWriter:
-    """Writes fragments, section by section.
+    """Writes a store.
 
     Args:
         folder: The folder of the files.
+        content: The name of the file of fragments.
+        offsets: The name of the column of their offsets.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._content = Writer(folder, names.FRAGMENTS)
-        self._begins = array.array("Q")
-        self._keys: dict[bytes, int] = {}
-        self.sections: dict[str, tuple[int, int]] = {}
+    def __init__(self, folder: Path, content: str, offsets: str) -> None:
+        self._folder, self._offsets = folder, offsets
+        self._writer = Writer(folder, content)
+        self._fragments = FragmentsWriter(self._writer)
+        self._count = 0
+        self._index = _Index({}, {})
 
-    def put(self, section: str, fragments: Iterable[bytes]) -> None:
-        """Write the fragments of a section."""
-        first = len(self._begins)
+    def add(self, fragment: bytes) -> int:
+        """Write a fragment; return its row."""
+        self._fragments.extend(fragment, (len(fragment) + 1,))
+        self._count += 1
+        return self._count - 1
+
+    def put(self, section: str, fragments: Iterable[bytes]) -> range:
+        """Write the fragments of a section; return their rows."""
+        first = self._count
         for fragment in fragments:
-            if self._begins:
-                self._content.write(b",")
-            self._begins.append(self._content.size)
-            self._content.write(fragment)
-        self.sections[section] = first, len(self._begins)
+            self.add(fragment)
+        self._index.sections[section] = first, self._count
+        return range(first, self._count)
 
-    def name(self, section: str, number: int, key: str, *, loose: bool = False) -> None:
-        """Name a fragment of a section; the first fragment with a name keeps it.
-
-        Args:
-            section: The name of the section.
-            number: The number of the fragment in the section.
-            key: An exact or a loose key (``domain.naming``).
-            loose: Whether the key is loose.
-        """
-        row = self.sections[section][0] + number
-        self._keys.setdefault(_key(section + _LOOSE if loose else section, key), row)
+    def name(self, section: str, key: str, row: int) -> None:
+        """Name a fragment by a key (``domain.naming``); the first fragment with a name keeps it."""
+        self._index.names.setdefault(_name(section, key), row)
 
     def close(self) -> dict[str, File]:
-        """Write the names and the offsets; return the files."""
-        self.put(_KEYS, sorted(b"%s%d" % item for item in self._keys.items()))
-        # each fragment ends one byte before the next offset, also the last
-        self._begins.append(self._content.size + 1)
-        return {
-            names.FRAGMENTS: self._content.close(),
-            names.FRAGMENT_OFFSETS: names.write(
-                self._folder, names.FRAGMENT_OFFSETS, self._begins.tobytes()
-            ),
-        }
+        """Write the index and the offsets; return the files."""
+        self.add(_encode(self._index))
+        offsets = layout.write(self._folder, self._offsets, self._fragments.offsets())
+        return {self._writer.name: self._writer.close(), self._offsets: offsets}
 
 
-class FragmentStore:
-    """The sections of a snapshot.
+class Fragments:
+    """The fragments of a file.
 
     Args:
-        sections: The first row and the one after the last, by name.
-        content: All fragments.
+        content: The file.
         begins: The offset of each fragment, and one for the end.
     """
 
-    def __init__(
-        self,
-        sections: Mapping[str, tuple[int, int]],
-        content: "memoryview[int]",
-        begins: "memoryview[int]",
-    ) -> None:
-        self._sections = sections
+    def __init__(self, content: "memoryview[int]", begins: Sequence[int]) -> None:
         self._content = content
         self._begins = begins
-        self._keys = self.rows(_KEYS)
 
-    def rows(self, section: str) -> range:
-        """Return the rows of a section; none if it does not exist."""
-        return range(*self._sections.get(section, (0, 0)))
+    def at(self, row: int) -> "memoryview[int]":
+        """Return one fragment."""
+        return self._content[self._begins[row] : self._begins[row + 1] - 1]
 
-    def joined(self, rows: range) -> "memoryview[int]":
+    def run(self, rows: range) -> "memoryview[int]":
         """Return the fragments of consecutive rows, separated by commas."""
         if not rows:
             return self._content[:0]
         return self._content[self._begins[rows.start] : self._begins[rows.stop] - 1]
 
-    def fragment(self, row: int) -> "memoryview[int]":
-        """Return one fragment."""
-        return self.joined(range(row, row + 1))
+
+class FragmentStore(Fragments):
+    """The fragments of a store, by section and by name."""
+
+    def __init__(self, content: "memoryview[int]", begins: Sequence[int]) -> None:
+        super().__init__(content, begins)
+        index = _index.decode(self.at(len(begins) - 2))
+        self._sections = index.sections
+        self.names = index.names
+        """The row of each section and key, with a NUL between the two."""
+
+    def __contains__(self, section: str) -> bool:
+        """Return whether a section exists."""
+        return section in self._sections
+
+    def rows(self, section: str) -> range:
+        """Return the rows of a section; none if it does not exist."""
+        return range(*self._sections.get(section, (0, 0)))
 
     def find(self, section: str, name: str) -> int | None:
         """Return the row of the fragment with a name (``domain.naming``)."""
-        row = self._find(_key(section, mention_key(name)))
+        row = self.names.get(_name(section, mention_key(name)))
         if row is None and (key := loose_key(name)) is not None:
-            row = self._find(_key(section + _LOOSE, key))
+            row = self.names.get(_name(loose(section), key))
         return row
 
-    def _find(self, key: bytes) -> int | None:
-        place = bisect_left(self._keys, key, key=lambda row: bytes(self.fragment(row)))
-        if place == len(self._keys):
-            return None
-        name, _, row = bytes(self.fragment(self._keys[place])).rpartition(_SEPARATOR)
-        return int(row) if name + _SEPARATOR == key else None
+
+def loose(section: str) -> str:
+    """Return the section of the loose names (``domain.naming``) of a section."""
+    return f"{section}~"
 
 
-def _key(section: str, key: str) -> bytes:
-    return section.encode() + _SEPARATOR + key.encode() + _SEPARATOR
+def _name(section: str, key: str) -> str:
+    return f"{section}\0{key}"

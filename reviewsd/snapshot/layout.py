@@ -24,7 +24,7 @@ from reviewsd.api.jobs import InsightsOrigin
 
 T = TypeVar("T")
 
-LAYOUT = 11
+LAYOUT = 12
 """Raised if a change of the format makes other versions unable to read the folder."""
 
 GZIP = ".gz"
@@ -47,7 +47,7 @@ DAYS, RECORDS, TEXTS, TEXT_OFFSETS = (
 CHANGES = "changes.column"
 """The numbers of all reviews in the order in which they last changed (``snapshot.changes``)."""
 
-SET_KEYS, SET_TABLE, SETS = "set_keys.column", "set_table.column", "sets.column"
+SETS, SET_OFFSETS = "sets.column", "set_offsets.column"
 
 EXCERPTS, EXCERPT_OFFSETS = "excerpts.column", "excerpt_offsets.column"
 
@@ -82,13 +82,6 @@ REVIEW_BLOCKS = "review_blocks.column"
 
 KEPT = (BLOCKS, REVIEW_BLOCKS)
 """The files that only the next publication reads."""
-
-SET_FIELDS = 5
-"""Numbers in a row of the set table: begin and end of the key, begin and end of the set, and its kind: a
-Roaring bitmap of numbers, or the candidates of an ambiguous key, as JSON."""
-
-NUMBERS, NAMES = range(2)
-"""The kinds of sets."""
 
 _PART = 1 << 18  # bytes
 
@@ -150,8 +143,6 @@ class Manifest(Struct, frozen=True, kw_only=True):
     files: dict[str, File]
     segments: tuple[SegmentFile, ...]
     """Newest first."""
-    sections: dict[str, tuple[int, int]]
-    """The first row and the one after the last, by name (``snapshot.fragment_store``)."""
 
 
 class GoneReviews(Struct, frozen=True, kw_only=True):

@@ -1,13 +1,7 @@
-"""Records: the rendered reviews of a file, newest first, from which responses are joined.
+"""Records: the rendered reviews of a file, newest first, from which responses are joined."""
 
-Commas separate them, so that any run of them is one slice of the mapped file, and the content of a JSON
-array. A column has the offset of each.
-"""
-
-import array
 import datetime
-from collections.abc import Iterable, Sequence
-from itertools import accumulate
+from collections.abc import Sequence
 from operator import lt
 
 import msgspec
@@ -16,7 +10,7 @@ from msgspec import Struct
 from reviewsd.domain import times
 from reviewsd.domain.search_query import CHANGED, NEWEST, Cursor
 from reviewsd.http1.representation import Buffer
-from reviewsd.snapshot.layout import Writer
+from reviewsd.snapshot.fragment_store import Fragments
 
 MAX_CACHED_BYTES = 1_048_576
 """Excerpts of at most this size, some 2,000, are held in memory, plain and escaped: escaping twenty of them
@@ -47,54 +41,8 @@ _identity = msgspec.json.Decoder(_Identity)
 _dated = msgspec.json.Decoder(_Dated)
 
 
-class RecordsWriter:
-    """Writes records into a file that may have other content before and after them.
-
-    Args:
-        writer: The writer of the file, at the offset of the first record.
-    """
-
-    def __init__(self, writer: Writer) -> None:
-        self._writer = writer
-        self._begins = array.array("Q")
-        self._comma = False
-
-    def extend(self, records: Buffer, sizes: Iterable[int]) -> None:
-        """Add records, at least one.
-
-        Args:
-            records: The records, separated by commas.
-            sizes: The size of each with a comma after it, also after the last.
-        """
-        if self._comma:
-            self._writer.write(b",")
-        self._begins.extend(accumulate(sizes, initial=self._writer.size))
-        self._begins.pop()
-        self._writer.write(records)
-        self._comma = True
-
-    def offsets(self) -> bytes:
-        """Return the column of offsets, after the last record."""
-        # each record ends one byte before the next offset, also the last
-        self._begins.append(self._writer.size + 1)
-        return self._begins.tobytes()
-
-
-class SnapshotRecords:
-    """The records of a snapshot.
-
-    Args:
-        content: The file.
-        begins: The offset of each record, and one for the end.
-    """
-
-    def __init__(self, content: "memoryview[int]", begins: Sequence[int]) -> None:
-        self._content = content
-        self._begins = begins
-
-    def at(self, position: int) -> "memoryview[int]":
-        """Return one record; position 0 is the newest review."""
-        return self._content[self._begins[position] : self._begins[position + 1] - 1]
+class SnapshotRecords(Fragments):
+    """The records of a snapshot; position 0 is the newest review."""
 
     def id_at(self, position: int) -> str:
         """Return the id of one review."""
@@ -131,10 +79,6 @@ class SnapshotRecords:
         pieces.append(content[begins[last] : end])
         return pieces
 
-    def newest(self, count: int) -> "memoryview[int]":
-        """Return the newest records, separated by commas."""
-        return self._content[self._begins[0] : self._begins[count] - 1] if count else _NOTHING
-
 
 class Excerpts(SnapshotRecords):
     """The reviews in lists for agents (``publish.excerpts``)."""
@@ -168,6 +112,3 @@ def escaped(compact: bytes) -> bytes:
 
 def _ascending(positions: Sequence[int]) -> bool:
     return type(positions) is range or all(map(lt, positions, positions[1:]))
-
-
-_NOTHING = memoryview(b"")

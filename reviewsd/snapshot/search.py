@@ -1,6 +1,6 @@
 """Search over columns: returns the matching reviews, newest first, and their number (contract 3).
 
-A column is a flat file made at publication (``snapshot.columns``) and mapped into memory. Each filter
+A column is a flat file made at publication (``snapshot.columns_writer``) and mapped into memory. Each filter
 has *position sets* (``position_sets``): Roaring bitmaps with the numbers of the reviews that have a rating, a
 sentiment, or a mention.
 
@@ -23,14 +23,8 @@ from pyroaring import BitMap
 
 from reviewsd.domain.search_query import CHANGED, Cursor, SearchQuery
 from reviewsd.snapshot import changes
-from reviewsd.snapshot.position_sets import (
-    MAX_RATING,
-    MIN_RATING,
-    RATING,
-    SENTIMENT,
-    Columns,
-    find_names,
-)
+from reviewsd.snapshot.columns import Columns
+from reviewsd.snapshot.position_sets import MAX_RATING, MIN_RATING, RATING, SENTIMENT
 
 
 class Hits(Struct, frozen=True):
@@ -63,7 +57,8 @@ def after(columns: Columns, cursor: Cursor) -> int:
     """Return the first position older than the cursor's review, which may not exist any more."""
     day = -cursor.date.toordinal()
     same_day = range(bisect_left(columns.days, day), bisect_right(columns.days, day))
-    skipped = bisect_left(same_day, True, key=lambda position: columns.id_at(position) < cursor.id)  # noqa: FBT003  the key is a predicate
+    id_at = columns.records.id_at
+    skipped = bisect_left(same_day, True, key=lambda position: id_at(position) < cursor.id)  # noqa: FBT003  the key is a predicate
     return same_day.start + skipped
 
 
@@ -154,10 +149,10 @@ def _filters(columns: Columns, query: SearchQuery) -> list[BitMap] | None:
         keys.append((MIN_RATING, str(math.ceil(query.min_rating))))
     if query.max_rating is not None:
         keys.append((MAX_RATING, str(math.floor(query.max_rating))))
-    sets = [columns.numbers(field, key) for field, key in keys]
-    sets += find_names(columns, query)
+    sets = [columns.sets.get(field, key) for field, key in keys]
+    sets += columns.sets.get_mentions(query)
     if query.sentiment is not None and query.mentions_aspect is None:
-        sets.append(columns.numbers(SENTIMENT, query.sentiment))
+        sets.append(columns.sets.get(SENTIMENT, query.sentiment))
     filters = [numbers for numbers in sets if isinstance(numbers, BitMap)]
     return filters if len(filters) == len(sets) else None
 

@@ -9,24 +9,21 @@ import datetime
 import mmap
 import time
 from bisect import bisect_left
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal, cast
 
 import msgspec
-from pyroaring import BitMap
 from twisted.logger import Logger
 
 from reviewsd.api.review_ids import merge_key
 from reviewsd.domain.insights_file import INSIGHTS_FILE
-from reviewsd.domain.naming import Ambiguous, mention_key
+from reviewsd.domain.naming import mention_key
 from reviewsd.domain.search_query import NEWEST, Cursor, SearchQuery
-from reviewsd.http1 import urls
 from reviewsd.http1.representation import Rendered, Representation
 from reviewsd.runtime.counters import Counts
 from reviewsd.snapshot import layout
-from reviewsd.snapshot.columns import set_key
+from reviewsd.snapshot.columns import FEW_REVIEWS, Columns, numbers
 from reviewsd.snapshot.digests import Digests
 from reviewsd.snapshot.fragment_store import FragmentStore
 from reviewsd.snapshot.layout import (
@@ -37,16 +34,8 @@ from reviewsd.snapshot.layout import (
     open_manifest,
     open_seen,
 )
-from reviewsd.snapshot.numbering import Numbering
-from reviewsd.snapshot.position_sets import Columns
-from reviewsd.snapshot.records import Excerpts, SnapshotRecords
+from reviewsd.snapshot.records import Excerpts
 from reviewsd.snapshot.search import Hits, after, date_range, search
-from reviewsd.snapshot.text_index import Segment, Text
-
-_SMALL = 16_385  # numbers; a list of them has half a megabyte
-
-_MAX_CACHED_SETS = 64
-"""Sets that are held in memory, of at most some kilobytes each."""
 
 
 class SnapshotError(Exception):
@@ -84,33 +73,17 @@ class Snapshot:
         self.documents: Mapping[str, Rendered] = {
             document.path: _rendered(document, files, seen) for document in manifest.documents
         }
-        (body,) = self.documents[urls.REVIEWS].identity.parts
-        begins = _numbers(files[layout.RECORDS], "Q")
-        self.records = SnapshotRecords(memoryview(body), begins)
+        self.columns = Columns.open(manifest, files)
+        few = manifest.review_count <= FEW_REVIEWS
+        self.records = self.columns.records
         """The served form of the reviews."""
-        excerpt_begins = _numbers(files[layout.EXCERPT_OFFSETS], "Q")
+        self.sets = self.columns.sets
+        excerpt_begins = numbers(files, layout.EXCERPT_OFFSETS, "Q")
         self.excerpts = Excerpts(files[layout.EXCERPTS], excerpt_begins)
         """The reviews in lists for agents."""
-        count = manifest.review_count
-        numbering = Numbering(segment.reviews for segment in manifest.segments)
-        self.sets = InvertedIndex(files, few=count < _SMALL)
-        self.columns = Columns(
-            count=count,
-            days=_numbers(files[layout.DAYS], "i"),
-            segments=_segments(manifest, files, numbering),
-            numbering=numbering,
-            id_at=self.records.id_at,
-            numbers=self.sets.find,
-            changes=_numbers(files[layout.CHANGES], "I"),
-            updated_at=self.records.updated_at,
-            text_matches={} if count < _SMALL else None,
-        )
-        self.digests = Digests(files[layout.DIGESTS], files[layout.CHAIN], few=count < _SMALL)
-        self.sections = FragmentStore(
-            manifest.sections,
-            files[layout.FRAGMENTS],
-            files[layout.FRAGMENT_OFFSETS].cast("Q"),
-        )
+        self.digests = Digests(files[layout.DIGESTS], files[layout.CHAIN], few=few)
+        offsets = numbers(files, layout.FRAGMENT_OFFSETS, "Q")
+        self.sections = FragmentStore(files[layout.FRAGMENTS], offsets)
         self.feed = files[layout.FEED]
         """The parts of the computed pages of the feeds (``publish.feed``)."""
         self.pages = files.get(layout.PAGES)
@@ -131,7 +104,7 @@ class Snapshot:
 
     def id_at(self, position: int) -> str:
         """Return the id of one review."""
-        return self.columns.id_at(position)
+        return self.records.id_at(position)
 
     def position(self, review_id: str) -> int | None:
         """Return the position of an id; the case matters only if ids differ by nothing else."""
@@ -161,7 +134,7 @@ class Snapshot:
     def since(self, date: datetime.date) -> tuple[int, "memoryview[int]"]:
         """Return the number of reviews dated on or after a day, and these reviews, separated by commas."""
         _, count = date_range(self.columns, date, None)
-        return count, self.records.newest(count)
+        return count, self.records.run(range(count))
 
     def search(self, query: SearchQuery) -> Generator[None, None, Hits]:
         """Return one page of matches (``snapshot.search``)."""
@@ -181,73 +154,6 @@ class Snapshot:
 
 _gone_reviews = msgspec.json.Decoder(GoneReviews)
 _NONE_GONE = b'{"ids":[],"keys":[]}'
-_names = msgspec.json.Decoder(tuple[str, ...])
-
-
-def _numbers(column: "memoryview[int]", kind: Literal["i", "I", "Q"]) -> Sequence[int]:
-    """Return a column of numbers; a small one as a list, which is several times as fast."""
-    numbers = column.cast(kind)
-    return numbers.tolist() if len(numbers) <= _SMALL else numbers
-
-
-def _segments(
-    manifest: Manifest, files: Mapping[str, "memoryview[int]"], numbering: Numbering
-) -> list[Segment]:
-    texts = files[layout.TEXTS].obj
-    offsets = _numbers(files[layout.TEXT_OFFSETS], "Q")
-    places = zip(manifest.segments, numbering.begins, numbering.shifts, strict=False)
-    return [
-        Segment(
-            first=first,
-            shift=shift,
-            texts=cast("Text", texts),
-            offsets=offsets,
-            size=segment.reviews,
-            index=None if segment.index is None else files[segment.index],
-        )
-        for segment, first, shift in places
-    ]
-
-
-class InvertedIndex:
-    """The position sets by key: some hundreds for any number of reviews.
-
-    Args:
-        files: The files of the snapshot.
-        few: Whether there are so few reviews that sets are cached.
-    """
-
-    def __init__(self, files: Mapping[str, "memoryview[int]"], *, few: bool) -> None:
-        keys, table = files[layout.SET_KEYS], files[layout.SET_TABLE].cast("Q")
-        self._rows = {
-            bytes(keys[table[at] : table[at + 1]]): at + 2
-            for at in range(0, len(table), layout.SET_FIELDS)
-        }
-        self._table = table
-        self._sets = files[layout.SETS]
-        self._cache: dict[bytes, BitMap] = {}
-        self._max_cached = _MAX_CACHED_SETS if few else 0
-
-    def __iter__(self) -> Iterator[bytes]:
-        """Return the keys of all sets (``columns.set_key``)."""
-        return iter(self._rows)
-
-    def find(self, field: str, key: str) -> BitMap | Ambiguous | None:
-        """Return the set of a (field, key); None for an unknown key."""
-        row_key = set_key(field, key)
-        if row_key in self._cache:
-            return self._cache[row_key]
-        at = self._rows.get(row_key)
-        if at is None:
-            return None
-        begin, end, kind = self._table[at : at + 3]
-        content = self._sets[begin:end]
-        if kind == layout.NAMES:
-            return Ambiguous(_names.decode(content))
-        bitmap = BitMap.deserialize(content)  # type: ignore[arg-type]  # any buffer; copies it
-        if len(self._cache) < self._max_cached:
-            self._cache[row_key] = bitmap
-        return bitmap
 
 
 class Snapshots:

@@ -180,12 +180,10 @@ def _counted(texts: list[str], parts: Callable[[str], set[str]]) -> list[tuple[s
 
 def _extremes(snapshot: Snapshot, field: str) -> tuple[str, str]:
     """The names of a field with the largest and the smallest set."""
-    prefix = f"{field}\0"
-    names = [key.decode() for key in snapshot.sets if key.startswith(prefix.encode())]
     sizes = {}
-    for name in (each.removeprefix(prefix) for each in names):
-        found = snapshot.columns.numbers(field, name)
-        sizes[name] = len(found) if isinstance(found, BitMap) else 0
+    for section, _, name in (key.partition("\0") for key in snapshot.sets.names):
+        if section == field and isinstance(found := snapshot.sets.get(field, name), BitMap):
+            sizes[name] = len(found)
     ordered = sorted(filter(sizes.get, sizes), key=lambda name: (sizes[name], name))
     return ordered[-1], ordered[0]
 

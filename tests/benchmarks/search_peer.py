@@ -155,9 +155,9 @@ def prepare(snapshot: Snapshot, source: Path, place: Path) -> None:
         shutil.copyfile(source / name, place / name)
     mentions: dict[str, dict[str, list[int]]] = {TECHNICIAN: {}, SERVICE: {}}
     columns = snapshot.columns
-    for key in snapshot.sets:
-        field, _, name = key.decode().partition("\0")
-        if field in mentions and isinstance(found := columns.numbers(field, name), BitMap):
+    for key in snapshot.sets.names:
+        field, _, name = key.partition("\0")
+        if field in mentions and isinstance(found := snapshot.sets.get(field, name), BitMap):
             mentions[field][name] = [*map(columns.numbering.position, found)]
     (place / "mentions.json").write_bytes(msgspec.json.encode(mentions))
 

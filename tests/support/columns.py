@@ -19,13 +19,18 @@ from reviewsd.domain.insights import slug
 from reviewsd.domain.naming import Ambiguous
 from reviewsd.pages.site import PageSettings
 from reviewsd.publish.compiler import CompileSettings, compile_folder
-from reviewsd.snapshot import changes, numbering, suffix_array, text_index, text_index_writer
+from reviewsd.snapshot import (
+    changes,
+    columns,
+    numbering,
+    suffix_array,
+    text_index,
+    text_index_writer,
+)
 from reviewsd.snapshot import layout as names
-from reviewsd.snapshot.columns import set_key
+from reviewsd.snapshot.columns import Columns
 from reviewsd.snapshot.layout import Manifest
-from reviewsd.snapshot.numbering import Numbering
-from reviewsd.snapshot.position_sets import Columns
-from reviewsd.snapshot.text_index import Segment
+from reviewsd.snapshot.position_sets import PositionSets
 
 SETTINGS = CompileSettings(
     base_url="https://reviews.example",
@@ -101,65 +106,43 @@ def _json(value: object) -> bytes:
 
 def record_slices(folder: Path) -> list[bytes]:
     """Each review's own bytes, as the record column finds them in ``reviews.json``."""
-    begins = _numbers(folder, names.RECORDS, "Q")
+    begins = memoryview((folder / names.RECORDS).read_bytes()).cast("Q")
     content = (folder / "reviews.json").read_bytes()
     return [content[begins[i] : begins[i + 1] - 1] for i in range(len(begins) - 1)]
 
 
-def position_sets(folder: Path) -> dict[bytes, BitMap | Ambiguous]:
-    """Every position set by its key, in the order of the file."""
-    keys = (folder / names.SET_KEYS).read_bytes()
-    content = (folder / names.SETS).read_bytes()
-    table = _numbers(folder, names.SET_TABLE, "Q")
-    sets: dict[bytes, BitMap | Ambiguous] = {}
-    for row in range(0, len(table), names.SET_FIELDS):
-        key_begin, key_end, begin, end, kind = table[row : row + names.SET_FIELDS]
-        found = content[begin:end]
-        names_of_several = kind == names.NAMES
-        sets[keys[key_begin:key_end]] = (
-            Ambiguous(tuple(json.loads(found))) if names_of_several else BitMap.deserialize(found)
-        )
-    return sets
+def files_of(folder: Path, manifest: Manifest) -> "dict[str, memoryview[int]]":
+    """Return the content of the files of a folder, by name."""
+    return {name: memoryview((folder / name).read_bytes()) for name in manifest.files}
 
 
-def members(found: BitMap | Ambiguous, columns: Columns) -> list[int]:
-    """The positions of a set, ascending."""
-    assert isinstance(found, BitMap)
-    return [columns.numbering.position(number) for number in found]
+def open_sets(folder: Path) -> PositionSets:
+    """Return the position sets of a folder."""
+    content = memoryview((folder / names.SETS).read_bytes())
+    return PositionSets(content, memoryview((folder / names.SET_OFFSETS).read_bytes()).cast("Q"))
+
+
+def position_sets(folder: Path) -> dict[tuple[str, str], BitMap | Ambiguous]:
+    """Return all position sets of a folder, by field and key."""
+    sets = open_sets(folder)
+    positions: dict[tuple[str, str], BitMap | Ambiguous] = {}
+    for name in sets.names:
+        field, _, key = name.partition("\0")
+        reviews = sets.get(field, key)
+        assert reviews is not None
+        positions[field, key] = reviews
+    return positions
+
+
+def members(reviews: BitMap | Ambiguous, columns: Columns) -> list[int]:
+    """Return the positions of a set, ascending."""
+    assert isinstance(reviews, BitMap)
+    return [columns.numbering.position(number) for number in reviews]
 
 
 def open_columns(folder: Path, manifest: Manifest) -> Columns:
-    """The columns of a compiled folder."""
-    texts = (folder / names.TEXTS).read_bytes()
-    offsets = _numbers(folder, names.TEXT_OFFSETS, "Q")
-    days = _numbers(folder, names.DAYS, "i")
-    ids = [str(json.loads(record)["id"]) for record in record_slices(folder)]
-    changed = [updated_at(json.loads(record)) for record in record_slices(folder)]
-    sets = position_sets(folder)
-    numbering = Numbering(each.reviews for each in manifest.segments)
-    places = zip(manifest.segments, numbering.begins, numbering.shifts, strict=False)
-    return Columns(
-        count=len(days),
-        days=days,
-        segments=[
-            Segment(
-                first=first,
-                shift=shift,
-                texts=texts,
-                offsets=offsets,
-                size=each.reviews,
-                index=None
-                if each.index is None
-                else memoryview((folder / each.index).read_bytes()),
-            )
-            for each, first, shift in places
-        ],
-        numbering=numbering,
-        id_at=ids.__getitem__,
-        numbers=lambda field, key: sets.get(set_key(field, key)),
-        changes=_numbers(folder, names.CHANGES, "I"),
-        updated_at=changed.__getitem__,
-    )
+    """Return the columns of a compiled folder."""
+    return Columns.open(manifest, files_of(folder, manifest))
 
 
 def updated_at(review: Mapping[str, Any]) -> datetime.datetime:
@@ -168,11 +151,6 @@ def updated_at(review: Mapping[str, Any]) -> datetime.datetime:
     day = max(review["date"], reply.get("date", ""))
     stamps = [review[name] for name in ("added_at", "changed_at") if review.get(name)]
     return max(map(datetime.datetime.fromisoformat, stamps or [f"{day}T12:00:00+00:00"]))
-
-
-def _numbers(folder: Path, name: str, kind: str) -> "memoryview[int]":
-    view: memoryview[int] = memoryview((folder / name).read_bytes()).cast(kind)  # type: ignore[call-overload]
-    return view
 
 
 class Data(NamedTuple):
@@ -187,7 +165,14 @@ def opened(data: Data, **thresholds: object) -> Iterator[Columns]:
     """The columns of a data set, compiled and searched with these thresholds."""
     with pytest.MonkeyPatch.context() as patch, TemporaryDirectory() as place:
         for name, value in thresholds.items():
-            for module in (text_index, text_index_writer, suffix_array, numbering, changes):
+            for module in (
+                text_index,
+                text_index_writer,
+                suffix_array,
+                numbering,
+                changes,
+                columns,
+            ):
                 if hasattr(module, name):
                     patch.setattr(module, name, value)
         manifest = compiled(Path(place, "folder"), data.reviews, data.insights)

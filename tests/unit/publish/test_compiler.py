@@ -44,8 +44,7 @@ COLUMNS = {
     layout.INSIGHT_SPANS,
     layout.RECORDS,
     layout.SETS,
-    layout.SET_KEYS,
-    layout.SET_TABLE,
+    layout.SET_OFFSETS,
     layout.TEXTS,
     layout.TEXT_OFFSETS,
 }

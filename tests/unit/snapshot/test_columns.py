@@ -3,6 +3,7 @@
 import datetime
 from array import array
 from itertools import accumulate
+from operator import eq, ge, le
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -13,7 +14,7 @@ from pyroaring import BitMap
 
 from reviewsd.domain.naming import Ambiguous, mention_key
 from reviewsd.snapshot import layout as names
-from reviewsd.snapshot.columns import ColumnsWriter, set_key
+from reviewsd.snapshot.columns_writer import ColumnsWriter
 from reviewsd.snapshot.layout import File, SegmentFile
 from reviewsd.snapshot.mentions import MentionIndex
 from reviewsd.snapshot.numbering import Numbering
@@ -27,6 +28,7 @@ from tests.support.columns import (
     members,
     mentioned,
     open_columns,
+    open_sets,
     opened,
     position_sets,
     review,
@@ -87,7 +89,7 @@ def test_names_find_the_reviews_that_mention_them(
     insights: Insights = {"entities": {kind: entities}, "per_review": {"b": {kind: spelled}}}
     assert set(expected) == mentioned(insights, kind, name) - {"gone"}
     with opened(Data([review(review_id) for review_id in "cafebd"], insights)) as columns:
-        numbers = columns.numbers(field, mention_key(name))
+        numbers = columns.sets.get(field, mention_key(name))
         assert not isinstance(numbers, Ambiguous)
         assert expected == "".join(
             "fedcba"[at] for at in (members(numbers, columns) if numbers else ())
@@ -109,9 +111,10 @@ def test_entities_that_share_a_name_share_its_set(tmp_path: Path) -> None:
         insights: Insights = {"entities": {"technicians": entities}, "per_review": spelled}
         folder = tmp_path / str(count)
         manifest = compiled(folder, [review(name) for name in reviews], insights)
-        shared = position_sets(folder)[set_key(TECHNICIAN, f"sam-{count - 1}")]
+        shared = open_sets(folder).get(TECHNICIAN, f"sam-{count - 1}")
+        assert shared is not None
         assert [*range(6)] == members(shared, open_columns(folder, manifest))
-        sizes.append((folder / names.SETS).stat().st_size)
+        sizes.append((folder / names.SET_OFFSETS).stat().st_size)
     assert sizes[1] <= sizes[0]
 
 
@@ -127,7 +130,7 @@ OTHERS: list[Insights] = [
 def test_other_lists_have_no_filter(insights: Insights) -> None:
     """Filters read the lists of rule 3 only (data-model.md 3)."""
     with opened(Data([review(name) for name in "abcdef"], insights)) as columns:
-        assert columns.numbers(TECHNICIAN, "sam") is None
+        assert columns.sets.get(TECHNICIAN, "sam") is None
 
 
 # -- files
@@ -168,12 +171,10 @@ def test_empty_data_has_columns(tmp_path: Path) -> None:
 
 
 STARS_KEYS = [
-    b"%s\0%d" % (field, n)
-    for field in (b"max_rating", b"min_rating", b"rating")
-    for n in range(1, 6)
+    (field, str(n)) for field in ("max_rating", "min_rating", "rating") for n in range(1, 6)
 ]
 STARS = st.lists(st.integers(1, 5), max_size=70)
-NAMED = st.tuples(st.sampled_from([TECHNICIAN, SERVICE]), st.text(max_size=3))
+NAMED = st.tuples(st.sampled_from([TECHNICIAN, SERVICE]), st.text(max_size=3).map(mention_key))
 SETS = st.dictionaries(NAMED, st.sets(st.integers(0, 69), min_size=1), max_size=5)
 
 
@@ -185,7 +186,7 @@ def test_each_set_is_found_by_its_key(
     named = {key: {at % total for at in places} for key, places in named.items() if total}
     with TemporaryDirectory() as place, pytest.MonkeyPatch.context() as patch:
         patch.setattr("reviewsd.snapshot.numbering.SEGMENT", segment)
-        mentions: MentionIndex = {key: sorted(places) for key, places in named.items()}
+        mentions: MentionIndex = {key: BitMap(places) for key, places in named.items()}
         segments, _ = written(Path(place), [(rating, None) for rating in stars], mentions)
         sets = position_sets(Path(place))
     position = Numbering(item.reviews for item in segments).position
@@ -196,27 +197,21 @@ def test_each_set_is_found_by_its_key(
     }
     assert sorted(positions) == list(positions)
     for (field, key), places in named.items():
-        assert sorted(places) == positions.pop(f"{field}\0{key}".encode())
-    changed = [
-        positions.pop(key) for key in [*positions] if key.startswith(CHANGES.encode() + b"\0")
-    ]
+        assert sorted(places) == positions.pop((field, key))
+    changed = [positions.pop(key) for key in [*positions] if key[0] == CHANGES]
     assert [*range(total)] == sorted(position for block in changed for position in block)
     assert list(positions) == STARS_KEYS
     for n in range(1, 6):
-        assert [at for at, rating in enumerate(stars) if rating == n] == positions[
-            b"rating\0%d" % n
-        ]
-        assert [at for at, rating in enumerate(stars) if rating >= n] == positions[
-            b"min_rating\0%d" % n
-        ]
-        assert [at for at, rating in enumerate(stars) if rating <= n] == positions[
-            b"max_rating\0%d" % n
-        ]
+        for field, condition in (("rating", eq), ("min_rating", ge), ("max_rating", le)):
+            expected = [at for at, rating in enumerate(stars) if condition(rating, n)]
+            assert expected == positions[field, str(n)]
 
 
 def test_ambiguous_name_has_the_labels_of_its_entities(tmp_path: Path) -> None:
     amys = Ambiguous(("Amy B", "Amy C"))
-    written(tmp_path, [(5, None)] * 3, {(TECHNICIAN, "ann"): [0, 2], (TECHNICIAN, "amy"): amys})
-    sets = position_sets(tmp_path)
-    assert amys == sets[set_key(TECHNICIAN, "amy")]
-    assert BitMap([0, 2]) == sets[set_key(TECHNICIAN, "ann")]
+    written(
+        tmp_path, [(5, None)] * 3, {(TECHNICIAN, "ann"): BitMap([0, 2]), (TECHNICIAN, "amy"): amys}
+    )
+    sets = open_sets(tmp_path)
+    assert amys == sets.get(TECHNICIAN, "amy")
+    assert BitMap([0, 2]) == sets.get(TECHNICIAN, "ann")

@@ -23,13 +23,13 @@ def reopened(place: Path, writer: FragmentStoreWriter) -> tuple[FragmentStore, d
         memoryview((place / name).read_bytes())
         for name in (layout.FRAGMENTS, layout.FRAGMENT_OFFSETS)
     )
-    return FragmentStore(writer.sections, content, begins.cast("Q")), files
+    return FragmentStore(content, begins.cast("Q")), files
 
 
 @given(first=TEXTS, second=TEXTS)
 def test_rows_are_joined_by_commas(first: list[bytes], second: list[bytes]) -> None:
     with TemporaryDirectory() as name:
-        writer = FragmentStoreWriter(Path(name))
+        writer = FragmentStoreWriter(Path(name), layout.FRAGMENTS, layout.FRAGMENT_OFFSETS)
         writer.put("one", first)
         writer.put("two", second)
         sections, files = reopened(Path(name), writer)
@@ -39,10 +39,10 @@ def test_rows_are_joined_by_commas(first: list[bytes], second: list[bytes]) -> N
     for section, expected in (("one", first), ("two", second), ("three", [])):
         rows = sections.rows(section)
         assert len(expected) == len(rows)
-        assert expected == [bytes(sections.fragment(row)) for row in rows]
+        assert expected == [bytes(sections.at(row)) for row in rows]
         for start in range(len(rows)):
             for stop in range(start, len(rows) + 1):
-                assert b",".join(expected[start:stop]) == bytes(sections.joined(rows[start:stop]))
+                assert b",".join(expected[start:stop]) == bytes(sections.run(rows[start:stop]))
 
 
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), max_size=6) | st.sampled_from(
@@ -53,12 +53,11 @@ NAMES = st.text(st.characters(exclude_categories=["Cs"]), max_size=6) | st.sampl
 @given(names=st.lists(NAMES, max_size=12), unused=st.lists(NAMES, max_size=6))
 def test_name_finds_its_first_fragment(names: list[str], unused: list[str]) -> None:
     with TemporaryDirectory() as place:
-        writer = FragmentStoreWriter(Path(place))
+        writer = FragmentStoreWriter(Path(place), layout.FRAGMENTS, layout.FRAGMENT_OFFSETS)
         writer.put("before", [b"x"])
-        for section in ("s", "ss"):
-            writer.put(section, [b"y"] * len(names))
-        for number, name in enumerate(names):
-            writer.name("ss", number, mention_key(name))
+        rows = [writer.put(section, [b"y"] * len(names)) for section in ("s", "ss")][-1]
+        for row, name in zip(rows, names, strict=True):
+            writer.name("ss", mention_key(name), row)
         sections, _ = reopened(Path(place), writer)
     keys = [mention_key(name) for name in names]
     first = sections.rows("ss").start
@@ -79,4 +78,3 @@ def test_same_data_gives_the_same_files(tmp_path: Path) -> None:
     first, second = manifests
     for name in (layout.FRAGMENTS, layout.FRAGMENT_OFFSETS, layout.IDS, layout.INSIGHT_SPANS):
         assert first.files[name] == second.files[name]
-    assert first.sections == second.sections

@@ -23,7 +23,7 @@ from reviewsd.domain.search_query import (
     SearchQuery,
     read_moment,
 )
-from reviewsd.snapshot.position_sets import Columns
+from reviewsd.snapshot.columns import Columns
 from reviewsd.snapshot.search import Hits, search
 from tests.support.columns import (
     AmbiguousError,
@@ -101,7 +101,7 @@ def steps_of(columns: Columns, query: SearchQuery) -> int:
 
 
 def ids(columns: Columns, query: SearchQuery) -> list[str]:
-    return [columns.id_at(position) for position in run(columns, query).positions]
+    return [columns.records.id_at(position) for position in run(columns, query).positions]
 
 
 # -- data sets
@@ -221,6 +221,7 @@ THRESHOLDS = st.fixed_dictionaries(
         "STEP": st.just(2),
         "STEP_BYTES": st.just(1),
         "CHANGES_BLOCK": st.sampled_from([1, 2, 7]),
+        "FEW_REVIEWS": st.just(0),
     },
 )
 """Small thresholds; ``fitted`` makes each stride a multiple of its block."""
@@ -262,7 +263,7 @@ def check(columns: Columns, data: Data, query: SearchQuery) -> None:
         page = expected[start : start + query.limit]
         hits = run(columns, query)
         assert len(expected) == hits.matched
-        assert [item["id"] for item in page] == [columns.id_at(at) for at in hits.positions]
+        assert [item["id"] for item in page] == [columns.records.id_at(at) for at in hits.positions]
         assert (start + query.limit < len(expected)) == hits.more
         if page:
             query = replace(query, cursor=cursor_of(page[-1], query.sort))
@@ -314,9 +315,10 @@ SMALL: dict[str, Any] = {
     "FEW": 0,
     "STEP": 8,
     "CHANGES_BLOCK": 7,
+    "FEW_REVIEWS": 0,
 }
 LARGE: dict[str, Any] = {**SMALL, "SEGMENT": 1 << 16, "LARGE": 0}
-NONE: dict[str, Any] = {"SMALLEST": 1_000, "STEP_BYTES": 1, "SEGMENT_BYTES": 100}
+NONE: dict[str, Any] = {"FEW_REVIEWS": 0, "SMALLEST": 1_000, "STEP_BYTES": 1, "SEGMENT_BYTES": 100}
 WAYS = [
     SearchQuery(),
     SearchQuery(rating=5),

@@ -14,7 +14,6 @@ from twisted.logger import LogEvent, capturedLogs, formatEvent
 from reviewsd.domain.search_query import SearchQuery
 from reviewsd.publish.messages import Published, Unchanged
 from reviewsd.snapshot import layout
-from reviewsd.snapshot import snapshots as module
 from reviewsd.snapshot.snapshots import Snapshot, SnapshotError, Snapshots
 from tests.support.columns import review
 from tests.support.limits import few_descriptors
@@ -365,7 +364,6 @@ DAMAGES = [
     uneven_column,
     manifest_with(layout=layout.LAYOUT + 1),
     manifest_with(files={}),
-    manifest_with(documents=[]),
     manifest_with(review_count="many"),
     no_folder,
 ]
@@ -462,7 +460,7 @@ def test_joined_reviews_have_the_bytes_of_the_document(
 def test_text_finds_the_same_reviews_with_and_without_a_cache(
     directories: Directories, monkeypatch: pytest.MonkeyPatch, smallest: int, small: int
 ) -> None:
-    monkeypatch.setattr(module, "_SMALL", small)
+    monkeypatch.setattr("reviewsd.snapshot.columns.FEW_REVIEWS", small)
     monkeypatch.setattr("reviewsd.snapshot.text_index_writer.SMALLEST", smallest)
     monkeypatch.setattr("reviewsd.snapshot.text_index.FEW", 0)
     directories.publish()

@@ -42,7 +42,6 @@ def write(folder: Path, texts: Sequence[str | None], earlier: Path | None = None
         documents=(),
         files=files,
         segments=segments,
-        sections={},
     )
     (folder / layout.MANIFEST).write_bytes(msgspec.json.encode(manifest))
     return segments, files

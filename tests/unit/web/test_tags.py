@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewsd.http1 import urls
-from reviewsd.snapshot import snapshots as module
 from tests.support.columns import Review, review
 from tests.support.examples import examples
 from tests.support.publishing import in_memory
@@ -112,7 +111,8 @@ _REVIEWS = st.lists(
 @examples(12)
 def test_tags_identify_bytes_for_any_changes_of_many_reviews(editions: list[list[Review]]) -> None:
     with in_memory() as place, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "_SMALL", 0)
+        for module in ("columns", "snapshots"):
+            patch.setattr(f"reviewsd.snapshot.{module}.FEW_REVIEWS", 0)
         harness, client = Harness(place), Client()
         for edition in editions:
             harness.publish_mentions(edition, "Acme", "")
