@@ -19,7 +19,8 @@ QUICK = BOUNDS[0]
 
 Counts = Mapping[str, float]
 
-_BUCKETS = (*map(str, BOUNDS), "+Inf")
+BUCKETS = (*map(str, BOUNDS), "+Inf")
+"""The bounds as labels."""
 
 
 def key(name: str, *labels: str) -> str:
@@ -55,7 +56,7 @@ class Durations:
         """Return the sum, and for each bound the number of durations up to it."""
         counts = {key(f"{name}_sum", *labels): self.seconds}
         within = self.count - sum(self._slow)
-        for bound, number in zip(_BUCKETS, self._slow, strict=True):
+        for bound, number in zip(BUCKETS, self._slow, strict=True):
             within += number
             counts[key(f"{name}_bucket", *labels, bound)] = within
         return counts

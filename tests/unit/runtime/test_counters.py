@@ -53,15 +53,6 @@ def test_duration_is_in_each_bucket_from_its_bound_on(seconds: float, bound: str
     assert {**expected, "t_sum x": seconds} == counts
 
 
-def test_durations_add_up_over_processes() -> None:
-    first, second, both = Counters(), Counters(), Counters()
-    for counters, seconds in ((first, 0.0001), (first, 0.3), (second, 0.3), (second, 20.0)):
-        counters.measure("t", seconds)
-        both.measure("t", seconds)
-
-    assert pytest.approx(both.counts()) == merged(first.counts(), second.counts())
-
-
 def test_sum_without_counts_is_empty() -> None:
     assert {} == merged()
     assert {} == Counters().counts()
