@@ -63,12 +63,6 @@ class Deliverer:
     denials: Denials
     _contents: Mapping[str, Content] = field(default_factory=dict, init=False)
 
-    @property
-    def max_retry_milliseconds(self) -> int:
-        """Longest possible retry delay."""
-        delay = max(self.retry_delays) * (1 + JITTER)
-        return max(round(delay * 1000), retry_after.MAX_RETRY_AFTER)
-
     def publish(self, contents: Mapping[str, Content]) -> None:
         """Deliver these contents from now on; the store has their versions already.
 
