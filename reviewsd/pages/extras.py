@@ -8,7 +8,7 @@ from reviewsd.pages import share_card, structured_data, theme
 from reviewsd.pages.document import HTML, SVG, FixedDocument
 from reviewsd.pages.home import paragraphs, stars_filled
 from reviewsd.pages.rendering import Page, Renderer
-from reviewsd.pages.reviews import MAX_DESCRIPTION
+from reviewsd.pages.request_pages import MAX_DESCRIPTION
 from reviewsd.pages.text import shortened
 
 ICON_FILE = Path(__file__).parent / "favicon.ico"

@@ -22,7 +22,7 @@ from reviewsd.http1.request import Request
 from reviewsd.http1.responses import Response, Responses
 from reviewsd.pages.document import HTML, MARKDOWN
 from reviewsd.pages.frames import Frames, decode
-from reviewsd.pages.reviews import RequestPages, ReviewsFound
+from reviewsd.pages.request_pages import RequestPages, ReviewsFound
 from reviewsd.snapshot.snapshots import Snapshot
 from reviewsd.web.app import Answer, PublicApp
 from reviewsd.web.reads import Reads, entity_tag

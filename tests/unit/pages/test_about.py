@@ -1,4 +1,4 @@
-"""``/about-reviews`` and "Report this review": what readers are told of the origin of reviews (corrections.md 3)."""
+"""``/about-reviews`` and "Report this review": the origin of reviews for readers."""
 
 import json
 from pathlib import Path
