@@ -1,7 +1,8 @@
 """Shares the reactor's time for computed responses among clients.
 
 A computed response (a search, an MCP message) is a generator of short steps. All generators together get a
-few milliseconds in each turn of the reactor, so that documents and health checks are answered in between.
+few milliseconds in each turn of the reactor (``runtime.turn_queue``), so that documents and health checks are
+answered in between.
 
 Short work runs at once while nothing waits and the turn has time left: it needs no Deferred and no delayed
 call. Other work waits in the queue of its client, and groups of clients take turns (deficit round robin,
@@ -13,11 +14,13 @@ within a client its jobs, because many people may share an address.
 
 from collections import OrderedDict, deque
 from collections.abc import Callable, Generator
-from time import perf_counter
+from functools import partial
 from typing import Any, TypeVar
 
 from twisted.internet.defer import Deferred
-from twisted.internet.interfaces import IDelayedCall, IReactorTime
+from twisted.internet.interfaces import IReactorTime
+
+from reviewsd.runtime.turn_queue import TurnQueue
 
 TURN_SECONDS = 0.004
 """Time for computed work in a turn of the reactor; the last step may exceed it."""
@@ -59,11 +62,18 @@ class _Job:
 
 
 class _Group:
-    """The queues of clients that take turns together."""
+    """The queues of clients that take turns together.
 
-    __slots__ = ("clients", "seconds_left", "waiting")
+    Args:
+        name: The name of the group.
+        run_slice: Runs steps of a group for the time of its slice.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("clients", "name", "run_slice", "seconds_left", "waiting")
+
+    def __init__(self, name: str, run_slice: Callable[["_Group"], None]) -> None:
+        self.name = name
+        self.run_slice = partial(run_slice, self)
         self.clients: OrderedDict[str, deque[_Job]] = OrderedDict()
         self.waiting = 0  # jobs of all clients
         self.seconds_left = SLICE_SECONDS  # of the slice; negative after a step that exceeded it
@@ -100,24 +110,17 @@ class CooperativeScheduler:
     """Runs generators step by step.
 
     Args:
-        clock: Schedules the turns.
-        timer: Returns seconds, to measure steps.
+        clock: Schedules the turns, and measures the steps.
         group: Returns the group of a client; by default each client is its own.
     """
 
-    def __init__(
-        self,
-        clock: IReactorTime,
-        timer: Callable[[], float] = perf_counter,
-        group: Callable[[str], str] = str,
-    ) -> None:
+    def __init__(self, clock: IReactorTime, group: Callable[[str], str] = str) -> None:
         self._clock = clock
-        self._timer = timer
         self._group_of = group
-        self._groups: OrderedDict[str, _Group] = OrderedDict()
-        self._spent = 0.0  # seconds in this turn
-        self._running = False
-        self._next_turn: IDelayedCall | None = None
+        self._groups: dict[str, _Group] = {}
+        self._turns = TurnQueue(clock, TURN_SECONDS)
+        self._spent = 0.0  # seconds in this turn of the reactor
+        self._turn_ends = False
 
     @property
     def waiting(self) -> int:
@@ -138,75 +141,73 @@ class CooperativeScheduler:
             QueueFullError: The client has too many jobs.
             Exception: The work failed before it had to wait.
         """
-        if not self._groups and not self._running and self._spent < TURN_SECONDS:
-            began = self._timer()
+        if not self._turns.busy and self._spent < TURN_SECONDS:
+            began = self._clock.seconds()
             end = began + TURN_SECONDS - self._spent
             try:
                 while True:
                     next(steps)
-                    if self._timer() >= end:
+                    if self._clock.seconds() >= end:
                         break
             except StopIteration as stop:
                 return stop.value  # type: ignore[no-any-return]
             finally:
-                self._spent += self._timer() - began
-                if self._spent > _UNCOUNTED:
-                    self._wake()
+                self._spend(self._clock.seconds() - began)
         return self._enqueue(steps, client())
+
+    def _spend(self, seconds: float) -> None:
+        self._spent += seconds
+        if self._spent > _UNCOUNTED and not self._turn_ends:
+            self._turn_ends = True
+            self._clock.callLater(0, self._begin_turn)
+
+    def _begin_turn(self) -> None:
+        self._spent, self._turn_ends = 0.0, False
 
     def _enqueue(self, steps: Steps, client: str) -> "Deferred[Any]":
         name = self._group_of(client)
-        group = self._groups.setdefault(name, _Group())
+        group = self._groups.setdefault(name, _Group(name, self._run_slice))
 
         def drop(_: object) -> None:
-            self._remove(name, group, client, job)
+            self._remove(group, client, job)
             steps.close()
 
         job = _Job(steps, Deferred(drop))
         group.add(client, job)
-        self._wake()
+        self._turns.add(group.run_slice)
         return job.done
 
-    def _remove(self, name: str, group: _Group, client: str, job: _Job) -> None:
+    def _remove(self, group: _Group, client: str, job: _Job) -> None:
         group.remove(client, job)
         if not group.waiting:
-            del self._groups[name]
+            del self._groups[group.name]
+            self._turns.remove(group.run_slice)
 
-    def _wake(self) -> None:
-        if self._next_turn is None and not self._running:
-            self._next_turn = self._clock.callLater(0, self._turn)
+    def _run_slice(self, group: _Group) -> None:
+        """Run steps of a group for the rest of its slice, or of the turn."""
+        self._turns.add(group.run_slice)
+        while group.seconds_left > 0:
+            self._step(group)
+            if not group.waiting:
+                return
+            if self._spent >= TURN_SECONDS:
+                break
+        if group.seconds_left <= 0:
+            group.renew()
 
-    def _turn(self) -> None:
-        """Run jobs for the time of one turn."""
-        self._next_turn = None
-        began = before = self._timer()
-        self._running = True
-        try:
-            while self._groups and before - began < TURN_SECONDS:
-                name, group = next(iter(self._groups.items()))
-                if group.seconds_left > 0:
-                    self._step(name, group)
-                    now = self._timer()
-                    group.seconds_left -= now - before
-                    before = now
-                else:
-                    group.renew()
-                    self._groups.move_to_end(name)
-        finally:
-            self._running = False
-            self._spent = before - began
-            if self._groups or self._spent > _UNCOUNTED:
-                self._wake()
-
-    def _step(self, name: str, group: _Group) -> None:
+    def _step(self, group: _Group) -> None:
         """Run one step of the first job of a group."""
         client, jobs = next(iter(group.clients.items()))
         job = jobs[0]
+        began = self._clock.seconds()
         try:
             next(job.steps)
         except StopIteration as end:
-            self._remove(name, group, client, job)
+            self._remove(group, client, job)
             job.done.callback(end.value)
         except Exception:  # noqa: BLE001 - raised to the caller, which logs it
-            self._remove(name, group, client, job)
+            self._remove(group, client, job)
             job.done.errback()
+        seconds = self._clock.seconds() - began
+        group.seconds_left -= seconds
+        self._spend(seconds)

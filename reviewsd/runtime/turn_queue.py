@@ -2,8 +2,8 @@
 
 A TLS handshake takes a third of a millisecond, as does the encryption of half a megabyte. When 64 connections
 are ready at the same time, Twisted would serve all of them before other sockets, which would delay each GET
-by 25 ms. Likewise a client that pipelines may have thousands of requests on 250 connections. A queue gives
-such work a few milliseconds of each turn.
+by 25 ms. Likewise a client that pipelines may have thousands of requests on 250 connections. Searches
+take longer still (``runtime.cooperative``). A queue gives such work a few milliseconds of each turn.
 """
 
 from collections.abc import Callable
@@ -27,6 +27,11 @@ class TurnQueue:
         self._queue: dict[Callable[[], None], None] = {}
         self._next_turn: IDelayedCall | None = None
         self._running = False
+
+    @property
+    def busy(self) -> bool:
+        """Whether a function waits or runs."""
+        return self._running or bool(self._queue)
 
     def add(self, function: Callable[[], None]) -> None:
         """Call a function in one of the next turns; one that waits already keeps its place."""

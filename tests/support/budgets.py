@@ -1,6 +1,6 @@
 """Budgets for tests that are about something else."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from ipaddress import IPv4Network, IPv6Network
 
 from twisted.internet.interfaces import IReactorTime
@@ -14,10 +14,9 @@ def budgets(
     clock: IReactorTime,
     trusted: Sequence[IPv4Network | IPv6Network] = (),
     total: int = TOTAL,
-    timer: Callable[[], float] = lambda: 0.0,
 ) -> Budgets:
-    """Return budgets; without a timer all work takes no time."""
+    """Return budgets; work takes no time, unless it advances the clock."""
     networks = ClientNetworks(trusted)
-    scheduler = CooperativeScheduler(clock, timer)
+    scheduler = CooperativeScheduler(clock)
     time = TimeBudget(scheduler, networks, clock.seconds)
     return Budgets(time, MemoryBudget(networks, total))
