@@ -1,8 +1,8 @@
 """Writes the texts of all reviews, and the index of each segment (``snapshot.suffix_array``).
 
 Indexes are made in two threads while the next reviews are written: libdivsufsort and numpy release the GIL.
-The name of an index is a digest of its texts, so that an index of the last snapshot with the same name is
-reused. Ten new reviews among a million change one segment of sixteen.
+The name of an index has a digest of its texts, and the number of older reviews, so that an index of the last
+snapshot with the same name is reused, and segments with equal texts have an index each. Ten new reviews among a million change one segment of sixteen.
 """
 
 import hashlib
@@ -54,9 +54,9 @@ class SegmentsWriter:
         self._texts = Writer(folder, names.TEXTS)
         self._sizes = array("Q")
         self._offsets = array("Q", [0])
+        self._older = reviews  # than the segments of the indexes that were started
         self._coming = divided(reviews)[::-1]  # reviews in the segments that are not full
         self._threads = ThreadPoolExecutor(max_workers=_THREADS)
-        self._indexes: dict[str, Future[File]] = {}  # equal texts share an index
         self._segments: list[tuple[int, Future[tuple[str, File | None]]]] = []
 
     def __enter__(self) -> Self:
@@ -95,11 +95,12 @@ class SegmentsWriter:
         begin = self._texts.size - sum(sizes)
         for count in fitting(sizes):
             some, sizes = sizes[:count], sizes[count:]
-            future = self._threads.submit(self._write_index, begin, some)
+            self._older -= count
+            future = self._threads.submit(self._write_index, begin, some, self._older)
             self._segments.append((count, future))
             begin += sum(some)
 
-    def _write_index(self, begin: int, sizes: "array[int]") -> tuple[str, File | None]:
+    def _write_index(self, begin: int, sizes: "array[int]", older: int) -> tuple[str, File | None]:
         """Write the index of a segment, in a thread; return its name and file, None if it is small."""
         if len(sizes) < SMALLEST:
             return "", None
@@ -107,18 +108,8 @@ class SegmentsWriter:
             texts = os.pread(file.fileno(), sum(sizes), begin)
         digest = hashlib.sha256(texts, usedforsecurity=False)
         digest.update(pyroaring.__croaring_version__.encode())  # its bytes are in the file
-        name = f"suffixes-{digest.hexdigest()[:32]}.column"
-        own: Future[File] = Future()
-        first = self._indexes.setdefault(name, own)
-        if first is own:
-            try:
-                file_of_index = self._reuse(name)
-                if file_of_index is None:
-                    file_of_index = suffix_array.write(self._folder, name, texts, sizes)
-                own.set_result(file_of_index)
-            except BaseException as error:  # noqa: BLE001  raised by ``result`` in each thread
-                own.set_exception(error)
-        return name, first.result()
+        name = f"suffixes-{older}-{digest.hexdigest()[:32]}.column"
+        return name, self._reuse(name) or suffix_array.write(self._folder, name, texts, sizes)
 
     def _reuse(self, name: str) -> File | None:
         """Link an index of the last snapshot; return None if it is missing or damaged."""
