@@ -82,6 +82,7 @@ def _tests(session: Session, config: Path | None, outbound: str | None) -> "Iter
     yield offline.configuration(report)
     yield offline.data(report)
     yield offline.directory(report, served=_serves(answer, report))
+    yield offline.ownership(report, running.user(answer))
     if settings is not None:
         yield offline.disk(Path(settings.text("state_dir")), report)
     if report.data_dir is not None:

@@ -2,6 +2,7 @@
 
 import os
 import pwd
+import shlex
 import shutil
 import stat
 import time
@@ -13,9 +14,11 @@ from reviewsctl.terminal.remedies import as_root
 from reviewsctl.terminal.words import counted
 from reviewsd.api.diagnostic import Diagnostic
 from reviewsd.api.files import CheckReport
+from reviewsd.api.places import KEPT_FOLDER
 
 _FUTURE: Final = 5.0  # seconds that clocks of file servers may be ahead
 _FILES: Final = ("reviews.json", "insights.json", "insights.yaml")
+_SHOWN: Final = 5  # files that a remedy names
 _MIN_FREE: Final = 100 * 1024 * 1024  # bytes; a database needs as much
 _BUILT: Final = 1_767_225_600.0  # 2026-01-01, before this program was built
 
@@ -90,6 +93,39 @@ def directory(report: CheckReport, *, served: bool = False) -> Diagnosis:
         return warn(name, detail, f"{as_root(f'chmod o+rx {closed}')}{files_too}")
     kind = "links, which are swapped" if _is_linked(folder, files) else "files, which are renamed"
     return ok(name, f"{owner}, every user can read it; {kind} or rewritten")
+
+
+def ownership(report: CheckReport, daemon: int | None) -> Diagnosis:
+    """Test whether the files of the data belong to the owner of their folder.
+
+    An import and a sync run as that user: it cannot read what is private to another one, or write to a log.
+
+    Args:
+        report: Names the folder.
+        daemon: The uid of the running daemon, if it is known.
+    """
+    name = "data files"
+    folder = Path(report.data_dir or "/nonexistent")
+    try:
+        owner = folder.stat()
+        kept = folder / KEPT_FOLDER
+        files = [*folder.iterdir(), *(kept.iterdir() if kept.is_dir() else ())]
+        facts = {file: file.lstat() for file in sorted(files)}
+    except OSError:
+        return skip(name, "the data directory cannot be listed")
+    foreign = {
+        file: each.st_uid
+        for file, each in facts.items()
+        if each.st_uid != owner.st_uid and not stat.S_ISLNK(each.st_mode)
+    }
+    runs_as = "" if daemon is None else f"; the daemon runs as {_user(daemon)}"
+    if not foreign:
+        return ok(name, f"all belong to {_user(owner.st_uid)}{runs_as}")
+    file, uid = next(iter(foreign.items()))
+    more = f" (and {len(foreign) - 1} more)" if len(foreign) > 1 else ""
+    detail = f"{file} belongs to {_user(uid)}{more}, the folder to {_user(owner.st_uid)}{runs_as}"
+    names = " ".join(shlex.quote(str(file)) for file in list(foreign)[:_SHOWN])
+    return warn(name, detail, as_root(f"chown -h --reference={shlex.quote(str(folder))} {names}"))
 
 
 def disk(state: Path, report: CheckReport) -> Diagnosis:

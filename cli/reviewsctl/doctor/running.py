@@ -60,6 +60,17 @@ def hub(answer: Status | DaemonError) -> Diagnosis:
     return ok(name, f"{counted(state.active, 'subscription')}, {state.due:,} of them behind")
 
 
+def user(answer: Status | DaemonError) -> int | None:
+    """Return the uid of the daemon; None if it does not answer, or runs in another namespace."""
+    if isinstance(answer, DaemonError):
+        return None
+    try:
+        process = Path(f"/proc/{answer.pid}")
+        return process.stat().st_uid if b"reviewsd" in (process / "cmdline").read_bytes() else None
+    except OSError:
+        return None
+
+
 def same_configuration(answer: Status | DaemonError, base_url: str, data_dir: str) -> Diagnosis:
     """Test whether the running daemon uses this configuration."""
     name = "in effect"

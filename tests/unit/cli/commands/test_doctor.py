@@ -74,6 +74,32 @@ def data() -> Iterator[Path]:
         yield folder
 
 
+# --- owners
+
+
+def test_files_of_the_owner_of_the_folder_are_good(data: Path) -> None:
+    found = offline.ownership(report(data), os.geteuid())
+    assert OK is found.verdict
+    assert found.detail.startswith("all belong to ")
+    assert "; the daemon runs as " in found.detail
+    assert SKIP is offline.ownership(report(data / "nowhere"), None).verdict
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+def test_file_of_another_user_is_named_with_its_remedy(data: Path) -> None:
+    """As after an import by another user: a sync could not read or replace it."""
+    (data / ".reviewsctl").mkdir()
+    log = data / ".reviewsctl" / "imports.log"
+    log.touch()
+    (data / "insights.json").symlink_to("/etc/hostname")
+    for path in (data, data / "reviews.json", data / ".reviewsctl"):
+        os.chown(path, 65534, 65534)
+    found = offline.ownership(report(data), 65534)
+    assert WARN is found.verdict
+    assert f"{log} belongs to root, the folder to nobody; the daemon runs as nobody" == found.detail
+    assert found.remedy.endswith(f"chown -h --reference={data} {log}")
+
+
 # --- the daemon
 
 
