@@ -13,6 +13,7 @@ from reviewsctl.files.folders import Folder, opened, real
 from reviewsctl.importing.options import Prompts
 from reviewsctl.sources import readers, schedule, state
 from reviewsctl.sources.budget import RequestBudget
+from reviewsctl.sources.download import SourceReader
 from reviewsctl.sources.faults import ReadFailedError
 from reviewsctl.sources.run import Outcome, RunOptions, SourceRun
 from reviewsctl.sources.state import SourceState
@@ -44,6 +45,8 @@ class Sync:
     reactor: Any
     """Twisted's."""
     now: Callable[[], datetime.datetime]
+    reader: Callable[..., SourceReader] = readers.reader
+    """Makes the reader of a source."""
 
     async def run(self, names: Sequence[str], *, due: bool) -> AsyncIterator[tuple[Outcome, int]]:
         """Run the sources; each outcome comes with the number of its requests.
@@ -95,7 +98,7 @@ class Sync:
             clock=self.reactor,
         )
         try:
-            reader = readers.reader(source, wire, folder, self.environ, self.now)
+            reader = self.reader(source, wire, folder, self.environ, self.now)
         except ReadFailedError as fault:
             outcome = run.failed(fault)
         else:

@@ -1,0 +1,446 @@
+"""A month of four sources that run by ``sync`` alone, through kills: nothing is lost, and nothing hidden is shown.
+
+A usual run has ten kills; ``REVIEWSD_EXAMPLES=20`` makes them two hundred.
+"""
+
+import datetime
+import json
+import os
+import random
+import subprocess
+import sys
+import threading
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+
+from reviewsctl.sources.tokens import TokenFile, Tokens
+from reviewsd.domain.dataset import load
+from tests.support.commands import CLI, REVIEWSCTL
+from tests.support.examples import number
+from tests.support.fork_server import ROOT
+
+pytestmark = pytest.mark.processes
+
+START = datetime.datetime(2026, 12, 1, 3, tzinfo=datetime.UTC)
+DAYS, KILLS = 30, 10
+HIDDEN, ERASED = "They broke the blue vase of my aunt", "My neighbor Paul had the same trouble"
+SCOPE = "https://www.googleapis.com/auth/business.manage"
+
+CONFIG = """\
+base_url: https://reviews.example.com
+data_dir: data
+state_dir: state
+sources:
+  - {{name: google, type: google-business, account: accounts/1, location: locations/2, import: {{name: Harbor}}}}
+  - {{name: trustpilot, type: trustpilot, business_unit: harbor.example, import: {{name: Harbor}}}}
+  - {{name: takeout, type: file, path: in/takeout-*.zip, import: {{name: Harbor}}}}
+  - {{name: portal, type: url, url: "{portal}/reviews.csv", allow_private: true, import: {{source: portal, verified: true, name: Harbor}}}}
+"""
+
+
+def day_of(count: int) -> str:
+    return f"2026-{1 + count % 9:02}-{1 + count % 28:02}"
+
+
+def google_review(count: int) -> dict[str, Any]:
+    return {
+        "name": f"accounts/1/locations/2/reviews/g{count}",
+        "reviewId": f"g{count}",
+        "reviewer": {"displayName": f"Gina {count}"},
+        "starRating": "FOUR",
+        "comment": f"Google says {count}",
+        "createTime": f"{day_of(count)}T10:00:00Z",
+        "updateTime": f"{day_of(count)}T10:00:00Z",
+        "reviewReply": {"comment": f"Thanks {count}", "updateTime": "2026-10-01T10:00:00Z"},
+    }
+
+
+def trustpilot_review(count: int) -> dict[str, Any]:
+    return {
+        "id": f"t{count}",
+        "consumer": {"displayName": f"Tom {count}"},
+        "businessUnit": {"id": "5a1", "displayName": "Harbor"},
+        "stars": 3,
+        "text": f"Trustpilot says {count}",
+        "createdAt": f"{day_of(count)}T11:00:00Z",
+        "isVerified": True,
+        "status": "active",
+    }
+
+
+@dataclass
+class World:
+    """The platforms, as they are today."""
+
+    google: dict[str, dict[str, Any]]
+    trustpilot: dict[str, dict[str, Any]]
+    portal: dict[str, tuple[str, str]]
+    """Author and text by id."""
+    takeout: dict[str, str]
+    """Text by author."""
+    is_login_good: bool = True
+    portal_is_a_login_page: bool = False
+    trustpilot_is_empty: bool = False
+    access: str = "acc3ss-0"
+    refreshes: int = 0
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def answer(self, target: str, headers: Any) -> tuple[int, str]:  # noqa: ANN401  # of http.server
+        with self.lock:
+            path, query = urlsplit(target).path, dict(parse_qsl(urlsplit(target).query))
+            if path == "/reviews.csv":
+                return self._table()
+            if path == "/token":
+                return self._token()
+            if path.startswith("/v4/"):
+                return self._google_page(query, headers)
+            return self._trustpilot_page(path, query)
+
+    def _table(self) -> tuple[int, str]:
+        if self.portal_is_a_login_page:
+            return 200, "<html>Log in"
+        rows = [
+            f"{key},5,{day_of(int(key[1:]))},{author},{text}"
+            for key, (author, text) in self.portal.items()
+        ]
+        return 200, "\n".join(["id,rating,date,author,text", *rows, ""])
+
+    def _token(self) -> tuple[int, str]:
+        if not self.is_login_good:
+            return 400, '{"error": "invalid_grant"}'
+        self.refreshes += 1
+        self.access = f"acc3ss-{self.refreshes}"
+        grant = {"access_token": self.access, "expires_in": 3599, "scope": SCOPE}
+        return 200, json.dumps({**grant, "refresh_token": f"r3fresh-{self.refreshes}"})
+
+    def _google_page(self, query: dict[str, str], headers: Any) -> tuple[int, str]:  # noqa: ANN401
+        if headers["Authorization"] != f"Bearer {self.access}" or not self.is_login_good:
+            return 401, "{}"
+        start = int(query.get("pageToken", "0"))
+        reviews = list(self.google.values())
+        page = {"reviews": reviews[start : start + 50], "totalReviewCount": len(reviews)}
+        if start + 50 < len(reviews):
+            page["nextPageToken"] = str(start + 50)
+        return 200, json.dumps(page)
+
+    def _trustpilot_page(self, path: str, query: dict[str, str]) -> tuple[int, str]:
+        reviews = [] if self.trustpilot_is_empty else list(self.trustpilot.values())
+        if path.endswith("/accesstoken"):
+            return 200, json.dumps({"access_token": "t", "expires_in": "9999"})
+        if path == "/v1/business-units/find":
+            return 200, json.dumps({"id": "5a1", "numberOfReviews": {"total": len(reviews)}})
+        start = (int(query["page"]) - 1) * 100
+        return 200, json.dumps({"reviews": reviews[start : start + 100]})
+
+    def texts(self) -> set[str]:
+        """The words of all reviews, those that were never to be shown apart."""
+        found = {review["comment"] for review in self.google.values()}
+        found |= {review["text"] for review in self.trustpilot.values()}
+        found |= {text for _, text in self.portal.values()} | set(self.takeout.values())
+        return {text for text in found if HIDDEN not in text and ERASED not in text}
+
+
+@contextmanager
+def served(world: World) -> Iterator[str]:
+    """Serve the platforms for the block; gives their origin."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            status, text = world.answer(self.path, self.headers)
+            content = text.encode()
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(content)))
+            self.send_header("Connection", "close")
+            self.end_headers()
+            self.wfile.write(content)
+
+        do_POST = do_GET
+
+        def log_message(self, *_: object) -> None:
+            """Print nothing."""
+
+        def handle(self) -> None:
+            try:
+                super().handle()
+            except ConnectionError:
+                self.close_connection = True  # the client was killed
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.handle_error = lambda *_: None  # type: ignore[method-assign]  # a client was killed
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+class Owner:
+    """A business whose sources are synced at simulated times."""
+
+    def __init__(self, folder: Path, world: World, origin: str) -> None:
+        self.folder = folder
+        self.world = world
+        self.origin = origin
+        self.now = START
+        self.attempts = 0
+        self.killed = 0
+        self.longest = 100  # events of the longest run so far
+        self.exports = 0
+        self.details: dict[str, str] = {}
+        (folder / "in").mkdir()
+        (folder / "data").mkdir()
+        config = folder / "reviewsd.yaml"
+        config.write_text(CONFIG.format(portal=origin))
+        config.chmod(0o644)
+        for name, secret in (("trustpilot.key", "k3y"), ("trustpilot.secret", "s3cret")):
+            (folder / name).write_text(secret)
+        self.log_in()
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tests.support.month", str(config)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=ROOT,
+            env={**os.environ, "PYTHONPATH": f"{ROOT}:{CLI}"},
+        )
+
+    def close(self) -> None:
+        self._process.communicate()
+        assert 0 == self._process.returncode
+
+    def log_in(self) -> None:
+        """Log in at Google, as ``reviewsctl sources login`` does."""
+        self.world.is_login_good = True
+        tokens = Tokens(
+            refresh_token="r3fresh", access_token=self.world.access, expires_at=self.now
+        )
+        (self.folder / "state").mkdir(exist_ok=True)
+        TokenFile(self.folder / "state", "google").save(tokens)
+
+    def export(self, *, title: str = "Harbor", location: str = "77", aged: int = 0) -> None:
+        """Put an export of the Takeout source into its folder."""
+        self.exports += 1
+        path = self.folder / "in" / f"takeout-{self.exports:03}.zip"
+        inside = f"Takeout/Google Business Profile/account-101/location-{location}"
+        reviews = [
+            {
+                "name": f"accounts/101/locations/{location}/reviews/k{author}",
+                "reviewer": {"displayName": author},
+                "starRating": "FIVE",
+                "comment": text,
+                "createTime": f"2026-05-{at + 1:02}T10:00:00Z",
+                "updateTime": f"2026-05-{at + 1:02}T10:00:00Z",
+            }
+            for at, (author, text) in enumerate(self.world.takeout.items())
+        ]
+        with zipfile.ZipFile(path, "w") as archive:
+            place = {"name": f"locations/{location}", "title": title}
+            archive.writestr(f"{inside}/data.json", json.dumps(place))
+            archive.writestr(f"{inside}/reviews-1.json", json.dumps({"reviews": reviews}))
+        moment = (self.now - datetime.timedelta(minutes=5, days=aged)).timestamp()
+        os.utime(path, (moment, moment))
+
+    def attempt(self, kill: int = 0) -> bool:
+        """Run the sources that are due; returns whether the run ended by itself."""
+        order = {
+            "now": self.now.isoformat(),
+            "kill": kill,
+            "google": self.origin,
+            "trustpilot": self.origin,
+        }
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(json.dumps(order) + "\n")
+        self._process.stdin.flush()
+        events, code = json.loads(self._process.stdout.readline())
+        assert code in {0, -9}, (self.now, code)
+        self.attempts += 1
+        self.killed += code != 0
+        self.longest = max(self.longest, events)
+        return bool(code == 0)
+
+    @property
+    def states(self) -> dict[str, str]:
+        content = json.loads((self.folder / "data/.reviewsctl/sources.json").read_text())
+        self.details = {
+            name: source.get("detail", "") for name, source in content["sources"].items()
+        }
+        return {name: source["state"] for name, source in content["sources"].items()}
+
+    @property
+    def reviews(self) -> list[dict[str, Any]]:
+        content = json.loads((self.folder / "data/reviews.json").read_text())
+        return list(content["reviews"])
+
+    def shown(self) -> bytes:
+        """What is served: the reviews after the corrections."""
+        files = [self.folder / "data" / f"{name}.json" for name in ("reviews", "corrections")]
+        reviews, corrections = [file.read_bytes() if file.exists() else None for file in files]
+        if reviews is None:
+            return b""
+        dataset = load(reviews, None, corrections=corrections)
+        return b"\n".join(bytes(record.raw) for record in dataset.records)
+
+    def correct(self, command: str, words: str) -> None:
+        """Hide or erase the review with these words, by the command."""
+        (found,) = [review for review in self.reviews if words in (review["text"] or "")]
+        self.run("reviews", command, found["id"], "--reason", "request")
+
+    def import_by_hand(self) -> None:
+        """Import an export of another location: that is a question, which a sync answers by a stop."""
+        self.run("import", str(self.folder / "in/takeout-001.zip"), "--name", "Harbor")
+
+    def run(self, *command: str) -> None:
+        """Run a command that asks a person."""
+        result = subprocess.run(
+            [
+                sys.executable,
+                "-m",
+                REVIEWSCTL,
+                *command,
+                "--yes",
+                "--data",
+                str(self.folder / "data"),
+            ],
+            check=False,
+            capture_output=True,
+            env={**os.environ, "PYTHONPATH": f"{ROOT}:{CLI}"},
+        )
+        assert 0 == result.returncode, result.stderr
+
+
+def story(owner: Owner, world: World) -> dict[int, Callable[[], object]]:
+    """What happens on which day, before the first sync of it."""
+
+    def edit(reviews: dict[str, dict[str, Any]], key: str, **members: object) -> None:
+        reviews[key] = {**reviews[key], **members}
+
+    def new_google() -> None:
+        world.google = {"g90": google_review(90), **world.google}
+
+    def expire() -> None:
+        world.is_login_good = False
+
+    def wrong_export() -> None:
+        good, world.takeout = world.takeout, {"Zoe": "Of the bakery next door"}
+        owner.export(title="Bakery", location="99")
+        world.takeout = good
+
+    def switch(name: str) -> Callable[[], None]:
+        return lambda: setattr(world, name, not getattr(world, name))
+
+    def portal_edit() -> None:
+        world.portal["p3"] = ("Pia 3", "Portal says another thing")
+
+    def takeout_edit() -> None:
+        world.takeout["Ted 2"] = "Takeout says something new"
+        owner.export()
+
+    return {
+        1: owner.import_by_hand,
+        2: new_google,
+        3: lambda: owner.correct("hide", HIDDEN),
+        4: lambda: edit(world.google, "g5", comment="Google says it otherwise", updateTime="2026-12-05T00:00:00Z"),
+        5: lambda: world.google["g7"].pop("reviewReply"),
+        6: lambda: world.trustpilot.update(t60=trustpilot_review(60)),
+        7: portal_edit,
+        8: expire,
+        10: lambda: owner.correct("erase", ERASED),
+        12: owner.log_in,
+        13: takeout_edit,
+        14: lambda: world.google.pop("g20"),
+        15: lambda: world.trustpilot.pop("t11"),
+        16: lambda: edit(world.google, "g9", comment=f"{HIDDEN}, and laughed", updateTime="2026-12-17T00:00:00Z"),
+        17: wrong_export,
+        19: owner.export,
+        20: switch("portal_is_a_login_page"),
+        21: switch("portal_is_a_login_page"),
+        22: switch("trustpilot_is_empty"),
+        24: switch("trustpilot_is_empty"),
+        25: lambda: world.portal.pop("p4"),
+    }  # fmt: skip
+
+
+def new_world() -> World:
+    google = {f"g{count}": google_review(count) for count in range(60)}
+    google["g9"]["comment"] = HIDDEN
+    trustpilot = {f"t{count}": trustpilot_review(count) for count in range(40)}
+    trustpilot["t8"]["text"] = ERASED
+    portal = {f"p{count}": (f"Pia {count}", f"Portal says {count}") for count in range(20)}
+    takeout = {f"Ted {count}": f"Takeout says {count}" for count in range(12)}
+    return World(google, trustpilot, portal, takeout)
+
+
+STATES = {
+    0: ("takeout", "stopped"),
+    2: ("takeout", "ok"),
+    9: ("google", "stopped"),
+    12: ("google", "ok"),
+    17: ("takeout", "stopped"),
+    20: ("portal", "failed"),
+    22: ("trustpilot", "stopped"),
+    25: ("trustpilot", "ok"),
+}
+"""The state of a source at the end of a day."""
+
+
+def test_month_through_kills_loses_nothing_and_shows_nothing_hidden(
+    tmp_path: Path, record_testsuite_property: Callable[[str, object], None]
+) -> None:
+    seed = random.randrange(10**6)
+    chance, kills, world = random.Random(seed), number(KILLS), new_world()
+    with served(world) as origin:
+        owner = Owner(tmp_path, world, origin)
+        events = story(owner, world)
+        owner.export()
+        for day in range(DAYS):
+            owner.now = START + datetime.timedelta(days=day)
+            before = {review["text"] for review in owner.reviews} if day else set()
+            events.get(day, int)()
+            staying = before & world.texts()
+            while owner.killed < kills * (day + 1) / DAYS:
+                ended = owner.attempt(chance.randrange(1, owner.longest + 1))
+                check(owner, staying, day, seed)
+                owner.now += datetime.timedelta(hours=0 if not ended else 1)
+            owner.now = START + datetime.timedelta(days=day, hours=18)
+            assert owner.attempt()
+            check(owner, staying, day, seed)
+            if day in STATES:
+                name, state = STATES[day]
+                assert state == owner.states[name], (day, seed, owner.details)
+        owner.close()
+    assert dict.fromkeys(owner.states, "ok") == owner.states, (seed, owner.details)
+    texts = [review["text"] for review in owner.reviews]
+    assert sorted(world.texts()) == sorted(text for text in texts if HIDDEN not in text), seed
+    (edited,) = [review for review in owner.reviews if review["text"] == "Google says 7"]
+    assert edited["owner_reply"] is None
+    for name in ("killed", "attempts", "longest"):
+        record_testsuite_property(name, getattr(owner, name))
+    assert kills == owner.killed
+
+
+def check(owner: Owner, staying: set[str], day: int, seed: int) -> None:
+    """After each run: nothing that stays is lost, and nothing hidden is shown."""
+    if not (owner.folder / "data/reviews.json").exists():
+        assert day == 0
+        return
+    texts = {review["text"] for review in owner.reviews}
+    assert staying <= texts, (day, seed, staying - texts)
+    shown = owner.shown().decode()
+    if day >= 3:
+        assert HIDDEN not in shown, (day, seed)
+    if day >= 10:
+        assert ERASED not in shown, (day, seed)
+        assert not any(ERASED in (text or "") for text in texts), (day, seed)
