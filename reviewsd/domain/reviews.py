@@ -23,6 +23,9 @@ _END = r"(?![\s\S])"
 Text = Annotated[str, Meta(min_length=1)]
 """A string that must not be empty."""
 
+SERVED_PATTERN = "served_pattern"
+"""Key of the pattern in schemas for clients; JavaScript refuses our own grammars in Unicode mode."""
+
 Date = datetime.date
 """A real calendar day, exactly ``YYYY-MM-DD``: msgspec refuses every other spelling."""
 
@@ -56,7 +59,7 @@ Url = Annotated[
     Meta(
         pattern=rf"^(?![\s\S]*{_BROKEN_ESCAPE}){_HOST}[^{_UNFIT}\[\]#]*(?:#[^{_UNFIT}\[\]#]*)?{_END}",
         extra={"expected": "http(s) URL", "hint": _write_as},
-        extra_json_schema={"format": "uri"},
+        extra_json_schema={"format": "uri", SERVED_PATTERN: "^https?://"},
     ),
 ]
 """An absolute http or https address (RFC 3986, RFC 3987); pages link to it, so no other scheme is safe."""
@@ -67,6 +70,7 @@ Contact = Annotated[
         pattern=rf"^(?:[0-9A-Za-z._+-]{{1,64}}@[0-9A-Za-z.-]{{1,253}}|"
         rf"(?![\s\S]*{_BROKEN_ESCAPE}){_HOST}[^{_UNFIT}\[\]#]*(?:#[^{_UNFIT}\[\]#]*)?){_END}",
         extra={"expected": "e-mail address or http(s) URL"},
+        extra_json_schema={SERVED_PATTERN: "^https?://|^[0-9A-Za-z._+-]+@"},
     ),
 ]
 """A plain e-mail address, or an absolute http or https address."""

@@ -69,6 +69,7 @@ _BUSINESS = {
     "logo_url": "https://acme.example/logo.png",
     "language": "en",
     "verification_statement": "Acme asks every customer by e-mail after the work is done.",
+    "reports": None,
 }
 
 

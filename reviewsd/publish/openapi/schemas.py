@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from reviewsd.domain.insights import NOT_FILLED_IN, Insights
-from reviewsd.domain.reviews import AggregateRating, Business, Review
+from reviewsd.domain.reviews import SERVED_PATTERN, AggregateRating, Business, Review
 from reviewsd.domain.search_parameters import ParameterType, SearchParameter
 from reviewsd.domain.times import STAMPS
 from reviewsd.publish.json_feed import JsonFeed
@@ -99,10 +99,6 @@ def of_parameter(parameter: SearchParameter) -> Json:
     return {keyword: value for keyword, value in schema.items() if value is not None}
 
 
-_ADDRESS = "^https?://"
-"""JavaScript refuses our own grammar in Unicode mode, in which ajv and generated clients compile it."""
-
-
 def _schemas(*kinds: type[Struct]) -> dict[str, Json]:
     """Return the schemas of structs and of all nested structs, by name."""
     _, components = msgspec.json.schema_components(kinds, ref_template="{name}")
@@ -129,8 +125,8 @@ def _served(part: object) -> object:
             served = {key: _served(value) for key, value in part.items() if key != "default"}
             if "$ref" in served:
                 served |= reference(str(served["$ref"]))
-            if served.get("format") == "uri":
-                served["pattern"] = _ADDRESS
+            if SERVED_PATTERN in served:
+                served["pattern"] = served.pop(SERVED_PATTERN)
             return {"type": "string", **served} if "enum" in served else served
     return part
 
