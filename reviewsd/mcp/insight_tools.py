@@ -11,7 +11,7 @@ from reviewsd.domain.search_query import LIMIT_DEFAULT
 from reviewsd.http1.representation import Buffer
 from reviewsd.mcp.arguments import quoted, shortened
 from reviewsd.mcp.results import (
-    KNOWN,
+    MAX_LISTED_IDS,
     Call,
     ToolError,
     ToolSteps,
@@ -69,10 +69,10 @@ def describe_unknown(kind: str, section: str, name: str, snapshot: Snapshot) -> 
     hint = ""
     if nearest is not None:
         hint = f'; the nearest is "{nearest.id}" ({shortened(nearest.label)})'
-    ids = ", ".join(entity.id for entity in entities[:KNOWN])
-    if len(rows) > KNOWN:
+    ids = ", ".join(entity.id for entity in entities[:MAX_LISTED_IDS])
+    if len(rows) > MAX_LISTED_IDS:
         more = f'get_topics with kind "{section}" has all'
-        ids = f"the {KNOWN} most mentioned of {len(rows)}: {ids}; {more}"
+        ids = f"the {MAX_LISTED_IDS} most mentioned of {len(rows)}: {ids}; {more}"
     return f"no {kind} is called {quoted(name)}{hint}. Known ids: {ids}"
 
 

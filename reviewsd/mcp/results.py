@@ -15,9 +15,9 @@ from reviewsd.snapshot.records import escaped
 from reviewsd.snapshot.snapshots import Snapshot
 
 ANSWER_BUDGET = 40_000
-"""Most bytes of UTF-8 in the text of a list, by default (mcp.md 5.4).
+"""Most bytes of UTF-8 in the text of a list (mcp.md 5.4).
 
-Language models count tokens, and usual clients refuse 25,000. By the tokenizers of GPT-4, GPT-4o and
+Language models count tokens, and usual clients refuse more than 25,000. By the tokenizers of GPT-4, GPT-4o and
 Claude 2, a token is 3.2 to 4.6 bytes of English or German, 2.4 to 4.1 of Chinese, Japanese or Korean,
 1.7 to 7 of Greek, Thai, Arabic or Hindi, and 1.5 at worst. By characters the same texts differ ten
 times as much: 0.65 to 4.6.
@@ -26,8 +26,8 @@ times as much: 0.65 to 4.6.
 DEFAULT_BUDGET = 20_000
 """The limit of a call without a limit argument: below 10,000 tokens in most languages."""
 
-KNOWN = 20
-"""Ids that the error for an unknown id lists."""
+MAX_LISTED_IDS = 20
+"""Most ids in the error for an unknown id."""
 
 ENVELOPE = 400
 """Bytes reserved for the members around the records; a cursor has at most 186."""
@@ -37,7 +37,7 @@ class Result(Struct, frozen=True):
     """The result of a method."""
 
     parts: tuple[Buffer, ...]
-    """A JSON object."""
+    """The pieces of a JSON object."""
     is_error: bool = False
     """Whether a tool reports an error in it."""
     notes: bytes = b""
@@ -67,7 +67,7 @@ def data_result(structured: bytes) -> Result:
 
 
 def list_result(head: bytes, records: Buffer, escaped_records: bytes, tail: bytes) -> Result:
-    """Return the result of a compact JSON object with records that are already escaped."""
+    """Return the result of a compact JSON object with records, which are passed plain and escaped."""
     text = b'"%b%b%b"' % (escaped(head), escaped_records, escaped(tail))
     return _result((head, records, tail), text)
 
@@ -96,7 +96,7 @@ def keyword_note(query: str | None) -> str:
     """Return the note on a query without a match; language models like to list keywords."""
     if query is None or len(query.split()) == 1:
         return ""
-    return "query is looked for as it is written, all words together: try one of them"
+    return "the query is matched as one phrase: try a single word of it"
 
 
 def count_fitting(records: Sequence[Buffer], budget: int) -> int:

@@ -1,9 +1,8 @@
 """Copies of the store for the operator, with a summary of their contents (D12).
 
-A copy is the SQLite file as it was between two transactions. To restore it, put it in the place of
-``state.sqlite``. The keys are not in it, because copies of a database spread, and secrets must stay sealed
-in them (H11). The keys never change by themselves, so they are copied once and stored apart.
-``keys.check_keys`` refuses a copy that was restored without them.
+A copy is the SQLite file as it was between two transactions. ``reviewsctl backup`` puts it into an archive
+with the keys that unseal its secrets, and ``reviewsctl restore`` puts both back. ``keys.check_keys`` refuses
+a copy that was restored without its keys (H11).
 """
 
 import sqlite3
@@ -12,6 +11,7 @@ from pathlib import Path
 from secrets import token_hex
 from tempfile import gettempdir
 from typing import Any, BinaryIO
+from urllib.parse import quote
 
 from reviewsd.api.status import BackupContents
 from reviewsd.store.sqlite import Database
@@ -27,7 +27,7 @@ class Backups:
     Args:
         store: The store to copy.
         directory: Holds a copy until it is read: the state directory.
-        in_thread: Reads a copy.
+        in_thread: Runs a function in a thread, to read a copy.
     """
 
     def __init__(self, store: Database, directory: Path, in_thread: InThread) -> None:
@@ -57,22 +57,24 @@ class Backups:
 
 def _contents(path: Path) -> BackupContents:
     """Return a summary of a copy; call it in a thread."""
-    # immutable: otherwise SQLite makes a log beside it
-    with closing(sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)) as connection:
+    address = (
+        f"file:{quote(str(path))}?mode=ro&immutable=1"  # immutable: else SQLite makes a -wal file
+    )
+    with closing(sqlite3.connect(address, uri=True)) as connection:
 
-        def column(query: str) -> Any:  # noqa: ANN401  a column
+        def value(query: str) -> Any:  # noqa: ANN401  of a column
             (row,) = connection.execute(query).fetchall()
             return row[0]
 
-        check = column("PRAGMA quick_check(1)")
+        check = value("PRAGMA quick_check(1)")
         if check != "ok":
             raise StoreError(f"the copy is damaged: {check}")
         return BackupContents(
-            bytes=column("PRAGMA page_count") * column("PRAGMA page_size"),
-            schema=column("PRAGMA user_version"),
-            subscriptions=column("SELECT COUNT(*) FROM subscription"),
-            signed=column("SELECT COUNT(secret_sealed) FROM subscription"),
-            requests=column("SELECT COUNT(*) FROM verification"),
-            blocks=column("SELECT COUNT(*) FROM block"),
-            sessions_ended=column("SELECT COUNT(*) FROM mcp_ended"),
+            bytes=value("PRAGMA page_count") * value("PRAGMA page_size"),
+            schema=value("PRAGMA user_version"),
+            subscriptions=value("SELECT COUNT(*) FROM subscription"),
+            signed=value("SELECT COUNT(secret_sealed) FROM subscription"),
+            requests=value("SELECT COUNT(*) FROM verification"),
+            blocks=value("SELECT COUNT(*) FROM block"),
+            sessions_ended=value("SELECT COUNT(*) FROM mcp_ended"),
         )

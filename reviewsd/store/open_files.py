@@ -9,8 +9,8 @@ from pathlib import Path
 from reviewsd.store.transactions import StoreError
 
 _REMEDY = (
-    "while it was in use: requests are refused, deliveries go on. Save what is open:"
-    " reviewsctl backup FILE; then stop the daemon, put FILE in its place, and start"
+    "while it was in use: new requests are refused, deliveries go on. Save the open data:"
+    " reviewsctl backup FILE; then stop the daemon, run reviewsctl restore FILE --force, and start it"
 )
 
 

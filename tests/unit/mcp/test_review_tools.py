@@ -409,7 +409,7 @@ def test_name_that_only_a_review_mentions_is_known(tmp_path: Path) -> None:
 
 def test_note_explains_a_query_of_several_words(demo: Tools) -> None:
     """No review has these words side by side."""
-    expected = "query is looked for as it is written, all words together: try one of them"
+    expected = "the query is matched as one phrase: try a single word of it"
     for name in ("search_reviews", "get_faq"):
         assert expected == demo.data(name, {"query": "boiler leak price"})["note"]
         assert "note" not in demo.data(name, {"query": "zzzzz"})

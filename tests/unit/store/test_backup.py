@@ -77,6 +77,16 @@ async def test_copy_is_made_without_the_state_directory(
         assert 1 == contents.subscriptions
 
 
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_copy_is_made_in_a_folder_whose_name_has_characters_of_uris(tmp_path: Path) -> None:
+    folder = tmp_path / "state?100%#1"
+    folder.mkdir()
+    async with opened(tmp_path / "state.db") as database:
+        file, contents = await Backups(database, folder, deferToThread).make()
+        with file:
+            assert 0 == contents.subscriptions
+
+
 def test_copy_of_a_killed_daemon_is_removed(tmp_path: Path) -> None:
     (tmp_path / ".backup-12").touch()
     (tmp_path / "secret.key").touch()
