@@ -145,7 +145,7 @@ def test_what_is_set_is_shown_with_its_origin(environment: dict[str, str], folde
 
 def test_defaults_are_shown_when_asked_for(environment: dict[str, str], folder: Path) -> None:
     lines = reviewsctl(environment, "config", "show", "--defaults").stdout.splitlines()
-    assert "hub.callbacks.ports: ['443', 1024-65535]" in lines
+    assert "hub.delivery.retry_delays: [60.0, 1800.0]" in lines
     assert "data.max_shrink: null" in lines
     origin = reviewsctl(environment, "config", "show", "--defaults", "--origin").stdout
     assert "# default\n" in origin
@@ -186,11 +186,11 @@ def test_a_missing_configuration_is_told_with_the_remedy(
     assert "none.yaml: cannot be read" in json.loads(done.stderr)["error"]["detail"]
 
 
-def test_the_schema_has_words(environment: dict[str, str], folder: Path) -> None:
+def test_schema_describes_every_key(environment: dict[str, str], folder: Path) -> None:
     schema = json.loads(reviewsctl(environment, "config", "schema").stdout)
-    words = [
-        member["description"]
-        for section in schema["$defs"].values()
-        for member in section["properties"].values()
+    assert [] == [
+        f"{name}.{key}"
+        for name, section in schema["$defs"].items()
+        for key, member in section["properties"].items()
+        if not member.get("description") and "$ref" not in member  # a section
     ]
-    assert all(words)

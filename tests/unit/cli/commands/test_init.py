@@ -167,9 +167,9 @@ def test_values_are_set_on_the_lines_of_their_keys() -> None:
 def test_what_an_installation_comes_with_is_the_projects_own() -> None:
     """Links into config/ and systemd/, which become files in the wheel."""
     root = SHIPPED.parents[2]
-    found = {each.name: each.resolve() for each in SHIPPED.iterdir() if each.is_symlink()}
+    links = {path.name: path.resolve() for path in SHIPPED.iterdir() if path.is_symlink()}
     assert {
         "reviewsd.yaml": root / "config/reviewsd.yaml",
         "configuration.md": root / "docs/configuration.md",
-        **{each.name: each for each in (root / "systemd").iterdir() if each.is_file()},
-    } == found
+        **{path.name: path for path in (root / "systemd").rglob("*") if path.is_file()},
+    } == links
