@@ -92,7 +92,9 @@ def _paired(
     ids: dict[str, str] = {}
     rows: dict[str, Row] = {}
     for entity in file:
-        row = Row(id=_names(entity)[0], label=entity.called, file=_figures(entity), rules=None)
+        row = Row(
+            id=_names(entity)[0], label=entity.display_name, file=_figures(entity), rules=None
+        )
         rows.setdefault(row.id, row)
         for name in _names(entity):
             ids.setdefault(slug(name), row.id)
@@ -100,7 +102,9 @@ def _paired(
         row_id = next((ids[key] for key in map(slug, _names(entity)) if key in ids), None)
         if row_id is None:
             row_id = _names(entity)[0]
-            rows[row_id] = Row(id=row_id, label=entity.called, file=None, rules=_figures(entity))
+            rows[row_id] = Row(
+                id=row_id, label=entity.display_name, file=None, rules=_figures(entity)
+            )
         elif rows[row_id].rules is None:
             rows[row_id] = msgspec.structs.replace(rows[row_id], rules=_figures(entity))
         for name in _names(entity):

@@ -19,7 +19,7 @@ class ListedEntity(Struct, frozen=True, kw_only=True):
     positive_pct: float | None = None
 
     @property
-    def called(self) -> str:
+    def display_name(self) -> str:
         """The name for people; never empty in valid insights."""
         return self.label or self.name or self.id or ""
 
@@ -40,7 +40,7 @@ class Trend(Struct, frozen=True, kw_only=True):
 
 
 class Overview(Struct, frozen=True, kw_only=True):
-    """The part of the insights that the table shows."""
+    """The part of the insights that ``reviewsctl insights`` prints."""
 
     summary: str | None = None
     aspects: tuple[ListedEntity | str, ...] = ()
@@ -57,7 +57,7 @@ class ServedInsights(Struct, Generic[T], frozen=True, kw_only=True):
     unpublished: tuple[str, ...] = ()
     """The members that are not published: ``problems``."""
     insights: T
-    """The members of ``/insights.json`` and ``unpublished``; ``per_review`` is not in the overview."""
+    """The members of ``/insights.json``, and those of ``unpublished``; an ``Overview`` has no ``per_review``."""
 
 
 class Figures(Struct, frozen=True, kw_only=True):
@@ -85,7 +85,7 @@ class Agreement(Struct, frozen=True, kw_only=True):
     both: int = 0
     """Mentions that both have."""
     same_sentiment: int | None = None
-    """Mentions with the same sentiment; None if the file has none."""
+    """Mentions with the same sentiment; None if the file has no sentiments."""
 
 
 class Comparison(Struct, frozen=True, kw_only=True):
@@ -101,11 +101,11 @@ class Comparison(Struct, frozen=True, kw_only=True):
     reviews: int
     """Number of reviews that both cover."""
     mentions: dict[str, Agreement]
-    """Agreement by kind; ``reviews`` is the sentiment of the reviews."""
+    """Agreement by kind; the key ``reviews`` compares the sentiment of whole reviews."""
 
 
 class Compared(Struct, frozen=True, kw_only=True):
-    """The result of ``--diff``."""
+    """The result of ``reviewsctl insights compare``."""
 
     data_dir: str
     file: InsightsOrigin
@@ -144,11 +144,11 @@ class Suggestions(Struct, frozen=True, kw_only=True):
     services: tuple[Candidate, ...]
     aspects: tuple[Candidate, ...]
     preset: tuple[PresetService, ...]
-    """The services of the category; a list in insights.yaml replaces them."""
+    """The services of the business's category; a list in insights.yaml replaces them."""
 
 
 class Suggested(Struct, frozen=True, kw_only=True):
-    """The result of ``--suggest``."""
+    """The result of ``reviewsctl insights suggest``."""
 
     data_dir: str
     suggestions: Suggestions

@@ -1,6 +1,6 @@
 """JSON-RPC 2.0: parses bodies strictly, renders responses (mcp.md 2a-13 to 15, 2c; S17).
 
-Only the envelope and the names of the parameters are decoded; ids and values stay raw. A body with
+A message has its envelope and the names of its parameters decoded; ids and values stay raw. A body with
 anything that decoders disagree on is refused: invalid UTF-8, a byte order mark, NaN, lone surrogates,
 two members of one name, nesting deeper than 64, integers of more than 4,300 digits.
 """
@@ -24,7 +24,7 @@ INTERNAL_ERROR = -32603
 NULL = b"null"
 
 _MAX_QUICK = 4_096
-"""Bytes of a body that is first decoded as a whole; larger ones may have thousands of arrays."""
+"""Largest body in bytes for the quick check; larger ones may have thousands of arrays."""
 
 _INTEGER = re.compile(rb"-?[0-9]+")
 _VERSION = b'"2.0"'
@@ -39,7 +39,7 @@ class JsonRpcError(Exception):
         code: An error code of JSON-RPC or MCP.
         message: One sentence for the developer, without any text of the request.
         data: Rendered details.
-        request_id: The id of an invalid message, if it is a valid one.
+        request_id: The id of the message if it is well-formed, else null.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ Message = JsonRpcRequest | Notification | JsonRpcResponse
 
 
 class JsonRpcBatch(Struct, frozen=True):
-    """The elements of an array, for ``read_member``; there may be far too many."""
+    """The elements of an array, for ``read_member``; the caller limits their number."""
 
     members: Sequence[Raw]
 
@@ -185,7 +185,9 @@ def check_strict(body: bytes) -> None:
         msgspec.json.decode(body, type=Raw)  # refuses NaN and lone surrogates, unlike json
         _strict.decode(text)
     except (msgspec.DecodeError, ValueError) as error:
-        reason = str(error) if isinstance(error, _TwiceError) else "The body is not valid JSON"
+        reason = (
+            str(error) if isinstance(error, _DuplicateNameError) else "The body is not valid JSON"
+        )
         raise JsonRpcError(PARSE_ERROR, reason) from None
 
 
@@ -208,13 +210,15 @@ def _count_members(value: object) -> int:
     return len(value) + sum([_count_members(member) for member in members if type(member) is dict])
 
 
-class _TwiceError(ValueError):
+class _DuplicateNameError(ValueError):
     """An object has two members of one name."""
 
 
 def _check_names(pairs: list[tuple[str, object]]) -> None:
-    if len(pairs) > 1 and len(dict(pairs)) < len(pairs):  # a body has up to 21,000 objects
-        raise _TwiceError("An object in the body has two members of one name")
+    if len(pairs) > 1 and len(dict(pairs)) < len(
+        pairs
+    ):  # the length first: a body has up to 21,000 objects
+        raise _DuplicateNameError("An object in the body has two members of one name")
 
 
 # Python's own limit on integers stays in force: more than 4,300 digits are a ValueError

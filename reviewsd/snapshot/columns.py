@@ -15,7 +15,7 @@ from reviewsd.snapshot.records import SnapshotRecords
 from reviewsd.snapshot.text_index import Segment, Text
 
 FEW_REVIEWS = 16_384
-"""With at most this many reviews, columns are lists, and the matches of texts are cached."""
+"""Columns up to this length are loaded as lists; up to this many reviews, matches of texts are cached."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,9 +30,9 @@ class Columns:
     records: SnapshotRecords
     sets: PositionSets
     changes: Sequence[int]
-    """The numbers of all reviews, last changed first (``snapshot.changes``)."""
+    """The review numbers, last changed first (``snapshot.changes``)."""
     text_matches: dict[bytes, BitMap] | None
-    """The reviews of the last texts that were searched for; None with too many reviews."""
+    """A cache of the reviews that match a text, by text; None with too many reviews."""
 
     @classmethod
     def open(cls, manifest: Manifest, files: "Mapping[str, memoryview[int]]") -> Self:
@@ -44,7 +44,7 @@ class Columns:
         """
         count = manifest.review_count
         numbering = Numbering(segment.reviews for segment in manifest.segments)
-        text_offsets = numbers(files, layout.TEXT_OFFSETS, "Q")
+        text_offsets = read_column(files, layout.TEXT_OFFSETS, "Q")
         texts = cast("Text", files[layout.TEXTS].obj)
         segments = [
             Segment(
@@ -61,19 +61,20 @@ class Columns:
         ]
         return cls(
             count=count,
-            days=numbers(files, layout.DAYS, "i"),
+            days=read_column(files, layout.DAYS, "i"),
             segments=segments,
             numbering=numbering,
-            records=SnapshotRecords(files[REVIEWS_FILE], numbers(files, layout.RECORDS, "Q")),
-            sets=PositionSets(files[layout.SETS], numbers(files, layout.SET_OFFSETS, "Q")),
-            changes=numbers(files, layout.CHANGES, "I"),
+            records=SnapshotRecords(files[REVIEWS_FILE], read_column(files, layout.RECORDS, "Q")),
+            sets=PositionSets(files[layout.SETS], read_column(files, layout.SET_OFFSETS, "Q")),
+            changes=read_column(files, layout.CHANGES, "I"),
             text_matches={} if count <= FEW_REVIEWS else None,
         )
 
 
-def numbers(
+def read_column(
     files: "Mapping[str, memoryview[int]]", name: str, kind: Literal["i", "I", "Q"]
 ) -> Sequence[int]:
     """Return a column of numbers; a small one as a list, which is several times as fast."""
     column = files[name].cast(kind)
+    # offsets have one number more than there are reviews
     return column.tolist() if len(column) <= FEW_REVIEWS + 1 else column

@@ -23,7 +23,7 @@ from reviewsd.domain.search_query import NEWEST, Cursor, SearchQuery
 from reviewsd.http1.representation import Rendered, Representation
 from reviewsd.runtime.counters import Counts
 from reviewsd.snapshot import layout
-from reviewsd.snapshot.columns import FEW_REVIEWS, Columns, numbers
+from reviewsd.snapshot.columns import FEW_REVIEWS, Columns, read_column
 from reviewsd.snapshot.digests import Digests
 from reviewsd.snapshot.fragment_store import FragmentStore
 from reviewsd.snapshot.layout import (
@@ -78,11 +78,11 @@ class Snapshot:
         self.records = self.columns.records
         """The served form of the reviews."""
         self.sets = self.columns.sets
-        excerpt_begins = numbers(files, layout.EXCERPT_OFFSETS, "Q")
+        excerpt_begins = read_column(files, layout.EXCERPT_OFFSETS, "Q")
         self.excerpts = Excerpts(files[layout.EXCERPTS], excerpt_begins)
         """The reviews in lists for agents."""
         self.digests = Digests(files[layout.DIGESTS], files[layout.CHAIN], few=few)
-        offsets = numbers(files, layout.FRAGMENT_OFFSETS, "Q")
+        offsets = read_column(files, layout.FRAGMENT_OFFSETS, "Q")
         self.sections = FragmentStore(files[layout.FRAGMENTS], offsets)
         self.feed = files[layout.FEED]
         """The parts of the computed pages of the feeds (``publish.feed``)."""

@@ -149,7 +149,7 @@ class Hub:
             context=context,
             addresses=addresses,
             backoffs=backoffs,
-            confirmed=self._delivery_scheduler.wake,
+            on_confirmed=self._delivery_scheduler.wake,
         )
         self._verification_scheduler = Scheduler(
             "verifications", clock, verifier, verification_slots, max_pause, offset

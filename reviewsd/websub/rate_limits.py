@@ -1,7 +1,7 @@
 """Rate limits and back-offs that keep the hub from being used against third parties (H1 to H3).
 
 All state is in memory and bounded. Keys come from clients, so the least recently used are evicted; an
-evicted key only starts with a full bucket again. Times are monotonic seconds, passed in by the caller.
+evicted key starts again with a full bucket, or without a back-off. Times are monotonic seconds, passed in by the caller.
 """
 
 from collections import OrderedDict
@@ -12,7 +12,7 @@ MAX_KEYS = 100_000
 """Capacity of each limiter (S14)."""
 
 MAX_FAILURES = 20
-"""Consecutive failed verifications of a host before it is backed off."""
+"""Consecutive failed verifications of a host before its back-off begins."""
 
 FIRST_BACKOFF, MAX_BACKOFF = 60, 86_400  # seconds; doubled by each further failure
 
@@ -92,7 +92,7 @@ class Backoffs:
     """Hosts whose verifications keep failing, with a back-off that doubles (H3).
 
     After 20 consecutive failures a host is not contacted for a minute. After that it is verified one
-    request at a time, and each failure doubles the back-off until a verification succeeds.
+    request at a time, and each failure doubles the back-off, up to a day, until a verification succeeds.
     """
 
     def __init__(self) -> None:
@@ -102,7 +102,7 @@ class Backoffs:
         """Count a failed verification and extend the back-off if the host has had too many."""
         state = self._hosts.get(host) or _FailingHost(0, now)
         if state.backoff_ends_at > now:
-            return  # this attempt began before the back-off did
+            return  # of an attempt that began before the back-off
         failures = state.failures + 1
         backoff = 0.0
         if failures >= MAX_FAILURES:

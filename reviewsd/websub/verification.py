@@ -34,7 +34,7 @@ CLAIM_MILLISECONDS = 90_000
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class Verifier:
-    """Verifies intents: the Work of a Scheduler."""
+    """Verifies intents; implements the ``Work`` of a Scheduler."""
 
     _log = Logger()
 
@@ -44,8 +44,8 @@ class Verifier:
     context: Context
     addresses: Addresses
     backoffs: Backoffs
-    confirmed: Callable[[], None]
-    """Called when a confirmation is stored."""
+    on_confirmed: Callable[[], None]
+    """Called after confirmations were stored."""
 
     async def find_due(
         self, limit: int, excluded_hosts: Collection[str]
@@ -73,7 +73,7 @@ class Verifier:
             )
         )
         if any(isinstance(result.event, Confirmed) for result in results):
-            self.confirmed()
+            self.on_confirmed()
         return claims
 
     async def run(self, claim: IntentClaim, slot: Slot) -> VerificationOutcome:
@@ -86,7 +86,7 @@ class Verifier:
             response = await self.client.send(request, TIMEOUT)
             body = await response.content()
         except NetworkFullError:
-            return self.release(claim)  # it waits for a place in its network, which is known now
+            return self.release(claim)  # not sent: its network, known only now, has no free slot
         except NoResponseError as error:
             self.slots.record(slot, answered=False)
             return self._conclude(claim, Unreachable(), error.reason, slot.address)
@@ -110,7 +110,11 @@ class Verifier:
         result: str,
         address: str | None = None,
     ) -> VerificationOutcome:
-        """Count and log a result; a failure in an opened network harms no third party (H3)."""
+        """Count and log a result.
+
+        A failure counts for the back-off of the host, unless the pair is an active subscription or the
+        address is in an opened network, where it harms no third party (H3).
+        """
         if isinstance(event, Confirmed):
             self.backoffs.record_success(claim.host)
         elif not claim.active and not (address and self.addresses.opened(address)):
@@ -138,7 +142,7 @@ def _difference(body: bytes, challenge: bytes) -> str:
         for text, place in ((before, "before"), (after, "after"))
         if text
     ]
-    return f" with the challenge, but it has {' and '.join(parts)} it"
+    return f" with {' and '.join(parts)} the challenge"
 
 
 def _describe(text: bytes) -> str:
@@ -146,7 +150,7 @@ def _describe(text: bytes) -> str:
     if not text.strip(b"\r\n"):
         return "a line break"
     if not text.strip():
-        return "a blank"
+        return "white space"
     return _KINDS.get(text, "other text")
 
 

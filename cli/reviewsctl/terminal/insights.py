@@ -61,7 +61,7 @@ def overview(served: ServedInsights[Overview]) -> Iterator[str]:
 
 def _row(entity: ListedEntity, *, has_bar: bool) -> str:
     count, share = entity.mention_count, entity.positive_pct
-    row = f"  {entity.called[:28]:<28}  {'' if count is None else f'{count:,}':>7}"
+    row = f"  {entity.display_name[:28]:<28}  {'' if count is None else f'{count:,}':>7}"
     if not has_bar or share is None or not count:
         return row.rstrip()
     filled = round(_BAR * share / 100)

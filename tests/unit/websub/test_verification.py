@@ -155,14 +155,14 @@ def test_other_body_or_status_ends_the_intent(status: int, before: bytes, after:
 @pytest.mark.parametrize(
     ("before", "after", "difference"),
     [
-        (b"", b"\n", "it has a line break after it"),
-        (b"", b"\r\n", "it has a line break after it"),
-        (b"\xef\xbb\xbf", b"", "it has a byte order mark before it"),
-        (b"\xef\xbb\xbf", b"\n", "it has a byte order mark before and a line break after it"),
-        (b" ", b"", "it has a blank before it"),
-        (b'"', b'"', "it has a quotation mark before and a quotation mark after it"),
-        (b"<p>", b"</p>\n", "it has other text before and other text after it"),
-        (b"", b"\0", "it has other text after it"),
+        (b"", b"\n", "a line break after"),
+        (b"", b"\r\n", "a line break after"),
+        (b"\xef\xbb\xbf", b"", "a byte order mark before"),
+        (b"\xef\xbb\xbf", b"\n", "a byte order mark before and a line break after"),
+        (b" ", b"", "white space before"),
+        (b'"', b'"', "a quotation mark before and a quotation mark after"),
+        (b"<p>", b"</p>\n", "other text before and other text after"),
+        (b"", b"\0", "other text after"),
     ],
 )
 def test_difference_from_the_challenge_is_logged(
@@ -176,7 +176,7 @@ def test_difference_from_the_challenge_is_logged(
         process.post()
 
     texts = [formatEvent(event) for event in events]
-    assert f"subscribe at {HOST}: answered 200 with the challenge, but {difference}" in texts
+    assert f"subscribe at {HOST}: answered 200 with {difference} the challenge" in texts
 
 
 @pytest.mark.parametrize(
