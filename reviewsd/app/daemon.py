@@ -44,7 +44,7 @@ from reviewsd.runtime.tasks import wait_at_most
 from reviewsd.websub.hub import Hub
 
 HUB_WAIT = 2.0
-"""Seconds that the start waits for the hub."""
+"""Longest wait of the start for the hub's announcement, in seconds."""
 
 _log = Logger()
 
@@ -66,12 +66,12 @@ async def serve(
         environ: For systemd's notifications and watchdog.
         announce: Called with the listening addresses once every listener is up.
         read: Loads the configuration again.
-        wait_for_data: Start without valid data as well, and serve it when it comes.
+        wait_for_data: Start even without valid data, and serve it when it comes.
 
     Raises:
         StartError: The daemon cannot start.
     """
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # the start reads the files anyway
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until the start has read the files
     notifier = Notifier(environ.get("NOTIFY_SOCKET"))
     async with AsyncExitStack() as stack:
         stack.callback(os.close, lock_state(config.state_dir))
@@ -127,7 +127,7 @@ async def _start(context: DaemonContext, read: Read, *, wait_for_data: bool) -> 
     if notices is not None:
         notices.start()
     if not snapshots.empty:
-        # Reads must start even if the store does not work (D9)
+        # Wait only briefly: reads must start even if the store does not work (D9)
         await wait_at_most(reactor, HUB_WAIT, hub.announced)
     accept(ports)
     start_watcher(context, publication)

@@ -21,17 +21,17 @@ from reviewsd.mcp.revisions import BY_NUMBER, Revision
 
 FORMAT = 1
 LABEL = b"reviewsd mcp session 1"
-"""The purpose in the derivation of the signing key; another use of the secret has another."""
+"""Separates the signing key from keys that are derived from the same secret for another purpose."""
 
 LIFETIME = 2_592_000
-"""Seconds of a session: 30 days. Nothing is kept for one, so a long time costs nothing."""
+"""Seconds of a session: 30 days. A session that is not ended is not stored, so its length costs nothing."""
 
 RANDOM_BYTES = 16
 TAG_BYTES = 16
 EXPIRES_BYTES = 5
 TOKEN_LENGTH = 54  # characters
 
-_CACHED = 1_024  # verified ids that are not verified again
+_CACHED = 1_024  # verified ids
 _SIGNED = 3 + EXPIRES_BYTES + RANDOM_BYTES  # bytes before the tag
 
 
@@ -46,7 +46,7 @@ class Session(Struct, frozen=True, kw_only=True):
     expires: int
     """POSIX seconds."""
     digest: bytes
-    """The SHA-256 of the id, under which an end is stored."""
+    """The SHA-256 of the id, the key of an ended session in the store."""
 
 
 class Sessions:
@@ -70,7 +70,7 @@ class Sessions:
         """Return the id of a new session.
 
         Args:
-            revision: The negotiated revision.
+            revision: The negotiated revision of MCP.
             now: POSIX seconds.
             random: 16 unguessable bytes.
         """
@@ -134,5 +134,5 @@ def _signing_key(secret: bytes) -> bytes:
 
 
 def _number(secret: bytes) -> int:
-    """Return a number for a key, derived from it, since its line in the file may change."""
+    """Return a number for a key, derived from it, since its line in the key file may change."""
     return hashlib.sha256(b"reviewsd mcp key number " + secret).digest()[0]

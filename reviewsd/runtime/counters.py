@@ -15,7 +15,7 @@ BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0
 """Upper bounds of the buckets of durations, in seconds; the last bucket has none."""
 
 QUICK = BOUNDS[0]
-"""Durations up to this, in seconds, are in the first bucket, which needs no count."""
+"""Upper bound of the first bucket in seconds, whose count is that of all minus the slower ones."""
 
 Counts = Mapping[str, float]
 
@@ -34,12 +34,12 @@ class Durations:
     A hot path adds to ``count`` and ``seconds`` itself, and calls ``slow`` for durations above ``QUICK``.
     """
 
-    __slots__ = ("_slow", "count", "seconds")
+    __slots__ = ("_slow_buckets", "count", "seconds")
 
     def __init__(self) -> None:
         self.count = 0
         self.seconds = 0.0
-        self._slow = [0] * (len(BOUNDS) + 1)
+        self._slow_buckets = [0] * (len(BOUNDS) + 1)
 
     def add(self, seconds: float) -> None:
         """Count a duration."""
@@ -50,15 +50,15 @@ class Durations:
 
     def slow(self, seconds: float) -> None:
         """Count a duration above ``QUICK`` in its bucket."""
-        self._slow[bisect_left(BOUNDS, seconds)] += 1
+        self._slow_buckets[bisect_left(BOUNDS, seconds)] += 1
 
     def counts(self, name: str, *labels: str) -> dict[str, float]:
         """Return the sum, and for each bound the number of durations up to it."""
         counts = {key(f"{name}_sum", *labels): self.seconds}
-        within = self.count - sum(self._slow)
-        for bound, number in zip(BUCKETS, self._slow, strict=True):
-            within += number
-            counts[key(f"{name}_bucket", *labels, bound)] = within
+        cumulative = self.count - sum(self._slow_buckets)
+        for bound, number in zip(BUCKETS, self._slow_buckets, strict=True):
+            cumulative += number
+            counts[key(f"{name}_bucket", *labels, bound)] = cumulative
         return counts
 
 
@@ -96,10 +96,10 @@ class Counters:
         return merged(self._counts, *histograms, *(source() for source in self._sources))
 
 
-def merged(*snapshots: Counts) -> dict[str, float]:
-    """Return the sums of several counts."""
+def merged(*counts: Counts) -> dict[str, float]:
+    """Return the sums of several counts, gauges included."""
     sums: dict[str, float] = {}
-    for snapshot in snapshots:
-        for name, number in snapshot.items():
+    for numbers in counts:
+        for name, number in numbers.items():
             sums[name] = sums.get(name, 0) + number
     return sums

@@ -1,7 +1,7 @@
 """The order in which reviews last changed (contract 3, decision 162).
 
-A column has the number of each review, last changed first; reviews with the same time are newest first. A *rank* is an
-index of the column. Each block of the column is a position set too, so that a filter without any of its 2,048 reviews
+A column has the *number* of each review, which later publications keep, last changed first; reviews with the same time are
+newest first. A *rank* is an index of the column, a *position* that of the order by date. Each block of the column is a position set too, so that a filter without any of its 2,048 reviews
 skips it: the matches of a search may all have changed long ago. The time of a change is read from the record.
 """
 
@@ -22,7 +22,7 @@ CHANGES_BLOCK = 2_048
 
 
 def blocks(numbers: "array[int]") -> Iterator[tuple[str, BitMap]]:
-    """Return the blocks of a column, each with its key in the position sets."""
+    """Yield the blocks of a column, each with its key in the position sets."""
     for number, begin in enumerate(range(0, len(numbers), CHANGES_BLOCK)):
         yield str(number), BitMap(numbers[begin : begin + CHANGES_BLOCK])
 
@@ -54,11 +54,11 @@ def page(
     Args:
         columns: The columns of the snapshot.
         matches: The numbers of the matching reviews; None for all.
-        start: The rank of the first.
+        start: The rank at which the search begins.
         count: Highest number of matches.
 
     Yields:
-        After each block.
+        After each block, so that other work can run.
 
     Returns:
         The numbers of the reviews.
@@ -83,7 +83,7 @@ def _block(columns: Columns, number: int) -> BitMap:
 
 
 def _key(columns: Columns) -> Callable[[int], int]:
-    """Return a key that ascends with the rank: later changes have lower keys."""
+    """Return a key for ``bisect``: the negated time of the change, which ascends with the rank."""
 
     def key(rank: int) -> int:
         position = columns.numbering.position(columns.changes[rank])

@@ -1,4 +1,4 @@
-"""Denials: the GET with ``hub.mode=denied`` that ends a subscription (WebSub 5.2, H7).
+"""Denials: the GET with ``hub.mode=denied`` that reports the end of a subscription (WebSub 5.2, H7).
 
 Internal details such as addresses and errors of this host are only for the operator, in the log and in
 ``reviewsctl subs``. The subscriber receives one of the reasons below, or a reason that the operator gave.
@@ -24,7 +24,7 @@ FAILED = "three deliveries in a row failed"
 REMOVED = "removed by the operator of the hub"
 
 MAX_RUNNING = 16
-"""Denials under way at most; a further one is not sent, because it is optional."""
+"""Most denials at the same time; a further one is not sent, because it is optional."""
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
@@ -44,8 +44,8 @@ class Denials:
 
         Args:
             pair: The subscription.
-            topic: Its path.
-            reason: One of this module, or the operator's, for the subscriber.
+            topic: The path of its topic.
+            reason: One of this module, or the operator's.
         """
         self._tasks.start("denial", self._send(pair, topic, reason))
 
