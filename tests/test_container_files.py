@@ -146,6 +146,13 @@ def test_build_context_has_nothing_but_what_the_image_is_made_of() -> None:
     private = {"data", "keys", "sync", ".env", ".git", ".venv", "tests", "compose.override.yaml"}
     assert set() == private & {name.partition("/")[0] for name in allowed}
     assert [] == [name for name in allowed if not (ROOT / name).exists()]
+    shipped = {link.resolve() for link in (ROOT / "cli/reviewsctl/shipped").iterdir()}
+    missing = [
+        file.relative_to(ROOT)
+        for file in shipped
+        if not any(file.is_relative_to(ROOT / name) for name in allowed)
+    ]
+    assert [] == missing  # links of the program lead out of its folder
     copied = re.findall(
         r"^COPY (?!--from)(.+) \S+$", (ROOT / "Containerfile").read_text(), re.MULTILINE
     )

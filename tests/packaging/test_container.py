@@ -187,7 +187,8 @@ def test_build_context_is_small_and_has_nothing_private(
     )
     files = {name: int(size) for size, name in (line.split(" ", 1) for line in listed.splitlines())}
     assert {"pyproject.toml", "uv.lock", "packaging/container/reviewsd.yaml"} <= set(files)
-    assert set() == {name for name in files if re.match(r"data|keys|\.git|\.env|tests|docs", name)}
+    private = {name for name in files if re.match(r"data|keys|\.git|\.env|tests|docs", name)}
+    assert {"docs/configuration.md"} == private  # the program has it
     record_testsuite_property("megabytes of the context", f"{sum(files.values()) / 1e6:.1f}")
     assert 5_000_000 > sum(files.values())
     shop.run("rm .env")
