@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
@@ -207,7 +207,7 @@ class Owner:
         for name, secret in (("trustpilot.key", "k3y"), ("trustpilot.secret", "s3cret")):
             (folder / name).write_text(secret)
         self.log_in()
-        self._process = subprocess.Popen(
+        self.process = subprocess.Popen(
             [sys.executable, "-m", "tests.support.month", str(config)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -216,9 +216,11 @@ class Owner:
             env={**os.environ, "PYTHONPATH": f"{ROOT}:{CLI}"},
         )
 
-    def close(self) -> None:
-        self._process.communicate()
-        assert 0 == self._process.returncode
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.communicate()
 
     def log_in(self) -> None:
         """Log in at Google, as ``reviewsctl sources login`` does."""
@@ -260,11 +262,11 @@ class Owner:
             "google": self.origin,
             "trustpilot": self.origin,
         }
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.write(json.dumps(order) + "\n")
-        self._process.stdin.flush()
-        events, code = json.loads(self._process.stdout.readline())
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(json.dumps(order) + "\n")
+        self.process.stdin.flush()
+        events, code = json.loads(self.process.stdout.readline())
         assert code in {0, -9}, (self.now, code)
         self.attempts += 1
         self.killed += code != 0
@@ -300,7 +302,7 @@ class Owner:
 
     def import_by_hand(self) -> None:
         """Import an export of another location: that is a question, which a sync answers by a stop."""
-        self.run("import", str(self.folder / "in/takeout-001.zip"), "--name", "Harbor")
+        self.run("import", str(self.folder / "in/takeout-001.zip"), "--set", "name=Harbor")
 
     def run(self, *command: str) -> None:
         """Run a command that asks a person."""
@@ -401,8 +403,7 @@ def test_month_through_kills_loses_nothing_and_shows_nothing_hidden(
 ) -> None:
     seed = random.randrange(10**6)
     chance, kills, world = random.Random(seed), number(KILLS), new_world()
-    with served(world) as origin:
-        owner = Owner(tmp_path, world, origin)
+    with served(world) as origin, Owner(tmp_path, world, origin) as owner:
         events = story(owner, world)
         owner.export()
         for day in range(DAYS):
@@ -420,7 +421,6 @@ def test_month_through_kills_loses_nothing_and_shows_nothing_hidden(
             if day in STATES:
                 name, state = STATES[day]
                 assert state == owner.states[name], (day, seed, owner.details)
-        owner.close()
     assert dict.fromkeys(owner.states, "ok") == owner.states, (seed, owner.details)
     texts = [review["text"] for review in owner.reviews]
     assert sorted(world.texts()) == sorted(text for text in texts if HIDDEN not in text), seed
