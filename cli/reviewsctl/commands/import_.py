@@ -62,7 +62,7 @@ EPILOG: Final = """\b
       scale=BEST             best rating of a table: 10, 5 for half stars, 6-1 for school grades
       recommended=yes        a recommendation of Facebook is 5 stars, and its opposite 1
       date_format=PATTERN    dates of a table, as strptime has them: %d/%m/%Y
-      public=COLUMN=VALUE    value of a column by which a review is public; COLUMN=* where it does not say
+      public=COLUMN=VALUE    import rows with this value only; COLUMN=* if the column is not about being public
 
     \b
     Examples:
@@ -137,7 +137,7 @@ def import_(  # noqa: PLR0913  # these are the command's options
         typer.Option(
             "--replace",
             help="Remove reviews that the export does not have, of its sources and locations; the "
-            "others stay. They are listed first, and more than a tenth is a question.",
+            "others stay. They are listed first. More than a tenth, if more than five, needs --yes or an answer.",
         ),
     ] = False,
     yes: Annotated[
@@ -168,7 +168,7 @@ def import_(  # noqa: PLR0913  # these are the command's options
     same export twice changes nothing, and a newer one adds what is new and updates what was edited.
     What you have added to the file yourself stays: the business, and members of reviews that the
     export does not have. What you have changed in a review is listed before it is overwritten. An
-    older export takes no edits back. Rows without a usable rating or date are refused, and counted.
+    older export never undoes newer edits. Rows without a usable rating or date are refused, and counted.
 
     The new file takes the place of the old one at once. The last ten versions are kept, and
     "reviewsctl reviews undo" puts one of them back.

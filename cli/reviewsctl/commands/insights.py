@@ -39,8 +39,8 @@ app = typer.Typer(
     epilog="""\b
     Examples:
       reviewsctl insights
-      reviewsctl insights explain g-4f0c2a
-      reviewsctl insights suggest >> insights.yaml""",
+      reviewsctl insights explain 01JWNEY480
+      reviewsctl insights suggest >> data/insights.yaml""",
 )
 
 
@@ -77,8 +77,8 @@ def show(*, config: ConfigFile = None, data: DataDir = None, as_json: Json = Fal
 @app.command(
     epilog="""\b
     Examples:
-      reviewsctl insights explain g-4f0c2a
-      reviewsctl insights explain g-4f0c2a --json | jq '.clauses[].aspects'"""
+      reviewsctl insights explain 01JWNEY480
+      reviewsctl insights explain 01JWNEY480 --json | jq '.clauses[].aspects'"""
 )
 def explain(
     review_id: Annotated[str, typer.Argument(metavar="ID", help="The id of a review.")],
@@ -102,7 +102,7 @@ def explain(
 @app.command(
     epilog="""\b
     Examples:
-      reviewsctl insights suggest >> insights.yaml
+      reviewsctl insights suggest >> data/insights.yaml
       reviewsctl insights suggest --json | jq '.suggestions.technicians[].name'"""
 )
 def suggest(*, config: ConfigFile = None, data: DataDir = None, as_json: Json = False) -> None:

@@ -12,7 +12,8 @@ app = typer.Typer(
     rich_markup_mode=None,
     help="""Tests the targets that are notified of new reviews.
 
-    They are the configuration's "notify", and their addresses stand in files of their own.""",
+    They are the list "notify" of the configuration; their addresses are in separate files, see
+    docs/notices.md.""",
     epilog="""\b
     Examples:
       reviewsctl notify test""",

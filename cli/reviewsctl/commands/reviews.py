@@ -104,7 +104,7 @@ def list_(
     config: ConfigFile = None,
     as_json: Json = False,
 ) -> None:
-    """Lists the reviews of reviews.json, newest first, with their corrections.
+    """Lists the reviews, newest first, with their corrections.
 
     With --json each review is a line, with all its members and its "correction".
     """
@@ -283,7 +283,7 @@ def undo(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Puts reviews.json back as it was before the last change, or N changes ago.
+    """Undoes the last change of reviews.json, or the last N.
 
     Imports and syncs keep the last ten versions, and so does an undo: it can be undone as well. A file that was
     deleted or emptied comes back too. What was erased does not.

@@ -27,7 +27,7 @@ Name = Annotated[str, typer.Argument(metavar="NAME", show_default=False, help="A
 
 @app.command("list")
 def list_(*, config: ConfigFile = None, as_json: Json = False) -> None:
-    """Lists the sources, with the state of each and the remedy of a failure.
+    """Lists the sources with their states and remedies.
 
     With --json each source is a line.
     """
@@ -85,7 +85,7 @@ def add(
     ] = None,
     config: ConfigFile = None,
 ) -> None:
-    """Adds a source to the configuration, and leaves the other lines as they are.
+    """Adds a source to the configuration.
 
     A configuration that would be invalid is not written.
     """
@@ -102,7 +102,7 @@ def add(
 
 @app.command("test")
 def try_source(name: Name, *, config: ConfigFile = None, as_json: Json = False) -> None:
-    """Reads a source completely, and shows what an import would do; it writes nothing."""
+    """Reads a source completely, and only shows what an import would do."""
     from reviewsctl.sources.command import SyncOptions, sync  # Twisted, see main
     from reviewsctl.sources.run import RunOptions
     from reviewsctl.terminal.import_prompts import prompts

@@ -27,7 +27,8 @@ app = typer.Typer(
     rich_markup_mode=None,
     help="""Shows and changes the subscriptions to the feeds.
 
-    A subscription is named by its id. A callback names all its subscriptions, one for each topic.""",
+    Subscribers are programs that are notified of changes (WebSub); most shops never need this. A
+    subscription is named by its id. A callback names all its subscriptions, one for each topic.""",
     epilog="""\b
     Examples:
       reviewsctl subs list

@@ -39,7 +39,7 @@ def sync(  # noqa: PLR0913  # these are the options of the command
         bool,
         typer.Option(
             "--accept-loss",
-            help="Remove what the one source that is named does not have any more, however much.",
+            help="Remove all reviews that the named source no longer has, even more than its max_loss.",
         ),
     ] = False,
     every: Annotated[
@@ -56,8 +56,8 @@ def sync(  # noqa: PLR0913  # these are the options of the command
 ) -> None:
     """Downloads reviews from the sources, and imports them.
 
-    Each source is downloaded completely and then imported. What is new, edited or gone there becomes
-    so in reviews.json. A source that has lost more than its max_loss, is of another business or cannot
+    Each source is downloaded completely and then imported. New, edited and removed reviews
+    change reviews.json. A source that has lost more than its max_loss, belongs to another business or cannot
     be read changes nothing, and its remedy is printed; reviewsctl sources list shows it again.
     """
     from reviewsctl.sources.command import SyncOptions  # Twisted, see main
