@@ -16,6 +16,7 @@ from typing import Any
 from twisted.internet.defer import CancelledError, Deferred, DeferredList
 from twisted.internet.posixbase import PosixReactorBase
 from twisted.logger import Logger
+from twisted.python.failure import Failure
 
 from reviewsd.admin.reload import Read, Reloading
 from reviewsd.app import start_error
@@ -149,7 +150,14 @@ def _reloading(config: Config, read: Read, publication: Publication, hub: Hub) -
 
 
 async def _together(*actions: Callable[[], Coroutine[Deferred[Any], Any, None]]) -> None:
-    """Run slow actions of the stop at the same time: systemd waits for 45 s in all (O4)."""
-    await DeferredList(
-        [Deferred.fromCoroutine(action()) for action in actions], fireOnOneErrback=True
+    """Run slow actions of the stop at the same time: systemd waits for 45 s in all (O4).
+
+    Raises:
+        Exception: That of the first action that failed, after all have ended.
+    """
+    results = await DeferredList(
+        [Deferred.fromCoroutine(action()) for action in actions], consumeErrors=True
     )
+    for _, result in results:
+        if isinstance(result, Failure):
+            result.raiseException()
