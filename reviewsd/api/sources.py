@@ -9,7 +9,7 @@ SOURCES_FILE: Final = "sources.json"
 """Its name in ``places.KEPT_FOLDER``; it has no secrets."""
 
 VERSION: Final = 1
-"""Of the file."""
+"""The version of the file's format."""
 
 
 class SourceCondition(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -262,11 +262,11 @@ class Caps:
     active: int = 10_000
     """Subscriptions, those that wait for their first verification included."""
     active_per_host: int = 100
-    """The same, with callbacks at one host."""
+    """Subscriptions with callbacks at one host, pending ones included."""
     pending: int = 2_000
     """Requests that wait for their verification."""
     pending_per_client: int = 240
-    """The same, of one client network."""
+    """Pending requests of one client network."""
 
 
 CAPS = Caps()

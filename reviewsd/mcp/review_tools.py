@@ -93,7 +93,7 @@ def _page(call: Call, query: SearchQuery, first_member: bytes = b"") -> ToolStep
 
 
 def _withheld(snapshot: Snapshot) -> str:
-    """Return what readers are told of withheld reviews; empty where there are none."""
+    """Return the sentence about withheld reviews; empty without any."""
     rows = snapshot.sections.rows(fragments.WITHHELD)
     return _text.decode(snapshot.sections.run(rows)) if rows else ""
 

@@ -1,6 +1,6 @@
 """The page ``/about-reviews``: origin, checks, order and omissions of the reviews (corrections.md C31).
 
-Whoever shows reviews of himself has to say whether and how he checks that they come from customers (EU
+A business that shows its reviews must say whether and how it checks that they come from customers (EU
 2005/29/EC art. 7(6)), and may not present them as all where some are withheld (US 16 CFR 465.7).
 """
 

@@ -44,7 +44,7 @@ class Page:
     indexed: bool = True
     """Whether search engines may list it."""
     others: Mapping[str, str] = field(default_factory=dict)
-    """The same as in ``FixedDocument``."""
+    """As in ``FixedDocument``."""
     dated: bool = True
     """Whether it shows the day of the last change, which changes with other reviews."""
     topic: bool = False

@@ -47,7 +47,7 @@ class PublicationOrder(Struct, frozen=True, kw_only=True):
 
 
 class Published(Struct, frozen=True, tag_field="type", tag="published"):
-    """There is a new snapshot."""
+    """A new snapshot was published."""
 
     revision: str
     insights_fault: str = ""

@@ -63,7 +63,7 @@ class ClaimTable:
     facts: str
     """The columns ``active``, ``requester`` and ``failing`` of a ``Due``."""
     condition: str
-    """What a row fulfills that is due, besides its time; it has a placeholder for each of ``values``."""
+    """The condition of a due row besides its time, with a placeholder for each of ``values``."""
 
     def find_due(
         self,

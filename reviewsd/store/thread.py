@@ -50,7 +50,7 @@ class InThread(Protocol):
 
 
 class Store(ABC):
-    """What outlives the process, in SQLite (``Database``) or PostgreSQL (``Postgres``).
+    """The state that outlives the process, in SQLite (``Database``) or PostgreSQL (``Postgres``).
 
     A store that fails does not stop the daemon: reads are served from memory. ``run`` raises StoreError
     until the store works again, and each call tries (D9). A failed commit has an unknown outcome, as

@@ -1,4 +1,4 @@
-"""What ``reviewsctl subs``, ``push`` and ``hub`` read and change (H7, interfaces.md 1.1)."""
+"""The hub's operations for ``reviewsctl subs`` and ``hub`` (H7, interfaces.md 1.1)."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence

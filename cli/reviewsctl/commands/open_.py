@@ -31,7 +31,7 @@ def open_(
     session: Session = ctx.obj
     with session.daemon(as_json=False) as daemon:
         address = f"{daemon.status().value.base_url}/"
-    from reviewsctl.terminal.escaping import printable  # loaded by now
+    from reviewsctl.terminal.escaping import printable
 
     typer.echo(printable(address))
     has_display = sys.platform == "darwin" or any(map(os.environ.get, _DISPLAYS))

@@ -10,7 +10,7 @@ class RequestBudget:
     """Counts requests."""
 
     limit: int
-    """Of a day."""
+    """The limit of a day."""
     used_before: int
     """By earlier runs of the day."""
     used: int = 0

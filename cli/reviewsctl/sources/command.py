@@ -78,13 +78,13 @@ def loaded(config: Path | None, names: Sequence[str], *, as_json: bool) -> Confi
         typer.Exit: It cannot be used, or has no source of a name.
     """
     with refusals(as_json=as_json):
-        found = configuration.load(config, os.environ)[0]
-    known = [source.name for source in found.sources]
-    unknown = [name for name in names if name not in known]
+        settings = configuration.load(config, os.environ)[0]
+    existing = [source.name for source in settings.sources]
+    unknown = [name for name in names if name not in existing]
     if unknown:
-        detail = f"no source {printable(unknown[0])}; there are: {', '.join(known) or 'none'}"
+        detail = f"no source {printable(unknown[0])}; there are: {', '.join(existing) or 'none'}"
         fail("not found", detail, as_json=as_json, code=EXIT_UNKNOWN)
-    return found
+    return settings
 
 
 def states_of(config: Config) -> Mapping[str, SourceState]:
@@ -173,7 +173,7 @@ async def _run(options: SyncOptions, prompts: Prompts, reactor: Any, config: Con
         reactor=reactor,
         now=_now,
     )
-    width = max(len(name) for name in options.names or [each.name for each in config.sources])
+    width = max(len(name) for name in options.names or [source.name for source in config.sources])
     code, began = 0, time.monotonic()
     try:
         async for outcome, requests in sync.run(options.names, due=options.due):
@@ -194,8 +194,8 @@ async def _run(options: SyncOptions, prompts: Prompts, reactor: Any, config: Con
 
 def log_in_or_out(name: str, config: Path | None, *, is_login: bool) -> int:
     """Run ``reviewsctl sources login`` or ``logout`` and return the exit code."""
-    found = loaded(config, [name], as_json=False)
-    source = next(each for each in found.sources if each.name == name)
+    settings = loaded(config, [name], as_json=False)
+    source = next(entry for entry in settings.sources if entry.name == name)
     if source.type != "google-business":
         detail = f"a source of type {source.type} has no login, but files with its secrets"
         fail("no login", detail, as_json=False)
@@ -203,7 +203,7 @@ def log_in_or_out(name: str, config: Path | None, *, is_login: bool) -> int:
     async def main(reactor: Any) -> int:  # noqa: ANN401  # as above
         budget = RequestBudget(limit=source.requests_per_day, used_before=0)
         wire = readers.wire(source, budget, reactor, _now)
-        folder = state_folder(found, os.environ)
+        folder = state_folder(settings, os.environ)
         try:
             tokens = readers.google_tokens(source, wire, folder, os.environ, _now)
             if not is_login:

@@ -8,7 +8,7 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Download:
-    """What one complete read of a source brought."""
+    """The result of a complete read of a source."""
 
     files: Sequence[Path]
     look: str

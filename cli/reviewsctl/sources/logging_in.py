@@ -1,4 +1,4 @@
-"""``reviewsctl sources login``: the browser's answer comes to a listener, or is pasted."""
+"""``reviewsctl sources login``: receives the code of the browser by a listener, or pasted."""
 
 import contextlib
 import os
@@ -33,7 +33,7 @@ async def log_in(
     Args:
         reactor: Twisted's.
         tokens: Keeps them.
-        client: Whose login it is.
+        client: The OAuth client.
         show: Shows a line to the operator.
         port: Of the listener, on loopback alone.
         stdin: The descriptor that a pasted address is read from.

@@ -124,7 +124,7 @@ class GoogleTokens:
         """Return an access token that is valid for another minute at least.
 
         Raises:
-            SourceStoppedError: Somebody has to log in again.
+            SourceStoppedError: A new login is needed.
         """
         tokens = self.file.load()
         if new or tokens.expires_at - _MARGIN <= self.now():

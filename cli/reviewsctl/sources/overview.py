@@ -1,4 +1,4 @@
-"""How all sources are, for ``status`` and ``doctor``: from sources.json, which has no secrets."""
+"""The states of all sources for ``status`` and ``doctor``, from sources.json."""
 
 import contextlib
 import datetime
@@ -17,7 +17,7 @@ _STATES: Final = ("ok", "failed", "stopped", "new")
 
 
 def states(data: Path) -> Mapping[str, SourceState]:
-    """Return the states of the sources of a data directory, by name; none where it is not for us.
+    """Return the states of the sources of a data directory, by name; none if it cannot be opened.
 
     Raises:
         StateUnreadableError: sources.json cannot be read.
@@ -30,33 +30,33 @@ def states(data: Path) -> Mapping[str, SourceState]:
 def line(data: Path, now: datetime.datetime) -> str | None:
     """Return the line of ``status``; None without sources."""
     try:
-        known = states(data)
+        by_name = states(data)
     except StateUnreadableError as error:
         return str(error)
-    if not known:
+    if not by_name:
         return None
-    counts = Counter(each.state for each in known.values())
+    counts = Counter(source.state for source in by_name.values())
     parts = [f"{counts[state]} {state}" for state in _STATES if counts[state]]
-    runs = [each.tried_at for each in known.values() if each.tried_at is not None]
+    runs = [source.tried_at for source in by_name.values() if source.tried_at is not None]
     last = f"; last run {ago(max(runs), now)}" if runs else ""
     return f"{', '.join(parts)}{last}"
 
 
 def diagnoses(data: Path, now: datetime.datetime) -> list[Diagnosis]:
-    """Return what ``doctor`` says of each source; nothing without sources."""
+    """Return the diagnosis of each source for ``doctor``."""
     try:
-        known = states(data)
+        by_name = states(data)
     except StateUnreadableError as error:
-        return [fail(_NAME, str(error), "It is written again by: reviewsctl sync")]
-    return [_diagnosis(name, state, now) for name, state in known.items()]
+        return [fail(_NAME, str(error), "Write it again: reviewsctl sync")]
+    return [_diagnosis(name, state, now) for name, state in by_name.items()]
 
 
 def _diagnosis(name: str, state: SourceState, now: datetime.datetime) -> Diagnosis:
     read = "never read completely" if state.read_at is None else f"read {ago(state.read_at, now)}"
-    said = f"{name}: {read}"
+    detail = f"{name}: {read}"
     match state.state:
         case "stopped":
-            return fail(_NAME, f"{said}, stopped: {state.detail}", state.remedy)
+            return fail(_NAME, f"{detail}, stopped: {state.detail}", state.remedy)
         case "failed":
-            return warn(_NAME, f"{said}, failed: {state.detail}", "It is tried again by itself.")
-    return ok(_NAME, said)
+            return warn(_NAME, f"{detail}, failed: {state.detail}", "The next sync tries again.")
+    return ok(_NAME, detail)

@@ -23,7 +23,7 @@ class Page:
     content: bytes
     rows: int
     total: int | None
-    """Reviews of all pages, as the platform tells."""
+    """The number of reviews that the platform names."""
     next: str | None
     """The token of the next page; None if this is the last one."""
 
@@ -61,7 +61,7 @@ async def read_pages(
         The download; None if nothing has changed.
 
     Raises:
-        ReadFailedError: A page came twice, or there are fewer reviews than the platform tells.
+        ReadFailedError: A page came twice, or reviews are missing from the number that the platform names.
     """
     page = await fetch("")
     current = f"{hashlib.sha256(page.content).hexdigest()} {page.total}"

@@ -1,4 +1,4 @@
-"""What a sync and ``sources list`` print."""
+"""The output of ``sync`` and ``sources list``."""
 
 import datetime
 from collections.abc import Iterator, Mapping, Sequence
@@ -45,11 +45,11 @@ def _summary(outcome: Outcome, requests: int, seconds: float, *, dry_run: bool) 
         return f"{verb}: {state.detail}{again}"
     if outcome.is_unchanged or outcome.merge is None:
         return "unchanged" if outcome.is_unchanged else "no reviews"
-    new, changed, gone = map(outcome.merge.count, (Fate.NEW, Fate.CHANGED, Fate.REMOVED))
+    new, changed, removed = map(outcome.merge.count, (Fate.NEW, Fate.CHANGED, Fate.REMOVED))
     cost = f"{requests} request{'' if requests == 1 else 's'}, " if requests else ""
     suffix = "; nothing was written" if dry_run else ""
     return (
-        f"{reviews(state.reviews)} read: {new:,} new, {changed:,} changed, {gone:,} gone "
+        f"{reviews(state.reviews)} read: {new:,} new, {changed:,} changed, {removed:,} gone "
         f"({cost}{seconds:.0f} s){suffix}"
     )
 
@@ -57,17 +57,17 @@ def _summary(outcome: Outcome, requests: int, seconds: float, *, dry_run: bool) 
 def document(outcome: Outcome, requests: int) -> dict[str, object]:
     """Return one outcome as JSON."""
     state = outcome.state
-    found: dict[str, object] = {"source": outcome.name, "state": state.state}
-    found |= {"unchanged": outcome.is_unchanged, "reviews": state.reviews, "requests": requests}
+    members: dict[str, object] = {"source": outcome.name, "state": state.state}
+    members |= {"unchanged": outcome.is_unchanged, "reviews": state.reviews, "requests": requests}
     if outcome.merge is not None:
         for fate in (Fate.NEW, Fate.CHANGED, Fate.REMOVED):
-            found[fate.value] = outcome.merge.count(fate)
-    found |= _faults(state)
+            members[fate.value] = outcome.merge.count(fate)
+    members |= _faults(state)
     if outcome.removed_for_age:
-        found["removed_for_age"] = outcome.removed_for_age
+        members["removed_for_age"] = outcome.removed_for_age
     if outcome.warning:
-        found["warning"] = outcome.warning
-    return found | _times(state)
+        members["warning"] = outcome.warning
+    return members | _times(state)
 
 
 def _faults(state: SourceState) -> dict[str, object]:

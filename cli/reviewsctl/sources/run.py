@@ -39,7 +39,7 @@ class RunOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What one run did."""
+    """The result of a run."""
 
     name: str
     state: SourceState

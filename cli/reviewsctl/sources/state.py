@@ -1,4 +1,4 @@
-"""What is known of each source: ``.reviewsctl/sources.json`` beside reviews.json, which has no secrets."""
+"""The states of sources in ``.reviewsctl/sources.json`` beside reviews.json; it has no secrets."""
 
 import contextlib
 import datetime
@@ -27,13 +27,13 @@ class Missing(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SourceState(SourceCondition, frozen=True, kw_only=True, omit_defaults=True):
-    """What is known of one source."""
+    """The state of a source."""
 
     state: Literal["new", "ok", "failed", "stopped"] = "new"
     tried_at: datetime.datetime | None = None
     next_at: datetime.datetime | None = None
     look: str = ""
-    """What a first look is compared with: digests, entity tags."""
+    """Digests or entity tags, by which the next run finds a source unchanged."""
     places: tuple[tuple[str, str], ...] = ()
     """The locations of its reviews, each with its source before."""
     missing: Mapping[str, Missing] = {}
@@ -59,7 +59,7 @@ def load(folder: Folder) -> dict[str, SourceState]:
         StateUnreadableError: It cannot be read, or another version of reviewsctl wrote it.
     """
     try:
-        with folder.folder(KEPT_FOLDER) as kept, kept.open(SOURCES_FILE) as file:
+        with folder.folder(KEPT_FOLDER) as own, own.open(SOURCES_FILE) as file:
             decoded = msgspec.json.decode(file.read(_MAX_BYTES), type=_File)
     except FileNotFoundError:
         return {}
@@ -80,8 +80,8 @@ def save(folder: Folder, states: Mapping[str, SourceState]) -> None:
     content = msgspec.json.format(
         msgspec.json.encode(_File(version=VERSION, sources=dict(states))), indent=1
     )
-    with folder.folder(KEPT_FOLDER, make=True) as kept, kept.draft(SOURCES_FILE) as new:
-        facts = kept.facts
+    with folder.folder(KEPT_FOLDER, make=True) as own, own.draft(SOURCES_FILE) as new:
+        facts = own.facts
         new.file.write(content + b"\n")
         new.give(facts.st_uid, facts.st_gid)
         new.put(facts.st_mode & 0o664)
@@ -90,7 +90,7 @@ def save(folder: Folder, states: Mapping[str, SourceState]) -> None:
 @contextlib.contextmanager
 def locked(folder: Folder) -> Iterator[bool]:
     """Hold the lock of the sources for the block; False if another sync has it."""
-    with folder.folder(KEPT_FOLDER, make=True) as kept, kept.journal(LOCK, 0o664) as file:
+    with folder.folder(KEPT_FOLDER, make=True) as own, own.journal(LOCK, 0o664) as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -10,7 +10,7 @@ from reviewsctl.sources.faults import LOG_IN, SourceStoppedError
 
 
 class Tokens(msgspec.Struct, frozen=True, kw_only=True):
-    """What a login gave."""
+    """The tokens of a login."""
 
     refresh_token: str
     access_token: str
@@ -33,7 +33,7 @@ class TokenFile:
         """Return the tokens.
 
         Raises:
-            SourceStoppedError: Nobody has logged in, or the file is damaged.
+            SourceStoppedError: There is no login, or the file is damaged.
         """
         remedy = LOG_IN.format(name=self._name)
         try:

@@ -26,7 +26,7 @@ _PAGES: Final = (
 
 
 class _Look(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What the next request is compared with."""
+    """The validators for the next request."""
 
     etag: str = ""
     modified: str = ""

@@ -1,4 +1,4 @@
-"""Where output goes: data to stdout, errors and progress to stderr (interfaces.md 1.2)."""
+"""Output of commands: data to stdout, errors and progress to stderr (interfaces.md 1.2)."""
 
 import contextlib
 import json

@@ -38,7 +38,7 @@ def test_doctor_fails_for_stopped_sources_with_their_remedy(data: Path) -> None:
         (
             Verdict.WARN,
             "shop: never read completely, failed: 503 from the shop",
-            "It is tried again by itself.",
+            "The next sync tries again.",
         ),
         (Verdict.FAIL, "old: read 2 d 0 h ago, stopped: 401", "Put a new key in."),
     ] == [(each.verdict, each.detail, each.remedy) for each in overview.diagnoses(data, NOW)]
