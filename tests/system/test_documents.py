@@ -19,6 +19,7 @@ import typer
 import yaml
 
 from reviewsctl.commands.root import app
+from reviewsd.config import show
 from reviewsd.config.load import load
 from reviewsd.publish.insights_settings import examine
 from tests.support.commands import ctl
@@ -195,7 +196,7 @@ def tool_options(words: list[str]) -> set[str]:
 
 @every_document
 def test_configuration_keys_exist(file: Path) -> None:
-    keys = set(flat(yaml.safe_load((ROOT / "config" / "reviewsd.yaml").read_text())))
+    keys = configuration_keys()
     sections = {key.partition(".")[0] for key in keys if "." in key}
     for name in re.findall(r"`([a-z_]+(?:\.[a-z_]+)+)(?:\.\*)?(?::[^`]*)?`", prose(file)):
         if name in FORM:
@@ -204,11 +205,18 @@ def test_configuration_keys_exist(file: Path) -> None:
             assert name in keys, name
 
 
-def flat(settings: dict[str, Any], above: str = "") -> Iterator[str]:
-    for name, value in settings.items():
-        yield f"{above}{name}"
-        if isinstance(value, dict):
-            yield from flat(value, f"{above}{name}.")
+@cache
+def configuration_keys() -> frozenset[str]:
+    """The dotted keys of the configuration, sections included."""
+    schema: Any = show.schema()
+
+    def walk(reference: str, prefix: str) -> Iterator[str]:
+        for name, member in schema["$defs"][reference.rpartition("/")[2]]["properties"].items():
+            yield prefix + name
+            if "$ref" in member:
+                yield from walk(member["$ref"], f"{prefix}{name}.")
+
+    return frozenset(walk(schema["$ref"], ""))
 
 
 @every_document

@@ -198,7 +198,7 @@ def test_texts_do_not_leave_the_machine_unasked(folder: Path) -> None:
     assert 1 == done.returncode
     assert "to label: 25 texts in 2 requests" in done.stderr
     assert "the text and stars of 25 reviews and the 2 people named" in done.stderr
-    assert "If that is wanted, say --yes." in done.stderr
+    assert "To agree, add --yes." in done.stderr
 
 
 def test_a_file_of_the_owner_is_not_replaced(folder: Path) -> None:
