@@ -6,7 +6,8 @@ connection gets one more request, which shows if a byte too many or too few was 
 Sources: S1 to S4, S7, S8 and F7 of security-and-operations.md; RFC 9110, RFC 9112; http-garden.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from email.utils import parsedate_to_datetime
 from functools import partial
 from itertools import chain
@@ -107,14 +108,41 @@ def check(answers: list[ReceivedResponse], row: Row, *, closed: bool) -> None:
         assert closed == final[-1].closes
 
 
-ROWS = [
-    pytest.param(row, id=f"{group}: {row.name}"[:70]) for group in CORPUS for row in CORPUS[group]
-]
+def times_out(row: Row) -> bool:
+    return not {408, (408, 431)}.isdisjoint(row.statuses)
 
 
-@pytest.mark.parametrize("row", ROWS)
+every_complete_row, every_incomplete_row = (
+    pytest.mark.parametrize(
+        "row",
+        [
+            pytest.param(row, id=f"{group}: {row.name}"[:70])
+            for group in CORPUS
+            for row in CORPUS[group]
+            if times_out(row) is is_incomplete
+        ],
+    )
+    for is_incomplete in (False, True)
+)
+
+
+@pytest.fixture(scope="module")
+def timed_out(daemon: Daemon) -> Mapping[Row, tuple[bytes, bool]]:
+    """The outcomes of the rows that wait for a deadline of 10 or 20 s, all at the same time."""
+    rows = [row for row in chain.from_iterable(CORPUS.values()) if times_out(row)]
+    with ThreadPoolExecutor(len(rows)) as threads:
+        return dict(zip(rows, threads.map(partial(play, daemon=daemon), rows), strict=True))
+
+
+@every_complete_row
 def test_row_gets_its_responses(daemon: Daemon, row: Row) -> None:
     data, closed = play(row, daemon)
+    check(responses(data, row.heads), row, closed=closed)
+
+
+@every_incomplete_row
+def test_incomplete_row_times_out(timed_out: Mapping[Row, tuple[bytes, bool]], row: Row) -> None:
+    data, closed = timed_out[row]
     check(responses(data, row.heads), row, closed=closed)
 
 
