@@ -133,10 +133,9 @@ class Bench:
                 change(daemon.data)
                 with (
                     ThreadPoolExecutor(1) as reloading,
-                    socket.create_connection(("127.0.0.1", daemon.port)) as asking,
+                    contextlib.closing(_Health(daemon.port)) as health,
                 ):
                     reload = reloading.submit(daemon.reload)
-                    health = _Health(asking)
                     run = _watch(case, daemon.process.pid, sink, counts, health, None)
                     # the watcher may have been quicker
                     assert reload.result()["outcome"] in {"published", "unchanged"}
@@ -268,8 +267,9 @@ class _Watched(Daemon):
 class _Health:
     """Asks /healthz, so many milliseconds after the last answer."""
 
-    def __init__(self, connection: socket.socket) -> None:
-        self._connection = connection
+    def __init__(self, port: int) -> None:
+        self._address = ("127.0.0.1", port)
+        self._connection = socket.create_connection(self._address)
         self._due = 0.0
         self._answers: list[tuple[float, float]] = []
 
@@ -279,10 +279,18 @@ class _Health:
         if asked < self._due:
             return
         self._connection.sendall(_HEALTH)
-        assert self._connection.recv(4096).startswith(b"HTTP/1.1 200")
+        answer = self._connection.recv(4096)
         answered = time.monotonic()
+        assert answer.startswith(b"HTTP/1.1 200"), answer
         self._answers.append((asked, 1e3 * (answered - asked)))
         self._due = answered + _EACH
+        if b"Connection: close" in answer:  # after a thousand requests
+            self.close()
+            self._connection = socket.create_connection(self._address)
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection.close()
 
     def between(self, began: float, ended: float) -> tuple[float, ...]:
         """The latencies of the questions of that time."""
