@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from reviewsd.runtime.printing import printable
+from reviewsd.api.texts import printable
 from reviewsd.runtime.state_dir import EX_CONFIG, StartError
 
 if TYPE_CHECKING:

@@ -59,6 +59,7 @@ PATTERNS: dict[str, tuple[str, *tuple[Attack, ...]]] = {
     "reviewsd.domain.callback:_VISIBLE": (FULL, ("", "a", " ")),
     "reviewsd.domain.clients:_HOP": (FULL, ("[", ":", "]:x"), ("", "1.", ":x")),
     "reviewsd.api.review_ids:_ULID": (FULL, ("0", "A", "I")),
+    "reviewsd.api.texts:_UNPRINTABLE": (SUB, ("", "\x1b[", "")),
     "reviewsd.domain.lint:_ULID": (FULL, ("0", "A", "I")),
     "reviewsd.domain.insights:YearMonth": (SEARCH, ("2025-", "0", "1")),
     "reviewsd.domain.json_file:_OPENING": (MATCH, ("", " ", "x")),
@@ -124,7 +125,6 @@ PATTERNS: dict[str, tuple[str, *tuple[Attack, ...]]] = {
         ('"', "\\", ""),
         ("", '\\\n"', ""),
     ),
-    "reviewsd.runtime.printing:_UNPRINTABLE": (SUB, ("", "\x1b[", "")),
     "reviewsd.publish.atom:_ILLEGAL": (SUB, ("", "\0", "")),
     "reviewsd.publish.openapi.document:_EMAIL": (
         FULL,
@@ -355,7 +355,6 @@ PATTERNS: dict[str, tuple[str, *tuple[Attack, ...]]] = {
     "reviewsctl.importing.values:_NO_ESCAPE": (SEARCH, ("", "%4", "1")),
     "reviewsctl.importing.values:_UNFIT": (SUB, ("", "%4", "1"), ("", "[", "")),
     "reviewsctl.manual.keys:_KEY": (FULL, ("", " ", "x"), ("", "a", "")),
-    "reviewsctl.terminal.escaping:_UNPRINTABLE": (SUB, ("", "\x1b[", "")),
     "reviewsctl.commands.subs:_ID": (FULL, ("p", "1", "x")),
 }
 

@@ -1,6 +1,23 @@
-"""Texts of reviews, as both programs compare them."""
+"""Texts of reviews as both programs compare them, and foreign text as both print it."""
+
+import re
+from typing import Final
+
+# C0, DEL, C1, and the characters that reorder or break lines of a terminal (UAX 9, Zl, Zp).
+_UNPRINTABLE: Final = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
 
 
 def plain_text(text: str) -> str:
     """Return a text without differences of case and white space."""
     return " ".join(text.casefold().split())
+
+
+def printable(text: str) -> str:
+    r"""Return text on one line that cannot steer a terminal: control characters become ``\u001b``.
+
+    In compact JSON these characters occur only in strings, where this is JSON's own escape, so the
+    document keeps its meaning.
+    """
+    return _UNPRINTABLE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)

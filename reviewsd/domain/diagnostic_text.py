@@ -9,7 +9,6 @@ from typing import Final
 from msgspec.structs import replace
 
 from reviewsd.api.diagnostic import Diagnostic
-from reviewsd.runtime.printing import in_columns
 
 MAX_LINE: Final = 200
 """Characters; a longer source line is not shown."""
@@ -36,5 +35,10 @@ def rendered(diagnostic: Diagnostic, source: str = "") -> Diagnostic:
     if diagnostic.column is not None and source.strip():
         # Tabs are kept, so that the caret is below the fault at any tab width.
         indent = _NOT_TAB.sub(" ", source[: diagnostic.column - 1])
-        lines += (f"{diagnostic.line:>5} | {in_columns(source)}", f"{'':>5} | {indent}^")
+        lines += (f"{diagnostic.line:>5} | {_in_columns(source)}", f"{'':>5} | {indent}^")
     return replace(diagnostic, lines=lines)
+
+
+def _in_columns(line: str) -> str:
+    """Return a source line for a caret below it: tabs stay, and each character has one column."""
+    return "".join(c if c.isprintable() or c == "\t" else "?" for c in line)

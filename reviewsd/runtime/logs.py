@@ -25,7 +25,7 @@ from twisted.logger import (
 from twisted.python.failure import Failure
 from zope.interface import implementer
 
-from reviewsd.runtime.printing import printable
+from reviewsd.api.texts import printable
 
 Format: TypeAlias = Literal["text", "json"]
 

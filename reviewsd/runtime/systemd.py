@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 
 from twisted.logger import Logger
 
-from reviewsd.runtime.printing import printable
+from reviewsd.api.texts import printable
 
 _SEND_TIMEOUT = 1.0  # seconds; systemd normally reads a datagram at once; the reactor waits
 _MICROSECONDS = 1_000_000

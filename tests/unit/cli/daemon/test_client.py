@@ -3,7 +3,6 @@
 import datetime
 import json
 import socket
-import sys
 import threading
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,7 +17,6 @@ from reviewsctl.daemon.transport import Answer, Peer
 from reviewsctl.daemon.units import START
 from reviewsctl.terminal.escaping import printable
 from reviewsd.api.jobs import Step
-from reviewsd.runtime import printing
 from tests.support.admin_fake import HEADERS, Scripted, admin_fake, document, events, problem
 
 STATUS = {
@@ -299,13 +297,6 @@ def test_a_mismatch_of_versions_is_explained(own: str | None, peer: Peer, says: 
 )
 def test_control_characters_are_shown_not_sent(text: str, shown: str) -> None:
     assert shown == printable(text)
-
-
-def test_tool_and_daemon_show_the_same_characters() -> None:
-    """The tool may not import the daemon, so each has the function."""
-    everything = "".join(map(chr, range(sys.maxunicode + 1)))
-
-    assert printing.printable(everything) == printable(everything)
 
 
 @given(
