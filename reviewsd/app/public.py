@@ -11,7 +11,7 @@ from reviewsd.domain.addresses import neighbourhood
 from reviewsd.http1.hosts import Hosts
 from reviewsd.http1.responses import Responses
 from reviewsd.monitoring.readiness import Readiness
-from reviewsd.runtime.cooperative import CooperativeScheduler
+from reviewsd.runtime.turns import CooperativeScheduler
 from reviewsd.server.connections import ConnectionLimits, Connections
 from reviewsd.server.listener import ConnectionFactory
 from reviewsd.server.site import PublicSite

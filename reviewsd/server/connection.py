@@ -11,7 +11,7 @@ the time for a head or a body. While a client does not take its response, its by
 if it takes them too slowly.
 
 **Quick.** A complete request that came alone goes from ``dataReceived`` to ``send`` in one call. A pipelined request
-waits for a turn (``runtime.turn_queue``), so that other clients are answered in between.
+waits for a turn (``runtime.turns``), so that other clients are answered in between.
 """
 
 from collections.abc import Callable

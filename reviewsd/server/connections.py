@@ -19,8 +19,7 @@ from reviewsd.domain.addresses import client_network, neighbourhood
 from reviewsd.domain.clients import is_trusted
 from reviewsd.http1 import problems
 from reviewsd.http1.problems import Problem
-from reviewsd.runtime.cooperative import TURN_SECONDS
-from reviewsd.runtime.turn_queue import TurnQueue
+from reviewsd.runtime.turns import TURN_SECONDS, TurnQueue
 
 DRAIN_SECONDS = 20
 """Longest time for responses under way when the daemon stops; systemd waits longer."""

@@ -18,8 +18,8 @@ from twisted.internet.defer import Deferred
 from reviewsd.http1.representation import Buffer
 from reviewsd.http1.request import Request
 from reviewsd.http1.responses import Response
-from reviewsd.runtime.cooperative import CooperativeScheduler
 from reviewsd.runtime.counters import key
+from reviewsd.runtime.turns import CooperativeScheduler
 from reviewsd.web.clients import ClientNetworks
 from reviewsd.websub.rate_limits import TokenBuckets
 

@@ -8,9 +8,12 @@ from reviewsd.domain.parameters import InvalidParametersError
 from reviewsd.http1 import problems
 from reviewsd.http1.request import Request
 from reviewsd.http1.responses import Response, Responses
-from reviewsd.runtime.cooperative import RETRY_SOON, QueueFullError
+from reviewsd.runtime.turns import QueueFullError
 from reviewsd.snapshot.snapshots import SnapshotError
 from reviewsd.web.budgets import MemoryFullError
+
+RETRY_SOON = (b"Retry-After", b"5")
+"""The header field of a refusal that depends only on the load of the moment."""
 
 _log = Logger()
 
@@ -33,6 +36,6 @@ def error_response(responses: Responses, request: Request, failure: Failure) -> 
         case MemoryFullError():
             return responses.problem(request, problems.BUSY, (RETRY_SOON,))
         case SnapshotError():
-            return responses.problem(request, problems.UNAVAILABLE, ((b"Retry-After", b"5"),))
+            return responses.problem(request, problems.UNAVAILABLE, (RETRY_SOON,))
     _log.failure("answering {path} failed", failure, path=request.path)
     return responses.problem(request, problems.INTERNAL)

@@ -33,13 +33,14 @@ from reviewsd.mcp.server import (
     refusal,
 )
 from reviewsd.mcp.sessions import Session
-from reviewsd.runtime.cooperative import RETRY_SOON, QueueFullError
 from reviewsd.runtime.tasks import TaskSet
+from reviewsd.runtime.turns import QueueFullError
 from reviewsd.snapshot.snapshots import SnapshotError, Snapshots
 from reviewsd.store.ended_sessions import EndedSessions
 from reviewsd.store.transactions import StoreError
 from reviewsd.web.app import PublicApp
 from reviewsd.web.budgets import COSTLY, Budgets, MemoryFullError
+from reviewsd.web.errors import RETRY_SOON
 
 Headers = tuple[tuple[bytes, bytes], ...]
 

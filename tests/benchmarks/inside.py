@@ -33,7 +33,7 @@ from reviewsd.publish.compiler import CompileSettings
 from reviewsd.publish.messages import PublicationOrder
 from reviewsd.publish.publisher import Publisher
 from reviewsd.publish.sources import fingerprint
-from reviewsd.runtime.cooperative import CooperativeScheduler
+from reviewsd.runtime.turns import CooperativeScheduler
 from reviewsd.snapshot import layout
 from reviewsd.snapshot.search import Hits
 from reviewsd.snapshot.snapshots import Snapshot, Snapshots

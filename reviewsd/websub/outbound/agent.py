@@ -27,7 +27,7 @@ from reviewsd.config.schema import Config
 from reviewsd.domain.addresses import Addresses, AddressRefusedError
 from reviewsd.domain.callback import Callback
 from reviewsd.runtime.state_dir import EX_CONFIG, StartError
-from reviewsd.runtime.turn_queue import TurnQueue
+from reviewsd.runtime.turns import TurnQueue
 from reviewsd.websub.outbound.client import CallbackRequest
 from reviewsd.websub.outbound.connection import Connection
 from reviewsd.websub.outbound.dialer import Dialer

@@ -5,7 +5,7 @@ policy wrapper and an HTTP parser. So all limits are enforced in one place and o
 what a peer sends is counted before it is decrypted (E12), the socket is closed without waiting for a
 TLS alert, and no private name of Twisted is used.
 
-Received bytes are passed to OpenSSL in slices, each in a turn of its own (``turn_queue``), because a peer
+Received bytes are passed to OpenSSL in slices, each in a turn of its own (``runtime.turns``), because a peer
 may send messages that cost more than data, such as certificates or key updates. Such messages have a limit
 of their own. A short response is read at once.
 
@@ -30,7 +30,7 @@ from zope.interface import implementer
 
 from reviewsd.domain.callback import Callback
 from reviewsd.http1.representation import Buffer
-from reviewsd.runtime.turn_queue import TurnQueue
+from reviewsd.runtime.turns import TurnQueue
 from reviewsd.websub.outbound import tls
 from reviewsd.websub.outbound.errors import NoResponseError
 from reviewsd.websub.outbound.limits import ExchangeLimits

@@ -12,7 +12,7 @@ from twisted.internet.base import DelayedCall
 from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.task import Clock
 
-from reviewsd.runtime.cooperative import (
+from reviewsd.runtime.turns import (
     FEW,
     MAX_WAITING,
     SLICE_SECONDS,

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from twisted.internet.task import Clock
 
-from reviewsd.runtime.turn_queue import PORTION_SECONDS, TurnQueue
+from reviewsd.runtime.turns import PORTION_SECONDS, TurnQueue
 
 
 class Reactor(Clock):

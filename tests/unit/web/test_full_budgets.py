@@ -15,8 +15,8 @@ from reviewsd.http1.hosts import Hosts, Origins
 from reviewsd.http1.request import Request
 from reviewsd.http1.responses import Response, Responses
 from reviewsd.mcp.server import AnswerRoom, McpAnswer, McpServer
-from reviewsd.runtime.cooperative import MAX_WAITING
 from reviewsd.runtime.tasks import TaskSet
+from reviewsd.runtime.turns import MAX_WAITING
 from reviewsd.snapshot.snapshots import Snapshot, Snapshots
 from reviewsd.store.ended_sessions import EndedSessions
 from reviewsd.web.budgets import PART, SMALL, TOTAL, own_size

@@ -22,7 +22,7 @@ from twisted.internet.task import Clock, deferLater
 from twisted.internet.testing import StringTransport
 from twisted.python.failure import Failure
 
-from reviewsd.runtime.turn_queue import TurnQueue
+from reviewsd.runtime.turns import TurnQueue
 from reviewsd.websub.outbound.client import PIECE
 from reviewsd.websub.outbound.connection import Connection
 from reviewsd.websub.outbound.errors import NoResponseError

@@ -1,15 +1,16 @@
-"""Shares the reactor's time for computed responses among clients.
+"""Shares the turns of the reactor among kinds of work, and computed responses among clients.
 
-A computed response (a search, an MCP message) is a generator of short steps. All generators together get a
-few milliseconds in each turn of the reactor (``runtime.turn_queue``), so that documents and health checks are
-answered in between.
+Reads must not wait for other work. A TLS handshake takes a third of a millisecond: when 64 connections are
+ready at the same time, Twisted would serve all of them first, which would delay each GET by 25 ms. A client
+that pipelines may have thousands of requests. A ``TurnQueue`` gives such work a few milliseconds of each turn.
 
-Short work runs at once while nothing waits and the turn has time left: it needs no Deferred and no delayed
-call. Other work waits in the queue of its client, and groups of clients take turns (deficit round robin,
-Shreedhar and Varghese 1995): each has a slice of time, and a step that exceeds it shortens the next slice.
-So 128 connections of one client delay another client as little as one connection does. The same holds for
-128 clients of one group, because one /48 has 65,536 client networks. Within a group clients take turns, and
-within a client its jobs, because many people may share an address.
+A computed response (a search, an MCP message) is a generator of short steps, which the
+``CooperativeScheduler`` runs. Short work runs at once while nothing waits and the turn has time left: it
+needs no Deferred and no delayed call. Other work waits in the queue of its client, and groups of clients
+take turns (deficit round robin, Shreedhar and Varghese 1995): each has a slice of time, and a step that
+exceeds it shortens the next slice. So 128 connections of one client, or 128 clients of one /48, delay
+another client as little as one connection does. Within a group clients take turns, and within a client
+its jobs, because many people may share an address.
 """
 
 from collections import OrderedDict, deque
@@ -18,9 +19,10 @@ from functools import partial
 from typing import Any, TypeVar
 
 from twisted.internet.defer import Deferred
-from twisted.internet.interfaces import IReactorTime
+from twisted.internet.interfaces import IDelayedCall, IReactorTime
 
-from reviewsd.runtime.turn_queue import TurnQueue
+PORTION_SECONDS = 0.001
+"""Time of a ``TurnQueue`` in a turn of the reactor."""
 
 TURN_SECONDS = 0.004
 """Time for computed work in a turn of the reactor; the last step may exceed it."""
@@ -32,78 +34,84 @@ FEW = 8
 """A group with more jobs than this gets short slices. A client with one job at a time then waits less
 than twice as long beside a client that floods."""
 
-SHORT_SLICE_SECONDS = SLICE_SECONDS / 4
-
 MAX_WAITING = 256
 """Jobs of one client; as many as it may have connections (S4)."""
 
-RETRY_SOON = (b"Retry-After", b"5")
-"""The header field of a refusal that depends only on the load of the moment."""
+_SHORT_SLICE_SECONDS = SLICE_SECONDS / 4
 
 _UNCOUNTED = TURN_SECONDS / 4
 """Seconds of work in a turn that need not be counted, so that a short search needs no delayed call."""
 
-Steps = Generator[None, None, Any]
 T = TypeVar("T")
+_Job = tuple[Generator[None, None, Any], Deferred[Any]]
 
 
 class QueueFullError(Exception):
     """The client has the most jobs that may wait."""
 
 
-class _Job:
-    """A generator, and the Deferred of its result."""
+class TurnQueue:
+    """Calls functions in order, a portion in each turn of the reactor.
 
-    __slots__ = ("done", "steps")
+    Args:
+        clock: Schedules the turns, and measures them.
+        portion: Seconds of each turn; the last call may exceed them.
+    """
 
-    def __init__(self, steps: Steps, done: "Deferred[Any]") -> None:
-        self.steps = steps
-        self.done = done
+    def __init__(self, clock: IReactorTime, portion: float = PORTION_SECONDS) -> None:
+        self._clock = clock
+        self._portion = portion
+        self._queue: dict[Callable[[], None], None] = {}
+        self._next_turn: IDelayedCall | None = None
+        self._running = False
+
+    @property
+    def busy(self) -> bool:
+        """Whether a function waits or runs."""
+        return self._running or bool(self._queue)
+
+    def add(self, function: Callable[[], None]) -> None:
+        """Call a function in one of the next turns; one that waits already keeps its place."""
+        self._queue[function] = None
+        self._schedule()
+
+    def remove(self, function: Callable[[], None]) -> None:
+        """Remove a function, if it waits; an empty queue has no next turn."""
+        self._queue.pop(function, None)
+        if not self._queue and self._next_turn is not None:
+            self._next_turn.cancel()
+            self._next_turn = None
+
+    def _schedule(self) -> None:
+        if self._queue and self._next_turn is None and not self._running:
+            self._next_turn = self._clock.callLater(0, self._run)
+
+    def _run(self) -> None:
+        self._next_turn, self._running = None, True
+        end = self._clock.seconds() + self._portion
+        try:
+            while self._queue:
+                function = next(iter(self._queue))
+                del self._queue[function]
+                function()
+                if self._clock.seconds() >= end:
+                    return
+        finally:
+            self._running = False
+            self._schedule()
 
 
 class _Group:
-    """The queues of clients that take turns together.
+    """The jobs of clients that take turns together."""
 
-    Args:
-        name: The name of the group.
-        run_slice: Runs steps of a group for the time of its slice.
-    """
+    __slots__ = ("jobs", "name", "run_slice", "seconds_left", "waiting")
 
-    __slots__ = ("clients", "name", "run_slice", "seconds_left", "waiting")
-
-    def __init__(self, name: str, run_slice: Callable[["_Group"], None]) -> None:
+    def __init__(self, name: str, run_slice: "Callable[[_Group], None]") -> None:
         self.name = name
         self.run_slice = partial(run_slice, self)
-        self.clients: OrderedDict[str, deque[_Job]] = OrderedDict()
+        self.jobs: OrderedDict[str, deque[_Job]] = OrderedDict()  # by client
         self.waiting = 0  # jobs of all clients
         self.seconds_left = SLICE_SECONDS  # of the slice; negative after a step that exceeded it
-
-    def add(self, client: str, job: _Job) -> None:
-        """Queue a job behind those of its client.
-
-        Raises:
-            QueueFullError: The client has too many jobs.
-        """
-        jobs = self.clients.setdefault(client, deque())
-        if len(jobs) >= MAX_WAITING:
-            raise QueueFullError(client)
-        jobs.append(job)
-        self.waiting += 1
-
-    def remove(self, client: str, job: _Job) -> None:
-        """Remove a job that is finished or cancelled."""
-        jobs = self.clients[client]
-        jobs.remove(job)
-        self.waiting -= 1
-        if not jobs:
-            del self.clients[client]
-
-    def renew(self) -> None:
-        """Start the next slice, with another client and another of its jobs."""
-        self.seconds_left += SLICE_SECONDS if self.waiting <= FEW else SHORT_SLICE_SECONDS
-        name, jobs = next(iter(self.clients.items()))
-        jobs.rotate(-1)
-        self.clients.move_to_end(name)
 
 
 class CooperativeScheduler:
@@ -164,21 +172,30 @@ class CooperativeScheduler:
     def _begin_turn(self) -> None:
         self._spent, self._turn_ends = 0.0, False
 
-    def _enqueue(self, steps: Steps, client: str) -> "Deferred[Any]":
+    def _enqueue(self, steps: Generator[None, None, T], client: str) -> "Deferred[T]":
         name = self._group_of(client)
         group = self._groups.setdefault(name, _Group(name, self._run_slice))
+        jobs = group.jobs.setdefault(client, deque())
+        if len(jobs) >= MAX_WAITING:
+            raise QueueFullError(client)
 
         def drop(_: object) -> None:
             self._remove(group, client, job)
             steps.close()
 
-        job = _Job(steps, Deferred(drop))
-        group.add(client, job)
+        done: Deferred[T] = Deferred(drop)
+        job = (steps, done)
+        jobs.append(job)
+        group.waiting += 1
         self._turns.add(group.run_slice)
-        return job.done
+        return done
 
     def _remove(self, group: _Group, client: str, job: _Job) -> None:
-        group.remove(client, job)
+        jobs = group.jobs[client]
+        jobs.remove(job)
+        if not jobs:
+            del group.jobs[client]
+        group.waiting -= 1
         if not group.waiting:
             del self._groups[group.name]
             self._turns.remove(group.run_slice)
@@ -192,22 +209,25 @@ class CooperativeScheduler:
                 return
             if self._spent >= TURN_SECONDS:
                 break
-        if group.seconds_left <= 0:
-            group.renew()
+        if group.seconds_left <= 0:  # the next slice begins with another client and job
+            group.seconds_left += SLICE_SECONDS if group.waiting <= FEW else _SHORT_SLICE_SECONDS
+            client, jobs = group.jobs.popitem(last=False)
+            jobs.rotate(-1)
+            group.jobs[client] = jobs
 
     def _step(self, group: _Group) -> None:
         """Run one step of the first job of a group."""
-        client, jobs = next(iter(group.clients.items()))
-        job = jobs[0]
+        client, jobs = next(iter(group.jobs.items()))
+        steps, done = job = jobs[0]
         began = self._clock.seconds()
         try:
-            next(job.steps)
+            next(steps)
         except StopIteration as end:
             self._remove(group, client, job)
-            job.done.callback(end.value)
+            done.callback(end.value)
         except Exception:  # noqa: BLE001 - raised to the caller, which logs it
             self._remove(group, client, job)
-            job.done.errback()
+            done.errback()
         seconds = self._clock.seconds() - began
         group.seconds_left -= seconds
         self._spend(seconds)
