@@ -10,6 +10,7 @@ import errno
 import os
 import signal
 import sys
+import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -242,11 +243,12 @@ def run_daemon(start: "Serve", state_dir: Path, second_signal: "Handler") -> int
     from twisted.logger import Logger
     from twisted.python.failure import Failure
 
-    from reviewsd.runtime.timers import steady
-
     # Read by the system's resolver: a name without answer must not hold a thread for 20 s
     os.environ.setdefault("RES_OPTIONS", "timeout:2 attempts:1")  # E6
-    unix = steady(cast("PosixReactorBase", reactor))
+    unix = cast("PosixReactorBase", reactor)
+    # All timers of Twisted use this method, which is time.time: a wall clock that was set back by an hour
+    # stopped everything for an hour (D13). Only the access log of twisted.web needs it, which is off
+    unix.seconds = time.monotonic  # type: ignore[method-assign]  # as a subclass would
     running: Deferred[None] = Deferred()
     ended: Deferred[None] = Deferred()
     code, stopping = 0, False

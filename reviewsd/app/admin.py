@@ -86,21 +86,12 @@ def _backup(context: DaemonContext, store: Store) -> BackupRoutes:
     backups = None  # PostgreSQL has tools of its own
     if isinstance(store, Database):
         backups = Backups(store, context.config.state_dir, deferToThread)
-    return BackupRoutes(backups, _key_locations(context.config, context.environ))
-
-
-def _key_locations(config: Config, environ: Mapping[str, str]) -> list[str]:
-    """Return the locations of the keys that belong to a backup, for people."""
-    paths = {
-        HUB_KEYS: str(config.key_folder / HUB_KEYS.name),
-        SESSION_KEYS: config.mcp.session_key_file or str(config.key_folder / SESSION_KEYS.name),
-    }
-    return [
-        path
-        if file.credential_path(environ) is None
-        else f"the systemd credential {file.credential}"
-        for file, path in paths.items()
-    ]
+    config, environ = context.config, context.environ
+    keys = (
+        HUB_KEYS.location(config.key_folder, environ),
+        SESSION_KEYS.location(config.key_folder, environ, config.mcp.session_key_file),
+    )
+    return BackupRoutes(backups, keys)
 
 
 def admin_endpoint(config: Config, descriptors: Mapping[str, int]) -> str:

@@ -1,11 +1,9 @@
 """Opens the listening sockets of the daemon."""
 
-import errno
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 
 from twisted.internet.address import IPv4Address, IPv6Address
-from twisted.internet.error import CannotListenError
 from twisted.internet.interfaces import IListeningPort, IProtocolFactory
 from twisted.internet.posixbase import PosixReactorBase
 from twisted.internet.tcp import Port
@@ -14,9 +12,7 @@ from reviewsd.app.public import PROXIED, factory_for
 from reviewsd.config.schema import Config
 from reviewsd.monitoring.metrics import CONTENT_TYPE, Metrics
 from reviewsd.monitoring.metrics_site import MetricsSite
-from reviewsd.runtime.port_holder import port_holder
 from reviewsd.runtime.sockets import inherited, listen, listen_string, stop_listening
-from reviewsd.runtime.state_dir import StartError
 from reviewsd.server.listener import ConnectionFactory, as_public_port
 
 
@@ -42,12 +38,7 @@ class Listeners:
         Raises:
             StartError: The endpoint cannot be used.
         """
-        try:
-            port = await listen(self._reactor, endpoint, site)
-        except CannotListenError as error:
-            raise StartError(f"cannot listen on {endpoint}: {_reason(error)}", 1) from error
-        except OSError as error:
-            raise StartError(f"cannot listen on {endpoint}: {error.strerror}", 1) from error
+        port = await listen(self._reactor, endpoint, site)
         self._stack.push_async_callback(stop_listening, port)
         return port
 
@@ -81,15 +72,6 @@ class Listeners:
         host = port.getHost()
         if isinstance(host, IPv4Address | IPv6Address):
             self._avoid(host.host, host.port)
-
-
-def _reason(error: CannotListenError) -> str:
-    """Return why a port cannot be listened on, with the name of the process that uses it."""
-    fault = error.socketError
-    if fault.errno != errno.EADDRINUSE or not isinstance(error.port, int):
-        return str(fault.strerror or fault)
-    holder = port_holder(error.port) or "another program"
-    return f"{holder} already listens there; end it, or change listen in the configuration"
 
 
 def accept(ports: Sequence[IListeningPort]) -> None:

@@ -20,6 +20,7 @@ from twisted.python.threadpool import ThreadPool
 from reviewsd.config.schema import NotifyTarget
 from reviewsd.notices.messages import Message
 from reviewsd.runtime.state_dir import EX_CONFIG, StartError
+from reviewsd.runtime.systemd import credential
 
 if TYPE_CHECKING:
     from apprise import Apprise
@@ -127,12 +128,12 @@ def _address(target: NotifyTarget, environ: Mapping[str, str]) -> str:
 
     systemd joins the names of a directory credential by "_"; others keep the directory.
     """
-    folder = Path(environ.get("CREDENTIALS_DIRECTORY", "/nonexistent"))
-    credentials = (folder / f"notify_{target.name}.url", folder / f"notify/{target.name}.url")
-    paths = credentials if target.url_file is None else (Path(target.url_file),)
-    path = next((path for path in paths if path.exists()), None)
-    if path is None:
-        expected = target.url_file or f"url_file, or the systemd credential {credentials[0].name}"
+    name = f"notify_{target.name}.url"
+    path = credential(environ, name, f"notify/{target.name}.url")
+    if target.url_file is not None:
+        path = Path(target.url_file)
+    if path is None or not path.exists():
+        expected = target.url_file or f"url_file, or the systemd credential {name}"
         raise TargetError(f"{target.name}: there is no {expected}")
     try:
         mode, content = path.stat().st_mode, path.read_bytes()[:_MAX_BYTES]

@@ -1,1 +1,1 @@
-"""The process and its machine: logs, systemd, sockets, tasks, timers, counters."""
+"""The process and its machine: logs, systemd, sockets, tasks, counters."""

@@ -2,13 +2,11 @@
 
 A key is the name and the values of the labels in one string. Names of numbers that only grow end in
 ``_total``, ``_bucket`` or ``_sum``, as in Prometheus; every other number is a gauge, such as open
-connections.
-
-There are no locks: all counting is done in the reactor's thread.
+connections. There are no locks: all counting is done in the reactor's thread.
 """
 
 from bisect import bisect_left
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
 
 BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
@@ -17,10 +15,10 @@ BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0
 QUICK = BOUNDS[0]
 """Upper bound of the first bucket in seconds, whose count is that of all minus the slower ones."""
 
-Counts = Mapping[str, float]
-
 BUCKETS = (*map(str, BOUNDS), "+Inf")
 """The bounds as labels."""
+
+Counts = Mapping[str, float]
 
 
 def key(name: str, *labels: str) -> str:
@@ -39,7 +37,7 @@ class Durations:
     def __init__(self) -> None:
         self.count = 0
         self.seconds = 0.0
-        self._slow_buckets = [0] * (len(BOUNDS) + 1)
+        self._slow_buckets = [0] * len(BUCKETS)
 
     def add(self, seconds: float) -> None:
         """Count a duration."""
@@ -67,7 +65,7 @@ class Counters:
 
     def __init__(self) -> None:
         self._counts = Counter[str]()
-        self._durations: dict[str, Durations] = {}
+        self._durations: defaultdict[str, Durations] = defaultdict(Durations)
         self._sources: list[Callable[[], Counts]] = []
 
     def count(self, name: str, *labels: str) -> None:
@@ -81,14 +79,11 @@ class Counters:
 
     def measure(self, name: str, seconds: float) -> None:
         """Add a duration to the histogram of a name."""
-        durations = self._durations.get(name)
-        if durations is None:
-            durations = self._durations[name] = Durations()
-        durations.add(seconds)
+        self._durations[name].add(seconds)
 
-    def include(self, source: Callable[[], Counts]) -> None:
-        """Add a function that returns further counts."""
-        self._sources.append(source)
+    def include(self, *sources: Callable[[], Counts]) -> None:
+        """Add functions that return further counts."""
+        self._sources += sources
 
     def counts(self) -> dict[str, float]:
         """Return all counts."""

@@ -13,17 +13,11 @@ import math
 import os
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from functools import partial
 from typing import Literal, TextIO, TypeAlias
 
-from twisted.logger import (
-    ILogObserver,
-    LogEvent,
-    LogLevel,
-    formatEvent,
-    globalLogBeginner,
-)
+from twisted.logger import FileLogObserver, LogEvent, LogLevel, formatEvent, globalLogBeginner
 from twisted.python.failure import Failure
-from zope.interface import implementer
 
 from reviewsd.api.texts import printable
 
@@ -39,7 +33,7 @@ _PRIORITIES = {  # of syslog(3)
 
 _FACTORY_FORMATS = {"Starting factory {factory!r}", "Stopping factory {factory!r}"}
 
-# What twisted.python.log adds to the events of Twisted's older parts and of Klein.
+# twisted.python.log adds these to the events of Twisted's older parts and of Klein
 _LEGACY_FIELDS = {"message", "time", "system", "isError", "format", "failure", "why"}
 
 
@@ -53,8 +47,8 @@ def start(form: Format, *, journal: bool, stream: TextIO) -> None:
     """
     if isinstance(stream, io.TextIOWrapper):
         stream.reconfigure(errors="backslashreplace")  # no character may make a line fail
-    observer = StreamObserver(form, journal=journal, stream=stream)
-    globalLogBeginner.beginLoggingTo([observer], redirectStandardIO=False)
+    observers = [stream_observer(form, journal=journal, stream=stream)]
+    globalLogBeginner.beginLoggingTo(observers, redirectStandardIO=False)
 
 
 def is_journal(environ: Mapping[str, str], stream: TextIO) -> bool:
@@ -66,25 +60,19 @@ def is_journal(environ: Mapping[str, str], stream: TextIO) -> bool:
     return environ.get("JOURNAL_STREAM") == f"{status.st_dev}:{status.st_ino}"
 
 
-@implementer(ILogObserver)
-class StreamObserver:
-    """Writes events to a stream; the arguments are those of ``start``."""
+def stream_observer(form: Format, *, journal: bool, stream: TextIO) -> FileLogObserver:
+    """Return an observer that writes events to a stream; arguments as ``start``."""
+    return FileLogObserver(stream, partial(_render, form, journal))
 
-    def __init__(self, form: Format, *, journal: bool, stream: TextIO) -> None:
-        self._render = _as_json if form == "json" else _as_text
-        self._journal = journal
-        self._stream = stream
 
-    def __call__(self, event: LogEvent) -> None:
-        """Write an event, unless it is noise."""
-        if _is_noise(event):
-            return
-        text = self._render(event)
-        if self._journal:
-            prefix = f"<{_PRIORITIES[_level(event)]}>"
-            text = "\n".join(prefix + line for line in text.split("\n"))
-        self._stream.write(text + "\n")
-        self._stream.flush()
+def _render(form: Format, journal: bool, event: LogEvent) -> str:  # noqa: FBT001  by position
+    """Return the lines of an event; none of noise."""
+    if _is_noise(event):
+        return ""
+    # JSON is ASCII, for any encoding of the stream, and on one line
+    text = json.dumps(fields(event)) if form == "json" else _as_text(event)
+    prefix = f"<{_PRIORITIES[_level(event)]}>" if journal else ""
+    return "".join(f"{prefix}{line}\n" for line in text.split("\n"))
 
 
 def _is_noise(event: LogEvent) -> bool:
@@ -94,13 +82,14 @@ def _is_noise(event: LogEvent) -> bool:
     and the reactor still log through ``twisted.python.log``.
     """
     level = _level(event)
-    if level < LogLevel.info:
-        return True
     namespace = str(event.get("log_namespace", ""))
-    return level < LogLevel.warn and (
-        namespace == "log_legacy"
-        or namespace.startswith("twisted.")
-        or str(event.get("log_format")) in _FACTORY_FORMATS
+    return level < LogLevel.info or (
+        level < LogLevel.warn
+        and (
+            namespace == "log_legacy"
+            or namespace.startswith("twisted.")
+            or str(event.get("log_format")) in _FACTORY_FORMATS
+        )
     )
 
 
@@ -109,10 +98,6 @@ def _as_text(event: LogEvent) -> str:
     line = f"{moment:%Y-%m-%dT%H:%M:%SZ} {_level(event).name:<5} {printable(_message(event))}"
     lines = [printable(line).rstrip() for line in _traceback(event).split("\n")]
     return "\n".join([line, *(f"    {below}" for below in lines if below)])
-
-
-def _as_json(event: LogEvent) -> str:
-    return json.dumps(fields(event))  # ASCII, for any encoding of the stream, and on one line
 
 
 def fields(event: LogEvent) -> dict[str, object]:

@@ -1,14 +1,15 @@
-"""Endpoint strings, sockets inherited from systemd, and the file of the admin socket.
+"""Listening sockets: endpoint strings, sockets inherited from systemd, and the file of the admin socket.
 
 Twisted's endpoint string needs the family of an inherited socket, which operators need not know:
 ``systemd:name=http`` becomes ``systemd:domain=INET:name=http`` (O5, F21).
 """
 
 import contextlib
+import errno
 import os
 import socket
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from twisted.internet import tcp, unix
@@ -17,6 +18,7 @@ from twisted.internet.endpoints import (
     _SystemdParser,
     serverFromString,
 )
+from twisted.internet.error import CannotListenError
 from twisted.internet.interfaces import IListeningPort, IProtocolFactory
 from twisted.internet.posixbase import PosixReactorBase
 from twisted.python.failure import Failure
@@ -25,6 +27,8 @@ from reviewsd.runtime.state_dir import StartError
 
 ADMIN_NAME = "admin"
 """``FileDescriptorName=`` of the inherited socket that takes the place of ``admin_socket``."""
+
+_TCP_LISTEN = "0A"  # in /proc/net/tcp
 
 
 def inherited() -> dict[str, int]:
@@ -68,22 +72,18 @@ def free_path(path: Path) -> None:
         StartError: Another daemon listens there, or the file is no socket.
     """
     try:
-        mode = path.lstat().st_mode
+        if not stat.S_ISSOCK(path.lstat().st_mode):
+            raise StartError(f"admin_socket {path} exists and is no socket", 1)
+        with socket.socket(socket.AF_UNIX) as probe:
+            probe.settimeout(1)
+            probe.connect(str(path))
     except FileNotFoundError:
+        return
+    except ConnectionRefusedError:
+        path.unlink()
         return
     except OSError as error:
         raise StartError(f"admin_socket {path}: {error.strerror}", 1) from error
-    if not stat.S_ISSOCK(mode):
-        raise StartError(f"admin_socket {path} exists and is no socket", 1)
-    with socket.socket(socket.AF_UNIX) as probe:
-        probe.settimeout(1)
-        try:
-            probe.connect(str(path))
-        except ConnectionRefusedError:
-            path.unlink()
-            return
-        except OSError as error:
-            raise StartError(f"admin_socket {path}: {error.strerror}", 1) from error
     raise StartError(f"admin_socket {path}: another daemon answers there", 1)
 
 
@@ -96,6 +96,17 @@ class AdoptedUnixPort(unix.Port):
     """
 
     _shouldShutdown = False  # systemd and the next daemon listen on the same socket
+
+    @classmethod
+    def adopt(
+        cls, reactor: PosixReactorBase, descriptor: int, factory: IProtocolFactory
+    ) -> "AdoptedUnixPort":
+        """Accept connections on a descriptor of systemd; it is closed, because the port has a copy."""
+        os.set_blocking(descriptor, False)
+        port: AdoptedUnixPort = cls._fromListeningDescriptor(reactor, descriptor, factory)
+        os.close(descriptor)
+        port.startListening()
+        return port
 
     def startListening(self) -> None:  # noqa: D102  Twisted's
         tcp._reservedFD.reserve()  # noqa: SLF001  as Twisted's ports do
@@ -110,39 +121,26 @@ class AdoptedUnixPort(unix.Port):
         tcp.Port.connectionLost(self, reason)
 
 
-def adopt_unix(
-    reactor: PosixReactorBase, descriptor: int, factory: IProtocolFactory
-) -> AdoptedUnixPort:
-    """Accept connections on a listening UNIX socket that systemd handed over.
-
-    Args:
-        reactor: The reactor of the daemon.
-        descriptor: The file descriptor of the socket; it is closed, the port has a copy.
-        factory: Builds a protocol for each connection.
-    """
-    os.set_blocking(descriptor, False)
-    port: AdoptedUnixPort = AdoptedUnixPort._fromListeningDescriptor(reactor, descriptor, factory)  # noqa: SLF001
-    os.close(descriptor)
-    port.startListening()
-    return port
-
-
 async def listen(
     reactor: PosixReactorBase, description: str, factory: IProtocolFactory
 ) -> IListeningPort:
     """Listen on an endpoint of Twisted.
 
     Raises:
-        CannotListenError: The address cannot be listened on.
-        OSError: The socket cannot be used.
+        StartError: The endpoint cannot be used.
     """
     endpoint = serverFromString(reactor, description)
-    if (
-        isinstance(endpoint, AdoptedStreamServerEndpoint)
-        and endpoint.addressFamily == socket.AF_UNIX
-    ):
-        return adopt_unix(reactor, endpoint.fileno, factory)
-    port: IListeningPort = await endpoint.listen(factory)
+    try:
+        if (
+            isinstance(endpoint, AdoptedStreamServerEndpoint)
+            and endpoint.addressFamily == socket.AF_UNIX
+        ):
+            return AdoptedUnixPort.adopt(reactor, endpoint.fileno, factory)
+        port: IListeningPort = await endpoint.listen(factory)
+    except CannotListenError as error:
+        raise StartError(f"cannot listen on {description}: {_reason(error)}", 1) from error
+    except OSError as error:
+        raise StartError(f"cannot listen on {description}: {error.strerror}", 1) from error
     return port
 
 
@@ -160,3 +158,45 @@ async def stop_listening(port: IListeningPort) -> None:
     stopped = port.stopListening()
     if stopped is not None:
         await stopped
+
+
+def _reason(error: CannotListenError) -> str:
+    """Return why a port cannot be listened on, with the name of the process that uses it."""
+    fault = error.socketError
+    if fault.errno != errno.EADDRINUSE or not isinstance(error.port, int):
+        return str(fault.strerror or fault)
+    holder = port_holder(error.port) or "another program"
+    return f"{holder} already listens there; end it, or change listen in the configuration"
+
+
+def port_holder(port: int, proc: Path = Path("/proc")) -> str | None:
+    """Return the process that listens on a TCP port, e.g. ``nginx (pid 123)`` (proc(5)).
+
+    None if it is no process that this user may inspect.
+    """
+    sockets = {f"socket:[{inode}]" for inode in _listening_inodes(port, proc)}
+    for process in proc.glob("[0-9]*"):
+        with contextlib.suppress(OSError):  # it has ended, or belongs to another user
+            for file in (process / "fd").iterdir():
+                if str(file.readlink()) in sockets:
+                    return f"{_name(process)} (pid {process.name})"
+    return None
+
+
+def _listening_inodes(port: int, proc: Path) -> Iterator[str]:
+    for table in ("tcp", "tcp6"):
+        try:
+            lines = (proc / "net" / table).read_text().splitlines()[1:]
+        except OSError:
+            continue  # a kernel without IPv6 has no tcp6
+        for fields in map(str.split, lines):
+            local_port = int(fields[1].rpartition(":")[2], 16)
+            if local_port == port and fields[3] == _TCP_LISTEN:
+                yield fields[9]
+
+
+def _name(process: Path) -> str:
+    try:
+        return (process / "comm").read_text().strip()
+    except OSError:
+        return "a process"

@@ -32,33 +32,24 @@ def lock_state(directory: Path) -> int:
     Raises:
         StartError: The directory cannot be used, or another daemon uses it (D7, O12).
     """
+    failure, code = "cannot be used", EX_CONFIG
+    descriptor = -1
     try:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor = _open_lock(directory)
-    except OSError as error:
-        raise StartError(
-            f"state_dir {directory} cannot be used: {error.strerror}", EX_CONFIG
-        ) from error
-    try:
+        failure = "cannot be locked"  # e.g. by a network file system without locks
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        holder = os.pread(descriptor, 32, 0).decode(errors="replace").strip()
-        os.close(descriptor)
-        raise StartError(
-            f"state_dir {directory} is used by another reviewsd, pid {holder or 'unknown'}",
-            EX_CONFIG,
-        ) from None
-    except OSError as error:  # e.g. a network file system without locks
-        os.close(descriptor)
-        raise StartError(
-            f"state_dir {directory} cannot be locked: {error.strerror}", EX_CONFIG
-        ) from error
-    try:
+        failure, code = "cannot be written", 1  # e.g. to a full disk: a restart may succeed
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
-    except OSError as error:  # e.g. a full disk: a restart may succeed
-        os.close(descriptor)
-        raise StartError(f"state_dir {directory} cannot be written: {error.strerror}", 1) from error
+    except OSError as error:
+        reason = f"{failure}: {error.strerror}"
+        if isinstance(error, BlockingIOError):
+            holder = os.pread(descriptor, 32, 0).decode(errors="replace").strip()
+            reason = f"is used by another reviewsd, pid {holder or 'unknown'}"
+        if descriptor >= 0:
+            os.close(descriptor)
+        raise StartError(f"state_dir {directory} {reason}", code) from error
     return descriptor
 
 

@@ -1,4 +1,4 @@
-"""Notifies systemd of the daemon's state (sd_notify(3), interfaces.md 1.6, O1-O4).
+"""Notifies systemd of the daemon's state, and finds its credentials (sd_notify(3), interfaces.md 1.6, O1-O4).
 
 A message is one datagram to the socket that ``$NOTIFY_SOCKET`` names; without it nothing is sent. The
 service must not end because systemd cannot be reached: the first failure is logged.
@@ -8,6 +8,7 @@ import re
 import socket
 import time
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
 from twisted.logger import Logger
 
@@ -75,22 +76,15 @@ class Notifier:
         except (OSError, ValueError) as error:  # ValueError: the address is invalid
             if not self._has_warned:
                 self._has_warned = True
-                self._log.warn(
-                    "cannot notify systemd at {address}: {error}",
-                    address=self._address,
-                    error=str(error),
-                )
+                warning = "cannot notify systemd at {address}: {error}"
+                self._log.warn(warning, address=self._address, error=str(error))
 
 
 def watchdog_interval(environ: Mapping[str, str], pid: int) -> float | None:
     """Return the seconds between two notifications: a third of systemd's time-out (O3).
 
-    Args:
-        environ: Environment with ``WATCHDOG_USEC`` and ``WATCHDOG_PID``, sd_watchdog_enabled(3).
-        pid: The ID of this process.
-
-    Returns:
-        None if systemd expects no notifications from this process.
+    None if systemd expects no notifications from process ``pid``, by ``WATCHDOG_USEC`` and
+    ``WATCHDOG_PID`` (sd_watchdog_enabled(3)).
     """
     timeout = environ.get("WATCHDOG_USEC", "")
     if not _INTERVAL.fullmatch(timeout) or int(timeout) == 0:
@@ -98,3 +92,9 @@ def watchdog_interval(environ: Mapping[str, str], pid: int) -> float | None:
     if environ.get("WATCHDOG_PID", str(pid)) != str(pid):
         return None
     return int(timeout) / _MICROSECONDS / 3
+
+
+def credential(environ: Mapping[str, str], *names: str) -> Path | None:
+    """Return the first of some files that exists in ``$CREDENTIALS_DIRECTORY`` (systemd.exec(5))."""
+    folder = Path(environ.get("CREDENTIALS_DIRECTORY", "/nonexistent"))
+    return next((folder / name for name in names if (folder / name).exists()), None)

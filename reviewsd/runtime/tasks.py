@@ -16,22 +16,17 @@ from twisted.python.failure import Failure
 _log = Logger()
 
 T = TypeVar("T")
-R = TypeVar("R")
 
 
 async def wait_at_most(clock: IReactorTime, seconds: float, done: Deferred[T]) -> None:
     """Wait for a Deferred for a limited time, without cancelling it afterwards.
 
-    A DeferredList would treat the cancellation of the caller as a result, and the caller would go on.
-
-    Args:
-        clock: Schedules the time-out.
-        seconds: The longest wait.
-        done: The Deferred. Its result and its failure pass on to its next callback.
+    Its result and its failure pass on to its next callback. A DeferredList would treat the cancellation
+    of the caller as a result, and the caller would go on.
     """
     waiting: Deferred[None] = Deferred()
 
-    def finish(outcome: R) -> R:
+    def finish(outcome: T | Failure | None) -> T | Failure | None:
         if not waiting.called:
             waiting.callback(None)
         return outcome
@@ -47,8 +42,6 @@ async def wait_at_most(clock: IReactorTime, seconds: float, done: Deferred[T]) -
 
 class TaskSet:
     """The background work of one owner."""
-
-    _log = Logger()
 
     def __init__(self) -> None:
         self._running: set[Deferred[None]] = set()
@@ -76,11 +69,7 @@ class TaskSet:
         """Return the result of work that goes on if the returned Deferred is cancelled.
 
         Klein cancels a route when its client leaves; the work that the client requested still ends. A
-        failure is raised to the caller, or logged if the caller was cancelled.
-
-        Args:
-            name: The name of the work in the log.
-            coroutine: The work.
+        failure is raised to the caller, or logged with the name if the caller was cancelled.
         """
         waiting: Deferred[T] = Deferred()
 
@@ -114,7 +103,7 @@ class TaskSet:
     def _failed(self, failure: Failure, name: str) -> None:
         # Only ``stop`` may cancel work: any other cancellation is a bug
         if not (self._stopped and failure.check(CancelledError)):
-            self._log.failure("{name} failed", failure, name=name)
+            _log.failure("{name} failed", failure, name=name)
 
 
 async def every(

@@ -26,6 +26,7 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 
 from reviewsd.runtime.state_dir import EX_CONFIG, StartError
+from reviewsd.runtime.systemd import credential
 from reviewsd.store.durable import create
 from reviewsd.store.transactions import OtherKeysError, SqlCursor
 
@@ -69,12 +70,13 @@ class KeyFile:
     purpose: str
     """The first line of a file that the daemon makes."""
 
-    def credential_path(self, environ: Mapping[str, str]) -> Path | None:
-        """Return the credential in ``$CREDENTIALS_DIRECTORY``; None if there is none."""
-        directory = environ.get("CREDENTIALS_DIRECTORY")
-        if directory is None or not (Path(directory) / self.credential).exists():
-            return None
-        return Path(directory) / self.credential
+    def location(
+        self, folder: Path, environ: Mapping[str, str], configured: str | None = None
+    ) -> str:
+        """Return where the keys are, for people; arguments as ``load``."""
+        if credential(environ, self.credential) is not None:
+            return f"the systemd credential {self.credential}"
+        return configured or str(folder / self.name)
 
     def load(
         self, folder: Path, environ: Mapping[str, str], configured: Path | None = None
@@ -89,7 +91,7 @@ class KeyFile:
         Raises:
             KeyFileError: The file has no keys, or cannot be read or made.
         """
-        path = self.credential_path(environ) or configured
+        path = credential(environ, self.credential) or configured
         try:
             if path is None:
                 path = folder / self.name

@@ -7,6 +7,7 @@ from typing import Final
 
 from reviewsctl.sources.faults import SourceStoppedError
 from reviewsd.config.source_schema import ReviewSource
+from reviewsd.runtime.systemd import credential
 
 _MAX_BYTES: Final = 65_536
 
@@ -17,12 +18,15 @@ def read_secret(source: ReviewSource, key: str, environ: Mapping[str, str]) -> s
     Raises:
         SourceStoppedError: The file cannot be read, or others may read it.
     """
-    named = getattr(source, key)
-    path = Path(named) if named else _credential(source.name, key, environ)
+    path = getattr(source, key)
+    if path is None:
+        name = f"{source.name}.{key.removesuffix('_file')}"
+        # LoadCredential= of a folder makes sources_NAME of sources/NAME
+        path = credential(environ, f"sources_{name}", f"sources/{name}")
     if path is None:
         return None
     try:
-        with path.open("rb") as file:
+        with Path(path).open("rb") as file:
             mode = os.fstat(file.fileno()).st_mode
             content = file.read(_MAX_BYTES)
     except OSError as fault:
@@ -52,13 +56,3 @@ def needed_secret(source: ReviewSource, key: str, environ: Mapping[str, str]) ->
             f"Name a file by {key}, or have systemd load the credential sources_{source.name}.{suffix}.",
         )
     return secret
-
-
-def _credential(name: str, key: str, environ: Mapping[str, str]) -> Path | None:
-    folder = environ.get("CREDENTIALS_DIRECTORY")
-    if folder is None:
-        return None
-    file = f"{name}.{key.removesuffix('_file')}"
-    # LoadCredential= of a folder makes sources_NAME of sources/NAME
-    paths = (Path(folder) / f"sources_{file}", Path(folder) / "sources" / file)
-    return next((path for path in paths if path.exists()), None)

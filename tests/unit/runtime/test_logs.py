@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from twisted.logger import Logger, LogPublisher
 
-from reviewsd.runtime.logs import Format, StreamObserver, is_journal
+from reviewsd.runtime.logs import Format, is_journal, stream_observer
 
 ROOT = Path(__file__).parents[3]
 
@@ -28,7 +28,7 @@ class Log:
 
     def __init__(self, form: Format, *, journal: bool = False) -> None:
         self._stream = io.StringIO()
-        self.observer = StreamObserver(form, journal=journal, stream=self._stream)
+        self.observer = stream_observer(form, journal=journal, stream=self._stream)
         self.say = Logger(namespace="reviewsd.test", observer=LogPublisher(self.observer))
 
     @property

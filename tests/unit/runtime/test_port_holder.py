@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from reviewsd.runtime.port_holder import port_holder
+from reviewsd.runtime.sockets import port_holder
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "::1"])

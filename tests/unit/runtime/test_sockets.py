@@ -16,7 +16,6 @@ from twisted.internet.protocol import Factory, Protocol
 
 from reviewsd.runtime.sockets import (
     AdoptedUnixPort,
-    adopt_unix,
     free_path,
     inherited,
     listen_string,
@@ -207,7 +206,7 @@ def unit_socket(place: Path) -> Iterator[socket.socket]:
 def adopt(unit: socket.socket) -> AdoptedUnixPort:
     """Adopt a copy, as the daemon does: systemd keeps the original."""
     factory = Factory.forProtocol(Silence)
-    return adopt_unix(reactor, os.dup(unit.fileno()), factory)  # type: ignore[arg-type] # a module
+    return AdoptedUnixPort.adopt(reactor, os.dup(unit.fileno()), factory)  # type: ignore[arg-type] # a module
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
@@ -259,7 +258,7 @@ async def test_adopted_socket_takes_connections(place: Path, unit_socket: socket
             accepted.callback(None)
 
     factory = Factory.forProtocol(Accepting)
-    port = adopt_unix(reactor, os.dup(unit_socket.fileno()), factory)  # type: ignore[arg-type] # a module
+    port = AdoptedUnixPort.adopt(reactor, os.dup(unit_socket.fileno()), factory)  # type: ignore[arg-type] # a module
     assert connects(place / "admin.sock")
     await accepted
     await stop_listening(port)

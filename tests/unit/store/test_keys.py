@@ -69,11 +69,12 @@ def test_credential_comes_first_then_configured_file_then_own(
 ) -> None:
     configured = tmp_path / "configured"
     configured.write_text(f"# theirs\n{NEW.hex()}\n{OLD.hex()}\n")
-    assert file.credential_path(environ) is None
+    assert str(state / file.name) == file.location(state, environ)
+    assert str(configured) == file.location(state, environ, str(configured))
     assert (NEW, OLD) == file.load(state, environ, configured)
-    credential = tmp_path / "credentials" / file.credential
-    credential.write_text(OLD.hex())
-    assert credential == file.credential_path(environ)
+    (tmp_path / "credentials" / file.credential).write_text(OLD.hex())
+    place = f"the systemd credential {file.credential}"
+    assert place == file.location(state, environ, str(configured))
     assert (OLD,) == file.load(state, environ, configured)
     assert [] == names(state)
 
