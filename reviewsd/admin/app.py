@@ -7,21 +7,24 @@ All routes are in one Klein app. The methods that answer declare them with ``rou
 """
 
 import re
+import socket
+import struct
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
+import msgspec
 from klein import Klein
+from twisted.internet.unix import Server
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 from twisted.web.resource import IResource, Resource
 from twisted.web.server import Request, Site
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
-from reviewsd.admin.responses import ProblemError, respond_problem
 from reviewsd.http1 import problems
 from reviewsd.http1.problems import Problem
-from reviewsd.runtime.bodiless_site import BodilessSite
+from reviewsd.monitoring.metrics_site import BodilessSite
 from reviewsd.store.transactions import StoreError
 
 API = 1
@@ -29,13 +32,27 @@ API = 1
 
 HOST = b"reviewsd"
 
+_MAX_TEXT = 2048  # characters of a parameter: a callback has no more bytes (E1)
 _PATH = re.compile(rb"[a-z0-9/-]*")  # Klein answers others in HTML
+_INVALID = Problem(400, "invalid-query", "Invalid Parameters", "")
 _STORE = Problem(503, "unavailable", "Service Unavailable", "")
 
 _log = Logger()
 
-
 _Method = TypeVar("_Method", bound=Callable[..., Any])
+
+
+class ProblemError(Exception):
+    """Ends a route with a problem."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.detail)
+        self.problem = problem
+
+
+def invalid(detail: str) -> ProblemError:
+    """Return the error of a wrong parameter; the detail names it and the values it may have."""
+    return ProblemError(replace(_INVALID, detail=detail))
 
 
 def route(method: str, path: str) -> Callable[[_Method], _Method]:
@@ -61,7 +78,6 @@ def admin_site(owners: Iterable[object], version: str) -> Site:
             if declared := getattr(function, "route", None):
                 method, path = declared
                 app.route(path, methods=[method])(getattr(owner, name))
-
     app.handle_errors(Exception)(_answer_error)  # type: ignore[arg-type]  # Klein declares IRequest
     return BodilessSite(_Root(app.resource(), version))
 
@@ -84,13 +100,13 @@ class _Root(Resource):
         headers = request.requestHeaders
         names = {name.lower() for name, _ in headers.getAllRawHeaders()}
         if b"origin" in names or any(name.startswith(b"sec-fetch-") for name in names):
-            return respond_problem(request, problems.FORBIDDEN)
+            return _respond_problem(request, problems.FORBIDDEN)
         if headers.getRawHeaders(b"host") != [HOST]:
-            return respond_problem(request, problems.FOREIGN_HOST)
+            return _respond_problem(request, problems.FOREIGN_HOST)
         if getattr(request, "has_body", False):
-            return respond_problem(request, problems.NO_BODY)
+            return _respond_problem(request, problems.NO_BODY)
         if _PATH.fullmatch(request.path) is None:
-            return respond_problem(request, problems.NO_OPERATION)
+            return _respond_problem(request, problems.NO_OPERATION)
         return int(self._app.render(request))
 
 
@@ -101,14 +117,89 @@ def _answer_error(request: Request, failure: Failure) -> bytes:
         return b""
     match failure.value:
         case ProblemError(problem=problem):
-            return respond_problem(request, problem)
+            return _respond_problem(request, problem)
         case StoreError() as error:
             detail = f"The state store cannot be used now: {error}. The daemon's log has more."
-            return respond_problem(request, replace(_STORE, detail=detail))
+            return _respond_problem(request, replace(_STORE, detail=detail))
         case MethodNotAllowed(valid_methods=methods):
             request.setHeader(b"Allow", ", ".join(sorted(methods or ())).encode())
-            return respond_problem(request, problems.NOT_ALLOWED)
+            return _respond_problem(request, problems.NOT_ALLOWED)
         case HTTPException():
-            return respond_problem(request, problems.NO_OPERATION)
+            return _respond_problem(request, problems.NO_OPERATION)
     _log.failure("answering {path} failed", failure, path=request.path)
-    return respond_problem(request, problems.INTERNAL)
+    return _respond_problem(request, problems.INTERNAL)
+
+
+def _respond_problem(request: Request, problem: Problem) -> bytes:
+    body = problems.render("", problem)
+    return respond_document(request, body, b"application/problem+json", problem.status)
+
+
+def respond(request: Request, value: object, status: int = 200) -> bytes:
+    """Respond with a value as JSON."""
+    return respond_document(request, msgspec.json.encode(value), status=status)
+
+
+def respond_document(
+    request: Request, body: bytes, media_type: bytes = b"application/json", status: int = 200
+) -> bytes:
+    """Respond with a document that is rendered already."""
+    begin_stream(request, len(body), media_type, status)
+    return body
+
+
+def begin_stream(request: Request, size: int, media_type: bytes, status: int = 200) -> None:
+    """Begin a response of a known size; the route writes its body."""
+    request.setResponseCode(status)
+    request.setHeader(b"Content-Type", media_type)
+    request.setHeader(b"Content-Length", b"%d" % size)
+
+
+def begin_lines(request: Request) -> Callable[[object], None]:
+    """Begin a response of JSON lines; return what writes one, unless the client has left.
+
+    The route returns the last line.
+    """
+    request.setHeader(b"Content-Type", b"application/x-ndjson")
+    return lambda event: request.write(line(event))
+
+
+def line(event: object) -> bytes:
+    """Return an event as a JSON line."""
+    return msgspec.json.encode(event) + b"\n"
+
+
+def audit(request: Request, change: str) -> None:
+    """Log a change with the peer that orders it, as the kernel knows it (A1).
+
+    Args:
+        request: The order.
+        change: What is changed; without the path or query of a callback, or control characters.
+    """
+    transport = cast("Server", request.channel.transport)
+    size = struct.calcsize("3i")
+    credentials = transport.socket.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size)
+    pid, uid, gid = struct.unpack("3i", credentials)
+    _log.info(
+        "{change} asked for by pid {pid}, uid {uid}, gid {gid}",
+        change=change,
+        pid=pid,
+        uid=uid,
+        gid=gid,
+    )
+
+
+def text(request: Request, name: str, max_length: int = _MAX_TEXT) -> str:
+    """Return a parameter that may occur once, or '' without it."""
+    values = texts(request, name, max_length)
+    if len(values) > 1:
+        raise invalid(f"{name}: given more than once.")
+    return values[0] if values else ""
+
+
+def texts(request: Request, name: str, max_length: int = _MAX_TEXT) -> list[str]:
+    """Return a parameter's values; they are printable, so that they can be logged."""
+    values = [value.decode(errors="replace") for value in request.args.get(name.encode(), [])]
+    if not all(value.isprintable() and len(value) <= max_length for value in values):
+        raise invalid(f"{name}: expected at most {max_length} characters, all of them printable.")
+    return values

@@ -1,23 +1,28 @@
-"""``GET /v1/events``: a JSON line for each event as it happens, until either side closes (A3).
+"""``GET /v1/events``: a JSON line for each outcome in the log, until either side closes (A3).
 
-A listener that reads too slowly costs a bounded amount of memory: it loses the oldest waiting events, and
-gets a line with their number.
+A log line of an outcome has a ``type``. Listeners receive the fields of that line, as the journal does, so no
+other component publishes events. A listener that reads too slowly costs a bounded amount of memory: it
+loses the oldest waiting events, and gets a line with their number.
 """
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable
 
 from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IPushProducer
+from twisted.logger import ILogObserver, LogEvent
 from twisted.python.failure import Failure
 from twisted.web.server import Request
 from zope.interface import implementer
 
-from reviewsd.admin.app import route
-from reviewsd.admin.responses import Lines, ProblemError, begin_lines
+from reviewsd.admin.app import ProblemError, begin_lines, route
 from reviewsd.api.jobs import EventLine
 from reviewsd.http1.problems import Problem
-from reviewsd.monitoring.events import Events
+from reviewsd.runtime.logs import fields
+
+TYPES = frozenset({"load", "change", "subscribe", "verify", "deliver", "drop"})
+"""Data was loaded or refused; topics changed; a subscription was requested, verified or not,
+delivered to or not, or removed."""
 
 MAX_LISTENERS = 16
 MAX_WAITING = 1_000
@@ -28,16 +33,20 @@ _TOO_MANY = Problem(
 )
 
 
+@implementer(ILogObserver)
 class EventRoutes:
-    """The route for events.
+    """The route for events, which observes the log in the reactor's thread."""
 
-    Args:
-        events: Publishes the events.
-    """
-
-    def __init__(self, events: Events) -> None:
-        self._events = events
+    def __init__(self) -> None:
         self._listeners: set[_Listener] = set()
+
+    def __call__(self, event: LogEvent) -> None:
+        """Send a log event to the listeners if it is an outcome (``ILogObserver``)."""
+        kind = event.get("type")
+        if self._listeners and kind in TYPES:
+            outcome = {"type": kind, **fields(event)}
+            for listener in tuple(self._listeners):
+                listener.send(outcome)
 
     def stop(self) -> None:
         """End all responses."""
@@ -49,39 +58,35 @@ class EventRoutes:
         """Send all events from now on, after the line ``{"type": "listening"}``."""
         if len(self._listeners) >= MAX_LISTENERS:
             raise ProblemError(_TOO_MANY)
-        lines = begin_lines(request)
-        listener = _Listener(request, lines)
-        remove = self._events.listen(listener.send)
+        listener = _Listener(request, begin_lines(request))
+        listener.send(EventLine(type="listening"))
         self._listeners.add(listener)
 
-        def forget(result: bytes | Failure) -> bytes | Failure:
-            remove()
+        def remove(result: bytes | Failure) -> bytes | Failure:
             self._listeners.discard(listener)
             return result
 
-        listener.ended.addBoth(forget)
-        lines.write(EventLine(type="listening"))
-        return listener.ended
+        return listener.ended.addBoth(remove)
 
 
 @implementer(IPushProducer)
 class _Listener:
     """Writes events to one client, as fast as the client reads them."""
 
-    def __init__(self, request: Request, lines: Lines) -> None:
+    def __init__(self, request: Request, write: Callable[[object], None]) -> None:
         self._request = request
-        self._lines = lines
-        self._waiting: deque[Mapping[str, object]] = deque(maxlen=MAX_WAITING)
+        self._write = write
+        self._waiting: deque[object] = deque(maxlen=MAX_WAITING)
         self._paused = False
         self._dropped = 0
         self.ended: Deferred[bytes] = Deferred()
         """Called at the end of the response; cancelled when the client has left."""
         request.registerProducer(self, True)  # noqa: FBT003  Twisted's
 
-    def send(self, event: Mapping[str, object]) -> None:
+    def send(self, event: object) -> None:
         """Write an event, or queue it."""
         if not self._paused:
-            self._lines.write(event)
+            self._write(event)
             return
         self._dropped += len(self._waiting) == MAX_WAITING
         self._waiting.append(event)
@@ -101,9 +106,9 @@ class _Listener:
         self._paused = False
         if self._dropped:
             dropped, self._dropped = self._dropped, 0
-            self._lines.write(EventLine(type="lost", lost=dropped))
+            self._write(EventLine(type="lost", lost=dropped))
         while self._waiting and not self._paused:
-            self._lines.write(self._waiting.popleft())
+            self._write(self._waiting.popleft())
 
     def stopProducing(self) -> None:
         """Do nothing: ``ended`` is cancelled when the client leaves (``IPushProducer``)."""

@@ -4,36 +4,44 @@ An ``Operator`` does the work; the routes read parameters, respond, and write au
 ordered continues when the client leaves.
 """
 
-from dataclasses import replace
+from collections.abc import Callable
 from functools import partial
+from typing import get_args
 
 from twisted.web.server import Request
 
-from reviewsd.admin.app import route
-from reviewsd.admin.parameters import (
-    INVALID,
-    MAX_REASON,
-    NO_SUBSCRIPTION,
-    after,
-    host_or_network,
-    limit,
-    state,
+from reviewsd.admin.app import (
+    ProblemError,
+    audit,
+    begin_lines,
+    invalid,
+    line,
+    respond,
+    route,
     text,
     texts,
 )
-from reviewsd.admin.responses import ProblemError, audit, begin_lines, line, respond
-from reviewsd.api.hub import (
-    Blocked,
-    BlockList,
-    Listing,
-    ListingPage,
-)
+from reviewsd.api.hub import Blocked, BlockList, Listing, ListingPage
 from reviewsd.api.jobs import JobLine
+from reviewsd.domain.blocks import read_block
+from reviewsd.domain.subscription import State
 from reviewsd.http1.problems import Problem
 from reviewsd.http1.urls import TOPICS
 from reviewsd.runtime.tasks import TaskSet
+from reviewsd.store.listing import is_id
 from reviewsd.websub.operator import Operator
 
+PAGE = 1000
+"""Greatest number of subscriptions in one response."""
+
+_MAX_REASON = 200  # characters of ``hub.reason``, which goes out in an address
+
+_NO_SUBSCRIPTION = Problem(
+    404,
+    "no-subscription",
+    "No Such Subscription",
+    "There is none of this id, or it has ended. Those there are: reviewsctl subs list",
+)
 _NO_TOPIC = Problem(
     404,
     "no-topic",
@@ -74,17 +82,17 @@ class HubRoutes:
     @route("GET", "/v1/subscriptions")
     async def subscriptions(self, request: Request) -> bytes:
         """Return a page of subscriptions: ``?topic=&state=&callback=&after=&limit=``."""
-        size = limit(request)
+        limit = int(_checked(request, "limit", _is_page_size, f"1 to {PAGE}") or PAGE)
+        states = get_args(State)
         entries = await self._operator.listing(
             self._topic(request),
-            state(request),
+            _checked(request, "state", states.__contains__, f"one of {', '.join(states)}"),
             text(request, "callback") or None,
-            after(request),
-            size,
+            _checked(request, "after", is_id, "an id such as 12 or p7"),
+            limit,
         )
-        next_after = entries[-1].id if len(entries) == size else None
-        page = ListingPage(subscriptions=tuple(entries), next=next_after)
-        return respond(request, page)
+        next_after = entries[-1].id if len(entries) == limit else None
+        return respond(request, ListingPage(subscriptions=tuple(entries), next=next_after))
 
     @route("GET", "/v1/subscriptions/<identifier>")
     async def subscription(self, request: Request, identifier: str) -> bytes:
@@ -94,10 +102,10 @@ class HubRoutes:
     @route("POST", "/v1/subscriptions/<identifier>/remove")
     async def remove(self, request: Request, identifier: str) -> bytes:
         """Remove a subscription; ``?reason=`` is sent to its subscriber."""
-        reason = text(request, "reason", MAX_REASON)
+        reason = text(request, "reason", _MAX_REASON)
         audit(request, f"removal of subscription {identifier}")
         if not await self._finish(self._operator.remove(identifier, reason)):
-            raise ProblemError(NO_SUBSCRIPTION)
+            raise ProblemError(_NO_SUBSCRIPTION)
         return respond(request, {"id": identifier, "removed": True})
 
     @route("POST", "/v1/push")
@@ -110,7 +118,7 @@ class HubRoutes:
         topic = self._topic(request)
         ids = [(await self._find_verified(value)).id for value in texts(request, "id")] or None
         if topic and ids:
-            raise ProblemError(replace(INVALID, detail="Name a topic or ids, not both."))
+            raise invalid("Name a topic or ids, not both.")
         if (await self._operator.state()).paused:
             raise ProblemError(_PAUSED)
         subscriptions = f"subscriptions {', '.join(ids)}" if ids else "every subscription"
@@ -118,7 +126,7 @@ class HubRoutes:
         if request.args.get(b"wait") == [b"false"]:
             await self._finish(self._operator.push_later(ids, topic))
             return respond(request, JobLine("accepted"), 202)
-        progress = begin_lines(request).write
+        progress = begin_lines(request)
         return line(await self._finish(self._operator.push(ids, topic, progress)))
 
     @route("GET", "/v1/hub")
@@ -143,24 +151,22 @@ class HubRoutes:
     @route("GET", "/v1/blocks")
     async def blocks(self, request: Request) -> bytes:
         """Return all blocks."""
-        blocks = await self._operator.blocks()
-        return respond(request, BlockList(blocks=tuple(blocks)))
+        return respond(request, BlockList(blocks=tuple(await self._operator.blocks())))
 
     @route("POST", "/v1/blocks")
     async def block(self, request: Request) -> bytes:
         """Block ``?value=`` with a ``?note=``; ``?dry_run=true`` only counts what it would remove."""
-        value, note = host_or_network(request), text(request, "note")
+        value, note = _host_or_network(request), text(request, "note")
         dry_run = request.args.get(b"dry_run") == [b"true"]
         if not dry_run:
             audit(request, f"block of {value}")
         removed = await self._finish(self._operator.block(value, note, dry_run))
-        blocked = Blocked(value=value, dry_run=dry_run, removed=removed)
-        return respond(request, blocked)
+        return respond(request, Blocked(value=value, dry_run=dry_run, removed=removed))
 
     @route("DELETE", "/v1/blocks")
     async def unblock(self, request: Request) -> bytes:
         """End the block of ``?value=``."""
-        value = host_or_network(request)
+        value = _host_or_network(request)
         audit(request, f"end of the block of {value}")
         if not await self._finish(self._operator.unblock(value)):
             raise ProblemError(_NO_BLOCK)
@@ -169,7 +175,7 @@ class HubRoutes:
     async def _find(self, identifier: str) -> Listing:
         entry = await self._operator.find(identifier)
         if entry is None:
-            raise ProblemError(NO_SUBSCRIPTION)
+            raise ProblemError(_NO_SUBSCRIPTION)
         return entry
 
     async def _find_verified(self, identifier: str) -> Listing:
@@ -187,3 +193,25 @@ class HubRoutes:
         if path not in TOPICS:
             raise ProblemError(_NO_TOPIC)
         return path
+
+
+def _checked(
+    request: Request, name: str, is_valid: Callable[[str], object], expected: str
+) -> str | None:
+    """Return a parameter with a valid value; None without it."""
+    value = text(request, name)
+    if value and not is_valid(value):
+        raise invalid(f"{name}: expected {expected}.")
+    return value or None
+
+
+def _is_page_size(value: str) -> bool:
+    return value.isascii() and value.isdigit() and 1 <= int(value) <= PAGE
+
+
+def _host_or_network(request: Request) -> str:
+    """Return ``value`` in its normal form, which is logged, so it cannot be a whole callback."""
+    try:
+        return read_block(text(request, "value"))
+    except ValueError as error:
+        raise invalid(f"value: {error}.") from error

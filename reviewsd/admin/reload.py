@@ -58,14 +58,11 @@ class Reloading:
         """
         started_at = time.monotonic()
         await self._reconfigure()
-        if self.changes.problems:
-            return Report(
-                outcome="refused",
-                problems=self.changes.problems,
-                at=time.time(),
-                seconds=time.monotonic() - started_at,
-            )
-        return await self._publisher.reload(lifted=lifted, progress=progress)
+        if not self.changes.problems:
+            return await self._publisher.reload(lifted=lifted, progress=progress)
+        seconds = time.monotonic() - started_at
+        problems = self.changes.problems
+        return Report(outcome="refused", problems=problems, at=time.time(), seconds=seconds)
 
     async def _reconfigure(self) -> None:
         reading: Awaitable[tuple[Config, Sequence[str]]] = deferToThread(self._read)

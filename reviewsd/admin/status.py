@@ -1,4 +1,4 @@
-"""The routes of the daemon itself: ``/v1/status``, ``reload``."""
+"""The routes of the daemon itself: ``/v1/status``, ``reload``, ``health``, ``ready``, ``metrics``."""
 
 import os
 from collections.abc import Callable
@@ -8,15 +8,15 @@ from functools import partial
 
 from twisted.web.server import Request
 
-from reviewsd.admin.app import API, route
+from reviewsd.admin.app import API, audit, begin_lines, line, respond, respond_document, route
 from reviewsd.admin.reload import Reloading
-from reviewsd.admin.responses import audit, begin_lines, line, respond
 from reviewsd.api.jobs import Guard, JobLine, LastReload, ReloadResult
 from reviewsd.api.status import DataState, DataStatus, SnapshotStatus, Status
 from reviewsd.api.times import instant
-from reviewsd.monitoring.unknown_parameters import named
+from reviewsd.monitoring.health import Readiness
+from reviewsd.monitoring.metrics import CONTENT_TYPE, Metrics
+from reviewsd.monitoring.unknown_parameters import UnknownParameters
 from reviewsd.publish.publisher import Publisher, Report
-from reviewsd.runtime.counters import Counts
 from reviewsd.runtime.tasks import TaskSet
 from reviewsd.snapshot.snapshots import Snapshot, Snapshots
 from reviewsd.websub.operator import Operator
@@ -25,70 +25,44 @@ _GUARDS: dict[bytes, Guard] = {b"force": "shrink", b"without_corrections": "corr
 """By parameter of a reload: the guard that it lifts."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class About:
-    """Facts that do not change while the daemon runs."""
+@dataclass(eq=False, kw_only=True)
+class DaemonRoutes:
+    """The routes of the daemon itself."""
 
     version: str
     base_url: str
     listen: tuple[str, ...]
     data_dir: str
+    snapshots: Snapshots
+    publisher: Publisher
+    reloading: Reloading
+    operator: Operator
+    now: Callable[[], float]
+    """Returns POSIX seconds."""
+    tasks: TaskSet
+    """Owns the reloads."""
+    unknown_parameters: UnknownParameters
 
-
-class DaemonRoutes:
-    """The routes of the daemon.
-
-    Args:
-        snapshots: The data that is served.
-        publisher: Knows the result of the last reload of the data.
-        reloading: Reloads configuration and data.
-        operator: Knows the state of the hub.
-        about: Facts that do not change.
-        now: The time, POSIX seconds.
-        tasks: Own the reloads.
-        counts: Returns the counters of the process.
-    """
-
-    def __init__(
-        self,
-        *,
-        snapshots: Snapshots,
-        publisher: Publisher,
-        reloading: Reloading,
-        operator: Operator,
-        about: About,
-        now: Callable[[], float],
-        tasks: TaskSet,
-        counts: Callable[[], Counts],
-    ) -> None:
-        self._snapshots = snapshots
-        self._publisher = publisher
-        self._reloading = reloading
-        self._operator = operator
-        self._about = about
-        self._now = now
-        self._tasks = tasks
-        self._counts = counts
-        self._started = now()
+    def __post_init__(self) -> None:
+        self._started = self.now()
 
     @route("GET", "/v1/status")
     async def status(self, request: Request) -> bytes:
         """Return the data that is served, the result of the last reload, and the state of the hub."""
-        about = self._about
         status = Status(
             api=API,
-            version=about.version,
-            base_url=about.base_url,
-            listen=about.listen,
-            data_dir=about.data_dir,
+            version=self.version,
+            base_url=self.base_url,
+            listen=self.listen,
+            data_dir=self.data_dir,
             pid=os.getpid(),
             started_at=instant(self._started),
-            uptime_seconds=round(self._now() - self._started, 1),
-            snapshot=None if self._snapshots.empty else _snapshot(self._snapshots.current),
+            uptime_seconds=round(self.now() - self._started, 1),
+            snapshot=None if self.snapshots.empty else _snapshot(self.snapshots.current),
             data=self._data(),
-            config=self._reloading.changes,
-            hub=await self._operator.state(),
-            unknown_parameters=named(self._counts()),
+            config=self.reloading.changes,
+            hub=await self.operator.state(),
+            unknown_parameters=self.unknown_parameters.counts(),
         )
         return respond(request, status)
 
@@ -103,13 +77,13 @@ class DaemonRoutes:
             guard for name, guard in _GUARDS.items() if request.args.get(name) == [b"true"]
         )
         audit(request, "reload")
-        ordered = partial(self._tasks.outcome, "reload")
+        ordered = partial(self.tasks.outcome, "reload")
         if request.args.get(b"wait") == [b"false"]:
-            ordered(self._reloading.reload(lifted=lifted))
+            ordered(self.reloading.reload(lifted=lifted))
             return respond(request, JobLine("accepted"), 202)
-        lines = begin_lines(request)
-        report = await ordered(self._reloading.reload(lifted=lifted, progress=lines.write))
-        snapshot = None if self._snapshots.empty else self._snapshots.current
+        progress = begin_lines(request)
+        report = await ordered(self.reloading.reload(lifted=lifted, progress=progress))
+        snapshot = None if self.snapshots.empty else self.snapshots.current
         manifest = None if snapshot is None else snapshot.manifest
         result = ReloadResult(
             at=instant(report.at),
@@ -120,26 +94,25 @@ class DaemonRoutes:
             review_count=None if manifest is None else manifest.review_count,
             insights_origin=None if manifest is None else manifest.insights_origin,
             problems=report.problems,
-            config=self._reloading.changes,
+            config=self.reloading.changes,
         )
         return line(result)
 
     def _data(self) -> DataStatus:
-        publisher = self._publisher
-        last, failing = publisher.last, publisher.failing_since
+        last = self.publisher.last
         return DataStatus(
-            dir=self._about.data_dir,
+            dir=self.data_dir,
             state=self._state(),
             last_reload=None if last is None else _last_reload(last),
-            failing_since=_instant(failing),
-            retry_at=_instant(publisher.retry_at),
+            failing_since=_instant(self.publisher.failing_since),
+            retry_at=_instant(self.publisher.retry_at),
             problems=() if last is None else last.problems,
         )
 
     def _state(self) -> DataState:
-        if not self._snapshots.empty:
-            return "ok" if self._publisher.failing_since is None else "degraded"
-        if (last := self._publisher.last) is None:
+        if not self.snapshots.empty:
+            return "ok" if self.publisher.failing_since is None else "degraded"
+        if (last := self.publisher.last) is None:
             return "starting"
         return "failing" if last.outcome == "failed" else "waiting"
 
@@ -166,3 +139,27 @@ def _last_reload(report: Report) -> LastReload:
 
 def _instant(seconds: float | None) -> datetime | None:
     return None if seconds is None else instant(seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeRoutes:
+    """The routes that monitoring polls (O9, O10)."""
+
+    readiness: Readiness
+    metrics: Metrics
+
+    @route("GET", "/v1/health")
+    def health(self, request: Request) -> bytes:
+        """Return that the reactor answers."""
+        return respond(request, {"status": "ok"})
+
+    @route("GET", "/v1/ready")
+    def ready(self, request: Request) -> bytes:
+        """Return whether the service should be sent clients; 503 if not."""
+        status, document = self.readiness.answer()
+        return respond_document(request, document, status=status)
+
+    @route("GET", "/v1/metrics")
+    async def text(self, request: Request) -> bytes:
+        """Return all metrics."""
+        return respond_document(request, await self.metrics.text(), CONTENT_TYPE)

@@ -1,15 +1,38 @@
-"""The process that the daemon is built in."""
+"""The process that the daemon is built in: its parts, its open files, and the record of a failed start."""
 
+import os
+import resource
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
 
+import msgspec
 from twisted.internet.posixbase import PosixReactorBase
+from twisted.logger import Logger
 
+from reviewsd.api.status import START_FAILURE, StartFailure
+from reviewsd.api.times import instant
 from reviewsd.config.schema import Config
+from reviewsd.monitoring.unknown_parameters import UnknownParameters
 from reviewsd.runtime.counters import Counters
+from reviewsd.runtime.state_dir import StartError
 from reviewsd.runtime.systemd import Notifier
 from reviewsd.runtime.tasks import TaskSet
+from reviewsd.websub.slots import DELIVERIES, IDLE_PER_PLACE
+
+MIN_CONNECTIONS = 16
+"""The least number of connections to clients."""
+
+OTHERS = 384
+"""Files for other uses: idle connections to subscribers (256), the store, and the admin socket."""
+
+_HUB = 2 * (1 + IDLE_PER_PLACE) * DELIVERIES.total
+"""Files of the hub: for each delivery its connection and the idle ones beside it, and as many for a verification."""
+
+_log = Logger()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +46,58 @@ class DaemonContext:
     environ: Mapping[str, str]
     """Environment variables; systemd names its credentials and its watchdog there."""
     notifier: Notifier
+    version: str = field(default_factory=partial(version, "reviewsd"))
+    """The version of this program."""
     counters: Counters = field(default_factory=Counters)
-    requests: TaskSet = field(default_factory=TaskSet)
-    """Owns work that goes on when the client of a request has left."""
+    unknown_parameters: UnknownParameters = field(default_factory=UnknownParameters)
+    tasks: TaskSet = field(default_factory=TaskSet)
+    """Owns work that goes on when the client of a request has left, and the log of rejections."""
+
+
+def raise_limit() -> int:
+    """Raise the limit of open files as far as allowed, and return it.
+
+    A process without free descriptors cannot refuse a connection, deliver, or open its store (S4).
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != hard:
+        try:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+        except (OSError, ValueError) as error:  # e.g. a system call filter
+            _log.warn("the limit of open files stays {soft}: {error}", soft=soft, error=str(error))
+            return soft
+    return hard
+
+
+def fitting_connections(configured: int, limit: int) -> int:
+    """Return ``server.max_connections``, lowered to a limit of open files."""
+    available = limit - OTHERS
+    # The hub uses all of its files only while many subscribers hang
+    room = max(available - min(_HUB, available // 2), MIN_CONNECTIONS)
+    if configured <= room:
+        return configured
+    _log.warn(
+        "server.max_connections is {lowered} instead of {wanted}: this process may open {limit} files "
+        "(ulimit -Hn, LimitNOFILE= in systemd)",
+        lowered=room,
+        wanted=configured,
+        limit=limit,
+    )
+    return room
+
+
+def record_failure(state_dir: Path, error: StartError, now: float) -> None:
+    """Write why a start failed, for ``reviewsctl status``: its daemon has no admin socket left.
+
+    Args:
+        state_dir: The locked state directory.
+        error: The error that ended the start.
+        now: POSIX seconds.
+    """
+    failure = StartFailure(at=instant(now), code=error.code, reason=str(error))
+    draft = state_dir / f"{START_FAILURE}.new"
+    try:
+        draft.write_bytes(msgspec.json.encode(failure))
+        os.replace(draft, state_dir / START_FAILURE)  # noqa: PTH105  a reader never sees half of it
+    except OSError as fault:
+        _log.warn("cannot write {path}: {reason}", path=str(draft), reason=fault.strerror)

@@ -19,29 +19,21 @@ from twisted.logger import Logger
 from twisted.python.failure import Failure
 
 from reviewsd.admin.reload import Read, Reloading
-from reviewsd.app import start_error
-from reviewsd.app.admin import admin_endpoint, build_admin, reload_on_hangup
-from reviewsd.app.context import DaemonContext
-from reviewsd.app.listeners import Listeners, accept, address
-from reviewsd.app.mcp import load_ended_sessions
-from reviewsd.app.monitoring import build_metrics, log_rejections, start_health, start_watchdog
-from reviewsd.app.notices import build_notices
+from reviewsd.api.status import START_FAILURE
+from reviewsd.app.admin import build_admin, reload_on_hangup
+from reviewsd.app.context import DaemonContext, record_failure
+from reviewsd.app.listeners import Listeners, accept, address, admin_endpoint
+from reviewsd.app.monitoring import build_metrics, build_notices, start_health, start_watchdog
 from reviewsd.app.public import build_public
-from reviewsd.app.publication import (
-    Publication,
-    build_publication,
-    notify_ready,
-    publication_order,
-    publish_first,
-    start_watcher,
-)
+from reviewsd.app.publication import Publication
 from reviewsd.app.store import open_store
 from reviewsd.config.schema import Config
-from reviewsd.monitoring.readiness import Readiness
-from reviewsd.runtime.sockets import inherited
+from reviewsd.monitoring.health import Readiness
+from reviewsd.monitoring.metrics_site import metrics_site
+from reviewsd.monitoring.rejections import LOG_INTERVAL, RejectionSummary
 from reviewsd.runtime.state_dir import StartError, lock_state
 from reviewsd.runtime.systemd import Notifier
-from reviewsd.runtime.tasks import wait_at_most
+from reviewsd.runtime.tasks import every, wait_at_most
 from reviewsd.websub.hub import Hub
 
 HUB_WAIT = 2.0
@@ -81,14 +73,14 @@ async def serve(
         )
         try:
             listen = await _start(context, read, wait_for_data=wait_for_data)
-            start_error.clear(config.state_dir)
+            (config.state_dir / START_FAILURE).unlink(missing_ok=True)
             gc.collect()
             gc.freeze()  # the objects of the start live on, so no collection need visit them
             _log.info("serving {at}, listening on {on}", at=config.base_url, on=", ".join(listen))
             announce(listen)
             await Deferred[None]()
         except StartError as error:
-            start_error.record(config.state_dir, error, time.time())
+            record_failure(config.state_dir, error, time.time())
             raise
         except CancelledError:
             notifier.stopping()
@@ -99,30 +91,35 @@ async def serve(
 async def _start(context: DaemonContext, read: Read, *, wait_for_data: bool) -> Sequence[str]:
     """Start everything, from the snapshots to READY=1; returns the listening addresses."""
     config, reactor, stack = context.config, context.reactor, context.stack
-    publication = build_publication(context)
-    snapshots, publisher = publication.snapshots, publication.publisher
+    publication = Publication(context)
+    snapshots = publication.snapshots
     store, secrets = await open_store(context)
     hub = Hub.from_config(config, reactor, store, secrets, context.counters, store.now, stack)
     health = start_health(context, store)
-    readiness = Readiness(snapshots, publisher, lambda: health.store_works)
-    notices = build_notices(context, publication, store, store.now)
-    ended = await load_ended_sessions(context, store, store.now, hub.add_follower)
-    public = build_public(context, snapshots, hub, ended, readiness)
-    stack.push_async_callback(context.requests.stop)
+    readiness = Readiness(snapshots, publication.publisher, health)
+    notices = build_notices(context, publication, store)
+    public = await build_public(context, snapshots, store, hub, readiness)
+    stack.push_async_callback(context.tasks.stop)
     stack.push_async_callback(_together, public.connections.drain, hub.stop)
 
-    listeners = Listeners(stack, reactor, hub.add_own_listener)
-    ports = await listeners.bind_public(config, public)
+    listeners = Listeners(context, hub.add_own_listener)
+    ports = await listeners.bind_public(public)
     listen = [address(port) for port in ports]
-    reloading = _reloading(config, read, publication, hub)
-    metrics = build_metrics(context, snapshots, publisher, health, hub)
+
+    def apply(new: Config) -> None:
+        publication.use(new)
+        hub.reload(new)
+
+    reloading = Reloading(config, read, apply, publication.publisher)
+    metrics = build_metrics(context, publication, hub)
     admin = build_admin(
         context, publication, reloading, store, hub, readiness, metrics, notices, listen
     )
-    await listeners.listen(admin_endpoint(config, inherited()), admin)
-    await listeners.open_metrics(config, metrics)
+    await listeners.listen(admin_endpoint(config.admin_socket), admin)
+    if config.metrics.listen is not None:
+        await listeners.listen(config.metrics.listen, metrics_site(metrics.text))
 
-    await publish_first(context, publication, wait_for_data=wait_for_data)
+    await publication.publish_first(wait_for_data=wait_for_data)
     hub.start()
     snapshots.observe(hub.topics_changed)
     if notices is not None:
@@ -131,22 +128,14 @@ async def _start(context: DaemonContext, read: Read, *, wait_for_data: bool) -> 
         # Wait only briefly: reads must start even if the store does not work (D9)
         await wait_at_most(reactor, HUB_WAIT, hub.announced)
     accept(ports)
-    start_watcher(context, publication)
-    log_rejections(context)
+    publication.start_watcher()
+    summary = RejectionSummary(context.counters.counts)
+    context.tasks.start("log rejections", every(reactor, LOG_INTERVAL, summary.log))
     reload_on_hangup(context, reloading)
     start_watchdog(context, health)
-    notify_ready(context, publication)
+    publication.notify_ready()
     stack.callback(readiness.stop)  # the first step of the stop
     return listen
-
-
-def _reloading(config: Config, read: Read, publication: Publication, hub: Hub) -> Reloading:
-    def apply(new: Config) -> None:
-        publication.watcher.pace(new.data.poll_interval)
-        publication.publisher.use(publication_order(new))
-        hub.reload(new)
-
-    return Reloading(config, read, apply, publication.publisher)
 
 
 async def _together(*actions: Callable[[], Coroutine[Deferred[Any], Any, None]]) -> None:

@@ -1,18 +1,18 @@
 """Opens the listening sockets of the daemon."""
 
+import os
 from collections.abc import Callable, Sequence
-from contextlib import AsyncExitStack
+from pathlib import Path
 
 from twisted.internet.address import IPv4Address, IPv6Address
 from twisted.internet.interfaces import IListeningPort, IProtocolFactory
-from twisted.internet.posixbase import PosixReactorBase
 from twisted.internet.tcp import Port
 
+from reviewsd.app.context import DaemonContext
 from reviewsd.app.public import PROXIED, factory_for
-from reviewsd.config.schema import Config
-from reviewsd.monitoring.metrics import CONTENT_TYPE, Metrics
-from reviewsd.monitoring.metrics_site import MetricsSite
-from reviewsd.runtime.sockets import inherited, listen, listen_string, stop_listening
+from reviewsd.runtime import sockets
+from reviewsd.runtime.sockets import ADMIN_NAME, free_path, inherited, listen_string
+from reviewsd.runtime.state_dir import StartError
 from reviewsd.server.listener import ConnectionFactory, as_public_port
 
 
@@ -20,16 +20,12 @@ class Listeners:
     """Opens listening sockets; the stack closes them.
 
     Args:
-        stack: The exit stack of the daemon.
-        reactor: The reactor of the process.
+        context: The daemon.
         avoid: Called with each address and port, so that the hub does not deliver to the daemon.
     """
 
-    def __init__(
-        self, stack: AsyncExitStack, reactor: PosixReactorBase, avoid: Callable[[str, int], None]
-    ) -> None:
-        self._stack = stack
-        self._reactor = reactor
+    def __init__(self, context: DaemonContext, avoid: Callable[[str, int], None]) -> None:
+        self._context = context
         self._avoid = avoid
 
     async def listen(self, endpoint: str, site: IProtocolFactory) -> IListeningPort:
@@ -38,40 +34,55 @@ class Listeners:
         Raises:
             StartError: The endpoint cannot be used.
         """
-        port = await listen(self._reactor, endpoint, site)
-        self._stack.push_async_callback(stop_listening, port)
+        description = listen_string(endpoint, inherited())
+        port = await sockets.listen(self._context.reactor, description, site)
+        self._context.stack.push_async_callback(sockets.stop_listening, port)
+        host = port.getHost()
+        if isinstance(host, IPv4Address | IPv6Address):
+            self._avoid(host.host, host.port)
         return port
 
-    async def bind_public(self, config: Config, public: ConnectionFactory) -> list[IListeningPort]:
+    async def bind_public(self, public: ConnectionFactory) -> list[IListeningPort]:
         """Listen on all public endpoints. Connections wait in the kernel until ``accept``.
 
         Raises:
             StartError: An endpoint is in use.
         """
-        descriptors = inherited()
         ports: list[IListeningPort] = []
-        for endpoint in config.listen:
-            inner = listen_string(endpoint.removeprefix(PROXIED), descriptors)
-            port = await self.listen(inner, factory_for(endpoint, public))
+        for endpoint in self._context.config.listen:
+            site = factory_for(endpoint, public)
+            port = await self.listen(endpoint.removeprefix(PROXIED), site)
             if type(port) is Port:
                 as_public_port(port)
             port.stopReading()  # type: ignore[attr-defined]  # all ports of the reactor have this method
             ports.append(port)
-            self._avoid_port(port)
         return ports
 
-    async def open_metrics(self, config: Config, metrics: Metrics) -> None:
-        """Listen on ``metrics.listen``, if it is set."""
-        if config.metrics.listen is not None:
-            site = MetricsSite(metrics.text, CONTENT_TYPE).site()
-            self._avoid_port(
-                await self.listen(listen_string(config.metrics.listen, inherited()), site)
-            )
 
-    def _avoid_port(self, port: IListeningPort) -> None:
-        host = port.getHost()
-        if isinstance(host, IPv4Address | IPv6Address):
-            self._avoid(host.host, host.port)
+def admin_endpoint(path: Path) -> str:
+    """Return the endpoint of the admin socket; a stale socket file is removed (A4).
+
+    Args:
+        path: ``admin_socket``, unless systemd hands over the socket.
+
+    Raises:
+        StartError: The path cannot be used.
+    """
+    if ADMIN_NAME in inherited():
+        return f"systemd:domain=UNIX:name={ADMIN_NAME}"
+    try:
+        if not path.parent.exists():
+            path.parent.mkdir(parents=True)
+            folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+            try:
+                os.fchmod(folder, 0o755)  # beyond the umask: the admin group must get to the socket
+            finally:
+                os.close(folder)
+    except OSError as error:
+        raise StartError(f"admin_socket {path}: {error.strerror}", 1) from error
+    free_path(path)
+    escaped = str(path).replace("\\", "\\\\").replace(":", "\\:")
+    return f"unix:{escaped}:mode=660:lockfile=0"
 
 
 def accept(ports: Sequence[IListeningPort]) -> None:
@@ -82,9 +93,10 @@ def accept(ports: Sequence[IListeningPort]) -> None:
 
 def address(port: IListeningPort) -> str:
     """Return the address of a port as an endpoint of Twisted, for ``reviewsctl status``."""
-    host = port.getHost()
-    if isinstance(host, IPv4Address):
-        return f"tcp:{host.host}:{host.port}"
-    if isinstance(host, IPv6Address):
-        return f"tcp:[{host.host}]:{host.port}"
-    return str(host)
+    match port.getHost():
+        case IPv4Address(host=host, port=number):
+            return f"tcp:{host}:{number}"
+        case IPv6Address(host=host, port=number):
+            return f"tcp:[{host}]:{number}"
+        case host:
+            return str(host)

@@ -1,4 +1,4 @@
-"""Builds what monitors the daemon: health, metrics, and the summary of rejections."""
+"""Builds what watches the daemon, and reports to the operator and the owner: health, metrics, notices."""
 
 import os
 from functools import partial
@@ -6,15 +6,13 @@ from functools import partial
 from twisted.internet.threads import deferToThread
 
 from reviewsd.app.context import DaemonContext
+from reviewsd.app.publication import Publication
 from reviewsd.monitoring.health import Health
 from reviewsd.monitoring.metrics import Metrics
-from reviewsd.monitoring.rejections import LOG_INTERVAL, RejectionSummary
-from reviewsd.publish.publisher import Publisher
+from reviewsd.notices.notices import Notices
+from reviewsd.notices.sender import AppriseSender
 from reviewsd.publish.source_states import SourceStates
-from reviewsd.runtime.counters import Counts
 from reviewsd.runtime.systemd import watchdog_interval
-from reviewsd.runtime.tasks import TaskSet, every
-from reviewsd.snapshot.snapshots import Snapshots
 from reviewsd.store.thread import Purpose, Store
 from reviewsd.websub.hub import Hub
 
@@ -24,6 +22,7 @@ def start_health(context: DaemonContext, store: Store) -> Health:
     health = Health(context.reactor, partial(store.run, lambda _: None, Purpose.PROBE))
     health.start()
     context.stack.push_async_callback(health.stop)
+    context.counters.include(health.gauges)
     return health
 
 
@@ -34,34 +33,39 @@ def start_watchdog(context: DaemonContext, health: Health) -> None:
         health.start_watchdog(interval, context.notifier.watchdog)
 
 
-def build_metrics(
-    context: DaemonContext, snapshots: Snapshots, publisher: Publisher, health: Health, hub: Hub
-) -> Metrics:
-    """Build the metrics, and add the gauges of their owners to the counters."""
-
-    def threads() -> Counts:
-        pool = context.reactor.getThreadPool()
-        return {"threadpool_queue": pool._queue.qsize()}  # noqa: SLF001  Twisted has no other way
-
-    for gauges in (snapshots.gauges, publisher.gauges, health.gauges, threads):
-        context.counters.include(gauges)
-    states = SourceStates(context.config.data_dir)
+def build_metrics(context: DaemonContext, publication: Publication, hub: Hub) -> Metrics:
+    """Build the metrics."""
+    queue = context.reactor.getThreadPool()._queue  # noqa: SLF001  Twisted has no other way
+    context.counters.include(lambda: {"threadpool_queue": queue.qsize()})
     return Metrics(
         context.reactor,
         context.counters.counts,
         hub.operator.state,
-        partial(deferToThread, states.load),
-        snapshots,
+        partial(deferToThread, SourceStates(context.config.data_dir).load),
+        publication.snapshots,
     )
 
 
-def log_rejections(context: DaemonContext) -> None:
-    """Log rejected connections and requests once a minute."""
-    tasks = TaskSet()
-    context.stack.push_async_callback(tasks.stop)
-    summary = RejectionSummary(context.counters.counts)
+def build_notices(context: DaemonContext, publication: Publication, store: Store) -> Notices | None:
+    """Build the notices, None without a target; the stack stops them.
 
-    async def log() -> None:
-        summary.log()
-
-    tasks.start("log rejections", every(context.reactor, LOG_INTERVAL, log))
+    Raises:
+        TargetError: apprise is not installed, or an address cannot be used.
+    """
+    config, reactor = context.config, context.reactor
+    if not config.notify:
+        return None
+    sender = AppriseSender(reactor, config.notify, context.environ)
+    context.stack.callback(sender.stop)
+    notices = Notices(
+        config,
+        store,
+        publication.snapshots,
+        publication.publisher,
+        sender.send,
+        reactor,
+        store.now,
+        deferToThread,
+    )
+    context.stack.push_async_callback(notices.stop)
+    return notices

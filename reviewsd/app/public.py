@@ -1,37 +1,53 @@
-"""Builds the public site."""
+"""Builds the public site, with the route of MCP."""
+
+import os
+import time
+from pathlib import Path
 
 from twisted.internet.interfaces import IProtocolFactory
+from twisted.logger import Logger
 
-from reviewsd.app.context import DaemonContext
-from reviewsd.app.descriptors import fitted, raise_limit
-from reviewsd.app.mcp import build_mcp
+from reviewsd.app.context import DaemonContext, fitting_connections, raise_limit
 from reviewsd.config import convert
-from reviewsd.config.schema import Config
 from reviewsd.domain.addresses import neighbourhood
-from reviewsd.http1.hosts import Hosts
+from reviewsd.http1.hosts import Hosts, Origins
 from reviewsd.http1.responses import Responses
-from reviewsd.monitoring.readiness import Readiness
+from reviewsd.mcp.introduction import Introduction
+from reviewsd.mcp.methods import Methods
+from reviewsd.mcp.server import McpServer
+from reviewsd.mcp.sessions import Sessions
+from reviewsd.monitoring.health import Readiness
 from reviewsd.runtime.turns import CooperativeScheduler
 from reviewsd.server.connections import ConnectionLimits, Connections
 from reviewsd.server.listener import ConnectionFactory
 from reviewsd.server.site import PublicSite
 from reviewsd.snapshot.snapshots import Snapshots
 from reviewsd.store.ended_sessions import EndedSessions
+from reviewsd.store.keys import SESSION_KEYS
+from reviewsd.store.thread import Store
+from reviewsd.store.transactions import StoreError
 from reviewsd.web.budgets import Budgets, MemoryBudget, TimeBudget
 from reviewsd.web.clients import ClientNetworks
 from reviewsd.web.feeds import FeedReads
 from reviewsd.web.index import RouteIndex
+from reviewsd.web.mcp import AccessRules, McpRoute
 from reviewsd.web.pages import PageReads
 from reviewsd.web.probes import Probes
 from reviewsd.web.reads import Reads
 from reviewsd.web.websub import HubRoute
 from reviewsd.websub.hub import Hub
+from reviewsd.websub.rate_limits import TokenBuckets
 
 STALE = "stale-while-revalidate=300, stale-if-error=86400"
 """Seconds for which caches may serve an old response, while they fetch one or the service fails (S11)."""
 
 PROXIED = "haproxy:"
 """Prefix of an endpoint that accepts connections from a proxy with the PROXY protocol (S6)."""
+
+ENDS_PER_DAY = 1_000
+"""MCP sessions that one client may end. They are stored for 30 days, so no client can fill the store."""
+
+_log = Logger()
 
 
 def factory_for(endpoint: str, public: ConnectionFactory) -> IProtocolFactory:
@@ -41,60 +57,72 @@ def factory_for(endpoint: str, public: ConnectionFactory) -> IProtocolFactory:
     return public
 
 
-def build_public(
-    context: DaemonContext,
-    snapshots: Snapshots,
-    hub: Hub,
-    ended: EndedSessions,
-    readiness: Readiness,
+async def build_public(
+    context: DaemonContext, snapshots: Snapshots, store: Store, hub: Hub, readiness: Readiness
 ) -> ConnectionFactory:
     """Build the factory of the public connections.
 
-    Args:
-        context: The daemon.
-        snapshots: The data that is served.
-        hub: Accepts the requests of subscribers.
-        ended: The MCP sessions that were ended.
-        readiness: Answers ``/readyz``, if ``server.readyz`` is set.
-
     Raises:
-        StartError: The key file of MCP cannot be used.
+        KeyFileError: The key file of MCP cannot be used.
     """
-    config, counters = context.config, context.counters
-    responses, budgets = _responses(config), _budgets(context)
-    reads = Reads(snapshots, responses, budgets)
+    config, counters, reactor = context.config, context.counters, context.reactor
+    trusted = convert.trusted(config)
+    responses = Responses(config.base_url, f"public, max-age={config.cache.max_age}, {STALE}")
+    networks = ClientNetworks(trusted)
+    scheduler = CooperativeScheduler(reactor, group=neighbourhood)
+    read_limit = config.server.read_limit.per_second
+    time_budget = TimeBudget(scheduler, networks, reactor.seconds, read_limit)
+    budgets = Budgets(time_budget, MemoryBudget(networks))
+    reads = Reads(snapshots, responses, budgets, context.unknown_parameters)
+    hosts = Hosts(config.base_url, convert.allowed_hosts(config))
     answerers = (
         reads,
         FeedReads(reads),
         PageReads(reads),
-        HubRoute(hub.requests, responses, context.requests, budgets.time.networks),
-        build_mcp(context, snapshots, ended, responses, budgets),
+        HubRoute(hub.requests, responses, context.tasks, networks),
+        await _build_mcp(context, snapshots, store, hub, responses, budgets, hosts),
         Probes(responses, readiness if config.server.readyz else None),
     )
-    routes = RouteIndex(answerers, responses, budgets.time if budgets.time.is_limited else None)
-    server = fitted(config, raise_limit()).server
-    limits = ConnectionLimits(idle=server.idle, connections=server.max_connections)
-    connections = Connections(context.reactor, limits, convert.trusted(config))
+    routes = RouteIndex(answerers, responses, time_budget if time_budget.is_limited else None)
+    max_connections = fitting_connections(config.server.max_connections, raise_limit())
+    limits = ConnectionLimits(idle=config.server.idle, connections=max_connections)
+    connections = Connections(reactor, limits, trusted)
     snapshots.observe(lambda _: connections.snapshot_changed())
-    hosts = Hosts(config.base_url, convert.allowed_hosts(config))
     site = PublicSite(routes, responses, hosts)
-    counters.include(reads.unknown.counts)
-    counters.include(connections.counts)
-    counters.include(site.counts)
+    counters.include(time_budget.counts, budgets.memory.counts, connections.counts, site.counts)
     return ConnectionFactory(site, connections)
 
 
-def _responses(config: Config) -> Responses:
-    return Responses(config.base_url, f"public, max-age={config.cache.max_age}, {STALE}")
-
-
-def _budgets(context: DaemonContext) -> Budgets:
-    """Return the budgets of time and memory that clients share."""
-    config, clock = context.config, context.reactor
-    networks, limit = ClientNetworks(convert.trusted(config)), config.server.read_limit
-    scheduler = CooperativeScheduler(clock, group=neighbourhood)
-    time = TimeBudget(scheduler, networks, clock.seconds, limit.per_second)
-    memory = MemoryBudget(networks)
-    context.counters.include(time.counts)
-    context.counters.include(memory.counts)
-    return Budgets(time, memory)
+async def _build_mcp(
+    context: DaemonContext,
+    snapshots: Snapshots,
+    store: Store,
+    hub: Hub,
+    responses: Responses,
+    budgets: Budgets,
+    hosts: Hosts,
+) -> McpRoute:
+    """Build the route of MCP, and load the sessions that clients have ended."""
+    config, counters = context.config, context.counters
+    ended = EndedSessions(store, context.reactor, store.now, counters)
+    hub.add_follower(ended.load)
+    try:
+        await ended.load()
+    except StoreError as error:
+        _log.error("ended MCP sessions are not known yet: {error}", error=str(error))
+    ended.start()
+    context.stack.push_async_callback(ended.stop)
+    configured = config.mcp.session_key_file
+    key_file = None if configured is None else Path(configured)
+    keys = SESSION_KEYS.load(config.key_folder, context.environ, key_file)
+    methods = Methods(Introduction(context.version), counters)
+    server = McpServer(Sessions(keys, ended.__contains__), methods, os.urandom)
+    ends = TokenBuckets(ENDS_PER_DAY, 86_400.0)
+    rules = AccessRules(
+        origins=Origins(config.base_url, convert.allowed_origins(config)),
+        hosts=hosts,
+        may_end=lambda network: ends.take(network, time.monotonic()),
+    )
+    route = McpRoute(server, snapshots, ended, rules, responses, budgets, context.tasks, time.time)
+    counters.include(lambda: {"mcp_delete_refused_total": route.refused})
+    return route

@@ -5,17 +5,18 @@ can report what a long or failing start is doing. Connections are accepted after
 """
 
 import time
-from dataclasses import dataclass
 from functools import partial
-from importlib.metadata import version
 
+import msgspec
 from twisted.internet.threads import deferToThread
 from twisted.logger import Logger
 
 from reviewsd.api.jobs import Step
 from reviewsd.app.context import DaemonContext
-from reviewsd.app.pages import machine_settings, page_settings, templates_dir
 from reviewsd.config.schema import Config
+from reviewsd.mcp.tools import LISTING
+from reviewsd.pages.machines import MachineSettings, SecurityContact
+from reviewsd.pages.site import PageSettings
 from reviewsd.publish import compile_process
 from reviewsd.publish.compiler import CompileSettings
 from reviewsd.publish.messages import PublicationOrder
@@ -37,48 +38,12 @@ _EXTENSION = 30.0  # seconds by which each step of a long start extends systemd'
 _log = Logger()
 
 
-@dataclass(frozen=True, slots=True)
-class Publication:
-    """The parts that publish the data and hold the result."""
-
-    snapshots: Snapshots
-    publisher: Publisher
-    watcher: Watcher
-
-
-def program_version() -> str:
-    """Return the version of this program."""
-    return version("reviewsd")
-
-
-def build_publication(context: DaemonContext) -> Publication:
-    """Build the publisher and its watcher, and open the last snapshot; the stack stops the publisher."""
-    config, reactor, counters = context.config, context.reactor, context.counters
-    # Closing a deleted file takes the kernel up to 50 ms, so a thread does it
-    snapshots = Snapshots(config.state_dir / "snapshots", partial(reactor.callInThread, list.clear))
-    snapshots.refresh()
-    look = partial(deferToThread, fingerprint, config.data_dir, templates_dir(config))
-    publisher = Publisher(
-        publication_order(config),
-        program_version(),
-        snapshots,
-        look,
-        partial(compile_process.run, reactor),
-        reactor,
-    )
-    context.stack.push_async_callback(publisher.stop)
-    publisher.observe(lambda report: counters.count("data_reloads_total", report.outcome))
-
-    def wake() -> None:
-        publisher.reload()
-
-    watcher = Watcher(reactor, look, wake, poll_interval=config.data.poll_interval)
-    return Publication(snapshots, publisher, watcher)
-
-
-def publication_order(config: Config) -> PublicationOrder:
-    """Return the order for the publisher of a configuration."""
-    shrink = config.data.max_shrink
+def publication_order(config: Config, version: str) -> PublicationOrder:
+    """Return the order for the publisher of a configuration, with the version of the program."""
+    security, shrink = config.security, config.data.max_shrink
+    contact = None
+    if security.contact and security.expires is not None:
+        contact = msgspec.convert(security, SecurityContact, from_attributes=True)
     return PublicationOrder(
         data_dir=str(config.data_dir),
         snapshots=str(config.state_dir / "snapshots"),
@@ -86,8 +51,14 @@ def publication_order(config: Config) -> PublicationOrder:
             base_url=config.base_url,
             authority=config.authority,
             year=config.feeds.year,
-            pages=page_settings(config),
-            machines=machine_settings(config, program_version()),
+            pages=msgspec.convert(config.pages, PageSettings, from_attributes=True),
+            machines=MachineSettings(
+                crawlers=config.crawlers,
+                security=contact,
+                registry_auth=config.mcp.registry_auth,
+                version=version,
+                tools=LISTING.decode(),
+            ),
         ),
         max_shrink=None if shrink is None else float(shrink.rstrip("%")) / 100,
         insights=config.data.insights,
@@ -95,77 +66,105 @@ def publication_order(config: Config) -> PublicationOrder:
     )
 
 
-async def publish_first(
-    context: DaemonContext, publication: Publication, *, wait_for_data: bool
-) -> None:
-    """Publish the data, so that there is something to serve.
-
-    Where the last good data is on disk, the start waits for fresh data only for a moment.
+class Publication:
+    """The parts that publish the data and hold the result.
 
     Args:
-        context: The daemon.
-        publication: Publishes the data directory.
-        wait_for_data: Return without a snapshot rather than raise; the watcher publishes the data when
-            it comes.
-
-    Raises:
-        StartError: There is nothing to serve. The code is 78 where the data was refused, 1 where a
-            restart may help.
+        context: The daemon; its stack stops the publisher and the watcher.
     """
 
-    def report_step(step: Step) -> None:
-        context.notifier.extend(_EXTENSION)
-        context.notifier.status(f"{step.stage.capitalize()} {step.done:,} of {step.total:,}")
-
-    snapshots, publisher = publication.snapshots, publication.publisher
-    reload = publisher.reload(progress=report_step)
-    if not snapshots.empty:
-        await wait_at_most(context.reactor, FRESH_DATA_SECONDS, reload)
-        return
-    report = await reload
-    for _ in range(MAX_RETRIES):
-        if report.retry_at is None:
-            break
-        pause = report.retry_at - report.at
-        context.notifier.extend(pause + _EXTENSION)
-        context.notifier.status(
-            f"Publishing failed, tried again in {pause:.0f} s: {report.problems[0]}"
+    def __init__(self, context: DaemonContext) -> None:
+        config, reactor = context.config, context.reactor
+        order = publication_order(config, context.version)
+        # Closing a deleted file takes the kernel up to 50 ms, so a thread does it
+        close = partial(reactor.callInThread, list.clear)
+        look = partial(deferToThread, fingerprint, config.data_dir, order.templates_path)
+        run = partial(compile_process.run, reactor)
+        self._context = context
+        self.snapshots = snapshots = Snapshots(config.state_dir / "snapshots", close)
+        snapshots.refresh()
+        self.publisher = Publisher(order, context.version, snapshots, look, run, reactor)
+        self.watcher = Watcher(
+            reactor, look, self.publisher.reload, poll_interval=config.data.poll_interval
         )
-        report = await publisher.next_report(report_step)
-    if not snapshots.empty:
-        return
-    if not wait_for_data:
-        code = EX_CONFIG if report.outcome == "refused" else 1
-        problems = "\n".join(report.problems)
-        raise StartError(f"there is no data to serve:\n{problems}", code)
-    _log.warn(
-        "waiting for data: every request is answered with 503 until there is a valid reviews.json; "
-        "reviewsctl import EXPORT writes one"
-    )
+        context.stack.push_async_callback(self.publisher.stop)
+        context.counters.include(snapshots.gauges, self.publisher.gauges)
+        self.publisher.observe(
+            lambda report: context.counters.count("data_reloads_total", report.outcome)
+        )
 
+    def use(self, config: Config) -> None:
+        """Apply the section ``data`` of a configuration that was read again."""
+        self.watcher.pace(config.data.poll_interval)
+        self.publisher.use(publication_order(config, self._context.version))
 
-def start_watcher(context: DaemonContext, publication: Publication) -> None:
-    """Publish each change of the files from now on; the stack stops the watcher."""
-    snapshots, watcher = publication.snapshots, publication.watcher
-    watcher.seen = NO_FILES if snapshots.empty else snapshots.current.seen.fingerprint
-    watcher.start()
-    context.stack.push_async_callback(watcher.stop)
+    async def publish_first(self, *, wait_for_data: bool) -> None:
+        """Publish the data, so that there is something to serve.
 
+        Where the last good data is on disk, the start waits for fresh data only for a moment.
 
-def notify_ready(context: DaemonContext, publication: Publication) -> None:
-    """Send READY=1 and the status line, and a new status line after each reload."""
-    snapshots, publisher = publication.snapshots, publication.publisher
-    notifier = context.notifier
-    publisher.observe(lambda report: notifier.status(_status_line(snapshots, report)))
-    notifier.ready()
-    if publisher.last is not None:
-        notifier.status(_status_line(snapshots, publisher.last))
+        Args:
+            wait_for_data: Return without a snapshot rather than raise; the watcher publishes the data
+                when it comes.
+
+        Raises:
+            StartError: There is nothing to serve. The code is 78 where the data was refused, 1 where a
+                restart may help.
+        """
+        notifier = self._context.notifier
+
+        def report_step(step: Step) -> None:
+            notifier.extend(_EXTENSION)
+            notifier.status(f"{step.stage.capitalize()} {step.done:,} of {step.total:,}")
+
+        reload = self.publisher.reload(progress=report_step)
+        if not self.snapshots.empty:
+            await wait_at_most(self._context.reactor, FRESH_DATA_SECONDS, reload)
+            return
+        report = await reload
+        for _ in range(MAX_RETRIES):
+            if report.retry_at is None:
+                break
+            pause = report.retry_at - report.at
+            notifier.extend(pause + _EXTENSION)
+            notifier.status(
+                f"Publishing failed, tried again in {pause:.0f} s: {report.problems[0]}"
+            )
+            report = await self.publisher.next_report(report_step)
+        if not self.snapshots.empty:
+            return
+        if not wait_for_data:
+            code = EX_CONFIG if report.outcome == "refused" else 1
+            problems = "\n".join(report.problems)
+            raise StartError(f"there is no data to serve:\n{problems}", code)
+        _log.warn(
+            "waiting for data: every request is answered with 503 until there is a valid reviews.json; "
+            "reviewsctl import EXPORT writes one"
+        )
+
+    def start_watcher(self) -> None:
+        """Publish each change of the files from now on."""
+        empty = self.snapshots.empty
+        self.watcher.seen = NO_FILES if empty else self.snapshots.current.seen.fingerprint
+        self.watcher.start()
+        self._context.stack.push_async_callback(self.watcher.stop)
+
+    def notify_ready(self) -> None:
+        """Send READY=1 and the status line, and a new status line after each reload."""
+        notifier = self._context.notifier
+
+        def send_status(report: Report) -> None:
+            notifier.status(_status_line(self.snapshots, report))
+
+        self.publisher.observe(send_status)
+        notifier.ready()
+        if self.publisher.last is not None:
+            send_status(self.publisher.last)
 
 
 def _status_line(snapshots: Snapshots, report: Report) -> str:
-    if snapshots.empty:
-        serving = "Waiting for data"
-    else:
+    serving = "Waiting for data"
+    if not snapshots.empty:
         manifest = snapshots.current.manifest
         updated_at = manifest.updated_at or "never"
         serving = f"Serving {manifest.review_count:,} reviews, data of {updated_at}"

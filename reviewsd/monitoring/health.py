@@ -1,17 +1,21 @@
-"""Whether the daemon is alive: how late its reactor is, and whether its store answers (O3, O10).
+"""Whether the daemon is alive (O3), and whether load balancers should send it clients (O10, R6).
 
-Both are measured all the time, so a probe is answered at once, however often it comes.
+The reactor and the store are measured all the time, so a probe is answered from memory, however often it
+comes.
 """
 
 from collections import deque
 from collections.abc import Awaitable, Callable
-from functools import partial
+from dataclasses import dataclass, field
 
+import msgspec
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
+from reviewsd.publish.publisher import Publisher
 from reviewsd.runtime.counters import Counts
 from reviewsd.runtime.tasks import TaskSet, every
+from reviewsd.snapshot.snapshots import Snapshots
 from reviewsd.store.transactions import StoreError
 
 TICK_SECONDS = 0.5
@@ -57,15 +61,18 @@ class Health:
         self._tasks.start("probe the store", every(self._clock, PROBE_SECONDS, self._probe_store))
 
     def start_watchdog(self, interval: float, alive: Callable[[], None]) -> None:
-        """Start to notify systemd's watchdog every ``interval`` seconds (O3)."""
-        self._tasks.start("watchdog", every(self._clock, interval, partial(self.notify, alive)))
+        """Start to notify systemd's watchdog every ``interval`` seconds (O3).
 
-    async def notify(self, alive: Callable[[], None]) -> None:
-        """Call ``alive`` unless something is stuck; without notifications systemd ends the daemon."""
-        if (stuck := self.stuck) is None:
-            alive()
-        else:
-            self._log.warn("no sign of life for systemd: {stuck}", stuck=stuck)
+        Without notifications, while something is stuck, systemd ends the daemon.
+        """
+
+        async def notify() -> None:
+            if (stuck := self.stuck) is None:
+                alive()
+            else:
+                self._log.warn("no sign of life for systemd: {stuck}", stuck=stuck)
+
+        self._tasks.start("watchdog", every(self._clock, interval, notify))
 
     async def stop(self) -> None:
         """Stop everything that was started."""
@@ -115,3 +122,30 @@ class Health:
             self._fault = None
         finally:
             self._probed_at = None
+
+
+@dataclass(slots=True, eq=False)
+class Readiness:
+    """Whether the service should be sent clients, without reasons: it may be public."""
+
+    snapshots: Snapshots
+    publisher: Publisher
+    health: Health
+    _stopping: bool = field(default=False, init=False)
+
+    def stop(self) -> None:
+        """Report from now on that the daemon is stopping."""
+        self._stopping = True
+
+    def answer(self) -> tuple[int, bytes]:
+        """Return the status, 200 or 503, and a JSON document; old data that is served is 200."""
+        degraded = self.publisher.failing_since is not None
+        checks = {
+            "snapshot": "failing" if self.snapshots.empty else "ok",
+            "data": "degraded" if degraded else "ok",
+            "store": "ok" if self.health.store_works else "failing",
+            "running": "stopping" if self._stopping else "ok",
+        }
+        ready = {"ok", "degraded"}.issuperset(checks.values())
+        status = ("degraded" if degraded else "ready") if ready else "unready"
+        return 200 if ready else 503, msgspec.json.encode({"status": status, "checks": checks})

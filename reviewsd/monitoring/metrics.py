@@ -5,11 +5,13 @@ The numbers are the ``Counts`` of their owners. Alert rules and dashboards depen
 
 import platform
 import time
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Iterator
+from dataclasses import dataclass
 from importlib.metadata import version
 from itertools import product
 
-from prometheus_client import CONTENT_TYPE_LATEST, ProcessCollector, generate_latest
+from prometheus_client import CONTENT_TYPE_LATEST, PROCESS_COLLECTOR, generate_latest
 from prometheus_client.metrics_core import (
     CounterMetricFamily,
     GaugeMetricFamily,
@@ -30,7 +32,7 @@ from reviewsd.runtime.counters import BUCKETS, Counts
 from reviewsd.snapshot.snapshots import Snapshots
 from reviewsd.websub import delivery, requests, verification
 
-CONTENT_TYPE = CONTENT_TYPE_LATEST
+CONTENT_TYPE = CONTENT_TYPE_LATEST.encode()
 
 HUB_TIMEOUT = 2.0
 """Seconds that the store has for the state of the hub; after that its metrics have no samples."""
@@ -130,47 +132,32 @@ GAUGES: dict[str, tuple[str, Labels]] = {
 }
 
 
+@dataclass(frozen=True, slots=True)
 class Metrics:
-    """Renders the metrics.
+    """Renders the metrics as they are at a moment."""
 
-    Args:
-        clock: Schedules the time-out of the hub.
-        counts: Returns the numbers of this process.
-        hub: Returns the state of the hub.
-        sources: Returns the states of the sources.
-        snapshots: The data that is served.
-    """
-
-    def __init__(
-        self,
-        clock: IReactorTime,
-        counts: Callable[[], Counts],
-        hub: Callable[[], Awaitable[HubState]],
-        sources: Callable[[], Awaitable[SourceReport]],
-        snapshots: Snapshots,
-    ) -> None:
-        self._clock = clock
-        self._counts = counts
-        self._hub = hub
-        self._sources = sources
-        self._snapshots = snapshots
-        self._process = ProcessCollector(registry=None)
+    clock: IReactorTime
+    """Schedules the time-out of the hub."""
+    counts: Callable[[], Counts]
+    hub: Callable[[], Awaitable[HubState]]
+    sources: Callable[[], Awaitable[SourceReport]]
+    snapshots: Snapshots
 
     async def text(self) -> bytes:
-        """Return all metrics as they are now, in Prometheus's text format."""
+        """Return all metrics in Prometheus's text format."""
         hub = await self._hub_counts()
-        sources = (await self._sources()).counts()
-        counts = {**self._counts(), **hub, **sources}
-        return generate_latest(_Scrape(counts, self._snapshots, self._process))
+        sources = (await self.sources()).counts()
+        revision = "" if self.snapshots.empty else self.snapshots.current.revision
+        return generate_latest(_Scrape({**self.counts(), **hub, **sources}, revision))
 
     async def _hub_counts(self) -> Counts:
         """Return the numbers of the hub; none if the store does not answer in time."""
 
         async def ask() -> HubState:
-            return await self._hub()
+            return await self.hub()
 
         try:
-            state = await Deferred.fromCoroutine(ask()).addTimeout(HUB_TIMEOUT, self._clock)
+            state = await Deferred.fromCoroutine(ask()).addTimeout(HUB_TIMEOUT, self.clock)
         except TimeoutError:
             return {}
         due_at = state.oldest_due_at
@@ -184,49 +171,38 @@ class Metrics:
 
 
 class _Scrape(Collector):
-    """The families of all metrics, with the numbers of one moment.
+    """The families of all metrics at one moment, in the order of the text."""
 
-    Args:
-        counts: The numbers.
-        snapshots: The data that is served.
-        process: The metrics of the process.
-    """
-
-    def __init__(self, counts: Counts, snapshots: Snapshots, process: ProcessCollector) -> None:
-        self._rows: dict[str, dict[tuple[str, ...], float]] = {}
+    def __init__(self, counts: Counts, revision: str) -> None:
+        self._revision = revision
+        self._rows: defaultdict[str, dict[tuple[str, ...], float]] = defaultdict(dict)
         """The numbers by name, then by the values of the labels."""
         for key, number in sorted(counts.items(), key=lambda item: item[0].split(" ")):
             name, *labels = key.split(" ")
-            self._rows.setdefault(name, {})[tuple(labels)] = number
-        self._snapshots = snapshots
-        self._process = process
+            self._rows[name][tuple(labels)] = number
 
     def collect(self) -> Iterator[Metric]:
-        """Return the families in the order of the text."""
         for name, (text, labels) in COUNTERS.items():
             counter = CounterMetricFamily(_PREFIX + name, text, labels=[*labels])
-            numbers = dict.fromkeys(product(*labels.values()), 0.0) | self._rows.get(name, {})
+            numbers = dict.fromkeys(product(*labels.values()), 0.0) | self._rows[name]
             for values, number in sorted(numbers.items()):
                 counter.add_metric(values, number)
             yield counter
         for name, (text, labels) in DURATIONS.items():
             histogram = HistogramMetricFamily(_PREFIX + name, text, labels=[*labels])
-            counted = self._rows.get(f"{name}_bucket", {})
-            for values, seconds in self._rows.get(f"{name}_sum", {}).items():
+            counted = self._rows[f"{name}_bucket"]
+            for values, seconds in self._rows[f"{name}_sum"].items():
                 buckets = [(bound, counted[*values, bound]) for bound in BUCKETS]
                 histogram.add_metric(values, buckets, seconds)
             yield histogram
         for name, (text, labels) in GAUGES.items():
             gauge = GaugeMetricFamily(_PREFIX + name, text, labels=[*labels])
-            for values, number in self._rows.get(name, {}).items():
+            for values, number in self._rows[name].items():
                 gauge.add_metric(values, number)
             yield gauge
-        build = {
-            "version": version("reviewsd"),
-            "python": platform.python_version(),
-            "twisted": version("twisted"),
-        }
+        python, twisted = platform.python_version(), version("twisted")
+        build = {"version": version("reviewsd"), "python": python, "twisted": twisted}
         yield InfoMetricFamily(f"{_PREFIX}build", "The program.", build)
-        revision = {} if self._snapshots.empty else {"revision": self._snapshots.current.revision}
-        yield InfoMetricFamily(f"{_PREFIX}snapshot", "The data that is served.", revision)
-        yield from self._process.collect()
+        snapshot = {"revision": self._revision} if self._revision else {}
+        yield InfoMetricFamily(f"{_PREFIX}snapshot", "The data that is served.", snapshot)
+        yield from PROCESS_COLLECTOR.collect()

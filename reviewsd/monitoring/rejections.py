@@ -33,7 +33,7 @@ class RejectionSummary:
         self._read_counters = read_counters
         self._logged: Counts = {}
 
-    def log(self) -> None:
+    async def log(self) -> None:
         """Log one line if any counter has moved."""
         counts = self._read_counters()
         increments = {key: int(count - self._logged.get(key, 0)) for key, count in counts.items()}

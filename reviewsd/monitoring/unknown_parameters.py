@@ -3,22 +3,17 @@
 from collections import Counter
 from typing import Final
 
-from reviewsd.runtime.counters import Counts, key
-
-NAME: Final = "unknown_parameters_total"
-"""Name of the counts. They are no metric, because clients choose the labels."""
-
 MAX_NAMES: Final = 20
 """Parameters with a count of their own."""
 
 OTHERS: Final = "..."
-"""Label of the count of all further parameters."""
+"""Name of the count of all further parameters."""
 
 _MAX_NAME: Final = 40  # bytes
 
 
 class UnknownParameters:
-    """Counts unknown parameters by name."""
+    """Counts unknown parameters by name; they are no metric, because clients choose the names."""
 
     def __init__(self) -> None:
         self._counts = Counter[str]()
@@ -30,16 +25,6 @@ class UnknownParameters:
             label = OTHERS
         self._counts[label] += 1
 
-    def counts(self) -> Counts:
-        """Return the counts."""
-        return {key(NAME, label): number for label, number in self._counts.items()}
-
-
-def named(counts: Counts) -> dict[str, int]:
-    """Return the counts of unknown parameters among all counts, the most frequent first."""
-    numbers = {
-        key.partition(" ")[2]: int(number)
-        for key, number in counts.items()
-        if key.startswith(f"{NAME} ")
-    }
-    return dict(sorted(numbers.items(), key=lambda item: (-item[1], item[0])))
+    def counts(self) -> dict[str, int]:
+        """Return the counts, the most frequent first."""
+        return dict(sorted(self._counts.items(), key=lambda item: (-item[1], item[0])))

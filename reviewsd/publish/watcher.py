@@ -48,7 +48,7 @@ class Watcher:
         self,
         clock: IReactorTime,
         look: Callable[[], Awaitable[Fingerprint]],
-        wake: Callable[[], None],
+        wake: Callable[[], object],
         *,
         seen: Fingerprint | None = None,
         poll_interval: float = 1.0,

@@ -103,7 +103,7 @@ def _as_text(event: LogEvent) -> str:
 def fields(event: LogEvent) -> dict[str, object]:
     """Return the fields of an event for JSON: ``ts``, ``level``, ``event`` (the sentence), then scalar keywords.
 
-    Keywords that several events have are ``type`` (of outcomes, see ``monitoring.events``), ``topic``,
+    Keywords that several events have are ``type`` (of outcomes, see ``admin.events``), ``topic``,
     ``version``, ``callback_host``, ``subscription_id``, ``client``, ``path`` and ``traceback``.
     """
     moment = datetime.fromtimestamp(event["log_time"], UTC)

@@ -7,7 +7,7 @@ from werkzeug.exceptions import NotFound
 from reviewsd.http1 import urls
 from reviewsd.http1.request import Request
 from reviewsd.http1.responses import Response, Responses
-from reviewsd.monitoring.readiness import Readiness
+from reviewsd.monitoring.health import Readiness
 from reviewsd.web.app import PublicApp
 
 

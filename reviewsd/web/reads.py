@@ -48,18 +48,24 @@ class Reads:
         snapshots: The data.
         responses: Makes the responses.
         budgets: Time and memory of all clients.
+        unknown_parameters: Counts search parameters that do not exist.
     """
 
     app: Final = PublicApp()
 
-    def __init__(self, snapshots: Snapshots, responses: Responses, budgets: Budgets) -> None:
+    def __init__(
+        self,
+        snapshots: Snapshots,
+        responses: Responses,
+        budgets: Budgets,
+        unknown_parameters: UnknownParameters | None = None,
+    ) -> None:
         self.snapshots = snapshots
         """The data."""
         self.responses = responses
         """Makes the responses."""
         self.time, self.memory = budgets
-        self.unknown = UnknownParameters()
-        """Counts search parameters that do not exist."""
+        self._unknown_parameters = unknown_parameters or UnknownParameters()
         self._documents: dict[bytes, PreparedDocument] = {}
         snapshots.observe(self._published)
 
@@ -91,7 +97,7 @@ class Reads:
     @app.route(urls.SEARCH, cost=COSTLY)
     def search(self, request: Request) -> Answer:
         """Answer with a page of the reviews that match all filters."""
-        query = read_query(request.query, self.unknown.count)
+        query = read_query(request.query, self._unknown_parameters.count)
         return self.time.run(request, self._search(request, query, self.snapshots.current))
 
     def _search(

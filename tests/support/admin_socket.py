@@ -14,16 +14,15 @@ from twisted.logger import LogEvent, formatEvent
 
 from reviewsd.admin.app import API, admin_site
 from reviewsd.admin.hub import HubRoutes
-from reviewsd.admin.status import About, DaemonRoutes
+from reviewsd.admin.status import DaemonRoutes
+from reviewsd.monitoring.unknown_parameters import UnknownParameters
 from reviewsd.publish.publisher import Publisher
 from reviewsd.runtime.tasks import TaskSet
 from reviewsd.snapshot.snapshots import Snapshots
 from tests.support.operator import DataReloading, MemoryOperator
 
 VERSION = "9.8.7"
-
-
-ABOUT = About(version=VERSION, base_url="https://a.example", listen=("x",), data_dir="/d")
+BASE = "https://a.example"
 
 
 def listen(path: Path, owners: Iterable[object]) -> IListeningPort:
@@ -48,12 +47,15 @@ def operator_routes(
         publisher=publisher,
         reloading=DataReloading(publisher),
         operator=operator,
-        about=ABOUT,
+        version=VERSION,
+        base_url=BASE,
+        listen=("x",),
+        data_dir="/d",
         now=now,
         tasks=tasks,
-        counts=dict,
+        unknown_parameters=UnknownParameters(),
     )
-    return daemon, HubRoutes(operator, ABOUT.base_url, tasks)
+    return daemon, HubRoutes(operator, BASE, tasks)
 
 
 class Answer(NamedTuple):

@@ -12,11 +12,12 @@ import shutil
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
+from importlib.metadata import version
 from pathlib import Path
 
 import msgspec
 
-from reviewsd.app.publication import program_version, publication_order
+from reviewsd.app.publication import publication_order
 from reviewsd.config.errors import ConfigError
 from reviewsd.config.load import load
 from reviewsd.publish.messages import Job, PublicationOrder, Published
@@ -40,7 +41,7 @@ def provide(config: Path, environ: Mapping[str, str]) -> None:
         environ: Its environment.
     """
     try:
-        order = publication_order(load(config, environ)[0])
+        order = publication_order(load(config, environ)[0], version("reviewsd"))
     except ConfigError:
         return
     snapshots, data = Path(order.snapshots), Path(order.data_dir)
@@ -67,15 +68,15 @@ def provide(config: Path, environ: Mapping[str, str]) -> None:
 
 def _published(order: PublicationOrder, files: Sequence[Path]) -> Path | None:
     """The directory of the snapshot of these files, made once; None of faulty ones."""
-    version = program_version()
-    digest = hashlib.sha256(order.build_key(version).encode())
+    own_version = version("reviewsd")
+    digest = hashlib.sha256(order.build_key(own_version).encode())
     for each in files:
         digest.update(each.name.encode() + b"\0" + hashlib.sha256(each.read_bytes()).digest())
     key = digest.hexdigest()
     if key not in _known:
         place = _folder() / key
         replaced = msgspec.structs.replace(order, snapshots=str(place))
-        outcome = publish_here(Job(order=replaced, version=version, now=0))
+        outcome = publish_here(Job(order=replaced, version=own_version, now=0))
         _known[key] = place if isinstance(outcome, Published) else None
     return _known[key]
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from reviewsd.monitoring.events import TYPES
+from reviewsd.admin.events import TYPES
 from tests.support.conversation import PATH, QUERY, SECRET, Conversation, replies
 from tests.support.daemon import Daemon, until
 from tests.support.subscriber import Subscriber, settings

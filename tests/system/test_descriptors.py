@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from reviewsd.app.descriptors import OTHERS
+from reviewsd.app.context import OTHERS
 from tests.support.daemon import Daemon
 from tests.support.raw import Wire, responses
 

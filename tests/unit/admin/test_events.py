@@ -3,7 +3,7 @@
 import json
 import socket
 import tempfile
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import cast
 
@@ -13,48 +13,39 @@ from twisted.internet.defer import maybeDeferred
 from twisted.internet.interfaces import IReactorTime
 from twisted.internet.task import deferLater
 from twisted.internet.threads import deferToThread
+from twisted.logger import Logger, LogPublisher
 
 from reviewsd.admin.events import MAX_WAITING, EventRoutes
-from reviewsd.monitoring.events import Events, Listener
 from tests.support.admin_socket import listen
 
 MANY = 5 * MAX_WAITING
 TEXT = "x" * 1_000
 
 
-class Source(Events):
-    """Events that the test publishes."""
-
-    def __init__(self) -> None:
-        self.listeners: list[Listener] = []
-
-    def listen(self, listener: Listener) -> Callable[[], None]:
-        self.listeners.append(listener)
-        return lambda: self.listeners.remove(listener)
-
-    def tell(self, number: int) -> None:
-        for listener in tuple(self.listeners):
-            listener({"type": "load", "number": number, "text": TEXT})
-
-
 class Office:
-    """The route on a socket."""
+    """The route on a socket, and a log that it observes."""
 
     def __init__(self, place: Path) -> None:
-        self.source = Source()
-        self.routes = EventRoutes(self.source)
+        self.routes = EventRoutes()
+        self.log = Logger(namespace="reviewsd.test", observer=LogPublisher(self.routes))
         self.path = place / "admin.sock"
         self.port = listen(self.path, [self.routes])
 
+    def publish(self, number: int) -> None:
+        self.log.info("loaded", type="load", number=number, text=TEXT)
+
     async def listener(self) -> socket.socket:
-        """A client that has asked, and reads nothing."""
+        """Connect a client that sends the request, and reads nothing."""
         connection = socket.socket(socket.AF_UNIX)
         connection.settimeout(10)
         connection.connect(str(self.path))
         connection.sendall(b"GET /v1/events HTTP/1.0\r\nHost: reviewsd\r\n\r\n")
-        while not self.source.listeners:
-            await deferLater(cast("IReactorTime", reactor), 0.01)
+        await self.wait_for_listeners(1)
         return connection
+
+    async def wait_for_listeners(self, number: int) -> None:
+        while len(self.routes._listeners) != number:
+            await deferLater(cast("IReactorTime", reactor), 0.01)
 
 
 @pytest_twisted.async_yield_fixture  # type: ignore[untyped-decorator] # has no stubs
@@ -80,12 +71,12 @@ def read(connection: socket.socket) -> list[dict[str, object]]:
 async def test_events_are_sent_in_order_until_the_daemon_stops(office: Office) -> None:
     reading = deferToThread(read, await office.listener())
     for number in range(100):
-        office.source.tell(number)
+        office.publish(number)
     office.routes.stop()
     first, *rest = await reading
     assert {"type": "listening"} == first
     assert list(range(100)) == [event["number"] for event in rest]
-    assert [] == office.source.listeners
+    await office.wait_for_listeners(0)
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
@@ -93,7 +84,7 @@ async def test_slow_listener_loses_the_oldest_events_and_gets_their_number(offic
     """The queue of a listener is bounded."""
     slow = await office.listener()
     for number in range(MANY):
-        office.source.tell(number)
+        office.publish(number)
     office.routes.stop()
     events = (await deferToThread(read, slow))[1:]
     (gap,) = [event for event in events if event["type"] == "lost"]
@@ -107,5 +98,17 @@ async def test_slow_listener_loses_the_oldest_events_and_gets_their_number(offic
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_listener_that_disconnects_is_removed(office: Office) -> None:
     (await office.listener()).close()
-    while office.source.listeners:
-        await deferLater(cast("IReactorTime", reactor), 0.01)
+    await office.wait_for_listeners(0)
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_only_outcomes_are_events_with_the_fields_of_their_log_line(office: Office) -> None:
+    reading = deferToThread(read, await office.listener())
+    office.log.info("something")
+    office.log.info("something", type="unknown")
+    office.log.info("something", type=7)
+    office.log.info("published {reviews} reviews", reviews=7, type="load")
+    office.routes.stop()
+    _, event = await reading
+    line = {"level": "info", "event": "published 7 reviews", "reviews": 7}
+    assert {"type": "load", "ts": event["ts"], **line} == event

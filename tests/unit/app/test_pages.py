@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from reviewsd.app.pages import fault, page_settings, warnings
+from reviewsd.app.pages import fault, warnings
+from reviewsd.app.publication import publication_order
 from reviewsd.config.schema import Config, Pages, Security
 from reviewsd.domain.dataset import load
 from reviewsd.pages.site import PageSettings
@@ -25,7 +26,7 @@ def config(folder: Path | None = None, **pages: str) -> Config:
 
 
 def test_default_settings_are_those_of_pages() -> None:
-    assert PageSettings() == page_settings(config())
+    assert PageSettings() == publication_order(config(), "1").settings.pages
     assert [] == list(warnings(config(), NOW))
 
 

@@ -51,7 +51,7 @@ class Harness:
         def alive() -> None:
             self.notifications += 1
 
-        Deferred.fromCoroutine(self.health.notify(alive))
+        self.health.start_watchdog(3600, alive)
         return self.notifications
 
 

@@ -15,7 +15,8 @@ from twisted.internet.interfaces import IReactorTCP
 from twisted.internet.threads import deferToThread
 from twisted.logger import capturedLogs
 
-from reviewsd.monitoring.metrics_site import MetricsSite
+from reviewsd.monitoring.metrics import CONTENT_TYPE
+from reviewsd.monitoring.metrics_site import metrics_site
 from tests.support.admin_socket import told
 
 Get = Callable[..., Any]
@@ -40,7 +41,7 @@ def source() -> Source:
 
 @pytest_twisted.async_yield_fixture  # type: ignore[untyped-decorator] # has no stubs
 async def get(source: Source) -> AsyncIterator[Get]:
-    site = MetricsSite(source.text, "text/plain; version=1.0.0").site()
+    site = metrics_site(source.text)
     port = cast("IReactorTCP", reactor).listenTCP(0, site, interface="127.0.0.1")  # type: ignore[arg-type]  # declared before factories were generic
 
     address = cast("IPv4Address", port.getHost())
@@ -61,7 +62,7 @@ async def get(source: Source) -> AsyncIterator[Get]:
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_metrics_are_served(get: Get) -> None:
-    assert (200, "text/plain; version=1.0.0", b"a 1.0\n") == await get("GET", "/metrics")
+    assert (200, CONTENT_TYPE.decode(), b"a 1.0\n") == await get("GET", "/metrics")
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import pytest
 
-from reviewsd.monitoring.readiness import Readiness
+from reviewsd.monitoring.health import Health, Readiness
 from reviewsd.publish.publisher import Publisher
 from reviewsd.snapshot.snapshots import Snapshots
 
@@ -19,11 +19,11 @@ class Harness:
     def __init__(self) -> None:
         self.snapshots = SimpleNamespace(empty=False)
         self.publisher = SimpleNamespace(failing_since=None)
-        self.store_works = True
+        self.health = SimpleNamespace(store_works=True)
         self.readiness = Readiness(
             cast("Snapshots", self.snapshots),
             cast("Publisher", self.publisher),
-            lambda: self.store_works,
+            cast("Health", self.health),
         )
 
     def answer(self) -> tuple[int, Any]:
@@ -53,10 +53,10 @@ def test_daemon_without_data_is_not_ready(harness: Harness) -> None:
 
 
 def test_daemon_is_not_ready_while_its_store_fails(harness: Harness) -> None:
-    harness.store_works = False
+    harness.health.store_works = False
     checks = {**GOOD, "store": "failing"}
     assert (503, {"status": "unready", "checks": checks}) == harness.answer()
-    harness.store_works = True
+    harness.health.store_works = True
     assert 200 == harness.answer()[0]
 
 

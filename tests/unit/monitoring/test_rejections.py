@@ -5,16 +5,17 @@ from twisted.logger import capturedLogs
 from reviewsd.monitoring.rejections import RejectionSummary
 from reviewsd.runtime.counters import Counts
 from tests.support.admin_socket import told
+from tests.support.hub import result_of
 
 
 def lines(before: Counts, after: Counts) -> list[str]:
     """Return what is logged when counters move."""
     counts = before
     summary = RejectionSummary(lambda: counts)
-    summary.log()
+    result_of(summary.log())
     counts = after
     with capturedLogs() as events:
-        summary.log()
+        result_of(summary.log())
     return told(events)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from reviewsd.monitoring.unknown_parameters import MAX_NAMES, OTHERS, UnknownParameters, named
+from reviewsd.monitoring.unknown_parameters import MAX_NAMES, OTHERS, UnknownParameters
 from reviewsd.web.budgets import COSTLY
 from reviewsd.websub.rate_limits import TokenBuckets
 from tests.support.daemon import Answer, Daemon
@@ -97,7 +97,7 @@ def test_unknown_names_are_bounded() -> None:
     for index in range(100):
         parameters.count(b"x" * 30 + b"%d" % index)
     parameters.count(b"y" * 1_000)
-    counts = named(parameters.counts())
+    counts = parameters.counts()
     assert (MAX_NAMES + 1, 101) == (len(counts), sum(counts.values()))
     assert [OTHERS] == list(counts)[:1]
 

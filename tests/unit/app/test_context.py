@@ -1,18 +1,13 @@
 """The limit of open files is raised, and the number of connections fits into it (S4)."""
 
 import resource
-from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
 from twisted.logger import capturedLogs
 
-from reviewsd.app import descriptors
-from reviewsd.app.descriptors import MIN_CONNECTIONS, OTHERS, fitted
-from reviewsd.config.schema import Config, ServerConfig
+from reviewsd.app.context import MIN_CONNECTIONS, OTHERS, fitting_connections, raise_limit
 
 HUB_FILES = 2_176  # files for 64 deliveries and 64 verifications at once, and 16 idle ones for each
-CONFIG = Config(base_url="https://example.com", data_dir=Path("/data"))
 
 
 @pytest.mark.parametrize(
@@ -30,11 +25,8 @@ CONFIG = Config(base_url="https://example.com", data_dir=Path("/data"))
 def test_connections_are_lowered_to_the_limit_of_files(
     configured: int, limit: int, expected: int
 ) -> None:
-    config = replace(CONFIG, server=ServerConfig(max_connections=configured))
     with capturedLogs() as events:
-        result = fitted(config, limit)
-    assert expected == result.server.max_connections
-    assert result == replace(config, server=replace(config.server, max_connections=expected))
+        assert expected == fitting_connections(configured, limit)
     assert (expected != configured) == bool(events)
 
 
@@ -47,5 +39,5 @@ def test_limit_that_cannot_be_raised_is_used_as_it_is(monkeypatch: pytest.Monkey
     monkeypatch.setattr(resource, "getrlimit", lambda _: (1024, 4096))
     monkeypatch.setattr(resource, "setrlimit", refuse)
     with capturedLogs() as events:
-        assert 1024 == descriptors.raise_limit()
+        assert 1024 == raise_limit()
     assert 1 == len(events)
