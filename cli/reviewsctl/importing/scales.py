@@ -15,26 +15,21 @@ from typing import Final, NamedTuple
 from reviewsctl.importing.errors import SayMoreError
 from reviewsctl.importing.ratings import MAX_STARS, SCALES, Rating, Scale, rating_of
 from reviewsctl.importing.review import RowRefusedError
-from reviewsctl.importing.values import normal, shown, word
+from reviewsctl.importing.values import normal, phrase_set, phrases, shown, word
 
 Fields = Mapping[str, object]
 _NOTHING: Final[Fields] = MappingProxyType({})
 ScaleOf = Callable[[Fields], Scale]
 """Returns the scale of a row's rating; raises RowRefusedError."""
 
-_STARS: Final = (
-    *("star", "stern", "etoile", "estrella", "stella", "stelle", "estrela", "sterren"),
+_STARS: Final = phrases("star, stern, etoile, estrella, stella, stelle, estrela, sterren")
+_RATINGS: Final = phrases(
+    "rating, bewertung, evaluation, valoracion, calificacion, valutazione, avaliacao",
+    "classificacao, beoordeling, waardering",
 )
-_RATINGS: Final = (
-    *("rating", "bewertung", "evaluation", "valoracion", "calificacion", "valutazione"),
-    *("avaliacao", "classificacao", "beoordeling", "waardering"),
-)
-_GRADES: Final = frozenset(
-    (
-        *("note", "notes", "noten", "nota", "notas", "grade", "grades", "mark", "marks", "voto"),
-        *("voti", "cijfer", "schulnote", "gesamtnote", "schulnoten", "durchschnittsnote"),
-        *("rapportcijfer", "zensur"),
-    )
+_GRADES: Final = phrase_set(
+    "note, notes, noten, nota, notas, grade, grades, mark, marks, voto, voti, cijfer",
+    "schulnote, gesamtnote, schulnoten, durchschnittsnote, rapportcijfer, zensur",
 )
 """Words of schools, where 1, 5, 6, 10 or 20 is the best."""
 
@@ -64,20 +59,10 @@ _ENOUGH: Final = 5  # ratings, where the name of their column says nothing of st
 _LOWEST_MEAN: Final = 3  # of five stars, where only the ratings show that
 _QUARTERS: Final = frozenset(Fraction(number) for number in ("2.5", "5", "7.5", "10"))
 _HALF_QUARTERS: Final = frozenset(map(Fraction, ("2.5", "7.5")))
-_PARTS: Final = (
-    *("staff", "clean", "comfort", "facilit", "wifi", "service", "food", "ambi", "atmo", "quality"),
-    *(
-        "communication",
-        "accuracy",
-        "sauber",
-        "personal",
-        "komfort",
-        "ausstattung",
-        "essen",
-        "qualit",
-    ),
-    *("proprete", "confort", "limpieza", "pulizia", "limpeza", "schoon", "rating", "score"),
-    *("bewertung", "punkte", "puntuacion", "punteggio", "pontuacao"),
+_PARTS: Final = phrases(
+    "staff, clean, comfort, facilit, wifi, service, food, ambi, atmo, quality, communication",
+    "accuracy, sauber, personal, komfort, ausstattung, essen, qualit, proprete, confort, limpieza",
+    "pulizia, limpeza, schoon, rating, score, bewertung, punkte, puntuacion, punteggio, pontuacao",
 )
 """Words of what is rated beside the whole."""
 

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 from reviewsctl.importing.review import RowRefusedError
-from reviewsctl.importing.values import shown, word
+from reviewsctl.importing.values import phrase_set, shown, word
 
 _MILLISECONDS_FROM = 100_000_000_000  # a count of seconds this large is in the year 5138
 _SECONDS_FROM = 100_000_000  # 1973; smaller numbers are days of a spreadsheet
@@ -98,25 +98,13 @@ _MONTHS: Mapping[str, str] = {
 } | {"mag": "May"}
 """German, French, Spanish, Italian, Portuguese and Dutch months in English, which ``strptime`` reads."""
 
-_WEEKDAYS = frozenset(
-    (
-        *("montag", "dienstag", "mittwoch", "donnerstag", "freitag", "samstag", "sonntag", "lundi"),
-        *("mardi", "mercredi", "jeudi", "vendredi", "samedi", "dimanche", "lunes", "martes"),
-        *("miércoles", "jueves", "viernes", "sábado", "domingo", "lunedì", "martedì", "mercoledì"),
-        *(
-            "giovedì",
-            "venerdì",
-            "sabato",
-            "domenica",
-            "maandag",
-            "dinsdag",
-            "woensdag",
-            "donderdag",
-        ),
-        *("vrijdag", "zaterdag", "zondag", "mo", "di", "mi", "do", "fr", "sa", "so"),
-    )
+_WEEKDAYS = phrase_set(
+    "montag, dienstag, mittwoch, donnerstag, freitag, samstag, sonntag, lundi, mardi, mercredi",
+    "jeudi, vendredi, samedi, dimanche, lunes, martes, miércoles, jueves, viernes, sábado",
+    "domingo, lunedì, martedì, mercoledì, giovedì, venerdì, sabato, domenica, maandag, dinsdag",
+    "woensdag, donderdag, vrijdag, zaterdag, zondag, mo, di, mi, do, fr, sa, so",
 )
-_BETWEEN = frozenset(("at", "um", "à", "a", "às", "las", "alle", "ore", "om", "uhr", "kl", "uur"))
+_BETWEEN = phrase_set("at, um, à, a, às, las, alle, ore, om, uhr, kl, uur")
 """Words between a day and a clock, or behind it."""
 
 _LETTERS = re.compile(r"([^\W\d_]+)\.?")
@@ -125,12 +113,9 @@ _ORDINAL = re.compile(r"(?<=[0-9])(?:st|nd|rd|th|er)\b", re.IGNORECASE)
 _CLOCK = re.compile(r"(?<=[0-9])h(?=[0-9]{2})")
 _AGES = ("vor ", "il y a ", "hace ", "há ")
 _AGO = (" ago", " fa", " atrás", " geleden")
-_NO_DAYS = frozenset(
-    (
-        *("today", "yesterday", "just now", "now", "a while", "gestern", "heute"),
-        *("hier", "aujourd'hui", "aujourd\N{RIGHT SINGLE QUOTATION MARK}hui", "ayer", "hoy"),
-        *("ieri", "oggi", "ontem", "hoje", "gisteren", "vandaag"),
-    )
+_NO_DAYS = phrase_set(
+    "today, yesterday, just now, now, a while, gestern, heute, hier, aujourd'hui, aujourd\N{RIGHT SINGLE QUOTATION MARK}hui",
+    "ayer, hoy, ieri, oggi, ontem, hoje, gisteren, vandaag",
 )
 
 Reading = Callable[[object], datetime.datetime]

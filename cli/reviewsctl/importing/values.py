@@ -34,6 +34,16 @@ _TRANSLATION_FIRST = re.compile(
 _ORIGINAL_FIRST = re.compile(rf"(.*?)\n\n{re.escape(_TRANSLATED)}\n.+", re.DOTALL)
 
 
+def phrases(*lines: str) -> tuple[str, ...]:
+    """Return phrases that are divided by commas."""
+    return tuple(phrase.strip() for line in lines for phrase in line.split(","))
+
+
+def phrase_set(*lines: str) -> frozenset[str]:
+    """Return phrases that are divided by commas, in no order."""
+    return frozenset(phrases(*lines))
+
+
 def encoded(value: object) -> bytes:
     """Return any JSON value as JSON, without surrogates."""
     try:
@@ -126,56 +136,17 @@ def titled(title: object, text: object) -> str | None:
 _CUSTOMER = frozenset(
     ("verified", "verified buyer", "verified purchase", "buyer", "confirmed buyer")
 )
-_NO_CUSTOMER = frozenset(
-    (
-        *("unverified", "not verified", "nothing", "email", "verified reviewer", "verified user"),
-        *("anonymous", "anonymous user", "verified by email"),
-    )
+_NO_CUSTOMER = phrase_set(
+    "unverified, not verified, nothing, email, verified reviewer, verified user, anonymous",
+    "anonymous user, verified by email",
 )
 """Words of platforms beside yes and no: for a customer, and for an author with an address at most."""
 
-_YES = frozenset(
-    (
-        *(
-            "true",
-            "yes",
-            "y",
-            "1",
-            "t",
-            "on",
-            "x",
-            "ja",
-            "j",
-            "wahr",
-            "oui",
-            "o",
-            "vrai",
-            "si",
-            "s",
-        ),
-        *("verdadero", "vero", "sim", "verdadeiro", "waar"),
-    )
+_YES = phrase_set(
+    "true, yes, y, 1, t, on, x, ja, j, wahr, oui, o, vrai, si, s, verdadero, vero, sim",
+    "verdadeiro, waar",
 )
-_NO = frozenset(
-    (
-        *(
-            "false",
-            "no",
-            "n",
-            "0",
-            "f",
-            "off",
-            "nein",
-            "falsch",
-            "non",
-            "faux",
-            "falso",
-            "nao",
-            "nee",
-        ),
-        *("onwaar",),
-    )
-)
+_NO = phrase_set("false, no, n, 0, f, off, nein, falsch, non, faux, falso, nao, nee, onwaar")
 _CHECKED, _CROSSED = "✓✔☑✅", "✗✘❌☒"
 _NOTHING = frozenset(
     (

@@ -7,14 +7,10 @@ of the review or its author comes first: of a place it may be the average and th
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-
-def _names(*lines: str) -> tuple[str, ...]:
-    """Return names that are divided by commas."""
-    return tuple(name.strip() for line in lines for name in line.split(","))
-
+from reviewsctl.importing.values import phrase_set, phrases
 
 GUESSES: Final[Mapping[str, Sequence[str]]] = {
-    "rating": _names(
+    "rating": phrases(
         "review rating, review score, review rating rating value, scoring review score, rating, stars",
         "star rating, score, rating value, overall rating, overall score, overall, sterne, bewertung",
         "sternebewertung, gesamtbewertung, punkte, schulnote, gesamtnote, note, etoiles, evaluation",
@@ -22,14 +18,14 @@ GUESSES: Final[Mapping[str, Sequence[str]]] = {
         "punteggio, voto, avaliacao, estrelas, pontuacao, nota, beoordeling, sterren, cijfer",
         "waardering, grade",
     ),
-    "best": _names(
+    "best": phrases(
         "best rating, review rating best rating, rating best rating, max rating, maximum rating",
         "rating max, max, maximum, best, rating scale, rating range, rating out of, max score, score max, out of, scale",
     ),
-    "worst": _names(
+    "worst": phrases(
         "worst rating, review rating worst rating, rating worst rating, min rating, rating min",
     ),
-    "date": _names(
+    "date": phrases(
         "review date, review datetime utc, review timestamp, date, created, created at, published",
         "published at, date published, posted, posted at, posted on, submitted, submitted at",
         "date created, date add, date added, added, added at, creation date, date posted, date submitted",
@@ -39,7 +35,7 @@ GUESSES: Final[Mapping[str, Sequence[str]]] = {
         "fecha de publicacion, fecha de la resena, data, data della recensione, pubblicato il",
         "data da avaliacao, publicado em, geplaatst op, datum beoordeling",
     ),
-    "author": _names(
+    "author": phrases(
         "display name, author display name, reviewer display name, user display name",
         "customer display name, consumer display name, public name, author, author name, author title",
         "reviewer, reviewer name, nickname, full name, customer name, comment author, name, customer, user",
@@ -51,7 +47,7 @@ GUESSES: Final[Mapping[str, Sequence[str]]] = {
         "comprador, autore, nome, nome cliente, ospite, utente, recensore, nome do cliente, hospede",
         "avaliador, naam, klant, klantnaam, first name, given name, vorname, prenom, voornaam",
     ),
-    "text": _names(
+    "text": phrases(
         "review text, review content, review body, text, review, comment, comments, body, content",
         "message, feedback, public review, review comment, review message, comment content",
         "testimonial, kommentar, bewertungstext, rezension, nachricht, avis, commentaire, texte",
@@ -59,11 +55,11 @@ GUESSES: Final[Mapping[str, Sequence[str]]] = {
         "commento, testo, messaggio, opinione, comentario da avaliacao, mensagem, opiniao",
         "beoordelingstekst, opmerking, tekst, bericht, reactie klant",
     ),
-    "title": _names(
+    "title": phrases(
         "review title, title, headline, subject, titel, uberschrift, betreff, titre, titulo, asunto",
         "titolo, oggetto, assunto, onderwerp",
     ),
-    "reply": _names(
+    "reply": phrases(
         "reply, response, owner answer, owner reply, owner response, reply text, response text",
         "reply content, response content, property reply, property response, business response",
         "company reply, company response, management response, host reply, merchant reply, our reply",
@@ -72,35 +68,35 @@ GUESSES: Final[Mapping[str, Sequence[str]]] = {
         "reponse, reponse du proprietaire, respuesta, respuesta del propietario, risposta",
         "risposta del proprietario, resposta, resposta do proprietario, antwoord, reactie",
     ),
-    "reply_date": _names(
+    "reply_date": phrases(
         "reply date, response date, owner answer date, owner reply date, reply created at",
         "response created at, owner answer timestamp datetime utc, owner answer timestamp",
         "replied at, responded at, property reply date, client responses date, responses created at",
         "antwortdatum, antwort vom, beantwortet am, date de la reponse, fecha de la respuesta",
         "data risposta, data da resposta, antwoorddatum",
     ),
-    "verified": _names(
+    "verified": phrases(
         "verified, is verified, review verified, verified buyer, is verified buyer",
         "verified purchase, reviewer type, verifiziert, verifizierter kauf, verifie, achat verifie",
         "verificado, compra verificada, verificato, acquisto verificato, geverifieerd",
     ),
-    "url": _names("url, link, review url, review link, source url, permalink, lien, enlace"),
-    "avatar": _names("avatar, avatar url, photo, author avatar url, author image"),
-    "source": _names(
+    "url": phrases("url, link, review url, review link, source url, permalink, lien, enlace"),
+    "avatar": phrases("avatar, avatar url, photo, author avatar url, author image"),
+    "source": phrases(
         "source, platform, site, site name, channel, quelle, plattform, plateforme, fuente",
         "plataforma, fonte, piattaforma, bron",
     ),
     "status": (),
-    "id": _names("id, review id, uid, uuid, comment id"),
+    "id": phrases("id, review id, uid, uuid, comment id"),
 }
 """Our names, and those of columns. Nothing is taken for a status: ``publicity`` knows them all."""
 
-FIRST_NAMES: Final = _names(
+FIRST_NAMES: Final = phrases(
     "first name, firstname, given name, forename, author first name, customer first name",
     "reviewer first name, guest first name, user first name, billing first name, vorname, prenom",
     "primer nombre, nombre, nome, voornaam, name",
 )
-LAST_NAMES: Final = _names(
+LAST_NAMES: Final = phrases(
     "last name, lastname, surname, family name, author last name, customer last name",
     "reviewer last name, guest last name, user last name, billing last name, nachname, familienname",
     "nom de famille, nom, apellidos, apellido, cognome, sobrenome, apelido, achternaam",
@@ -108,45 +104,39 @@ LAST_NAMES: Final = _names(
 WHOLE_NAMES: Final = frozenset(GUESSES["author"][: GUESSES["author"].index("name")])
 """Columns that have the whole public name, whatever others there are."""
 
-LIKED: Final = frozenset(
-    _names(
-        "positive review, positive, positives, positive comment, positive comments, liked, liked text",
-        "pros, pro, content positive, what did you like, what you liked, what was good, strengths",
-        "advantages, positiv, positives feedback, vorteile, gefallen, das hat gefallen",
-        "was hat gefallen, was hat ihnen gefallen, points positifs, points forts, positif, avantages",
-        "positivo, lo positivo, puntos positivos, ventajas, lo mejor, pregi, vantaggi, punti di forza",
-        "aspetti positivi, pontos positivos, vantagens, pontos fortes, positief, pluspunten, voordelen",
-    )
+LIKED: Final = phrase_set(
+    "positive review, positive, positives, positive comment, positive comments, liked, liked text",
+    "pros, pro, content positive, what did you like, what you liked, what was good, strengths",
+    "advantages, positiv, positives feedback, vorteile, gefallen, das hat gefallen",
+    "was hat gefallen, was hat ihnen gefallen, points positifs, points forts, positif, avantages",
+    "positivo, lo positivo, puntos positivos, ventajas, lo mejor, pregi, vantaggi, punti di forza",
+    "aspetti positivi, pontos positivos, vantagens, pontos fortes, positief, pluspunten, voordelen",
 )
-DISLIKED: Final = frozenset(
-    _names(
-        "negative review, negative, negatives, negative comment, negative comments, disliked",
-        "disliked text, cons, contra, content negative, what did you dislike, what you disliked",
-        "what did you not like, what could be better, what was bad, weaknesses, disadvantages",
-        "improvements, what can be improved, negativ, negatives feedback, nachteile, nicht gefallen",
-        "das hat nicht gefallen, was hat nicht gefallen, was hat ihnen nicht gefallen, kritik",
-        "points negatifs, points faibles, negatif, inconvenients, negativo, lo negativo",
-        "puntos negativos, desventajas, contras, lo peor, difetti, svantaggi, punti deboli",
-        "aspetti negativi, pontos negativos, desvantagens, pontos fracos, negatief, minpunten, nadelen",
-    )
+DISLIKED: Final = phrase_set(
+    "negative review, negative, negatives, negative comment, negative comments, disliked",
+    "disliked text, cons, contra, content negative, what did you dislike, what you disliked",
+    "what did you not like, what could be better, what was bad, weaknesses, disadvantages",
+    "improvements, what can be improved, negativ, negatives feedback, nachteile, nicht gefallen",
+    "das hat nicht gefallen, was hat nicht gefallen, was hat ihnen nicht gefallen, kritik",
+    "points negatifs, points faibles, negatif, inconvenients, negativo, lo negativo",
+    "puntos negativos, desventajas, contras, lo peor, difetti, svantaggi, punti deboli",
+    "aspetti negativi, pontos negativos, desvantagens, pontos fracos, negatief, minpunten, nadelen",
 )
 """Columns that are the two halves of a review's text."""
 
-PRIVATE: Final = _names(
+PRIVATE: Final = phrases(
     "private, intern, privat, prive, privad, confiden, vertraul, translat, ubersetz, traduct",
     "traducc, traduz, traduc, vertal",
 )
 """Beginnings of words in the names of columns that are never offered as the text."""
 
-TEXT_WORDS: Final = frozenset(
-    _names("review, comment, comments, feedback, text, testimonial, bewertung, avis, resena")
+TEXT_WORDS: Final = phrase_set(
+    "review, comment, comments, feedback, text, testimonial, bewertung, avis, resena"
 )
-NO_TEXTS: Final = frozenset(
-    _names(
-        "note, notes, product, address, place, category, tags, url, link, hotel, room, trip",
-        "title, summary, keywords, topics, description, location, business, company, store, shop",
-        "subject, user, agent, image, photo, picture, pictures, variant, item, order, email",
-        "reason, produkt, produit, producto, prodotto, adresse, direccion, indirizzo",
-    )
+NO_TEXTS: Final = phrase_set(
+    "note, notes, product, address, place, category, tags, url, link, hotel, room, trip",
+    "title, summary, keywords, topics, description, location, business, company, store, shop",
+    "subject, user, agent, image, photo, picture, pictures, variant, item, order, email",
+    "reason, produkt, produit, producto, prodotto, adresse, direccion, indirizzo",
 )
 """Words of columns with texts that are no question, unless the name has a text word too."""

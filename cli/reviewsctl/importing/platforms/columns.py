@@ -17,8 +17,8 @@ from reviewsctl.importing.platforms.column_names import (
     TEXT_WORDS,
     WHOLE_NAMES,
 )
-from reviewsctl.importing.publicity.name_words import WRAPPERS
 from reviewsctl.importing.publicity.signs import sign_of
+from reviewsctl.importing.publicity.vocabulary import WRAPPERS
 from reviewsctl.importing.ratings import rating_of
 from reviewsctl.importing.rules import Columns, Rules
 from reviewsctl.importing.scales import is_scale

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 from typing import Self
 
 from reviewsctl.importing.errors import SayMoreError
-from reviewsctl.importing.publicity.name_words import PLACES, PLATFORMS, REPLIES
 from reviewsctl.importing.publicity.signs import (
     ANY,
     Sense,
@@ -20,7 +19,7 @@ from reviewsctl.importing.publicity.signs import (
     is_vocabulary,
     sign_of,
 )
-from reviewsctl.importing.publicity.value_words import WITHHELD
+from reviewsctl.importing.publicity.vocabulary import PLACES, PLATFORMS, REPLIES, WITHHELD
 from reviewsctl.importing.review import RowWithdrawnError
 from reviewsctl.importing.values import is_nothing, normal, shown, word
 from reviewsctl.terminal.escaping import printable
