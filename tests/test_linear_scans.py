@@ -15,12 +15,11 @@ from typing import Any
 import pytest
 
 from reviewsctl.importing import business, ratings, times, values
-from reviewsctl.importing.errors import ImportRefusedError
+from reviewsctl.importing.errors import ImportRefusedError, RowRefusedError
 from reviewsctl.importing.publicity import signs
 from reviewsctl.importing.readers import csv_file
 from reviewsctl.importing.readers.json_file import EACH, LINES, Document
 from reviewsctl.importing.readers.parts import Part
-from reviewsctl.importing.review import RowRefusedError
 from reviewsctl.terminal import escaping
 from reviewsd.config import syntax, yaml_source
 from reviewsd.domain import clients, data_errors, json_location, parameters, strict_json

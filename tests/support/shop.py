@@ -8,7 +8,7 @@ from typing import Any
 
 from reviewsctl.importing.options import ImportOptions, ImportResult, Prompts
 from reviewsctl.importing.pipeline import run
-from reviewsctl.importing.rules import Columns, Rules
+from reviewsctl.importing.settings import Settings
 
 NOW = datetime.datetime(2026, 6, 1, 12, tzinfo=datetime.UTC)
 
@@ -29,16 +29,16 @@ class Shop:
         """Import; each is a day after the one before."""
         self.lines, self.questions = [], []
         self.now += datetime.timedelta(days=1)
-        verified = options.pop("verified", None)
+        answers = {"name": "Acme"} | {
+            name: options.pop(name)
+            for name in ("location", "name", "names", "timezone", "verified")
+            if name in options
+        }
         defaults: dict[str, Any] = {
             "exports": exports,
             "target": self.folder / "reviews.json",
             "format_name": "auto",
-            "rules": Rules(
-                zone=datetime.UTC, short_names=False, verified=verified, columns=Columns()
-            ),
-            "location": None,
-            "name": "Acme",
+            "settings": Settings(**answers),
             "replace": False,
             "yes": False,
             "dry_run": False,

@@ -186,15 +186,11 @@ def import_(  # noqa: PLR0913  # these are the command's options
         configuration = configuration_in_use(data, config, os.environ)
         if configuration is not None and not (quiet or as_json):
             typer.echo(printable(f"configuration: {configuration.absolute()}"))
-        answers = parsed(settings or (), columns=columns or (), source=source)
         options = ImportOptions(
             exports=_existing(exports),
             target=reviews_file(data, configuration, os.environ),
             format_name=format_name,
-            rules=answers.rules(now),
-            location=answers.location,
-            name=answers.name,
-            full_names=answers.names == "full",
+            settings=parsed(settings or (), now, columns=columns or (), source=source),
             replace=replace,
             yes=yes,
             dry_run=dry_run,

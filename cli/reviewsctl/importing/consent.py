@@ -33,10 +33,10 @@ def keep_location(
         SayMoreError: It is open which one, or there is none of that name.
     """
     counts = staged.places()
-    if options.location == ALL:
+    if options.settings.location == ALL:
         return 0
-    if options.location is not None:
-        return _keep(options.location, counts, titles, staged)
+    if options.settings.location is not None:
+        return _keep(options.settings.location, counts, titles, staged)
     elsewhere = 0
     for source in dict.fromkeys(place.source for place in counts):
         own = {place: count for place, count in counts.items() if place.source == source}

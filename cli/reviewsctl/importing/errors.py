@@ -1,4 +1,4 @@
-"""Reasons for which an import is refused, each with a remedy."""
+"""Reasons for which an import or a row is refused."""
 
 
 class ImportRefusedError(Exception):
@@ -26,3 +26,27 @@ class SayMoreError(ImportRefusedError):
     """The operator has to decide something first, by an option."""
 
     exit_code = 2
+
+
+class RowRefusedError(Exception):
+    """A row that cannot become a review; its text says why, in one line.
+
+    Args:
+        reason: The text.
+        note: The name of what the result mentions of it (``report``).
+    """
+
+    def __init__(self, reason: str, note: str = "") -> None:
+        super().__init__(reason)
+        self.note = note
+
+
+class RowSkippedError(Exception):
+    """A row that is no review, by what the platform documents; its text is the reason counted."""
+
+
+class RowWithdrawnError(RowSkippedError):
+    """A row of a review that the platform does not publish, or no longer."""
+
+    key = ""
+    """The merge key of the review, where the row has all that it is made of."""

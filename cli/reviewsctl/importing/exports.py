@@ -121,7 +121,7 @@ class Export:
         if self.kind.second is not None:
             second = self.kind.second
             lines.append(f"it looks like {second.title} too (--from {second.name})")
-        lines += self.format.describe_columns(first.head, options.rules)
+        lines += self.format.describe_columns(first.head, options.settings)
         if self.format.leaves:
             lines.append(f"not taken: {self.format.leaves}")
         if self.format.verification and not self.format.generic:
@@ -175,7 +175,7 @@ def _is_one_of_several(path: Path, exports: Sequence[Path]) -> bool:
 
 def _recognized(options: ImportOptions, parts: Sequence[Part]) -> Recognized:
     """Return the format of an export; of several, ``--map`` is for those of no known platform."""
-    is_mapped = bool(options.rules.columns.mapped)
+    is_mapped = bool(options.settings.columns)
     if is_mapped:
         with contextlib.suppress(ImportRefusedError):
             kind = chosen(parts, options.format_name)
@@ -191,12 +191,12 @@ def check_options(options: ImportOptions, exports: Sequence[Export]) -> None:
         SayMoreError: An option for tables is used for a platform's own export.
         ImportRefusedError: ``--replace`` is used for an excerpt.
     """
-    rules, formats = options.rules, [export.format for export in exports]
+    settings, formats = options.settings, [export.format for export in exports]
     generic = any(format_.generic for format_ in formats)
     fits = {
-        "--map": (rules.columns.mapped, generic or any(format_.tabular for format_ in formats)),
-        "--source": (rules.columns.source, generic),
-        "--set scale": (rules.scale.best, generic),
+        "--map": (settings.columns, generic or any(format_.tabular for format_ in formats)),
+        "--source": (settings.source, generic),
+        "--set scale": (settings.scale.best, generic),
     }
     for option, (value, fit) in fits.items():
         if value and not fit:

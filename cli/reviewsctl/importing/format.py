@@ -11,15 +11,10 @@ from typing import Final, Literal, NamedTuple
 
 from msgspec.structs import replace
 
+from reviewsctl.importing.errors import RowRefusedError, RowSkippedError, RowWithdrawnError
 from reviewsctl.importing.publicity.judge import Verdict
-from reviewsctl.importing.review import (
-    Entry,
-    PlatformReview,
-    RowRefusedError,
-    RowSkippedError,
-    RowWithdrawnError,
-)
-from reviewsctl.importing.rules import Rules
+from reviewsctl.importing.review import Entry, PlatformReview, entry_of
+from reviewsctl.importing.settings import Settings
 from reviewsctl.importing.values import display_name
 
 Fields = Mapping[str, object]
@@ -122,7 +117,7 @@ Reader = Callable[[Row], Entry]
 """Turns a row into an entry; raises RowRefusedError or RowSkippedError."""
 
 
-def _no_columns(head: Head, rules: Rules) -> Sequence[str]:  # noqa: ARG001  # a default
+def _no_columns(head: Head, settings: Settings) -> Sequence[str]:  # noqa: ARG001  # a default
     return ()
 
 
@@ -137,7 +132,7 @@ class Format:
     """The parts of it that are not imported, for the operator."""
     likeness: Callable[[Head], float]
     """Returns how much an export looks like it, 0 to 1 (``Signature``)."""
-    parser: Callable[[Head, Rules], Parser]
+    parser: Callable[[Head, Settings], Parser]
     """Returns the parser of a file's rows; called through ``reader`` only."""
     describes: Callable[[Head], Fields] = lambda _: {}
     """Returns the business, as ``reviewsctl.importing.business`` spells it; called when all rows are read."""
@@ -159,7 +154,7 @@ class Format:
     """The terms of a platform that forbid to keep its reviews."""
     generic: bool = False
     """Whether it is of no known platform: columns are guessed, and ratings may have any scale."""
-    describe_columns: Callable[[Head, Rules], Sequence[str]] = _no_columns
+    describe_columns: Callable[[Head, Settings], Sequence[str]] = _no_columns
     """Returns how the columns were understood, where they were guessed."""
 
     @property
@@ -167,17 +162,17 @@ class Format:
         """Whether its columns are known by their names, so that ``--map`` may correct them."""
         return self.describe_columns is not _no_columns
 
-    def reader(self, head: Head, rules: Rules) -> Reader:
+    def reader(self, head: Head, settings: Settings) -> Reader:
         """Return what makes entries of a file's rows, or of those that are public at the platform.
 
         Raises:
             ImportRefusedError: The file cannot be imported.
             SayMoreError: The operator has to decide something first.
         """
-        parse = self.parser(head, rules)
-        status = rules.columns.mapped.get("status")
+        parse = self.parser(head, settings)
+        status = settings.columns.get("status")
         sample = head.sample if self.generic else ()
-        judge = rules.publicity.judging(self.name, status, sample)
+        judge = settings.publicity.judging(self.name, status, sample)
 
         def read(row: Row) -> Entry:
             try:
@@ -185,30 +180,30 @@ class Format:
                     judge(row.group)
                 verdict = judge(row.fields)
             except RowWithdrawnError as withdrawn:
-                withdrawn.key = _key_of(row, parse, rules)
+                withdrawn.key = _key_of(row, parse, settings)
                 raise
             review = parse(
                 row if verdict.fields is row.fields else row._replace(fields=verdict.fields)
             )
             if verdict.unknown:
                 has_reply = isinstance(review, Entry) or isinstance(review.reply, tuple)
-                rules.publicity.note(verdict, has_reply=has_reply)
-            return _public_entry(review, verdict, rules)
+                settings.publicity.note(verdict, has_reply=has_reply)
+            return _public_entry(review, verdict, settings)
 
         return read
 
 
-def _key_of(row: Row, parse: Parser, rules: Rules) -> str:
+def _key_of(row: Row, parse: Parser, settings: Settings) -> str:
     """Return the merge key of a row; it is empty where the row cannot be read."""
     try:
         review = parse(row)
-        entry = review if isinstance(review, Entry) else rules.entry(review)
+        entry = review if isinstance(review, Entry) else entry_of(review, settings)
     except (RowRefusedError, RowSkippedError):
         return ""
     return entry.key
 
 
-def _public_entry(review: PlatformReview | Entry, verdict: Verdict, rules: Rules) -> Entry:
+def _public_entry(review: PlatformReview | Entry, verdict: Verdict, settings: Settings) -> Entry:
     """Return the entry of a review without its members that are not public."""
     if isinstance(review, Entry):
         if not (verdict.shows_reply and verdict.shows_name):
@@ -222,4 +217,4 @@ def _public_entry(review: PlatformReview | Entry, verdict: Verdict, rules: Rules
         review = replace(
             review, author=None, avatar_url=None, anonymous=True, notes=review.notes + notes
         )
-    return rules.entry(review)
+    return entry_of(review, settings)

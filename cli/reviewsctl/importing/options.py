@@ -10,7 +10,7 @@ from typing import Final
 from reviewsctl.importing.format import Format
 from reviewsctl.importing.merge import IsGone, MergeResult
 from reviewsctl.importing.readers.watching import Report
-from reviewsctl.importing.rules import Rules
+from reviewsctl.importing.settings import Settings
 from reviewsctl.importing.staging import Place
 
 ALL: Final = "all"
@@ -38,12 +38,7 @@ class ImportOptions:
     """The reviews.json that is written."""
     format_name: str
     """The format, or auto."""
-    rules: Rules
-    location: str | None
-    name: str | None
-    """The name of the business, for a reviews.json without one."""
-    full_names: bool = False
-    """Whether names that an earlier import shortened are to be full again."""
+    settings: Settings
     replace: bool
     yes: bool
     """Whether all questions are answered with yes."""

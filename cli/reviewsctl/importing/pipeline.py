@@ -116,7 +116,7 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
             replaced=_replaced(options, exports, rows, staged, twice),
             is_gone=None if options.synced is None else options.synced.is_gone,
             older=past.older,
-            full_names=options.full_names,
+            full_names=options.settings.names == "full",
             by_owner=any(export.format is own.FORMAT for export in exports),
         )
         of_rows = report.notes_of_rows(
@@ -343,7 +343,7 @@ def _facts(
                 facts = {**described, **{name: value for name, value in facts.items() if value}}
     listed = (source.head.title for export in exports for source in export.sources)
     used = titles_of(titles, staged) or list(dict.fromkeys(filter(None, listed)))
-    name = options.name or (used[0] if len(used) == 1 else facts.get("name"))
+    name = options.settings.name or (used[0] if len(used) == 1 else facts.get("name"))
     return {**facts, "name": name}
 
 

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, NamedTuple, Self
 
-from reviewsctl.importing.errors import SayMoreError
-from reviewsctl.importing.review import RowRefusedError
+from reviewsctl.importing.errors import RowRefusedError, SayMoreError
 from reviewsctl.importing.values import shown, word
 
 MAX_STARS: Final = 5

@@ -13,28 +13,30 @@ from typing import Annotated, Final
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from reviewsd.api.review_ids import merge_key
-
-_END = r"(?![\s\S])"  # "$" alone would match before a final newline
-
-UNFIT = r"\s\x00-\x1f\"<>\\^`{|}\x7f-\x9f\u200e\u200f\u202a-\u202e\ufff0-\uffff"
-"""Characters that have to be escaped in an address (RFC 3987 2.2, 4.1), for a regular expression."""
-
-ESCAPE = "%(?![0-9A-Fa-f]{2})"
-"""A percent sign that begins no escape."""
-
-HOST = (
-    rf"[Hh][Tt][Tt][Pp][Ss]?://(?:[^{UNFIT}/?#\[\]@]*@)?"
-    rf"(?:[^{UNFIT}/?#\[\]@:]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]*)?(?=[/?#]|{_END})"
+from reviewsctl.importing.errors import RowRefusedError
+from reviewsctl.importing.settings import Settings
+from reviewsctl.importing.times import Reading, milliseconds, moment
+from reviewsctl.importing.values import (
+    END,
+    ESCAPE,
+    HOST,
+    UNFIT,
+    anonymous_name,
+    display_name,
+    encoded,
+    short_name,
+    without_surrogates,
+    word,
+    words,
 )
-"""The beginning of an address."""
+from reviewsd.api.review_ids import merge_key
 
 Text = Annotated[str, Meta(min_length=1)]
 Url = Annotated[
     str,
-    Meta(pattern=rf"^(?![\s\S]*{ESCAPE}){HOST}[^{UNFIT}\[\]#]*(?:#[^{UNFIT}\[\]#]*)?{_END}"),
+    Meta(pattern=rf"^(?![\s\S]*{ESCAPE}){HOST}[^{UNFIT}\[\]#]*(?:#[^{UNFIT}\[\]#]*)?{END}"),
 ]
-ReviewId = Annotated[str, Meta(pattern=r"^[!-~]{1,128}" + _END)]
+ReviewId = Annotated[str, Meta(pattern=r"^[!-~]{1,128}" + END)]
 Rating = Annotated[int, Meta(ge=1, le=5)]
 
 
@@ -162,28 +164,119 @@ def alike(source: object, author: object, day: object, rating: object) -> int:
     return hash((source, author, day, rating))
 
 
-class RowRefusedError(Exception):
-    """A row that cannot become a review; its text says why, in one line.
+def entry_of(review: PlatformReview, settings: Settings) -> Entry:
+    """Return the entry of a review.
 
-    Args:
-        reason: The text.
-        note: The name of what the result mentions of it (``report``).
+    Raises:
+        RowRefusedError: Its day is outside of the calendar.
     """
+    day = _day(review.created, settings)
+    key = review.key
+    if key is None:
+        author = words(review.author) or ""
+        key = f"{author}\0{review.created.isoformat()}\0{review.rating}\0{review.text or ''}"
+    place = str(without_surrogates(words(review.place) or ""))
+    record = ImportedReview(
+        id=stable_id(review.source, key, review.created),
+        author=_author(review, settings),
+        author_avatar_url=review.avatar_url,
+        rating=review.rating,
+        date=day,
+        text=review.text,
+        source=review.source,
+        source_url=review.source_url,
+        owner_reply=_owner_reply(review.reply, day, settings),
+        verified=bool(settings.verified if review.verified is None else review.verified),
+        location=place or UNSET,
+    )
+    replied_at = review.reply[1] if isinstance(review.reply, tuple) else None
+    edited, replied = milliseconds(review.edited), milliseconds(replied_at)
+    return Entry(
+        key=merge_key(record.id),
+        source=str(without_surrogates(record.source)),
+        edited=edited,
+        place=place,
+        title=words(review.title) or "",
+        alike=alike(record.source, record.author, day.isoformat(), record.rating),
+        record=encoded(record),
+        day=day.isoformat(),
+        blank=_blank(review, settings),
+        weak=_weak(review, settings),
+        newest=max(milliseconds(review.created), edited, replied),
+        replied=replied,
+        notes=review.notes + _notes(review, day, settings),
+    )
 
-    def __init__(self, reason: str, note: str = "") -> None:
-        super().__init__(reason)
-        self.note = note
+
+def _notes(review: PlatformReview, day: datetime.date, settings: Settings) -> tuple[str, ...]:
+    """Return what the result mentions of a review."""
+    conditions = {
+        "future": day > settings.today,
+        "no-id": review.key is None,
+        "unsaid": review.verified is settings.verified is None,
+        "undated-reply": isinstance(review.reply, tuple) and review.reply[1] is None,
+    }
+    return tuple(name for name, holds in conditions.items() if holds)
 
 
-class RowSkippedError(Exception):
-    """A row that is no review, by what the platform documents; its text is the reason counted."""
+def _blank(review: PlatformReview, settings: Settings) -> int:
+    """Return the members of a review for which the export has nothing, as a ``mask``."""
+    is_named = display_name(review.author) is not None or review.anonymous
+    return (
+        (review.text is None) * BITS["text"]
+        | (review.source_url is None) * BITS["source_url"]
+        | (review.reply is None and not review.reply_withheld) * BITS["owner_reply"]
+        | (review.verified is settings.verified is None) * BITS["verified"]
+        | (not is_named) * BITS["author"]
+        | (review.avatar_url is None and not review.anonymous) * BITS["author_avatar_url"]
+    )
 
 
-class RowWithdrawnError(RowSkippedError):
-    """A row of a review that the platform does not publish, or no longer."""
+def _weak(review: PlatformReview, settings: Settings) -> int:
+    """Return the members of a review that the export has in part only, as a ``mask``."""
+    is_undated = isinstance(review.reply, tuple) and review.reply[1] is None
+    is_declared = review.verified is None and settings.verified is not None
+    return is_undated * BITS["owner_reply"] | is_declared * BITS["verified"]
 
-    key = ""
-    """The merge key of the review, where the row has all that it is made of."""
+
+def _author(review: PlatformReview, settings: Settings) -> str:
+    name = display_name(review.author)
+    if name is None:
+        return anonymous_name(review.source)
+    return short_name(name) if settings.names == "short" else name
+
+
+def _owner_reply(
+    reply: Reply | UnsetType | None, day: datetime.date, settings: Settings
+) -> OwnerReply | UnsetType | None:
+    if reply is None or isinstance(reply, UnsetType):
+        return reply
+    text, when = reply
+    return OwnerReply(text=text, date=day if when is None else _day(when, settings))
+
+
+def _day(when: datetime.datetime, settings: Settings) -> datetime.date:
+    """Return the calendar day in the business's zone; of a time without a zone, the day as written."""
+    try:
+        return (when if when.tzinfo is None else when.astimezone(settings.timezone)).date()
+    except OverflowError:
+        raise RowRefusedError("the date is outside of the calendar") from None
+
+
+def reply_of(text: str | None, when: object, reading: Reading = moment) -> Reply | None:
+    """Return an owner's reply with its time; None if there is none.
+
+    Raises:
+        RowRefusedError: Its time cannot be read; no other is made up for it.
+    """
+    if text is None:
+        return None
+    if word(when) is None:
+        return text, None
+    try:
+        return text, reading(when)
+    except RowRefusedError as refusal:
+        raise RowRefusedError(f"reply's {refusal}") from None
 
 
 _ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"  # Crockford's base 32

@@ -6,7 +6,14 @@ from typing import Final
 
 from reviewsctl.corrections.imports import SKIPPED, KnownCorrections
 from reviewsctl.importing.bounds import MAX_USELESS
-from reviewsctl.importing.errors import ImportRefusedError, NoReviewsError, SayMoreError
+from reviewsctl.importing.errors import (
+    ImportRefusedError,
+    NoReviewsError,
+    RowRefusedError,
+    RowSkippedError,
+    RowWithdrawnError,
+    SayMoreError,
+)
 from reviewsctl.importing.exports import Export, missing_pages, missing_parts
 from reviewsctl.importing.format import Format, Reader, Row
 from reviewsctl.importing.import_log import ImportLog
@@ -15,15 +22,9 @@ from reviewsctl.importing.platforms.column_names import GUESSES
 from reviewsctl.importing.platforms.columns import flat
 from reviewsctl.importing.readers.watching import Reading
 from reviewsctl.importing.recognize import Source
-from reviewsctl.importing.review import (
-    Entry,
-    RowRefusedError,
-    RowSkippedError,
-    RowWithdrawnError,
-    mask,
-)
-from reviewsctl.importing.rules import Columns
+from reviewsctl.importing.review import Entry, mask
 from reviewsctl.importing.scales import unsettled
+from reviewsctl.importing.settings import Settings
 from reviewsctl.importing.staging import Staging
 from reviewsctl.importing.values import normal, word
 
@@ -44,7 +45,7 @@ def readers_of(options: ImportOptions, exports: Sequence[Export]) -> list[Source
         SayMoreError: The operator has to say how its columns are meant.
     """
     return [
-        (export.format, source, export.format.reader(source.head, options.rules))
+        (export.format, source, export.format.reader(source.head, options.settings))
         for export in exports
         for source in export.sources
     ]
@@ -91,7 +92,7 @@ def read_rows(
         if isinstance(outcome, RowWithdrawnError) and outcome.key:
             staged.withdraw(outcome.key)
         elif options.replace:
-            staged.pass_over(_identifiers(row, options.rules.columns), withdrawn=withdrawn)
+            staged.pass_over(_identifiers(row, options.settings), withdrawn=withdrawn)
         useless = refused + skipped.total()
         if useless > max(MAX_USELESS, 9 * staged.added):
             count = f"not one in ten of its first {useless + staged.added:,} rows"
@@ -129,9 +130,9 @@ def _outcome(
         return error
 
 
-def _identifiers(row: Row, columns: Columns) -> Iterator[str]:
+def _identifiers(row: Row, settings: Settings) -> Iterator[str]:
     """Iterate over the values of a row that may be its id, so that ``--replace`` spares its review."""
-    mapped = normal(columns.mapped.get("id", ""))
+    mapped = normal(settings.columns.get("id", ""))
     for name, value in flat(row.fields).items():
         column, last = normal(name), normal(name.rpartition(".")[2])
         is_id = last.endswith("id") or last in _ID_NAMES or column == mapped
@@ -150,7 +151,7 @@ def check_usable(options: ImportOptions, staged: Staging, rows: RowCounts) -> No
         ImportRefusedError: There is no review.
     """
     unsettled(rows.notes, rows.refusals)
-    options.rules.publicity.settle()
+    options.settings.publicity.settle()
     if staged.count():
         return
     if count := rows.notes.get("unrated"):

@@ -12,9 +12,8 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from reviewsctl.importing.errors import SayMoreError
+from reviewsctl.importing.errors import RowRefusedError, SayMoreError
 from reviewsctl.importing.ratings import MAX_STARS, SCALES, Rating, Scale, rating_of
-from reviewsctl.importing.review import RowRefusedError
 from reviewsctl.importing.values import normal, phrase_set, phrases, shown, word
 
 Fields = Mapping[str, object]

@@ -3,13 +3,12 @@
 import datetime
 import zoneinfo
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Final
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
 
 from reviewsctl.importing.errors import SayMoreError
 from reviewsctl.importing.publicity.judge import Publicity
 from reviewsctl.importing.ratings import Scale
-from reviewsctl.importing.rules import Columns, Rules
 from reviewsctl.importing.values import shown
 
 _NAMES: Final = ("full", "short")
@@ -18,7 +17,7 @@ _BOOLEANS: Final = {"yes": True, "true": True, "no": False, "false": False}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Answers to what an export leaves open."""
+    """Answers to what an export leaves open, the same for all its formats."""
 
     columns: Mapping[str, str] = field(default_factory=dict)
     """Our names with those of columns, an empty one for none (``--map``)."""
@@ -26,55 +25,43 @@ class Settings:
     """The platform of a table, when no column names it."""
     date_format: str | None = None
     """The pattern of ``strptime`` of the dates of a table."""
-    scale: str | None = None
-    """The best rating of a table, or the worst and the best."""
-    recommended: bool = False
-    """Whether a recommendation of Facebook counts as five stars, and its opposite as one."""
-    public: Sequence[str] = ()
-    """Values by which a platform calls a review public, each as ``COLUMN=VALUE``."""
+    scale: Scale = field(default_factory=Scale)
+    """The scale of the ratings of a table, and whether recommendations of Facebook have stars."""
+    publicity: Publicity = field(default_factory=Publicity)
+    """Decides which rows are public at their platform."""
     verified: bool | None = None
     """Whether authors are known to be customers, where the export does not say."""
     names: str | None = None
     """``full`` or ``short``; None leaves the names that are short in the file, and takes others in full."""
-    timezone: str = "UTC"
-    """The time zone of the business."""
+    timezone: datetime.tzinfo = datetime.UTC
+    """The time zone of the business, which decides on which day a review was written."""
+    today: datetime.date = datetime.date.max
+    """The day at the business; reviews of a later day are mentioned."""
     location: str | None = None
     """The id or the title of the location to import, or ``all``."""
     name: str | None = None
     """The name of the business, for a reviews.json without one."""
 
-    def rules(self, now: datetime.datetime) -> Rules:
-        """Return the rules for rows.
-
-        Raises:
-            SayMoreError: One of the settings cannot be read.
-        """
-        zone = _zone(self.timezone)
-        return Rules(
-            zone=zone,
-            short_names=self.names == "short",
-            verified=self.verified,
-            scale=Scale.parsed(self.scale, recommended=self.recommended),
-            columns=Columns(mapped=self.columns, date_format=self.date_format, source=self.source),
-            publicity=Publicity.parsed(self.public),
-            today=now.astimezone(zone).date(),
-        )
-
 
 def parsed(
-    pairs: Sequence[str], *, columns: Sequence[str] = (), source: str | None = None
+    pairs: Sequence[str],
+    now: datetime.datetime,
+    *,
+    columns: Sequence[str] = (),
+    source: str | None = None,
 ) -> Settings:
     """Return the settings of a command line.
 
     Args:
         pairs: The values of ``--set``, each as ``NAME=VALUE``.
+        now: The time of the import.
         columns: The values of ``--map``, each as ``NAME=COLUMN``.
         source: The value of ``--source``.
 
     Raises:
         SayMoreError: One of them is in another form.
     """
-    values: dict[str, object] = {}
+    values: dict[str, Any] = {}
     public: list[str] = []
     for pair in pairs:
         name, value = _pair("--set", "VALUE", pair)
@@ -88,8 +75,16 @@ def parsed(
                 f"--set: there is no setting {shown(name)}",
                 f"There are: {', '.join([*SETTINGS, 'public'])}",
             )
-    mapped = dict(_pair("--map", "COLUMN", column) for column in columns)
-    return Settings(columns=mapped, source=source, public=public, **values)  # type: ignore[arg-type]
+    zone = values.setdefault("timezone", datetime.UTC)
+    recommended = values.pop("recommended", False)
+    values["scale"] = replace(values.get("scale", Scale()), recommended=recommended)
+    return Settings(
+        columns=dict(_pair("--map", "COLUMN", column) for column in columns),
+        source=source,
+        publicity=Publicity.parsed(public),
+        today=now.astimezone(zone).date(),
+        **values,
+    )
 
 
 def _pair(option: str, right: str, text: str) -> tuple[str, str]:
@@ -117,20 +112,12 @@ def _names(name: str, value: str) -> str:
     return value
 
 
-SETTINGS: Final[Mapping[str, Callable[[str, str], object]]] = {
-    "location": _text,
-    "name": _text,
-    "names": _names,
-    "timezone": _text,
-    "verified": _boolean,
-    "scale": _text,
-    "recommended": _boolean,
-    "date_format": _text,
-}
-"""The settings of ``--set`` but ``public``, which may be repeated."""
+def zone(name: str) -> datetime.tzinfo:
+    """Return a time zone by its name.
 
-
-def _zone(name: str) -> datetime.tzinfo:
+    Raises:
+        SayMoreError: There is none.
+    """
     if name.upper() == "UTC":
         return datetime.UTC
     try:
@@ -140,3 +127,16 @@ def _zone(name: str) -> datetime.tzinfo:
             f'timezone: there is no time zone "{name}"',
             "They are named like America/New_York or Europe/Berlin; if this one exists, install tzdata.",
         ) from None
+
+
+SETTINGS: Final[Mapping[str, Callable[[str, str], object]]] = {
+    "location": _text,
+    "name": _text,
+    "names": _names,
+    "timezone": lambda name, value: zone(_text(name, value)),
+    "verified": _boolean,
+    "scale": lambda name, value: Scale.parsed(_text(name, value)),
+    "recommended": _boolean,
+    "date_format": _text,
+}
+"""The settings of ``--set`` but ``public``, which may be repeated."""

@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
-from reviewsctl.importing.review import RowRefusedError
+from reviewsctl.importing.errors import RowRefusedError
 from reviewsctl.importing.values import phrase_set, shown, word
 
 _MILLISECONDS_FROM = 100_000_000_000  # a count of seconds this large is in the year 5138

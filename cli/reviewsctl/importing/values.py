@@ -8,8 +8,23 @@ from urllib.parse import quote
 
 import msgspec
 
-from reviewsctl.importing.review import ESCAPE, HOST, UNFIT, RowRefusedError
+from reviewsctl.importing.errors import RowRefusedError
 from reviewsctl.terminal.escaping import printable
+
+END = r"(?![\s\S])"
+"""The end of a text, for a regular expression: "$" would match before a final newline."""
+
+UNFIT = r"\s\x00-\x1f\"<>\\^`{|}\x7f-\x9f\u200e\u200f\u202a-\u202e\ufff0-\uffff"
+"""Characters that have to be escaped in an address (RFC 3987 2.2, 4.1), for a regular expression."""
+
+ESCAPE = "%(?![0-9A-Fa-f]{2})"
+"""A percent sign that begins no escape."""
+
+HOST = (
+    rf"[Hh][Tt][Tt][Pp][Ss]?://(?:[^{UNFIT}/?#\[\]@]*@)?"
+    rf"(?:[^{UNFIT}/?#\[\]@:]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]*)?(?=[/?#]|{END})"
+)
+"""The beginning of an address."""
 
 _encoder = msgspec.json.Encoder()
 

@@ -8,6 +8,7 @@ from typing import Final
 
 from msgspec import UNSET
 
+from reviewsctl.importing.errors import RowWithdrawnError
 from reviewsctl.importing.format import RECOGNIZED, Fields, Format, Head, Parser, Row
 from reviewsctl.importing.platforms.column_names import DISLIKED, LIKED
 from reviewsctl.importing.platforms.columns import (
@@ -21,9 +22,9 @@ from reviewsctl.importing.platforms.columns import (
 )
 from reviewsctl.importing.publicity.signs import sign_of
 from reviewsctl.importing.ratings import MAX_STARS
-from reviewsctl.importing.review import PlatformReview, RowWithdrawnError
-from reviewsctl.importing.rules import Rules, reply_of
+from reviewsctl.importing.review import PlatformReview, reply_of
 from reviewsctl.importing.scales import ScaleOf, scale_of
+from reviewsctl.importing.settings import Settings
 from reviewsctl.importing.values import address, normal, titled, truth, unhumped, word, words
 
 _SOURCE: Final = "import"  # what reviews are from when no column says
@@ -45,13 +46,13 @@ class _Table:
         self._unmapped = unmapped
         self._best = best
 
-    def parser(self, head: Head, rules: Rules) -> Parser:
+    def parser(self, head: Head, settings: Settings) -> Parser:
         """Return the parser of its rows."""
         sample = columns_of(head)
-        columns = self._chosen(sample, rules)
+        columns = self._chosen(sample, settings)
         single = {ours: names[0] for ours, names in columns.items()}
-        dates, _ = dates_of(sample, rules.columns, single["date"], single.get("reply_date"))
-        scale, _ = self._scale(head, sample, single, rules)
+        dates, _ = dates_of(sample, settings, single["date"], single.get("reply_date"))
+        scale, _ = self._scale(head, sample, single, settings)
 
         def read(row: Row) -> PlatformReview:
             fields = flat(row.fields) if head.shape == "json" else row.fields
@@ -59,7 +60,7 @@ class _Table:
             reply = reply_of(
                 _joined(fields, columns.get("reply", ())), cells.get("reply_date"), dates
             )
-            source = word(cells.get("source")) or rules.columns.source or self._source
+            source = word(cells.get("source")) or settings.source or self._source
             rating = scale(fields).stars(cells["rating"])
             return PlatformReview(
                 source=(source or _SOURCE).lower(),
@@ -77,13 +78,13 @@ class _Table:
 
         return read
 
-    def describe(self, head: Head, rules: Rules) -> Sequence[str]:
+    def describe(self, head: Head, settings: Settings) -> Sequence[str]:
         """Describe the columns, for the operator."""
         sample = columns_of(head)
-        columns = self._chosen(sample, rules)
+        columns = self._chosen(sample, settings)
         single = {ours: names[0] for ours, names in columns.items()}
-        _, pattern = dates_of(sample, rules.columns, single["date"], single.get("reply_date"))
-        _, scale = self._scale(head, sample, single, rules)
+        _, pattern = dates_of(sample, settings, single["date"], single.get("reply_date"))
+        _, scale = self._scale(head, sample, single, settings)
         there = dict.fromkeys(name for row in sample for name in row)
         mapped = {name for names in columns.values() for name in names}
         pairs = [f"{ours} = {' + '.join(names)}" for ours, names in columns.items()]
@@ -98,18 +99,18 @@ class _Table:
             says.append(f"not taken: {listed(unused)}")
         return says
 
-    def _chosen(self, sample: Sequence[Fields], rules: Rules) -> Chosen:
-        return chosen(sample, rules.columns, self._unmapped, asks=self._best is None)
+    def _chosen(self, sample: Sequence[Fields], settings: Settings) -> Chosen:
+        return chosen(sample, settings, self._unmapped, asks=self._best is None)
 
     def _scale(
-        self, head: Head, sample: Sequence[Fields], single: Mapping[str, str], rules: Rules
+        self, head: Head, sample: Sequence[Fields], single: Mapping[str, str], settings: Settings
     ) -> tuple[ScaleOf, str]:
-        judge = rules.publicity.judging("", rules.columns.mapped.get("status"))
+        judge = settings.publicity.judging("", settings.columns.get("status"))
         public = [
             row for raw, row in zip(head.sample, sample, strict=True) if _is_public(judge, raw)
         ]
         return scale_of(
-            public or sample, single, rules.scale, native=self._best, around=head.around
+            public or sample, single, settings.scale, native=self._best, around=head.around
         )
 
 

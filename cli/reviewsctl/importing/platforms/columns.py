@@ -20,8 +20,8 @@ from reviewsctl.importing.platforms.column_names import (
 from reviewsctl.importing.publicity.signs import sign_of
 from reviewsctl.importing.publicity.vocabulary import WRAPPERS
 from reviewsctl.importing.ratings import rating_of
-from reviewsctl.importing.rules import Columns, Rules
 from reviewsctl.importing.scales import is_scale
+from reviewsctl.importing.settings import Settings
 from reviewsctl.importing.times import (
     AmbiguousError,
     Reading,
@@ -78,13 +78,13 @@ def _flatten(fields: Fields, prefix: str, levels: int, columns: dict[str, object
 
 
 def chosen(
-    sample: Sequence[Fields], columns: Columns, without: Collection[str], *, asks: bool = True
+    sample: Sequence[Fields], settings: Settings, without: Collection[str], *, asks: bool = True
 ) -> Chosen:
     """Return our names with those of the columns.
 
     Args:
         sample: The first rows.
-        columns: The operator's answers.
+        settings: The operator's answers.
         without: Our names that nothing is taken for unless the operator says so.
         asks: Whether texts that are left over are a question.
 
@@ -93,9 +93,9 @@ def chosen(
             that is left over looks as if it were meant.
     """
     there = _there(sample)
-    choice = _mapped(there, columns)
+    choice = _mapped(there, settings.columns)
     for ours, guesses in GUESSES.items():
-        if ours in columns.mapped or ours in without:
+        if ours in settings.columns or ours in without:
             continue
         used = {name for names in choice.values() for name in names}
         free = [there[guess] for guess in guesses if guess in there and there[guess] not in used]
@@ -116,14 +116,14 @@ def chosen(
             f"no column looks like {' or '.join(missing)}; there are: {listed(dict.fromkeys(there.values()))}",
             f"Say which it is, as in --map {missing[0]}=COLUMN",
         )
-    _ask(sample, there, choice, columns, asks=asks)
+    _ask(sample, there, choice, settings, asks=asks)
     return choice
 
 
 def has_columns(head: Head) -> bool:
     """Return whether a rating and a date are among the columns."""
     try:
-        chosen(columns_of(head), Columns(mapped=dict.fromkeys(_QUESTIONS, "")), (), asks=False)
+        chosen(columns_of(head), Settings(columns=dict.fromkeys(_QUESTIONS, "")), (), asks=False)
     except SayMoreError:
         return False
     return True
@@ -198,9 +198,9 @@ def _are_scales(sample: Sequence[Fields], name: str) -> bool:
     return bool(values) and all(map(is_scale, values))
 
 
-def _mapped(there: Mapping[str, str], columns: Columns) -> dict[str, Sequence[str]]:
+def _mapped(there: Mapping[str, str], mapped: Mapping[str, str]) -> dict[str, Sequence[str]]:
     choice: dict[str, Sequence[str]] = {}
-    for ours, name in columns.mapped.items():
+    for ours, name in mapped.items():
         if ours not in GUESSES:
             raise SayMoreError(
                 f'--map: "{printable(ours)}" is no member of a review',
@@ -229,7 +229,7 @@ def _ask(
     sample: Sequence[Fields],
     there: Mapping[str, str],
     choice: Chosen,
-    columns: Columns,
+    settings: Settings,
     *,
     asks: bool,
 ) -> None:
@@ -237,7 +237,7 @@ def _ask(
     used = {name for names in choice.values() for name in names}
     unused = [name for name in dict.fromkeys(there.values()) if name not in used]
     for ours, what in _QUESTIONS.items():
-        if ours not in choice and ours not in columns.mapped:
+        if ours not in choice and ours not in settings.columns:
             looks = _is_text if ours == "text" else _is_name
             for name, example in _alike(sample, unused, looks):
                 raise SayMoreError(
@@ -245,8 +245,8 @@ def _ask(
                     f"for example {shown(example)}",
                     f"Say --map {ours}={printable(name[:_LONG])}, or --map {ours}= if none is",
                 )
-    is_settled = "reply" in columns.mapped or ("text" in columns.mapped and "reply" in choice)
-    if not asks or is_settled or columns.mapped.get("text") == "":
+    is_settled = "reply" in settings.columns or ("text" in settings.columns and "reply" in choice)
+    if not asks or is_settled or settings.columns.get("text") == "":
         return
     free = [name for name in unused if _may_be_text(name)]
     for name, example in _alike(sample, free, _is_text):
@@ -297,13 +297,13 @@ def listed(names: Collection[str]) -> str:
 
 
 def dates_of(
-    sample: Sequence[Fields], columns: Columns, column: str, answered: str | None = None
+    sample: Sequence[Fields], settings: Settings, column: str, answered: str | None = None
 ) -> tuple[Reading, str]:
     """Return how a column of dates is read, by its first values, and the name of the pattern.
 
     Args:
         sample: The first rows.
-        columns: The operator's answers.
+        settings: The operator's answers.
         column: That of the reviews' dates.
         answered: That of the replies' dates, which are written in the same way.
 
@@ -311,7 +311,7 @@ def dates_of(
         SayMoreError: They can be read in two ways, or those of the reviews say no day.
     """
     dates = [(column, row.get(column)) for row in sample]
-    if columns.date_format is None:
+    if settings.date_format is None:
         example = next((value for _, value in dates if relative(value)), None)
         if example is not None:
             raise SayMoreError(
@@ -321,17 +321,17 @@ def dates_of(
             )
     if answered is not None:
         dates += [(answered, row.get(answered)) for row in sample]
-    return _spelled(dates, columns)
+    return _spelled(dates, settings)
 
 
 def platform_dates(
-    head: Head, rules: Rules, *columns: Sequence[str], zone: datetime.tzinfo, native: str = ""
+    head: Head, settings: Settings, *columns: Sequence[str], zone: datetime.tzinfo, native: str = ""
 ) -> Reading:
     """Return how the dates of a platform are read, which a spreadsheet may have changed.
 
     Args:
         head: The beginning of the file.
-        rules: The rules of the import.
+        settings: The settings of the import.
         columns: Without regard to case, those of the reviews' dates and those of the replies', each with the
             others that say the same date, as ``legible`` takes them.
         zone: Of a date without one.
@@ -347,16 +347,16 @@ def platform_dates(
             spellings = [there[key] for key in map(str.casefold, names) if key in there]
             if not any(is_moment(value) for _, value in spellings):
                 cells += spellings
-    reading, _ = _spelled(cells, rules.columns, native)
+    reading, _ = _spelled(cells, settings, native)
     return lambda value: zoned(reading(value), zone)
 
 
 def _spelled(
-    dates: Sequence[tuple[str, object]], columns: Columns, native: str = ""
+    dates: Sequence[tuple[str, object]], settings: Settings, native: str = ""
 ) -> tuple[Reading, str]:
     """Return how dates are read, each with the name of its column, and the name of the pattern."""
-    if columns.date_format is not None:
-        return by_pattern(columns.date_format), columns.date_format
+    if settings.date_format is not None:
+        return by_pattern(settings.date_format), settings.date_format
     try:
         return guessed([value for _, value in dates])
     except AmbiguousError as error:

@@ -12,11 +12,11 @@ from typing import NoReturn
 from msgspec import UNSET, UnsetType
 
 from reviewsctl.importing import business
-from reviewsctl.importing.errors import ImportRefusedError
+from reviewsctl.importing.errors import ImportRefusedError, RowRefusedError, RowSkippedError
 from reviewsctl.importing.format import RECOGNIZED, Fields, Format, Head, Parser, Row, Signature
 from reviewsctl.importing.ratings import stars
-from reviewsctl.importing.review import PlatformReview, RowRefusedError, RowSkippedError
-from reviewsctl.importing.rules import Rules, reply_of
+from reviewsctl.importing.review import PlatformReview, reply_of
+from reviewsctl.importing.settings import Settings
 from reviewsctl.importing.times import moment
 from reviewsctl.importing.values import address, members, original, words
 
@@ -55,14 +55,14 @@ FAINT = 0.6
 """The likeness of the other one: only members beside the reviews distinguish Takeout and the API."""
 
 
-def _parser(head: Head, _rules: Rules) -> Parser:
+def _parser(head: Head, _settings: Settings) -> Parser:
     def read(row: Row) -> PlatformReview:
         return _entry(row.fields, head)
 
     return read
 
 
-def _batch_parser(head: Head, _rules: Rules) -> Parser:
+def _batch_parser(head: Head, _settings: Settings) -> Parser:
     def read(row: Row) -> PlatformReview:
         review = members(row.fields.get("review"))
         return _entry({"name": row.fields.get("name"), **review}, head)
@@ -176,7 +176,7 @@ def _maps_likeness(head: Head) -> float:
     )
 
 
-def _refuse_maps(_head: Head, _rules: Rules) -> NoReturn:
+def _refuse_maps(_head: Head, _settings: Settings) -> NoReturn:
     raise ImportRefusedError(
         "these are reviews that the Google account wrote about other places (Maps, your places), "
         "not reviews that the business received",

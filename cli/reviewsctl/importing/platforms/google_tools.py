@@ -8,12 +8,12 @@ import re
 from collections.abc import Mapping, Sequence
 
 from reviewsctl.importing import business
+from reviewsctl.importing.errors import RowRefusedError
 from reviewsctl.importing.format import Fields, Format, Head, Signature
 from reviewsctl.importing.platforms.columns import platform_dates
 from reviewsctl.importing.platforms.google import SOURCE, VERIFICATION
 from reviewsctl.importing.platforms.layout import Layout
-from reviewsctl.importing.review import RowRefusedError
-from reviewsctl.importing.rules import Rules
+from reviewsctl.importing.settings import Settings
 from reviewsctl.importing.times import AMERICAN, UTC, Reading
 from reviewsctl.importing.values import first, members, within, word, words
 
@@ -33,10 +33,10 @@ _TERMS = (
 )
 
 
-def outscraper_dates(head: Head, rules: Rules) -> Reading:
+def outscraper_dates(head: Head, settings: Settings) -> Reading:
     """Return the reading of the dates of Outscraper, which are American where they are no timestamps."""
     return platform_dates(
-        *(head, rules, OUTSCRAPER_DATES, OUTSCRAPER_REPLY_DATES), zone=UTC, native=AMERICAN
+        *(head, settings, OUTSCRAPER_DATES, OUTSCRAPER_REPLY_DATES), zone=UTC, native=AMERICAN
     )
 
 

@@ -11,8 +11,8 @@ from msgspec import UNSET
 
 from reviewsctl.importing.format import Fields, Head, Parser, Row
 from reviewsctl.importing.ratings import Scale, StarRating, stars
-from reviewsctl.importing.review import PlatformReview
-from reviewsctl.importing.rules import Rules, reply_of
+from reviewsctl.importing.review import PlatformReview, reply_of
+from reviewsctl.importing.settings import Settings
 from reviewsctl.importing.times import Reading, legible, moment, zoned
 from reviewsctl.importing.values import address, first, original, titled, truth, within, word, words
 
@@ -25,12 +25,12 @@ Member = str | Callable[[Fields, Head], object]
 _Getter = Callable[[Fields], object]
 
 
-def moments(_head: Head, _rules: Rules) -> Reading:
+def moments(_head: Head, _settings: Settings) -> Reading:
     """Return the reading of dates in ISO 8601 and of counts of seconds."""
     return moment
 
 
-def utc_moments(_head: Head, _rules: Rules) -> Reading:
+def utc_moments(_head: Head, _settings: Settings) -> Reading:
     """Return the reading of such dates, of which those without a zone are in UTC."""
     return lambda value: zoned(moment(value), datetime.UTC)
 
@@ -54,8 +54,8 @@ class Layout:
     verified: Member | None = None
     place: Member | None = None
     place_title: Member | None = None
-    dates: Callable[[Head, Rules], Reading] = moments
-    reply_dates: Callable[[Head, Rules], Reading] | None = None
+    dates: Callable[[Head, Settings], Reading] = moments
+    reply_dates: Callable[[Head, Settings], Reading] | None = None
     """None where replies have the same dates."""
     has_translations: bool = False
     """Whether Google's translations stand beside texts."""
@@ -66,10 +66,10 @@ class Layout:
     notes: Callable[[Fields], tuple[str, ...]] = lambda _: ()
     """Returns what the result mentions of a row."""
 
-    def parser(self, head: Head, rules: Rules) -> Parser:
+    def parser(self, head: Head, settings: Settings) -> Parser:
         """Return the parser of a file's rows."""
-        dates = self.dates(head, rules)
-        reply_dates = dates if self.reply_dates is None else self.reply_dates(head, rules)
+        dates = self.dates(head, settings)
+        reply_dates = dates if self.reply_dates is None else self.reply_dates(head, settings)
         key, author, text = (_getter(name, head) for name in (self.key, self.author, self.text))
         title, reply = _getter(self.title, head), _getter(self.reply, head)
         avatar, url = _getter(self.avatar, head), _getter(self.url, head)
@@ -82,7 +82,7 @@ class Layout:
         def read(row: Row) -> PlatformReview:
             fields = row.fields if self.prepared is None else self.prepared(row.fields)
             source = self.source if isinstance(self.source, str) else self.source(fields)
-            rating = rating_of(fields, rules.scale)
+            rating = rating_of(fields, settings.scale)
             written_at = dates(created(fields))
             return PlatformReview(
                 source=source,

@@ -9,17 +9,11 @@ from collections.abc import Mapping
 
 import msgspec
 
+from reviewsctl.importing.errors import RowRefusedError, RowSkippedError
 from reviewsctl.importing.examples import EXAMPLES
 from reviewsctl.importing.format import RECOGNIZED, Fields, Format, Head, Parser, Row, Signature
-from reviewsctl.importing.review import (
-    Entry,
-    OwnerReply,
-    Review,
-    RowRefusedError,
-    RowSkippedError,
-    mask,
-)
-from reviewsctl.importing.rules import Rules
+from reviewsctl.importing.review import Entry, OwnerReply, Review, mask
+from reviewsctl.importing.settings import Settings
 from reviewsctl.importing.times import milliseconds
 from reviewsctl.importing.values import short_name, without_surrogates, words
 
@@ -55,13 +49,13 @@ def _likeness(head: Head) -> float:
     return Signature(_REQUIRED)(head)
 
 
-def _parser(head: Head, rules: Rules) -> Parser:
+def _parser(head: Head, settings: Settings) -> Parser:
     decoder = msgspec.json.Decoder(Review)
 
     def read(row: Row) -> Entry:
         text = _json(row.fields) if head.shape == "table" else row.text
         try:
-            if rules.short_names and isinstance(author := row.fields.get("author"), str):
+            if settings.names == "short" and isinstance(author := row.fields.get("author"), str):
                 shortened = short_name(author) if author.strip() else author
                 text = json.dumps({**json.loads(text), "author": shortened}, ensure_ascii=False)
             record = text.encode()

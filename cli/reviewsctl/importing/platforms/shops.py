@@ -4,13 +4,13 @@ Those of web shops ask buyers by e-mail, and say of each review whether its auth
 reviews of several sites in one list; of those of Facebook Birdeye has the word "Recommended" as the rating.
 """
 
+from reviewsctl.importing.errors import RowRefusedError
 from reviewsctl.importing.format import Fields, Format, Head, Signature
 from reviewsctl.importing.platforms.any_csv import table
 from reviewsctl.importing.platforms.columns import dates_of, platform_dates
 from reviewsctl.importing.platforms.layout import Layout
 from reviewsctl.importing.ratings import Scale, StarRating, recommends, stars
-from reviewsctl.importing.review import RowRefusedError
-from reviewsctl.importing.rules import Rules
+from reviewsctl.importing.settings import Settings
 from reviewsctl.importing.times import AMERICAN, Reading
 from reviewsctl.importing.values import members, within, word
 
@@ -30,9 +30,11 @@ def _yotpo_verified(fields: Fields, _head: Head) -> object:
     return fields.get("reviewer_type") if is_buyer is None else is_buyer
 
 
-def _stamped_dates(head: Head, rules: Rules) -> Reading:
+def _stamped_dates(head: Head, settings: Settings) -> Reading:
     return platform_dates(
-        *(head, rules, _STAMPED_DATES, _STAMPED_REPLY_DATES), zone=rules.zone, native=AMERICAN
+        *(head, settings, _STAMPED_DATES, _STAMPED_REPLY_DATES),
+        zone=settings.timezone,
+        native=AMERICAN,
     )
 
 
@@ -209,13 +211,13 @@ BIRDEYE = Format(
         avatar="reviewer.thumbnailUrl",
         rating=_birdeye_rating,
         created="reviewDate",
-        dates=lambda head, rules: dates_of(head.sample, rules.columns, "reviewDate")[0],
+        dates=lambda head, settings: dates_of(head.sample, settings, "reviewDate")[0],
         title="title",
         text="comments",
         url="uniqueReviewUrl",
         reply="response",
         replied="responseDate",
-        reply_dates=lambda head, rules: dates_of(head.sample, rules.columns, "responseDate")[0],
+        reply_dates=lambda head, settings: dates_of(head.sample, settings, "responseDate")[0],
         place="businessId",
         place_title="businessName",
     ).parser,

@@ -18,7 +18,7 @@ from reviewsctl.importing.platforms.google_tools import (
 )
 from reviewsctl.importing.platforms.layout import Layout, casefolded, utc_moments
 from reviewsctl.importing.ratings import Scale, StarRating, recommends, stars
-from reviewsctl.importing.rules import Rules
+from reviewsctl.importing.settings import Settings
 from reviewsctl.importing.times import UTC, Reading, moment, zoned
 from reviewsctl.importing.values import address, truth, within, word
 
@@ -59,8 +59,8 @@ def _tripadvisor_warnings(_around: Fields, _count: int) -> Sequence[str]:
     return [_TRIPADVISOR_PARTIAL]
 
 
-def _trustpilot_dates(head: Head, rules: Rules) -> Reading:
-    return platform_dates(head, rules, (_TRUSTPILOT_CREATED,), _TRUSTPILOT_REPLIED, zone=UTC)
+def _trustpilot_dates(head: Head, settings: Settings) -> Reading:
+    return platform_dates(head, settings, (_TRUSTPILOT_CREATED,), _TRUSTPILOT_REPLIED, zone=UTC)
 
 
 def _trustpilot_page(key: object) -> str | None:
@@ -73,7 +73,7 @@ def _outscraper_page(fields: Fields, _head: Head) -> object:
     return address(fields.get("review_link")) or _trustpilot_page(fields.get("review_id"))
 
 
-def _pacific_moments(_head: Head, _rules: Rules) -> Reading:
+def _pacific_moments(_head: Head, _settings: Settings) -> Reading:
     """Return the reading of Yelp's times, which are Pacific."""
     try:
         pacific = zoneinfo.ZoneInfo(_YELP_ZONE)

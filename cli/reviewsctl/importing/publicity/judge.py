@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Self
 
-from reviewsctl.importing.errors import SayMoreError
+from reviewsctl.importing.errors import RowWithdrawnError, SayMoreError
 from reviewsctl.importing.publicity.signs import (
     ANY,
     Sense,
@@ -20,7 +20,6 @@ from reviewsctl.importing.publicity.signs import (
     sign_of,
 )
 from reviewsctl.importing.publicity.vocabulary import PLACES, PLATFORMS, REPLIES, WITHHELD
-from reviewsctl.importing.review import RowWithdrawnError
 from reviewsctl.importing.values import is_nothing, normal, shown, word
 from reviewsctl.terminal.escaping import printable
 

@@ -16,7 +16,7 @@ from reviewsctl.importing.platforms.column_names import GUESSES
 from reviewsctl.importing.platforms.columns import chosen, dates_of
 from reviewsctl.importing.readers.parts import Part, parts_of
 from reviewsctl.importing.recognize import source_of
-from reviewsctl.importing.rules import Columns
+from reviewsctl.importing.settings import Settings
 from tests.support.sheets import ROOT, SHEET, spreadsheet
 
 ROW: Fields = {
@@ -30,15 +30,15 @@ ROW: Fields = {
 
 def asked(mapped: dict[str, str]) -> SayMoreError:
     with pytest.raises(SayMoreError) as caught:
-        chosen([ROW], Columns(mapped=mapped), ())
+        chosen([ROW], Settings(columns=mapped), ())
     return caught.value
 
 
 def test_columns_that_look_like_text_or_people_are_questions() -> None:
     text = asked({})
     author = asked({"text": "What was said"})
-    mapped = chosen([ROW], Columns(mapped={"text": "what WAS said", "author": "Said by"}), ())
-    none = chosen([ROW], Columns(mapped={"text": "", "author": ""}), ())
+    mapped = chosen([ROW], Settings(columns={"text": "what WAS said", "author": "Said by"}), ())
+    none = chosen([ROW], Settings(columns={"text": "", "author": ""}), ())
 
     assert (
         'no column was recognized as text (what people wrote), but "What was said"' in text.detail
@@ -66,7 +66,7 @@ def test_columns_are_known_in_four_languages(header: str, ours: str) -> None:
     if ours in {"rating", "date"}:
         del row[ours.title()]
 
-    assert [header] == chosen([row], Columns(), ())[ours]
+    assert [header] == chosen([row], Settings(), ())[ours]
 
 
 LANGUAGES: dict[str, list[str]] = {
@@ -96,7 +96,7 @@ def test_columns_are_known_in_seven_languages(header: str, ours: str) -> None:
     row = {"Date": "2025-03-14", "Stars": "5", header: "x"}
     row.pop({"rating": "Stars", "date": "Date"}.get(ours, ""), None)
 
-    assert [header] == chosen([row], Columns(), ())[ours]
+    assert [header] == chosen([row], Settings(), ())[ours]
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_first_and_last_name_are_one_name(header: str, author: list[str]) -> Non
     """Half a name was published."""
     row = {"Date": "2025-03-14", "Stars": "5"} | dict.fromkeys(header.split(","), "x")
 
-    assert author == chosen([row], Columns(), ())["author"]
+    assert author == chosen([row], Settings(), ())["author"]
 
 
 @pytest.mark.parametrize(
@@ -143,26 +143,26 @@ def test_first_and_last_name_are_one_name(header: str, author: list[str]) -> Non
 def test_liked_and_disliked_columns_are_both_the_text(header: str, text: list[str]) -> None:
     row = {"Date": "2025-03-14", "Stars": "5"} | dict.fromkeys(header.split(","), "The staff.")
 
-    assert text == chosen([row], Columns(), ())["text"]
+    assert text == chosen([row], Settings(), ())["text"]
 
 
 def test_counts_of_likes_are_no_text() -> None:
     row = {"Date": "2025-03-14", "Stars": "5", "Positive": "12", "Negative": 0.5, "Pros": "yes"}
 
-    assert "text" not in chosen([row], Columns(), ())
+    assert "text" not in chosen([row], Settings(), ())
 
 
 def test_operator_names_several_columns() -> None:
     row = {"Date": "2025-03-14", "Stars": "5", "A": "x", "B": "y", "C+D": "z"}
 
     def text(mapped: str) -> object:
-        return chosen([row], Columns(mapped={"text": mapped}), ())["text"]
+        return chosen([row], Settings(columns={"text": mapped}), ())["text"]
 
     assert (["A", "B"], ["B", "C+D"][1:], ["A"]) == (text("a+B"), text("C+D"), text("A"))
     with pytest.raises(SayMoreError, match='there is no column "E"'):
         text("A+E")
     with pytest.raises(SayMoreError, match="there is no column"):
-        chosen([row], Columns(mapped={"rating": "A+B"}), ())
+        chosen([row], Settings(columns={"rating": "A+B"}), ())
 
 
 LONG = "They came at once and were friendly."
@@ -188,10 +188,10 @@ def test_texts_that_are_left_over_are_a_question(
 ) -> None:
     row = {"Date": "2025-03-14", "Stars": "5"} | dict.fromkeys(header.split(","), LONG)
     if error is None:
-        assert chosen([row], Columns(mapped=mapped), ())
+        assert chosen([row], Settings(columns=mapped), ())
         return
     with pytest.raises(SayMoreError) as caught:
-        chosen([row], Columns(mapped=mapped), ())
+        chosen([row], Settings(columns=mapped), ())
     assert error in caught.value.remedy
 
 
@@ -207,7 +207,7 @@ def test_columns_of_reviews_win_over_those_of_the_place() -> None:
         "author": ["author_title"],
         "text": ["review_text"],
         "title": ["review_title"],
-    } == chosen([row], Columns(), ())
+    } == chosen([row], Settings(), ())
 
 
 def test_help_names_all_that_can_be_mapped() -> None:
@@ -219,7 +219,7 @@ def test_help_names_all_that_can_be_mapped() -> None:
 
 def test_ages_are_refused_with_the_reason() -> None:
     with pytest.raises(SayMoreError, match='are ages, for example "3 weeks ago"'):
-        dates_of([{"when": "2025-03-14"}, {"when": "3 weeks ago"}], Columns(), "when")
+        dates_of([{"when": "2025-03-14"}, {"when": "3 weeks ago"}], Settings(), "when")
 
 
 def test_a_text_with_a_comma_that_is_not_in_quotes_is_not_cut() -> None:

@@ -1,16 +1,14 @@
 """Dates of exports that a spreadsheet has saved again: read as they were, asked about, or refused."""
 
-import datetime
 from pathlib import Path
 
 import pytest
 
-from reviewsctl.importing.errors import SayMoreError
-from reviewsctl.importing.ratings import Scale
+from reviewsctl.importing.errors import RowRefusedError, SayMoreError
 from reviewsctl.importing.readers.parts import parts_of
 from reviewsctl.importing.recognize import chosen
-from reviewsctl.importing.review import PlatformReview, RowRefusedError
-from reviewsctl.importing.rules import Columns, Rules
+from reviewsctl.importing.review import PlatformReview
+from reviewsctl.importing.settings import Settings
 from tests.support.sheets import spreadsheet
 
 TRUSTPILOT = (
@@ -22,34 +20,22 @@ OUTSCRAPER = (
 )
 
 
-class _Kept(Rules):
-    """Keeps what was found instead of making a review of it."""
-
-    def entry(self, review: PlatformReview) -> PlatformReview:  # type: ignore[override]
-        return review
-
-
 def readings(
-    tmp_path: Path, header: str, *rows: str, columns: Columns | None = None, sheet: bool = False
+    tmp_path: Path, header: str, *rows: str, date_format: str | None = None, sheet: bool = False
 ) -> list[PlatformReview | str]:
     """Return the review of each row, or the reason why it is refused."""
     table = tmp_path / "x.csv"
     table.write_text("\n".join((header, *rows, "")), "utf-8")
     (part,) = parts_of(spreadsheet(table, tmp_path / "x.xlsx") if sheet else table)
     export = chosen([part], "auto")
-    rules = _Kept(
-        zone=datetime.UTC,
-        short_names=False,
-        verified=False,
-        scale=Scale(),
-        columns=columns or Columns(),
-    )
     (source,) = export.sources
-    read = export.format.reader(source.head, rules)
+    read = export.format.parser(source.head, Settings(date_format=date_format))
     results: list[PlatformReview | str] = []
     for _, row in source.rows(source.part):
         try:
-            results.append(read(row))  # type: ignore[arg-type]
+            review = read(row)
+            assert isinstance(review, PlatformReview)
+            results.append(review)
         except RowRefusedError as refusal:
             results.append(str(refusal))
     return results
@@ -93,7 +79,7 @@ def test_days_of_a_platform_that_can_be_read_in_two_ways_are_a_question(tmp_path
     rows = ("2025-03-02 09:10:11,A,5,,", "05/03/2025 09:10:11,B,5,2025-03-06,Thanks")
     with pytest.raises(SayMoreError) as caught:
         readings(tmp_path, TRUSTPILOT, *rows)
-    formatted = readings(tmp_path, TRUSTPILOT, *rows, columns=Columns(date_format="%d/%m/%Y"))
+    formatted = readings(tmp_path, TRUSTPILOT, *rows, date_format="%d/%m/%Y")
 
     assert (
         'the dates in column "Review Created (UTC)" can be read in two ways, for example '

@@ -8,13 +8,13 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reviewsctl.importing.errors import RowRefusedError, RowSkippedError
 from reviewsctl.importing.format import Fields, Format, Reader, Row
 from reviewsctl.importing.platforms import own
 from reviewsctl.importing.ratings import Scale
 from reviewsctl.importing.readers.parts import parts_of
 from reviewsctl.importing.recognize import chosen
-from reviewsctl.importing.review import RowRefusedError, RowSkippedError
-from reviewsctl.importing.rules import Rules
+from reviewsctl.importing.settings import Settings
 from reviewsd.domain.reviews import Review
 
 SAMPLES = Path(__file__).parent / "samples"
@@ -49,10 +49,10 @@ ODD = st.one_of(
 def opened(file: str) -> tuple[Format, Reader, Fields]:
     export = chosen(parts_of(SAMPLES / file), "auto")
     head = export.sources[0].head
-    rules = Rules(
-        zone=ZONE, short_names=True, verified=True, scale=Scale(best=10, recommended=True)
+    settings = Settings(
+        timezone=ZONE, names="short", verified=True, scale=Scale(best=10, recommended=True)
     )
-    return export.format, export.format.reader(head, rules), head.sample[0]
+    return export.format, export.format.reader(head, settings), head.sample[0]
 
 
 OPENED = [opened(file) for file in FILES]

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from reviewsctl.importing.merge import Fate, Merge, MergePlan, MergeResult
 from reviewsctl.importing.readers.json_file import Document
-from reviewsctl.importing.review import Entry, OwnerReply, PlatformReview, Review
+from reviewsctl.importing.review import Entry, OwnerReply, PlatformReview, Review, entry_of
 from reviewsctl.importing.review_merge import STAMPS
-from reviewsctl.importing.rules import Rules
+from reviewsctl.importing.settings import Settings
 from reviewsctl.importing.staging import staging
 from reviewsd.domain import reviews as daemons
 
@@ -38,8 +38,7 @@ UNKNOWN = st.dictionaries(
 
 
 def entries(reviews: list[PlatformReview]) -> list[Entry]:
-    rules = Rules(zone=UTC, short_names=False, verified=True)
-    return [rules.entry(review) for review in reviews]
+    return [entry_of(review, Settings(verified=True)) for review in reviews]
 
 
 def merge(

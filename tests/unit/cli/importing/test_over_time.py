@@ -11,7 +11,6 @@ import pytest
 
 from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
 from reviewsctl.importing.merge import Fate
-from reviewsctl.importing.rules import Rules
 from tests.support.shop import Shop, google, outscraper, table
 
 SAMPLES = Path(__file__).parent / "samples"
@@ -281,10 +280,10 @@ def test_review_removed_by_hand_is_listed_when_it_comes_back(shop: Shop, tmp_pat
 def test_shortened_name_stays_short(shop: Shop, tmp_path: Path) -> None:
     """``names=short`` was forgotten once, and personal data was public again."""
     export = google(tmp_path / "a.json", {"author": "Ann Lee"})
-    shop.imported(export, rules=Rules(zone=datetime.UTC, short_names=True))
+    shop.imported(export, names="short")
     shop.imported(export)
     assert ["Ann L."] == list(shop.reviews)
-    shop.imported(export, full_names=True)
+    shop.imported(export, names="full")
     assert ["Ann Lee"] == list(shop.reviews)
 
 
@@ -412,8 +411,7 @@ def test_file_that_is_older_is_a_question_when_the_newest_rows_are_alike(
 def test_day_of_the_business_does_not_make_an_export_old(shop: Shop, tmp_path: Path) -> None:
     """In Auckland it is tomorrow; without a log the days in the file are all there is."""
     export = google(tmp_path / "a.json", {"author": "Ann", "at": "2026-05-01T18:00:00Z"})
-    auckland = Rules(zone=zoneinfo.ZoneInfo("Pacific/Auckland"), short_names=False)
-    shop.imported(export, rules=auckland)
+    shop.imported(export, timezone=zoneinfo.ZoneInfo("Pacific/Auckland"))
     assert "2026-05-02" == shop.reviews["Ann"]["date"]
     (shop.folder / ".reviewsctl/imports.json").unlink()
     shop.imported(
@@ -442,8 +440,7 @@ def test_ids_that_are_numbers_of_rows_are_a_question(shop: Shop, tmp_path: Path)
 
 def test_short_names_are_noted_when_new_ones_are_full(shop: Shop, tmp_path: Path) -> None:
     ann, bo = {"author": "Ann Lee"}, {"author": "Bo Li", "at": "2026-03-01T10:00:00Z"}
-    short = Rules(zone=datetime.UTC, short_names=True)
-    shop.imported(google(tmp_path / "a.json", ann), rules=short)
+    shop.imported(google(tmp_path / "a.json", ann), names="short")
     result = shop.imported(google(tmp_path / "b.json", ann, bo))
     assert [note for note in result.notes if "--set names=short" in note]
 

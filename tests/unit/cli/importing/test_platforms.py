@@ -1,18 +1,17 @@
 """Each platform's export has the reviews that its documented fields say."""
 
 import dataclasses
-import datetime
 from pathlib import Path
 
 import msgspec
 import pytest
 
+from reviewsctl.importing.errors import RowRefusedError, RowSkippedError
 from reviewsctl.importing.format import Row
 from reviewsctl.importing.ratings import Scale
 from reviewsctl.importing.readers.parts import parts_of
 from reviewsctl.importing.recognize import chosen
-from reviewsctl.importing.review import RowRefusedError, RowSkippedError
-from reviewsctl.importing.rules import Rules
+from reviewsctl.importing.settings import Settings
 from reviewsd.domain.reviews import Review
 
 SAMPLES = Path(__file__).parent / "samples"
@@ -99,16 +98,11 @@ EXPECTED: dict[str, list[Said]] = {
 }  # fmt: skip
 
 
-def rules(*, recommended: bool = True, best: int | None = None) -> Rules:
-    return Rules(
-        zone=datetime.UTC,
-        short_names=False,
-        verified=False,
-        scale=Scale(best=best, recommended=recommended),
-    )
+def settings(*, recommended: bool = True, best: int | None = None) -> Settings:
+    return Settings(verified=False, scale=Scale(best=best, recommended=recommended))
 
 
-def read(name: str, how: Rules) -> tuple[list[bytes], list[str]]:
+def read(name: str, how: Settings) -> tuple[list[bytes], list[str]]:
     """The records of a sample, and why rows are none."""
     export = chosen(parts_of(SAMPLES / name), "auto")
     (source,) = export.sources
@@ -124,7 +118,7 @@ def read(name: str, how: Rules) -> tuple[list[bytes], list[str]]:
 
 @pytest.mark.parametrize("name", EXPECTED)
 def test_a_review_is_what_the_export_says_and_valid_to_the_daemon(name: str) -> None:
-    records, _ = read(name, rules(best=5 if name == "francais.csv" else None))
+    records, _ = read(name, settings(best=5 if name == "francais.csv" else None))
     reviews = [msgspec.json.decode(record, type=Review) for record in records]
 
     assert EXPECTED[name] == [
@@ -147,9 +141,9 @@ def test_recommendation_is_refused_without_the_setting() -> None:
         "a recommendation has no stars (--set recommended=yes takes it as 5, its opposite as 1)"
     )
 
-    assert [reason, reason] == read("facebook.json", rules(recommended=False))[1]
-    assert [reason, reason] == read("apify_facebook.json", rules(recommended=False))[1]
-    assert [reason] == read("birdeye.json", rules(recommended=False))[1]
+    assert [reason, reason] == read("facebook.json", settings(recommended=False))[1]
+    assert [reason, reason] == read("apify_facebook.json", settings(recommended=False))[1]
+    assert [reason] == read("birdeye.json", settings(recommended=False))[1]
 
 
 @pytest.mark.parametrize(
@@ -157,11 +151,11 @@ def test_recommendation_is_refused_without_the_setting() -> None:
     [("yotpo.csv", "Review Status"), ("judgeme.csv", "curated"), ("judgeme.json", "hidden")],
 )
 def test_review_that_its_platform_withholds_is_skipped(name: str, column: str) -> None:
-    assert [f'not public at the platform (column "{column}")'] == read(name, rules())[1]
+    assert [f'not public at the platform (column "{column}")'] == read(name, settings())[1]
 
 
 def test_verification_of_the_export_overrides_the_operator() -> None:
-    how = dataclasses.replace(rules(), verified=True)
+    how = dataclasses.replace(settings(), verified=True)
     stated = [msgspec.json.decode(record)["verified"] for record in read("yotpo.json", how)[0]]
     unsaid = [msgspec.json.decode(record)["verified"] for record in read("serpapi.json", how)[0]]
 
@@ -170,7 +164,7 @@ def test_verification_of_the_export_overrides_the_operator() -> None:
 
 def test_a_review_of_google_is_one_with_and_without_its_name() -> None:
     export = chosen(parts_of(SAMPLES / "google_api.json"), "auto")
-    reader = export.format.reader(export.sources[0].head, rules())
+    reader = export.format.reader(export.sources[0].head, settings())
     fields = dict(export.sources[0].head.sample[0])
     named = reader(Row({**fields, "name": "accounts/1/locations/2/reviews/X", "reviewId": "X"}, ""))
     without = {name: value for name, value in fields.items() if name != "name"}

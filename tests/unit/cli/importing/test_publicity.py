@@ -12,14 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
+from reviewsctl.importing.errors import ImportRefusedError, RowWithdrawnError, SayMoreError
 from reviewsctl.importing.options import ImportOptions, ImportResult, Prompts
 from reviewsctl.importing.pipeline import run
 from reviewsctl.importing.publicity.judge import Publicity
 from reviewsctl.importing.publicity.signs import Sense, Subject, is_withheld_name, sign_of
 from reviewsctl.importing.ratings import Scale
-from reviewsctl.importing.review import RowWithdrawnError
-from reviewsctl.importing.rules import Columns, Rules
+from reviewsctl.importing.settings import Settings
 from tests.support.sheets import spreadsheet
 
 Answer = bool | None
@@ -295,16 +294,13 @@ def imported(
         exports=[export],
         target=target,
         format_name="auto",
-        rules=Rules(
-            zone=datetime.UTC,
-            short_names=False,
+        settings=Settings(
             verified=False,
             scale=Scale(best=5 if name.endswith(("csv", "xlsx")) else None),
-            columns=Columns(mapped=dict(options.get("mapped", {}))),  # type: ignore[call-overload]
+            columns=dict(options.get("mapped", {})),  # type: ignore[call-overload]
             publicity=Publicity(options.get("public")),  # type: ignore[arg-type]
+            name="Acme",
         ),
-        location=None,
-        name="Acme",
         replace=False,
         yes=False,
         dry_run=False,

@@ -12,7 +12,7 @@ import pytest
 from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.options import ImportOptions, Prompts
 from reviewsctl.importing.pipeline import run
-from reviewsctl.importing.rules import Columns, Rules
+from reviewsctl.importing.settings import Settings
 from tests.support.sheets import spreadsheet
 
 EVIL = "a\x1b]0;owned\x07\x1b[2J\x9b2J\u202e\nError: forged"
@@ -21,16 +21,11 @@ QUIET = Prompts(progress=lambda _: None, show=lambda _: None, choose=None)
 
 def imported(export: Path, folder: Path, mapped: dict[str, str], location: str | None) -> None:
     """An import of reviews that are not verified."""
-    rules = Rules(
-        zone=datetime.UTC, short_names=False, verified=False, columns=Columns(mapped=mapped)
-    )
     options = ImportOptions(
         exports=[export],
         target=folder / "reviews.json",
         format_name="auto",
-        rules=rules,
-        location=location,
-        name=None,
+        settings=Settings(verified=False, columns=mapped, location=location),
         replace=False,
         yes=False,
         dry_run=False,

@@ -4,10 +4,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from reviewsctl.importing.errors import SayMoreError
+from reviewsctl.importing.errors import RowRefusedError, SayMoreError
 from reviewsctl.importing.format import Fields
 from reviewsctl.importing.ratings import Scale
-from reviewsctl.importing.review import RowRefusedError
 from reviewsctl.importing.scales import scale_of
 
 OUT_OF_FIVE = ["5", "4", "5", "3", "5"]

@@ -12,7 +12,7 @@ from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.merge import Fate, IsGone, MergeResult
 from reviewsctl.importing.options import ImportOptions, ImportResult, Prompts, SyncedRead
 from reviewsctl.importing.pipeline import remove, run
-from reviewsctl.importing.rules import Columns, Rules
+from reviewsctl.importing.settings import Settings
 from reviewsctl.importing.staging import Place
 from reviewsd.api.review_ids import merge_key
 
@@ -33,11 +33,7 @@ def options(folder: Path, is_gone: IsGone = lambda _: True, *, numbers: str = ""
         exports=[export],
         target=folder / "reviews.json",
         format_name="csv",
-        rules=Rules(
-            zone=datetime.UTC, short_names=False, verified=False, columns=Columns(source="shop")
-        ),
-        location=None,
-        name="Harbor Plumbing",
+        settings=Settings(verified=False, source="shop", name="Harbor Plumbing"),
         replace=True,
         yes=False,
         dry_run=False,

@@ -1,6 +1,5 @@
 """Tables of platforms that have no format of their own, as a whole."""
 
-import datetime
 import io
 
 import msgspec
@@ -10,7 +9,7 @@ from reviewsctl.importing.errors import SayMoreError
 from reviewsctl.importing.ratings import Scale
 from reviewsctl.importing.readers.parts import Part
 from reviewsctl.importing.recognize import chosen
-from reviewsctl.importing.rules import Columns, Rules
+from reviewsctl.importing.settings import Settings
 
 BOOKING = """Guest name,Review date,Reservation number,Review title,Positive review,Negative review,\
 Review score,Staff,Cleanliness,Property reply
@@ -24,14 +23,8 @@ def reviews(content: str, scale: str | None = None, **mapped: str) -> list[dict[
     data = content.encode()
     part = Part(name="x.csv", size=len(data), room=1 << 20, open=lambda: io.BytesIO(data))
     [source] = (export := chosen([part], "auto")).sources
-    rules = Rules(
-        zone=datetime.UTC,
-        short_names=False,
-        verified=False,
-        scale=Scale.parsed(scale),
-        columns=Columns(mapped=mapped),
-    )
-    read = export.format.reader(source.head, rules)
+    settings = Settings(verified=False, scale=Scale.parsed(scale), columns=mapped)
+    read = export.format.reader(source.head, settings)
     return [msgspec.json.decode(read(row).record) for _, row in source.rows(part)]
 
 

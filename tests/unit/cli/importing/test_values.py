@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewsctl.importing.errors import SayMoreError
+from reviewsctl.importing.errors import RowRefusedError, SayMoreError
 from reviewsctl.importing.ratings import Scale, stars
-from reviewsctl.importing.review import RowRefusedError
 from reviewsctl.importing.times import PATTERNS, AmbiguousError, guessed, moment
 from reviewsctl.importing.values import (
     address,
