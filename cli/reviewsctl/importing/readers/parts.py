@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import IO, BinaryIO, Final
+from typing import IO, BinaryIO, Final, cast
 
 from reviewsctl.importing.bounds import MAX_NAME, MAX_RATIO, MAX_UNPACKED
 from reviewsctl.importing.errors import ImportRefusedError, NoReviewsError
@@ -183,7 +183,7 @@ def _part(path: Path, name: str = "") -> Part:
 def _unpacked(path: Path) -> Part:
     """Return the file in a gzip file."""
     size = path.stat().st_size
-    with _Unpacking(path) as file:
+    with _unpacking(path) as file:
         begins = file.read(_TAR_MAGIC.stop)
     if begins[_TAR_MAGIC.start : _TAR_MAGIC.stop] == b"ustar":
         raise ImportRefusedError(f"{path} is a tar archive", "Unpack it, and import the folder.")
@@ -193,42 +193,57 @@ def _unpacked(path: Path) -> Part:
         name=printable(path.name.removesuffix(".gz")),
         size=size,
         room=room(size),
-        open=lambda: io.BufferedReader(_Unpacking(path)),
+        open=lambda: io.BufferedReader(_unpacking(path)),
     )
 
 
 _TAR_MAGIC = range(257, 262)
 
 
-class _Unpacking(io.RawIOBase):
-    """The content of a gzip file, up to the limit of an archive of its size."""
+class WatchedFile(io.RawIOBase):
+    """A file that reports the bytes that are read.
 
-    def __init__(self, path: Path) -> None:
-        self._file = gzip.open(path)  # noqa: SIM115  # closed with this
-        self._path = path
-        self._most = room(path.stat().st_size)
+    Args:
+        file: The file, which is closed with this.
+        watch: Called with the number of bytes after each read; what it raises ends the reading.
+    """
+
+    def __init__(self, file: BinaryIO, watch: Callable[[int], None]) -> None:
+        self._file = file
+        self._watch = watch
 
     def readable(self) -> bool:
-        """Yes."""
+        """Return True."""
         return True
 
     def readinto(self, buffer: "bytearray | memoryview") -> int:  # type: ignore[override]
-        """Reads; refused at the end of its room."""
+        """Read a chunk, and report it."""
         chunk = self._file.read(len(buffer))
         buffer[: len(chunk)] = chunk
-        if self._file.tell() > self._most:
-            raise ImportRefusedError(
-                f"{printable(str(self._path))} unpacks to more than {self._most:,} bytes, which is "
-                "far more than it has: that is no export",
-                "If it is one all the same: unpack it, and import that.",
-            )
+        self._watch(len(chunk))
         return len(chunk)
 
     def close(self) -> None:
-        """Closes the file too."""
+        """Close the file too."""
         if not self.closed:
             self._file.close()
         super().close()
+
+
+def _unpacking(path: Path) -> WatchedFile:
+    """Open the content of a gzip file, up to the limit of an archive of its size."""
+    most = room(path.stat().st_size)
+    file = cast("BinaryIO", gzip.open(path))  # noqa: SIM115  # closed with what is returned
+
+    def check(_count: int) -> None:
+        if file.tell() > most:
+            raise ImportRefusedError(
+                f"{printable(str(path))} unpacks to more than {most:,} bytes, which is far more than it "
+                "has: that is no export",
+                "If it is one all the same: unpack it, and import that.",
+            )
+
+    return WatchedFile(file, check)
 
 
 def _in_folder(folder: Path) -> Iterator[Part]:
