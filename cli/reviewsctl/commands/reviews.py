@@ -291,7 +291,8 @@ def undo(
     interruption.begin()
     from reviewsctl.commands.import_ import offer_reload, refusals, undo_command
     from reviewsctl.importing.target import configuration_in_use, reviews_file  # msgspec, see main
-    from reviewsctl.importing.undo_report import undone
+    from reviewsctl.importing.undo import listed, reported
+    from reviewsctl.importing.undo import undo as undone
     from reviewsctl.terminal.escaping import printable
 
     with refusals("not undone", as_json=as_json):
@@ -301,7 +302,11 @@ def undo(
         target = reviews_file(data, configuration, os.environ)
         command, now = undo_command(data, config), datetime.datetime.now(datetime.UTC)
         with interruption.stoppable():
-            report = undone(target, number, now, dry_run=dry_run, command=command)
+            report = (
+                listed(target)
+                if dry_run
+                else reported(target, number, undone(target, number, now), command)
+            )
     interruption.loaded()
     shown = [json_line(report.document)] if as_json else [] if quiet else report.lines
     for line in shown:

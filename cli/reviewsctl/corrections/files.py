@@ -16,9 +16,8 @@ import msgspec
 from reviewsctl.files.folders import Folder, opened
 from reviewsctl.importing import history, import_log
 from reviewsctl.importing.errors import ImportRefusedError
-from reviewsctl.importing.removed import removed_member
-from reviewsctl.importing.reviews_file import draft
-from reviewsctl.importing.staging import uninterrupted
+from reviewsctl.importing.reviews_file import draft, removed_member
+from reviewsctl.terminal.interruption import uninterrupted
 from reviewsctl.terminal.remedies import to_write
 from reviewsd.api.places import KEPT_FOLDER
 

@@ -7,8 +7,8 @@ import msgspec
 
 from reviewsctl.corrections.files import FILE
 from reviewsctl.importing.errors import ImportRefusedError
-from reviewsctl.importing.options import reviews
 from reviewsctl.importing.review import Entry
+from reviewsctl.terminal.words import counted
 
 if TYPE_CHECKING:
     from reviewsd.domain.corrections import Overlay
@@ -64,7 +64,7 @@ class KnownCorrections:
         """Return the notes for the report of an import."""
         if not self.corrected:
             return []
-        return [f"{reviews(self.corrected)} stay{'s' * (self.corrected == 1)} corrected"]
+        return [f"{counted(self.corrected, 'review')} stay{'s' * (self.corrected == 1)} corrected"]
 
     def is_erased(self, entry: Entry) -> bool:
         """Return whether a review of an export was erased; count other corrections."""

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from typing import Final
 
-from reviewsctl.importing.examples import NO_NAME
 from reviewsctl.importing.format import Fields
+from reviewsctl.importing.reviews_file import NO_NAME
 from reviewsctl.importing.values import address, first, members, word
 
 Facts = Mapping[str, object]

@@ -12,11 +12,12 @@ from typing import Final
 from reviewsctl.importing.business import Likeness, likeness
 from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
 from reviewsctl.importing.import_log import Past
-from reviewsctl.importing.merge import Change, Fate, MergeResult
-from reviewsctl.importing.options import ALL, ImportOptions, Prompts, reviews
+from reviewsctl.importing.options import ALL, ImportOptions, Prompts
+from reviewsctl.importing.outcomes import Change, Fate, MergeResult
 from reviewsctl.importing.staging import Place, Staging
 from reviewsctl.importing.values import shown
 from reviewsctl.terminal.escaping import printable
+from reviewsctl.terminal.words import counted
 
 _SHOWN, _LONG = 20, 200  # locations in a message, and characters of each
 
@@ -56,7 +57,7 @@ def titles_of(titles: Mapping[str, str], staged: Staging) -> list[str]:
 
 def _chosen(own: Mapping[Place, int], titles: Mapping[str, str], prompts: Prompts) -> str:
     described = {
-        place.name: f"{titles.get(place.name) or 'without a title'} ({reviews(count)})"
+        place.name: f"{titles.get(place.name) or 'without a title'} ({counted(count, 'review')})"
         for place, count in own.items()
     }
     if prompts.choose is None:
@@ -206,7 +207,7 @@ def questions(
 def _listed(result: MergeResult, fate: Fate, title: str, most: int | None = None) -> Iterator[str]:
     count = result.count(fate)
     if count:
-        yield f"{title}: {reviews(count)}"
+        yield f"{title}: {counted(count, 'review')}"
         changes = result.changes[fate][:most]
         yield from (f"  {line(change)}" for change in changes)
         if more := count - len(changes):

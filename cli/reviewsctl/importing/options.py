@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Final
 
 from reviewsctl.importing.format import Format
-from reviewsctl.importing.merge import IsGone, MergeResult
+from reviewsctl.importing.merge import IsGone
+from reviewsctl.importing.outcomes import MergeResult
 from reviewsctl.importing.readers.watching import Report
 from reviewsctl.importing.settings import Settings
 from reviewsctl.importing.staging import Place
@@ -102,8 +103,3 @@ class ImportResult:
     is_written: bool = False
     backup: Path | None = None
     """The version that was replaced."""
-
-
-def reviews(count: int) -> str:
-    """Return ``1 review`` or ``1,204 reviews``."""
-    return f"{count:,} review{'' if count == 1 else 's'}"

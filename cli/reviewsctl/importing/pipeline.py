@@ -36,15 +36,17 @@ from reviewsctl.importing.import_log import (
     past_import,
     recorded,
 )
-from reviewsctl.importing.merge import Merge, MergePlan, MergeResult
+from reviewsctl.importing.merge import Merge, MergePlan
 from reviewsctl.importing.options import ImportOptions, ImportResult, Prompts, RowCounts
+from reviewsctl.importing.outcomes import MergeResult
 from reviewsctl.importing.platforms import own
 from reviewsctl.importing.readers.json_file import DOWNLOAD, OWN_VALUE, Document
 from reviewsctl.importing.readers.parts import DAMAGED
 from reviewsctl.importing.readers.watching import WORTH_SHOWING, Reading
 from reviewsctl.importing.reviews_file import draft
 from reviewsctl.importing.rows import check_replaceable, check_usable, read_rows, readers_of
-from reviewsctl.importing.staging import Place, Staging, staging, uninterrupted
+from reviewsctl.importing.staging import Place, Staging, staging
+from reviewsctl.terminal.interruption import uninterrupted
 from reviewsctl.terminal.remedies import to_write
 from reviewsd.api.jobs import Step
 from reviewsd.api.places import KEPT_FOLDER

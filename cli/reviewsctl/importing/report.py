@@ -5,8 +5,9 @@ from typing import Final
 
 from reviewsctl.importing.consent import line
 from reviewsctl.importing.exports import Export, missing_pages
-from reviewsctl.importing.merge import Fate, MergeResult
-from reviewsctl.importing.options import ImportOptions, ImportResult, RowCounts, reviews
+from reviewsctl.importing.options import ImportOptions, ImportResult, RowCounts
+from reviewsctl.importing.outcomes import Fate, MergeResult
+from reviewsctl.terminal.words import counted
 
 _IN_JSON: Final = 100  # refused rows without --verbose
 _LISTED: Final = (Fate.NEW, Fate.CHANGED, Fate.REMOVED)
@@ -43,7 +44,7 @@ def lines(options: ImportOptions, result: ImportResult, *, verbose: bool, undo: 
         text.append(f"{options.target} needs no change; nothing was written")
     else:
         hint = f"; to take it back: {undo}" if result.backup else ""
-        text.append(f"wrote {options.target} with {reviews(result.merge.total)}{hint}")
+        text.append(f"wrote {options.target} with {counted(result.merge.total, 'review')}{hint}")
     return text
 
 
@@ -175,7 +176,7 @@ def notes_of_rows(
 def notes_of_merge(result: MergeResult) -> list[str]:
     """Return notes on the reviews that were there."""
     notes = [
-        text.format(count=count, reviews=reviews(count))
+        text.format(count=count, reviews=counted(count, "review"))
         for fate, text in _OF_REVIEWS.items()
         if (count := result.count(fate))
     ]
@@ -188,7 +189,7 @@ def notes_of_merge(result: MergeResult) -> list[str]:
         notes.append(f"what the business got: {', '.join(result.filled)}")
     if result.is_different and result.review_count not in (None, result.total):
         notes.append(
-            f"aggregate_rating in the file is kept: it says {reviews(result.review_count or 0)}, there "
+            f"aggregate_rating in the file is kept: it says {counted(result.review_count or 0, 'review')}, there "
             f"are {result.total:,} now. Leave it out of the file to have it computed"
         )
     return notes

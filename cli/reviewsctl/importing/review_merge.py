@@ -13,6 +13,7 @@ from typing import Annotated, Final
 
 import msgspec
 
+from reviewsctl.importing.outcomes import Fate, Fates
 from reviewsctl.importing.review import BITS, MEMBERS, alike
 from reviewsctl.importing.staging import Staged
 from reviewsctl.importing.values import members, short_name
@@ -37,26 +38,9 @@ class Merged:
 
     changes: Review
     """The members that get another value."""
-    by_hand: tuple[str, ...]
-    """Those among them that were edited by hand since the last import."""
-    is_older: bool
-    """Whether the row is an older version than what is there."""
-    keeps_reply: bool
-    """Whether the reply stays that the export does not have."""
-    keeps_short_name: bool
-    """Whether the author stays shortened, though the export has the full name."""
+    fates: Fates
     written: Written
     """The new row of the import log."""
-
-    @property
-    def is_another(self) -> bool:
-        """Whether it becomes the review of another author and day, under the same id."""
-        return {_AUTHOR, "date"} <= self.changes.keys()
-
-    @property
-    def loses_reply(self) -> bool:
-        """Whether the owner's reply goes."""
-        return _REPLY in self.changes and self.changes[_REPLY] is None
 
 
 def merge_review(
@@ -78,34 +62,35 @@ def merge_review(
         export_is_older: Whether the export is older than the last import.
         full_names: Whether a shortened name is to be full again.
     """
-    is_older = 0 < staged.edited < last_written.edited or _stamped_before(new, old)
+    entry = staged.entry
+    is_older = 0 < entry.edited < last_written.edited or _stamped_before(new, old)
     changes: dict[str, object] = {}
     exported: dict[str, object] = {}
-    keeps_reply = keeps_short_name = False
+    fates: dict[Fate, tuple[str, ...]] = {}
     for name, value in _stated(new, staged, last_written, is_older=is_older):
         there = old.get(name)
         is_removed = value is None and there is not None
         if is_removed and export_is_older:
             continue
         if name == _AUTHOR and not full_names and _is_short(there, value):
-            keeps_short_name = there != value
+            if there != value:
+                fates[Fate.SHORT_NAME] = ()
             continue
-        if staged.weak & BITS.get(name, 0) and _outweighs(name, there, value, last_written):
+        if entry.weak & BITS.get(name, 0) and _outweighs(name, there, value, last_written):
             continue
         exported[name] = value
         if is_removed and not last_written.has(name, there):
-            keeps_reply |= name == _REPLY
+            if name == _REPLY:
+                fates[Fate.REPLY_KEPT] = ()
         elif there != value:
             changes[name] = value
+    by_hand = tuple(name for name in changes if last_written.differs(name, old.get(name)))
     return Merged(
         changes=changes,
-        by_hand=tuple(name for name in changes if last_written.differs(name, old.get(name))),
-        is_older=is_older,
-        keeps_reply=keeps_reply,
-        keeps_short_name=keeps_short_name,
+        fates=fates | dict(_fates(changes, by_hand, is_older=is_older)),
         written=Written(
-            max(staged.edited, last_written.edited),
-            max(staged.replied, last_written.replied),
+            max(entry.edited, last_written.edited),
+            max(entry.replied, last_written.replied),
             tuple(
                 digest(exported[name]) if name in exported else before
                 for name, before in zip(MEMBERS, last_written.digests, strict=True)
@@ -114,15 +99,33 @@ def merge_review(
     )
 
 
+def _fates(
+    changes: Review, by_hand: tuple[str, ...], *, is_older: bool
+) -> Iterator[tuple[Fate, tuple[str, ...]]]:
+    if not changes:
+        yield Fate.UNCHANGED, ()
+        if is_older:
+            yield Fate.OLDER, ()
+        return
+    yield Fate.CHANGED, tuple(changes)
+    if {_AUTHOR, "date"} <= changes.keys():
+        yield Fate.ANOTHER, ()
+    if by_hand:
+        yield Fate.OVERWRITTEN, by_hand
+    if _REPLY in changes and changes[_REPLY] is None:
+        yield Fate.REPLY_REMOVED, ()
+
+
 def _stated(
     new: Review, staged: Staged, last_written: Written, *, is_older: bool
 ) -> Iterator[tuple[str, object]]:
     """Iterate over the members that the row has and that are no older than what imports wrote."""
+    replied = staged.entry.replied
     for name, value in new.items():
         if name == "id" or name in STAMPS or staged.unstated & BITS.get(name, 0):
             continue
-        has_times = name == _REPLY and staged.replied > 0 and last_written.replied > 0
-        if not (staged.replied < last_written.replied if has_times else is_older):
+        has_times = name == _REPLY and replied > 0 and last_written.replied > 0
+        if not (replied < last_written.replied if has_times else is_older):
             yield name, value
 
 

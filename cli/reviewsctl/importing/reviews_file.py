@@ -1,9 +1,12 @@
 """Writes reviews.json again as a stream; unchanged parts stay byte for byte as they are."""
 
 import contextlib
+import datetime
+import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import BinaryIO
+from pathlib import Path
+from typing import Annotated, BinaryIO, Final
 
 import msgspec
 from msgspec import Raw
@@ -20,6 +23,15 @@ Records = Callable[[Iterator[Piece]], Iterable[bytes]]
 _REVIEWS = "reviews"
 _members = msgspec.json.Decoder(dict[str, Raw])
 _encode = msgspec.json.Encoder().encode
+
+
+_shipped = json.loads((Path(__file__).parent.parent / "shipped" / "reviews.json").read_bytes())
+
+EXAMPLES: Final = frozenset(review["id"] for review in _shipped["reviews"])
+"""The ids of the reviews that ``reviewsctl init`` writes; they are of no customer, so an import leaves them out."""
+
+NO_NAME: Final = str(_shipped["business"]["name"])
+"""The name of the business until the operator sets one."""
 
 
 def create(out: BinaryIO, members: Mapping[str, object], records: Records) -> None:
@@ -109,15 +121,11 @@ def updated(old: Mapping[str, object], text: str, changes: Mapping[str, object])
         text: The same, as JSON.
         changes: The new values.
     """
-    return _encode({**raw_members(old, text), **_members.decode(encoded(changes))})
-
-
-def raw_members(old: Mapping[str, object], text: str) -> dict[str, Raw]:
-    """Return the members of an object as they are written."""
     try:
-        return _members.decode(text)
+        members = _members.decode(text)
     except msgspec.DecodeError:  # half characters, or NaN, which the daemon does not serve
-        return _members.decode(encoded(old))
+        members = _members.decode(encoded(old))
+    return _encode(members | _members.decode(encoded(changes)))
 
 
 def _elements(document: Document) -> Iterator[Piece]:
@@ -136,6 +144,37 @@ def _array(out: BinaryIO, records: Iterable[bytes]) -> None:
         out.write(between + record)
         between = b",\n"
     out.write(b"\n]")
+
+
+MAX_REMOVED_AGE: Final = datetime.timedelta(days=90)
+
+
+class _Removed(msgspec.Struct):
+    at: Annotated[datetime.datetime, msgspec.Meta(tz=True)]
+
+
+def removed_member(
+    listed: Iterable[object], review_ids: Iterable[str], now: datetime.datetime
+) -> Mapping[str, object]:
+    """Return the member ``removed`` of a new file (corrections.md C15); empty if no review was removed in the last 90 days.
+
+    Args:
+        listed: The member of the old file.
+        review_ids: The ids of the reviews that are removed now.
+        now: The time of their removal.
+    """
+    entries = [entry for entry in listed if _removed_at(entry, now) >= now - MAX_REMOVED_AGE]
+    at = msgspec.to_builtins(now.astimezone(datetime.UTC))
+    entries += [{"id": review_id, "at": at} for review_id in review_ids]
+    return {"removed": entries} if entries else {}
+
+
+def _removed_at(entry: object, now: datetime.datetime) -> datetime.datetime:
+    """Return when a review was removed; now if the entry is not valid, so that ``check`` reports it."""
+    try:
+        return msgspec.convert(entry, _Removed).at
+    except msgspec.ValidationError:
+        return now
 
 
 _MODE = 0o644  # of a new file: the daemon runs as another user, and the data are public

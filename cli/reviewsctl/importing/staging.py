@@ -7,7 +7,6 @@ that nothing is left behind however the import ends. The rows of the import log 
 import contextlib
 import hashlib
 import os
-import signal
 import sqlite3
 import tempfile
 from collections import defaultdict
@@ -16,13 +15,14 @@ from enum import Enum
 from pathlib import Path
 from typing import Final, NamedTuple
 
+import msgspec
+
 from reviewsctl.importing.review import MEMBERS, Entry, key_of, mask
 from reviewsctl.importing.values import without_surrogates
 from reviewsctl.importing.written import WrittenRows
+from reviewsctl.terminal.interruption import signals_deferred
 from reviewsd.api.review_ids import merge_key
 
-_BATCH: Final = 1000  # rows between two statements
-_BATCH_BYTES: Final = 4 * 1024 * 1024  # of their records
 _MAX_ALIKE: Final = 200_000  # reviews
 _CACHE_KIB: Final = 32 * 1024
 _ALL: Final = mask(MEMBERS)
@@ -35,20 +35,39 @@ PRAGMA locking_mode = EXCLUSIVE;
 PRAGMA cache_size = -{_CACHE_KIB};
 """
 
+_TABLES: Final = """
+CREATE TABLE entry (
+    number INTEGER PRIMARY KEY,
+    key TEXT NOT NULL UNIQUE,
+    edited INTEGER NOT NULL,
+    newest INTEGER NOT NULL,
+    source TEXT NOT NULL,
+    place TEXT NOT NULL,
+    alike INTEGER NOT NULL,
+    day TEXT NOT NULL,
+    unstated INTEGER NOT NULL,
+    content BLOB NOT NULL
+);
+CREATE TABLE untaken (
+    identifier TEXT, withdrawn INTEGER, PRIMARY KEY (identifier, withdrawn)
+) WITHOUT ROWID;
+CREATE TABLE passed (key TEXT PRIMARY KEY, withdrawn INTEGER) WITHOUT ROWID;
+"""
+
 # Of two versions the one that was edited later counts: one review under two accounts.
 _ADD: Final = """
-INSERT INTO entry (key, edited, replied, newest, source, place, alike, day, blank, unstated, weak, record)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO entry (key, edited, newest, source, place, alike, day, unstated, content)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (key) DO UPDATE
-SET edited = excluded.edited, replied = excluded.replied, newest = excluded.newest,
-    source = excluded.source, place = excluded.place, alike = excluded.alike,
-    blank = excluded.blank, unstated = excluded.unstated, weak = excluded.weak, day = excluded.day,
-    record = excluded.record
+SET edited = excluded.edited, newest = excluded.newest, source = excluded.source,
+    place = excluded.place, alike = excluded.alike, day = excluded.day,
+    unstated = excluded.unstated, content = excluded.content
 WHERE excluded.edited > entry.edited
 """
-_STAGED: Final = (
-    "SELECT number, key, edited, replied, source, place, blank, unstated, weak, record FROM entry"
-)
+_STAGED: Final = "SELECT number, content, unstated FROM entry"
+
+_encode: Final = msgspec.msgpack.Encoder().encode
+_decode: Final = msgspec.msgpack.Decoder(Entry).decode
 
 
 class Place(NamedTuple):
@@ -80,18 +99,14 @@ class Staged(NamedTuple):
 
     number: int
     """From 1, in the order of the export."""
-    key: str
-    edited: int
-    """POSIX milliseconds; 0 where the row does not say."""
-    replied: int
-    """POSIX milliseconds; 0 where the row does not say."""
-    place: Place
+    entry: Entry
     unstated: int
     """Members of the record that the export does not have (``mask``): a merge leaves them alone."""
-    weak: int
-    """Members that the row has in part only (``mask``)."""
-    record: bytes
-    """JSON."""
+
+    @property
+    def place(self) -> Place:
+        """Its location."""
+        return Place(self.entry.source, self.entry.place)
 
 
 class Extent(NamedTuple):
@@ -110,33 +125,11 @@ class Staging:
         self._connection = connection
         self.written = WrittenRows(connection)
         """What earlier imports wrote, and what this one writes."""
-        self._batch: list[tuple[str, int, int, int, str, str, int, str, int, int, int, bytes]] = []
-        self._bytes = 0
         self._stated: defaultdict[str, int] = defaultdict(int)  # by source, the members of any row
         self._digest = 0
         self.added = 0
         """How many rows were added; the same review may be among them twice."""
-        connection.executescript("""
-            CREATE TABLE entry (
-                number INTEGER PRIMARY KEY,
-                key TEXT NOT NULL UNIQUE,
-                edited INTEGER NOT NULL,
-                replied INTEGER NOT NULL,
-                newest INTEGER NOT NULL,
-                source TEXT NOT NULL,
-                place TEXT NOT NULL,
-                alike INTEGER NOT NULL,
-                day TEXT NOT NULL,
-                blank INTEGER NOT NULL,
-                unstated INTEGER NOT NULL,
-                weak INTEGER NOT NULL,
-                record BLOB NOT NULL
-            );
-            CREATE TABLE untaken (
-                identifier TEXT, withdrawn INTEGER, PRIMARY KEY (identifier, withdrawn)
-            ) WITHOUT ROWID;
-            CREATE TABLE passed (key TEXT PRIMARY KEY, withdrawn INTEGER) WITHOUT ROWID;
-        """)
+        connection.executescript(_TABLES)
         connection.execute("BEGIN")
 
     def add(self, entry: Entry, certain: int = 0) -> None:
@@ -148,18 +141,15 @@ class Staging:
         """
         self.added += 1
         self._stated[entry.source] |= _ALL & ~entry.blank
-        self._batch.append(
-            (
-                *(entry.key, entry.edited, entry.replied, entry.newest, entry.source, entry.place),
-                *(entry.alike, entry.day, entry.blank, entry.blank & ~certain, entry.weak),
-                entry.record,
-            )
-        )
         digest = hashlib.blake2b(entry.record, digest_size=_FINGERPRINT).digest()
         self._digest += int.from_bytes(digest)
-        self._bytes += len(entry.record)
-        if len(self._batch) >= _BATCH or self._bytes >= _BATCH_BYTES:
-            self._flush()
+        self._connection.execute(
+            _ADD,
+            (
+                *(entry.key, entry.edited, entry.newest, entry.source, entry.place),
+                *(entry.alike, entry.day, entry.blank & ~certain, _encode(entry)),
+            ),
+        )
 
     @property
     def fingerprint(self) -> str:
@@ -213,7 +203,6 @@ class Staging:
 
     def places(self) -> dict[Place, int]:
         """Return the locations with the number of their reviews, in the order of the export."""
-        self._flush()
         rows = self._connection.execute(
             "SELECT source, place, count(*) FROM entry GROUP BY source, place ORDER BY min(number)"
         )
@@ -221,7 +210,6 @@ class Staging:
 
     def extents(self, now: int) -> dict[Place, Extent]:
         """Return the times that the rows of each location span; those after ``now`` do not count."""
-        self._flush()
         rows = self._connection.execute(
             "SELECT source, place, min(day), max(CASE WHEN newest <= ? THEN newest ELSE 0 END)"
             " FROM entry GROUP BY source, place",
@@ -231,14 +219,12 @@ class Staging:
 
     def keep(self, place: Place) -> int:
         """Forget the reviews of its source's other locations; return how many those were."""
-        self._flush()
         return self._connection.execute(
             "DELETE FROM entry WHERE source = ? AND place <> ?", place
         ).rowcount
 
     def count(self) -> int:
         """Return the number of reviews, each counted once."""
-        self._flush()
         (number,) = self._connection.execute("SELECT count(*) FROM entry").fetchone()
         return int(number)
 
@@ -248,15 +234,15 @@ class Staging:
             return {}
         return dict(self._connection.execute("SELECT alike, number FROM entry"))
 
-    def at(self, number: int) -> Staged:
-        """Return the review of a number."""
-        row = self._connection.execute(f"{_STAGED} WHERE number = ?", (number,)).fetchone()
-        return self._staged(*row)
-
     def largest(self) -> int:
         """Return the greatest number of a review; 0 without one."""
         (number,) = self._connection.execute("SELECT max(number) FROM entry").fetchone()
         return int(number or 0)
+
+    def at(self, number: int) -> Staged:
+        """Return the review of a number."""
+        row = self._connection.execute(f"{_STAGED} WHERE number = ?", (number,)).fetchone()
+        return self._staged(*row)
 
     def find(self, identifier: str, key: str) -> Staged | None:
         """Return the review with this id, which an export of reviewsd has, or else with this merge key."""
@@ -270,28 +256,11 @@ class Staging:
         for row in self._connection.execute(f"{_STAGED} ORDER BY number"):
             yield self._staged(*row)
 
-    def _staged(  # noqa: PLR0913, PLR0917  # the columns
-        self,
-        number: int,
-        key: str,
-        edited: int,
-        replied: int,
-        source: str,
-        place: str,
-        blank: int,
-        unstated: int,
-        weak: int,
-        record: bytes,
-    ) -> Staged:
-        without = blank & ~self._stated[source]  # the export may have been made without the member
-        return Staged(
-            number, key, edited, replied, Place(source, place), unstated | without, weak, record
-        )
-
-    def _flush(self) -> None:
-        self._connection.executemany(_ADD, self._batch)
-        self._batch.clear()
-        self._bytes = 0
+    def _staged(self, number: int, content: bytes, unstated: int) -> Staged:
+        entry = _decode(content)
+        # the export may have been made without the member
+        without = entry.blank & ~self._stated[entry.source]
+        return Staged(number, entry, unstated | without)
 
 
 @contextlib.contextmanager
@@ -314,27 +283,3 @@ def staging(folder: Path | None) -> Iterator[Staging]:
             finally:
                 Path(name).unlink()
         yield staged
-
-
-@contextlib.contextmanager
-def uninterrupted() -> Iterator[None]:
-    """Hold signals for the block; one that comes during it comes too late to stop the command."""
-    is_done = False
-    try:
-        with signals_deferred():
-            yield
-            is_done = True
-    except KeyboardInterrupt:
-        if not is_done:
-            raise
-
-
-@contextlib.contextmanager
-def signals_deferred() -> Iterator[None]:
-    """Hold signals that stop a command until the block is done."""
-    stopping = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, stopping)
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -12,8 +12,8 @@ import json
 import shutil
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import BinaryIO, Final, cast
 
@@ -24,9 +24,11 @@ from reviewsctl.importing.history import Version, checksum
 from reviewsctl.importing.readers.json_file import OWN_VALUE, Document, Piece
 from reviewsctl.importing.review_merge import CHANGED, STAMPS, stamp
 from reviewsctl.importing.reviews_file import draft, reviews_of, rewrite, updated
-from reviewsctl.importing.staging import uninterrupted
+from reviewsctl.importing.values import members
 from reviewsctl.importing.written import digest
+from reviewsctl.terminal.interruption import uninterrupted
 from reviewsctl.terminal.remedies import to_write
+from reviewsctl.terminal.words import counted
 from reviewsd.api.places import KEPT_FOLDER
 
 _REMEDY: Final = "The version is damaged; reviewsctl reviews undo --dry-run lists the others."
@@ -114,14 +116,30 @@ def _versions(data: Folder, folder: Folder, name: str) -> list[Version]:
 def _put(
     data: Folder, folder: Folder, name: str, version: Version, now: datetime.datetime
 ) -> Undone:
-    current = _contents(data, name)
-    restored = _Restored({} if current is None else current, now, marks=current is not None)
+    before = _contents(data, name)
+    current = {} if before is None else before
+    counts: Counter[str] = Counter()
+
+    def member(name: str, piece: Piece) -> str:
+        is_time = name == "updated_at" and piece.value is not None and before is not None
+        return json.dumps(stamp(now)) if is_time else piece.text
+
+    def records(reviews: Iterator[Piece]) -> Iterator[bytes]:
+        for piece in reviews:
+            counts["total"] += 1
+            review = members(piece.value)
+            there = current.pop(str(review.get("id")), None)
+            if there == _content(review) or before is None:
+                yield piece.text.encode()
+                continue
+            counts["back" if there is None else "changed"] += 1
+            yield updated(review, piece.text, {CHANGED: stamp(now)})
+
     with contextlib.ExitStack() as stack:
         new = stack.enter_context(draft(data, name))
         packed = stack.enter_context(folder.open(version.file))
         file = cast("BinaryIO", stack.enter_context(gzip.open(packed)))
-        document = Document(file, version.file, _REMEDY, OWN_VALUE)
-        rewrite(new.file, document, restored.member, restored.records)
+        rewrite(new.file, Document(file, version.file, _REMEDY, OWN_VALUE), member, records)
         own_folder = stack.enter_context(data.folder(KEPT_FOLDER))
         log = None
         if folder.look(version.log) is not None:
@@ -138,7 +156,14 @@ def _put(
                 import_log.put(log, data.look(name))
             history.remove(folder, version)
             keeping.put_new()
-    return restored.result(version, is_valid=current is not None)
+    return Undone(
+        version=version,
+        total=counts["total"],
+        back=counts["back"],
+        changed=counts["changed"],
+        gone=len(current),
+        is_valid=before is not None,
+    )
 
 
 def _contents(data: Folder, name: str) -> dict[str, int] | None:
@@ -154,50 +179,57 @@ def _contents(data: Folder, name: str) -> dict[str, int] | None:
 
 
 def _content(review: Mapping[str, object]) -> int:
-    members = {name: value for name, value in review.items() if name not in STAMPS}
-    return digest(members)
+    return digest({name: value for name, value in review.items() if name not in STAMPS})
 
 
-class _Restored:
-    """Writes a version again, with the time of the undo in the reviews that differ.
+# Output
+
+
+@dataclass(frozen=True, slots=True)
+class UndoReport:
+    """The result of an undo."""
+
+    lines: Sequence[str]
+    """For people."""
+    document: Mapping[str, object]
+    """For ``--json``."""
+
+
+def listed(target: Path) -> UndoReport:
+    """List the versions that an undo can go back to.
+
+    Raises:
+        ImportRefusedError: They cannot be read.
+    """
+    entries = [
+        {"number": number, "at": stamp(version.at), "bytes": version.size}
+        for number, version in enumerate(versions(target), start=1)
+    ]
+    lines = [
+        f"{entry['number']:>3}  kept {entry['at']}  ({entry['bytes']:,} bytes, packed)"
+        for entry in entries
+    ] or [f"there is no earlier version of {target}"]
+    return UndoReport(lines, {"type": "result", "target": str(target), "versions": entries})
+
+
+def reported(target: Path, number: int, undone: Undone, command: str) -> UndoReport:
+    """Report an undo.
 
     Args:
-        current: The checksum of each review that is there, by its id.
-        now: The time of the undo.
-        marks: Whether reviews that differ get the time.
+        target: reviews.json.
+        number: How many versions it went back.
+        undone: The result.
+        command: The command that does it.
     """
-
-    def __init__(self, current: dict[str, int], now: datetime.datetime, *, marks: bool) -> None:
-        self._current = current
-        self._now = stamp(now)
-        self._marks = marks
-        self._counts: Counter[str] = Counter()
-
-    def member(self, name: str, piece: Piece) -> str:
-        """Return the text of a member beside the reviews."""
-        if name == "updated_at" and piece.value is not None and self._marks:
-            return json.dumps(self._now)
-        return piece.text
-
-    def records(self, reviews: Iterator[Piece]) -> Iterable[bytes]:
-        """Return the reviews of the version."""
-        for piece in reviews:
-            self._counts["total"] += 1
-            review = piece.value if isinstance(piece.value, dict) else {}
-            there = self._current.pop(str(review.get("id")), None)
-            if there == _content(review) or not self._marks:
-                yield piece.text.encode()
-                continue
-            self._counts["back" if there is None else "changed"] += 1
-            yield updated(review, piece.text, {CHANGED: self._now})
-
-    def result(self, version: Version, *, is_valid: bool) -> Undone:
-        """Return what was done, when all is written."""
-        return Undone(
-            version=version,
-            total=self._counts["total"],
-            back=self._counts["back"],
-            changed=self._counts["changed"],
-            gone=len(self._current),
-            is_valid=is_valid,
-        )
+    at = stamp(undone.version.at)
+    line = f"{target} is the version kept {at}, with {counted(undone.total, 'review')}"
+    lines = [line]
+    if undone.is_valid:
+        further = command.replace(" undo", f" undo {number + 1}", 1)
+        lines = [
+            f"{line}: {undone.back:,} are back, {undone.changed:,} changed, {undone.gone:,} gone",
+            f"to take that back: {command}; to go back further: {further}",
+        ]
+    fields = asdict(undone)
+    del fields["version"]
+    return UndoReport(lines, {"type": "result", "target": str(target), "at": at, **fields})

@@ -15,7 +15,6 @@ import msgspec
 
 from reviewsctl.importing.review import MEMBERS
 
-_BATCH: Final = 1000  # rows between two statements
 _DIGESTS: Final = struct.Struct(f"<{len(MEMBERS)}I")
 _PLACES: Final = {name: place for place, name in enumerate(MEMBERS)}
 _encoder = msgspec.json.Encoder(order="sorted")
@@ -88,8 +87,6 @@ class WrittenRows:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         self._is_empty = True
-        self._rows: list[tuple[str, int, int, bytes]] = []
-        self._retained: list[tuple[str]] = []
         connection.execute("""
             CREATE TABLE written (
                 key TEXT PRIMARY KEY,
@@ -103,10 +100,8 @@ class WrittenRows:
     def load(self, rows: Iterable[tuple[str, Written]]) -> None:
         """Take over the rows of the import log."""
         self._is_empty = False
-        self._connection.executemany(
-            "INSERT OR REPLACE INTO written (key, edited, replied, digests) VALUES (?, ?, ?, ?)",
-            ((key, row.edited, row.replied, row.pack()) for key, row in rows),
-        )
+        for key, row in rows:
+            self._set(key, row, in_file=False)
 
     def clear(self) -> None:
         """Forget the rows of the log."""
@@ -123,30 +118,21 @@ class WrittenRows:
 
     def set(self, key: str, row: Written) -> None:
         """Set what imports have written of a review that the new file has."""
-        self._rows.append((key, row.edited, row.replied, row.pack()))
-        if len(self._rows) >= _BATCH:
-            self._flush()
+        self._set(key, row, in_file=True)
+
+    def _set(self, key: str, row: Written, *, in_file: bool) -> None:
+        self._connection.execute(
+            "INSERT OR REPLACE INTO written VALUES (?, ?, ?, ?, ?)",
+            (key, row.edited, row.replied, row.pack(), in_file),
+        )
 
     def retain(self, key: str) -> None:
         """Keep the row of a review that the new file has, if there is one."""
-        self._retained.append((key,))
-        if len(self._retained) >= _BATCH:
-            self._flush()
+        self._connection.execute("UPDATE written SET in_file = 1 WHERE key = ?", (key,))
 
     def in_file(self) -> Iterator[tuple[str, Written]]:
         """Iterate over the rows of the reviews that the new file has, in order."""
-        self._flush()
         for key, *row in self._connection.execute(
             "SELECT key, edited, replied, digests FROM written WHERE in_file ORDER BY key"
         ):
             yield key, unpacked(*row)
-
-    def _flush(self) -> None:
-        self._connection.executemany(
-            "INSERT OR REPLACE INTO written (key, edited, replied, digests, in_file)"
-            " VALUES (?, ?, ?, ?, 1)",
-            self._rows,
-        )
-        self._connection.executemany("UPDATE written SET in_file = 1 WHERE key = ?", self._retained)
-        self._rows.clear()
-        self._retained.clear()

@@ -4,12 +4,12 @@ import datetime
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from reviewsctl.importing.merge import Fate
-from reviewsctl.importing.options import reviews
+from reviewsctl.importing.outcomes import Fate
 from reviewsctl.sources.run import Outcome
 from reviewsctl.sources.state import SourceState
 from reviewsctl.terminal.columns import Columns, Screen
 from reviewsctl.terminal.times import ago, until
+from reviewsctl.terminal.words import counted
 from reviewsd.config.source_schema import ReviewSource
 
 _HEADINGS: Final = ("NAME", "TYPE", "STATE", "LAST COMPLETE READ", "NEXT", "REVIEWS")
@@ -32,7 +32,7 @@ def lines(
     if state.remedy:
         yield from (f"{indent}{line}" for line in state.remedy.splitlines())
     if outcome.removed_for_age:
-        yield f"{indent}{reviews(outcome.removed_for_age)} left, as they were read too long ago"
+        yield f"{indent}{counted(outcome.removed_for_age, 'review')} left, as they were read too long ago"
     if outcome.warning:
         yield f"{indent}warning: {outcome.warning}"
 
@@ -49,7 +49,7 @@ def _summary(outcome: Outcome, requests: int, seconds: float, *, dry_run: bool) 
     cost = f"{requests} request{'' if requests == 1 else 's'}, " if requests else ""
     suffix = "; nothing was written" if dry_run else ""
     return (
-        f"{reviews(state.reviews)} read: {new:,} new, {changed:,} changed, {removed:,} gone "
+        f"{counted(state.reviews, 'review')} read: {new:,} new, {changed:,} changed, {removed:,} gone "
         f"({cost}{seconds:.0f} s){suffix}"
     )
 

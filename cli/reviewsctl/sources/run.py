@@ -13,8 +13,8 @@ from twisted.internet.defer import ensureDeferred
 from twisted.internet.interfaces import IReactorTime
 
 from reviewsctl.importing.errors import ImportRefusedError, NoReviewsError, SayMoreError
-from reviewsctl.importing.merge import Fate, MergeResult
 from reviewsctl.importing.options import Prompts, SyncedRead
+from reviewsctl.importing.outcomes import Fate, MergeResult
 from reviewsctl.importing.pipeline import remove, run
 from reviewsctl.importing.staging import Place
 from reviewsctl.sources import schedule

@@ -61,3 +61,26 @@ def stoppable() -> Iterator[None]:
     finally:
         for number, handler in handlers.items():
             signal.signal(number, handler)
+
+
+@contextlib.contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Hold signals for the block; one that comes during it comes too late to stop the command."""
+    is_done = False
+    try:
+        with signals_deferred():
+            yield
+            is_done = True
+    except KeyboardInterrupt:
+        if not is_done:
+            raise
+
+
+@contextlib.contextmanager
+def signals_deferred() -> Iterator[None]:
+    """Hold signals that stop a command until the block is done."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _STOPPING)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

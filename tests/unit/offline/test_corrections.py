@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from reviewsctl.importing.removed import removed_member
+from reviewsctl.importing.reviews_file import removed_member
 from reviewsd.domain.corrections import Corrections
 from reviewsd.domain.dataset import load
 from reviewsd.domain.reviews import Review

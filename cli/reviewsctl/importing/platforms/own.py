@@ -10,9 +10,9 @@ from collections.abc import Mapping
 import msgspec
 
 from reviewsctl.importing.errors import RowRefusedError, RowSkippedError
-from reviewsctl.importing.examples import EXAMPLES
 from reviewsctl.importing.format import RECOGNIZED, Fields, Format, Head, Parser, Row, Signature
 from reviewsctl.importing.review import Entry, OwnerReply, Review, mask
+from reviewsctl.importing.reviews_file import EXAMPLES
 from reviewsctl.importing.settings import Settings
 from reviewsctl.importing.times import milliseconds
 from reviewsctl.importing.values import short_name, without_surrogates, words

@@ -13,8 +13,8 @@ from reviewsctl.importing.business import (
     older_place,
     place,
 )
-from reviewsctl.importing.examples import EXAMPLES, NO_NAME
 from reviewsctl.importing.format import Fields
+from reviewsctl.importing.reviews_file import EXAMPLES, NO_NAME
 
 SAMPLES = Path(__file__).parent / "samples"
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
-from reviewsctl.importing.merge import Fate
+from reviewsctl.importing.outcomes import Fate
 from tests.support.shop import Shop, google, outscraper, table
 
 SAMPLES = Path(__file__).parent / "samples"

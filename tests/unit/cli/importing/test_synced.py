@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from reviewsctl.importing.errors import ImportRefusedError
-from reviewsctl.importing.merge import Fate, IsGone, MergeResult
+from reviewsctl.importing.merge import IsGone
 from reviewsctl.importing.options import ImportOptions, ImportResult, Prompts, SyncedRead
+from reviewsctl.importing.outcomes import Fate, MergeResult
 from reviewsctl.importing.pipeline import remove, run
 from reviewsctl.importing.settings import Settings
 from reviewsctl.importing.staging import Place

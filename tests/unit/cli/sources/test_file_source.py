@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from reviewsctl.files.folders import opened
-from reviewsctl.importing.merge import Fate
+from reviewsctl.importing.outcomes import Fate
 from reviewsctl.sources.state import StateUnreadableError, locked
 from reviewsctl.sources.sync import BusyError
 from tests.support.sources import Business, table

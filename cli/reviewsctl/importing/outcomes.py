@@ -1,0 +1,150 @@
+"""The outcomes of a merge: for each review, and for all of them together."""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Final
+
+from reviewsctl.importing.staging import Place
+from reviewsctl.importing.values import word
+
+MAX_LISTED: Final = 10_000
+"""Reviews of each fate that are listed."""
+
+
+class Fate(Enum):
+    """The outcome for a review; the reviews of the last six are listed."""
+
+    UNCHANGED = "unchanged"
+    KEPT = "kept"
+    """In the file, and not in the export."""
+    SPARED = "spared"
+    """Not removed, since a row of the export that was not taken is of it, or it is not missing for long
+    enough; these are kept too."""
+    TOO_OLD = "too old"
+    """Not removed, since it is older than the export's oldest; these are kept too."""
+    OLDER = "older"
+    """Not changed by a row of the export that is an older version of it; these are unchanged too."""
+    ALIKE = "alike"
+    """Kept, and like a review of the export in source, author, day and rating, under another id."""
+    COPY = "copy"
+    """In the file under another id, by another tool's export; these are unchanged or changed too."""
+    EXAMPLE = "example"
+    """Written by ``reviewsctl init``, and left out."""
+    ANOTHER = "another"
+    """Changed into the review of another author and day."""
+    SHORT_NAME = "short name"
+    """The author stays shortened, though the export has the full name."""
+    REPLY_KEPT = "reply kept"
+    """The owner's reply stays, though the export has none."""
+    NEW = "new"
+    CHANGED = "changed"
+    REMOVED = "removed"
+    """In the file, and left out: the export says that it is not public, or does not have it and
+    ``--replace`` follows the export."""
+    RETURNED = "returned"
+    """New, though an import wrote it before: it was removed by hand."""
+    OVERWRITTEN = "overwritten"
+    """Changed, though it was edited by hand since the last import."""
+    REPLY_REMOVED = "reply removed"
+    """Changed so that the owner's reply goes."""
+
+
+Fates = Mapping[Fate, tuple[str, ...]]
+"""The fates of a review, each with the members that get another value."""
+
+_LISTED: Final = frozenset(
+    (
+        *(Fate.NEW, Fate.CHANGED, Fate.REMOVED, Fate.RETURNED),
+        *(Fate.OVERWRITTEN, Fate.REPLY_REMOVED),
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The outcome for a review that was there."""
+
+    record: bytes | None
+    """Its JSON in the new file; None if it is left out."""
+    fates: Fates
+    met: Place | None = None
+    """The location at which the export has it; None where it does not."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """A review that is listed."""
+
+    review: str
+    """Its author, day and source."""
+    members: tuple[str, ...] = ()
+    """Those with another value."""
+
+
+@dataclass(slots=True, kw_only=True)
+class MergeResult:
+    """The outcome for all reviews, and for the business; complete when the merge is done."""
+
+    counts: Counter[Fate] = field(default_factory=Counter)
+    changes: defaultdict[Fate, list[Change]] = field(default_factory=lambda: defaultdict(list))
+    """The first reviews of each fate that is listed."""
+    name: str = ""
+    """The name of the business in the file."""
+    places: set[Place] = field(default_factory=set)
+    """The locations that the file has reviews of, where they say."""
+    met: set[Place] = field(default_factory=set)
+    """The locations of the export of which a review is in the file."""
+    there: Counter[Place | None] = field(default_factory=Counter)
+    """The reviews of each location that were there."""
+    removed: Counter[Place | None] = field(default_factory=Counter)
+    """Those of them that are removed."""
+    removed_ids: list[str] = field(default_factory=list)
+    filled: Mapping[str, object] = field(default_factory=dict)
+    """Members of the business that were empty, as the export has them."""
+    review_count: int | None = None
+    """``aggregate_rating.review_count`` of the file, which is kept as it is."""
+
+    def add_old(self, review: Mapping[str, object], outcome: Outcome) -> None:
+        """Count the outcome for a review that was there."""
+        place = Place.of(review)
+        self.there[place] += 1
+        if place is not None and place.name:
+            self.places.add(place)
+        if outcome.met is not None:
+            self.met.add(outcome.met)
+        if Fate.REMOVED in outcome.fates:
+            self.removed[place] += 1
+            identifier = review.get("id")
+            self.removed_ids += [identifier] if isinstance(identifier, str) else []
+        self.add(review, outcome.fates)
+
+    def add(self, review: Mapping[str, object], fates: Fates) -> None:
+        """Count the fates of a review."""
+        for fate, members in fates.items():
+            self.counts[fate] += 1
+            if fate in _LISTED and len(self.changes[fate]) < MAX_LISTED:
+                self.changes[fate].append(Change(review=_named(review), members=members))
+
+    def count(self, fate: Fate) -> int:
+        """Return the number of reviews of one fate."""
+        return self.counts[fate]
+
+    @property
+    def total(self) -> int:
+        """Reviews in the new file."""
+        return sum(map(self.count, (Fate.NEW, Fate.CHANGED, Fate.UNCHANGED, Fate.KEPT)))
+
+    @property
+    def is_different(self) -> bool:
+        """Whether the new file differs from what was there."""
+        fates = (Fate.NEW, Fate.CHANGED, Fate.REMOVED, Fate.EXAMPLE)
+        return any(map(self.count, fates)) or bool(self.filled)
+
+
+def _named(review: Mapping[str, object]) -> str:
+    """Return how messages name a review: its author, day and source."""
+    return ", ".join(
+        word(review.get(name)) or f"no {name}" for name in ("author", "date", "source")
+    )
