@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from reviewsctl.importing.options import ImportOptions, ImportResult, Prompts
+from reviewsctl.importing.options import ImportOptions, Prompts
 from reviewsctl.importing.pipeline import run
+from reviewsctl.importing.report import ImportResult
 from reviewsctl.importing.settings import Settings
 
 NOW = datetime.datetime(2026, 6, 1, 12, tzinfo=datetime.UTC)

@@ -17,7 +17,8 @@ from reviewsctl.terminal import interruption
 from reviewsctl.terminal.output import EXIT_INTERRUPTED, complain, json_line
 
 if TYPE_CHECKING:
-    from reviewsctl.importing.options import ImportOptions, ImportResult
+    from reviewsctl.importing.options import ImportOptions
+from reviewsctl.importing.report import ImportResult
 
 _EXPORTS: Final = "FILE|DIR|ZIP..."
 _ANSWER_SECONDS: Final = 2.0  # the daemon is only asked whether it serves this file

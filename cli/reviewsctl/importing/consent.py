@@ -12,12 +12,15 @@ from typing import Final
 from reviewsctl.importing.business import Likeness, likeness
 from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
 from reviewsctl.importing.import_log import Past
-from reviewsctl.importing.options import ALL, ImportOptions, Prompts
+from reviewsctl.importing.options import ImportOptions, Prompts
 from reviewsctl.importing.outcomes import Change, Fate, MergeResult
 from reviewsctl.importing.staging import Place, Staging
 from reviewsctl.importing.values import shown
 from reviewsctl.terminal.escaping import printable
 from reviewsctl.terminal.words import counted
+
+ALL: Final = "all"
+"""The value of ``location`` for all locations of an export."""
 
 _SHOWN, _LONG = 20, 200  # locations in a message, and characters of each
 
@@ -146,26 +149,28 @@ def agree(options: ImportOptions, questions: Sequence[Question], prompts: Prompt
     return notes
 
 
-def losses(options: ImportOptions, result: MergeResult) -> list[str]:
-    """Return what goes, is overwritten or comes back, for the operator."""
+_LOSSES: Final = {
+    Fate.REMOVED: (
+        "{verb} removed, as they are not public at the platform, or not in the export",
+        _LISTED,
+    ),
+    Fate.REPLY_REMOVED: ("owner replies that the platform no longer has, and that go", None),
+    Fate.OVERWRITTEN: ("overwritten, though edited by hand since the last import", None),
+    Fate.RETURNED: ("back, though removed by hand since the last import", _LISTED),
+}
+"""The fates that are shown before anything is written, with the number of reviews that are listed."""
+
+
+def losses(options: ImportOptions, result: MergeResult) -> Iterator[str]:
+    """Yield what goes, is overwritten or comes back, for the operator."""
     verb = "would be" if options.dry_run else "to be"
-    return [
-        *_listed(
-            result,
-            Fate.REMOVED,
-            f"{verb} removed, as they are not public at the platform, or not in the export",
-            _LISTED,
-        ),
-        *_listed(
-            result, Fate.REPLY_REMOVED, "owner replies that the platform no longer has, and that go"
-        ),
-        *_listed(
-            result, Fate.OVERWRITTEN, "overwritten, though edited by hand since the last import"
-        ),
-        *_listed(
-            result, Fate.RETURNED, "back, though removed by hand since the last import", _LISTED
-        ),
-    ]
+    for fate, (title, most) in _LOSSES.items():
+        if count := result.count(fate):
+            changes = result.changes[fate][:most]
+            yield f"{title.format(verb=verb)}: {counted(count, 'review')}"
+            yield from (f"  {line(change)}" for change in changes)
+            if more := count - len(changes):
+                yield f"  and {more:,} more"
 
 
 def questions(
@@ -176,24 +181,20 @@ def questions(
     result: MergeResult,
 ) -> Iterator[Question]:
     """Find what may be a mistake."""
-    if doubt := _other_business(options, titles, staged, result):
-        yield Question(
-            text=doubt,
-            prompt="Import it all the same?",
-            remedy="If it is the same business all the same: --yes",
-        )
-    if doubt := _older(past, result):
-        yield Question(
-            text=doubt,
-            prompt="Import it all the same?",
-            remedy="If it is what the platform has now: --yes",
-        )
-    if doubt := _others(result):
-        yield Question(
-            text=doubt,
-            prompt="Import it all the same?",
-            remedy="To make ids of what the rows say: --map id=; if these are the same reviews: --yes",
-        )
+    doubts = (
+        (
+            _other_business(options, titles, staged, result),
+            "If it is the same business all the same: --yes",
+        ),
+        (_older(past, result), "If it is what the platform has now: --yes"),
+        (
+            _others(result),
+            "To make ids of what the rows say: --map id=; if these are the same reviews: --yes",
+        ),
+    )
+    for doubt, remedy in doubts:
+        if doubt:
+            yield Question(text=doubt, prompt="Import it all the same?", remedy=remedy)
     doubt = "" if options.synced else _loss(result)
     if doubt or result.count(Fate.REMOVED):
         yield Question(
@@ -202,16 +203,6 @@ def questions(
             remedy="If they are to go: --yes; else see why the export does not show them: --dry-run -v",
             only_at_terminal=not doubt,
         )
-
-
-def _listed(result: MergeResult, fate: Fate, title: str, most: int | None = None) -> Iterator[str]:
-    count = result.count(fate)
-    if count:
-        yield f"{title}: {counted(count, 'review')}"
-        changes = result.changes[fate][:most]
-        yield from (f"  {line(change)}" for change in changes)
-        if more := count - len(changes):
-            yield f"  and {more:,} more"
 
 
 def line(change: Change) -> str:

@@ -11,17 +11,17 @@ import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from reviewsctl.importing.errors import ImportRefusedError, NoReviewsError, SayMoreError
-from reviewsctl.importing.format import Format
 from reviewsctl.importing.import_log import PastImport
-from reviewsctl.importing.options import ImportOptions, RowCounts
+from reviewsctl.importing.options import ImportOptions
 from reviewsctl.importing.platforms.columns import listed
 from reviewsctl.importing.readers.parts import Part, parts_of
-from reviewsctl.importing.recognize import Recognized, Source, chosen
+from reviewsctl.importing.recognize import Export, chosen
+from reviewsctl.importing.settings import Settings
 
 # a browser puts " (1)" behind a name that is there already; unpacked, it is a folder
 _PART_NAME: Final = re.compile(
@@ -29,26 +29,17 @@ _PART_NAME: Final = re.compile(
 )
 
 
-class PartName(NamedTuple):
-    """The name of one part."""
-
-    takeout: str
-    """The beginning that the names of all parts share."""
-    number: int
-    """From 1."""
-
-
-def part_name(path: Path) -> PartName | None:
-    """Return what the name of an export says of it; None if it is no part of a Takeout."""
+def part_name(path: Path) -> tuple[str, int] | None:
+    """Return the name of a Takeout and the number of its part, from 1; None if a path is no part of one."""
     match = _PART_NAME.fullmatch(path.name)
-    return None if match is None else PartName(match[1], int(match[2]))
+    return None if match is None else (match[1], int(match[2]))
 
 
 def part_numbers(exports: Iterable[Path]) -> dict[str, set[int]]:
     """Return the numbers of the parts of each Takeout among some exports."""
     parts: defaultdict[str, set[int]] = defaultdict(set)
-    for name in filter(None, map(part_name, exports)):
-        parts[name.takeout].add(name.number)
+    for takeout, number in filter(None, map(part_name, exports)):
+        parts[takeout].add(number)
     return parts
 
 
@@ -58,28 +49,15 @@ def missing_parts(exports: Sequence[Path], imports: Sequence[PastImport]) -> lis
     A part is known of by the number of another one, by the files beside the exports, and by earlier
     imports.
     """
-    named = part_numbers(exports)
-    beside = part_numbers(
-        path
-        for folder in {export.absolute().parent for export in exports}
-        for path in _parts_beside(folder)
-    )
-    return [
-        f"{takeout}-{number:03}.zip"
-        for takeout, parts in named.items()
-        for number in sorted(_known_parts(takeout, parts, beside, imports) - parts)
-    ]
-
-
-def _known_parts(
-    takeout: str,
-    parts: set[int],
-    beside: Mapping[str, set[int]],
-    imports: Sequence[PastImport],
-) -> set[int]:
-    imported = {number for past in imports for number in past.takeouts.get(takeout, ())}
-    numbers = parts | beside.get(takeout, set()) | imported
-    return numbers | set(range(1, max(numbers)))
+    folders = {export.absolute().parent for export in exports}
+    beside = part_numbers(path for folder in folders for path in _parts_beside(folder))
+    missing = []
+    for takeout, parts in part_numbers(exports).items():
+        imported = {number for past in imports for number in past.takeouts.get(takeout, ())}
+        numbers = parts | beside.get(takeout, set()) | imported
+        known = numbers | set(range(1, max(numbers)))
+        missing += [f"{takeout}-{number:03}.zip" for number in sorted(known - parts)]
+    return missing
 
 
 def _parts_beside(folder: Path) -> list[Path]:
@@ -93,47 +71,27 @@ def _parts_beside(folder: Path) -> list[Path]:
 _SHOWN: Final = 3  # other files in a message
 
 
-@dataclass(frozen=True, slots=True)
-class Export:
-    """One of the files that were named."""
-
-    path: Path
-    kind: Recognized
-
-    @property
-    def format(self) -> Format:
-        """Its format."""
-        return self.kind.format
-
-    @property
-    def sources(self) -> Sequence[Source]:
-        """Its files that have rows."""
-        return self.kind.sources
-
-    def lines(self, options: ImportOptions) -> list[str]:
-        """Return what was recognized, for the operator."""
-        first = self.sources[0]
-        files = f", {len(self.sources):,} files" if len(self.sources) > 1 else ""
-        manner = (
-            f" ({first.writing}{files})" if first.writing else f" ({files[2:]})" if files else ""
-        )
-        lines = [f"{self.path.name}: {self.format.title}{manner}"]
-        if self.kind.second is not None:
-            second = self.kind.second
-            lines.append(f"it looks like {second.title} too (--from {second.name})")
-        lines += self.format.describe_columns(first.head, options.settings)
-        if self.format.leaves:
-            lines.append(f"not taken: {self.format.leaves}")
-        if self.format.verification and not self.format.generic:
-            lines.append(f"verified: {self.format.verification}")
-        if unread := [
-            f"{source.part.name}: {name}" for source in self.sources for name in source.unread
-        ]:
-            lines.append(f"not read: {listed(unread)}")
-        if ignored := self.kind.ignored:
-            more = f" and {len(ignored) - _SHOWN:,} more" if len(ignored) > _SHOWN else ""
-            lines.append(f"other files, left alone: {', '.join(ignored[:_SHOWN])}{more}")
-        return lines
+def described(export: Export, settings: Settings) -> list[str]:
+    """Return what was recognized, for the operator."""
+    first, format_ = export.sources[0], export.format
+    files = f"{len(export.sources):,} files" if len(export.sources) > 1 else ""
+    manner = ", ".join(filter(None, (first.writing, files)))
+    lines = [f"{export.name}: {format_.title}{f' ({manner})' if manner else ''}"]
+    if export.second is not None:
+        lines.append(f"it looks like {export.second.title} too (--from {export.second.name})")
+    lines += format_.describe_columns(first.head, settings)
+    if format_.leaves:
+        lines.append(f"not taken: {format_.leaves}")
+    if format_.verification and not format_.generic:
+        lines.append(f"verified: {format_.verification}")
+    if unread := [
+        f"{source.part.name}: {unread}" for source in export.sources for unread in source.unread
+    ]:
+        lines.append(f"not read: {listed(unread)}")
+    if ignored := export.ignored:
+        more = f" and {len(ignored) - _SHOWN:,} more" if len(ignored) > _SHOWN else ""
+        lines.append(f"other files, left alone: {', '.join(ignored[:_SHOWN])}{more}")
+    return lines
 
 
 @contextlib.contextmanager
@@ -161,7 +119,7 @@ def opened_exports(options: ImportOptions) -> Iterator[list[Export]]:
                 stack.callback(part.close)
             has_reviews = any(part.place for part in parts)
             if has_reviews or not _is_one_of_several(path, options.exports):
-                exports.append(Export(path, _recognized(options, parts)))
+                exports.append(replace(_recognized(options, parts), name=path.name))
         if not exports:
             raise fault or NoReviewsError("these parts of a Takeout hold no reviews")
         yield exports
@@ -170,17 +128,17 @@ def opened_exports(options: ImportOptions) -> Iterator[list[Export]]:
 def _is_one_of_several(path: Path, exports: Sequence[Path]) -> bool:
     """Return whether a path is a part of a Takeout of which another part is named too."""
     name = part_name(path)
-    return name is not None and len(part_numbers(exports)[name.takeout]) > 1
+    return name is not None and len(part_numbers(exports)[name[0]]) > 1
 
 
-def _recognized(options: ImportOptions, parts: Sequence[Part]) -> Recognized:
+def _recognized(options: ImportOptions, parts: Sequence[Part]) -> Export:
     """Return the format of an export; of several, ``--map`` is for those of no known platform."""
     is_mapped = bool(options.settings.columns)
     if is_mapped:
         with contextlib.suppress(ImportRefusedError):
-            kind = chosen(parts, options.format_name)
-            if not kind.format.generic and (kind.format.tabular or len(options.exports) > 1):
-                return kind
+            export = chosen(parts, options.format_name)
+            if not export.format.generic and (export.format.tabular or len(options.exports) > 1):
+                return export
     return chosen(parts, options.format_name, mapped=is_mapped)
 
 
@@ -241,12 +199,17 @@ def copied(options: ImportOptions) -> Iterator[ImportOptions]:
         yield replace(options, exports=paths)
 
 
-def missing_pages(exports: Sequence[Export], rows: RowCounts) -> list[str]:
-    """Return why pages are missing, where the pages that are here say so."""
+def missing_pages(exports: Sequence[Export], rows: Mapping[str, int]) -> list[str]:
+    """Return why pages are missing, where the pages that are here say so.
+
+    Args:
+        exports: The exports.
+        rows: The number of their rows, by the name of the format.
+    """
     reasons = []
     for incomplete in dict.fromkeys(export.format.incomplete for export in exports):
         own = [export for export in exports if export.format.incomplete is incomplete]
         heads = [source.head for export in own for source in export.sources]
-        count = sum(rows.rows.get(name, 0) for name in {export.format.name for export in own})
+        count = sum(rows.get(name, 0) for name in {export.format.name for export in own})
         reasons.append(incomplete(heads, count))
     return list(filter(None, reasons))

@@ -180,16 +180,17 @@ def put(new: Draft, reviews: os.stat_result | None) -> None:
 _HOUR: Final = 3_600_000  # milliseconds
 _DAY: Final = 24 * _HOUR
 _EARLIEST, _LATEST = -14 * _HOUR, 36 * _HOUR  # of a day anywhere on earth, from its midnight in UTC
-_MAX_PLACES: Final = 1_000  # locations of an import that are remembered
+MAX_PLACES: Final = 1_000
+"""Locations of an import that are remembered."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Past:
     """An export beside earlier imports."""
 
-    here: Mapping[Place, Age]
+    here: Mapping[Place, Age] = field(default_factory=dict)
     """Its age, for each location."""
-    there: Mapping[Place, Age]
+    there: Mapping[Place, Age] = field(default_factory=dict)
     """The age of the last import; a location without one is absent."""
     older: frozenset[Place] = field(default_factory=frozenset)
     """The locations of which the export is older than the last import."""
@@ -294,18 +295,3 @@ def recorded(
         last = ages.pop(place, past.there.get(place, Age(0)))
         ages[place] = age if place in agreed else max(age, last)
     return replace(log, imports=(*log.imports, current), ages=ages)
-
-
-def past_import(
-    now: datetime.datetime,
-    places: Collection[Place],
-    fingerprint: str,
-    takeouts: Mapping[str, Collection[int]],
-) -> PastImport:
-    """Return the entry of an import in the log."""
-    return PastImport(
-        at=now.replace(microsecond=0),
-        places=tuple((place.source, place.name) for place in list(places)[:_MAX_PLACES]),
-        fingerprint=fingerprint,
-        takeouts={takeout: tuple(sorted(parts)) for takeout, parts in takeouts.items()},
-    )

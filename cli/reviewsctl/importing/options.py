@@ -1,21 +1,15 @@
-"""The options of an import, its way to talk with the operator, and its result."""
+"""The options of an import, and its way to talk with the operator."""
 
 import datetime
-from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
-from reviewsctl.importing.format import Format
 from reviewsctl.importing.merge import IsGone
 from reviewsctl.importing.outcomes import MergeResult
 from reviewsctl.importing.readers.watching import Report
 from reviewsctl.importing.settings import Settings
 from reviewsctl.importing.staging import Place
-
-ALL: Final = "all"
-"""The value of ``location`` for all locations of an export."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,46 +54,3 @@ class Prompts:
     """Asks for one of these locations, which have descriptions; None without a terminal."""
     confirm: Callable[[str], bool] | None = None
     """Asks a question that is answered by yes or no; None without a terminal."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RowCounts:
-    """Counts of the rows of all exports."""
-
-    rows: Mapping[str, int]
-    """Rows that were read, by the name of the format."""
-    refused: int = 0
-    refusals: Sequence[tuple[str, str]] = ()
-    """The first of them: where, and why."""
-    skipped: Mapping[str, int] = field(default_factory=dict)
-    """Rows that are no reviews, by reason."""
-    skips: Sequence[tuple[str, str]] = ()
-    """The first of them: where, and why."""
-    notes: Mapping[str, int] = field(default_factory=Counter)
-    """Rows that the result mentions, by the name of the note (``report``)."""
-    titles: Mapping[str, str] = field(default_factory=dict)
-    """The titles of the locations, by their ids."""
-
-    @property
-    def untaken(self) -> int:
-        """Rows that were refused or skipped."""
-        return self.refused + sum(self.skipped.values())
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImportResult:
-    """The result of an import."""
-
-    formats: Sequence[Format]
-    files: int
-    rows: RowCounts
-    merge: MergeResult
-    twice: int
-    """Reviews that the export has more than once."""
-    elsewhere: int
-    """Reviews of other locations, which were left out."""
-    notes: Sequence[str]
-    """Notes for the operator."""
-    is_written: bool = False
-    backup: Path | None = None
-    """The version that was replaced."""

@@ -87,15 +87,18 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recognized:
-    """The format of an export, and its files."""
+class Export:
+    """One of the files or folders that were named."""
 
     format: Format
     sources: list[Source]
+    """Its files that have rows."""
     ignored: list[str]
     """Files that are something else."""
     second: Format | None
     """Another format that it resembles."""
+    name: str = ""
+    """As messages name it."""
 
 
 def source_of(part: Part) -> Source:
@@ -115,7 +118,7 @@ def source_of(part: Part) -> Source:
     return _table(part, lambda watched: csv_file.rows(watched, dialect), str(dialect))
 
 
-def chosen(parts: Sequence[Part], format_name: str, *, mapped: bool = False) -> Recognized:
+def chosen(parts: Sequence[Part], format_name: str, *, mapped: bool = False) -> Export:
     """Return the format of an export, its files that are read, and those that are something else.
 
     Args:
@@ -153,7 +156,7 @@ def chosen(parts: Sequence[Part], format_name: str, *, mapped: bool = False) -> 
             "Name the files one by one, or say --from NAME",
         )
     format_, source = matches[0]
-    return Recognized(
+    return Export(
         format=format_,
         sources=[source for _, source in matches],
         ignored=ignored,

@@ -1,16 +1,40 @@
 """The result of an import: its notes, its lines for people, and JSON."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from reviewsctl.importing.consent import line
-from reviewsctl.importing.exports import Export, missing_pages
-from reviewsctl.importing.options import ImportOptions, ImportResult, RowCounts
+from reviewsctl.importing.exports import missing_pages
+from reviewsctl.importing.format import Format
+from reviewsctl.importing.options import ImportOptions
 from reviewsctl.importing.outcomes import Fate, MergeResult
+from reviewsctl.importing.recognize import Export
+from reviewsctl.importing.rows import RowCounts
 from reviewsctl.terminal.words import counted
 
 _IN_JSON: Final = 100  # refused rows without --verbose
 _LISTED: Final = (Fate.NEW, Fate.CHANGED, Fate.REMOVED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportResult:
+    """The result of an import."""
+
+    formats: Sequence[Format]
+    files: int
+    rows: RowCounts
+    merge: MergeResult
+    twice: int
+    """Reviews that the export has more than once."""
+    elsewhere: int
+    """Reviews of other locations, which were left out."""
+    notes: Sequence[str]
+    """Notes for the operator."""
+    is_written: bool = False
+    backup: Path | None = None
+    """The version that was replaced."""
 
 
 def _counts(result: ImportResult) -> str:
@@ -59,7 +83,7 @@ def _details(result: ImportResult) -> Iterator[str]:
     if more := rows.refused - len(rows.refusals):
         yield f"  and {more:,} more"
     yield from (f"  {where}: skipped, {reason}" for where, reason in rows.skips)
-    if more := sum(rows.skipped.values()) - len(rows.skips):
+    if more := rows.skipped.total() - len(rows.skips):
         yield f"  and {more:,} more skipped"
 
 
@@ -86,7 +110,7 @@ def document(options: ImportOptions, result: ImportResult, *, verbose: bool) -> 
         "replies_removed": merge.count(Fate.REPLY_REMOVED),
         "business": sorted(merge.filled),
         "refused": rows.refused,
-        "skipped": sum(rows.skipped.values()),
+        "skipped": rows.skipped.total(),
         "twice": result.twice,
         "elsewhere": result.elsewhere,
         "total": merge.total,
@@ -170,7 +194,7 @@ def notes_of_rows(
         }
         warnings = export.format.warnings(around, review_count)
         notes += [warning for warning in warnings if warning not in notes]
-    return notes + missing_pages(exports, rows)
+    return notes + missing_pages(exports, rows.rows)
 
 
 def notes_of_merge(result: MergeResult) -> list[str]:

@@ -1,7 +1,8 @@
 """Reads the rows of all exports: each is staged, refused or skipped."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
 from reviewsctl.corrections.imports import SKIPPED, KnownCorrections
@@ -14,14 +15,14 @@ from reviewsctl.importing.errors import (
     RowWithdrawnError,
     SayMoreError,
 )
-from reviewsctl.importing.exports import Export, missing_pages, missing_parts
+from reviewsctl.importing.exports import missing_pages, missing_parts
 from reviewsctl.importing.format import Format, Reader, Row
 from reviewsctl.importing.import_log import ImportLog
-from reviewsctl.importing.options import ImportOptions, Prompts, RowCounts
+from reviewsctl.importing.options import ImportOptions, Prompts
 from reviewsctl.importing.platforms.column_names import GUESSES
 from reviewsctl.importing.platforms.columns import flat
 from reviewsctl.importing.readers.watching import Reading
-from reviewsctl.importing.recognize import Source
+from reviewsctl.importing.recognize import Export, Source
 from reviewsctl.importing.review import Entry, mask
 from reviewsctl.importing.scales import unsettled
 from reviewsctl.importing.settings import Settings
@@ -36,6 +37,7 @@ _MAX_SOURCES: Final = 50  # among which the reviews of rows that are not taken a
 
 
 SourceReader = tuple[Format, Source, Reader]
+RowOutcome = Entry | RowRefusedError | RowSkippedError
 
 
 def readers_of(options: ImportOptions, exports: Sequence[Export]) -> list[SourceReader]:
@@ -51,6 +53,45 @@ def readers_of(options: ImportOptions, exports: Sequence[Export]) -> list[Source
     ]
 
 
+@dataclass(slots=True, kw_only=True)
+class RowCounts:
+    """Counts of the rows of all exports."""
+
+    rows: Counter[str] = field(default_factory=Counter)
+    """Rows that were read, by the name of the format."""
+    refused: int = 0
+    refusals: list[tuple[str, str]] = field(default_factory=list)
+    """The first of them: where, and why."""
+    skipped: Counter[str] = field(default_factory=Counter)
+    """Rows that are no reviews, by reason."""
+    skips: list[tuple[str, str]] = field(default_factory=list)
+    """The first of them: where, and why."""
+    notes: Counter[str] = field(default_factory=Counter)
+    """Rows that the result mentions, by the name of the note (``report``)."""
+    titles: dict[str, str] = field(default_factory=dict)
+    """The titles of the locations, by their ids."""
+
+    @property
+    def untaken(self) -> int:
+        """Rows that were refused or skipped."""
+        return self.refused + self.skipped.total()
+
+    def add(self, where: str, outcome: RowOutcome) -> None:
+        """Count a row."""
+        if isinstance(outcome, Entry):
+            self.notes.update(outcome.notes)
+            self.titles[outcome.place] = self.titles.get(outcome.place) or outcome.title
+            return
+        if isinstance(outcome, RowSkippedError):
+            self.skipped[str(outcome)] += 1
+        else:
+            self.refused += 1
+            self.notes.update(filter(None, (outcome.note,)))
+        listed = self.skips if isinstance(outcome, RowSkippedError) else self.refusals
+        if len(listed) < MAX_LISTED:
+            listed.append((where, str(outcome)))
+
+
 def read_rows(
     options: ImportOptions,
     readers: Sequence[SourceReader],
@@ -63,49 +104,24 @@ def read_rows(
     Raises:
         ImportRefusedError: Hardly any of them can be taken.
     """
-    rows: Counter[str] = Counter()
-    skipped: Counter[str] = Counter()
-    refusals: list[tuple[str, str]] = []
-    skips: list[tuple[str, str]] = []
-    refused = 0
-    notes: Counter[str] = Counter()
-    titles: dict[str, str] = {}
+    counts = RowCounts()
     total = sum(source.part.size for _, source, _ in readers)
     for format_, where, row, read in _rows(readers, Reading("reading", total, prompts.progress)):
-        rows[format_.name] += 1
         outcome = _outcome(read, row, corrections)
+        counts.rows[format_.name] += 1
+        counts.add(where, outcome)
         if isinstance(outcome, Entry):
             staged.add(outcome, mask(format_.certain))
-            notes.update(outcome.notes)
-            titles[outcome.place] = titles.get(outcome.place) or outcome.title
             continue
-        if isinstance(outcome, RowSkippedError):
-            skipped[str(outcome)] += 1
-            if len(skips) < MAX_LISTED:
-                skips.append((where, str(outcome)))
-        else:
-            refused += 1
-            notes.update(filter(None, (outcome.note,)))
-            if len(refusals) < MAX_LISTED:
-                refusals.append((where, str(outcome)))
-        withdrawn = isinstance(outcome, RowWithdrawnError)
+        is_withdrawn = isinstance(outcome, RowWithdrawnError)
         if isinstance(outcome, RowWithdrawnError) and outcome.key:
             staged.withdraw(outcome.key)
         elif options.replace:
-            staged.pass_over(_identifiers(row, options.settings), withdrawn=withdrawn)
-        useless = refused + skipped.total()
-        if useless > max(MAX_USELESS, 9 * staged.added):
-            count = f"not one in ten of its first {useless + staged.added:,} rows"
-            raise _useless(count, refusals, skipped)
-    return RowCounts(
-        rows=rows,
-        refused=refused,
-        refusals=refusals,
-        skipped=skipped,
-        skips=skips,
-        notes=notes,
-        titles=titles,
-    )
+            staged.pass_over(_identifiers(row, options.settings), withdrawn=is_withdrawn)
+        if counts.untaken > max(MAX_USELESS, 9 * staged.added):
+            read_count = counts.untaken + staged.added
+            raise _useless(f"not one in ten of its first {read_count:,} rows", counts)
+    return counts
 
 
 def _rows(
@@ -118,9 +134,7 @@ def _rows(
             yield format_, f"{prefix}{where}", row, read
 
 
-def _outcome(
-    read: Reader, row: Row, corrections: KnownCorrections
-) -> Entry | RowRefusedError | RowSkippedError:
+def _outcome(read: Reader, row: Row, corrections: KnownCorrections) -> RowOutcome:
     if row.fault:
         return RowRefusedError(row.fault)
     try:
@@ -160,7 +174,7 @@ def check_usable(options: ImportOptions, staged: Staging, rows: RowCounts) -> No
             "Say --set recommended=yes to take them as 5, or as 1 where it is not recommended",
         )
     if rows.refused:
-        raise _useless(f"none of its {rows.refused:,} rows", rows.refusals, rows.skipped)
+        raise _useless(f"none of its {rows.refused:,} rows", rows)
     if options.replace:
         raise NoReviewsError(
             "it holds no reviews, and --replace would leave none", "Nothing was written."
@@ -185,7 +199,7 @@ def check_replaceable(
             f"{', '.join(parts[:3])}",
             "Name all parts in one command; or import these without --replace.",
         )
-    if why := missing_pages(exports, rows):
+    if why := missing_pages(exports, rows.rows):
         raise ImportRefusedError(
             f"--replace would remove the reviews of pages that are not here: {why[0]}",
             "Name all pages in one command; or import these without --replace.",
@@ -200,11 +214,9 @@ def check_replaceable(
     staged.find_passed_over(sources)
 
 
-def _useless(
-    count: str, refusals: Sequence[tuple[str, str]], skipped: Mapping[str, int]
-) -> ImportRefusedError:
-    why = [f"{where}: {reason}" for where, reason in refusals[:3]] or dict(skipped)
+def _useless(rows: str, counts: RowCounts) -> ImportRefusedError:
+    why = [f"{where}: {reason}" for where, reason in counts.refusals[:3]] or counts.skipped
     return ImportRefusedError(
-        f"{count} can be imported ({'; '.join(why)})",
+        f"{rows} can be imported ({'; '.join(why)})",
         "Was it recognized as what it is? --from NAME says so; for a table see --map.",
     )

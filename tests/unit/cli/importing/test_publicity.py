@@ -13,11 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewsctl.importing.errors import ImportRefusedError, RowWithdrawnError, SayMoreError
-from reviewsctl.importing.options import ImportOptions, ImportResult, Prompts
+from reviewsctl.importing.options import ImportOptions, Prompts
 from reviewsctl.importing.pipeline import run
 from reviewsctl.importing.publicity.judge import Publicity
 from reviewsctl.importing.publicity.signs import Sense, Subject, is_withheld_name, sign_of
 from reviewsctl.importing.ratings import Scale
+from reviewsctl.importing.report import ImportResult
 from reviewsctl.importing.settings import Settings
 from tests.support.sheets import spreadsheet
 

@@ -10,9 +10,10 @@ import pytest
 
 from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.merge import IsGone
-from reviewsctl.importing.options import ImportOptions, ImportResult, Prompts, SyncedRead
+from reviewsctl.importing.options import ImportOptions, Prompts, SyncedRead
 from reviewsctl.importing.outcomes import Fate, MergeResult
 from reviewsctl.importing.pipeline import remove, run
+from reviewsctl.importing.report import ImportResult
 from reviewsctl.importing.settings import Settings
 from reviewsctl.importing.staging import Place
 from reviewsd.api.review_ids import merge_key
