@@ -1,4 +1,4 @@
-"""Every requirement that is cited has its place in docs/spec.
+"""Every requirement that is cited has its place in docs/contributing/spec.
 
 A citation names a file and sections (``mcp.md 2a-13 to 15, 2c``; ``contract`` and ``seed`` need no
 ``.md``), or an id alone (``H2 to H4, D7``). Of Python only comments and docstrings are read: elsewhere
@@ -16,7 +16,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-SPEC = {path.stem: path.read_text() for path in sorted((ROOT / "docs/spec").glob("*.md"))}
+CONTRIBUTING = ROOT / "docs/contributing"
+SPEC = {path.stem: path.read_text() for path in sorted((CONTRIBUTING / "spec").glob("*.md"))}
 MODULES = sorted(
     path for top in ("reviewsd", "cli", "tests") for path in (ROOT / top).rglob("*.py")
 )
@@ -39,7 +40,7 @@ ROW = re.compile(rf"^\| ([{LETTERS}]\d+|\d[abc]-\d+) \||\*\*(T\d)\*\*", re.MULTI
 
 
 def defined() -> Counter[str]:
-    """What docs/spec has: ids of rows, and sections as ``file section``."""
+    """What docs/contributing/spec has: ids of rows, and sections as ``file section``."""
     found = Counter[str]()
     for file, text in SPEC.items():
         found.update(f"{file} {number}" for number in HEADING.findall(text))
@@ -154,7 +155,7 @@ def test_what_a_page_cites_is_there() -> None:
 
 def test_decisions_are_numbered_and_listed() -> None:
     """Each number once, in its row of the index; what the documents cite is among them."""
-    folder = ROOT / "docs/decisions"
+    folder = CONTRIBUTING / "decisions"
     index = (folder / "README.md").read_text()
     headings = [
         (int(number), title, page.name)

@@ -16,11 +16,11 @@ from reviewsd import __main__ as program
 from reviewsd.domain.reviews import Business
 from reviewsd.mcp.tools import LISTING
 from reviewsd.publish.openapi import document
+from tests.support.documents import documents
 from tests.support.pages import Place
 from tests.test_modules import ROOT
 
 _CLAIM = re.compile(r"verified[\s\"'*_`]+(customer[\s\"'*_`]+)?reviews?\b", re.IGNORECASE)
-_DOCUMENTS = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
 _PACKAGES = (ROOT / "packaging" / "deb" / "control", ROOT / "server.json", ROOT / "Containerfile")
 _PAGES = (
     *("/", "/index.md", "/index.json", "/reviews", "/reviews.md", "/r/a", "/r/a.md", "/embed"),
@@ -31,7 +31,7 @@ _PAGES = (
 )
 
 
-@pytest.mark.parametrize("path", [*_DOCUMENTS, *_PACKAGES], ids=lambda path: path.name)
+@pytest.mark.parametrize("path", [*documents(), *_PACKAGES], ids=lambda path: path.name)
 def test_document_claims_nothing_of_all_reviews(path: Path) -> None:
     assert [] == [found[0] for found in _CLAIM.finditer(path.read_text())]
 

@@ -24,6 +24,9 @@ SAMPLES = ROOT / "tests" / "unit" / "cli" / "importing" / "samples"
 CHECKOUT = ("cli", "config", "docs", "reviewsd")
 """What a reader of the documents finds in the folder where the commands are typed."""
 
+INTERNAL = frozenset({"decisions", "spec"})
+"""Folders of documents that describe no command as it is now."""
+
 DEFAULT_PORTS = ("8080", "9443")
 """That the documents name; each terminal has others in their place."""
 
@@ -62,8 +65,9 @@ class Step:
 
 
 def documents() -> list[Path]:
-    """README and docs."""
-    return [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    """README and docs, without requirements and decisions."""
+    pages = (ROOT / "docs").rglob("*.md")
+    return [ROOT / "README.md", *sorted(page for page in pages if page.parent.name not in INTERNAL)]
 
 
 def blocks(file: Path) -> Iterator[Block]:
