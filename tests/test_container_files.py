@@ -10,8 +10,8 @@ import yaml
 ROOT = Path(__file__).parents[1]
 CONTAINER = ROOT / "packaging" / "container"
 SINGLE, NODES = ROOT / "compose.yaml", CONTAINER / "compose.nodes.yaml"
-INSTALLING = (ROOT / "docs" / "installing.md").read_text()
-KEEPING_CURRENT = (ROOT / "docs" / "keeping-current.md").read_text()
+INSTALLING = (ROOT / "docs" / "how-to" / "install.md").read_text()
+KEEPING_CURRENT = (ROOT / "docs" / "how-to" / "sync.md").read_text()
 
 each_file = pytest.mark.parametrize("file", [SINGLE, NODES], ids=lambda file: file.name)
 

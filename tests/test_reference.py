@@ -52,7 +52,7 @@ def listed(name: str) -> set[str]:
     ids=lambda each: each.__name__,
 )
 def test_data_has_every_member(struct: Any) -> None:  # noqa: ANN401  a struct type
-    named = listed("data.md")
+    named = listed("reference/data.md")
     inside = {word for each in named for word in re.findall(r'"(\w+)"', each)}
     tops = {each.rpartition(".")[2].removesuffix("[]") for each in named}
     missing = {field.encode_name for field in msgspec.structs.fields(struct)} - tops - inside
@@ -63,7 +63,7 @@ def test_platforms_has_every_format() -> None:
     """With what it leaves, and with where ``verified`` comes from."""
     rows = [
         [cell.strip().strip("`") for cell in row.strip("|").split("|")]
-        for row in (DOCS / "platforms.md").read_text().splitlines()
+        for row in (DOCS / "reference/platforms.md").read_text().splitlines()
         if row.startswith("|") and row.count("|") == 8
     ]
     described = {row[1]: (row[6], row[3].startswith("false")) for row in rows[2:]}
@@ -75,7 +75,7 @@ def test_platforms_has_every_format() -> None:
 
 
 def test_http_has_every_address_and_parameter() -> None:
-    named = listed("http.md") | listed("crawlers.md")
+    named = listed("reference/http.md") | listed("reference/crawlers.md")
     twins = set(map(urls.twin, urls.DOCUMENTATION))
     paths = {route.path.replace("{part}", "{n}.xml") for route in ROUTES}
     assert paths - twins <= named
@@ -87,18 +87,18 @@ def test_http_has_every_status() -> None:
     everything = {
         each.status for each in vars(problems).values() if isinstance(each, problems.Problem)
     }
-    rows = re.findall(r"^\| ([0-9, ]+) \|", (DOCS / "http.md").read_text(), re.MULTILINE)
+    rows = re.findall(r"^\| ([0-9, ]+) \|", (DOCS / "reference/http.md").read_text(), re.MULTILINE)
     found = {int(status) for row in rows for status in row.split(",")}
     assert everything - {403, 415, 500} <= found
 
 
 def test_agents_has_every_tool() -> None:
-    assert {tool.name for tool in TOOLS} <= listed("agents.md")
+    assert {tool.name for tool in TOOLS} <= listed("reference/mcp.md")
 
 
 def test_configuration_has_every_key_with_its_default() -> None:
     """The JSON Schema and reviewsd.yaml(5) have the descriptions from here."""
-    lines = (DOCS / "configuration.md").read_text().splitlines()
+    lines = (DOCS / "reference/configuration.md").read_text().splitlines()
     keys = [line.split(" | ") for line in lines if line.startswith("| `")]
     assert sorted(rows("Config")) == sorted((key, default) for key, default, _text in keys)
     assert all(text.removesuffix(" |").endswith(".") for _key, _default, text in keys)
@@ -124,18 +124,18 @@ def test_numbers_are_the_defaults() -> None:
     assert (60, 1800) == hub.delivery.retry_delays
     assert 30 * 86_400 == LIFETIME
     for page, said in (
-        ("websub.md", f"({MIN_LEASE} to {MAX_LEASE:,})"),
-        ("websub.md", "lasts 10 days"),
-        ("websub.md", f"at most {MAX_SECRET} bytes"),
-        ("websub.md", f"within {TIMEOUT:.0f} seconds"),
-        ("websub.md", "after a minute and after half an hour"),
-        ("websub.md", f"ask {hub.limits.requests_per_minute} times a minute"),
-        ("websub.md", f"may have {hub.limits.active_per_host} subscriptions"),
-        ("agents.md", f"at most {ANSWER_BUDGET:,} bytes"),
-        ("agents.md", f"may hold {TOTAL >> 20} MiB"),
-        ("agents.md", f"may have {problems.MCP_MAX_BODY >> 10} KiB"),
-        ("agents.md", "ends after 30 days"),
-        ("http.md", f"`cache.max_age` ({cache.max_age} s)"),
-        ("operating.md", f"`server.idle` ({server.idle:.0f} s)"),
+        ("reference/websub.md", f"({MIN_LEASE} to {MAX_LEASE:,})"),
+        ("reference/websub.md", "lasts 10 days"),
+        ("reference/websub.md", f"at most {MAX_SECRET} bytes"),
+        ("reference/websub.md", f"within {TIMEOUT:.0f} seconds"),
+        ("reference/websub.md", "after a minute and after half an hour"),
+        ("reference/websub.md", f"ask {hub.limits.requests_per_minute} times a minute"),
+        ("reference/websub.md", f"may have {hub.limits.active_per_host} subscriptions"),
+        ("reference/mcp.md", f"at most {ANSWER_BUDGET:,} bytes"),
+        ("reference/mcp.md", f"may hold {TOTAL >> 20} MiB"),
+        ("reference/mcp.md", f"may have {problems.MCP_MAX_BODY >> 10} KiB"),
+        ("reference/mcp.md", "ends after 30 days"),
+        ("reference/http.md", f"`cache.max_age` ({cache.max_age} s)"),
+        ("how-to/operate.md", f"`server.idle` ({server.idle:.0f} s)"),
     ):
         assert said in text(page), (page, said)

@@ -1,6 +1,6 @@
 """The keys of the configuration, with their defaults and bounds (contract.md 6).
 
-``docs/configuration.md`` explains each key to the operator. Durations are seconds. ``config.load`` reads a Config
+``docs/reference/configuration.md`` explains each key to the operator. Durations are seconds. ``config.load`` reads a Config
 from a file; ``extra["expected"]`` names a rule in its faults.
 """
 

@@ -1,6 +1,6 @@
 """The section ``sources`` of the configuration, and the types that it shares with the other sections.
 
-``docs/configuration.md`` explains each key, and ``source_rules`` has the keys of each type of source.
+``docs/reference/configuration.md`` explains each key, and ``source_rules`` has the keys of each type of source.
 """
 
 from typing import Annotated, Literal

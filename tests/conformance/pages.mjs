@@ -107,7 +107,7 @@ for (const colorScheme of ['light', 'dark']) {
     if (star === ground || off === ground) tell('/', colorScheme, 'stars cannot be seen with forced colours');
   });
 }
-await within({ viewport: { width: 340, height: 640 } }, '/embed', async (page) => { // as docs/pages.md says
+await within({ viewport: { width: 340, height: 640 } }, '/embed', async (page) => { // as docs/reference/pages.md says
   const height = await page.evaluate(() => document.documentElement.scrollHeight);
   if (height > 640) tell('/embed', 'is higher than its frame:', height);
 });

@@ -1,6 +1,6 @@
 """The image, and the documented ways to run it, under a real Docker and a real Podman.
 
-Every command is one of docs/installing.md, or of the first lines of the compose files, by a user in the
+Every command is one of docs/how-to/install.md, or of the first lines of the compose files, by a user in the
 group docker. Left out is only what needs the internet: the image is built by buildah and loaded, those of Caddy and
 PostgreSQL are made of Debian's packages, and the name is one for which Caddy makes the certificate itself.
 """
@@ -188,7 +188,7 @@ def test_build_context_is_small_and_has_nothing_private(
     files = {name: int(size) for size, name in (line.split(" ", 1) for line in listed.splitlines())}
     assert {"pyproject.toml", "uv.lock", "packaging/container/reviewsd.yaml"} <= set(files)
     private = {name for name in files if re.match(r"data|keys|\.git|\.env|tests|docs", name)}
-    assert {"docs/configuration.md"} == private  # the program has it
+    assert {"docs/reference/configuration.md"} == private  # the program has it
     record_testsuite_property("megabytes of the context", f"{sum(files.values()) / 1e6:.1f}")
     assert 5_000_000 > sum(files.values())
     shop.run("rm .env")
@@ -294,7 +294,7 @@ def test_sync_imports_the_reviews_of_its_sources(shop: Shop) -> None:
     table.write_text("id,rating,date,author\n1,5,2026-11-02,Synced Sue\n")
     os.utime(table, (0, 0))  # quiet for long
     shop.engine.own(f"{SHOP}/sync")
-    document = (ROOT / "docs/keeping-current.md").read_text()
+    document = (ROOT / "docs/how-to/sync.md").read_text()
     _, commands, rest = document.partition("mkdir -p data sync")
     lines = (commands + rest.partition("```")[0]).splitlines()
     *lines, listing = lines

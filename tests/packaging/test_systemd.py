@@ -286,7 +286,7 @@ def test_start_limit_is_overcome_by_the_advised_command(machine: Machine) -> Non
 
 def test_stopped_service_with_its_sockets_stays_stopped(machine: Machine) -> None:
     """A restore needs that; the next start opens the sockets again."""
-    document = (ROOT / "docs/operating.md").read_text()
+    document = (ROOT / "docs/how-to/operate.md").read_text()
     found = re.search(r"^sudo (systemctl stop .*)\nsudo .* restore ", document, re.MULTILINE)
     assert found
     machine.shell(found[1])
@@ -310,7 +310,7 @@ def test_upgrade_under_load_loses_no_request(machine: Machine, package: Path) ->
 @contextmanager
 def two_nodes(machine: Machine) -> Iterator[None]:
     """Run two nodes instead of the service for the block; their database is down, and reads go on."""
-    document = (ROOT / "docs/nodes.md").read_text()
+    document = (ROOT / "docs/how-to/nodes.md").read_text()
     to_nodes = document.partition("two nodes:\n\n```sh\n")[2].partition("```")[0]
     good = machine.path(CONFIG).read_text()
     edit(machine, lambda text: f"{text}hub: {{store: postgresql://a@127.0.0.1/a}}\n")
@@ -378,7 +378,7 @@ def test_timer_of_the_package_syncs_as_the_owner_of_the_data(machine: Machine) -
     enabled = machine.attempt("systemctl", "is-enabled", "reviewsd-sync.timer")[1]
     assert "disabled\n" == enabled
     add_source(machine, "Sue")
-    document = (ROOT / "docs/keeping-current.md").read_text()
+    document = (ROOT / "docs/how-to/sync.md").read_text()
     commands = document.partition("then enable the timer:\n\n```sh\n")[2].partition("```")[0]
     machine.shell(as_root(commands))
     check_synced(machine, "Sue")

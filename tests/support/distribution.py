@@ -174,8 +174,8 @@ def fetch(url: str) -> bytes:
 
 
 def block(heading: str, begins: str) -> str:
-    """A block of ``docs/installing.md`` below a heading, by how it begins."""
-    text = (ROOT / "docs" / "installing.md").read_text()
+    """A block of ``docs/how-to/install.md`` below a heading, by how it begins."""
+    text = (ROOT / "docs" / "how-to" / "install.md").read_text()
     section = text.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
     found = re.findall(r"```sh\n(.*?)```", section, re.DOTALL)
     (one,) = [each for each in found if each.startswith(begins)]

@@ -14,7 +14,7 @@ def metrics(ctx: typer.Context) -> None:
     """Prints the daemon's metrics, in the format of Prometheus.
 
     They count requests, deliveries and errors, and measure their times. The key metrics.listen of
-    the configuration serves them by HTTP; docs/runbook.md explains them.
+    the configuration serves them by HTTP; docs/how-to/runbook.md explains them.
     """
     session: Session = ctx.obj
     with session.daemon() as daemon:

@@ -13,7 +13,7 @@ app = typer.Typer(
     help="""Tests the targets that are notified of new reviews.
 
     They are the list "notify" of the configuration; their addresses are in separate files, see
-    docs/notices.md.""",
+    docs/how-to/notices.md.""",
     epilog="""\b
     Examples:
       reviewsctl notify test""",

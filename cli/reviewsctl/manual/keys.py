@@ -12,7 +12,7 @@ _KEY: Final = re.compile(r"(?P<indent> *)(?P<name>[a-z_0-9]+):(?P<value>.*)")
 
 
 def descriptions() -> dict[str, str]:
-    """Return the description of each key, from the tables of docs/configuration.md."""
+    """Return the description of each key, from the tables of docs/reference/configuration.md."""
     lines = (SHIPPED / "configuration.md").read_text().splitlines()
     rows = (line.split(" | ") for line in lines if line.startswith("| `"))
     return {key.strip("| `"): text.removesuffix(" |") for key, _default, text in rows}

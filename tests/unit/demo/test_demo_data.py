@@ -174,7 +174,7 @@ def test_ratings_look_like_those_of_a_good_business() -> None:
 
 def test_sources_and_verification_are_mixed() -> None:
     assert {"google", "yelp", "trustpilot", "facebook"} == {review.source for review in REVIEWS}
-    checking = {"trustpilot"}  # as an import marks them: see docs/importing.md
+    checking = {"trustpilot"}  # as an import marks them: see docs/how-to/import.md
     assert all(review.verified == (review.source in checking) for review in REVIEWS)
     assert 0 < sum(review.source_url is None for review in REVIEWS) < len(REVIEWS)
     assert 0 < sum(review.author_avatar_url is not None for review in REVIEWS) < 15

@@ -13,7 +13,7 @@ RULES: list[dict[str, Any]] = [
     for group in yaml.safe_load((ROOT / "config" / "alerts.yaml").read_text())["groups"]
     for rule in group["rules"]
 ]
-RUNBOOK = (ROOT / "docs" / "runbook.md").read_text()
+RUNBOOK = (ROOT / "docs" / "how-to" / "runbook.md").read_text()
 
 every_rule = pytest.mark.parametrize("rule", RULES, ids=[rule["alert"] for rule in RULES])
 
@@ -35,7 +35,7 @@ def test_rule_has_duration_severity_and_summary(rule: dict[str, Any]) -> None:
 @every_rule
 def test_rule_has_a_section_of_the_runbook(rule: dict[str, Any]) -> None:
     name = rule["alert"]
-    assert rule["annotations"]["runbook"].endswith(f" docs/runbook.md#{name.lower()}")
+    assert rule["annotations"]["runbook"].endswith(f" docs/how-to/runbook.md#{name.lower()}")
     _, _, section = RUNBOOK.partition(f"\n## {name}\n")
     section = section.partition("\n## ")[0]
     for part in (

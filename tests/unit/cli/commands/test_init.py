@@ -170,6 +170,6 @@ def test_what_an_installation_comes_with_is_the_projects_own() -> None:
     links = {path.name: path.resolve() for path in SHIPPED.iterdir() if path.is_symlink()}
     assert {
         "reviewsd.yaml": root / "config/reviewsd.yaml",
-        "configuration.md": root / "docs/configuration.md",
+        "configuration.md": root / "docs/reference/configuration.md",
         **{path.name: path for path in (root / "systemd").rglob("*") if path.is_file()},
     } == links
