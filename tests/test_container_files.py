@@ -10,7 +10,7 @@ import yaml
 ROOT = Path(__file__).parents[1]
 CONTAINER = ROOT / "packaging" / "container"
 SINGLE, NODES = ROOT / "compose.yaml", CONTAINER / "compose.nodes.yaml"
-INSTALLING = (ROOT / "docs" / "how-to" / "install.md").read_text()
+CONTAINERS = (ROOT / "docs" / "how-to" / "containers.md").read_text()
 KEEPING_CURRENT = (ROOT / "docs" / "how-to" / "sync.md").read_text()
 
 each_file = pytest.mark.parametrize("file", [SINGLE, NODES], ids=lambda file: file.name)
@@ -56,7 +56,7 @@ def test_read_only_service_takes_no_configuration_by_its_content(file: Path) -> 
 @each_file
 def test_bind_source_is_in_the_tree_or_made_by_a_documented_command(file: Path) -> None:
     """A source that is missing is made by the engine, as a folder of root, if it may make it."""
-    texts = INSTALLING + KEEPING_CURRENT + file.read_text()
+    texts = CONTAINERS + KEEPING_CURRENT + file.read_text()
     documented = " ".join(re.findall(r"mkdir -p (.*)", texts)).split()
     folders = {ROOT / part for name in documented for part in (name, Path(name).parts[0])}
     for mount in bind_mounts(file):

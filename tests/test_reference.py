@@ -136,6 +136,6 @@ def test_numbers_are_the_defaults() -> None:
         ("reference/mcp.md", f"may have {problems.MCP_MAX_BODY >> 10} KiB"),
         ("reference/mcp.md", "ends after 30 days"),
         ("reference/http.md", f"`cache.max_age` ({cache.max_age} s)"),
-        ("how-to/operate.md", f"`server.idle` ({server.idle:.0f} s)"),
+        ("how-to/proxy.md", f"`server.idle` ({server.idle:.0f} s)"),
     ):
         assert said in text(page), (page, said)

@@ -1,6 +1,6 @@
 """The image, and the documented ways to run it, under a real Docker and a real Podman.
 
-Every command is one of docs/how-to/install.md, or of the first lines of the compose files, by a user in the
+Every command is one of docs/how-to/containers.md, or of the first lines of the compose files, by a user in the
 group docker. Left out is only what needs the internet: the image is built by buildah and loaded, those of Caddy and
 PostgreSQL are made of Debian's packages, and the name is one for which Caddy makes the certificate itself.
 """
@@ -86,7 +86,7 @@ class Shop:
 
     def run_block(self, begins: str, *left_out: str) -> str:
         """Run a block of the document, but for the lines that need the internet."""
-        lines = block("As a container", begins).splitlines()
+        lines = block("containers.md", begins).splitlines()
         for line in left_out:
             lines.remove(line)
         text = "\n".join(lines)
@@ -228,7 +228,7 @@ def test_up_without_the_folder_of_the_data_makes_none(shop: Shop) -> None:
 
 def test_import_that_may_not_write_is_not_advised_sudo(shop: Shop) -> None:
     shop.run_block("mkdir")
-    command = block("As a container", "docker run")
+    command = block("containers.md", "docker run")
     user = '--user "$(id -u):$(id -g)"'
     assert user in command
     output = shop.run(command.replace(user, "--user 10001:10001"), code=1)
@@ -424,7 +424,7 @@ def test_podman_without_root(shop: Shop, record_testsuite_property: Record) -> N
     # in place of the socket of systemd, which starts it on a real machine, and runs health checks
     shop.run("setsid podman system service --time 0 >/dev/null 2>&1 </dev/null &")
     shop.run(f"until test -S {socket}; do sleep 0.1; done")
-    up = block("As a container", "docker compose up").replace("docker", "podman", 1)
+    up = block("containers.md", "docker compose up").replace("docker", "podman", 1)
     output = shop.run(up)
     imported = shop.run_block("podman build", "podman build --format docker --tag reviewsd .")
     assert "imported 7 new" in imported

@@ -136,7 +136,7 @@ def installed(machine: System) -> None:
 
 def serves_when_configured(machine: System) -> None:
     """As the document goes on, as far as there is no systemd."""
-    first, *rest = block("As a Debian package", "sudo apt-get").splitlines()
+    first, *rest = block("install.md", "sudo apt-get", "As a Debian package").splitlines()
     assert "sudo apt-get install ./reviewsd_*.deb" == first
     takeout(machine.path("/takeout.zip"))
     for line in rest:

@@ -97,7 +97,9 @@ def machine(package: Path) -> Iterator[Machine]:
     with booted.booted() as machine:
         shutil.copyfile(package, machine.path("/root") / package.name)
         takeout(machine.path("/root/takeout.zip"))
-        *lines, enable, doctor = block("As a Debian package", "sudo apt-get").splitlines()
+        *lines, enable, doctor = block(
+            "install.md", "sudo apt-get", "As a Debian package"
+        ).splitlines()
         assert (ENABLE, "sudo reviewsctl doctor") == (enable, doctor)
         printed = machine.shell("\n".join(as_root(line) for line in lines))
         assert 3 == printed.count(ENABLE), printed  # the package, init and import
@@ -286,7 +288,7 @@ def test_start_limit_is_overcome_by_the_advised_command(machine: Machine) -> Non
 
 def test_stopped_service_with_its_sockets_stays_stopped(machine: Machine) -> None:
     """A restore needs that; the next start opens the sockets again."""
-    document = (ROOT / "docs/how-to/operate.md").read_text()
+    document = (ROOT / "docs/how-to/back-up.md").read_text()
     found = re.search(r"^sudo (systemctl stop .*)\nsudo .* restore ", document, re.MULTILINE)
     assert found
     machine.shell(found[1])

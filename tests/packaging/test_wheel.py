@@ -50,7 +50,7 @@ def test_the_programs_say_their_version(installed: Path, tmp_path: Path) -> None
 
 def test_uvx_runs_the_demo_of_the_wheel(wheel: Path, tmp_path: Path) -> None:
     """The document's command, but for the wheel in place of PyPI's."""
-    assert "uvx reviewsd --demo\n" == block("With uv or pipx", "uvx ")
+    assert "uvx reviewsd --demo\n" == block("install.md", "uvx ", "With uv or pipx")
     command = [program("uv"), "tool", "run", "--from", str(wheel), "reviewsd", "--demo"]
     with demo(command, tmp_path, bare(tmp_path / "home")) as (address, _):
         look(address)
@@ -59,7 +59,7 @@ def test_uvx_runs_the_demo_of_the_wheel(wheel: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("installer", ["uv tool install", "pipx install"])
 def test_from_an_export_to_a_running_service(installer: str, wheel: Path, tmp_path: Path) -> None:
     """The document's blocks, one after the other, in a home with nothing but an export."""
-    install = block("With uv or pipx", installer)
+    install = block("install.md", installer, "With uv or pipx")
     assert f"{installer} reviewsd\n" == install
     tool = Path(program(installer.partition(" ")[0]))
     home = tmp_path / "home"
@@ -69,7 +69,7 @@ def test_from_an_export_to_a_running_service(installer: str, wheel: Path, tmp_pa
     install = install.replace(" reviewsd\n", f" '{wheel}'\n")
     run("bash", "-euc", install, cwd=tmp_path, env=environ)
 
-    *before, serve = block("With uv or pipx", "reviewsctl init").splitlines()
+    *before, serve = block("install.md", "reviewsctl init", "With uv or pipx").splitlines()
     assert "reviewsd" == serve
     told = run("bash", "-euc", "\n".join(before), cwd=tmp_path, env=environ)
     assert "imported 7 new" in told
@@ -82,7 +82,7 @@ def test_from_an_export_to_a_running_service(installer: str, wheel: Path, tmp_pa
 
 def units_name_the_programs(commands: Path, place: Path, environ: dict[str, str]) -> None:
     """What the document says next needs root and systemd; here it says what it would do."""
-    service = block("With uv or pipx", "sudo ").splitlines()[0]
+    service = block("install.md", "sudo ", "With uv or pipx").splitlines()[0]
     assert 'sudo "$(command -v reviewsctl)" service install' == service
     ctl, config = commands / "reviewsctl", place / "reviewsd.yaml"
     install = (ctl, "service", "install", "--config", config)

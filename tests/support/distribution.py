@@ -173,11 +173,12 @@ def fetch(url: str) -> bytes:
     return body
 
 
-def block(heading: str, begins: str) -> str:
-    """A block of ``docs/how-to/install.md`` below a heading, by how it begins."""
-    text = (ROOT / "docs" / "how-to" / "install.md").read_text()
-    section = text.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
-    found = re.findall(r"```sh\n(.*?)```", section, re.DOTALL)
+def block(page: str, begins: str, heading: str = "") -> str:
+    """Return a block of a page of ``docs/how-to``, or of a section of it, by how it begins."""
+    text = (ROOT / "docs" / "how-to" / page).read_text()
+    if heading:
+        text = text.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+    found = re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
     (one,) = [each for each in found if each.startswith(begins)]
     return str(one)
 

@@ -74,7 +74,7 @@ for link in outside beyond; do ip link set $link up; done
 for address in $CLIENTS; do ip address add $address dev outside nodad; done
 ip route add default via ${GATEWAYS% *}
 ip -6 route add default via ${GATEWAYS#* }
-# what docs/how-to/install.md advises for Podman without root
+# what docs/how-to/containers.md advises for Podman without root
 echo 80 > /proc/sys/net/ipv4/ip_unprivileged_port_start
 hostname docker
 # as udev would have them, for rootless networks and file systems
@@ -84,7 +84,7 @@ for device in net/tun=10,200 fuse=10,229; do
     mount --bind "/run/devices/$name" "/dev/$name"
 done
 mkdir -p -m 700 "/run/user/$OWNER" && chown "$OWNER" "/run/user/$OWNER"
-# ip6tables: as docs/how-to/install.md advises for Docker before 27
+# ip6tables: as docs/how-to/containers.md advises for Docker before 27
 exec env -i PATH=$PATH HOME=/root dockerd --exec-opt native.cgroupdriver=cgroupfs \
     --experimental --ip6tables
 """

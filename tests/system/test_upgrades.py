@@ -96,7 +96,7 @@ def test_the_last_good_data_of_an_earlier_release_stays_online(state: Path, tmp_
 
 @every_release
 def test_a_later_state_is_refused_and_a_backup_leads_back(state: Path, tmp_path: Path) -> None:
-    """As docs/how-to/install.md has it: the older program never misreads what a newer one has written."""
+    """As docs/how-to/upgrade.md has it: the older program never misreads what a newer one has written."""
     with Subscriber(tmp_path) as subscriber:
         daemon = earlier(state, tmp_path, subscriber)
         store = daemon.state / "state.sqlite"
