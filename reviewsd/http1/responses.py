@@ -16,7 +16,7 @@ from reviewsd.http1 import problems, urls
 from reviewsd.http1.negotiation import HTML, PROBLEMS, accepted_codings, best_type
 from reviewsd.http1.preconditions import evaluate, http_date
 from reviewsd.http1.problems import Problem
-from reviewsd.http1.representation import Buffer, Rendered, Representation
+from reviewsd.http1.representation import Buffer, Rendered
 from reviewsd.http1.request import Request
 
 _OK, _NOT_MODIFIED = 200, 304
@@ -125,11 +125,8 @@ class Responses:
     ) -> PreparedDocument:
         """Make all responses of a document before it is requested.
 
-        Args:
-            path: Its address.
-            resource: Its representations.
-            alternatives: Other documents at the same address, by media type. They are not for shared caches:
-                a cache that ignores Vary would serve them to all clients.
+        Alternatives at the same address, by media type, are not for shared caches: a cache that ignores Vary would
+        serve them to all clients.
         """
         own = {name.encode(): value.encode() for name, value in resource.headers.items()}
         link = self._link(path)
@@ -137,7 +134,7 @@ class Responses:
         if not alternatives:
             return plain
         private = {b"Link": link, **own, **self._private}
-        media_type, _, _ = resource.identity.media_type.decode().partition(";")
+        media_type, _, _ = resource.media_type.decode().partition(";")
         documents = {media_type: plain}
         for kind, document in alternatives.items():
             documents[kind] = self._prepared(document, private, negotiated=True)
@@ -150,26 +147,30 @@ class Responses:
         vary = [b"Accept"] if negotiated else []
         vary += [] if resource.gzip is None else [b"Accept-Encoding"]
         block = self._fixed(headers) + (b"Vary: %b\r\n" % b", ".join(vary) if vary else b"")
-        gzip = None if resource.gzip is None else self._prepare(resource.gzip, block)
-        return PreparedDocument(self._prepare(resource.identity, block), gzip)
+        changed_at = resource.last_modified
+
+        def prepared(body: Buffer, etag: bytes, coding: bytes) -> Prepared:
+            unmodified = block + b"ETag: %b\r\n" % etag
+            if changed_at is not None:
+                unmodified += b"Last-Modified: %b\r\n" % http_date(self._shown(changed_at))
+            content = (resource.media_type, coding, len(body))
+            full = unmodified + b"Content-Type: %b\r\n%bContent-Length: %d\r\n" % content
+            return Prepared(
+                etag=etag,
+                last_modified=changed_at,
+                full=Response(_OK, full, (body,)),
+                unmodified=Response(_NOT_MODIFIED, unmodified),
+            )
+
+        gzip = None
+        if resource.gzip is not None:
+            coding = b"Content-Encoding: gzip\r\n"
+            gzip = prepared(resource.gzip, b'%b-gzip"' % resource.etag[:-1], coding)
+        return PreparedDocument(prepared(resource.body, resource.etag, b""), gzip)
 
     def _fixed(self, headers: Mapping[bytes, bytes]) -> bytes:
         """Return the header fields of data; ``headers`` replace the usual ones."""
         return _encoded({**self._usual, **headers}.items())
-
-    def _prepare(self, of: Representation, block: bytes) -> Prepared:
-        block += b"ETag: %b\r\n" % of.etag
-        if of.last_modified is not None:
-            block += b"Last-Modified: %b\r\n" % http_date(self._shown(of.last_modified))
-        coding = b"Content-Encoding: gzip\r\n" if of.gzipped else b""
-        size = sum(map(len, of.parts))
-        content = b"Content-Type: %b\r\n%bContent-Length: %d\r\n" % (of.media_type, coding, size)
-        return Prepared(
-            etag=of.etag,
-            last_modified=of.last_modified,
-            full=Response(_OK, block + content, of.parts),
-            unmodified=Response(_NOT_MODIFIED, block),
-        )
 
     def _shown(self, last_modified: int) -> int:
         """Return a time that is not in the future, also after the clock was set back (RFC 9110 8.8.2.1)."""
@@ -213,7 +214,7 @@ class Responses:
             parts: The body.
             etag: Of the body; it depends on the data and the request alone.
             last_modified: POSIX seconds; None if they are not known.
-            next_page: Its path and query.
+            next_page: The path and query of the next page.
             media_type: Of the body.
             gzipped: Whether the method ``gzipped`` will compress the body of a 200.
         """
@@ -252,15 +253,7 @@ class Responses:
         media_type: str,
         body: Callable[[], bytes],
     ) -> Response:
-        """Answer with a page that is made for the request.
-
-        Args:
-            request: The request.
-            block: Of ``header_block``.
-            etag: Of the page, with its quotes.
-            media_type: Of the page.
-            body: Makes the page; not called if the client has it.
-        """
+        """Answer with a page, which ``body`` makes unless the client has it; ``block`` is of ``header_block``."""
         block += b"ETag: %b\r\n" % etag
         answer = self._without_content(request, block, etag, None)
         if answer is not None:
@@ -341,25 +334,13 @@ class Responses:
         return Response(308, b"%bLocation: %b\r\nContent-Length: 0\r\n" % (self._data, target))
 
     def plain(self, status: int, text: str, extra: Sequence[Header] = ()) -> Response:
-        """Answer with text that no cache may store, and no script of another site may read.
-
-        Args:
-            status: Of HTTP.
-            text: Lines, without the last line end.
-            extra: Further headers.
-        """
+        """Answer with text that no cache may store, and no script of another site may read."""
         return _reply(status, self._plain, extra, (f"{text}\n".encode(),))
 
     def no_store(
         self, status: int, headers: Sequence[Header], body: tuple[Buffer, ...] = ()
     ) -> Response:
-        """Answer with a body that no cache may store, and the headers of the caller.
-
-        Args:
-            status: Of HTTP.
-            headers: Further headers, with the Content-Type of a body.
-            body: Its parts.
-        """
+        """Answer with a body that no cache may store; ``headers`` have its Content-Type."""
         return _reply(status, self._unkept, headers, body)
 
     def refusal(self, problem: Problem) -> Response:

@@ -59,7 +59,7 @@ def listing(snapshot: Snapshot) -> bytes:
                     "title": resource.title,
                     "description": resource.description,
                     "mimeType": _media_type(snapshot, resource),
-                    "size": sum(map(len, snapshot.documents[resource.path].identity.parts)),
+                    "size": len(snapshot.documents[resource.path].body),
                 }
                 for resource in _RESOURCES
                 if resource.path in snapshot.documents
@@ -87,7 +87,7 @@ def read(uri: str | None, revision: Revision, snapshot: Snapshot) -> tuple[Buffe
         )
     document = snapshot.documents[resource.path]
     if document.quoted is None:
-        size = sum(map(len, document.identity.parts))
+        size = len(document.body)
         raise JsonRpcError(
             INVALID_PARAMS,
             f"{resource.name} has {size:,} bytes, too many to be read here: fetch {uri} over HTTP, "
@@ -102,5 +102,5 @@ def _address(snapshot: Snapshot, resource: _Resource) -> str:
 
 
 def _media_type(snapshot: Snapshot, resource: _Resource) -> str:
-    media_type = snapshot.documents[resource.path].identity.media_type
+    media_type = snapshot.documents[resource.path].media_type
     return media_type.partition(b";")[0].decode()

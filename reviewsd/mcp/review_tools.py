@@ -146,14 +146,14 @@ def _unknown_id(review_id: str, snapshot: Snapshot) -> str:
     if not snapshot.manifest.review_count:
         return "there are no reviews yet."
     spelling = review_id.strip().casefold()
-    neighbours = [snapshot.id_at(position) for position in snapshot.neighbours(review_id)]
+    neighbours = [snapshot.records.id_at(position) for position in snapshot.neighbours(review_id)]
     nearest = max(neighbours, key=lambda neighbor: _common_prefix(neighbor.casefold(), spelling))
     is_similar = 2 * _common_prefix(nearest.casefold(), spelling) >= len(spelling)
     hint = f'; did you mean "{nearest}"?' if is_similar else "."
     return (
         f"no review has the id {quoted(review_id)}{hint} Take ids as they are from search_reviews, "
         "get_reviews_since or example_review_ids; search_reviews with query finds reviews by their "
-        f'text. The newest review has the id "{snapshot.id_at(0)}".'
+        f'text. The newest review has the id "{snapshot.records.id_at(0)}".'
     )
 
 

@@ -39,7 +39,7 @@ def compare(snapshot: Snapshot, version: int, known: bytes | None) -> ReviewComp
         version: The version of ``known``.
         known: The digests of the ids that are known; None before the first publication.
     """
-    ids = map(snapshot.id_at, range(snapshot.columns.count))
+    ids = map(snapshot.records.id_at, range(snapshot.columns.count))
     digests = [blake2b(each.encode(), digest_size=_DIGEST_BYTES).digest() for each in ids]
     if known is None:
         return ReviewComparison(version=version, known=b"".join(digests))
@@ -55,6 +55,6 @@ def compare(snapshot: Snapshot, version: int, known: bytes | None) -> ReviewComp
 def find_review(snapshot: Snapshot, review_id: str) -> Review | None:
     """Return the review of an id as it is published now; None where it is not."""
     position = snapshot.position(review_id)
-    if position is None or snapshot.id_at(position) != review_id:
+    if position is None or snapshot.records.id_at(position) != review_id:
         return None
     return _review.decode(snapshot.records.at(position))

@@ -1,7 +1,7 @@
 """The order in which reviews last changed (contract 3, decision 162).
 
-A column has the *number* of each review, which later publications keep, last changed first; reviews with the same time are
-newest first. A *rank* is an index of the column, a *position* that of the order by date. Each block of the column is a position set too, so that a filter without any of its 2,048 reviews
+A column has the *number* of each review, last changed first; reviews with the same time are newest first. A *rank*
+is an index of the column. Each block of it is a position set too, so that a filter without any of its 2,048 reviews
 skips it: the matches of a search may all have changed long ago. The time of a change is read from the record.
 """
 
@@ -49,19 +49,9 @@ def rank_after(columns: Columns, moment: datetime.datetime, position: int) -> in
 def page(
     columns: Columns, matches: BitMap | None, start: int, count: int
 ) -> Generator[None, None, Sequence[int]]:
-    """Return a page of matches in the order of change.
+    """Return up to ``count`` numbers of matches from a rank on, in the order of change; yield after each block.
 
-    Args:
-        columns: The columns of the snapshot.
-        matches: The numbers of the matching reviews; None for all.
-        start: The rank at which the search begins.
-        count: Highest number of matches.
-
-    Yields:
-        After each block, so that other work can run.
-
-    Returns:
-        The numbers of the reviews.
+    ``matches`` is None if all reviews match.
     """
     if matches is None:
         return columns.changes[start : start + count]

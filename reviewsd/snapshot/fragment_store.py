@@ -3,8 +3,8 @@
 One mapped file has all fragments, separated by commas, so that any run of them is one slice, and the content
 of a JSON array if they are JSON. A column has the offset of each. A *row* is the number of a fragment.
 
-A store also has sections and names. A section is a run of fragments, such as all technicians, most mentioned
-first. A name leads to one fragment. Its last fragment is the index of both.
+A store also has sections, such as all technicians, most mentioned first, and names, which lead to one fragment
+each. Its last fragment is the index of both.
 """
 
 from array import array
@@ -22,9 +22,8 @@ from reviewsd.snapshot.layout import File, Writer
 
 
 class _Index(Struct):
-    """The first row of each section and the one after its last; the row of each section and name."""
-
     sections: dict[str, tuple[int, int]]
+    """The first row of each section, and the one after its last."""
     names: dict[str, int]
 
 
@@ -33,11 +32,7 @@ _index = msgspec.json.Decoder(_Index)
 
 
 class FragmentsWriter:
-    """Writes fragments into a file that may have other content before and after them.
-
-    Args:
-        writer: The writer of the file, at the offset of the first fragment.
-    """
+    """Writes fragments into a file that may have other content before and after them."""
 
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
@@ -64,13 +59,7 @@ class FragmentsWriter:
 
 
 class FragmentStoreWriter:
-    """Writes a store.
-
-    Args:
-        folder: The folder of the files.
-        content: The name of the file of fragments.
-        offsets: The name of the column of their offsets.
-    """
+    """Writes a store into two files of a folder: the fragments, and the column of their offsets."""
 
     def __init__(self, folder: Path, content: str, offsets: str) -> None:
         self._folder, self._offsets = folder, offsets
@@ -105,12 +94,7 @@ class FragmentStoreWriter:
 
 
 class Fragments:
-    """The fragments of a file.
-
-    Args:
-        content: The file.
-        begins: The offset of each fragment, and one for the end.
-    """
+    """The fragments of a file; ``begins`` has the offset of each, and one for the end."""
 
     def __init__(self, content: "memoryview[int]", begins: Sequence[int]) -> None:
         self._content = content

@@ -4,8 +4,20 @@
     seen.json          the time and the sources of the publication; the only file with a time
     reviews.json ...   the documents with the bytes that are served, their gzip forms, and, of small
                        ones that MCP serves, the JSON strings of their texts
-    *.column           flat arrays of native integers, and texts, for ``snapshot.search``; responses
-                       to agents (``snapshot.fragment_store``, ``publish.excerpts``)
+    feed_frame.json    the parts of the computed pages of the feeds (``publish.feed``)
+    pages.json         the parts of the computed pages (``pages.frames``), if pages are enabled
+    gone.json          ``GoneReviews``, if there are any
+    *.column           flat arrays of native integers, and what they are the offsets of
+
+    days, records      the date of each review, and its offset in reviews.json, by position
+    changes, ids       the numbers and positions of all reviews by change and by casefolded id
+    texts, sets        for ``snapshot.search``; digests, chain for ``snapshot.digests``
+    insight_spans      begin and end of each review's entry of ``per_review`` in insights.json, by
+                       position; equal without an entry
+    excerpts           the reviews in lists for agents (``publish.excerpts``)
+    fragments          pieces of the insights for agents (``snapshot.fragment_store``)
+    blocks             the analyser's results, if the insights were made (``publish.counted_blocks``)
+    review_blocks      the offsets of blocks of reviews (``publish.review_blocks``)
 
 The manifest is a function of the data, ``base_url`` and the program; its digest is the folder's
 name. The arrays are in this machine's byte order: a snapshot is rebuilt, never carried elsewhere.
@@ -27,61 +39,25 @@ T = TypeVar("T")
 LAYOUT = 12
 """Raised if a change of the format makes other versions unable to read the folder."""
 
-GZIP = ".gz"
-"""Suffix of the gzip form of a file."""
+MANIFEST, SEEN = "manifest.json", "seen.json"
 
-QUOTED = ".quoted"
-"""Suffix of a document as a JSON string, for ``resources/read``."""
+GZIP, QUOTED = ".gz", ".quoted"
+"""Suffixes of the gzip form of a file, and of a document as a JSON string for ``resources/read``."""
 
 CURRENT = "current"
 """The link to the folder that is served."""
 
-MANIFEST, SEEN = "manifest.json", "seen.json"
-
-DAYS, RECORDS, TEXTS, TEXT_OFFSETS = (
-    "days.column",
-    "records.column",
-    "texts.column",
-    "text_offsets.column",
-)
-CHANGES = "changes.column"
-"""The numbers of all reviews in the order in which they last changed (``snapshot.changes``)."""
-
+DAYS, RECORDS, CHANGES, IDS = "days.column", "records.column", "changes.column", "ids.column"
+TEXTS, TEXT_OFFSETS = "texts.column", "text_offsets.column"
 SETS, SET_OFFSETS = "sets.column", "set_offsets.column"
-
 EXCERPTS, EXCERPT_OFFSETS = "excerpts.column", "excerpt_offsets.column"
-
 FRAGMENTS, FRAGMENT_OFFSETS = "fragments.column", "fragment_offsets.column"
-
 DIGESTS, CHAIN = "digests.column", "chain.column"
-"""The digests for entity tags of computed responses (``snapshot.digests``)."""
-
-IDS = "ids.column"
-"""The positions of all reviews in the order of their casefolded ids."""
-
 INSIGHT_SPANS = "insight_spans.column"
-"""Begin and end of each review's entry of ``per_review`` in ``insights.json``, by position; equal without an
-entry. Only with insights."""
+FEED, PAGES, GONE = "feed_frame.json", "pages.json", "gone.json"
 
-FEED = "feed_frame.json"
-"""The parts of the computed pages of the feeds (``publish.feed``)."""
-
-PAGES = "pages.json"
-"""The parts of the computed pages (``pages.frames``), if pages are enabled."""
-
-GONE = "gone.json"
-"""The reviews with pages that are gone (``GoneReviews``), if there are any."""
-
-BLOCKS = "blocks.column"
-"""The analyser's results for the next publication (``publish.counted_blocks``), if the insights were made. It is
-not served, so the manifest does not list it."""
-
-REVIEW_BLOCKS = "review_blocks.column"
-"""The offsets of blocks of reviews for the next publication (``publish.review_blocks``). It is not served."""
-
-
-KEPT = (BLOCKS, REVIEW_BLOCKS)
-"""The files that only the next publication reads."""
+BLOCKS, REVIEW_BLOCKS = KEPT = ("blocks.column", "review_blocks.column")
+"""The files that only the next publication reads. They are not served, so the manifest does not list them."""
 
 _PART = 1 << 18  # bytes
 

@@ -26,12 +26,7 @@ MentionIndex = dict[tuple[str, str], BitMap | Ambiguous]
 
 
 def mention_positions(insights: InsightsFile, positions: Mapping[str, int]) -> MentionIndex:
-    """Return the reviews of each entity, by each of its names.
-
-    Args:
-        insights: The insights file.
-        positions: The position of each review, by id.
-    """
+    """Return the reviews of each entity, by each of its names; ``positions`` are those of the ids."""
     typed, spellings = insights.typed, insights.spellings
     index: MentionIndex = {}
     for field, member, listed in (
@@ -64,11 +59,7 @@ def _of_field(
 ) -> MentionIndex:
     """Return the positions of a field, by key.
 
-    Args:
-        field: The field of the filter.
-        posted: The reviews of each spelling in ``per_review``.
-        entities: The entities of the insights.
-        examples: The reviews that each entity lists.
+    ``posted`` has the reviews of each spelling in ``per_review``, and ``examples`` those that each entity lists.
     """
     spelled: dict[str, BitMap] = {}
     for name, reviews in posted.items():

@@ -1,12 +1,10 @@
 """Segments, and the numbers of their reviews.
 
-The reviews are divided into segments of at most 57,344, each with an index of its own
-(``snapshot.suffix_array``). The division starts at the oldest review, so that new reviews change only
-the newest segment, and the next publication reuses the indexes of the others.
+Each segment has an index of its own (``snapshot.suffix_array``). The division starts at the oldest review, so that
+new reviews change only the newest segment, and the next publication reuses the indexes of the others.
 
-A *position* counts all reviews, newest first. A *number* has the segment in its upper bits and the
-place within it in the lower 16. Numbers ascend with positions. A segment is one container of Roaring, and
-its index stays the same when newer segments are added.
+A *position* counts all reviews, newest first. A *number* has the segment in its upper bits and the place within it
+in the lower 16, so a segment is one container of Roaring. Numbers ascend with positions.
 """
 
 from bisect import bisect_right
@@ -26,19 +24,13 @@ def divided(count: int) -> list[int]:
     return [newest] * bool(newest) + [SEGMENT] * (count // SEGMENT)
 
 
-def fitting(sizes: Sequence[int], limit: int | None = None) -> list[int]:
-    """Divide a segment with texts that are too large; return the number of reviews in each part.
-
-    Args:
-        sizes: The bytes of each text, newest first.
-        limit: Most bytes in a part.
-    """
-    limit = SEGMENT_BYTES if limit is None else limit
-    if sum(sizes) <= limit:
+def fitting(sizes: Sequence[int]) -> list[int]:
+    """Divide a segment with texts of these sizes; return the number of reviews in each part."""
+    if sum(sizes) <= SEGMENT_BYTES:
         return [len(sizes)]
     counts, total = [0], 0
     for size in reversed(sizes):
-        if counts[-1] and total + size > limit:
+        if counts[-1] and total + size > SEGMENT_BYTES:
             counts.append(0)
             total = 0
         counts[-1] += 1
@@ -47,11 +39,7 @@ def fitting(sizes: Sequence[int], limit: int | None = None) -> list[int]:
 
 
 class Numbering:
-    """Turns positions into numbers and back.
-
-    Args:
-        sizes: The number of reviews in each segment, newest first.
-    """
+    """Turns positions into numbers and back."""
 
     def __init__(self, sizes: Iterable[int]) -> None:
         self.begins = [0, *accumulate(sizes)]

@@ -1,7 +1,6 @@
 """Position sets: the reviews that match a filter, by field and name.
 
-They are Roaring bitmaps of numbers (``snapshot.numbering``), made at publication (``snapshot.columns_writer``,
-``snapshot.mentions``), some hundreds for any number of reviews.
+They are Roaring bitmaps of numbers (``snapshot.numbering``), some hundreds for any number of reviews.
 """
 
 from collections.abc import Mapping

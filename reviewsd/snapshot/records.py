@@ -17,22 +17,20 @@ MAX_CACHED_BYTES = 1_048_576
 takes longer than the search."""
 
 
-class _Identity(Struct):
+class _Day(Struct):
+    date: datetime.date
+
+
+class _Identity(_Day):
     """The members of a review in a cursor."""
 
     id: str
-    date: datetime.date
 
 
-class _DatedReply(Struct):
-    date: datetime.date
-
-
-class _Dated(Struct):
+class _Dated(_Day):
     """The members of a review with the times of its changes."""
 
-    date: datetime.date
-    owner_reply: _DatedReply | None = None
+    owner_reply: _Day | None = None
     added_at: datetime.datetime | None = None
     changed_at: datetime.datetime | None = None
 
@@ -57,11 +55,6 @@ class SnapshotRecords(Fragments):
         review = _identity.decode(self.at(position))
         changed_at = self.updated_at(position) if sort == CHANGED else None
         return Cursor(review.date, review.id, changed_at)
-
-    def joined(self, positions: Sequence[int]) -> Buffer:
-        """Return records, separated by commas."""
-        pieces = self.pieces(positions)
-        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
     def pieces(self, positions: Sequence[int]) -> Sequence[Buffer]:
         """Return records as pieces of the file; each but the last ends with a comma."""
@@ -92,9 +85,9 @@ class Excerpts(SnapshotRecords):
 
     def joined(self, positions: Sequence[int]) -> Buffer:
         """Return excerpts, separated by commas."""
-        if self._cached is None:
-            return super().joined(positions)
         cached = self._cached
+        if cached is None:
+            return b"".join(self.pieces(positions))
         return b",".join([cached[position] for position in positions])
 
     def escaped(self, positions: Sequence[int]) -> bytes:

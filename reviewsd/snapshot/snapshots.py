@@ -1,8 +1,7 @@
 """Published snapshots, mapped into memory, and the current one among them.
 
-Opening a snapshot of any size takes milliseconds: files are mapped, and only the manifest is decoded. A
-Snapshot that is no longer current exists until no response reads from it, even if its folder has been
-removed (ARCHITECTURE.md, contract 1).
+A snapshot of any size is opened in milliseconds: files are mapped, and only the manifest is decoded. One that is
+no longer current exists until no response reads from it, even if its folder has been removed (contract 1).
 """
 
 import datetime
@@ -10,7 +9,6 @@ import mmap
 import time
 from bisect import bisect_left
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -20,22 +18,15 @@ from reviewsd.api.review_ids import merge_key
 from reviewsd.domain.insights_file import INSIGHTS_FILE
 from reviewsd.domain.naming import mention_key
 from reviewsd.domain.search_query import NEWEST, Cursor, SearchQuery
-from reviewsd.http1.representation import Rendered, Representation
+from reviewsd.http1.representation import Rendered
 from reviewsd.runtime.counters import Counts
 from reviewsd.snapshot import layout
 from reviewsd.snapshot.columns import FEW_REVIEWS, Columns, read_column
 from reviewsd.snapshot.digests import Digests
 from reviewsd.snapshot.fragment_store import FragmentStore
-from reviewsd.snapshot.layout import (
-    BuildInfo,
-    Document,
-    GoneReviews,
-    Manifest,
-    open_manifest,
-    open_seen,
-)
+from reviewsd.snapshot.layout import Document, GoneReviews, open_manifest, open_seen
 from reviewsd.snapshot.records import Excerpts
-from reviewsd.snapshot.search import Hits, after, date_range, search
+from reviewsd.snapshot.search import Hits, date_range, search
 
 
 class SnapshotError(Exception):
@@ -43,10 +34,7 @@ class SnapshotError(Exception):
 
 
 class Snapshot:
-    """One published state of the data.
-
-    Args:
-        path: The folder.
+    """One published state of the data, in a folder.
 
     Raises:
         SnapshotError: The folder is missing or damaged.
@@ -57,9 +45,7 @@ class Snapshot:
         manifest, seen = open_manifest(path), open_seen(path)
         if manifest is None or seen is None:
             raise SnapshotError(f"{path} is no snapshot of this version")
-        self.revision = path.name
-        self.manifest: Manifest = manifest
-        self.seen: BuildInfo = seen
+        self.revision, self.manifest, self.seen = path.name, manifest, seen
         try:
             self._open(path)
         except (KeyError, TypeError, ValueError, OSError) as error:
@@ -71,23 +57,21 @@ class Snapshot:
         manifest, seen = self.manifest, self.seen
         files = {name: _map(path / name, file.size) for name, file in manifest.files.items()}
         self.documents: Mapping[str, Rendered] = {
-            document.path: _rendered(document, files, seen) for document in manifest.documents
+            document.path: _rendered(document, files, seen.first_seen.get(document.path))
+            for document in manifest.documents
         }
         self.columns = Columns.open(manifest, files)
-        few = manifest.review_count <= FEW_REVIEWS
-        self.records = self.columns.records
-        """The served form of the reviews."""
-        self.sets = self.columns.sets
+        self.records, self.sets = self.columns.records, self.columns.sets
         excerpt_begins = read_column(files, layout.EXCERPT_OFFSETS, "Q")
         self.excerpts = Excerpts(files[layout.EXCERPTS], excerpt_begins)
-        """The reviews in lists for agents."""
-        self.digests = Digests(files[layout.DIGESTS], files[layout.CHAIN], few=few)
+        digests = files[layout.DIGESTS]
+        few = manifest.review_count <= FEW_REVIEWS
+        self.digests = Digests(bytes(digests) if few else digests, files[layout.CHAIN])
         offsets = read_column(files, layout.FRAGMENT_OFFSETS, "Q")
         self.sections = FragmentStore(files[layout.FRAGMENTS], offsets)
         self.feed = files[layout.FEED]
-        """The parts of the computed pages of the feeds (``publish.feed``)."""
         self.pages = files.get(layout.PAGES)
-        """The parts of the computed pages (``pages.frames``); None without pages."""
+        """None without pages."""
         self._ids = files[layout.IDS].cast("I")
         self._gone_reviews = _gone_reviews.decode(files.get(layout.GONE, _NONE_GONE))
         self._insights, self._insight_spans = memoryview(b""), memoryview(b"").cast("Q")
@@ -102,16 +86,12 @@ class Snapshot:
         begin, end = self._insight_spans[2 * position : 2 * position + 2]
         return self._insights[begin:end] if begin < end else None
 
-    def id_at(self, position: int) -> str:
-        """Return the id of one review."""
-        return self.records.id_at(position)
-
     def position(self, review_id: str) -> int | None:
         """Return the position of an id; the case matters only if ids differ by nothing else."""
         key, match = mention_key(review_id), None
         for place in range(self._place(key), len(self._ids)):
             position = self._ids[place]
-            candidate = self.id_at(position)
+            candidate = self.records.id_at(position)
             if candidate.casefold() != key:
                 break
             if match is None or candidate == review_id.strip():
@@ -129,7 +109,8 @@ class Snapshot:
         return self._ids[max(0, place - 1) : place + 1]
 
     def _place(self, key: str) -> int:
-        return bisect_left(self._ids, key, key=lambda position: self.id_at(position).casefold())
+        id_at = self.records.id_at
+        return bisect_left(self._ids, key, key=lambda position: id_at(position).casefold())
 
     def since(self, date: datetime.date) -> tuple[int, "memoryview[int]"]:
         """Return the number of reviews dated on or after a day, and these reviews, separated by commas."""
@@ -139,11 +120,6 @@ class Snapshot:
     def search(self, query: SearchQuery) -> Generator[None, None, Hits]:
         """Return one page of matches (``snapshot.search``)."""
         return search(self.columns, query)
-
-    def older(self, cursor: Cursor, limit: int) -> range:
-        """Return the positions of the reviews after a cursor; its review may not exist any more."""
-        begin = after(self.columns, cursor)
-        return range(begin, min(begin + limit, self.columns.count))
 
     def cursor(self, hits: Hits, sort: str = NEWEST) -> Cursor | None:
         """Return the cursor of the next page; None on the last."""
@@ -161,8 +137,7 @@ class Snapshots:
 
     Args:
         root: The directory of the snapshot folders.
-        dispose: Empties a list, in production in a thread: unmapping deleted files takes the
-            kernel 50 ms, in which the reactor would be blocked.
+        dispose: Empties a list, in production in a thread: unmapping deleted files takes 50 ms.
     """
 
     _log = Logger()
@@ -197,11 +172,10 @@ class Snapshots:
     def stale(self) -> bool:
         """Whether the link names another snapshot than the current one; this is fast."""
         try:
-            return (
-                self.empty or (self._root / layout.CURRENT).readlink().name != self.current.revision
-            )
+            name = (self._root / layout.CURRENT).readlink().name
         except OSError:  # the link is being replaced
-            return False
+            return self.empty
+        return self.empty or name != self.current.revision
 
     @property
     def deleted(self) -> bool:
@@ -253,9 +227,8 @@ class Snapshots:
     def discard_damaged(self) -> None:
         """Remove the link to a damaged snapshot, so that the next publication makes a new one.
 
-        A publication compares manifests, so it would reuse a folder with damaged files and an intact
-        manifest, and the daemon could never start. A snapshot of another version is not removed, so
-        that a downgrade can use it.
+        A publication would reuse a folder with damaged files and an intact manifest. A snapshot of another
+        version is not removed, so that a downgrade can use it.
         """
         link = self._root / layout.CURRENT
         if self._damaged and self._current is None and open_manifest(link) is not None:
@@ -273,27 +246,15 @@ def _map(path: Path, size: int) -> "memoryview[int]":
 
 
 def _rendered(
-    document: Document, files: Mapping[str, "memoryview[int]"], seen: BuildInfo
+    document: Document, files: Mapping[str, "memoryview[int]"], last_modified: int | None
 ) -> Rendered:
-    identity = Representation(
-        parts=(files[document.file],),
+    return Rendered(
+        body=files[document.file],
+        gzip=files[document.file + layout.GZIP] if document.compressed else None,
         media_type=document.media_type.encode(),
         etag=b'"%s"' % document.tag.encode(),
-        last_modified=seen.first_seen.get(document.path),
-    )
-    rendered = Rendered(
-        identity=identity,
-        gzip=None,
+        last_modified=last_modified,
         quoted=files.get(document.file + layout.QUOTED),
         headers=document.headers,
         others=document.others,
     )
-    if not document.compressed:
-        return rendered
-    gzip = replace(
-        identity,
-        parts=(files[document.file + layout.GZIP],),
-        etag=b'"%s-gzip"' % document.tag.encode(),
-        gzipped=True,
-    )
-    return replace(rendered, gzip=gzip)

@@ -10,9 +10,8 @@ a common prefix, longer than that of the marks around them, has the reviews betw
 These are the inner nodes of a suffix tree of the marks. There are fewer of them than marks, and the marks in
 the range of any text are exactly one of them.
 
-This module runs only in the publishing process. The sorter is libdivsufsort from ``pydivsufsort``. It is
-called without the Python part of that package, which imports numpy in a tenth of a second: too long for data
-of a thousand reviews. For large data numpy saves more than it costs.
+This module runs only in the publishing process. It calls libdivsufsort without the Python part of
+``pydivsufsort``, which imports numpy in a tenth of a second: too long for data of a thousand reviews.
 
     header      suffixes, block, stride, bitmaps: numbers of 64 bits, as are the next two
     keys        first mark << 32 | last mark, of each bitmap, ascending
@@ -54,6 +53,8 @@ LARGE = 1 << 21
 
 _PART = 1 << 20  # suffixes
 
+_NO_MEMORY = -2  # returned by divsufsort
+
 Positions: TypeAlias = "array[int] | memoryview[int]"
 
 
@@ -73,8 +74,8 @@ def write(folder: Path, name: str, texts: bytes, sizes: Sequence[int]) -> File:
     Args:
         folder: The folder of the file.
         name: The name of the file.
-        texts: The texts, casefolded, each with a separator at its end.
-        sizes: The size of each, with its separator.
+        texts: The ``text_index_writer.folded`` texts, joined.
+        sizes: The size of each.
 
     Raises:
         SortError: The texts cannot be sorted.
@@ -86,9 +87,8 @@ def write(folder: Path, name: str, texts: bytes, sizes: Sequence[int]) -> File:
     writer = Writer(folder, name)
     writer.write(array("Q", [len(order), BLOCK, stride, len(bitmaps)]).tobytes())
     writer.write(array("Q", [key for key, _ in bitmaps]).tobytes())
-    writer.write(
-        array("Q", accumulate((len(bitmap) for _, bitmap in bitmaps), initial=0)).tobytes()
-    )
+    sizes_of_bitmaps = (len(bitmap) for _, bitmap in bitmaps)
+    writer.write(array("Q", accumulate(sizes_of_bitmaps, initial=0)).tobytes())
     writer.write(order[::BLOCK].tobytes())
     writer.write(memoryview(documents).cast("B"))
     for _, bitmap in bitmaps:
@@ -106,17 +106,12 @@ def sort(texts: bytes) -> "array[int]":
     if len(texts) >= 1 << 31:
         raise SortError(f"{len(texts)} bytes of texts are too many")
     order = array("i", [0]) * len(texts)
-    places = (ctypes.c_int32 * len(order)).from_buffer(order)
-    failed = _divsufsort()(texts, places, len(texts))
-    del places  # else the array could not be resized
-    if failed == _NO_MEMORY:
+    failure = _divsufsort()(texts, order.buffer_info()[0], len(texts))
+    if failure == _NO_MEMORY:
         raise MemoryError
-    if failed:
-        raise SortError(f"divsufsort returned {failed}")
+    if failure:
+        raise SortError(f"divsufsort returned {failure}")
     return order
-
-
-_NO_MEMORY = -2
 
 
 @cache

@@ -1,20 +1,17 @@
-"""Searches the texts of a segment of the reviews.
-
-``snapshot.suffix_array`` writes the index, and documents its format.
-"""
+"""Searches the texts of a segment of the reviews, by the index that ``snapshot.suffix_array`` writes."""
 
 import sys
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import accumulate, islice, pairwise
 from mmap import mmap
 
 from pyroaring import BitMap
 
 from reviewsd.snapshot.numbering import SEGMENT
 
-HEADER = 4  # numbers of 64 bits: suffixes, block, stride, bitmaps
+HEADER = 32  # bytes: suffixes, block, stride and bitmaps as numbers of 64 bits
 
 STEP = 16_384
 """Numbers that are added to a bitmap between two yields."""
@@ -36,9 +33,9 @@ class Segment:
         first: The position of the newest review.
         shift: The difference of a number and its position.
         texts: The texts of all segments.
-        offsets: The offset of each text, by position, and one for the end.
-        size: The number of reviews.
-        index: The file of the index; None without one, as in small segments.
+        offsets: The offset of each of them, by position, and one for the end.
+        size: The number of reviews in this segment.
+        index: The file of its index; None if it is small.
     """
 
     def __init__(
@@ -50,9 +47,7 @@ class Segment:
         size: int,
         index: "memoryview[int] | None",
     ) -> None:
-        self.first, self.end = first, first + size
-        """Positions."""
-        self.shift = shift
+        self.first, self.end, self.shift = first, first + size, shift
         self._texts, self._offsets = texts, offsets
         self._begin = offsets[first]
         usual = max(1, (offsets[self.end] - self._begin) // size)
@@ -62,13 +57,7 @@ class Segment:
     def matching(
         self, needle: bytes, candidates: Iterable[int], count: int
     ) -> Generator[None, None, BitMap]:
-        """Return the reviews with a text; complete for the candidates.
-
-        Args:
-            needle: The text, casefolded.
-            candidates: The numbers of the candidates.
-            count: The number of candidates.
-        """
+        """Return the numbers of reviews with a casefolded text, complete for ``count`` candidates."""
         if self._index is None or count <= FEW:
             return BitMap((yield from self._scan(needle, iter(candidates))))
         index, texts, begin, size = self._index, self._texts, self._begin, len(needle)
@@ -104,20 +93,14 @@ class _SegmentFile:
     """The parts of the file of an index."""
 
     def __init__(self, content: "memoryview[int]") -> None:
-        suffixes, block, stride, bitmaps = content[: 8 * HEADER].cast("Q")
-        self._block, self._stride = block, stride
-        at = 8 * HEADER
-
-        def take(size: int) -> "memoryview[int]":
-            nonlocal at
-            at += size
-            return content[at - size : at]
-
-        self._keys = take(8 * bitmaps).cast("Q")
-        self._ends = take(8 * (bitmaps + 1)).cast("Q")
-        self.samples = take(-(-suffixes // block) * 4).cast("I")
-        self._documents = take(2 * suffixes).cast("H")
-        self._bitmaps = content[at:]
+        suffixes, self._block, self._stride, bitmaps = content[:HEADER].cast("Q")
+        samples = -(-suffixes // self._block)
+        sizes = (8 * bitmaps, 8 * (bitmaps + 1), 4 * samples, 2 * suffixes)
+        ends = accumulate(sizes, initial=HEADER)
+        keys, bounds, offsets, documents = (content[begin:end] for begin, end in pairwise(ends))
+        self._keys, self._ends = keys.cast("Q"), bounds.cast("Q")
+        self.samples, self._documents = offsets.cast("I"), documents.cast("H")
+        self._bitmaps = content[HEADER + sum(sizes) :]
 
     def border(self, low: int, high: int) -> Sequence[int]:
         """Return the reviews of the suffixes in the blocks at both ends of a range of samples."""

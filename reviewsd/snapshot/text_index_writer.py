@@ -2,7 +2,7 @@
 
 Indexes are made in two threads while the next reviews are written: libdivsufsort and numpy release the GIL.
 The name of an index has a digest of its texts, and the number of older reviews, so that an index of the last
-snapshot with the same name is reused, and segments with equal texts have an index each. Ten new reviews among a million change one segment of sixteen.
+snapshot with the same name is reused, and segments with equal texts have an index each.
 """
 
 import hashlib
@@ -12,7 +12,6 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import accumulate
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 import pyroaring
@@ -27,7 +26,6 @@ SMALLEST = 64
 """Fewest reviews in a segment with an index; the texts of smaller ones are scanned."""
 
 _SEPARATOR = bytes([suffix_array.SEPARATOR])
-_PIECE = 1 << 20  # bytes
 
 _THREADS = 2
 """Each thread uses up to 11 times the memory of the texts of a segment."""
@@ -62,21 +60,11 @@ class SegmentsWriter:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._threads.shutdown(cancel_futures=True)
 
     def extend(self, texts: Buffer, sizes: "array[int]") -> None:
-        """Add the texts of reviews.
-
-        Args:
-            texts: The ``folded`` texts, joined.
-            sizes: The size of each.
-        """
+        """Add the ``folded`` texts of reviews, joined, with the size of each."""
         while sizes:
             some = sizes[: self._coming[-1] - len(self._sizes)]
             size = sum(some)
@@ -116,13 +104,10 @@ class SegmentsWriter:
         file = self._earlier_files.get(name)
         if file is None or self._earlier is None:
             return None
-        digest = hashlib.sha256(usedforsecurity=False)
         try:
             with (self._earlier / name).open("rb") as content:
-                while piece := content.read(_PIECE):
-                    digest.update(piece)
-            if digest.hexdigest() != file.sha256:
-                return None
+                if hashlib.file_digest(content, "sha256").hexdigest() != file.sha256:
+                    return None
             (self._folder / name).hardlink_to(self._earlier / name)
         except OSError:  # such as a file system without hard links
             return None

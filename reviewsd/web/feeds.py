@@ -19,13 +19,14 @@ from reviewsd.http1.request import Request
 from reviewsd.http1.responses import Response
 from reviewsd.publish import atom, json_feed
 from reviewsd.publish.feed import MAX_ENTRIES, FeedEntry, FeedFrame, FeedPage
+from reviewsd.snapshot.search import after
 from reviewsd.snapshot.snapshots import Snapshot
 from reviewsd.web.app import Answer, PublicApp
 from reviewsd.web.budgets import COSTLY
 from reviewsd.web.reads import Reads, entity_tag
 
 
-class _Mentioned(Struct):
+class _Mentions(Struct):
     """The part of a review's insight that feeds show."""
 
     technicians: tuple[str, ...] = ()
@@ -33,16 +34,12 @@ class _Mentioned(Struct):
 
 
 _frame = msgspec.json.Decoder(FeedFrame)
-_mentioned = msgspec.json.Decoder(_Mentioned)
+_mentions = msgspec.json.Decoder(_Mentions)
 _review = msgspec.json.Decoder(Review)
 
 
 class FeedReads:
-    """Answers with pages of the feeds.
-
-    Args:
-        reads: Has the data, and makes the responses.
-    """
+    """Answers with pages of the feeds."""
 
     app: Final = PublicApp()
 
@@ -71,22 +68,22 @@ class FeedReads:
         render: Callable[[FeedPage], Iterator[bytes]],
         media_type: str,
     ) -> Answer:
-        after = read_cursor(cursor)
-        page = self._entries(self._reads.snapshots.current, after)
+        page = self._entries(self._reads.snapshots.current, read_cursor(cursor))
         steps = self._steps(request, render(page), media_type.encode())
         return self._reads.time.run(request, steps)
 
-    def _entries(self, snapshot: Snapshot, after: Cursor) -> FeedPage:
-        """Return the page of reviews that follow a cursor."""
+    def _entries(self, snapshot: Snapshot, cursor: Cursor) -> FeedPage:
+        """Return the page of reviews that follow a cursor; its review may not exist any more."""
         frame = self._frame
         if frame is None:
             frame = self._frame = _frame.decode(snapshot.feed)
-        positions = snapshot.older(after, MAX_ENTRIES)
-        last = positions.stop == snapshot.columns.count
+        begin, count = after(snapshot.columns, cursor), snapshot.columns.count
+        positions = range(begin, min(begin + MAX_ENTRIES, count))
+        last = positions.stop == count
         return FeedPage(
             frame=frame,
             entries=[_entry(frame, snapshot, position) for position in positions],
-            cursor=after.encode(),
+            cursor=cursor.encode(),
             following=None if last else snapshot.records.cursor_at(positions[-1]).encode(),
         )
 
@@ -97,10 +94,9 @@ class FeedReads:
         for part in rendered:
             parts.append(part)
             yield
-        body = (b"".join(parts),)
-        tag = entity_tag(media_type, body[0])
-        reads = self._reads
-        answer = yield from reads.computed(request, body, tag, media_type=media_type)
+        body, reads = b"".join(parts), self._reads
+        tag = entity_tag(media_type, body)
+        answer = yield from reads.computed(request, (body,), tag, media_type=media_type)
         return reads.memory.admit(request, answer)
 
 
@@ -109,5 +105,5 @@ def _entry(frame: FeedFrame, snapshot: Snapshot, position: int) -> FeedEntry:
     insight = snapshot.insight(position)
     if insight is None:
         return frame.entry(review, None)
-    mentions = _mentioned.decode(insight)
+    mentions = _mentions.decode(insight)
     return frame.entry(review, Mentions(mentions.technicians, mentions.services))

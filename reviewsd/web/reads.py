@@ -123,7 +123,7 @@ class Reads:
         day = read_date(date)
         snapshot = self.snapshots.current
         count, records = snapshot.since(day)
-        dataset = snapshot.documents[urls.REVIEWS].identity
+        dataset = snapshot.documents[urls.REVIEWS]
         parts = documents.since_result(day, count, records)
         tag = entity_tag(b"since %b " % date.encode(), snapshot.digests.of_newest(count))
         if not self._is_compressed(request, parts):

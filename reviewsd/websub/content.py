@@ -30,19 +30,19 @@ def contents_of(snapshot: Snapshot, base_url: str) -> dict[str, Content]:
     digests = {document.path: document.sha256 for document in snapshot.manifest.documents}
     contents = {}
     for path in urls.TOPICS:
-        identity = snapshot.documents[path].identity
+        document = snapshot.documents[path]
         # The topic comes first because a widespread client library checks only the first link
         link = f'<{base_url}{path}>; rel="self", <{base_url}{urls.HUB}>; rel="hub"'
         lines = (
-            b"Content-Type: " + identity.media_type,
-            b"Content-Length: %d" % sum(map(len, identity.parts)),
+            b"Content-Type: " + document.media_type,
+            b"Content-Length: %d" % len(document.body),
             b"Link: " + link.encode(),
-            b"ETag: " + identity.etag,
+            b"ETag: " + document.etag,
         )
         contents[path] = Content(
             sha256=digests[path],
             headers=b"".join(line + b"\r\n" for line in lines),
-            body=identity.parts,
+            body=(document.body,),
         )
     return contents
 

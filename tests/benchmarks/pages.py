@@ -91,7 +91,7 @@ def _asking(state: Path) -> None:
     snapshots.refresh()
     snapshot, random = snapshots.current, Random(1)
     count = snapshot.manifest.review_count
-    ids = [snapshot.id_at(random.randrange(count)) for _ in range(_ROUNDS)]
+    ids = [snapshot.records.id_at(random.randrange(count)) for _ in range(_ROUNDS)]
     request = Request(b"GET", b"/r/id")
     pages.review(request, ids[0])  # compiles the templates
     plain = _each(lambda _: reads.document(Request(b"GET", b"/reviews")), 1)

@@ -28,7 +28,7 @@ from reviewsd.config.hub_schema import HubConfig
 from reviewsd.config.schema import Config
 from reviewsd.domain.callback import Callback, rebuilt
 from reviewsd.http1 import urls
-from reviewsd.http1.representation import Representation
+from reviewsd.http1.representation import Rendered
 from reviewsd.snapshot.snapshots import Snapshot
 from reviewsd.store import sqlite  # noqa: F401  registers the adapter of lists at sqlite3
 from reviewsd.store.keys import Secrets
@@ -378,10 +378,7 @@ def snapshot(text: str, others: Mapping[str, str] | None = None) -> Snapshot:
                 for path, body in bodies.items()
             ]
         ),
-        documents={
-            path: SimpleNamespace(identity=_representation(path, body))
-            for path, body in bodies.items()
-        },
+        documents={path: _rendered(path, body) for path, body in bodies.items()},
         seen=SimpleNamespace(fingerprint=fingerprint),
     )
     return cast("Snapshot", result)
@@ -392,9 +389,9 @@ def content(path: str, text: str) -> bytes:
     return f"{path} {text}".encode()
 
 
-def _representation(path: str, body: bytes) -> Representation:
-    return Representation(
-        parts=(body[:3], memoryview(body)[3:]),
+def _rendered(path: str, body: bytes) -> Rendered:
+    return Rendered(
+        body=memoryview(body),
         media_type=MEDIA_TYPES[path],
         etag=b'"' + sha256(body).hexdigest()[:22].encode() + b'"',
     )

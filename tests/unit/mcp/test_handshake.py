@@ -384,9 +384,9 @@ def test_a_resource_is_read_and_an_unknown_one_is_32002(bench: Bench) -> None:
     session = bench.session()
     uri = "https://reviews.example/reviews.json"
     (content,) = bench.ask(session, "resources/read", uri=uri).json["result"]["contents"]
-    document = bench.snapshot.documents["/reviews.json"].identity.parts
+    document = bench.snapshot.documents["/reviews.json"].body
     assert uri == content["uri"]
-    assert b"".join(bytes(part) for part in document) == content["text"].encode()
+    assert bytes(document) == content["text"].encode()
     response = bench.ask(session, "resources/read", uri="x")
     assert (200, -32002, {"uri": "x"}) == (
         response.status,

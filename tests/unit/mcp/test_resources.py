@@ -30,7 +30,7 @@ def test_resources_are_listed_under_their_addresses(demo: Snapshot) -> None:
         resource["name"] for resource in resources
     ]
     for path, resource in zip(PATHS, resources, strict=True):
-        (body,) = demo.documents[path].identity.parts
+        body = demo.documents[path].body
         assert len(body) == resource["size"]
         expected = "application/atom+xml" if path == "/feed.xml" else "application/json"
         assert expected == resource["mimeType"]
@@ -52,7 +52,7 @@ def test_insights_are_no_resource_if_they_are_not_published(
 def test_resource_text_is_the_served_document(demo: Snapshot, path: str) -> None:
     (content,) = json.loads(b"".join(read(BASE + path, STATELESS, demo)))["contents"]
     assert BASE + path == content["uri"]
-    assert b"".join(demo.documents[path].identity.parts).decode() == content["text"]
+    assert bytes(demo.documents[path].body).decode() == content["text"]
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_any_text_survives_as_a_string(directories: Directories) -> None:
     directories.limit_resources(1 << 24)
     snapshot = published(directories)
     (content,) = json.loads(b"".join(read(f"{BASE}/reviews.json", STATELESS, snapshot)))["contents"]
-    (body,) = snapshot.documents["/reviews.json"].identity.parts
+    body = snapshot.documents["/reviews.json"].body
     assert str(body, "utf-8") == content["text"]
 
 
@@ -92,7 +92,7 @@ def directories(tmp_path: Path) -> Directories:
 def test_large_resource_is_refused_with_its_address(
     demo: Snapshot, directories: Directories
 ) -> None:
-    (body,) = demo.documents["/reviews.json"].identity.parts
+    body = demo.documents["/reviews.json"].body
     directories.limit_resources(len(body))
     assert read(f"{BASE}/reviews.json", STATELESS, demo_snapshot(directories))
     directories.limit_resources(len(body) - 1)

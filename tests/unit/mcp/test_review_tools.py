@@ -432,7 +432,7 @@ def test_tools_work_without_reviews(tmp_path: Path) -> None:
 
 
 def test_the_business_is_that_of_the_dataset(demo: Tools) -> None:
-    dataset = json.loads(b"".join(demo.snapshot.documents["/reviews.json"].identity.parts))
+    dataset = json.loads(bytes(demo.snapshot.documents["/reviews.json"].body))
     assert {
         "business": dataset["business"],
         "aggregate_rating": dataset["aggregate_rating"],

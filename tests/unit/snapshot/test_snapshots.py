@@ -66,15 +66,14 @@ def test_documents_are_the_files_of_the_folder(directories: Directories) -> None
     for document in directories.manifest().documents:
         rendered = snapshot.documents[document.path]
         content = (directories.current / document.file).read_bytes()
-        assert content == b"".join(rendered.identity.parts)
-        assert b'"%s"' % document.tag.encode() == rendered.identity.etag
-        assert document.media_type.encode() == rendered.identity.media_type
-        assert int(NOW) == rendered.identity.last_modified
+        assert content == bytes(rendered.body)
+        assert b'"%s"' % document.tag.encode() == rendered.etag
+        assert document.media_type.encode() == rendered.media_type
+        assert int(NOW) == rendered.last_modified
         assert document.compressed == (rendered.gzip is not None)
         if rendered.gzip is not None:
             content = (directories.current / (document.file + layout.GZIP)).read_bytes()
-            assert content == b"".join(rendered.gzip.parts)
-            assert b'"%s-gzip"' % document.tag.encode() == rendered.gzip.etag
+            assert content == bytes(rendered.gzip)
 
 
 def test_records_are_slices_newest_first(directories: Directories) -> None:
@@ -119,7 +118,7 @@ def test_empty_data_is_served(directories: Directories) -> None:
         hits = outcome(snapshot.search(query))
         assert (0, [], False) == (hits.matched, list(hits.positions), hits.more)
         assert snapshot.cursor(hits) is None
-    body = b"".join(snapshot.documents["/reviews.json"].identity.parts)
+    body = bytes(snapshot.documents["/reviews.json"].body)
     assert [] == json.loads(body)["reviews"]
 
 
@@ -145,10 +144,10 @@ def test_reviews_are_found_by_id(directories: Directories) -> None:
     for review_id in ("b", "Ba", "bA", "BA", "c"):
         position = snapshot.position(f" {review_id}")
         assert position is not None
-        assert review_id == record(snapshot, position) == snapshot.id_at(position)
+        assert review_id == record(snapshot, position) == snapshot.records.id_at(position)
     position = snapshot.position("ba")
     assert position is not None
-    assert "bA" == snapshot.id_at(position)  # the newest of those that it may be
+    assert "bA" == snapshot.records.id_at(position)  # the newest of those that it may be
     assert [None] * 4 == [snapshot.position(name) for name in ("", "a", "bb", "\U0010ffff")]
 
 
@@ -160,7 +159,9 @@ def test_unknown_id_has_neighbours(
 ) -> None:
     directories.publish()
     snapshot = opened(directories).current
-    assert expected == {snapshot.id_at(position) for position in snapshot.neighbours(review_id)}
+    assert expected == {
+        snapshot.records.id_at(position) for position in snapshot.neighbours(review_id)
+    }
 
 
 def test_insight_of_a_review_is_a_slice_of_the_document(directories: Directories) -> None:
@@ -201,7 +202,7 @@ def test_snapshot_is_readable_after_its_folder_is_removed(directories: Directori
     snapshots.refresh()
     assert old is not snapshots.current
     shutil.rmtree(directories.snapshots)
-    body = b"".join(old.documents["/reviews.json"].identity.parts)
+    body = bytes(old.documents["/reviews.json"].body)
     assert "Acme" == json.loads(body)["business"]["name"]
     assert ["b", "c", "a"] == [record(old, n) for n in range(3)]
     hits = outcome(old.search(SearchQuery(query="boiler")))
@@ -446,13 +447,13 @@ def test_intact_snapshot_is_never_discarded(directories: Directories) -> None:
 
 
 @pytest.mark.parametrize("positions", [[], [0], [1], [0, 1], [1, 2], [0, 2], [0, 1, 2]])
-def test_joined_reviews_have_the_bytes_of_the_document(
+def test_pieces_of_reviews_have_the_bytes_of_the_document(
     directories: Directories, positions: list[int]
 ) -> None:
     directories.publish()
     snapshot = opened(directories).current
     expected = b",".join(bytes(snapshot.records.at(at)) for at in positions)
-    assert expected == bytes(snapshot.records.joined(positions))
+    assert expected == b"".join(snapshot.records.pieces(positions))
 
 
 @pytest.mark.parametrize("smallest", [1, 64], ids=["with an index", "without"])

@@ -68,7 +68,9 @@ def test_segment_has_a_limit_of_bytes(tmp_path: Path, monkeypatch: pytest.Monkey
 
 @given(st.lists(st.integers(1, 50)), st.integers(1, 100))
 def test_parts_of_a_segment_are_below_the_limit(sizes: list[int], limit: int) -> None:
-    counts = fitting(sizes, limit)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(numbering, "SEGMENT_BYTES", limit)
+        counts = fitting(sizes)
     assert sum(counts) == len(sizes)
     end = len(sizes)
     for count in reversed(counts):

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from reviewsd.http1.negotiation import MAX_PREFERENCES
-from reviewsd.http1.representation import Rendered, Representation
+from reviewsd.http1.representation import Rendered
 from reviewsd.http1.request import Request
 from reviewsd.http1.responses import Responses
 from tests.support.daemon import Daemon
@@ -184,8 +184,8 @@ def test_computed_answer_ignores_refused_identity(daemon: Daemon, path: str, acc
 def test_last_modified_is_never_in_the_future() -> None:
     """RFC 9110 8.8.2.1: the clock may have been set back since the publication (D13)."""
     replies = Responses("https://r.example.com", "public", lambda: 1_000.5)
-    page = Representation(parts=(b"x",), media_type=b"text/x", etag=b'"x"', last_modified=2_000)
-    prepared = replies.prepare("/x", Rendered(identity=page, gzip=None)).identity
+    page = Rendered(body=b"x", media_type=b"text/x", etag=b'"x"', last_modified=2_000)
+    prepared = replies.prepare("/x", page).identity
     computed = replies.computed(Request(b"GET", b"/x"), (b"x",), b'"x"', 2_000)
     for block in (prepared.full.block, prepared.unmodified.block, computed.block):
         assert b"\r\nLast-Modified: Thu, 01 Jan 1970 00:16:40 GMT\r\n" in block
