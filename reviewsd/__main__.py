@@ -248,7 +248,7 @@ def run_daemon(start: "Serve", state_dir: Path, second_signal: "Handler") -> int
     unix = cast("PosixReactorBase", reactor)
     # All timers of Twisted use this method, which is time.time: a wall clock that was set back by an hour
     # stopped everything for an hour (D13). Only the access log of twisted.web needs it, which is off
-    unix.seconds = time.monotonic  # type: ignore[method-assign]  # as a subclass would
+    unix.seconds = time.monotonic
     running: Deferred[None] = Deferred()
     ended: Deferred[None] = Deferred()
     code, stopping = 0, False

@@ -80,7 +80,7 @@ def metrics_site(text: Callable[[], Awaitable[bytes]]) -> BodilessSite:
     async def metrics(request: server.Request) -> bytes:
         return _respond(request, 200, await text(), CONTENT_TYPE)
 
-    @app.handle_errors(Exception)
+    @app.handle_errors(Exception)  # type: ignore[arg-type]  # Klein declares IRequest
     def answer_error(request: server.Request, failure: Failure) -> bytes:
         error = failure.value
         if isinstance(error, HTTPException) and error.code is not None:

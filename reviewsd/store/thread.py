@@ -172,6 +172,10 @@ class Store(ABC):
             self._reactor.callFromThread(result.callback, value)
 
     @abstractmethod
+    def now(self) -> int:
+        """Return the store's clock, milliseconds since 1970 UTC."""
+
+    @abstractmethod
     def _transact(self, work: Callable[[SqlCursor], Result], purpose: Purpose) -> Result:
         """Run a transaction."""
 

@@ -168,6 +168,9 @@ class MemoryStore(Store):
             raise StoreError("disk I/O error")
         return result
 
+    def now(self) -> int:
+        return round(self._clock.seconds() * 1000)
+
     def _disconnect(self) -> None:
         self.connection.close()
 

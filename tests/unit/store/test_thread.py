@@ -85,6 +85,9 @@ class ManualStore(Store):
     def _transact(self, _work: Callable[[SqlCursor], Any], _purpose: Purpose) -> Any:  # noqa: ANN401
         return self._work()
 
+    def now(self) -> int:
+        return 0
+
     def _disconnect(self) -> None: ...
 
 
