@@ -98,6 +98,14 @@ PATTERNS: dict[str, tuple[str, *tuple[Attack, ...]]] = {
         ("https://", "a", " "),
         ("https://a#", "a", "#"),
     ),
+    "reviewsd.domain.reviews:HttpsUrl": (
+        SEARCH,
+        ("http", "s", "://"),
+        ("", "https://", ""),
+        ("https://a", "%41", "%"),
+        ("https://", "a", " "),
+        ("https://a#", "a", "#"),
+    ),
     "reviewsd.domain.reviews:ReviewId": (SEARCH, ("", "a", " ")),
     "reviewsd.domain.reviews:Url": (
         SEARCH,

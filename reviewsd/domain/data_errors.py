@@ -98,6 +98,8 @@ def explain(value: object, kind: object, path: str = "$") -> Iterator[tuple[str,
             yield from explain(item, arguments[0], f"{path}[{index}]")
     elif origin is dict and isinstance(value, dict):
         for key, item in value.items():
+            if (reason := _leaf_fault(key, arguments[0])) is not None:
+                yield member(path, key), f"name {reason}"
             yield from explain(item, arguments[1], member(path, key))
     elif (reason := _leaf_fault(value, kind)) is not None:
         yield path, reason

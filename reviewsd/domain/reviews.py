@@ -64,6 +64,17 @@ Url = Annotated[
 ]
 """An absolute http or https address (RFC 3986, RFC 3987); pages link to it, so no other scheme is safe."""
 
+HttpsUrl = Annotated[
+    str,
+    Meta(
+        pattern=rf"^(?=[Hh][Tt][Tt][Pp][Ss]:)(?![\s\S]*{_BROKEN_ESCAPE})"
+        rf"{_HOST}[^{_UNFIT}\[\]#]*(?:#[^{_UNFIT}\[\]#]*)?{_END}",
+        extra={"expected": "https URL", "hint": _write_as},
+        extra_json_schema={"format": "uri", SERVED_PATTERN: "^https://"},
+    ),
+]
+"""An absolute https address; no network on the way can lead its visitors elsewhere."""
+
 Contact = Annotated[
     str,
     Meta(
@@ -148,6 +159,10 @@ class Business(Struct, frozen=True, kw_only=True):
         Contact | None,
         Meta(description="Where readers report a review: an e-mail address or a URL"),
     ] = None
+    review_urls: Annotated[
+        dict[Text, HttpsUrl],
+        Meta(description="Where a customer can write a review, by platform"),
+    ] = {}
 
 
 class Distribution(

@@ -15,7 +15,8 @@ from reviewsd.domain.dataset import load
 Document = dict[str, Any]
 
 REVIEWS: Document = json.loads("""{
-  "business": {"id": "acme", "name": "Acme", "language": "en", "address": {"city": "Dover"},
+  "business": {"id": "acme", "name": "Acme", "language": "en",
+    "review_urls": {"google": "https://g.example/r"}, "address": {"city": "Dover"},
     "service_areas": ["NH"], "social_urls": ["https://social.example/acme"],
     "geo": {"latitude": 43.07, "longitude": -70.76}, "logo_url": null,
     "hours": [{"day": "monday", "opens": "08:00", "closes": "24:00"}]},

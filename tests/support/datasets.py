@@ -36,7 +36,8 @@ _SHAPES: dict[str, Document] = {
     "$": {"business": None, "aggregate_rating": {}, "updated_at": None, "reviews": []},
     "business": dict.fromkeys(("id", "name", "description", "category", "url", "phone", "email"))
     | {"address": None, "geo": None, "hours": [], "service_areas": [], "social_urls": []}
-    | {"logo_url": None, "language": "en", "verification_statement": None, "reports": None},
+    | {"logo_url": None, "language": "en", "verification_statement": None, "reports": None}
+    | {"review_urls": {}},
     "address": dict.fromkeys(("street", "city", "region", "postal_code", "country")),
     "geo": dict.fromkeys(("latitude", "longitude")),
     "hours": dict.fromkeys(("day", "opens", "closes")),
@@ -158,6 +159,7 @@ _BUSINESS = _members(
             max_size=2,
         ),
         "social_urls": st.lists(_URL, max_size=2),
+        "review_urls": st.dictionaries(_WORD, st.just("https://x.example/é"), max_size=2),
         "language": _WORD,
     },
 )

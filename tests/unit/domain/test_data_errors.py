@@ -14,6 +14,7 @@ from reviewsd.api.diagnostic import Diagnostic
 from reviewsd.domain import insights, reviews
 from reviewsd.domain.data_errors import DataError, explain, member, nearest, show
 from reviewsd.domain.diagnostic_text import headline
+from reviewsd.domain.reviews import Text
 from tests.support.broken import INSIGHTS, REVIEWS, Document, encoded, nearly
 from tests.support.examples import examples
 
@@ -101,7 +102,7 @@ class Known(Struct, forbid_unknown_fields=True):
     size: Annotated[int, Meta(ge=1)]
     unit: Literal["m", "s"] = "m"
     day: Annotated[datetime.date | None, Meta(description="x")] = None
-    names: dict[str, Annotated[str, Meta(min_length=2, max_length=4)]] = {}
+    names: dict[Text, Annotated[str, Meta(min_length=2, max_length=4)]] = {}
     weight: float = 0
 
 
@@ -119,6 +120,7 @@ class Known(Struct, forbid_unknown_fields=True):
             {"size": 1, "names": {"a b": ""}},
             [('$.names["a b"]', "expected 2..4 characters, got 0")],
         ),
+        ({"size": 1, "names": {"": "ab"}}, [('$.names[""]', "name must not be empty")]),
         ({"size": 1, "weight": 10**400}, [("$.weight", "Number out of range")]),
         ({"size": 1, "names": []}, [("$.names", "expected object, got array")]),
         ({"size": 1, "sise": 2}, [("$.sise", 'unknown key "sise"; did you mean "size"?')]),

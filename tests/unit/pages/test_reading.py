@@ -174,3 +174,23 @@ def test_an_address_that_runs_a_script_is_refused(
         outcome = place.publish([review()], {"name": "Acme", member: value})
     assert isinstance(outcome, Refused)
     assert member in outcome.problems[0]
+
+
+@pytest.mark.parametrize(
+    ("addresses", "reason"),
+    [
+        ({"google": "http://g.example/r"}, "$.business.review_urls.google: expected https URL"),
+        ({"google": "javascript:alert(1)"}, "$.business.review_urls.google: expected https URL"),
+        ({"google": "https://"}, "$.business.review_urls.google: expected https URL"),
+        ({"google": None}, "$.business.review_urls.google: expected string, got null"),
+        ({"": "https://g.example"}, '$.business.review_urls[""]: name must not be empty'),
+        (["https://g.example"], "$.business.review_urls: expected object, got array"),
+    ],
+)
+def test_address_to_write_a_review_at_is_an_https_url(
+    tmp_path: Path, addresses: object, reason: str
+) -> None:
+    """A customer follows it with the account of the platform open."""
+    outcome = Place(tmp_path).publish([review()], {"name": "Acme", "review_urls": addresses})
+    assert isinstance(outcome, Refused)
+    assert reason in outcome.problems[0]

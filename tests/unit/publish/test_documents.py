@@ -77,7 +77,7 @@ def test_a_business_has_all_its_members() -> None:
         '"email":null,"address":null,"geo":{"latitude":-0,"longitude":1.50,"x":[2,1]},'
         '"hours":[{"day":"monday","opens":"08:00","closes":"24:00","note":""}],'
         '"service_areas":[],"social_urls":[],"logo_url":null,"language":"en",'
-        '"verification_statement":null,"reports":null,"b":{},"zip":1.0}'
+        '"verification_statement":null,"reports":null,"review_urls":{},"b":{},"zip":1.0}'
     )
     assert expected == documents.complete(raw.encode(), Business).decode()
 
