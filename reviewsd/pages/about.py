@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from reviewsd.http1 import urls
 from reviewsd.pages import structured_data
 from reviewsd.pages.document import FixedDocument
-from reviewsd.pages.home import checked, more
 from reviewsd.pages.naming import mail_link, source_name
+from reviewsd.pages.origin import checked, more
 from reviewsd.pages.rendering import Page, Renderer
 
 

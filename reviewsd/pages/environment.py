@@ -243,6 +243,7 @@ def _packed(part: str) -> str:
         ("{ ", "{"),
         (" }", "}"),
         (";}", "}"),
+        (" > ", ">"),
     ):
         part = part.replace(wide, narrow)
     return part

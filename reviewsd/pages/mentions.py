@@ -10,7 +10,7 @@ from reviewsd.domain.insights import Entity, Insights, named
 from reviewsd.http1 import urls
 from reviewsd.pages.rendering import Renderer
 
-_ASPECTS, _ENTRIES = 10, 10
+_ASPECTS, _ENTRIES = 8, 8
 _MAX_ID = 256
 """Characters of an id in a link, at most."""
 
@@ -37,14 +37,14 @@ def aspects(renderer: Renderer, insights: Insights) -> list[Mentioned]:
 
 
 def groups(renderer: Renderer, insights: Insights) -> list[tuple[str, list[Mentioned]]]:
-    """Return (heading, entries) of people, services, problems, areas and topics."""
+    """Return (heading, entries) of people, services, topics, areas and problems."""
     groups = insights.entities
     listed = (
         ("technicians", groups.technicians, "mentions_technician"),
         ("services", groups.services, "mentions_service"),
-        ("problems", groups.problems, "mentions_problem"),
-        ("areas", groups.service_areas, "mentions_area"),
         ("topics", insights.topics, "mentions_topic"),
+        ("areas", groups.service_areas, "mentions_area"),
+        ("problems", groups.problems, "mentions_problem"),
     )
     headed = (
         (renderer.words(heading), _most(renderer, entities, parameter, _ENTRIES))

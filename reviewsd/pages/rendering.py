@@ -103,7 +103,7 @@ class Renderer:
                 "navigation": self._navigation(),
                 "site_has_insights": site.insights is not None,
                 "as_of": self.as_of(),
-                "verified_note": self._verified_note(),
+                "verified_note": self.verified_note(),
                 "withheld_note": self.withheld_note(),
             },
             bytecode=self.bytecode,
@@ -143,7 +143,7 @@ class Renderer:
             pages.append(("summary", urls.SUMMARY))
         return [(self.words(key), path) for key, path in pages]
 
-    def _verified_note(self) -> str | None:
+    def verified_note(self) -> str | None:
         """Return what ``verified`` means here, or that nothing was checked; None without reviews."""
         if not self.site.count:
             return None

@@ -79,9 +79,8 @@ class RequestPages:
                 "description": _escaped(shortened(description, MAX_DESCRIPTION)),
                 "twin": escape(f"{path}.md"),
                 "script": structured_data.script(self._graph(review)),
-                "heading": _escaped(heading),
                 "cards": self._templates.render(
-                    "card.html", cards=self._cards.of((review,)), level=0, original=True
+                    "card.html", cards=self._cards.of((review,)), level=1, heading=heading
                 ),
                 # No link depends on other reviews, so the page stays the same when they change.
                 "newer": escape(f"{urls.LIST}?since={review.date}"),
@@ -153,7 +152,6 @@ class RequestPages:
             reason="" if result.matched else self._filters.nothing(query),
             cards=self._cards.of(result.reviews),
             level=2,
-            original=False,
             following=result.following,
             later=query.cursor is not None,
             first=f"{urls.LIST}?{first}" if first else urls.LIST,

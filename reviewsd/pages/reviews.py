@@ -44,7 +44,6 @@ def frames(renderer: Renderer) -> Frames:
         review=frame(
             renderer,
             review,
-            heading=slot("heading"),
             cards=slot("cards"),
             newer=slot("newer"),
             older=slot("older"),

@@ -195,7 +195,8 @@ def test_markup_in_hostile_texts_is_escaped(tmp_path: Path) -> None:
         graph = json.loads(page.scripts[0])["@graph"]
         assert BASE_URL + urls.permalink(review_id) == graph[0]["@id"]
         assert NASTY == graph[0]["reviewBody"]
-        assert {"rel": "nofollow ugc noopener", "href": LONG} in page.named("a")
+        (original,) = [link for link in page.named("a") if "ugc" in link.get("rel", "")]
+        assert ("nofollow ugc noopener", LONG) == (original["rel"], original["href"])
         twin = place.get(f"{urls.permalink(review_id)}.md")
         assert 200 == twin.status
         assert b"<script" not in twin.body.replace(b"\\<", b"")
@@ -409,7 +410,9 @@ def test_each_filter_is_named_with_a_link_that_removes_it(harbor: Place) -> None
     assert "<title>Reviews: 2026, Ben Okafor · " in page.source
     assert {} in page.named("details")
     removing = {
-        link["aria-label"]: link["href"] for link in page.named("a") if "aria-label" in link
+        link["aria-label"]: link["href"]
+        for link in page.named("a")
+        if link.get("aria-label", "").startswith("Remove")
     }
     assert {
         "Remove the filter 2026": "/reviews?mentions_technician=ben-okafor",
@@ -516,7 +519,7 @@ def test_structured_data_says_what_the_page_shows(harbor: Place, tmp_path: Path)
         "bestRating": 5,
         "worstRating": 1,
     } == business["aggregateRating"] | {"ratingValue": 4.37}
-    assert 20 == len(business["review"])
+    assert 15 == len(business["review"])
     for node in business["review"]:
         assert "itemReviewed" not in node
         assert " ".join(node.get("reviewBody", "").split()) in page.text

@@ -1,0 +1,110 @@
+"""Ways to reach the business: buttons, address and opening hours (pages.md 3)."""
+
+from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
+from urllib.parse import quote_plus
+
+from reviewsd.domain.reviews import Business
+from reviewsd.pages.naming import mail_link, phone_link, site_name, source_name
+from reviewsd.pages.rendering import Renderer
+
+MAPS = "https://www.google.com/maps/dir/?api=1&destination="
+"""Directions to a place, in every browser and in the app of a telephone; followed only by a click."""
+
+_WEEK = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Button:
+    """A link of the page that does one thing."""
+
+    label: str
+    href: str
+    text: str = ""
+    """What stands beside the label, such as the telephone number."""
+
+
+def write_buttons(renderer: Renderer) -> list[Button]:
+    """Return a button for each platform on which a customer can write a review, in the owner's order."""
+    return [
+        Button(label=source_name(platform), href=address)
+        for platform, address in renderer.site.business.review_urls.items()
+    ]
+
+
+def buttons(renderer: Renderer) -> list[Button]:
+    """Return the buttons to call, to open the website and to find the way."""
+    business, words = renderer.site.business, renderer.words
+    found = []
+    if business.phone and (link := phone_link(business.phone)):
+        found.append(Button(label=words("call"), href=link, text=_unbroken(business.phone)))
+    if business.url:
+        found.append(Button(label=words("website"), href=business.url))
+    if (way := directions(business)) is not None:
+        found.append(Button(label=words("directions"), href=way))
+    return found
+
+
+def directions(business: Business) -> str | None:
+    """Return the address of a map with the way to the business; None without a street or a position."""
+    address, geo = business.address, business.geo
+    if address is not None and address.street and address.street.strip():
+        parts = (address.street, address.city, address.region, address.postal_code, address.country)
+        return MAPS + quote_plus(", ".join(part for part in parts if part))
+    if geo is not None:
+        return f"{MAPS}{geo.latitude}%2C{geo.longitude}"
+    return None
+
+
+def address_lines(business: Business) -> list[str]:
+    """Return the address as it stands on an envelope."""
+    address = business.address
+    if address is None:
+        return []
+    town = " ".join(filter(None, (address.city, address.region, address.postal_code)))
+    return [line for line in (address.street, town) if line]
+
+
+def ways(renderer: Renderer) -> list[Button]:
+    """Return website, telephone and e-mail with their values, for the facts about the business."""
+    business, words = renderer.site.business, renderer.words
+    entries = []
+    if business.url:
+        text = site_name(business.url)
+        entries.append(Button(label=words("website"), text=text, href=business.url))
+    if business.phone and (link := phone_link(business.phone)):
+        entries.append(Button(label=words("phone"), text=_unbroken(business.phone), href=link))
+    if business.email and (link := mail_link(business.email)):
+        entries.append(Button(label=words("write"), text=business.email, href=link))
+    return entries
+
+
+def place(business: Business) -> str | None:
+    """Return street, city and region in one line; None without an address."""
+    address = business.address
+    parts = () if address is None else (address.street, address.city, address.region)
+    return ", ".join(part for part in parts if part) or None
+
+
+def hours(renderer: Renderer) -> list[tuple[str, str]]:
+    """Return (days, times); days in a row with the same times are one line."""
+    opening = renderer.site.business.hours
+    days = [
+        (day, ", ".join(f"{part.opens}\N{EN DASH}{part.closes}" for part in group))
+        for day, group in groupby(opening, key=attrgetter("day"))
+    ]
+    runs = groupby(
+        enumerate(days), key=lambda item: (item[1][1], _WEEK.index(item[1][0]) - item[0])
+    )
+    lines = []
+    for (times, _), run in runs:
+        names = [renderer.words(day) for _, (day, _) in run]
+        first, *rest = names
+        lines.append((f"{first}\N{EN DASH}{rest[-1]}" if rest else first, times))
+    return lines
+
+
+def _unbroken(phone: str) -> str:
+    """Return a number that no line breaks."""
+    return phone.replace("-", "\N{NON-BREAKING HYPHEN}").replace(" ", "\N{NO-BREAK SPACE}")

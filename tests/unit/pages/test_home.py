@@ -1,0 +1,197 @@
+"""The front page: reviews first, ways to act, and what else there is to know (pages.md 3)."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reviewsd.domain.reviews import Address, Business, Geo
+from reviewsd.pages import charts, contact
+from tests.support.pages import Html, Place, demo
+
+ORDER = (
+    "Harbor Heating & Plumbing",
+    "Newest reviews",
+    "What customers mention",
+    "More reviews",
+    "Summary",
+    "Questions and answers",
+    "Reviews per month",
+    "About the business",
+    "About these reviews",
+)
+
+
+@pytest.fixture(scope="module")
+def harbor(tmp_path_factory: pytest.TempPathFactory) -> Place:
+    return demo(tmp_path_factory.mktemp("demo"))
+
+
+def review(review_id: str = "a", **members: object) -> dict[str, Any]:
+    defaults = {"author": "Jane D.", "rating": 4, "date": "2025-03-14", "text": "Good."}
+    return {"id": review_id, **defaults, "source": "google", "verified": False, **members}
+
+
+def test_sections_have_the_order_in_which_a_customer_decides(harbor: Place) -> None:
+    """What others say comes before everything that is computed from it."""
+    source = harbor.page("/").source
+    headings = re.findall(r"<h[12][^>]*>(?:<bdi>)?([^<]+)", source)
+    twin = re.findall("^##? (.+)$", harbor.get("/index.md").body.decode(), re.MULTILINE)
+    expected = [name.replace("&", "&amp;") for name in ORDER]
+    assert expected == headings
+    twins = [name for name in ORDER if name != "Reviews per month"]
+    assert twins == [name.replace("\\&", "&") for name in twin]
+
+
+def test_newest_reviews_stand_above_what_is_made_of_them(harbor: Place) -> None:
+    page = harbor.page("/")
+    paths = [link["href"] for link in page.named("a") if link.get("href", "").startswith("/r/")]
+    listed = list(dict.fromkeys(paths))
+    assert 15 == len(listed)
+    before = page.source[: page.source.index("h-mentioned")]
+    assert listed[:3] == list(dict.fromkeys(re.findall(r'"(/r/\w+)"', before)))
+    in_list = harbor.page("/reviews").source
+    assert sorted(listed, key=in_list.index) == listed
+
+
+def test_questions_and_the_table_of_months_are_closed(harbor: Place) -> None:
+    assert not [details for details in harbor.page("/").named("details") if "open" in details]
+
+
+def test_search_box_leads_to_the_list(harbor: Place) -> None:
+    page = harbor.page("/")
+    assert [{"action": "/reviews", "method": "get"}] == [
+        {name: form[name] for name in ("action", "method")} for form in page.named("form")
+    ]
+    (box,) = page.named("input")
+    assert ("query", "q") == (box["name"], box["id"])
+    assert "q" in {label["for"] for label in page.named("label")}
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4])
+def test_page_with_few_reviews_shows_each_once(tmp_path: Path, count: int) -> None:
+    place = Place(tmp_path)
+    place.publish([review(f"r{at}") for at in range(count)])
+    page = place.page("/")
+    assert count == len(page.named("article"))
+    assert (count > 3) == ("More reviews" in page.text)
+    assert (count > 3) == bool(page.named("form"))
+
+
+def links(page: Html) -> list[str]:
+    return [link["href"] for link in page.named("a") if "href" in link]
+
+
+def test_one_platform_is_the_first_button(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    urls = {"google": "https://g.example/r?a=1&b=2"}
+    place.publish([review()], {"name": "Acme", "review_urls": urls, "phone": "030 1234"})
+    page = place.page("/")
+    strong = [link for link in page.named("a") if "strong" in link.get("class", "")]
+    assert [urls["google"]] == [link["href"] for link in strong]
+    assert "noopener" == strong[0]["rel"]
+    assert links(page).index(urls["google"]) < links(page).index("tel:0301234")
+    assert not [item for item in page.named("summary") if "class" in item]
+    text = place.get("/index.md").body.decode()
+    assert "[Write a review on Google](<https://g.example/r?a=1&b=2>)" in text
+
+
+def test_several_platforms_are_a_list_in_the_order_of_the_owner(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    urls = {"yelp": "https://y.example/r", "google": "https://g.example/r"}
+    place.publish([review()], {"name": "Acme", "review_urls": urls})
+    page = place.page("/")
+    assert {"class": "button strong"} in page.named("summary")
+    assert [*urls.values()] == [link for link in links(page) if link.endswith(".example/r")]
+
+
+def test_reviews_are_the_first_button_where_none_can_be_written(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    place.publish([review()])
+    strong = [link for link in place.page("/").named("a") if "strong" in link.get("class", "")]
+    assert ["/reviews"] == [link["href"] for link in strong]
+
+
+@pytest.mark.parametrize(
+    ("business", "place"),
+    [
+        ({}, None),
+        ({"address": Address(city="Dover")}, None),
+        ({"address": Address(street=" ")}, None),
+        ({"address": Address(street="1 Elm St", city="Dover & Co")}, "1+Elm+St%2C+Dover+%26+Co"),
+        ({"geo": Geo(latitude=43.5, longitude=-70.25)}, "43.5%2C-70.25"),
+    ],
+)
+def test_directions_need_a_street_or_a_position(
+    business: Mapping[str, Any], place: str | None
+) -> None:
+    found = contact.directions(Business(name="Acme", **business))
+    assert (None if place is None else f"{contact.MAPS}{place}") == found
+
+
+def opening(day: str, opens: str = "08:00", closes: str = "17:00") -> dict[str, str]:
+    return {"day": day, "opens": opens, "closes": closes}
+
+
+@pytest.mark.parametrize(
+    ("hours", "lines"),
+    [
+        ([opening("monday"), opening("tuesday")], ["Monday\N{EN DASH}Tuesday 08:00"]),
+        ([opening("monday"), opening("wednesday")], ["Monday 08:00", "Wednesday 08:00"]),
+        ([opening("sunday"), opening("monday")], ["Sunday 08:00", "Monday 08:00"]),
+        (
+            [opening("monday"), opening("monday", "18:00", "20:00"), opening("tuesday")],
+            ["Monday 08:00\N{EN DASH}17:00, 18:00\N{EN DASH}20:00", "Tuesday 08:00"],
+        ),
+    ],
+)
+def test_days_in_a_row_with_the_same_hours_are_one_line(
+    tmp_path: Path, hours: list[dict[str, str]], lines: list[str]
+) -> None:
+    place = Place(tmp_path)
+    place.publish([], {"name": "Acme", "hours": hours})
+    text = place.page("/").text
+    assert [] == [line for line in lines if line not in text]
+
+
+@pytest.mark.parametrize(
+    ("most", "step", "lines"),
+    [
+        (1, 1, 1),
+        (4, 1, 4),
+        (5, 2, 3),
+        (8, 2, 4),
+        (9, 5, 2),
+        (12, 5, 3),
+        (40, 10, 4),
+        (41, 20, 3),
+        (122, 50, 3),
+        (1_000_000, 500_000, 2),
+    ],
+)
+def test_scale_has_round_numbers_and_few_lines(most: int, step: int, lines: int) -> None:
+    assert (step, lines) == charts.scale(most)
+
+
+def test_text_leads_on_the_page_of_a_review(tmp_path: Path) -> None:
+    reply = {"text": "Thank you!", "date": "2025-03-15"}
+    place = Place(tmp_path)
+    place.publish([review(text="Sam came at once.", owner_reply=reply)])
+    _, _, card = place.page("/r/a").source.partition("<article")
+    places = [card.index(text) for text in ("Sam came", "<h1", "Thank you!")]
+    assert sorted(places) == places
+    twin = place.get("/r/a.md").body.decode()
+    assert twin.index("Sam came") < twin.index("4 out of 5 stars") < twin.index("Thank you!")
+
+
+@pytest.mark.parametrize("target", ["/", "/reviews", "/r/a"])
+def test_card_names_its_source_and_links_to_the_original(tmp_path: Path, target: str) -> None:
+    place = Place(tmp_path)
+    place.publish([review(source_url="https://g.example/1", verified=True)])
+    source = place.page(target).source
+    assert 'href="https://g.example/1" aria-label="Original on Google"><bdi>Google</bdi>' in source
+    (mark,) = re.findall(r'<span class="ok">(.*?)</span>', source)
+    assert mark.endswith('<use href="#v"/></svg>Verified')
+    assert "white-space:nowrap" in re.findall(r"\.ok\{(.*?)\}", source)[0]
