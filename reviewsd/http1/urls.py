@@ -30,6 +30,8 @@ SUMMARY = "/summary"
 SUMMARY_MARKDOWN = "/summary.md"
 ABOUT = "/about-reviews"
 ABOUT_MARKDOWN = "/about-reviews.md"
+REVIEW_US = "/review-us"
+REVIEW_US_MARKDOWN = "/review-us.md"
 EMBED = "/embed"
 BADGE = "/badge.svg"
 ICON = "/favicon.svg"
@@ -106,6 +108,8 @@ PAGES = (
         SUMMARY_MARKDOWN,
         ABOUT,
         ABOUT_MARKDOWN,
+        REVIEW_US,
+        REVIEW_US_MARKDOWN,
         EMBED,
         BADGE,
     ),

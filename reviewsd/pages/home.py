@@ -141,6 +141,8 @@ def _index(renderer: Renderer) -> bytes:
         "developers": urls.DEVELOPERS,
         "about_reviews": urls.ABOUT,
     }
+    if business.review_urls:
+        links["write_review"] = urls.REVIEW_US
     if renderer.site.insights is not None:
         links["insights"] = urls.INSIGHTS
     absolute = {name: base_url + path for name, path in links.items()}

@@ -107,6 +107,12 @@ for (const colorScheme of ['light', 'dark']) {
     if (star === ground || off === ground) tell('/', colorScheme, 'stars cannot be seen with forced colours');
   });
 }
+await within({ viewport: { width: 794, height: 1123 } }, '/review-us', async (page) => { // A4 at 96 dpi
+  await page.emulateMedia({ media: 'print' });
+  const height = await page.evaluate(() => document.documentElement.scrollHeight);
+  if (height > 1123) tell('/review-us', 'does not print on one sheet:', height);
+  if (await page.locator('.qr').isHidden()) tell('/review-us', 'prints no code');
+});
 await within({ viewport: { width: 340, height: 640 } }, '/embed', async (page) => { // as docs/reference/pages.md says
   const height = await page.evaluate(() => document.documentElement.scrollHeight);
   if (height > 640) tell('/embed', 'is higher than its frame:', height);

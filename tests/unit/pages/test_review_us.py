@@ -1,0 +1,80 @@
+"""``/review-us``: buttons and a code that lead every customer to a platform (pages.md 1)."""
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from reviewsd.pages import qr
+from tests.support.pages import Place
+
+GOOGLE, YELP = "https://g.example/r", "https://y.example/r"
+REVIEW = {
+    "id": "a",
+    "author": "Jane D.",
+    "rating": 4,
+    "date": "2025-03-14",
+    "source": "google",
+    "verified": False,
+}
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path)
+
+
+def business(**urls: str) -> dict[str, object]:
+    return {"name": "Acme", "review_urls": urls}
+
+
+@pytest.mark.parametrize("target", ["/review-us", "/review-us.md"])
+def test_page_exists_only_where_a_review_can_be_written(place: Place, target: str) -> None:
+    place.publish([REVIEW])
+    assert 404 == place.get(target).status
+    assert "review-us" not in place.get("/sitemap.xml").body.decode()
+    assert b"write_review" not in place.get("/index.json").body
+    place.publish([REVIEW], business(google=GOOGLE))
+    assert 200 == place.get(target).status
+    assert "/review-us</loc>" in place.get("/sitemap.xml").body.decode()
+    assert b"/review-us" in place.get("/index.json").body
+
+
+def test_everybody_sees_the_same_buttons_and_is_asked_nothing(place: Place) -> None:
+    """Anything before the platform's own page would choose who writes (review gating)."""
+    place.publish([REVIEW], business(yelp=YELP, google=GOOGLE))
+    page = place.page("/review-us")
+    buttons = [link for link in page.named("a") if "strong" in link.get("class", "")]
+    assert [YELP, GOOGLE] == [link["href"] for link in buttons]
+    assert not page.named("form")
+    assert not page.named("input")
+    assert "star" not in page.text.partition("}")[2].rpartition("}")[2]
+    twin = place.get("/review-us.md").body.decode()
+    assert twin.index(YELP) < twin.index(GOOGLE)
+
+
+@pytest.mark.parametrize(
+    ("urls", "address"),
+    [
+        ({"google": GOOGLE}, GOOGLE),
+        ({"google": GOOGLE, "yelp": YELP}, "https://reviews.example/review-us"),
+        ({"google": f"{GOOGLE}?{'a' * 3_000}"}, "https://reviews.example/review-us"),
+    ],
+)
+def test_code_leads_to_the_only_platform_or_to_the_page(
+    place: Place, urls: dict[str, str], address: str
+) -> None:
+    """A code with thousands of dots cannot be read from paper."""
+    place.publish([REVIEW], business(**urls))
+    source = place.page("/review-us").source
+    assert str(qr.code(address)) in source
+    assert f'aria-label="QR code with the address {address}"' in source
+
+
+def test_code_is_a_picture_that_stands_out_in_both_themes() -> None:
+    root = ElementTree.fromstring(qr.code(GOOGLE))
+    light, dark = root
+    assert "#fff" == light.get("fill")
+    assert "#000" == dark.get("stroke")
+    assert "width" not in root.attrib
+    assert not [name for element in root.iter() for name in element.attrib if name == "style"]
