@@ -24,6 +24,7 @@ state_dir: state
 listen: ["tcp:{port}:interface=127.0.0.1"]
 admin_socket: admin.sock
 """
+_FILES = ("reviews.json", "insights.json", "insights.yaml", "logo.svg", "logo.png")
 _QUERY = "?query=boiler&min_rating=4"  # of the search in the guide
 _DATE = "2026-01-01"
 _TRIES = 5  # to remove files that a publication is still writing
@@ -60,7 +61,7 @@ def temporary(environ: Mapping[str, str], port: int | None) -> Iterator[tuple[Pa
         directory = Path(tempfile.gettempdir(), f"reviewsd-demo-{secrets.token_hex(8)}")
         directory.mkdir(0o700)
         (directory / "data").mkdir()
-        for file in ("reviews.json", "insights.json", "insights.yaml"):
+        for file in _FILES:
             with as_file(files(__package__) / file) as source:
                 shutil.copyfile(source, directory / "data" / file)
         config = directory / "reviewsd.yaml"

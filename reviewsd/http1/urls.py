@@ -37,6 +37,8 @@ BADGE = "/badge.svg"
 ICON = "/favicon.svg"
 ICON_ICO = "/favicon.ico"
 CARD = "/og.png"
+LOGO = "/logo"
+"""The owner's logo, whatever its media type is."""
 
 DEVELOPERS = "/developers"
 DEVELOPERS_API = "/developers/api"
@@ -113,7 +115,7 @@ PAGES = (
         EMBED,
         BADGE,
     ),
-    *(ICON, ICON_ICO, CARD),
+    *(ICON, ICON_ICO, CARD, LOGO),
     *DOCUMENTATION,
     *map(twin, DOCUMENTATION),
     *(LLMS, LLMS_FULL, ROBOTS, SITEMAP, OPENSEARCH),

@@ -30,6 +30,7 @@ from reviewsd.domain.insights_file import INSIGHTS_FILE, InsightsFile
 from reviewsd.domain.json_location import TextLocation, locate, place_at
 from reviewsd.domain.lint import doubts, mean
 from reviewsd.domain.withheld_words import withheld_places
+from reviewsd.pages import pictures
 from reviewsd.publish import insights_settings, sources
 from reviewsd.runtime.counters import Counters
 from reviewsd.runtime.state_dir import StartError
@@ -151,8 +152,12 @@ def _inspect_data(
         problems.append(Diagnostic(file=fault.partition(":")[0], reason=fault, lines=(fault,)))
         problem_count += 1
     now = datetime.datetime.now(datetime.UTC)
+    _, unusable = pictures.examine(files.logos)
     findings = chain(
-        doubts(files.reviews, dataset, now, progress), _withheld(files.insights, dataset)
+        doubts(files.reviews, dataset, now, progress),
+        _withheld(files.insights, dataset),
+        files.left_out,
+        unusable,
     )
     warnings, warning_count = _first_of_each_file(findings)
     return CheckReport(

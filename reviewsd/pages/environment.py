@@ -16,6 +16,7 @@ import msgspec
 from jinja2.bccache import Bucket
 from markupsafe import Markup
 
+from reviewsd.pages.pictures import Picture
 from reviewsd.pages.text import escaped, printable
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -87,12 +88,14 @@ def _content(bucket: Bucket) -> str:
 
 @dataclass(frozen=True, slots=True)
 class TemplateSources:
-    """The operator's templates, and results of the publication before."""
+    """The operator's templates and pictures, and results of the publication before."""
 
     own: Mapping[str, str] = field(default_factory=dict)
     """The operator's templates, by name."""
     bytecode: Bytecode | None = None
     """Results of the publication before."""
+    logos: Mapping[str, Picture] = field(default_factory=dict)
+    """The operator's pictures by the names of their files, examined."""
 
 
 class Templates:

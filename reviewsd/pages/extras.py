@@ -14,6 +14,11 @@ from reviewsd.pages.text import shortened
 ICON_FILE = Path(__file__).parent / "favicon.ico"
 """The icon for browsers that take no SVG; 32 x 32, in the default accent."""
 
+LOGO_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox; frame-ancestors 'none'"
+)
+"""The policy of the logo, which is the only document that the owner writes."""
+
 _EMBEDDED = 3
 _EXCERPT = 120
 """Characters of a review in the frame."""
@@ -29,6 +34,7 @@ def documents(renderer: Renderer) -> Iterator[FixedDocument]:
         yield from renderer.documents(_summary(renderer, insights.summary))
     yield _embed(renderer)
     yield from _pictures(renderer)
+    yield from _logo(renderer)
 
 
 def _summary(renderer: Renderer, text: str) -> Page:
@@ -88,6 +94,18 @@ def _score(renderer: Renderer) -> dict[str, object]:
         "filled": stars_filled(rated),
         "count": renderer.counted(site.count) if site.count else renderer.words("no_reviews"),
     }
+
+
+def _logo(renderer: Renderer) -> Iterator[FixedDocument]:
+    """Yield the owner's logo, whose own policy forbids scripts also where it is opened by itself."""
+    logo = renderer.site.logo
+    if logo is not None:
+        yield FixedDocument(
+            path=urls.LOGO,
+            media_type=logo.media_type,
+            content=logo.content,
+            headers={"Content-Security-Policy": LOGO_POLICY},
+        )
 
 
 def _pictures(renderer: Renderer) -> Iterator[FixedDocument]:

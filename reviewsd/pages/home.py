@@ -108,7 +108,7 @@ def _notes(renderer: Renderer) -> Iterator[str]:
 
 def _graph(site: Site) -> structured_data.Node:
     base_url, business = site.base_url, site.business
-    node = structured_data.business_node(base_url, business)
+    node = structured_data.business_node(base_url, business, site.logo_url)
     if site.settings.jsonld_reviews and site.count and site.rating.rating_value is not None:
         node["aggregateRating"] = structured_data.aggregate(site.rating)
         node["review"] = [

@@ -1,4 +1,4 @@
-"""QR codes as SVG, for paper and for screens of other people (pages.md 8)."""
+"""QR codes as SVG, for paper and for screens of other people (pages.md 1)."""
 
 import segno
 from markupsafe import Markup

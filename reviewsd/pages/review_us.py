@@ -1,4 +1,4 @@
-"""The page ``/review-us``: where a customer can write a review, with a QR code for paper (pages.md 8).
+"""The page ``/review-us``: where a customer can write a review, with a QR code for paper (pages.md 1).
 
 It shows the same buttons to everybody and asks for no rating first: to send only satisfied customers to a
 platform is review gating, which platforms and the law forbid (US 16 CFR 465; corrections.md C34).

@@ -16,6 +16,8 @@ from msgspec import Struct
 from reviewsd.domain.corrected import Withheld
 from reviewsd.domain.insights import Insights
 from reviewsd.domain.reviews import AggregateRating, Business, Review
+from reviewsd.http1 import urls
+from reviewsd.pages.pictures import Picture
 
 NEWEST = 50
 """Reviews that fixed documents may show: ``/llms-full.txt`` has the most."""
@@ -77,12 +79,29 @@ class Site:
     """How the insights were made (``method.note``)."""
     templates: Mapping[str, str] = field(default_factory=dict)
     """The operator's templates, by name."""
+    logos: Mapping[str, Picture] = field(default_factory=dict)
+    """The owner's pictures by the names of their files, in the order of ``pictures.LOGOS``."""
     absent: frozenset[str] = frozenset()
     """Paths of documents that are not served, so nothing links to them."""
 
     def url(self, path: str) -> str:
         """Return the absolute address of a path of this site."""
         return self.base_url + path
+
+    @property
+    def logo(self) -> Picture | None:
+        """The logo that pages show."""
+        return next(iter(self.logos.values()), None)
+
+    @property
+    def drawn_logo(self) -> Picture | None:
+        """The logo that can be drawn into another picture."""
+        return next((logo for logo in self.logos.values() if logo.drawn), None)
+
+    @property
+    def logo_url(self) -> str | None:
+        """The absolute address of the logo."""
+        return self.business.logo_url if self.logo is None else self.url(urls.LOGO)
 
     @property
     def host(self) -> str:

@@ -54,8 +54,14 @@ def website(base_url: str, business: Business) -> Node:
     }
 
 
-def business_node(base_url: str, business: Business) -> Node:
-    """Return the node of the business, with address, hours and links."""
+def business_node(base_url: str, business: Business, logo: str | None = None) -> Node:
+    """Return the node of the business, with address, hours and links.
+
+    Args:
+        base_url: Origin of all addresses.
+        business: The business.
+        logo: The address of its logo.
+    """
     geo = business.geo
     node: Node = {
         **brief(base_url, business),
@@ -63,8 +69,8 @@ def business_node(base_url: str, business: Business) -> Node:
         "telephone": business.phone,
         "email": business.email,
         "url": business.url or f"{base_url}/",
-        "logo": business.logo_url,
-        "image": business.logo_url or f"{base_url}{urls.CARD}",
+        "logo": logo,
+        "image": logo or f"{base_url}{urls.CARD}",
         "geo": geo
         and {"@type": "GeoCoordinates", "latitude": geo.latitude, "longitude": geo.longitude},
         "openingHoursSpecification": list(map(_opening, business.hours)),

@@ -161,6 +161,7 @@ def _compile(
             settings.pages,
             counted.statistics(),
             templates.own,
+            logos=templates.logos,
             absent=machines.absent(settings.machines),
         )
         renderer = Renderer(site, templates.bytecode)

@@ -54,6 +54,8 @@ class Published(Struct, frozen=True, tag_field="type", tag="published"):
     """The traceback of a failed analysis."""
     bytecode: dict[str, bytes] = {}
     """The bytecode of all templates (``pages.environment``), if some had to be compiled."""
+    left_out: tuple[str, ...] = ()
+    """Findings about pictures that are not published."""
 
 
 class Unchanged(Struct, frozen=True, tag_field="type", tag="unchanged"):
@@ -62,6 +64,7 @@ class Unchanged(Struct, frozen=True, tag_field="type", tag="unchanged"):
     revision: str
     insights_fault: str = ""
     bytecode: dict[str, bytes] = {}
+    left_out: tuple[str, ...] = ()
 
 
 class Refused(Struct, frozen=True, tag_field="type", tag="refused"):

@@ -33,7 +33,9 @@ from reviewsd.api.jobs import InsightsOrigin, Step
 from reviewsd.domain.corrections import CORRECTIONS_FILE
 from reviewsd.domain.data_errors import DataError
 from reviewsd.domain.dataset import REVIEWS_FILE, Dataset, load
+from reviewsd.domain.diagnostic_text import headline
 from reviewsd.domain.records import Progress, RecordText
+from reviewsd.pages import pictures
 from reviewsd.pages.environment import Bytecode, TemplateError, TemplateSources
 from reviewsd.publish import insights_settings, made_insights, sources
 from reviewsd.publish.compiler import compile_folder
@@ -115,6 +117,8 @@ def _publish_aside(job: Job, progress: Progress, snapshots: Path, aside: Path) -
     except Unsettled:
         return PublicationFailed("the data files are being written all the time")
     bytecode = Bytecode(job.bytecode)
+    logos, unusable = pictures.examine(files.logos)
+    left_out = tuple(map(headline, (*files.left_out, *unusable)))
     dataset, origin, fault = _with_insights(dataset, settings, order, aside, report)
     try:
         manifest = compile_folder(
@@ -123,7 +127,7 @@ def _publish_aside(job: Job, progress: Progress, snapshots: Path, aside: Path) -
             aside,
             report,
             origin,
-            TemplateSources(files.templates, bytecode),
+            TemplateSources(files.templates, bytecode, logos),
             earlier=earlier,
         )
     except TemplateError as error:
@@ -146,12 +150,12 @@ def _publish_aside(job: Job, progress: Progress, snapshots: Path, aside: Path) -
             if (aside / name).exists():
                 _sync(aside / name)
                 (aside / name).replace(target / name)
-        return Unchanged(revision, fault, compiled)
+        return Unchanged(revision, fault, compiled, left_out)
     (aside / layout.MANIFEST).write_bytes(encoded)
     progress("syncing", 0, 1)
     _sync_folder(aside)
     _move(aside, snapshots, revision)
-    return Published(revision, fault, compiled)
+    return Published(revision, fault, compiled, left_out)
 
 
 def load_sources(

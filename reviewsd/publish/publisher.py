@@ -100,6 +100,7 @@ class Publisher:
         self._bytecode: dict[str, bytes] = {}  # saves the next run from compiling templates
         self._observers: list[Callable[[Report], None]] = []
         self._logged: tuple[str, ...] = ()  # the problems logged last
+        self._left_out: tuple[str, ...] = ()  # the pictures logged last
         self._retry: IDelayedCall | None = None
         self._pause = RETRY_FIRST
         self.last: Report | None = None
@@ -221,6 +222,7 @@ class Publisher:
         if isinstance(result, Published | Unchanged):
             self._bytecode = result.bytecode or self._bytecode
             self._note_insights(result)
+            self._note_pictures(result)
         return result
 
     def _note_insights(self, outcome: Published | Unchanged) -> None:
@@ -231,6 +233,13 @@ class Publisher:
                 traceback=outcome.insights_fault,
                 type="load",
             )
+
+    def _note_pictures(self, outcome: Published | Unchanged) -> None:
+        """Log the pictures that are left out, once until they change."""
+        for finding in outcome.left_out:
+            if finding not in self._left_out:
+                self._log.warn("{finding}", finding=finding, type="load")
+        self._left_out = outcome.left_out
 
     def _plan_retry(self, lifted: frozenset[Guard]) -> None:
         self._retry = self._clock.callLater(self._pause, partial(self.reload, lifted=lifted))

@@ -5,6 +5,7 @@ import statistics
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
 import msgspec
 from msgspec import Struct
@@ -18,6 +19,7 @@ from reviewsd.pages import publication, reviews
 from reviewsd.pages.catalogs import REVISIONS
 from reviewsd.pages.developers import documents as documentation
 from reviewsd.pages.developers.pages import Interfaces
+from reviewsd.pages.pictures import Picture
 from reviewsd.pages.rendering import Renderer
 from reviewsd.pages.site import NEWEST, PageSettings, Site, Statistics
 from reviewsd.publish import documents
@@ -128,6 +130,7 @@ def make(
     counted: Statistics,
     templates: Mapping[str, str],
     *,
+    logos: Mapping[str, Picture] = MappingProxyType({}),
     absent: frozenset[str] = frozenset(),
 ) -> Site:
     """Return the site of a dataset.
@@ -138,6 +141,7 @@ def make(
         settings: The operator's settings for pages.
         counted: Statistics of all reviews.
         templates: The operator's templates by name.
+        logos: The owner's pictures by the names of their files.
         absent: Paths of disabled documents.
     """
     return Site(
@@ -156,6 +160,7 @@ def make(
         insights=None if dataset.insights is None else dataset.insights.typed,
         insights_note=_note(dataset),
         templates=templates,
+        logos=logos,
         absent=absent,
     )
 

@@ -9,7 +9,7 @@ import mmap
 import os
 import stat
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Generic, TypeVar, overload
@@ -20,6 +20,7 @@ from reviewsd.domain.data_errors import DataError
 from reviewsd.domain.dataset import REVIEWS_FILE, SETTINGS_FILE
 from reviewsd.domain.insights_file import INSIGHTS_FILE
 from reviewsd.domain.records import MappedFile, RecordText
+from reviewsd.pages import pictures
 from reviewsd.pages.environment import MAX_TEMPLATE, TEMPLATE_ENDINGS
 from reviewsd.snapshot.layout import FileFingerprint, Fingerprint
 
@@ -62,6 +63,10 @@ class Sources(Generic[T]):
     """None without corrections.json."""
     templates: Mapping[str, str] = field(default_factory=dict)
     """The operator's templates by name."""
+    logos: Mapping[str, bytes] = field(default_factory=dict)
+    """The pictures by name, not examined yet."""
+    left_out: tuple[Diagnostic, ...] = ()
+    """Findings about pictures that cannot be read."""
     fingerprint: Fingerprint
     """The fingerprint before and after reading."""
 
@@ -91,6 +96,7 @@ def fingerprint(data_dir: Path, templates_dir: Path | None = None) -> Fingerprin
         settings=_look(data_dir / SETTINGS_FILE),
         corrections=_look(data_dir / CORRECTIONS_FILE),
         templates=_template_fingerprints(templates_dir),
+        logos=_fingerprints(data_dir, pictures.LOGOS),
     )
 
 
@@ -153,6 +159,7 @@ def read(
                 reason = f"cannot read: {error.strerror}"
                 findings.append(Diagnostic(file=name, reason=reason))
     templates = _templates(templates_dir, before.templates, findings)
+    logos, left_out = _logos(data_dir, before.logos)
     if fingerprint(data_dir, templates_dir) != before:
         raise Unsettled
     if findings:
@@ -164,6 +171,8 @@ def read(
         corrections=contents.get(CORRECTIONS_FILE),
         settings=None if settings is None else settings[:],
         templates=templates,
+        logos=logos,
+        left_out=tuple(left_out),
         fingerprint=before,
     )
 
@@ -184,9 +193,12 @@ def read_templates(folder: Path | None) -> Mapping[str, str]:
 
 
 def _template_fingerprints(folder: Path | None) -> dict[str, FileFingerprint]:
-    if folder is None:
-        return {}
-    fingerprints = {name: _look(folder / name) for name in _template_names(folder)}
+    return {} if folder is None else _fingerprints(folder, _template_names(folder))
+
+
+def _fingerprints(folder: Path, names: Iterable[str]) -> dict[str, FileFingerprint]:
+    """Return the fingerprints of the files that exist, by name."""
+    fingerprints = {name: _look(folder / name) for name in names}
     return {name: value for name, value in fingerprints.items() if value is not None}
 
 
@@ -218,6 +230,34 @@ def _templates(
             reason = f"cannot read: {error.strerror}"
             findings.append(Diagnostic(file=name, reason=reason))
     return texts
+
+
+def _logos(
+    data_dir: Path, seen: Mapping[str, FileFingerprint]
+) -> tuple[dict[str, bytes], list[Diagnostic]]:
+    """Read the pictures, and return findings about those that cannot be read.
+
+    Raises:
+        Unsettled: A picture changed meanwhile.
+        OSError: The system cannot read the files at present.
+    """
+    contents: dict[str, bytes] = {}
+    left_out: list[Diagnostic] = []
+    folder = os.fsencode(os.path.realpath(data_dir)).decode(errors="backslashreplace")
+    for name, fingerprint in seen.items():
+        if not Path(fingerprint.realpath).is_relative_to(folder):
+            left_out.append(pictures.left_out(name, "leads out of the data directory"))
+            continue
+        try:
+            path = data_dir / name
+            contents[name] = bytes(_content(path, fingerprint, pictures.MAX_BYTES, None))
+        except DataError as error:
+            left_out += [pictures.left_out(name, each.reason) for each in error.findings]
+        except OSError as error:
+            if error.errno not in _LASTING:
+                raise
+            left_out.append(pictures.left_out(name, f"cannot read: {error.strerror}"))
+    return contents, left_out
 
 
 def _look(path: Path) -> FileFingerprint | None:

@@ -153,6 +153,8 @@ class Fingerprint(Struct, frozen=True, kw_only=True):
     corrections: FileFingerprint | None = None
     templates: dict[str, FileFingerprint] = {}
     """The fingerprints of the operator's templates, by name."""
+    logos: dict[str, FileFingerprint] = {}
+    """The fingerprints of the pictures in the data directory, by name."""
 
 
 class BuildInfo(Struct, frozen=True, kw_only=True):

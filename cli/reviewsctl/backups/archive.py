@@ -31,6 +31,7 @@ CONFIG: Final = "config/reviewsd.yaml"
 STORE: Final = "state/state.sqlite"
 DATA: Final = (
     *("reviews.json", "corrections.json", "insights.json", "insights.yaml", "insights.labels"),
+    *("logo.svg", "logo.png", "logo.webp"),
 )
 FOLDERS: Final = (KEPT_FOLDER, f"{KEPT_FOLDER}/{FOLDER}")
 """Folders of the data directory whose files are archived."""

@@ -40,6 +40,11 @@ DATA: Final = Path("/srv/reviews")
 SHARE: Final = Path("/usr/local/share")
 
 _SYSUSERS: Final = Path("/etc/sysusers.d/reviewsd.conf")
+_DATA: Final = (
+    *("reviews.json", "insights.json", "insights.yaml"),
+    *("logo.svg", "logo.png", "logo.webp"),
+)
+"""Files of the data directory that the service gets."""
 _SERVICES: Final = (SERVICE, NODE_SERVICE)
 _PUBLIC_SOCKETS: Final = (SOCKETS[0], NODE_SOCKETS[0])
 _PLACES: Final = {  # of the service; the units have them
@@ -101,7 +106,7 @@ def plan(installation: Installation, root: Path) -> Iterator[Step]:
         text = with_values(content, {**_PLACES, "data_dir": str(data)})
         yield MakeFolder(data)
         if data != installation.data_dir:
-            for name in ("reviews.json", "insights.json", "insights.yaml"):
+            for name in _DATA:
                 source = installation.data_dir / name
                 if source.is_file() and not os.path.lexists(below(root, data / name)):
                     yield CopyFile(source, data / name)

@@ -158,6 +158,15 @@ def test_only_the_first_warnings_of_a_file_are_listed(folder: Path) -> None:
     ]
 
 
+def test_unusable_logo_is_a_warning(folder: Path) -> None:
+    """It is left out, and everything else is published."""
+    (folder / "data" / "logo.svg").write_text("<!DOCTYPE svg><svg/>")
+    checked, _ = report(folder)
+    (warning,) = [found for found in checked["warnings"] if "logo.svg" in found["file"]]
+    assert "has a document type (<!DOCTYPE>) (line 1)" in warning["reason"]
+    assert not checked.get("problems")
+
+
 def test_expiring_security_txt_is_a_warning_with_its_place(folder: Path) -> None:
     with (folder / "reviewsd.yaml").open("a") as file:
         file.write("security:\n  contact: [tel:+1]\n  expires: 2020-01-01T00:00:00Z\n")

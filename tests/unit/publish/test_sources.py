@@ -97,6 +97,15 @@ def test_the_fingerprint_is_what_stat_says(tmp_path: Path) -> None:
     )
 
 
+def test_logo_that_is_added_changes_the_fingerprint(tmp_path: Path) -> None:
+    """So the watcher notices it."""
+    write(tmp_path)
+    before = fingerprint(tmp_path)
+    (tmp_path / "logo.svg").write_text("<svg/>")
+    assert fingerprint(tmp_path) != before
+    assert {"logo.svg": b"<svg/>"} == read(tmp_path, LIMIT).logos
+
+
 def test_a_fingerprint_survives_json_even_when_a_path_is_not_utf8(tmp_path: Path) -> None:
     """It is stored beside the snapshot, so that a restart can compare."""
     data_dir = tmp_path / os.fsdecode(b"caf\xe9")

@@ -1,0 +1,222 @@
+"""The owner's logo: served as it is, or left out with the reason (pages.md 4.1)."""
+
+import struct
+import zlib
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image
+
+from reviewsd.pages import pictures, svg
+from reviewsd.pages.pictures import PictureError, examined
+from reviewsd.publish.messages import Published, Unchanged
+from tests.support.pages import Place
+
+SVG = b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9">%b</svg>'
+GOOD = SVG % (
+    b'<defs><linearGradient id="g"><stop offset="0"/></linearGradient></defs>'
+    b'<style>.a{fill:url(#g)}</style><path class="a" style="stroke:#fff" d="M0 0h9v9z"/>'
+    b'<use href="#g"/><image href="data:image/png;base64,AAAA"/>'
+)
+REVIEW = {
+    "id": "a",
+    "author": "Jane D.",
+    "rating": 4,
+    "date": "2025-03-14",
+    "source": "google",
+    "verified": False,
+}
+
+
+def pixels(kind: str = "PNG", size: tuple[int, int] = (4, 4), **options: object) -> bytes:
+    out = BytesIO()
+    Image.new("RGB", size, "#0b6e6e").save(out, kind, **options)
+    return out.getvalue()
+
+
+def png_header(width: int, height: int) -> bytes:
+    """A PNG of few bytes that declares many pixels."""
+    parts = b"\x89PNG\r\n\x1a\n"
+    for name, data in (
+        (b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)),
+        (b"IDAT", zlib.compress(bytes(100))),
+        (b"IEND", b""),
+    ):
+        parts += struct.pack(">I", len(data)) + name + data
+        parts += struct.pack(">I", zlib.crc32(name + data))
+    return parts
+
+
+def webp_header(width: int, height: int) -> bytes:
+    size = (width - 1).to_bytes(3, "little") + (height - 1).to_bytes(3, "little")
+    return b"RIFF\x1e\0\0\0WEBPVP8X\x0a\0\0\0" + bytes(4) + size + bytes(10)
+
+
+def moving(kind: str) -> bytes:
+    frames = [Image.new("RGB", (4, 4), color) for color in ("#000", "#fff")]
+    out = BytesIO()
+    frames[0].save(out, kind, save_all=True, append_images=frames[1:], lossless=True)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "media_type", "drawn"),
+    [
+        ("logo.svg", GOOD, "image/svg+xml", False),
+        ("logo.png", pixels(), "image/png", True),
+        ("logo.webp", pixels("WEBP"), "image/webp", True),
+        ("logo.webp", pixels("WEBP", lossless=True), "image/webp", True),
+        ("logo.png", pixels(size=(2_000, 2_000)), "image/png", True),
+    ],
+)
+def test_usual_picture_is_published(
+    name: str, content: bytes, media_type: str, *, drawn: bool
+) -> None:
+    picture = examined(name, content)
+    assert (media_type, content, drawn) == (picture.media_type, picture.content, picture.drawn)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "reason"),
+    [
+        ("logo.png", bytes(pictures.MAX_BYTES + 1), "larger than 512 kB"),
+        ("logo.png", b"", "no PNG picture"),
+        ("logo.png", GOOD, "no PNG picture"),
+        ("logo.webp", pixels(), "no WebP picture"),
+        ("logo.webp", b"RIFF\0\0\0\0WEBPVP8?" + bytes(20), "no WebP picture"),
+        ("logo.png", png_header(50_000, 50_000), "50,000 x 50,000 pixels"),
+        ("logo.png", png_header(0, 5), "0 x 5 pixels"),
+        ("logo.webp", webp_header(16_000, 16_000), "16,000 x 16,000 pixels"),
+        ("logo.png", pixels()[:-30], "damaged"),
+        ("logo.png", png_header(10, 10), "damaged"),
+        ("logo.webp", webp_header(10, 10), "damaged"),
+        ("logo.png", moving("PNG"), "it moves"),
+        ("logo.webp", moving("WEBP"), "it moves"),
+    ],
+)
+def test_unusable_picture_is_refused(name: str, content: bytes, reason: str) -> None:
+    with pytest.raises(PictureError, match=reason):
+        examined(name, content)
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (SVG % b"<script>alert(1)</script>", "has a script (<script>) (line 1)"),
+        (SVG % b"\n<SCRIPT/>", "has a script (<script>) (line 2)"),
+        (SVG % b'<a:script xmlns:a="x"/>', "has a script"),
+        (SVG % b'<path onload="x()"/>', "has a script (onload)"),
+        (SVG % b'<a href="javascript:x()"/>', "refers to another file (href)"),
+        (SVG % b'<image href="https://a.example/b.png"/>', "refers to another file (href)"),
+        (
+            SVG % b'<use xmlns:x="http://www.w3.org/1999/xlink" x:href="b.svg#a"/>',
+            "refers to another file (href)",
+        ),
+        (SVG % b'<image href="data:image/svg+xml;base64,AAAA"/>', "refers to another file"),
+        (SVG % b'<path fill="url(https://a.example)"/>', "refers to another file (url)"),
+        (SVG % b"<path style=\"fill:url( 'b.svg' )\"/>", "refers to another file (url)"),
+        (SVG % b"<style>@import 'a.css';</style>", "refers to another file (style)"),
+        (SVG % b"<style>@im/**/port 'a.css';</style>", "escapes or comments"),
+        (SVG % rb"<style>a{b:\75rl(c)}</style>", "escapes or comments"),
+        (SVG % b"<style>@im<!-- -->port 'a.css';</style>", "refers to another file (style)"),
+        (SVG % b"<foreignObject/>", "has a foreign part (<foreignobject>)"),
+        (SVG % b"<animate/>", "moves (<animate>)"),
+        (SVG % (b"<use/>" * 21), "more than 20 <use>"),
+        (SVG % (b"<g>" * 200 + b"</g>" * 200), "inside one another"),
+        (b"<!DOCTYPE svg>" + GOOD, "has a document type"),
+        (b'<!DOCTYPE s [<!ENTITY a "b">]>' + GOOD, "has a document type"),
+        (b'<?xml-stylesheet href="a.css"?>' + GOOD, "has a processing instruction"),
+        (b"<svg/>", "is no SVG picture"),
+        (b"<html/>", "is no SVG picture"),
+        (b"", "no XML"),
+        (SVG % b"<g>", "no XML: mismatched tag (line 1)"),
+        (b'<?xml version="1.0" encoding="nonsense"?><svg/>', "no XML"),
+        (pixels(), "no XML"),
+    ],
+)
+def test_svg_with_scripts_or_references_is_refused(content: bytes, reason: str) -> None:
+    refusal = svg.refusal(content)
+    assert refusal is not None
+    assert reason in refusal
+
+
+@given(st.binary(max_size=200))
+def test_bytes_of_any_kind_are_a_picture_or_a_reason(content: bytes) -> None:
+    usable, findings = pictures.examine(dict.fromkeys(pictures.LOGOS, content))
+    assert {*pictures.LOGOS} == usable.keys() | {finding.file for finding in findings}
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path)
+
+
+def test_logo_is_served_under_a_policy_of_its_own(place: Place) -> None:
+    (place.directories.data / "logo.svg").write_bytes(GOOD)
+    place.publish([REVIEW])
+    response = place.get("/logo")
+    (policy,) = response.values("content-security-policy")
+    assert (200, GOOD) == (response.status, response.body)
+    assert ["image/svg+xml"] == response.values("content-type")
+    assert ["nosniff"] == response.values("x-content-type-options")
+    assert policy.startswith("default-src 'none'; ")
+    assert "sandbox" in policy
+    assert "script" not in policy
+    for target in ("/", "/r/a", "/reviews?rating=4", "/developers"):
+        images = [image["src"] for image in place.page(target).named("img")]
+        assert ["/logo"] == images, target
+    assert '"logo":"https://reviews.example/logo"' in place.page("/").scripts[0]
+
+
+def test_first_usable_logo_is_served(place: Place) -> None:
+    (place.directories.data / "logo.svg").write_bytes(SVG % b"<script/>")
+    (place.directories.data / "logo.png").write_bytes(pixels())
+    outcome = place.publish([REVIEW])
+    assert isinstance(outcome, Published)
+    (finding,) = outcome.left_out
+    assert "logo.svg: has a script (<script>) (line 1); the pages are shown without it" == finding
+    assert ["image/png"] == place.get("/logo").values("content-type")
+
+
+def test_new_logo_is_published_and_a_removed_one_goes(place: Place) -> None:
+    logo = place.directories.data / "logo.png"
+    place.publish([REVIEW])
+    assert 404 == place.get("/logo").status
+    logo.write_bytes(pixels())
+    assert isinstance(place.again(), Published)
+    assert pixels() == place.get("/logo").body
+    assert isinstance(place.again(), Unchanged)
+    logo.unlink()
+    assert isinstance(place.again(), Published)
+    assert 404 == place.get("/logo").status
+    assert not place.page("/").named("img")
+
+
+def test_unusable_logo_never_stops_a_publication(place: Place, tmp_path: Path) -> None:
+    """Links out of the folder could publish any file that the service can read."""
+    secret = tmp_path / "secret.png"
+    secret.write_bytes(pixels())
+    (place.directories.data / "logo.png").symlink_to(secret)
+    (place.directories.data / "logo.svg").mkdir()
+    (place.directories.data / "logo.webp").write_bytes(bytes(pictures.MAX_BYTES + 1))
+    outcome = place.publish([REVIEW])
+    assert isinstance(outcome, Published)
+    assert (
+        "logo.svg: cannot read: not a regular file; the pages are shown without it",
+        "logo.png: leads out of the data directory; the pages are shown without it",
+        "logo.webp: larger than 524288 bytes; the pages are shown without it",
+    ) == outcome.left_out
+    assert 404 == place.get("/logo").status
+
+
+def test_link_within_the_data_directory_is_followed(place: Place) -> None:
+    """Kubernetes mounts files so."""
+    data = place.directories.data
+    (data / "..data").mkdir()
+    (data / "..data" / "logo.png").write_bytes(pixels())
+    (data / "logo.png").symlink_to("..data/logo.png")
+    place.publish([REVIEW])
+    assert pixels() == place.get("/logo").body
