@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from twisted.internet.posixbase import PosixReactorBase
 
     from reviewsd.config.schema import Config
-    from reviewsd.domain.dataset import Dataset
 
     Handler = Callable[[int, FrameType | None], object] | signal.Handlers
     Serve = Callable[[PosixReactorBase], Coroutine[Deferred[Any], Any, None]]
@@ -56,6 +55,11 @@ def run(arguments: list[str], environ: Mapping[str, str]) -> int:
     """Run the command line, and return the exit code."""
     parser = _parser()
     options = parser.parse_args(arguments)
+    if options.version:
+        from importlib.metadata import version
+
+        print(f"reviewsd {version('reviewsd')}")
+        return 0
     if options.port is not None and not options.demo:
         parser.error("--port belongs to --demo; otherwise set listen in the configuration")
     os.umask(_PRIVATE)
@@ -84,9 +88,9 @@ def _run(
     announce: Callable[[Sequence[str]], None] = lambda _: None,  # the log has the addresses
     second_signal: "Handler" = signal.SIG_DFL,
 ) -> int:
-    from reviewsd.app import pages
     from reviewsd.config import load as configuration
     from reviewsd.config.errors import ConfigError
+    from reviewsd.publish import page_settings
 
     try:
         file = configuration.find(path, environ).absolute()
@@ -94,7 +98,7 @@ def _run(
         config, config_warnings = read()
     except ConfigError as error:
         return _fail(error.lines, EX_CONFIG)
-    page_warnings = pages.warnings(config, datetime.datetime.now(datetime.UTC))
+    page_warnings = page_settings.warnings(config, datetime.datetime.now(datetime.UTC))
     for warning in (*config_warnings, *(f"{key}: {reason}" for key, reason in page_warnings)):
         _say(f"warning: {warning}")
     if options.check:
@@ -137,8 +141,9 @@ def _parser() -> argparse.ArgumentParser:
         "Every key can be overridden: REVIEWSD_CACHE__MAX_AGE=10. "
         "Operate a running daemon with reviewsctl.",
     )
-    parser.add_argument("--version", action=_Version, nargs=0, help="show the version, then exit")
-    parser.add_argument("--config", type=Path, metavar="FILE", help="the configuration, YAML")
+    add = parser.add_argument
+    add("--version", action="store_true", help="show the version, then exit")
+    add("--config", type=Path, metavar="FILE", help="the configuration, YAML")
     mode = parser.add_mutually_exclusive_group()
     mode.add_argument(
         "--check",
@@ -150,24 +155,20 @@ def _parser() -> argparse.ArgumentParser:
         action="store_true",
         help="serve a sample business on http://127.0.0.1:8080 with temporary state; see --port",
     )
-    parser.add_argument(
-        "--port",
-        type=_port,
-        metavar="N",
-        help="of the demo; else 8080, or the next one that is free",
-    )
-    parser.add_argument(
+    port_help = "of the demo; else 8080, or the next one that is free"
+    add("--port", type=_port, metavar="N", help=port_help)
+    add(
         "--log-format",
         choices=("text", "json"),
         default="text",
         help="one line for people, or one JSON object for machines (default: text)",
     )
-    parser.add_argument(
+    add(
         "--node",
         metavar="NAME",
         help="run as one of several nodes of this machine, which share PostgreSQL (hub.store)",
     )
-    parser.add_argument(
+    add(
         "--wait-for-data",
         action="store_true",
         help="start without valid data too, answer 503, and serve it when it comes (for containers)",
@@ -182,22 +183,11 @@ def _port(text: str) -> int:
     raise argparse.ArgumentTypeError(f"expected a port from 1 to {MAX_PORT}, got {text!r}")
 
 
-class _Version(argparse.Action):
-    """Looks up the version only if ``--version`` is used."""
-
-    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        from importlib.metadata import version
-
-        print(f"reviewsd {version('reviewsd')}")
-        parser.exit()
-
-
 def check(config: "Config") -> int:
     """Validate the files that a valid configuration names, as the daemon would; returns the exit code."""
-    from reviewsd.app import pages
     from reviewsd.domain.data_errors import DataError
     from reviewsd.offline import check as inspection
-    from reviewsd.publish import sources
+    from reviewsd.publish import page_settings, sources
     from reviewsd.publish.publication import load_sources
 
     if (fault := inspection.files_fault(config)) is not None:
@@ -205,7 +195,7 @@ def check(config: "Config") -> int:
     try:
         files = sources.read(config.data_dir)
         dataset, _ = load_sources(files)
-        if (fault := pages.fault(config, dataset)) is not None:
+        if (fault := page_settings.fault(config, dataset)) is not None:
             return _fail([fault], EX_CONFIG)
     except DataError as error:
         return _fail(error.lines(), EX_CONFIG)
@@ -213,21 +203,13 @@ def check(config: "Config") -> int:
         return _fail([inspection.UNSETTLED], EX_CONFIG)
     except OSError as error:
         return _fail([f"{config.data_dir}: cannot read now: {error.strerror}"], 1)
-    print(
-        f"configuration and data are valid: {_reviews(len(dataset.records))}, "
-        f"insights {_insights(dataset, config)}"
-    )
+    count = len(dataset.records)
+    insights = "yes" if dataset.insights is not None else "none"
+    if dataset.insights is None and config.data.insights == "auto":
+        insights = "made from them"
+    reviews = f"{count:,} review{'' if count == 1 else 's'}"
+    print(f"configuration and data are valid: {reviews}, insights {insights}")
     return 0
-
-
-def _insights(dataset: "Dataset", config: "Config") -> str:
-    if dataset.insights is not None:
-        return "yes"
-    return "made from them" if config.data.insights == "auto" else "none"
-
-
-def _reviews(count: int) -> str:
-    return f"{count:,} review{'' if count == 1 else 's'}"
 
 
 def run_daemon(start: "Serve", state_dir: Path, second_signal: "Handler") -> int:
@@ -241,7 +223,6 @@ def run_daemon(start: "Serve", state_dir: Path, second_signal: "Handler") -> int
     from twisted.internet import reactor  # importing it installs it
     from twisted.internet.defer import CancelledError, Deferred
     from twisted.logger import Logger
-    from twisted.python.failure import Failure
 
     # Read by the system's resolver: a name without answer must not hold a thread for 20 s
     os.environ.setdefault("RES_OPTIONS", "timeout:2 attempts:1")  # E6
@@ -253,29 +234,28 @@ def run_daemon(start: "Serve", state_dir: Path, second_signal: "Handler") -> int
     ended: Deferred[None] = Deferred()
     code, stopping = 0, False
 
-    def failed(failure: Failure) -> None:
+    async def serve() -> None:
         nonlocal code
-        match failure.value:
-            case CancelledError() if stopping:
-                pass
-            case StartError(code=exit_code):
-                code = _fail(str(failure.value).splitlines(), exit_code)
-            case OSError(errno=errno.ENOSPC | errno.EDQUOT, filename=name, strerror=why):
-                code = _fail([f"cannot write {name or state_dir}: {why}; make room"], 1)
-            case _:
-                code = 1
-                Logger().failure("the daemon failed", failure)
-
-    def finish(_: object) -> None:
+        try:
+            await start(unix)
+        except Exception as error:  # noqa: BLE001 - logged, unless it is of the outside
+            match error:
+                case CancelledError() if stopping:
+                    pass
+                case StartError(code=exit_code):
+                    code = _fail(str(error).splitlines(), exit_code)
+                case OSError(errno=errno.ENOSPC | errno.EDQUOT, filename=name, strerror=why):
+                    code = _fail([f"cannot write {name or state_dir}: {why}; make room"], 1)
+                case _:
+                    code = 1
+                    Logger().failure("the daemon failed")
         ended.callback(None)
         if not stopping:
             reactor.stop()
 
     def begin() -> None:
         nonlocal running
-        running = Deferred.fromCoroutine(start(unix))
-        running.addErrback(failed)
-        running.addCallback(finish)
+        running = Deferred.fromCoroutine(serve())
 
     def shut_down() -> Deferred[None]:
         nonlocal stopping
@@ -291,7 +271,7 @@ def run_daemon(start: "Serve", state_dir: Path, second_signal: "Handler") -> int
     return code
 
 
-def _fail(lines: "list[str] | tuple[str, ...]", code: int) -> int:
+def _fail(lines: Sequence[str], code: int) -> int:
     for line in lines:
         _say(line)
     return code

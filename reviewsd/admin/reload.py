@@ -6,6 +6,8 @@ A configuration with a fault changes nothing, and the data is not read either. O
 
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from operator import attrgetter
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -25,27 +27,19 @@ Read = Callable[[], tuple[Config, Sequence[str]]]
 """Loads the configuration as at the start; raises ConfigError. It is called in a thread."""
 
 
+@dataclass(eq=False)
 class Reloading:
-    """Reloads configuration and data, for ``reviewsctl reload`` and SIGHUP.
-
-    Args:
-        config: The configuration at the start.
-        read: Loads it again.
-        apply: Applies the keys of ``LIVE``.
-        publisher: Reloads the data.
-    """
+    """Reloads configuration and data, for ``reviewsctl reload`` and SIGHUP."""
 
     _log = Logger()
 
-    def __init__(
-        self, config: Config, read: Read, apply: Callable[[Config], None], publisher: Publisher
-    ) -> None:
-        self._config = config
-        self._read = read
-        self._apply = apply
-        self._publisher = publisher
-        self.changes = ConfigChanges()
-        """The result of the last load of the configuration."""
+    config: Config
+    read: Read
+    apply: Callable[[Config], None]
+    """Applies the keys of ``LIVE``."""
+    publisher: Publisher
+    changes: ConfigChanges = field(default=ConfigChanges(), init=False)
+    """The result of the last load of the configuration."""
 
     async def reload(
         self, *, lifted: frozenset[Guard] = frozenset(), progress: StepObserver | None = None
@@ -59,13 +53,13 @@ class Reloading:
         started_at = time.monotonic()
         await self._reconfigure()
         if not self.changes.problems:
-            return await self._publisher.reload(lifted=lifted, progress=progress)
+            return await self.publisher.reload(lifted=lifted, progress=progress)
         seconds = time.monotonic() - started_at
         problems = self.changes.problems
         return Report(outcome="refused", problems=problems, at=time.time(), seconds=seconds)
 
     async def _reconfigure(self) -> None:
-        reading: Awaitable[tuple[Config, Sequence[str]]] = deferToThread(self._read)
+        reading: Awaitable[tuple[Config, Sequence[str]]] = deferToThread(self.read)
         try:
             config, warnings = await reading
         except ConfigError as error:
@@ -75,15 +69,15 @@ class Reloading:
                 "the configuration has faults, nothing is changed: {faults}", faults=faults
             )
             return
-        changed = [key for key in keys(Config) if _leaf(config, key) != _leaf(self._config, key)]
+        changed = [key for key in keys(Config) if _leaf(config, key) != _leaf(self.config, key)]
         applied = tuple(key for key in changed if key.startswith(LIVE))
         restart = tuple(key for key in changed if not key.startswith(LIVE))
         self.changes = ConfigChanges(applied=applied, restart=restart)
         for warning in warnings:
             self._log.warn("configuration: {warning}", warning=warning)
         if applied:
-            self._config = _with_live(self._config, config)
-            self._apply(self._config)
+            self.config = _with_live(self.config, config)
+            self.apply(self.config)
             self._log.info("the configuration has changed: {keys}", keys=", ".join(applied))
         if restart:
             self._log.warn(
@@ -94,9 +88,7 @@ class Reloading:
 
 def _leaf(config: Struct, key: str) -> object:
     """Return the value of a dotted key; None for a section, because its keys are compared one by one."""
-    value: object = config
-    for name in key.split("."):
-        value = getattr(value, name)
+    value: object = attrgetter(key)(config)
     return None if isinstance(value, Struct) else value
 
 

@@ -16,7 +16,7 @@ from reviewsd.api.times import instant
 from reviewsd.monitoring.health import Readiness
 from reviewsd.monitoring.metrics import CONTENT_TYPE, Metrics
 from reviewsd.monitoring.unknown_parameters import UnknownParameters
-from reviewsd.publish.publisher import Publisher, Report
+from reviewsd.publish.publisher import Publisher
 from reviewsd.runtime.tasks import TaskSet
 from reviewsd.snapshot.snapshots import Snapshot, Snapshots
 from reviewsd.websub.operator import Operator
@@ -99,11 +99,14 @@ class DaemonRoutes:
         return line(result)
 
     def _data(self) -> DataStatus:
-        last = self.publisher.last
+        last, last_reload = self.publisher.last, None
+        if last is not None:
+            seconds = round(last.seconds, 3)
+            last_reload = LastReload(at=instant(last.at), outcome=last.outcome, seconds=seconds)
         return DataStatus(
             dir=self.data_dir,
             state=self._state(),
-            last_reload=None if last is None else _last_reload(last),
+            last_reload=last_reload,
             failing_since=_instant(self.publisher.failing_since),
             retry_at=_instant(self.publisher.retry_at),
             problems=() if last is None else last.problems,
@@ -128,12 +131,6 @@ def _snapshot(snapshot: Snapshot) -> SnapshotStatus:
         updated_at=None if updated_at is None else datetime.fromisoformat(updated_at),
         insights=manifest.insights,
         insights_origin=manifest.insights_origin,
-    )
-
-
-def _last_reload(report: Report) -> LastReload:
-    return LastReload(
-        at=instant(report.at), outcome=report.outcome, seconds=round(report.seconds, 3)
     )
 
 

@@ -1,8 +1,10 @@
-"""Builds the admin site, and reloads on SIGHUP."""
+"""Builds the admin site and what it reports, health and metrics; reloads on SIGHUP."""
 
+import os
 import signal
 import time
 from collections.abc import Sequence
+from functools import partial
 
 from twisted.internet.defer import Deferred
 from twisted.internet.threads import deferToThread
@@ -17,14 +19,45 @@ from reviewsd.admin.reload import Reloading
 from reviewsd.admin.status import DaemonRoutes, ProbeRoutes
 from reviewsd.app.context import DaemonContext
 from reviewsd.app.publication import Publication
-from reviewsd.monitoring.health import Readiness
+from reviewsd.monitoring.health import Health, Readiness
 from reviewsd.monitoring.metrics import Metrics
 from reviewsd.notices.notices import Notices
+from reviewsd.publish.source_states import SourceStates
+from reviewsd.runtime.systemd import watchdog_interval
 from reviewsd.store.backup import Backups
 from reviewsd.store.keys import HUB_KEYS, SESSION_KEYS
 from reviewsd.store.sqlite import Database
-from reviewsd.store.thread import Store
+from reviewsd.store.thread import Purpose, Store
 from reviewsd.websub.hub import Hub
+
+
+def start_health(context: DaemonContext, store: Store) -> Health:
+    """Start to measure the reactor and to probe the store."""
+    health = Health(context.reactor, partial(store.run, lambda _: None, Purpose.PROBE))
+    health.start()
+    context.stack.push_async_callback(health.stop)
+    context.counters.include(health.gauges)
+    return health
+
+
+def start_watchdog(context: DaemonContext, health: Health) -> None:
+    """Notify systemd's watchdog, if there is one (O3)."""
+    interval = watchdog_interval(context.environ, os.getpid())
+    if interval is not None:
+        health.start_watchdog(interval, context.notifier.watchdog)
+
+
+def build_metrics(context: DaemonContext, publication: Publication, hub: Hub) -> Metrics:
+    """Build the metrics."""
+    queue = context.reactor.getThreadPool()._queue  # noqa: SLF001  Twisted has no other way
+    context.counters.include(lambda: {"threadpool_queue": queue.qsize()})
+    return Metrics(
+        context.reactor,
+        context.counters.counts,
+        hub.operator.state,
+        partial(deferToThread, SourceStates(context.config.data_dir).load),
+        publication.snapshots,
+    )
 
 
 def build_admin(  # noqa: PLR0913, PLR0917 - the routes report on all of them

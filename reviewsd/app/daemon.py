@@ -20,10 +20,15 @@ from twisted.python.failure import Failure
 
 from reviewsd.admin.reload import Read, Reloading
 from reviewsd.api.status import START_FAILURE
-from reviewsd.app.admin import build_admin, reload_on_hangup
+from reviewsd.app.admin import (
+    build_admin,
+    build_metrics,
+    reload_on_hangup,
+    start_health,
+    start_watchdog,
+)
 from reviewsd.app.context import DaemonContext, record_failure
 from reviewsd.app.listeners import Listeners, accept, address, admin_endpoint
-from reviewsd.app.monitoring import build_metrics, build_notices, start_health, start_watchdog
 from reviewsd.app.public import build_public
 from reviewsd.app.publication import Publication
 from reviewsd.app.store import open_store
@@ -31,6 +36,7 @@ from reviewsd.config.schema import Config
 from reviewsd.monitoring.health import Readiness
 from reviewsd.monitoring.metrics_site import metrics_site
 from reviewsd.monitoring.rejections import LOG_INTERVAL, RejectionSummary
+from reviewsd.notices.notices import Notices
 from reviewsd.runtime.state_dir import StartError, lock_state
 from reviewsd.runtime.systemd import Notifier
 from reviewsd.runtime.tasks import every, wait_at_most
@@ -97,7 +103,9 @@ async def _start(context: DaemonContext, read: Read, *, wait_for_data: bool) -> 
     hub = Hub.from_config(config, reactor, store, secrets, context.counters, store.now, stack)
     health = start_health(context, store)
     readiness = Readiness(snapshots, publication.publisher, health)
-    notices = build_notices(context, publication, store)
+    notices = Notices.from_config(
+        config, reactor, store, snapshots, publication.publisher, context.environ, stack
+    )
     public = await build_public(context, snapshots, store, hub, readiness)
     stack.push_async_callback(context.tasks.stop)
     stack.push_async_callback(_together, public.connections.drain, hub.stop)

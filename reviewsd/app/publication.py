@@ -7,7 +7,6 @@ can report what a long or failing start is doing. Connections are accepted after
 import time
 from functools import partial
 
-import msgspec
 from twisted.internet.threads import deferToThread
 from twisted.logger import Logger
 
@@ -15,10 +14,7 @@ from reviewsd.api.jobs import Step
 from reviewsd.app.context import DaemonContext
 from reviewsd.config.schema import Config
 from reviewsd.mcp.tools import LISTING
-from reviewsd.pages.machines import MachineSettings, SecurityContact
-from reviewsd.pages.site import PageSettings
 from reviewsd.publish import compile_process
-from reviewsd.publish.compiler import CompileSettings
 from reviewsd.publish.messages import PublicationOrder
 from reviewsd.publish.publisher import Publisher, Report
 from reviewsd.publish.sources import NO_FILES, fingerprint
@@ -38,34 +34,6 @@ _EXTENSION = 30.0  # seconds by which each step of a long start extends systemd'
 _log = Logger()
 
 
-def publication_order(config: Config, version: str) -> PublicationOrder:
-    """Return the order for the publisher of a configuration, with the version of the program."""
-    security, shrink = config.security, config.data.max_shrink
-    contact = None
-    if security.contact and security.expires is not None:
-        contact = msgspec.convert(security, SecurityContact, from_attributes=True)
-    return PublicationOrder(
-        data_dir=str(config.data_dir),
-        snapshots=str(config.state_dir / "snapshots"),
-        settings=CompileSettings(
-            base_url=config.base_url,
-            authority=config.authority,
-            year=config.feeds.year,
-            pages=msgspec.convert(config.pages, PageSettings, from_attributes=True),
-            machines=MachineSettings(
-                crawlers=config.crawlers,
-                security=contact,
-                registry_auth=config.mcp.registry_auth,
-                version=version,
-                tools=LISTING.decode(),
-            ),
-        ),
-        max_shrink=None if shrink is None else float(shrink.rstrip("%")) / 100,
-        insights=config.data.insights,
-        templates_dir=config.pages.templates_dir,
-    )
-
-
 class Publication:
     """The parts that publish the data and hold the result.
 
@@ -74,13 +42,13 @@ class Publication:
     """
 
     def __init__(self, context: DaemonContext) -> None:
+        self._context = context
         config, reactor = context.config, context.reactor
-        order = publication_order(config, context.version)
+        order = self._order(config)
         # Closing a deleted file takes the kernel up to 50 ms, so a thread does it
         close = partial(reactor.callInThread, list.clear)
         look = partial(deferToThread, fingerprint, config.data_dir, order.templates_path)
         run = partial(compile_process.run, reactor)
-        self._context = context
         self.snapshots = snapshots = Snapshots(config.state_dir / "snapshots", close)
         snapshots.refresh()
         self.publisher = Publisher(order, context.version, snapshots, look, run, reactor)
@@ -96,7 +64,10 @@ class Publication:
     def use(self, config: Config) -> None:
         """Apply the section ``data`` of a configuration that was read again."""
         self.watcher.pace(config.data.poll_interval)
-        self.publisher.use(publication_order(config, self._context.version))
+        self.publisher.use(self._order(config))
+
+    def _order(self, config: Config) -> PublicationOrder:
+        return PublicationOrder.from_config(config, self._context.version, LISTING.decode())
 
     async def publish_first(self, *, wait_for_data: bool) -> None:
         """Publish the data, so that there is something to serve.

@@ -7,7 +7,7 @@ import signal
 import socket
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.resources import as_file, files
 from pathlib import Path
 from types import FrameType
@@ -27,7 +27,6 @@ admin_socket: admin.sock
 _FILES = ("reviews.json", "insights.json", "insights.yaml", "logo.svg", "logo.png")
 _QUERY = "?query=boiler&min_rating=4"  # of the search in the guide
 _DATE = "2026-01-01"
-_TRIES = 5  # to remove files that a publication is still writing
 
 End = Callable[[int, FrameType | None], None]
 """A handler of signals."""
@@ -82,38 +81,22 @@ def print_guide(folder: Path, environ: Mapping[str, str], listen: Sequence[str])
         listen: The addresses that the daemon listens on.
     """
     base = environ.get("REVIEWSD_BASE_URL") or f"http://{listen[0].removeprefix('tcp:')}"
-    main = "\n".join(
+    reads = "\n".join(
         f"    {base}{path.format(date=_DATE)}{_QUERY if path == urls.SEARCH else ''}"
         for path in urls.MAIN
         if path != urls.MCP
     )
-    print(  # noqa: T201  the guide of a command
-        f"""
-  A sample business is being served. Open in a browser:
-    {base}/
-
-  Or curl:
-{main}
-
-  Give it to an AI agent:  claude mcp add --transport http reviews {base}{urls.MCP}
-
-  Edit {folder}/data/reviews.json and see the change served in two seconds.
-  In another terminal:  reviewsctl status --socket {folder}/admin.sock
-  Ctrl-C stops it and removes everything.
-""",
-        flush=True,
-    )
+    guide = (files(__package__) / "guide.txt").read_text("utf-8")
+    text = guide.format(base=base, reads=reads, mcp=urls.MCP, folder=folder)
+    print(text, flush=True)  # noqa: T201  the guide of a command
 
 
 def _default_port(environ: Mapping[str, str]) -> int:
-    """Return the port of ``REVIEWSD_LISTEN``, else the first free one from 8080 on.
-
-    The first endpoint counts, e.g. that of ``["tcp:8081:interface=127.0.0.1"]``.
-    """
+    """Return the port of the first endpoint of ``REVIEWSD_LISTEN``, else the first free one from 8080 on."""
     listen = environ.get("REVIEWSD_LISTEN", "")
     if not listen:
         return first_free_port(DEFAULT_PORT)
-    begin, _, rest = listen.partition(":")
+    begin, _, rest = listen.partition(":")  # e.g. ["tcp:8081:interface=127.0.0.1"]
     port = rest.partition(":")[0].rstrip('"]')
     if begin.endswith("tcp") and port.isascii() and port.isdigit():
         return int(port) or DEFAULT_PORT
@@ -123,19 +106,16 @@ def _default_port(environ: Mapping[str, str]) -> int:
 def first_free_port(first: int) -> int:
     """Return the first port of this machine that is free, or ``first`` if a hundred are taken."""
     for port in range(first, min(first + _PORTS_TRIED, _LAST_PORT + 1)):
-        with socket.socket() as probe:
+        with socket.socket() as probe, suppress(OSError):
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                probe.bind(("127.0.0.1", port))
-                probe.listen()
-            except OSError:
-                continue
+            probe.bind(("127.0.0.1", port))
+            probe.listen()
             return port
     return first
 
 
 def _remove(directory: Path) -> None:
-    for _ in range(_TRIES):
+    for _ in range(5):  # a publication may still be writing
         shutil.rmtree(directory, ignore_errors=True)
         if not directory.exists():
             return

@@ -4,6 +4,7 @@ The reactor and the store are measured all the time, so a probe is answered from
 comes.
 """
 
+import math
 from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -18,21 +19,11 @@ from reviewsd.runtime.tasks import TaskSet, every
 from reviewsd.snapshot.snapshots import Snapshots
 from reviewsd.store.transactions import StoreError
 
-TICK_SECONDS = 0.5
-"""Pause between two measurements of the reactor."""
-
-PROBE_SECONDS = 2.0
-"""Pause between a response of the store and its next probe."""
-
-LATE_SECONDS = 2.0
-"""A reactor that is this late counts as stuck (O3)."""
-
-SILENT_SECONDS = 10.0
-"""A store that has not answered a probe for this time counts as stuck (O3)."""
-
-PATIENCE_SECONDS = 5.0
-"""A store that has not answered a probe for this time counts as failed."""
-
+TICK_SECONDS = 0.5  # between two measurements of the reactor
+PROBE_SECONDS = 2.0  # between a response of the store and its next probe
+LATE_SECONDS = 2.0  # a reactor that is this late counts as stuck (O3)
+SILENT_SECONDS = 10.0  # a store that has not answered a probe for this time counts as stuck (O3)
+PATIENCE_SECONDS = 5.0  # a store that has not answered for this time counts as failed
 _MAX_LAGS = 120  # ticks: a minute
 
 
@@ -50,8 +41,7 @@ class Health:
         self._clock = clock
         self._probe = probe
         self._lags: deque[float] = deque((0.0,), _MAX_LAGS)
-        self._next_tick: float | None = None
-        self._probed_at: float | None = None
+        self._next_tick = self._probed_at = math.inf
         self._fault: str | None = None
         self._tasks = TaskSet()
 
@@ -103,10 +93,10 @@ class Health:
         return None
 
     def _overdue(self) -> float:
-        return 0.0 if self._next_tick is None else max(self._clock.seconds() - self._next_tick, 0.0)
+        return max(self._clock.seconds() - self._next_tick, 0.0)
 
     def _silence(self) -> float:
-        return 0.0 if self._probed_at is None else self._clock.seconds() - self._probed_at
+        return self._clock.seconds() - self._probed_at
 
     async def _tick(self) -> None:
         self._lags.append(self._overdue())
@@ -121,7 +111,7 @@ class Health:
         else:
             self._fault = None
         finally:
-            self._probed_at = None
+            self._probed_at = math.inf
 
 
 @dataclass(slots=True, eq=False)

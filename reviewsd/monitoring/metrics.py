@@ -6,10 +6,11 @@ The numbers are the ``Counts`` of their owners. Alert rules and dashboards depen
 import platform
 import time
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
 from dataclasses import dataclass
 from importlib.metadata import version
 from itertools import product
+from typing import Any
 
 from prometheus_client import CONTENT_TYPE_LATEST, PROCESS_COLLECTOR, generate_latest
 from prometheus_client.metrics_core import (
@@ -20,7 +21,7 @@ from prometheus_client.metrics_core import (
     Metric,
 )
 from prometheus_client.registry import Collector
-from twisted.internet.defer import Deferred, TimeoutError  # noqa: A004  Twisted's
+from twisted.internet.defer import Deferred, TimeoutError, ensureDeferred  # noqa: A004  Twisted's
 from twisted.internet.interfaces import IReactorTime
 
 from reviewsd.api.hub import HubState
@@ -56,13 +57,10 @@ COUNTERS: dict[str, tuple[str, Labels]] = {
     ),
     "verification_total": (
         "Verifications of a subscriber's intent.",
-        {"result": [*verification.RESULTS.values()]},
+        {"result": verification.RESULTS.values()},
     ),
     "mcp_sessions_ended_total": ("MCP sessions that their clients have ended.", {}),
-    "delivery_attempts_total": (
-        "Deliveries attempted.",
-        {"result": [*delivery.RESULTS.values()]},
-    ),
+    "delivery_attempts_total": ("Deliveries attempted.", {"result": delivery.RESULTS.values()}),
     "callback_refused_total": (
         "Requests to the hub whose callback was refused.",
         {"reason": [reason.value for reason in Refusal]},
@@ -139,7 +137,7 @@ class Metrics:
     clock: IReactorTime
     """Schedules the time-out of the hub."""
     counts: Callable[[], Counts]
-    hub: Callable[[], Awaitable[HubState]]
+    hub: Callable[[], Coroutine[Deferred[Any], Any, HubState] | Deferred[HubState]]
     sources: Callable[[], Awaitable[SourceReport]]
     snapshots: Snapshots
 
@@ -152,12 +150,8 @@ class Metrics:
 
     async def _hub_counts(self) -> Counts:
         """Return the numbers of the hub; none if the store does not answer in time."""
-
-        async def ask() -> HubState:
-            return await self.hub()
-
         try:
-            state = await Deferred.fromCoroutine(ask()).addTimeout(HUB_TIMEOUT, self.clock)
+            state = await ensureDeferred(self.hub()).addTimeout(HUB_TIMEOUT, self.clock)
         except TimeoutError:
             return {}
         due_at = state.oldest_due_at

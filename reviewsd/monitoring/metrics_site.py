@@ -16,8 +16,6 @@ from zope.interface import implementer
 
 from reviewsd.monitoring.metrics import CONTENT_TYPE
 
-PATH = "/metrics"
-
 _log = Logger()
 
 
@@ -76,7 +74,7 @@ def metrics_site(text: Callable[[], Awaitable[bytes]]) -> BodilessSite:
     """Return the site with the one route, which answers with ``text``."""
     app = Klein()
 
-    @app.route(PATH, methods=["GET"])
+    @app.route("/metrics", methods=["GET"])
     async def metrics(request: server.Request) -> bytes:
         return _respond(request, 200, await text(), CONTENT_TYPE)
 
@@ -85,7 +83,7 @@ def metrics_site(text: Callable[[], Awaitable[bytes]]) -> BodilessSite:
         error = failure.value
         if isinstance(error, HTTPException) and error.code is not None:
             return _respond(request, error.code, b"Here is nothing but GET /metrics.\n")
-        _log.failure("answering {path} failed", failure, path=PATH)
+        _log.failure("answering /metrics failed", failure)
         return _respond(request, 500, b"The log has the reason.\n")
 
     return BodilessSite(app.resource())

@@ -4,7 +4,8 @@ A line for each rejection would let a client fill the log. Ended MCP sessions ar
 because any client may start and end any number of them.
 """
 
-from collections.abc import Callable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable
 
 from twisted.logger import Logger
 
@@ -31,23 +32,20 @@ class RejectionSummary:
 
     def __init__(self, read_counters: Callable[[], Counts]) -> None:
         self._read_counters = read_counters
-        self._logged: Counts = {}
+        self._logged: Counter[str] = Counter()
 
     async def log(self) -> None:
-        """Log one line if any counter has moved."""
-        counts = self._read_counters()
-        increments = {key: int(count - self._logged.get(key, 0)) for key, count in counts.items()}
+        """Log one line, e.g. ``callbacks refused: 3 not-https, 1 ip-literal``, if a counter has moved."""
+        counts = Counter(self._read_counters())
+        increments: defaultdict[str, list[str]] = defaultdict(list)
+        for key, increment in sorted((counts - self._logged).items()):
+            name, _, label = key.partition(" ")
+            increments[name].append(f"{increment:,.0f} {label}".rstrip())
         self._logged = counts
-        phrases = filter(None, (_phrase(name, text, increments) for name, text in _PHRASES.items()))
-        if summary := "; ".join(phrases):
+        summary = "; ".join(
+            f"{phrase}: {', '.join(increments[name])}"
+            for name, phrase in _PHRASES.items()
+            if name in increments
+        )
+        if summary:
             self._log.info("in the last minute: {summary}", summary=summary)
-
-
-def _phrase(counter: str, text: str, increments: Mapping[str, int]) -> str:
-    """Return e.g. ``callbacks refused: 3 not-https, 1 ip-literal``, or "" without increments."""
-    labels = []
-    for key, count in sorted(increments.items()):
-        name, _, label = key.partition(" ")
-        if name == counter and count > 0:
-            labels.append(f"{count:,} {label}".rstrip())
-    return f"{text}: {', '.join(labels)}" if labels else ""

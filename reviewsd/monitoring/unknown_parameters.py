@@ -3,12 +3,8 @@
 from collections import Counter
 from typing import Final
 
-MAX_NAMES: Final = 20
-"""Parameters with a count of their own."""
-
-OTHERS: Final = "..."
-"""Name of the count of all further parameters."""
-
+MAX_NAMES: Final = 20  # parameters with a count of their own
+OTHERS: Final = "..."  # the count of all further parameters
 _MAX_NAME: Final = 40  # bytes
 
 

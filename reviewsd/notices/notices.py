@@ -8,20 +8,24 @@ another node reports anything twice. A failing store or service delays notices a
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from functools import partial
 from secrets import token_urlsafe
 
 import msgspec
+from twisted.internet.base import ReactorBase
 from twisted.internet.defer import CancelledError, Deferred, DeferredList
 from twisted.internet.interfaces import IReactorTime
 from twisted.internet.task import deferLater
+from twisted.internet.threads import deferToThread
 from twisted.logger import Logger
 
 from reviewsd.api.notices import NoticeTest
 from reviewsd.config.schema import Config, NotifyTarget
 from reviewsd.notices.comparison import ReviewComparison, compare
 from reviewsd.notices.messages import Message, MessageWriter
+from reviewsd.notices.sender import AppriseSender
 from reviewsd.notices.state import RETRY_PAUSES, NoticeEvents, TargetState
 from reviewsd.publish.publisher import Publisher
 from reviewsd.publish.source_states import SourceReport, SourceStates
@@ -105,6 +109,32 @@ class Notices:
         self._tasks, self._messages = TaskSet(), TaskSet()
         self._sending: dict[str, Deferred[None]] = {}  # messages under way, by target
         self._token = token_urlsafe(16)
+
+    @classmethod
+    def from_config(
+        cls,
+        config: Config,
+        reactor: ReactorBase,
+        store: Store,
+        snapshots: Snapshots,
+        publisher: Publisher,
+        environ: Mapping[str, str],
+        stack: AsyncExitStack,
+    ) -> "Notices | None":
+        """Build the notices, None without a target; the stack stops them.
+
+        Raises:
+            TargetError: apprise is not installed, or an address cannot be used.
+        """
+        if not config.notify:
+            return None
+        sender = AppriseSender(reactor, config.notify, environ)
+        stack.callback(sender.stop)
+        notices = cls(
+            config, store, snapshots, publisher, sender.send, reactor, store.now, deferToThread
+        )
+        stack.push_async_callback(notices.stop)
+        return notices
 
     def start(self) -> None:
         """Start with what happened while the daemon was down."""

@@ -2,7 +2,7 @@
 
 import datetime
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -16,7 +16,6 @@ from twisted.internet.task import Clock
 from reviewsd.api.diagnostic import Diagnostic
 from reviewsd.api.files import CheckReport, Facts
 from reviewsd.api.jobs import Step
-from reviewsd.app import pages
 from reviewsd.app.store import state_store
 from reviewsd.config import load as configuration
 from reviewsd.config.errors import ConfigError, of_file
@@ -31,7 +30,7 @@ from reviewsd.domain.json_location import TextLocation, locate, place_at
 from reviewsd.domain.lint import doubts, mean
 from reviewsd.domain.withheld_words import withheld_places
 from reviewsd.pages import pictures
-from reviewsd.publish import insights_settings, sources
+from reviewsd.publish import insights_settings, page_settings, sources
 from reviewsd.runtime.counters import Counters
 from reviewsd.runtime.state_dir import StartError
 from reviewsd.store.keys import Secrets
@@ -107,7 +106,7 @@ def _config_warnings(loaded: Loaded) -> list[Diagnostic]:
         Diagnostic(file=file, reason=warning.removeprefix(f"{file}: "), lines=(warning,))
         for warning in loaded.warnings
     ]
-    for key, reason in pages.warnings(loaded.config, datetime.datetime.now(datetime.UTC)):
+    for key, reason in page_settings.warnings(loaded.config, datetime.datetime.now(datetime.UTC)):
         line, column = loaded.marks.get(f"$.{key}") or (None, None)
         diagnostic = Diagnostic(file=file, line=line, column=column, path=key, reason=reason)
         warnings.append(rendered(diagnostic))
@@ -127,13 +126,11 @@ def _inspect_data(
     try:
         files = sources.read(folder)
     except DataError as error:
-        problems = _locate(folder, {}, error.findings)
-        return CheckReport(problems=tuple(problems), problem_count=error.total)
+        return _refused(_locate(folder, {}, error.findings), error.total)
     except sources.Unsettled:
-        return CheckReport(problems=(of_file(str(folder), UNSETTLED),), problem_count=1)
+        return _refused([of_file(str(folder), UNSETTLED)])
     except OSError as error:
-        problem = of_file(str(folder), f"cannot read now: {error.strerror}")
-        return CheckReport(problems=(problem,), problem_count=1)
+        return _refused([of_file(str(folder), f"cannot read now: {error.strerror}")])
     texts = {
         REVIEWS_FILE: files.reviews,
         INSIGHTS_FILE: files.insights or b"",
@@ -146,8 +143,8 @@ def _inspect_data(
         dataset = load(files.reviews, files.insights, progress, corrections=files.corrections)
     except DataError as error:
         problems += _locate(folder, texts, error.findings)
-        return CheckReport(problems=tuple(problems), problem_count=problem_count + error.total)
-    fault = None if config is None else pages.fault(config, dataset)
+        return _refused(problems, problem_count + error.total)
+    fault = None if config is None else page_settings.fault(config, dataset)
     if fault is not None:
         problems.append(Diagnostic(file=fault.partition(":")[0], reason=fault, lines=(fault,)))
         problem_count += 1
@@ -169,6 +166,11 @@ def _inspect_data(
     )
 
 
+def _refused(problems: Sequence[Diagnostic], count: int | None = None) -> CheckReport:
+    total = len(problems) if count is None else count
+    return CheckReport(problems=tuple(problems), problem_count=total)
+
+
 def _withheld(insights: bytes | None, dataset: Dataset) -> Iterator[Diagnostic]:
     """Yield the places of insights.json with words, names or ids of withheld reviews."""
     if insights is None or not (dataset.withheld.ids or dataset.withheld.names):
@@ -176,10 +178,8 @@ def _withheld(insights: bytes | None, dataset: Dataset) -> Iterator[Diagnostic]:
     places = withheld_places(insights, dataset.withheld, partial(texts_of, dataset.records))
     if places:
         count = f"{len(places):,} place{'s have' if len(places) > 1 else ' has'}"
-        reason = (
-            f"{count} words, names or ids of withheld reviews; none is served, "
-            "but the file still has them"
-        )
+        words = f"{count} words, names or ids of withheld reviews"
+        reason = f"{words}; none is served, but the file still has them"
         yield Diagnostic(file=INSIGHTS_FILE, path="", reason=reason)
     for path in places:
         yield Diagnostic(file=INSIGHTS_FILE, path=path, reason="of a withheld review")
@@ -204,19 +204,16 @@ def _locate(
     locations: dict[tuple[str, str], TextLocation] = {}
     for file, text in texts.items():
         paths = {finding.path for finding in findings if finding.file == file}
-        for path, location in locate(text, paths).items():
-            locations[file, path] = location
+        locations |= {(file, path): place for path, place in locate(text, paths).items()}
     located = []
     for finding in findings:
         place = locations.get((finding.file, finding.path))
         if finding.line is not None and finding.column is not None:  # a syntax error
             place = place_at(texts[finding.file], finding.line, finding.column)
         diagnostic = replace(finding, file=str(folder / finding.file))
-        if place is None:
-            located.append(rendered(diagnostic))
-        else:
+        if place is not None:
             diagnostic = replace(diagnostic, line=place.line, column=place.column)
-            located.append(rendered(diagnostic, place.source))
+        located.append(rendered(diagnostic, "" if place is None else place.source))
     return located
 
 

@@ -3,7 +3,7 @@
 ``reviewsctl insights label`` sends the batches and stores the records; nothing here uses the network.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from reviewsd.analysis.analysing import catalogue
 from reviewsd.analysis.labels import RULES, Labels, label_key
-from reviewsd.analysis.model_labels import Excerpted, ModelLabels, ReviewAnswer, merged
+from reviewsd.analysis.model_labels import Excerpted, Judgement, ModelLabels, ReviewAnswer, merged
 from reviewsd.analysis.rules import Rules
 from reviewsd.domain.insights_file import InsightsFile
 from reviewsd.domain.reviews import Review
@@ -45,28 +45,15 @@ class Plan:
     schema: dict[str, object]
 
 
+Batch = Mapping[str, Excerpted]
+"""Reviews for one request, by the ``label_key`` of their texts."""
+
+
 @dataclass(frozen=True, slots=True)
-class Batch:
-    """Reviews for one request."""
-
-    keys: tuple[str, ...]
-    excerpts: tuple[Excerpted, ...]
-
-    @property
-    def content(self) -> str:
-        """The reviews as a JSON array."""
-        return msgspec.json.encode(self.excerpts).decode()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """The result of checking an answer."""
+    """A checked answer."""
 
-    labels: int
-    refused: int
-    faults: tuple[str, ...]
-    by_rules: bool
-    """Whether the batch is left to the rules."""
+    judgement: Judgement
     record: bytes | None
     """A line to store for later runs; None if the batch must be sent again, with the faults."""
 
@@ -168,27 +155,19 @@ class Labeller:
     def batches(self) -> Iterator[Batch]:
         """Yield the batches of the last plan."""
         for keys in self._batches:
-            excerpts = (self._excerpt(key, str(n)) for n, key in enumerate(keys, start=1))
-            yield Batch(tuple(keys), tuple(excerpts))
+            yield {key: self._excerpt(key, str(n)) for n, key in enumerate(keys, start=1)}
 
     def judge(self, text: str, batch: Batch, *, is_last_try: bool) -> Verdict:
         """Check the answer of the model; after the last try the rules label a refused batch."""
-        judgement = self._labels.judge(text, list(batch.excerpts))
-        record = None
-        if not judgement.bad or is_last_try:
-            labels = {
-                key: None if judgement.bad else judgement.said.get(excerpt.id)
-                for key, excerpt in zip(batch.keys, batch.excerpts, strict=True)
-            }
-            self._answers |= labels
-            record = msgspec.json.encode(_Record(model=self._model, labels=labels))
-        return Verdict(
-            labels=judgement.labels,
-            refused=judgement.refused,
-            faults=judgement.faults,
-            by_rules=judgement.bad and is_last_try,
-            record=record,
-        )
+        judgement = self._labels.judge(text, list(batch.values()))
+        if judgement.bad and not is_last_try:
+            return Verdict(judgement, None)
+        labels = {
+            key: None if judgement.bad else judgement.said.get(excerpt.id)
+            for key, excerpt in batch.items()
+        }
+        self._answers |= labels
+        return Verdict(judgement, msgspec.json.encode(_Record(model=self._model, labels=labels)))
 
     def result(self) -> Labelled:
         """Make insights from the labels of the model, and of the rules where it has none."""

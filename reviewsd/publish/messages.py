@@ -8,11 +8,14 @@ import hashlib
 from pathlib import Path
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import Struct, convert
 from pyroaring import __croaring_version__
 
 from reviewsd.analysis.labels import RULES
 from reviewsd.api.jobs import Guard, Step
+from reviewsd.config.schema import Config
+from reviewsd.pages.machines import MachineSettings, SecurityContact
+from reviewsd.pages.site import PageSettings
 from reviewsd.publish.compiler import CompileSettings
 from reviewsd.publish.sources import MAX_BYTES
 from reviewsd.snapshot import layout
@@ -33,6 +36,40 @@ class PublicationOrder(Struct, frozen=True, kw_only=True):
     """Whether insights are made without insights.json (``data.insights``)."""
     templates_dir: str | None = None
     """The folder of the operator's templates (``pages.templates_dir``)."""
+
+    @classmethod
+    def from_config(cls, config: Config, version: str, tools: str) -> "PublicationOrder":
+        """Return the order of a configuration.
+
+        Args:
+            config: The configuration.
+            version: Version of the program.
+            tools: The result of ``tools/list``.
+        """
+        security, shrink = config.security, config.data.max_shrink
+        contact = None
+        if security.contact and security.expires is not None:
+            contact = convert(security, SecurityContact, from_attributes=True)
+        return cls(
+            data_dir=str(config.data_dir),
+            snapshots=str(config.state_dir / "snapshots"),
+            settings=CompileSettings(
+                base_url=config.base_url,
+                authority=config.authority,
+                year=config.feeds.year,
+                pages=convert(config.pages, PageSettings, from_attributes=True),
+                machines=MachineSettings(
+                    crawlers=config.crawlers,
+                    security=contact,
+                    registry_auth=config.mcp.registry_auth,
+                    version=version,
+                    tools=tools,
+                ),
+            ),
+            max_shrink=None if shrink is None else float(shrink.rstrip("%")) / 100,
+            insights=config.data.insights,
+            templates_dir=config.pages.templates_dir,
+        )
 
     @property
     def templates_path(self) -> Path | None:

@@ -154,7 +154,7 @@ def _server() -> Server:
     return Server(__name__, _ENVIRON)
 
 
-_IMPORTED = ("reviewsd.app.daemon", "reviewsd.app.pages", "reviewsd.config.load")
+_IMPORTED = ("reviewsd.app.daemon", "reviewsd.publish.page_settings", "reviewsd.config.load")
 """What ``reviewsd.__main__`` imports when it runs the daemon."""
 
 

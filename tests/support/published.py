@@ -17,9 +17,9 @@ from pathlib import Path
 
 import msgspec
 
-from reviewsd.app.publication import publication_order
 from reviewsd.config.errors import ConfigError
 from reviewsd.config.load import load
+from reviewsd.mcp.tools import LISTING
 from reviewsd.publish.messages import Job, PublicationOrder, Published
 from reviewsd.publish.sources import fingerprint
 from reviewsd.snapshot import layout
@@ -41,7 +41,9 @@ def provide(config: Path, environ: Mapping[str, str]) -> None:
         environ: Its environment.
     """
     try:
-        order = publication_order(load(config, environ)[0], version("reviewsd"))
+        order = PublicationOrder.from_config(
+            load(config, environ)[0], version("reviewsd"), LISTING.decode()
+        )
     except ConfigError:
         return
     snapshots, data = Path(order.snapshots), Path(order.data_dir)

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+import msgspec
+
 from reviewsctl.daemon import local
 from reviewsctl.files import folders
 from reviewsctl.labelling import records
@@ -119,23 +121,27 @@ class _Batches:
         instructions = self.plan.instructions
         verdict = self._ask(batch, instructions, is_last_try=False)
         if verdict is not None and verdict.record is None:
-            faults = "\n".join(f"- {fault}" for fault in verdict.faults)
+            faults = "\n".join(f"- {fault}" for fault in verdict.judgement.faults)
             verdict = self._ask(batch, f"{instructions}{_RETRY}{faults}", is_last_try=True)
         if verdict is None or verdict.record is None:
             return False
         self.records.add(verdict.record)
-        self.outcome.requested += len(batch.keys)
-        self.outcome.refused += verdict.refused
-        self.outcome.batches_by_rules += verdict.by_rules
-        self.outcome.labels += 0 if verdict.by_rules else verdict.labels
+        judgement = verdict.judgement
+        self.outcome.requested += len(batch)
+        self.outcome.refused += judgement.refused
+        self.outcome.batches_by_rules += judgement.bad
+        self.outcome.labels += 0 if judgement.bad else judgement.labels
         return True
 
     def _ask(self, batch: Batch, instructions: str, *, is_last_try: bool) -> Verdict | None:
         """Ask the model, and return the verified labels; None if that would cost too much."""
         question = Question(
-            model=self.name, system=instructions, content=batch.content, schema=self.plan.schema
+            model=self.name,
+            system=instructions,
+            content=msgspec.json.encode(list(batch.values())).decode(),
+            schema=self.plan.schema,
         )
-        if not self.bill.affords(question.size, len(batch.keys)):
+        if not self.bill.affords(question.size, len(batch)):
             return None
         reply = self.model.ask(question)
         self.bill.add(reply, question.size)

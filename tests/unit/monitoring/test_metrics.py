@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
@@ -39,7 +39,7 @@ HUB_GAUGES = ("subscriptions", "due", "delivery_lag_seconds", "hub_paused")
 
 def metrics(
     counts: Counts | None = None,
-    hub: Callable[[], Awaitable[HubState]] = lambda: succeed(STATE),
+    hub: Callable[[], Deferred[HubState]] = lambda: succeed(STATE),
     clock: Clock | None = None,
     revision: str = "",
     sources: SourceReport | None = None,

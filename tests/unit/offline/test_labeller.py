@@ -53,7 +53,7 @@ def test_text_of_several_reviews_is_sent_once() -> None:
     )
     (batch,) = session.batches()
     verdict = session.judge(answer("fair price", "high price"), batch, is_last_try=False)
-    assert not verdict.by_rules
+    assert not verdict.judgement.bad
     result = session.result()
     assert (3, 1) == (result.by_model, result.by_rules)
     insights = json.loads(result.insights)
@@ -71,7 +71,7 @@ def test_texts_of_an_earlier_run_are_not_sent_again() -> None:
     assert session.judge(wrong, first, is_last_try=False).record is None
     failed = session.judge(wrong, first, is_last_try=True)
     good = session.judge(answer("Who knows"), second, is_last_try=False)
-    assert failed.by_rules
+    assert failed.judgement.bad
     assert failed.record is not None
     assert good.record is not None
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from reviewsd.app.pages import fault, warnings
-from reviewsd.app.publication import publication_order
 from reviewsd.config.schema import Config, Pages, Security
 from reviewsd.domain.dataset import load
 from reviewsd.pages.site import PageSettings
+from reviewsd.publish.messages import PublicationOrder
+from reviewsd.publish.page_settings import fault, warnings
 
 NOW = datetime.datetime(2026, 11, 22, 12, tzinfo=datetime.UTC)
 DATASET = load(json.dumps({"business": {"name": "Acme"}, "reviews": []}).encode(), None)
@@ -26,7 +26,7 @@ def config(folder: Path | None = None, **pages: str) -> Config:
 
 
 def test_default_settings_are_those_of_pages() -> None:
-    assert PageSettings() == publication_order(config(), "1").settings.pages
+    assert PageSettings() == PublicationOrder.from_config(config(), "1", "{}").settings.pages
     assert [] == list(warnings(config(), NOW))
 
 
