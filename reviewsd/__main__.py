@@ -20,14 +20,11 @@ from reviewsd.api.texts import printable
 from reviewsd.runtime.state_dir import EX_CONFIG, StartError
 
 if TYPE_CHECKING:
-    from types import FrameType
-
     from twisted.internet.defer import Deferred
     from twisted.internet.posixbase import PosixReactorBase
 
     from reviewsd.config.schema import Config
 
-    Handler = Callable[[int, FrameType | None], object] | signal.Handlers
     Serve = Callable[[PosixReactorBase], Coroutine[Deferred[Any], Any, None]]
 
 # Other modules are imported where they are needed, so that --help takes 30 ms instead of 600.
@@ -73,9 +70,8 @@ def _run_demo(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     from reviewsd.demo import demo
 
     try:
-        with demo.temporary(environ, options.port) as (path, end_at_once):
-            announce = partial(demo.print_guide, path.parent, environ)
-            return _run(options, path, environ, announce, end_at_once)
+        with demo.temporary(environ, options.port) as path:
+            return _run(options, path, environ, partial(demo.print_guide, path.parent, environ))
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
         return _fail([f"the demo needs room for its files: {place}{error.strerror}"], 1)
@@ -86,7 +82,6 @@ def _run(
     path: Path | None,
     environ: Mapping[str, str],
     announce: Callable[[Sequence[str]], None] = lambda _: None,  # the log has the addresses
-    second_signal: "Handler" = signal.SIG_DFL,
 ) -> int:
     from reviewsd.config import load as configuration
     from reviewsd.config.errors import ConfigError
@@ -119,7 +114,7 @@ def _run(
         read=read,
         wait_for_data=options.wait_for_data,
     )
-    return run_daemon(start, config.state_dir, second_signal)
+    return run_daemon(start, config.state_dir)
 
 
 def _read(
@@ -212,13 +207,12 @@ def check(config: "Config") -> int:
     return 0
 
 
-def run_daemon(start: "Serve", state_dir: Path, second_signal: "Handler") -> int:
+def run_daemon(start: "Serve", state_dir: Path) -> int:
     """Run the reactor until SIGTERM or SIGINT; returns the exit code.
 
     Args:
         start: Starts the daemon, and serves until it is cancelled.
         state_dir: Named if the disk is full.
-        second_signal: The handler of a second SIGTERM or SIGINT.
     """
     from twisted.internet import reactor  # importing it installs it
     from twisted.internet.defer import CancelledError, Deferred
@@ -233,6 +227,7 @@ def run_daemon(start: "Serve", state_dir: Path, second_signal: "Handler") -> int
     running: Deferred[None] = Deferred()
     ended: Deferred[None] = Deferred()
     code, stopping = 0, False
+    end_at_once = signal.getsignal(signal.SIGTERM)  # before the reactor has a handler of its own
 
     async def serve() -> None:
         nonlocal code
@@ -261,7 +256,7 @@ def run_daemon(start: "Serve", state_dir: Path, second_signal: "Handler") -> int
         nonlocal stopping
         stopping = True
         for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, second_signal)  # a second signal ends the daemon at once (O4)
+            signal.signal(number, end_at_once)  # by a second signal (O4)
         running.cancel()
         return ended
 

@@ -27,8 +27,7 @@ from reviewsd.http1.problems import Problem
 from reviewsd.monitoring.metrics_site import BodilessSite
 from reviewsd.store.transactions import StoreError
 
-API = 1
-"""Version of this API; raised when a client of the older one would misread it."""
+API = 1  # version of this API; raised when a client of the older one would misread it
 
 HOST = b"reviewsd"
 
@@ -144,15 +143,10 @@ def respond_document(
     request: Request, body: bytes, media_type: bytes = b"application/json", status: int = 200
 ) -> bytes:
     """Respond with a document that is rendered already."""
-    begin_stream(request, len(body), media_type, status)
-    return body
-
-
-def begin_stream(request: Request, size: int, media_type: bytes, status: int = 200) -> None:
-    """Begin a response of a known size; the route writes its body."""
     request.setResponseCode(status)
     request.setHeader(b"Content-Type", media_type)
-    request.setHeader(b"Content-Length", b"%d" % size)
+    request.setHeader(b"Content-Length", b"%d" % len(body))
+    return body
 
 
 def begin_lines(request: Request) -> Callable[[object], None]:

@@ -25,8 +25,7 @@ TYPES = frozenset({"load", "change", "subscribe", "verify", "deliver", "drop"})
 delivered to or not, or removed."""
 
 MAX_LISTENERS = 16
-MAX_WAITING = 1_000
-"""Events that wait for one listener while its socket buffer is full."""
+MAX_WAITING = 1_000  # events that wait for one listener while its socket buffer is full
 
 _TOO_MANY = Problem(
     503, "too-many", "Too Many Listeners", f"{MAX_LISTENERS} others listen to the events already."

@@ -31,9 +31,7 @@ from reviewsd.runtime.tasks import TaskSet
 from reviewsd.store.listing import is_id
 from reviewsd.websub.operator import Operator
 
-PAGE = 1000
-"""Greatest number of subscriptions in one response."""
-
+PAGE = 1000  # greatest number of subscriptions in one response
 _MAX_REASON = 200  # characters of ``hub.reason``, which goes out in an address
 
 _NO_SUBSCRIPTION = Problem(

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from twisted.protocols.basic import FileSender
 from twisted.web.server import Request
 
-from reviewsd.admin.app import ProblemError, audit, begin_stream, respond, route, text
+from reviewsd.admin.app import ProblemError, audit, respond, route, text
 from reviewsd.api.notices import NoticeTests
 from reviewsd.http1.problems import Problem
 from reviewsd.notices.notices import Notices
@@ -56,7 +56,8 @@ class MaintenanceRoutes:
         with file:
             header = msgspec.json.encode(replace(contents, keys=tuple(self.keys)))
             request.setHeader(b"Reviewsd-Backup", header)
-            begin_stream(request, contents.bytes, b"application/vnd.sqlite3")
+            request.setHeader(b"Content-Type", b"application/vnd.sqlite3")
+            request.setHeader(b"Content-Length", b"%d" % contents.bytes)
             await FileSender().beginFileTransfer(file, request)
         return b""
 

@@ -1,6 +1,7 @@
 """The routes of the daemon itself: ``/v1/status``, ``reload``, ``health``, ``ready``, ``metrics``."""
 
 import os
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,7 +16,6 @@ from reviewsd.api.status import DataState, DataStatus, SnapshotStatus, Status
 from reviewsd.api.times import instant
 from reviewsd.monitoring.health import Readiness
 from reviewsd.monitoring.metrics import CONTENT_TYPE, Metrics
-from reviewsd.monitoring.unknown_parameters import UnknownParameters
 from reviewsd.publish.publisher import Publisher
 from reviewsd.runtime.tasks import TaskSet
 from reviewsd.snapshot.snapshots import Snapshot, Snapshots
@@ -41,7 +41,7 @@ class DaemonRoutes:
     """Returns POSIX seconds."""
     tasks: TaskSet
     """Owns the reloads."""
-    unknown_parameters: UnknownParameters
+    unknown_parameters: Counter[str]
 
     def __post_init__(self) -> None:
         self._started = self.now()
@@ -49,6 +49,7 @@ class DaemonRoutes:
     @route("GET", "/v1/status")
     async def status(self, request: Request) -> bytes:
         """Return the data that is served, the result of the last reload, and the state of the hub."""
+        counts = self.unknown_parameters.items()
         status = Status(
             api=API,
             version=self.version,
@@ -62,7 +63,7 @@ class DaemonRoutes:
             data=self._data(),
             config=self.reloading.changes,
             hub=await self.operator.state(),
-            unknown_parameters=self.unknown_parameters.counts(),
+            unknown_parameters=dict(sorted(counts, key=lambda item: (-item[1], item[0]))),
         )
         return respond(request, status)
 

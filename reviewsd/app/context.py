@@ -2,6 +2,7 @@
 
 import os
 import resource
+from collections import Counter
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
@@ -16,15 +17,13 @@ from twisted.logger import Logger
 from reviewsd.api.status import START_FAILURE, StartFailure
 from reviewsd.api.times import instant
 from reviewsd.config.schema import Config
-from reviewsd.monitoring.unknown_parameters import UnknownParameters
 from reviewsd.runtime.counters import Counters
 from reviewsd.runtime.state_dir import StartError
 from reviewsd.runtime.systemd import Notifier
 from reviewsd.runtime.tasks import TaskSet
 from reviewsd.websub.slots import DELIVERIES, IDLE_PER_PLACE
 
-MIN_CONNECTIONS = 16
-"""The least number of connections to clients."""
+MIN_CONNECTIONS = 16  # the least number of connections to clients
 
 OTHERS = 384
 """Files for other uses: idle connections to subscribers (256), the store, and the admin socket."""
@@ -49,7 +48,8 @@ class DaemonContext:
     version: str = field(default_factory=partial(version, "reviewsd"))
     """The version of this program."""
     counters: Counters = field(default_factory=Counters)
-    unknown_parameters: UnknownParameters = field(default_factory=UnknownParameters)
+    unknown_parameters: Counter[str] = field(default_factory=Counter)
+    """Search parameters that do not exist, by name."""
     tasks: TaskSet = field(default_factory=TaskSet)
     """Owns work that goes on when the client of a request has left, and the log of rejections."""
 

@@ -42,8 +42,7 @@ from reviewsd.runtime.systemd import Notifier
 from reviewsd.runtime.tasks import every, wait_at_most
 from reviewsd.websub.hub import Hub
 
-HUB_WAIT = 2.0
-"""Longest wait of the start for the hub's announcement, in seconds."""
+HUB_WAIT = 2.0  # longest wait of the start for the hub's announcement, in seconds
 
 _log = Logger()
 

@@ -9,11 +9,12 @@ from twisted.internet.interfaces import IListeningPort, IProtocolFactory
 from twisted.internet.tcp import Port
 
 from reviewsd.app.context import DaemonContext
-from reviewsd.app.public import PROXIED, factory_for
 from reviewsd.runtime import sockets
 from reviewsd.runtime.sockets import ADMIN_NAME, free_path, inherited, listen_string
 from reviewsd.runtime.state_dir import StartError
 from reviewsd.server.listener import ConnectionFactory, as_public_port
+
+_PROXIED = "haproxy:"  # endpoints whose connections come from a proxy with the PROXY protocol (S6)
 
 
 class Listeners:
@@ -50,8 +51,9 @@ class Listeners:
         """
         ports: list[IListeningPort] = []
         for endpoint in self._context.config.listen:
-            site = factory_for(endpoint, public)
-            port = await self.listen(endpoint.removeprefix(PROXIED), site)
+            proxied = endpoint.startswith(_PROXIED)
+            site = ConnectionFactory(public.site, public.connections, proxied=proxied)
+            port = await self.listen(endpoint.removeprefix(_PROXIED), site)
             if type(port) is Port:
                 as_public_port(port)
             port.stopReading()  # type: ignore[attr-defined]  # all ports of the reactor have this method

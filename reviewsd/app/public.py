@@ -4,7 +4,6 @@ import os
 import time
 from pathlib import Path
 
-from twisted.internet.interfaces import IProtocolFactory
 from twisted.logger import Logger
 
 from reviewsd.app.context import DaemonContext, fitting_connections, raise_limit
@@ -41,20 +40,10 @@ from reviewsd.websub.rate_limits import TokenBuckets
 STALE = "stale-while-revalidate=300, stale-if-error=86400"
 """Seconds for which caches may serve an old response, while they fetch one or the service fails (S11)."""
 
-PROXIED = "haproxy:"
-"""Prefix of an endpoint that accepts connections from a proxy with the PROXY protocol (S6)."""
-
 ENDS_PER_DAY = 1_000
 """MCP sessions that one client may end. They are stored for 30 days, so no client can fill the store."""
 
 _log = Logger()
-
-
-def factory_for(endpoint: str, public: ConnectionFactory) -> IProtocolFactory:
-    """Return the factory for the connections of a public endpoint."""
-    if endpoint.startswith(PROXIED):
-        return ConnectionFactory(public.site, public.connections, proxied=True)
-    return public
 
 
 async def build_public(

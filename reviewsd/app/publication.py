@@ -23,12 +23,8 @@ from reviewsd.runtime.state_dir import EX_CONFIG, StartError
 from reviewsd.runtime.tasks import wait_at_most
 from reviewsd.snapshot.snapshots import Snapshots
 
-FRESH_DATA_SECONDS = 5.0
-"""Longest wait for fresh data while the last good data could be served."""
-
-MAX_RETRIES = 5
-"""Retries, half a minute in all, before a start without anything to serve fails."""
-
+FRESH_DATA_SECONDS = 5.0  # longest wait for fresh data while the last good data could be served
+MAX_RETRIES = 5  # retries, half a minute in all, before a start without anything to serve fails
 _EXTENSION = 30.0  # seconds by which each step of a long start extends systemd's time-out
 
 _log = Logger()

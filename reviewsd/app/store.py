@@ -17,8 +17,7 @@ from reviewsd.store.transactions import NewerSchemaError, OtherKeysError, StoreE
 if TYPE_CHECKING:
     from reviewsd.store.postgres import Postgres
 
-DATABASE = "state.sqlite"
-"""The store's file in the state directory."""
+DATABASE = "state.sqlite"  # the store's file in the state directory
 
 _log = Logger()
 

@@ -6,7 +6,7 @@ import shutil
 import signal
 import socket
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -28,16 +28,12 @@ _FILES = ("reviews.json", "insights.json", "insights.yaml", "logo.svg", "logo.pn
 _QUERY = "?query=boiler&min_rating=4"  # of the search in the guide
 _DATE = "2026-01-01"
 
-End = Callable[[int, FrameType | None], None]
-"""A handler of signals."""
-
 
 @contextmanager
-def temporary(environ: Mapping[str, str], port: int | None) -> Iterator[tuple[Path, End]]:
-    """Yield the configuration file of the demo, and a signal handler that removes its directory.
+def temporary(environ: Mapping[str, str], port: int | None) -> Iterator[Path]:
+    """Yield the configuration file of the demo, whose directory is removed afterwards.
 
-    The handler is for a second signal, and for any before the reactor runs. Only SIGKILL leaves the
-    directory behind.
+    SIGTERM removes it as well, before the reactor runs and as a second signal. Only SIGKILL leaves it behind.
 
     Args:
         environ: ``REVIEWSD_LISTEN`` also sets the port of base_url, if it is one of this machine.
@@ -65,7 +61,7 @@ def temporary(environ: Mapping[str, str], port: int | None) -> Iterator[tuple[Pa
                 shutil.copyfile(source, directory / "data" / file)
         config = directory / "reviewsd.yaml"
         config.write_text(_CONFIG.format(port=port or _default_port(environ)))
-        yield config, end
+        yield config
     finally:
         if directory is not None:
             _remove(directory)

@@ -13,11 +13,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from twisted.internet import tcp, unix
-from twisted.internet.endpoints import (
-    AdoptedStreamServerEndpoint,
-    _SystemdParser,
-    serverFromString,
-)
+from twisted.internet.endpoints import AdoptedStreamServerEndpoint, _SystemdParser, serverFromString
 from twisted.internet.error import CannotListenError
 from twisted.internet.interfaces import IListeningPort, IProtocolFactory
 from twisted.internet.posixbase import PosixReactorBase
@@ -46,23 +42,20 @@ def listen_string(endpoint: str, descriptors: Mapping[str, int]) -> str:
     Raises:
         StartError: systemd handed over no socket of this name.
     """
-    before, colon, rest = endpoint.rpartition("systemd:")
-    if not colon or "domain=" in rest:
+    options = dict(part.split("=", 1) for part in endpoint.split(":") if "=" in part)
+    if not endpoint.startswith("systemd:") or "domain" in options:
         return endpoint
-    name = dict(part.split("=", 1) for part in rest.split(":") if "=" in part).get("name")
-    if name is None or name not in descriptors:
+    descriptor = descriptors.get(options.get("name", ""))
+    if descriptor is None:
         names = ", ".join(descriptors) or "none"
         raise StartError(
             f"listen: {endpoint}: no socket of this name was handed over by systemd (got: {names}); "
             "start reviewsd.socket, or listen on tcp:",
             1,
         )
-    return f"{before}systemd:domain={_family(descriptors[name])}:{rest}"
-
-
-def _family(descriptor: int) -> str:
     with socket.socket(fileno=os.dup(descriptor)) as copy:
-        return copy.family.name.removeprefix("AF_")
+        family = copy.family.name.removeprefix("AF_")
+    return endpoint.replace("systemd:", f"systemd:domain={family}:", 1)
 
 
 def free_path(path: Path) -> None:
@@ -130,18 +123,15 @@ async def listen(
         StartError: The endpoint cannot be used.
     """
     endpoint = serverFromString(reactor, description)
+    is_adopted = isinstance(endpoint, AdoptedStreamServerEndpoint)
     try:
-        if (
-            isinstance(endpoint, AdoptedStreamServerEndpoint)
-            and endpoint.addressFamily == socket.AF_UNIX
-        ):
+        if is_adopted and endpoint.addressFamily == socket.AF_UNIX:
             return AdoptedUnixPort.adopt(reactor, endpoint.fileno, factory)
-        port: IListeningPort = await endpoint.listen(factory)
+        return await endpoint.listen(factory)  # type: ignore[no-any-return]  # it is not annotated
     except CannotListenError as error:
         raise StartError(f"cannot listen on {description}: {_reason(error)}", 1) from error
     except OSError as error:
         raise StartError(f"cannot listen on {description}: {error.strerror}", 1) from error
-    return port
 
 
 async def stop_listening(port: IListeningPort) -> None:

@@ -7,7 +7,7 @@ service must not end because systemd cannot be reached: the first failure is log
 import re
 import socket
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from twisted.logger import Logger
@@ -24,16 +24,12 @@ class Notifier:
 
     Args:
         address: The value of ``$NOTIFY_SOCKET``: a path, or an abstract name after ``@``.
-        monotonic: CLOCK_MONOTONIC in seconds.
     """
 
     _log = Logger()
 
-    def __init__(
-        self, address: str | None, monotonic: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, address: str | None) -> None:
         self._address = address
-        self._monotonic = monotonic
         self._has_warned = False
 
     def ready(self) -> None:
@@ -45,7 +41,7 @@ class Notifier:
 
         Without the time in the same datagram ``Type=notify-reload`` would wait for ever (O2).
         """
-        moment = int(self._monotonic() * _MICROSECONDS)
+        moment = int(time.monotonic() * _MICROSECONDS)
         self._send(f"RELOADING=1\nMONOTONIC_USEC={moment}")
 
     def stopping(self) -> None:

@@ -16,6 +16,7 @@ from twisted.python.failure import Failure
 _log = Logger()
 
 T = TypeVar("T")
+R = TypeVar("R")
 
 
 async def wait_at_most(clock: IReactorTime, seconds: float, done: Deferred[T]) -> None:
@@ -25,14 +26,14 @@ async def wait_at_most(clock: IReactorTime, seconds: float, done: Deferred[T]) -
     of the caller as a result, and the caller would go on.
     """
     waiting: Deferred[None] = Deferred()
+    timer = clock.callLater(seconds, waiting.callback, None)
 
-    def finish(outcome: T | Failure | None) -> T | Failure | None:
-        if not waiting.called:
+    def finish(outcome: R) -> R:
+        if timer.active():
             waiting.callback(None)
         return outcome
 
     done.addBoth(finish)
-    timer = clock.callLater(seconds, finish, None)
     try:
         await waiting
     finally:

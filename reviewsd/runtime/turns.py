@@ -21,21 +21,15 @@ from typing import Any, TypeVar
 from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
 
-PORTION_SECONDS = 0.001
-"""Time of a ``TurnQueue`` in a turn of the reactor."""
-
-TURN_SECONDS = 0.004
-"""Time for computed work in a turn of the reactor; the last step may exceed it."""
-
-SLICE_SECONDS = 0.002
-"""Time of one group of clients before the turn of the next."""
+PORTION_SECONDS = 0.001  # time of a ``TurnQueue`` in a turn of the reactor
+TURN_SECONDS = 0.004  # time for computed work in a turn of the reactor; the last step may exceed it
+SLICE_SECONDS = 0.002  # time of one group of clients before the turn of the next
 
 FEW = 8
 """A group with more jobs than this gets short slices. A client with one job at a time then waits less
 than twice as long beside a client that floods."""
 
-MAX_WAITING = 256
-"""Jobs of one client; as many as it may have connections (S4)."""
+MAX_WAITING = 256  # jobs of one client; as many as it may have connections (S4)
 
 _SHORT_SLICE_SECONDS = SLICE_SECONDS / 4
 

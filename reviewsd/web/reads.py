@@ -7,6 +7,7 @@ A read finds a document that was rendered at publication, or joins slices of it;
 import hashlib
 import zlib
 from binascii import b2a_base64
+from collections import Counter
 from collections.abc import Generator, Iterator
 from functools import partial
 from http import HTTPStatus
@@ -21,7 +22,6 @@ from reviewsd.http1 import problems, urls
 from reviewsd.http1.representation import Buffer
 from reviewsd.http1.request import Request
 from reviewsd.http1.responses import PreparedDocument, Response, Responses
-from reviewsd.monitoring.unknown_parameters import UnknownParameters
 from reviewsd.publish import documents
 from reviewsd.snapshot.snapshots import Snapshot, Snapshots
 from reviewsd.web.app import Answer, PublicApp
@@ -40,6 +40,10 @@ COPIED = 16_384
 """Most bytes of a search result that is joined; the records of a larger one stay views of the document, so
 that a slow client holds no memory."""
 
+MAX_NAMES: Final = 20  # unknown parameters with a count of their own
+OTHERS: Final = "..."  # the count of all further ones, because clients can invent any number
+_MAX_NAME: Final = 40  # bytes
+
 
 class Reads:
     """Answers reads from the current snapshot.
@@ -48,7 +52,7 @@ class Reads:
         snapshots: The data.
         responses: Makes the responses.
         budgets: Time and memory of all clients.
-        unknown_parameters: Counts search parameters that do not exist.
+        unknown_parameters: Counts search parameters that do not exist, by name.
     """
 
     app: Final = PublicApp()
@@ -58,14 +62,15 @@ class Reads:
         snapshots: Snapshots,
         responses: Responses,
         budgets: Budgets,
-        unknown_parameters: UnknownParameters | None = None,
+        unknown_parameters: Counter[str] | None = None,
     ) -> None:
         self.snapshots = snapshots
         """The data."""
         self.responses = responses
         """Makes the responses."""
         self.time, self.memory = budgets
-        self._unknown_parameters = unknown_parameters or UnknownParameters()
+        counts = Counter[str]() if unknown_parameters is None else unknown_parameters
+        self._count_unknown = partial(count_unknown, counts)
         self._documents: dict[bytes, PreparedDocument] = {}
         snapshots.observe(self._published)
 
@@ -97,7 +102,7 @@ class Reads:
     @app.route(urls.SEARCH, cost=COSTLY)
     def search(self, request: Request) -> Answer:
         """Answer with a page of the reviews that match all filters."""
-        query = read_query(request.query, self._unknown_parameters.count)
+        query = read_query(request.query, self._count_unknown)
         return self.time.run(request, self._search(request, query, self.snapshots.current))
 
     def _search(
@@ -216,3 +221,16 @@ def entity_tag(facts: bytes, digest: bytes) -> bytes:
 
 
 _URL_SAFE = bytes.maketrans(b"+/", b"-_")
+
+
+def count_unknown(counts: Counter[str], name: bytes) -> None:
+    """Count a search parameter that does not exist and is ignored (contract 3).
+
+    Args:
+        counts: The counts; they are no metric, because clients choose the names.
+        name: The bytes of the request, with their escapes.
+    """
+    label = name[:_MAX_NAME].decode("ascii", "backslashreplace")
+    if label not in counts and len(counts) >= MAX_NAMES:
+        label = OTHERS
+    counts[label] += 1

@@ -3,6 +3,7 @@
 import http.client
 import json
 import socket
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -15,7 +16,6 @@ from twisted.logger import LogEvent, formatEvent
 from reviewsd.admin.app import API, admin_site
 from reviewsd.admin.hub import HubRoutes
 from reviewsd.admin.status import DaemonRoutes
-from reviewsd.monitoring.unknown_parameters import UnknownParameters
 from reviewsd.publish.publisher import Publisher
 from reviewsd.runtime.tasks import TaskSet
 from reviewsd.snapshot.snapshots import Snapshots
@@ -53,7 +53,7 @@ def operator_routes(
         data_dir="/d",
         now=now,
         tasks=tasks,
-        unknown_parameters=UnknownParameters(),
+        unknown_parameters=Counter(),
     )
     return daemon, HubRoutes(operator, BASE, tasks)
 

@@ -46,9 +46,6 @@ def test_endpoint_gets_the_family_of_an_inherited_socket(
     with socket.socket(family) as handed_over:
         descriptors = {"http": handed_over.fileno()}
         assert f"systemd:domain={name}:name=http" == listen_string("systemd:name=http", descriptors)
-        assert f"haproxy:systemd:domain={name}:name=http" == listen_string(
-            "haproxy:systemd:name=http", descriptors
-        )
         assert os.fstat(handed_over.fileno())  # still open
 
 

@@ -41,7 +41,7 @@ def manager(tmp_path: Path) -> Iterator[Manager]:
 
 @pytest.fixture
 def notifier(manager: Manager, tmp_path: Path) -> Notifier:
-    return Notifier(str(tmp_path / "notify"), monotonic=lambda: 12.3456789)
+    return Notifier(str(tmp_path / "notify"))
 
 
 @pytest.fixture
@@ -62,7 +62,6 @@ def warnings() -> Iterator[list[LogEvent]]:
     ("tell", "datagram"),
     [
         (Notifier.ready, "READY=1"),
-        (Notifier.reloading, "RELOADING=1\nMONOTONIC_USEC=12345678"),
         (Notifier.stopping, "STOPPING=1"),
         (Notifier.watchdog, "WATCHDOG=1"),
         (lambda notifier: notifier.extend(20), "EXTEND_TIMEOUT_USEC=20000000"),
