@@ -10,7 +10,6 @@ import re
 import socket
 import struct
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from typing import Any, TypeVar, cast
 
 import msgspec
@@ -29,16 +28,12 @@ from reviewsd.store.transactions import StoreError
 
 API = 1  # version of this API; raised when a client of the older one would misread it
 
-HOST = b"reviewsd"
-
 _MAX_TEXT = 2048  # characters of a parameter: a callback has no more bytes (E1)
 _PATH = re.compile(rb"[a-z0-9/-]*")  # Klein answers others in HTML
-_INVALID = Problem(400, "invalid-query", "Invalid Parameters", "")
-_STORE = Problem(503, "unavailable", "Service Unavailable", "")
-
-_log = Logger()
 
 _Method = TypeVar("_Method", bound=Callable[..., Any])
+
+_log = Logger()
 
 
 class ProblemError(Exception):
@@ -51,7 +46,7 @@ class ProblemError(Exception):
 
 def invalid(detail: str) -> ProblemError:
     """Return the error of a wrong parameter; the detail names it and the values it may have."""
-    return ProblemError(replace(_INVALID, detail=detail))
+    return ProblemError(Problem(400, "invalid-query", "Invalid Parameters", detail))
 
 
 def route(method: str, path: str) -> Callable[[_Method], _Method]:
@@ -100,7 +95,7 @@ class _Root(Resource):
         names = {name.lower() for name, _ in headers.getAllRawHeaders()}
         if b"origin" in names or any(name.startswith(b"sec-fetch-") for name in names):
             return _respond_problem(request, problems.FORBIDDEN)
-        if headers.getRawHeaders(b"host") != [HOST]:
+        if headers.getRawHeaders(b"host") != [b"reviewsd"]:
             return _respond_problem(request, problems.FOREIGN_HOST)
         if getattr(request, "has_body", False):
             return _respond_problem(request, problems.NO_BODY)
@@ -119,7 +114,8 @@ def _answer_error(request: Request, failure: Failure) -> bytes:
             return _respond_problem(request, problem)
         case StoreError() as error:
             detail = f"The state store cannot be used now: {error}. The daemon's log has more."
-            return _respond_problem(request, replace(_STORE, detail=detail))
+            problem = Problem(503, "unavailable", "Service Unavailable", detail)
+            return _respond_problem(request, problem)
         case MethodNotAllowed(valid_methods=methods):
             request.setHeader(b"Allow", ", ".join(sorted(methods or ())).encode())
             return _respond_problem(request, problems.NOT_ALLOWED)
@@ -150,12 +146,9 @@ def respond_document(
 
 
 def begin_lines(request: Request) -> Callable[[object], None]:
-    """Begin a response of JSON lines; return what writes one, unless the client has left.
-
-    The route returns the last line.
-    """
+    """Begin a response of JSON lines; return what writes one. The route returns the last line."""
     request.setHeader(b"Content-Type", b"application/x-ndjson")
-    return lambda event: request.write(line(event))
+    return lambda event: request.write(line(event))  # does nothing when the client has left
 
 
 def line(event: object) -> bytes:
@@ -166,21 +159,14 @@ def line(event: object) -> bytes:
 def audit(request: Request, change: str) -> None:
     """Log a change with the peer that orders it, as the kernel knows it (A1).
 
-    Args:
-        request: The order.
-        change: What is changed; without the path or query of a callback, or control characters.
+    ``change`` has no path or query of a callback, and no control characters.
     """
     transport = cast("Server", request.channel.transport)
     size = struct.calcsize("3i")
     credentials = transport.socket.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size)
     pid, uid, gid = struct.unpack("3i", credentials)
-    _log.info(
-        "{change} asked for by pid {pid}, uid {uid}, gid {gid}",
-        change=change,
-        pid=pid,
-        uid=uid,
-        gid=gid,
-    )
+    sentence = "{change} asked for by pid {pid}, uid {uid}, gid {gid}"
+    _log.info(sentence, change=change, pid=pid, uid=uid, gid=gid)
 
 
 def text(request: Request, name: str, max_length: int = _MAX_TEXT) -> str:

@@ -4,10 +4,11 @@ An ``Operator`` does the work; the routes read parameters, respond, and write au
 ordered continues when the client leaves.
 """
 
-from collections.abc import Callable
-from functools import partial
-from typing import get_args
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from typing import Any, TypeVar, get_args
 
+from twisted.internet.defer import Deferred
 from twisted.web.server import Request
 
 from reviewsd.admin.app import (
@@ -62,27 +63,26 @@ _PAUSED = Problem(
     409, "paused", "Hub Paused", "The hub sends nothing now. Resume it first: reviewsctl hub resume"
 )
 
+T = TypeVar("T")
 
+
+@dataclass(frozen=True, slots=True)
 class HubRoutes:
-    """The operator's routes of the hub.
+    """The operator's routes of the hub."""
 
-    Args:
-        operator: Does the work.
-        base_url: Origin of the topics.
-        tasks: Own the ordered work.
-    """
+    operator: Operator
+    base_url: str
+    tasks: TaskSet
 
-    def __init__(self, operator: Operator, base_url: str, tasks: TaskSet) -> None:
-        self._operator = operator
-        self._base_url = base_url
-        self._finish = partial(tasks.outcome, "work for a client that has left")
+    def _finish(self, work: Coroutine[Deferred[Any], Any, T]) -> Deferred[T]:
+        return self.tasks.outcome("work for a client that has left", work)
 
     @route("GET", "/v1/subscriptions")
     async def subscriptions(self, request: Request) -> bytes:
         """Return a page of subscriptions: ``?topic=&state=&callback=&after=&limit=``."""
         limit = int(_checked(request, "limit", _is_page_size, f"1 to {PAGE}") or PAGE)
         states = get_args(State)
-        entries = await self._operator.listing(
+        entries = await self.operator.listing(
             self._topic(request),
             _checked(request, "state", states.__contains__, f"one of {', '.join(states)}"),
             text(request, "callback") or None,
@@ -102,7 +102,7 @@ class HubRoutes:
         """Remove a subscription; ``?reason=`` is sent to its subscriber."""
         reason = text(request, "reason", _MAX_REASON)
         audit(request, f"removal of subscription {identifier}")
-        if not await self._finish(self._operator.remove(identifier, reason)):
+        if not await self._finish(self.operator.remove(identifier, reason)):
             raise ProblemError(_NO_SUBSCRIPTION)
         return respond(request, {"id": identifier, "removed": True})
 
@@ -117,39 +117,39 @@ class HubRoutes:
         ids = [(await self._find_verified(value)).id for value in texts(request, "id")] or None
         if topic and ids:
             raise invalid("Name a topic or ids, not both.")
-        if (await self._operator.state()).paused:
+        if (await self.operator.state()).paused:
             raise ProblemError(_PAUSED)
         subscriptions = f"subscriptions {', '.join(ids)}" if ids else "every subscription"
         audit(request, f"push to {topic or subscriptions}")
         if request.args.get(b"wait") == [b"false"]:
-            await self._finish(self._operator.push_later(ids, topic))
+            await self._finish(self.operator.push_later(ids, topic))
             return respond(request, JobLine("accepted"), 202)
         progress = begin_lines(request)
-        return line(await self._finish(self._operator.push(ids, topic, progress)))
+        return line(await self._finish(self.operator.push(ids, topic, progress)))
 
     @route("GET", "/v1/hub")
     async def hub(self, request: Request) -> bytes:
         """Return the state of the hub and its topics."""
-        return respond(request, await self._operator.state())
+        return respond(request, await self.operator.state())
 
     @route("POST", "/v1/hub/pause")
     async def pause(self, request: Request) -> bytes:
         """Send nothing until the hub is resumed."""
         audit(request, "pause of the hub")
-        await self._finish(self._operator.pause())
+        await self._finish(self.operator.pause())
         return respond(request, {"paused": True})
 
     @route("POST", "/v1/hub/resume")
     async def resume(self, request: Request) -> bytes:
         """End the pause."""
         audit(request, "resumption of the hub")
-        await self._finish(self._operator.resume())
+        await self._finish(self.operator.resume())
         return respond(request, {"paused": False})
 
     @route("GET", "/v1/blocks")
     async def blocks(self, request: Request) -> bytes:
         """Return all blocks."""
-        return respond(request, BlockList(blocks=tuple(await self._operator.blocks())))
+        return respond(request, BlockList(blocks=tuple(await self.operator.blocks())))
 
     @route("POST", "/v1/blocks")
     async def block(self, request: Request) -> bytes:
@@ -158,7 +158,7 @@ class HubRoutes:
         dry_run = request.args.get(b"dry_run") == [b"true"]
         if not dry_run:
             audit(request, f"block of {value}")
-        removed = await self._finish(self._operator.block(value, note, dry_run))
+        removed = await self._finish(self.operator.block(value, note, dry_run))
         return respond(request, Blocked(value=value, dry_run=dry_run, removed=removed))
 
     @route("DELETE", "/v1/blocks")
@@ -166,12 +166,12 @@ class HubRoutes:
         """End the block of ``?value=``."""
         value = _host_or_network(request)
         audit(request, f"end of the block of {value}")
-        if not await self._finish(self._operator.unblock(value)):
+        if not await self._finish(self.operator.unblock(value)):
             raise ProblemError(_NO_BLOCK)
         return respond(request, {"value": value, "blocked": False})
 
     async def _find(self, identifier: str) -> Listing:
-        entry = await self._operator.find(identifier)
+        entry = await self.operator.find(identifier)
         if entry is None:
             raise ProblemError(_NO_SUBSCRIPTION)
         return entry
@@ -187,7 +187,7 @@ class HubRoutes:
         value = text(request, "topic")
         if not value:
             return None
-        path = "/" + value.removeprefix(self._base_url).removeprefix("/")
+        path = "/" + value.removeprefix(self.base_url).removeprefix("/")
         if path not in TOPICS:
             raise ProblemError(_NO_TOPIC)
         return path

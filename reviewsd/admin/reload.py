@@ -52,10 +52,9 @@ class Reloading:
         """
         started_at = time.monotonic()
         await self._reconfigure()
-        if not self.changes.problems:
+        if not (problems := self.changes.problems):
             return await self.publisher.reload(lifted=lifted, progress=progress)
         seconds = time.monotonic() - started_at
-        problems = self.changes.problems
         return Report(outcome="refused", problems=problems, at=time.time(), seconds=seconds)
 
     async def _reconfigure(self) -> None:

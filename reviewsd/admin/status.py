@@ -1,28 +1,61 @@
-"""The routes of the daemon itself: ``/v1/status``, ``reload``, ``health``, ``ready``, ``metrics``."""
+"""The routes of the daemon itself: status, reload, probes, backup, test messages."""
 
 import os
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
+import msgspec
+from msgspec.structs import replace
+from twisted.protocols.basic import FileSender
 from twisted.web.server import Request
 
-from reviewsd.admin.app import API, audit, begin_lines, line, respond, respond_document, route
+from reviewsd.admin.app import (
+    API,
+    ProblemError,
+    audit,
+    begin_lines,
+    line,
+    respond,
+    respond_document,
+    route,
+    text,
+)
 from reviewsd.admin.reload import Reloading
 from reviewsd.api.jobs import Guard, JobLine, LastReload, ReloadResult
+from reviewsd.api.notices import NoticeTests
 from reviewsd.api.status import DataState, DataStatus, SnapshotStatus, Status
 from reviewsd.api.times import instant
+from reviewsd.http1.problems import Problem
 from reviewsd.monitoring.health import Readiness
 from reviewsd.monitoring.metrics import CONTENT_TYPE, Metrics
+from reviewsd.notices.notices import Notices
 from reviewsd.publish.publisher import Publisher
 from reviewsd.runtime.tasks import TaskSet
 from reviewsd.snapshot.snapshots import Snapshot, Snapshots
+from reviewsd.store.backup import Backups
 from reviewsd.websub.operator import Operator
 
-_GUARDS: dict[bytes, Guard] = {b"force": "shrink", b"without_corrections": "corrections"}
-"""By parameter of a reload: the guard that it lifts."""
+_GUARDS_BY_PARAMETER: dict[bytes, Guard] = {
+    b"force": "shrink",
+    b"without_corrections": "corrections",
+}
+
+_SHARED = Problem(
+    409,
+    "shared-store",
+    "Not Here",
+    "The state is in PostgreSQL, which has tools of its own: pg_dump makes the backup. The keys"
+    " (secret.key, mcp.key) belong to it.",
+)
+_NO_TARGET = Problem(
+    404,
+    "no-target",
+    "No Such Target",
+    "The configuration that the daemon was started with has no target of this name under notify.",
+)
 
 
 @dataclass(eq=False, kw_only=True)
@@ -74,9 +107,8 @@ class DaemonRoutes:
         The response has a JSON line for each step and one for the outcome; with ``?wait=false`` it is
         an acknowledgement. ``?force=true`` and ``?without_corrections=true`` lift a guard each.
         """
-        lifted = frozenset(
-            guard for name, guard in _GUARDS.items() if request.args.get(name) == [b"true"]
-        )
+        guards = _GUARDS_BY_PARAMETER.items()
+        lifted = frozenset(guard for name, guard in guards if request.args.get(name) == [b"true"])
         audit(request, "reload")
         ordered = partial(self.tasks.outcome, "reload")
         if request.args.get(b"wait") == [b"false"]:
@@ -158,6 +190,50 @@ class ProbeRoutes:
         return respond_document(request, document, status=status)
 
     @route("GET", "/v1/metrics")
-    async def text(self, request: Request) -> bytes:
+    async def metrics_text(self, request: Request) -> bytes:
         """Return all metrics."""
         return respond_document(request, await self.metrics.text(), CONTENT_TYPE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MaintenanceRoutes:
+    """The routes for backups (D12, A3) and test messages (notices.md 5).
+
+    A backup is streamed, so the client owns the file and chooses its path, whatever the daemon may write to.
+    Its contents are in the header field ``Reviewsd-Backup``, as JSON.
+    """
+
+    backups: Backups | None
+    """None if the store is shared."""
+    keys: Sequence[str]
+    """The locations of the keys that belong to a backup, for people."""
+    notices: Notices | None
+    """None without a target."""
+    tasks: TaskSet
+
+    @route("POST", "/v1/backup")
+    async def backup(self, request: Request) -> bytes:
+        """Send the store as it is now."""
+        if self.backups is None:
+            raise ProblemError(_SHARED)
+        audit(request, "backup")
+        file, contents = await self.backups.make()
+        with file:
+            header = msgspec.json.encode(replace(contents, keys=tuple(self.keys)))
+            request.setHeader(b"Reviewsd-Backup", header)
+            request.setHeader(b"Content-Type", b"application/vnd.sqlite3")
+            request.setHeader(b"Content-Length", b"%d" % contents.bytes)
+            await FileSender().beginFileTransfer(file, request)
+        return b""
+
+    @route("POST", "/v1/notify/test")
+    async def test_notices(self, request: Request) -> bytes:
+        """Send a test message: ``?name=`` names a target; without it all get one."""
+        name = text(request, "name")
+        audit(request, f"a test message to {name or 'all targets'}")
+        tests = None
+        if self.notices is not None:
+            tests = await self.tasks.outcome("test message", self.notices.test(name))
+        if not tests:
+            raise ProblemError(_NO_TARGET)
+        return respond(request, NoticeTests(tests=tuple(tests)))

@@ -14,9 +14,8 @@ from twisted.web.server import Site
 from reviewsd.admin.app import admin_site
 from reviewsd.admin.events import EventRoutes
 from reviewsd.admin.hub import HubRoutes
-from reviewsd.admin.maintenance import MaintenanceRoutes
 from reviewsd.admin.reload import Reloading
-from reviewsd.admin.status import DaemonRoutes, ProbeRoutes
+from reviewsd.admin.status import DaemonRoutes, MaintenanceRoutes, ProbeRoutes
 from reviewsd.app.context import DaemonContext
 from reviewsd.app.publication import Publication
 from reviewsd.monitoring.health import Health, Readiness

@@ -58,11 +58,11 @@ def state_store(
         return Database(config.state_dir / DATABASE, reactor, counters)
     try:
         from reviewsd.store.postgres import Postgres  # noqa: PLC0415 - psycopg is an extra
+
+        return Postgres(config.hub.store, reactor, secrets, counters)
     except ImportError as error:
         remedy = "pip install 'reviewsd[postgres]'"
-        text = f"hub.store: PostgreSQL needs psycopg, which cannot be used ({error}): {remedy}"
-        raise StartError(text, EX_CONFIG) from error
-    try:
-        return Postgres(config.hub.store, reactor, secrets, counters)
+        fault = f"PostgreSQL needs psycopg, which cannot be used ({error}): {remedy}"
     except ValueError as error:
-        raise StartError(f"hub.store: {error}", EX_CONFIG) from error
+        fault = str(error)
+    raise StartError(f"hub.store: {fault}", EX_CONFIG)

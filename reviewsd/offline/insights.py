@@ -38,25 +38,18 @@ class Folder:
     dataset: Dataset
     settings: InsightSettings
 
-    def insights(self, *, by_rules: bool) -> Served:
-        """Return the insights that are served, with the members that only the owner sees.
-
-        Args:
-            by_rules: Return the insights by rules as they would be published, even if a file has others.
-        """
+    def insights(self) -> Served:
+        """Return the insights that are served, with the members that only the owner sees."""
         file = self.dataset.insights
         origin: InsightsOrigin | None = None
         unpublished: tuple[str, ...] = ()
-        if by_rules:
-            file, origin = self._make_with_origin(self.settings)
-        elif file is not None:
+        if file is not None:
             origin = made_insights.file_origin(file)
         elif self.mode != "file":
-            file, origin = self._make_with_origin(self.settings.for_owner())
+            file, origin = self._make_for_owner()
             unpublished = () if PROBLEMS in self.settings.publish else (PROBLEMS,)
         members = {} if file is None else self.members(file)
-        if not by_rules:
-            members.pop("per_review", None)
+        members.pop("per_review", None)
         return Served(
             data_dir=str(self.path), origin=origin, insights=members, unpublished=unpublished
         )
@@ -71,7 +64,7 @@ class Folder:
         if file is None:
             reason = "is not there, so there is nothing to compare"
             raise DataError((Diagnostic(file="insights.json", reason=reason),))
-        own, origin = self._make_with_origin(self.settings.for_owner())
+        own, origin = self._make_for_owner()
         return Compared(
             data_dir=str(self.path),
             file=made_insights.file_origin(file),
@@ -111,8 +104,8 @@ class Folder:
         rendered = b"".join(documents.insights(file, self.dataset))
         return msgspec.json.decode(rendered, type=dict[str, Raw])
 
-    def _make_with_origin(self, settings: InsightSettings) -> tuple[InsightsFile, InsightsOrigin]:
-        file = self.make(settings)
+    def _make_for_owner(self) -> tuple[InsightsFile, InsightsOrigin]:
+        file = self.make(self.settings.for_owner())
         return file, InsightsOrigin(made=True, model=file.typed.model, reviews=file.analysed)
 
 

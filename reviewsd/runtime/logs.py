@@ -47,8 +47,8 @@ def start(form: Format, *, journal: bool, stream: TextIO) -> None:
     """
     if isinstance(stream, io.TextIOWrapper):
         stream.reconfigure(errors="backslashreplace")  # no character may make a line fail
-    observers = [stream_observer(form, journal=journal, stream=stream)]
-    globalLogBeginner.beginLoggingTo(observers, redirectStandardIO=False)
+    observer = FileLogObserver(stream, partial(render, form, journal))
+    globalLogBeginner.beginLoggingTo([observer], redirectStandardIO=False)
 
 
 def is_journal(environ: Mapping[str, str], stream: TextIO) -> bool:
@@ -60,13 +60,8 @@ def is_journal(environ: Mapping[str, str], stream: TextIO) -> bool:
     return environ.get("JOURNAL_STREAM") == f"{status.st_dev}:{status.st_ino}"
 
 
-def stream_observer(form: Format, *, journal: bool, stream: TextIO) -> FileLogObserver:
-    """Return an observer that writes events to a stream; arguments as ``start``."""
-    return FileLogObserver(stream, partial(_render, form, journal))
-
-
-def _render(form: Format, journal: bool, event: LogEvent) -> str:  # noqa: FBT001  by position
-    """Return the lines of an event; none of noise."""
+def render(form: Format, journal: bool, event: LogEvent) -> str:  # noqa: FBT001  by position
+    """Return the lines of an event, and none of noise; arguments as ``start``."""
     if _is_noise(event):
         return ""
     # JSON is ASCII, for any encoding of the stream, and on one line

@@ -88,8 +88,8 @@ def _ask(
         connection.sock.connect(str(socket_path))
         connection.putrequest(method, target, skip_host=True, skip_accept_encoding=True)
         for name, value in {"Host": "reviewsd", **headers}.items():
-            for each in filter(None, value.split("|")):
-                connection.putheader(name, each)
+            for line in filter(None, value.split("|")):
+                connection.putheader(name, line)
         connection.endheaders(body, encode_chunked="Transfer-Encoding" in headers)
         response = connection.getresponse()
         return Answer(response.status, response.headers, response.read())
@@ -98,7 +98,7 @@ def _ask(
 
 
 def told(events: Sequence[LogEvent]) -> list[str]:
-    """What the log says, without Twisted's own talk."""
+    """Return the sentences of log events, without those of Twisted."""
     return [
         formatEvent(event)
         for event in events
@@ -116,7 +116,7 @@ def check_problem(answer: Answer, status: int) -> None:
 
 
 def check_headers(answer: Answer) -> None:
-    """A3: every answer says who speaks."""
+    """Check the header fields of every answer (A3)."""
     assert str(API) == answer.headers["Reviewsd-Api"]
     assert VERSION == answer.headers["Reviewsd-Version"]
     assert "no-store" == answer.headers["Cache-Control"]

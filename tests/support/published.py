@@ -28,7 +28,7 @@ from tests.support.publishing import publish_here
 
 LARGEST = 1 << 20  # bytes of a file; more is for the process whose memory is limited
 
-_known: dict[str, Path | None] = {}
+_snapshots: dict[str, Path | None] = {}
 
 
 def provide(config: Path, environ: Mapping[str, str]) -> None:
@@ -51,7 +51,7 @@ def provide(config: Path, environ: Mapping[str, str]) -> None:
     if (
         snapshots.parent.exists()
         or order.templates_dir is not None
-        or not all(each.is_file() and each.stat().st_size <= LARGEST for each in files)
+        or not all(file.is_file() and file.stat().st_size <= LARGEST for file in files)
     ):
         return
     if (published := _published(order, files)) is None:
@@ -72,15 +72,15 @@ def _published(order: PublicationOrder, files: Sequence[Path]) -> Path | None:
     """The directory of the snapshot of these files, made once; None of faulty ones."""
     own_version = version("reviewsd")
     digest = hashlib.sha256(order.build_key(own_version).encode())
-    for each in files:
-        digest.update(each.name.encode() + b"\0" + hashlib.sha256(each.read_bytes()).digest())
+    for file in files:
+        digest.update(file.name.encode() + b"\0" + hashlib.sha256(file.read_bytes()).digest())
     key = digest.hexdigest()
-    if key not in _known:
+    if key not in _snapshots:
         place = _folder() / key
         replaced = msgspec.structs.replace(order, snapshots=str(place))
         outcome = publish_here(Job(order=replaced, version=own_version, now=0))
-        _known[key] = place if isinstance(outcome, Published) else None
-    return _known[key]
+        _snapshots[key] = place if isinstance(outcome, Published) else None
+    return _snapshots[key]
 
 
 @functools.cache

@@ -39,7 +39,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
     demo.process.wait(10)
 
 
-def test_every_address_that_it_prints_answers(demo: Demo) -> None:
+def test_every_printed_address_answers(demo: Demo) -> None:
     urls = re.findall(r"http://\S+", demo.printed.partition("A sample business")[2])
     assert [demo.base_url + path for path in ("/", *PATHS, "/mcp")] == urls
     for url in urls[:-1]:
@@ -48,12 +48,12 @@ def test_every_address_that_it_prints_answers(demo: Demo) -> None:
             assert answer.read(1)
 
 
-def test_it_is_no_place_for_warnings(demo: Demo) -> None:
-    """Not even when root tries it."""
+def test_demo_logs_no_warnings(demo: Demo) -> None:
+    """It warns not even of root."""
     assert " warn " not in demo.printed
 
 
-def test_the_address_for_agents_answers_them(demo: Demo) -> None:
+def test_printed_address_for_agents_answers_mcp(demo: Demo) -> None:
     (agents,) = re.findall(r"claude mcp add --transport http reviews (http://\S+)", demo.printed)
     message = {
         "jsonrpc": "2.0",
@@ -72,17 +72,16 @@ def test_the_address_for_agents_answers_them(demo: Demo) -> None:
         assert "2025-06-18" == json.load(answer)["result"]["protocolVersion"]
 
 
-def test_the_search_that_it_prints_finds_something(demo: Demo) -> None:
+def test_printed_search_has_matches(demo: Demo) -> None:
     for path in PATHS[4:6]:
         with urllib.request.urlopen(demo.base_url + path, timeout=60) as answer:
             assert json.load(answer)["matched"] > 0
 
 
-def test_the_file_that_it_prints_can_be_edited(demo: Demo) -> None:
-    """\"... and see the change served in two seconds.\""""
-    shown = re.search(r"Edit (\S+/reviews\.json)", demo.printed)
-    assert shown is not None
-    file = Path(shown[1])
+def test_edited_file_is_served(demo: Demo) -> None:
+    printed = re.search(r"Edit (\S+/reviews\.json)", demo.printed)
+    assert printed is not None
+    file = Path(printed[1])
     file.write_text(file.read_text().replace('"rating": 5', '"rating": 4', 1))
 
     def tag() -> str:
@@ -93,19 +92,19 @@ def test_the_file_that_it_prints_can_be_edited(demo: Demo) -> None:
     until(lambda: tag() != before, "the edited reviews")
 
 
-def test_reviewsctl_status(demo: Demo) -> None:
+def test_status_describes_the_demo(demo: Demo) -> None:
     done = demo.ctl("status")
     assert (0, "") == (done.returncode, done.stderr)
     assert f"daemon     reviewsd {version('reviewsd')}, pid {demo.process.pid}, up" in done.stdout
     assert demo.base_url in done.stdout
     assert "122 reviews and insights" in done.stdout
-    shown = json.loads(demo.ctl("status", "--json").stdout)
-    assert demo.process.pid == shown["pid"]
-    assert "ok" == shown["data"]["state"]
-    assert [f"tcp:{demo.base_url.removeprefix('http://')}"] == shown["listen"]
+    status = json.loads(demo.ctl("status", "--json").stdout)
+    assert demo.process.pid == status["pid"]
+    assert "ok" == status["data"]["state"]
+    assert [f"tcp:{demo.base_url.removeprefix('http://')}"] == status["listen"]
 
 
-def test_reviewsctl_reload(demo: Demo) -> None:
+def test_reload_of_unchanged_files_is_reported(demo: Demo) -> None:
     demo.ctl("reload", "--quiet")
     done = demo.ctl("reload")
     assert (0, "") == (done.returncode, done.stderr)
@@ -136,14 +135,14 @@ def test_versions_and_health_are_reported(demo: Demo) -> None:
 
 @pytest.fixture
 def short_path() -> Iterator[Path]:
-    """A socket's path has room for 107 bytes, of which pytest's may take most."""
+    """Yield a short folder: the path of a socket has at most 107 bytes."""
     with tempfile.TemporaryDirectory() as name:
         yield Path(name)
 
 
 def test_ctrl_c_removes_everything(short_path: Path) -> None:
     demo = Demo(short_path)
-    assert {"reviewsd-demo"} == {each.name[:13] for each in demo.temporary.iterdir()}
+    assert {"reviewsd-demo"} == {folder.name[:13] for folder in demo.temporary.iterdir()}
     demo.process.send_signal(signal.SIGINT)
     assert 0 == demo.process.wait(20)
     assert [] == list(demo.temporary.iterdir())
@@ -153,21 +152,21 @@ def test_ctrl_c_removes_everything(short_path: Path) -> None:
     assert done.stderr.startswith("Error: reviewsd is not reachable: it is not running")
 
 
-def test_a_second_signal_leaves_nothing_either(short_path: Path) -> None:
-    """It ends at once then, without what an orderly stop does."""
+def test_second_signal_leaves_no_files(short_path: Path) -> None:
+    """The process ends at once, without an orderly stop."""
     demo = Demo(short_path)
-    os.kill(demo.process.pid, signal.SIGSTOP)  # so that both are there when it goes on
-    for each in (signal.SIGTERM, signal.SIGINT, signal.SIGCONT):
-        demo.process.send_signal(each)
+    os.kill(demo.process.pid, signal.SIGSTOP)  # so that both signals wait when it continues
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGCONT):
+        demo.process.send_signal(number)
     demo.process.wait(20)
     assert [] == list(demo.temporary.iterdir())
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_stopped_when_its_directory_was_made_it_leaves_nothing(
+def test_signal_while_the_directory_is_made_leaves_no_files(
     short_path: Path, number: signal.Signals
 ) -> None:
-    """At the worst moment: nothing has returned yet to whom asked for the directory."""
+    """``mkdir`` has not returned yet when the signal arrives."""
     begin = f"""
 import os, sys
 from reviewsd.__main__ import main
@@ -190,9 +189,9 @@ main()
     assert [] == list(short_path.iterdir())
 
 
-def test_a_taken_port_is_said_and_removes_everything(short_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        endpoint = f"tcp:{taken.getsockname()[1]}:interface=127.0.0.1"
+def test_port_in_use_is_reported_and_leaves_no_files(short_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as occupied:
+        endpoint = f"tcp:{occupied.getsockname()[1]}:interface=127.0.0.1"
         done = subprocess.run(
             [sys.executable, "-m", "reviewsd", "--demo"],
             capture_output=True,
@@ -208,15 +207,15 @@ def test_a_taken_port_is_said_and_removes_everything(short_path: Path) -> None:
 
 
 def test_port_is_chosen_by_the_option(short_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
+    with socket.create_server(("127.0.0.1", 0)) as occupied:
+        port = occupied.getsockname()[1]
         done = demo_command(short_path, "--demo", "--port", str(port))
     assert 1 == done.returncode
     assert f"cannot listen on tcp:{port}:interface=127.0.0.1: " in done.stderr
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (("--port", "8081"), "--port belongs to --demo; otherwise set listen in the configuration"),
         (("--demo", "--port", "0"), "argument --port: expected a port from 1 to 65535, got '0'"),
@@ -224,17 +223,17 @@ def test_port_is_chosen_by_the_option(short_path: Path) -> None:
     ],
 )
 def test_port_that_cannot_be_used_is_an_error_of_usage(
-    short_path: Path, arguments: tuple[str, ...], said: str
+    short_path: Path, arguments: tuple[str, ...], message: str
 ) -> None:
     done = demo_command(short_path, *arguments)
     assert 2 == done.returncode
-    assert said in done.stderr
+    assert message in done.stderr
 
 
 def test_next_free_port_is_taken_when_the_usual_one_is_in_use() -> None:
     """Two demos, or any other program on 8080, must not keep a newcomer out."""
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
+    with socket.create_server(("127.0.0.1", 0)) as occupied:
+        port = occupied.getsockname()[1]
         assert port < first_free_port(port) < port + 100
     assert port == first_free_port(port)
 

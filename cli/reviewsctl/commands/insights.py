@@ -164,7 +164,7 @@ def write(*, config: ConfigFile = None, data: DataDir = None, replace: Replace =
                 "Replace it with --replace; it is kept as .bak.",
                 as_json=False,
             )
-        made = folder.insights(by_rules=True).insights
+        made = folder.members(folder.make(folder.settings))
     typer.echo(printable(_write(path.parent, msgspec.json.encode(made))))
 
 

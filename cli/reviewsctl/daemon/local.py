@@ -95,7 +95,7 @@ def data_folder(config: Path | None, data: Path | None) -> "Iterator[Folder]":
 def insights(config: Path | None, data: Path | None) -> Answer[ServedInsights[Overview]]:
     """Return the served insights; arguments as ``check``."""
     with data_folder(config, data) as folder:
-        content = msgspec.json.encode(folder.insights(by_rules=False))
+        content = msgspec.json.encode(folder.insights())
     value = msgspec.json.decode(content, type=ServedInsights[Overview])
     return Answer(value, printable(content.decode()))
 

@@ -28,7 +28,7 @@ from tests.support.admin_socket import told
 
 
 class Harness:
-    """A ``Health``, its clock, and a store whose response the test chooses."""
+    """A ``Health``, its clock, and a store with a response of the test's choice."""
 
     def __init__(self) -> None:
         self.clock = Clock()

@@ -295,18 +295,18 @@ def test_daemon_does_not_load_the_analyser() -> None:
 def test_places_of_withheld_words_in_given_insights_are_counted_and_named(folder: Path) -> None:
     """Nothing of them is served, but the file and its copies still have them."""
     hidden = {**REVIEW, "text": "Bob stole my ring and laughed about it", "author": "Jane Doe"}
-    other = {**REVIEW, "id": "01JGFJJZ00EXAMP1E000000002", "text": "Fine."}
-    write(folder, [hidden, other])
+    second = {**REVIEW, "id": "01JGFJJZ00EXAMP1E000000002", "text": "Fine."}
+    write(folder, [hidden, second])
     entry = {"action": "hide", "reason": "defamation", "at": "2026-11-24T09:12:00Z"}
     corrections = {"version": 1, "reviews": {REVIEW["id"]: entry}}
     (folder / "data/corrections.json").write_text(json.dumps(corrections))
     insights = {"summary": "One says: Bob stole my ring.", "per_review": {REVIEW["id"]: {}}}
     (folder / "data/insights.json").write_text(json.dumps(insights, indent=1))
 
-    found, _ = report(folder)
+    document, _ = report(folder)
     warnings = {
         warning.get("path", ""): warning
-        for warning in found["warnings"]
+        for warning in document["warnings"]
         if warning["file"].endswith("insights.json")
     }
     assert warnings[""]["reason"].startswith("2 places have words, names or ids of withheld")
@@ -317,5 +317,5 @@ def test_places_of_withheld_words_in_given_insights_are_counted_and_named(folder
     assert any(path.startswith("$.per_review") for path in warnings)
 
     (folder / "data/insights.json").write_text(json.dumps({"summary": "Fine work."}))
-    found, _ = report(folder)
-    assert [] == [each for each in found["warnings"] if "withheld" in each["reason"]]
+    document, _ = report(folder)
+    assert [] == [entry for entry in document["warnings"] if "withheld" in entry["reason"]]

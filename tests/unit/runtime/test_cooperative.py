@@ -26,7 +26,7 @@ STEP = SLICE_SECONDS / 2
 
 
 class Bench:
-    """A scheduler whose clock advances only during work."""
+    """A scheduler with a clock that advances only during work."""
 
     def __init__(self) -> None:
         self.clock = Clock()

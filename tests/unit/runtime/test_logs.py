@@ -7,14 +7,15 @@ import re
 import subprocess
 import sys
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from twisted.logger import Logger, LogPublisher
+from twisted.logger import FileLogObserver, Logger, LogPublisher
 
-from reviewsd.runtime.logs import Format, is_journal, stream_observer
+from reviewsd.runtime.logs import Format, is_journal, render
 
 ROOT = Path(__file__).parents[3]
 
@@ -28,7 +29,7 @@ class Log:
 
     def __init__(self, form: Format, *, journal: bool = False) -> None:
         self._stream = io.StringIO()
-        self.observer = stream_observer(form, journal=journal, stream=self._stream)
+        self.observer = FileLogObserver(self._stream, partial(render, form, journal))
         self.say = Logger(namespace="reviewsd.test", observer=LogPublisher(self.observer))
 
     @property
