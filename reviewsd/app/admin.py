@@ -26,7 +26,7 @@ from reviewsd.runtime.systemd import watchdog_interval
 from reviewsd.store.backup import Backups
 from reviewsd.store.keys import HUB_KEYS, SESSION_KEYS
 from reviewsd.store.sqlite import Database
-from reviewsd.store.thread import Purpose, Store
+from reviewsd.store.transactions import Purpose, Store
 from reviewsd.websub.hub import Hub
 
 

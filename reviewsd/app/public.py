@@ -23,8 +23,7 @@ from reviewsd.server.site import PublicSite
 from reviewsd.snapshot.snapshots import Snapshots
 from reviewsd.store.ended_sessions import EndedSessions
 from reviewsd.store.keys import SESSION_KEYS
-from reviewsd.store.thread import Store
-from reviewsd.store.transactions import StoreError
+from reviewsd.store.transactions import Store, StoreError
 from reviewsd.web.budgets import Budgets, MemoryBudget, TimeBudget
 from reviewsd.web.clients import ClientNetworks
 from reviewsd.web.feeds import FeedReads

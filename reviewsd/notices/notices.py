@@ -32,8 +32,7 @@ from reviewsd.publish.source_states import SourceReport, SourceStates
 from reviewsd.runtime.tasks import TaskSet, wait_at_most
 from reviewsd.snapshot.snapshots import Snapshot, Snapshots
 from reviewsd.store import notices as rows
-from reviewsd.store.thread import InThread, Store
-from reviewsd.store.transactions import SqlCursor, StoreError
+from reviewsd.store.transactions import InThread, SqlCursor, Store, StoreError
 
 CHECK_SECONDS = 60.0
 """Interval at which replies, sources and due messages are checked."""

@@ -15,8 +15,7 @@ from urllib.parse import quote
 
 from reviewsd.api.status import BackupContents
 from reviewsd.store.sqlite import Database
-from reviewsd.store.thread import InThread
-from reviewsd.store.transactions import StoreError
+from reviewsd.store.transactions import InThread, StoreError
 
 _PREFIX = ".backup-"
 

@@ -1,8 +1,12 @@
-"""Deliveries as rows: which are due, claims and outcomes (security-and-operations.md 4.3).
+"""Topics and deliveries as rows: versions, what is due, claims and outcomes (security-and-operations.md 4.3).
+
+A version of a topic is a number that rises with each change of the bytes and is never used again (D2). The bytes
+are in the snapshot; the store has their digest, so that a process can compare its content with the store's version.
 
 There is no queue: a delivery is due if two versions differ. An attempt is claimed with a token before it
 begins, so that an outcome that arrives too late changes nothing. The functions are transactions for
-``Store.run``. Many outcomes and claims share one transaction, because each syncs the disk.
+``Store.run``; their times are milliseconds since 1970 UTC. Many outcomes and claims share one transaction, because
+each syncs the disk.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -18,11 +22,12 @@ from reviewsd.domain.subscription import (
     Subscription,
     step,
 )
-from reviewsd.store.claims import DELIVERIES, Due
 from reviewsd.store.rows import (
     ACTIVE,
     ACTIVE_SIZE,
+    DELIVERIES,
     INTENT,
+    Due,
     Pair,
     active,
     intent,
@@ -30,8 +35,68 @@ from reviewsd.store.rows import (
     outdated,
     save,
 )
-from reviewsd.store.topics import Topic, topics
 from reviewsd.store.transactions import MANY, Numbers, SqlCursor, SqlValue
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Topic:
+    """One topic in the store."""
+
+    id: int
+    path: str
+    version: int
+    sha256: str
+    changed_at: int
+
+
+def topics(cursor: SqlCursor) -> dict[str, Topic]:
+    """Return all topics by path; none before the first ``bump``."""
+    cursor.execute("SELECT id, path, version, sha256, changed_at FROM topic ORDER BY id")
+    return {
+        row[1]: Topic(id=row[0], path=row[1], version=row[2], sha256=row[3], changed_at=row[4])
+        for row in cursor.fetchall()
+    }
+
+
+def bump(
+    cursor: SqlCursor,
+    digests: Mapping[str, str],
+    data_revision: int,
+    now: int,
+    *,
+    newer_only: bool = False,
+) -> dict[str, Topic]:
+    """Raise the version of each topic whose bytes have changed (H10).
+
+    Args:
+        cursor: The cursor of a transaction: all topics of a snapshot change together.
+        digests: The sha256 of each content, by path.
+        data_revision: When the newest source file was modified.
+        now: The time.
+        newer_only: Change nothing unless the data is newer than the data in the store, so that
+            nodes with different data do not replace each other's versions (D8).
+
+    Returns:
+        All topics after the change.
+    """
+    current = topics(cursor)
+    cursor.execute("SELECT COALESCE(MAX(data_revision), 0) FROM topic")
+    (newest,) = cursor.fetchall()[0]
+    for path, sha256 in digests.items():
+        topic = current.get(path)
+        if topic is None:
+            cursor.execute(
+                "INSERT INTO topic (path, version, sha256, data_revision, changed_at)"
+                " VALUES (?, 1, ?, ?, ?)",
+                (path, sha256, data_revision, now),
+            )
+        elif topic.sha256 != sha256 and (not newer_only or data_revision > newest):
+            cursor.execute(
+                "UPDATE topic SET version = version + 1, sha256 = ?, data_revision = ?,"
+                " changed_at = ? WHERE id = ?",
+                (sha256, data_revision, now, topic.id),
+            )
+    return topics(cursor)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +116,7 @@ class DeliveryClaim:
     secret: bytes | None
     """The sealed secret."""
     deaths: int = 0
-    """Processes in a row that have died during an attempt at it (``claims``)."""
+    """Processes in a row that have died during an attempt at it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,13 +148,14 @@ class EndedSubscription:
 def find_due(
     cursor: SqlCursor, contents: Mapping[str, str], now: int, limit: int, without: Collection[str]
 ) -> tuple[Sequence[Due], int | None]:
-    """Return the due deliveries, longest waiting first, and the time of the next one.
+    """Return due deliveries as ``ClaimTable.find_due`` does, of topics whose content this node has.
+
+    A topic with another digest in the store waits, so that a node with old data sends nothing.
 
     Args:
         cursor: The cursor of a transaction.
-        contents: The sha256 of this node's content, by path. A topic with another digest in the
-            store waits, so that a node with old data sends nothing.
-        now: Milliseconds since 1970 UTC.
+        contents: The sha256 of this node's content, by path.
+        now: The time.
         limit: Highest number of deliveries.
         without: Callback hosts to leave out.
     """
@@ -114,7 +180,7 @@ def settle_and_claim(
         due: The deliveries to claim.
         contents: The sha256 of this node's content, by path.
         token: A new token, which fences late outcomes.
-        now: Milliseconds since 1970 UTC.
+        now: The time.
         claim_until: When the claims expire.
 
     Returns:
@@ -169,10 +235,7 @@ def _settle(
         if outcome.event is None:
             DELIVERIES.release(cursor, claim.id, claim.token)
             continue
-        request = row[1 + ACTIVE_SIZE :]
-        before = Subscription(
-            active(row[1 : 1 + ACTIVE_SIZE]), None if request[0] is None else intent(request)
-        )
+        before = Subscription(active(row[1 : 1 + ACTIVE_SIZE]), intent(row[1 + ACTIVE_SIZE :]))
         after = step(before, outcome.event, now)
         if after is None or after.active is None:
             save(cursor, claim.pair, before, after)

@@ -15,8 +15,7 @@ from twisted.internet.interfaces import IReactorTime
 
 from reviewsd.runtime.counters import Counters
 from reviewsd.runtime.tasks import TaskSet, every
-from reviewsd.store.thread import Purpose, Store
-from reviewsd.store.transactions import SqlCursor, StoreError
+from reviewsd.store.transactions import Purpose, SqlCursor, Store, StoreError
 
 MAX_ENDED = 100_000
 """Ended sessions in the store; at this number none can be ended until some expire."""

@@ -1,6 +1,7 @@
 """Intents as rows: accepted requests that their callbacks have not confirmed yet (H2 to H5, D1).
 
-The functions are transactions for ``Store.run``. A request is durable when ``record_request`` is committed.
+The functions are transactions for ``Store.run``; their times are milliseconds since 1970 UTC. A request is durable
+when ``record_request`` is committed.
 """
 
 from collections.abc import Collection, Sequence
@@ -18,11 +19,17 @@ from reviewsd.domain.subscription import (
     Unreachable,
     step,
 )
-from reviewsd.store.claims import VERIFICATIONS, Due
-from reviewsd.store.rows import INTENT_COLUMNS, Pair, intent, load, save
-from reviewsd.store.topics import topics
+from reviewsd.store.rows import (
+    INTENT_COLUMNS,
+    VERIFICATIONS,
+    Due,
+    Pair,
+    change,
+    intent,
+    load,
+    save,
+)
 from reviewsd.store.transactions import SqlCursor
-from reviewsd.store.upkeep import blocks, change
 
 _NOTHING = "nothing_to_end"
 """The key in ``meta`` that is written for a request that changes nothing."""
@@ -63,11 +70,14 @@ def record_request(
         backing_off: Whether the host is backed off (H3).
         crowded: Whether there were too many requests for the host (H2).
     """
-    topic = topics(cursor).get(path)
+    cursor.execute("SELECT id, version FROM topic WHERE path = ?", (path,))
+    topic = cursor.fetchone()
     if topic is None:
         return RequestOutcome.NO_TOPIC
-    pair = Pair(topic.id, *callback)
-    if hits([block.value for block in blocks(cursor)])(pair.host):
+    topic_id, version = topic
+    pair = Pair(topic_id, *callback)
+    cursor.execute("SELECT value FROM block")
+    if hits([value for (value,) in cursor.fetchall()])(pair.host):
         return RequestOutcome.BLOCKED  # after the request came in, or by another node
     before = load(cursor, pair)
     if before is None or before.active is None:
@@ -82,7 +92,7 @@ def record_request(
         exceeded = _exceeded_cap(cursor, pair, request, caps) if before is None else None
         if exceeded is not None:
             return exceeded
-    request = replace(request, topic_version=topic.version)
+    request = replace(request, topic_version=version)
     save(cursor, pair, before, step(before, SubscriptionRequested(request), request.requested_at))
     return RequestOutcome.ACCEPTED
 
@@ -138,7 +148,7 @@ class IntentClaim:
     active: bool
     """Whether the pair is an active subscription."""
     deaths: int = 0
-    """Processes in a row that have died during an attempt at it (``claims``)."""
+    """Processes in a row that have died during an attempt at it."""
 
     @property
     def host(self) -> str:
@@ -158,14 +168,7 @@ class VerificationOutcome:
 def find_due(
     cursor: SqlCursor, now: int, limit: int, without: Collection[str]
 ) -> tuple[Sequence[Due], int | None]:
-    """Return the due verifications, longest waiting first, and the time of the next one.
-
-    Args:
-        cursor: The cursor of a transaction.
-        now: Milliseconds since 1970 UTC.
-        limit: Highest number of verifications.
-        without: Hosts to leave out.
-    """
+    """Return due verifications, as ``ClaimTable.find_due`` does."""
     return VERIFICATIONS.find_due(cursor, (now,), now, limit, without)
 
 
@@ -177,30 +180,24 @@ def settle_and_claim(
     now: int,
     claim_until: int,
 ) -> list[IntentClaim]:
-    """Write the outcomes of verifications, and claim the next ones.
+    """Write the outcomes of verifications, and claim the next ones; return the claims.
 
-    Args:
-        cursor: The cursor of a transaction.
-        outcomes: An outcome changes nothing if its claim has been replaced.
-        due: The verifications to claim.
-        token: A new token, which fences late outcomes.
-        now: Milliseconds since 1970 UTC.
-        claim_until: When the claims expire.
-
-    Returns:
-        The claims that were made.
+    An outcome changes nothing if its claim has been replaced. The other arguments are those of
+    ``ClaimTable.claim``.
     """
     for outcome in outcomes:
         _settle(cursor, outcome, now)
     columns = ", ".join(("topic_id", "callback", *INTENT_COLUMNS))
     claims = []
     for row, values in VERIFICATIONS.claim(cursor, columns, (now,), due, token, now, claim_until):
-        topic_id, callback, *request = values
+        topic_id, callback, *columns_of_intent = values
+        request = intent(columns_of_intent)
+        assert request is not None  # noqa: S101  each row of the table has one
         claim = IntentClaim(
             id=row.id,
             token=token,
             pair=Pair(topic_id, callback, row.host),
-            intent=intent(request),
+            intent=request,
             active=row.active,
             deaths=row.deaths,
         )

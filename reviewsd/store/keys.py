@@ -27,7 +27,7 @@ from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 
 from reviewsd.runtime.state_dir import EX_CONFIG, StartError
 from reviewsd.runtime.systemd import credential
-from reviewsd.store.durable import create
+from reviewsd.store.files import create
 from reviewsd.store.transactions import OtherKeysError, SqlCursor
 
 KEY_BYTES = 32

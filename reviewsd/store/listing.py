@@ -11,9 +11,17 @@ from typing import Any
 from reviewsd.api.hub import Listing, PendingIntent, TopicState
 from reviewsd.api.times import instant
 from reviewsd.domain.subscription import Active, Intent, Pushed, Removed, Subscription
-from reviewsd.store.rows import ACTIVE, ACTIVE_SIZE, INTENT, INTENT_SIZE, Pair, active, intent
+from reviewsd.store.rows import (
+    ACTIVE,
+    ACTIVE_SIZE,
+    INTENT,
+    INTENT_SIZE,
+    Pair,
+    active,
+    change,
+    intent,
+)
 from reviewsd.store.transactions import MANY, Numbers, SqlCursor, SqlValue
-from reviewsd.store.upkeep import change
 
 PENDING = "p"
 """Prefix of the id of a pending request."""
@@ -169,8 +177,7 @@ def _listing(row: Sequence[Any], prefix: str) -> Listing:
     active_columns = row[7 : 7 + ACTIVE_SIZE]
     intent_columns = row[7 + ACTIVE_SIZE : 7 + ACTIVE_SIZE + INTENT_SIZE]
     attempted_at, status, error, succeeded_at, failed_at, failure = row[-6:]
-    subscription = None if active_columns[1] is None else active(active_columns)
-    request = None if intent_columns[0] is None else intent(intent_columns)
+    subscription, request = active(active_columns), intent(intent_columns)
     current = subscription or request
     assert current is not None  # noqa: S101  a row is one or the other
     created_at = current.created_at if isinstance(current, Active) else current.requested_at

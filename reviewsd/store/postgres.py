@@ -17,12 +17,12 @@ The differences are:
 - All nodes must unseal each other's secrets, so the keys are checked before anything else. With another
   key every signed delivery would fail, and the third failure removes a subscription.
 - A lost connection is replaced. If it was lost between two transactions, as by a restart of the server,
-  no transaction fails (D9). A silent connection counts as lost too (``timed_psycopg``).
+  no transaction fails (D9). A silent connection counts as lost too.
 """
 
 import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, Self, TypeVar
 
@@ -33,12 +33,12 @@ from twisted.internet.base import ReactorBase
 from reviewsd.runtime.counters import Counters
 from reviewsd.store.keys import Secrets, check_keys
 from reviewsd.store.schema import MIGRATIONS, check_version
-from reviewsd.store.thread import Purpose, Store
-from reviewsd.store.timed_psycopg import SilentError, TimedConnection
 from reviewsd.store.transactions import (
     MANY,
+    Purpose,
     SqlCursor,
     SqlValue,
+    Store,
     StoreError,
     wall_clock,
 )
@@ -48,6 +48,9 @@ LOCK = int.from_bytes(b"reviewsd")
 
 RETRY_SECONDS = 1.0
 """Time after a failure in which queued transactions fail at once."""
+
+MAX_SILENCE = 5.0
+"""Seconds without a byte from the server; longer than its ``lock_timeout``, which it reports itself."""
 
 _CONNECTION: dict[str, str | int] = {
     "application_name": "reviewsd",
@@ -94,6 +97,47 @@ class MarkedCursor(psycopg.Cursor[tuple[Any, ...]]):
         """Run one statement."""
         marked = sql.replace(f"IN {MANY}", "= ANY(?)").replace("?", "%s")
         return super().execute(marked.encode(), parameters, **options)
+
+
+class SilentError(psycopg.OperationalError):
+    """The server has not responded, and the connection is closed."""
+
+
+class TimedConnection(psycopg.Connection[tuple[Any, ...]]):
+    """A connection that closes itself when the server does not respond.
+
+    A server, or a proxy in front of it, may stop responding while its TCP stack still acknowledges. Then neither
+    keepalives nor ``tcp_user_timeout`` end the wait, and the server's own time-outs never run.
+    """
+
+    def wait(self, gen: Generator[Any, Any, Result], *args: Any, **kwargs: Any) -> Result:  # noqa: ANN401  passed on
+        """Run a generator of psycopg that waits for the server.
+
+        Raises:
+            SilentError: The server does not respond.
+        """
+        try:
+            return super().wait(_timed(gen), *args, **kwargs)
+        except SilentError:
+            self.close()
+            raise
+
+
+def _timed(gen: Generator[Any, Any, Result]) -> Generator[Any, Any, Result]:
+    """Pass on the events; psycopg resumes the generator without an event ten times a second."""
+    try:
+        event = next(gen)
+        until = time.monotonic() + MAX_SILENCE
+        while True:
+            ready = yield event
+            if ready:
+                until = time.monotonic() + MAX_SILENCE
+            elif time.monotonic() > until:
+                raise SilentError(f"the server has not answered for {MAX_SILENCE:g} s")
+            event = gen.send(ready)
+    except StopIteration as end:
+        result: Result = end.value
+        return result
 
 
 class Postgres(Store):

@@ -26,13 +26,13 @@ from typing import TypeVar
 from twisted.internet.base import ReactorBase
 
 from reviewsd.runtime.counters import Counters
-from reviewsd.store.durable import renew, sync
-from reviewsd.store.open_files import OpenFiles
+from reviewsd.store.files import OpenFiles, renew, sync
 from reviewsd.store.schema import MIGRATIONS, check_version
-from reviewsd.store.thread import Purpose, Store
 from reviewsd.store.transactions import (
     Numbers,
+    Purpose,
     SqlCursor,
+    Store,
     StoreError,
     Texts,
     wall_clock,

@@ -1,8 +1,26 @@
-"""The cursor, parameters and errors of transactions, the same for both stores."""
+"""Transactions of a store, in a thread of its own, in which the blocking driver of its database runs.
+
+Each purpose has a queue, and the queues take turns. However many requests of clients wait, the hub's own
+work, the operator and the probe wait for one of each. The calls of a queue run in their order.
+"""
 
 import time
-from collections.abc import Sequence
-from typing import Any, Protocol, Self
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Callable, Sequence
+from enum import Enum
+from functools import partial
+from typing import Any, Protocol, Self, TypeVar
+
+from twisted.internet import defer
+from twisted.internet.base import ReactorBase
+from twisted.internet.defer import Deferred
+from twisted.internet.threads import deferToThreadPool
+from twisted.logger import Logger
+from twisted.python.failure import Failure
+from twisted.python.threadpool import ThreadPool
+
+from reviewsd.runtime.counters import Counters
 
 
 class Numbers(list[int]):
@@ -47,6 +65,183 @@ class SqlCursor(Protocol):
 
     def fetchall(self) -> list[tuple[Any, ...]]:
         """Return the remaining rows of the result."""
+
+
+ANSWER_SECONDS = 15.0
+"""Longest wait of a client for an acknowledgement: a store that hangs raises no error (D9)."""
+
+Result = TypeVar("Result")
+
+
+class Purpose(Enum):
+    """The purpose of a transaction."""
+
+    WORK = "work of the hub and its operator"
+    REQUEST = "a request to the hub, acknowledged once it is stored"
+    SESSIONS = "the end of MCP sessions, acknowledged once it is stored"
+    PROBE = "a check whether the store works"
+
+    @property
+    def acknowledged(self) -> bool:
+        """Whether a client waits for the acknowledgement."""
+        return self in {Purpose.REQUEST, Purpose.SESSIONS}
+
+
+class InThread(Protocol):
+    """Calls a slow function in a thread: ``twisted.internet.threads.deferToThread``."""
+
+    def __call__(self, work: Callable[[], Result], /) -> Deferred[Result]:
+        """Call a function in a thread."""
+
+
+class Store(ABC):
+    """The state that outlives the process, in SQLite (``Database``) or PostgreSQL (``Postgres``).
+
+    A store that fails does not stop the daemon: reads are served from memory. ``run`` raises StoreError
+    until the store works again, and each call tries (D9). A failed commit has an unknown outcome, as
+    after a crash: it was not acknowledged, but may be there.
+
+    Args:
+        name: Names the store in the log.
+        reactor: Receives the results in its thread; it must be running.
+        counters: Count transactions, their failures and durations (O9).
+    """
+
+    _log = Logger()
+
+    def __init__(self, name: object, reactor: ReactorBase, counters: Counters | None) -> None:
+        self._name = name
+        self._reactor = reactor
+        self._counters = counters or Counters()
+        self._threads: ThreadPool | None = None
+        self._queues: dict[Purpose, deque[Callable[[], None]]] = {
+            purpose: deque() for purpose in Purpose
+        }
+        self._turns = deque(Purpose)  # the queue of the first purpose is next
+        self._failure: StoreError | None = None  # the one that is in the log
+
+    @abstractmethod
+    def now(self) -> int:
+        """Return the store's clock, milliseconds since 1970 UTC."""
+
+    @property
+    def healthy(self) -> bool:
+        """Whether the last use of the store succeeded; False until ``open``."""
+        return self._threads is not None and self._failure is None
+
+    async def open(self) -> None:
+        """Start the thread; connect, check and migrate the store.
+
+        Raises:
+            NewerSchemaError: The store belongs to a newer program.
+            OtherKeysError: Other nodes seal with keys that this one does not have.
+            StoreError: The store does not work now. ``run`` may still be called, and tries again.
+        """
+        self._threads = ThreadPool(1, 1, "store")
+        self._threads.start()
+        await self.run(lambda _: None)
+
+    async def run(
+        self, work: Callable[[SqlCursor], Result], purpose: Purpose = Purpose.WORK
+    ) -> Result:
+        """Run a transaction: all of ``work``, or nothing of it.
+
+        ``work`` runs in the store's thread, so it must not touch objects of the reactor's thread. It
+        is never aborted: cancelling only stops the wait for the result.
+
+        Args:
+            work: Reads and writes rows.
+            purpose: The queue in which the transaction waits.
+
+        Returns:
+            The result of ``work``, after the commit is on the disk.
+
+        Raises:
+            StoreError: The store cannot be used now, or a client has waited too long. If the commit
+                itself failed or was not awaited, the outcome is unknown.
+            Exception: ``work`` raised it; the transaction is rolled back.
+        """
+        started_at = self._reactor.seconds()
+        running = self._call(partial(self._transact, work, purpose), purpose)
+        if purpose.acknowledged:
+            running.addTimeout(ANSWER_SECONDS, self._reactor)
+        try:
+            return await running
+        except defer.TimeoutError:
+            self._counters.count("store_errors_total")
+            raise StoreError(f"it has not answered for {ANSWER_SECONDS:g} s") from None
+        except StoreError:
+            self._counters.count("store_errors_total")
+            raise
+        finally:
+            duration = self._reactor.seconds() - started_at
+            self._counters.measure("store_latency_seconds", duration)
+
+    async def changed(self) -> bool:
+        """Return whether any node may have changed something since the last call; takes no lock.
+
+        Raises:
+            StoreError: The store cannot be used now.
+        """
+        return False  # no other node uses it
+
+    async def close(self) -> None:
+        """Finish the queued transactions, then close the connection and end the thread."""
+        threads, self._threads = self._threads, None
+        if threads is not None:
+            await deferToThreadPool(self._reactor, threads, self._disconnect)
+            threads.stop()
+
+    def _call(
+        self, work: Callable[[], Result], purpose: Purpose = Purpose.WORK
+    ) -> Deferred[Result]:
+        """Call a function in the thread, at the end of its purpose's queue."""
+        if self._threads is None:
+            raise StoreError("the store is not open")
+        result: Deferred[Result] = Deferred()
+        self._queues[purpose].append(partial(self._settle, work, result))
+        self._threads.callInThread(self._call_next)
+        return result
+
+    # The methods below run in the thread. ``_call_next`` is called once for each queued call.
+
+    def _call_next(self) -> None:
+        while not self._queues[self._turns[0]]:
+            self._turns.rotate(-1)
+        call = self._queues[self._turns[0]].popleft()
+        self._turns.rotate(-1)
+        call()
+
+    def _settle(self, work: Callable[[], Result], result: Deferred[Result]) -> None:
+        try:
+            value = work()
+        except BaseException:  # noqa: BLE001 - it is raised where the result is awaited
+            self._reactor.callFromThread(result.errback, Failure())
+        else:
+            self._reactor.callFromThread(result.callback, value)
+
+    @abstractmethod
+    def _transact(self, work: Callable[[SqlCursor], Result], purpose: Purpose) -> Result:
+        """Run a transaction."""
+
+    @abstractmethod
+    def _disconnect(self) -> None:
+        """Close the connection if it is open."""
+
+    def _succeeded(self) -> None:
+        if self._failure is not None:
+            self._log.info("the store {name} works again", name=self._name)
+        self._failure = None
+
+    def _failed(self, error: Exception) -> StoreError:
+        """Record and log that the store failed; return the error to raise."""
+        failure = error if isinstance(error, StoreError) else StoreError(str(error))
+        if str(failure) != str(self._failure):
+            self._log.warn(
+                "the store {name} cannot be used: {reason}", name=self._name, reason=str(failure)
+            )
+        self._failure = failure
+        return failure
 
 
 def wall_clock() -> int:

@@ -1,25 +1,78 @@
 """Changes of the hub's rows other than attempts: expiry, and the operator's pause and blocks (H7).
 
-The functions are transactions for ``Store.run``.
+Leases and requests expire by a wall clock that may be wrong (D13): set by an operator, by NTP after a start
+without a battery, or on a virtual machine that was moved. So a lease or request ends only if two checks, ten
+minutes of monotonic time apart, find it expired (W13). Nothing ends in the first ten minutes after a start, in
+which a wrong clock is usually set. Nothing is delivered in the meantime, because a delivery is due only before
+the lease expires.
+
+The functions are transactions for ``Store.run``; their times are milliseconds since 1970 UTC.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from collections.abc import Set as AbstractSet
+from functools import partial
+
+from twisted.internet.interfaces import IReactorTime
 
 from reviewsd.api.hub import Block
 from reviewsd.api.times import instant
 from reviewsd.domain.blocks import hits
-from reviewsd.domain.subscription import (
-    Event,
-    Passed,
-    Removed,
-    Subscription,
-    step,
-)
-from reviewsd.store.rows import Pair, load, note_end, save
-from reviewsd.store.transactions import SqlCursor
+from reviewsd.domain.subscription import Passed, Removed
+from reviewsd.store.rows import Pair, change
+from reviewsd.store.transactions import SqlCursor, Store
+
+EXPIRY_SECONDS = 600.0
+"""Interval of the checks."""
+
+BATCH = 1_000
+"""Pairs in one transaction, so that no transaction holds the store for long."""
 
 _PAUSED = "hub_paused"
+
+
+class Expiry:
+    """Ends expired leases and requests.
+
+    Args:
+        store: Holds the leases and requests.
+        clock: The monotonic clock.
+        now: The store's clock.
+    """
+
+    def __init__(self, store: Store, clock: IReactorTime, now: Callable[[], int]) -> None:
+        self._store = store
+        self._clock = clock
+        self._now = now
+        self._expired: AbstractSet[tuple[Pair, int]] = frozenset()
+        self._next_check_at: float | None = None
+
+    async def end(self) -> int:
+        """End what two checks have found expired; do nothing between two checks.
+
+        Returns:
+            The number of subscriptions and requests that ended.
+
+        Raises:
+            StoreError: The store cannot be used now.
+        """
+        seconds = self._clock.seconds()
+        if self._next_check_at is not None and seconds < self._next_check_at:
+            return 0
+        current = await self._store.run(lambda cursor: expired(cursor, self._now()))
+        before, self._expired = self._expired, current
+        self._next_check_at = seconds + EXPIRY_SECONDS
+        # a pair with a lease and a request ends only if both had expired on the last check
+        ending = list(_pairs(current & before) - _pairs(current - before))
+        count = 0
+        for start in range(0, len(ending), BATCH):
+            pairs = ending[start : start + BATCH]
+            count += await self._store.run(partial(end_expired, pairs=pairs, now=self._now()))
+        return count
+
+
+def _pairs(entries: Iterable[tuple[Pair, int]]) -> set[Pair]:
+    return {pair for pair, _ in entries}
 
 
 def expired(cursor: SqlCursor, now: int) -> AbstractSet[tuple[Pair, int]]:
@@ -38,26 +91,6 @@ def end_expired(cursor: SqlCursor, pairs: Iterable[Pair], now: int) -> int:
     """End the expired leases and requests of these pairs; return how many pairs changed."""
     changes = [change(cursor, pair, Passed(), now, "the lease is over") for pair in pairs]
     return sum(before != after for before, after in changes)
-
-
-def change(
-    cursor: SqlCursor, pair: Pair, event: Event, now: int, reason: str
-) -> tuple[Subscription | None, Subscription | None]:
-    """Apply an event to a pair; return the states before and after it.
-
-    Args:
-        cursor: The cursor of a transaction.
-        pair: The pair.
-        event: The event.
-        now: Milliseconds since 1970 UTC.
-        reason: Recorded if the event ends an active subscription.
-    """
-    before = load(cursor, pair)
-    after = step(before, event, now)
-    save(cursor, pair, before, after)
-    if before is not None and before.active is not None and (after is None or not after.active):
-        note_end(cursor, pair, reason, now)
-    return before, after
 
 
 def paused(cursor: SqlCursor) -> bool:
@@ -89,13 +122,13 @@ def blocks(cursor: SqlCursor) -> list[Block]:
 
 
 def block(cursor: SqlCursor, value: str, note: str, now: int, *, dry_run: bool) -> int:
-    """Block a host or network, and remove its subscriptions and requests (H7).
+    """Block a host or network, and remove its subscriptions and requests, or only count these (H7).
 
     Args:
         cursor: The cursor of a transaction.
         value: The host or network, in the normal form of ``domain.blocks``.
         note: The operator's reason.
-        now: Milliseconds since 1970 UTC.
+        now: The time of the block.
         dry_run: Only count.
 
     Returns:

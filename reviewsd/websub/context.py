@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from twisted.internet.interfaces import IReactorTime
 
 from reviewsd.runtime.counters import Counters
-from reviewsd.store.thread import InThread
+from reviewsd.store.transactions import InThread
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,17 +14,17 @@ from twisted.logger import Logger
 from reviewsd.domain.callback import stored
 from reviewsd.domain.subscription import Delivered, Failed, Gone
 from reviewsd.store import deliveries
-from reviewsd.store.claims import DEADLY, MAX_DEATHS, Due
 from reviewsd.store.deliveries import DeliveryClaim, DeliveryOutcome, EndedSubscription
 from reviewsd.store.keys import SealError, Secrets
-from reviewsd.store.thread import Store
+from reviewsd.store.rows import DEADLY, MAX_DEATHS, Due
+from reviewsd.store.transactions import Store
 from reviewsd.websub import retry_after
 from reviewsd.websub.content import Content, digests_of, signature_header
 from reviewsd.websub.context import Context
 from reviewsd.websub.denial import FAILED, Denials
 from reviewsd.websub.outbound.client import CallbackClient, CallbackRequest
 from reviewsd.websub.outbound.connection import SUCCESS
-from reviewsd.websub.outbound.errors import NetworkFullError, NoResponseError
+from reviewsd.websub.outbound.response_parser import NetworkFullError, NoResponseError
 from reviewsd.websub.slots import Slot, Slots
 from reviewsd.websub.verification import CLAIM_MILLISECONDS
 

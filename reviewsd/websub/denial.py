@@ -13,10 +13,9 @@ from twisted.logger import Logger
 
 from reviewsd.domain.callback import stored
 from reviewsd.runtime.tasks import TaskSet
-from reviewsd.store.claims import Due
-from reviewsd.store.rows import Pair
+from reviewsd.store.rows import Due, Pair
 from reviewsd.websub.outbound.client import CallbackClient, CallbackRequest
-from reviewsd.websub.outbound.errors import NetworkFullError, NoResponseError
+from reviewsd.websub.outbound.response_parser import NetworkFullError, NoResponseError
 from reviewsd.websub.slots import Slots
 from reviewsd.websub.verification import TIMEOUT
 

@@ -28,12 +28,11 @@ from reviewsd.domain.subscription import CAPS, Caps
 from reviewsd.runtime.counters import Counters
 from reviewsd.runtime.tasks import TaskSet, every
 from reviewsd.snapshot.snapshots import Snapshot
-from reviewsd.store import claims, topics
-from reviewsd.store.expiry import Expiry
+from reviewsd.store import deliveries, rows
+from reviewsd.store.deliveries import Topic
 from reviewsd.store.keys import Secrets
-from reviewsd.store.thread import Store
-from reviewsd.store.topics import Topic
-from reviewsd.store.transactions import StoreError
+from reviewsd.store.transactions import Store, StoreError
+from reviewsd.store.upkeep import Expiry
 from reviewsd.websub.content import contents_of, digests_of
 from reviewsd.websub.context import Context
 from reviewsd.websub.delivery import Deliverer
@@ -258,7 +257,7 @@ class Hub:
 
     async def _release_claims(self) -> None:
         """Release claims of a process that died, so that their attempts are repeated (D7)."""
-        released = await self._store.run(partial(claims.take_over, now=self._context.now()))
+        released = await self._store.run(partial(rows.take_over, now=self._context.now()))
         if released:
             self._log.warn(
                 "the service died while attempts were under way; they are repeated after a second: {count}",
@@ -271,12 +270,12 @@ class Hub:
                     " in a row; after {limit} it is not repeated",
                     callback_host=claim.host,
                     deaths=claim.deaths,
-                    limit=claims.MAX_DEATHS,
+                    limit=rows.MAX_DEATHS,
                 )
 
     async def _announce(self) -> None:
         """Store the versions of the newest snapshot's topics, at most once per ``hub.min_interval``."""
-        before = await self._store.run(topics.topics)
+        before = await self._store.run(deliveries.topics)
         wait = self._interval_left(before)
         if wait > 0:
             await deferLater(self._context.clock, wait)
@@ -287,7 +286,7 @@ class Hub:
         digests, now = digests_of(contents), self._context.now()
         after = await self._store.run(
             partial(
-                topics.bump,
+                deliveries.bump,
                 digests=digests,
                 # not in the future, because no change before that time would count as newer
                 data_revision=min(_modified_at(snapshot), now),

@@ -16,8 +16,7 @@ from reviewsd.domain.addresses import Addresses
 from reviewsd.store import listing, upkeep
 from reviewsd.store.deliveries import DeliveryClaim, DeliveryOutcome
 from reviewsd.store.intents import IntentClaim, VerificationOutcome
-from reviewsd.store.thread import Purpose, Store
-from reviewsd.store.transactions import SqlCursor, StoreError
+from reviewsd.store.transactions import Purpose, SqlCursor, Store, StoreError
 from reviewsd.websub.context import Context
 from reviewsd.websub.denial import REMOVED, Denials
 from reviewsd.websub.scheduler import Scheduler

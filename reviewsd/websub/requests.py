@@ -20,7 +20,7 @@ from reviewsd.http1 import urls
 from reviewsd.store import intents
 from reviewsd.store.intents import RequestOutcome
 from reviewsd.store.keys import Secrets
-from reviewsd.store.thread import Purpose, Store
+from reviewsd.store.transactions import Purpose, Store
 from reviewsd.websub.context import Context
 from reviewsd.websub.form import HubRequest, HubRequestError, parse_request
 from reviewsd.websub.operator import Operator

@@ -24,7 +24,7 @@ from twisted.internet.task import deferLater
 from twisted.logger import Logger
 
 from reviewsd.runtime.tasks import TaskSet
-from reviewsd.store.claims import Due
+from reviewsd.store.rows import Due
 from reviewsd.store.transactions import StoreError
 from reviewsd.websub.slots import Slot, Slots
 

@@ -24,7 +24,7 @@ from typing import NamedTuple
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
 
 from reviewsd.domain.addresses import network_of
-from reviewsd.store.claims import Due
+from reviewsd.store.rows import Due
 from reviewsd.websub.outbound.connection import Connection
 from reviewsd.websub.rate_limits import Backoffs, LRUCache
 

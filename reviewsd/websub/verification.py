@@ -12,13 +12,13 @@ from reviewsd.domain.addresses import Addresses
 from reviewsd.domain.callback import stored
 from reviewsd.domain.subscription import Confirmed, Intent, Mode, NotConfirmed, Unreachable
 from reviewsd.store import intents
-from reviewsd.store.claims import DEADLY, MAX_DEATHS, Due
 from reviewsd.store.intents import IntentClaim, VerificationOutcome
-from reviewsd.store.thread import Store
+from reviewsd.store.rows import DEADLY, MAX_DEATHS, Due
+from reviewsd.store.transactions import Store
 from reviewsd.websub.context import Context
 from reviewsd.websub.outbound.client import CallbackClient, CallbackRequest
 from reviewsd.websub.outbound.connection import SUCCESS
-from reviewsd.websub.outbound.errors import NetworkFullError, NoResponseError
+from reviewsd.websub.outbound.response_parser import NetworkFullError, NoResponseError
 from reviewsd.websub.rate_limits import Backoffs
 from reviewsd.websub.slots import Slot, Slots
 

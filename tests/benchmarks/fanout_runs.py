@@ -19,8 +19,8 @@ from pathlib import Path
 from reviewsd.app.store import DATABASE
 from reviewsd.domain.subscription import Active, Subscription
 from reviewsd.http1 import urls
+from reviewsd.store.deliveries import topics
 from reviewsd.store.rows import Pair, save
-from reviewsd.store.topics import topics
 from reviewsd.websub.slots import DELIVERIES
 from tests.benchmarks.fanout_sink import SEEDED, Counts, share
 from tests.support.authority import authority

@@ -33,16 +33,18 @@ from reviewsd.snapshot.snapshots import Snapshot
 from reviewsd.store import sqlite  # noqa: F401  registers the adapter of lists at sqlite3
 from reviewsd.store.keys import Secrets
 from reviewsd.store.schema import MIGRATIONS
-from reviewsd.store.thread import Purpose, Store
-from reviewsd.store.transactions import SqlCursor, StoreError
+from reviewsd.store.transactions import Purpose, SqlCursor, Store, StoreError
 from reviewsd.websub.context import Context
 from reviewsd.websub.form import MEDIA_TYPE
 from reviewsd.websub.hub import DEFAULT_LIMITS, Hub, HubLimits
 from reviewsd.websub.operator import Operator
 from reviewsd.websub.outbound.agent import MAX_CHALLENGE_BODY, CallbackResponse
 from reviewsd.websub.outbound.client import CallbackRequest
-from reviewsd.websub.outbound.errors import NetworkFullError, NoResponseError
-from reviewsd.websub.outbound.response_parser import ResponseParser
+from reviewsd.websub.outbound.response_parser import (
+    NetworkFullError,
+    NoResponseError,
+    ResponseParser,
+)
 from reviewsd.websub.requests import HubRequests, HubResponse
 
 BASE_URL = "https://reviews.example.com"

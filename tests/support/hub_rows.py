@@ -5,11 +5,10 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from reviewsd.domain.subscription import Caps, Confirmed, Intent, Mode
-from reviewsd.store import deliveries, intents, topics
-from reviewsd.store.claims import Due
+from reviewsd.store import deliveries, intents
 from reviewsd.store.deliveries import DeliveryClaim, DeliveryOutcome, EndedSubscription
 from reviewsd.store.intents import IntentClaim, RequestOutcome, VerificationOutcome
-from reviewsd.store.rows import Pair
+from reviewsd.store.rows import Due, Pair
 from reviewsd.store.transactions import SqlCursor
 from tests.support.hub import CALLBACK, FEED, JSON_FEED, REVIEWS, START, connect, transact
 
@@ -42,7 +41,7 @@ class Rows:
 
     def __init__(self) -> None:
         self.connection = connect()
-        self.run(lambda cursor: topics.bump(cursor, OLD, START, START))
+        self.run(lambda cursor: deliveries.bump(cursor, OLD, START, START))
 
     def run(self, work: Callable[[SqlCursor], T]) -> T:
         return transact(self.connection, work)
@@ -95,4 +94,4 @@ class Rows:
         )
 
     def bump(self) -> None:
-        self.run(lambda cursor: topics.bump(cursor, NEW, START, START))
+        self.run(lambda cursor: deliveries.bump(cursor, NEW, START, START))

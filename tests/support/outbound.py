@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from ipaddress import ip_network
 from itertools import count
 from pathlib import Path
@@ -15,13 +15,11 @@ from twisted.internet.task import Clock
 
 from reviewsd.domain.addresses import Addresses
 from reviewsd.domain.callback import Callback, rebuilt
-from reviewsd.store.claims import Due
+from reviewsd.store.rows import Due
 from reviewsd.websub.outbound.agent import CallbackAgent
 from reviewsd.websub.outbound.client import CallbackClient, CallbackRequest
-from reviewsd.websub.outbound.dialer import Dialer
-from reviewsd.websub.outbound.errors import NetworkFullError, NoResponseError
-from reviewsd.websub.outbound.limits import LIMITS
-from reviewsd.websub.outbound.resolver import LookUp, Resolver
+from reviewsd.websub.outbound.dialer import Dialer, LookUp, Resolver
+from reviewsd.websub.outbound.response_parser import NetworkFullError, NoResponseError
 from reviewsd.websub.outbound.tls import Tls
 from reviewsd.websub.rate_limits import Backoffs
 from reviewsd.websub.slots import Slot, Slots
@@ -155,19 +153,21 @@ async def sending(
     networks: Sequence[Any] = LOOPBACK,
     own_listeners: set[tuple[str, int]] | None = None,
     dns_seconds: float = 5.0,
-    idle_seconds: float = 5.0,
-    **limits: Any,  # noqa: ANN401  fields of ExchangeLimits
+    **limits: Any,  # noqa: ANN401  of the agent
 ) -> AsyncIterator[Sender]:
     """Build a way out that trusts ``ca_file`` and may call this host; close it at the end."""
     addresses = Addresses(networks)
     agent = CallbackAgent(
         reactor,
-        Resolver(reactor, look_up or Names().look_up, addresses, dns_seconds),
-        Dialer(reactor, addresses, set() if own_listeners is None else own_listeners),
+        Dialer(
+            reactor,
+            Resolver(reactor, look_up or Names().look_up, addresses, dns_seconds),
+            addresses,
+            set() if own_listeners is None else own_listeners,
+        ),
         Tls(reactor, ca_file),
         USER_AGENT,
-        replace(LIMITS, **limits),
-        idle_seconds=idle_seconds,
+        **limits,
     )
     try:
         yield Sender(agent, reactor)

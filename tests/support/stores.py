@@ -9,8 +9,7 @@ from twisted.internet import reactor
 from twisted.internet.base import ReactorBase
 
 from reviewsd.store.sqlite import Database
-from reviewsd.store.thread import Store
-from reviewsd.store.transactions import SqlCursor
+from reviewsd.store.transactions import SqlCursor, Store
 
 threads = cast("ReactorBase", reactor)
 

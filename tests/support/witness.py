@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
-from reviewsd.store.claims import MAX_DEATHS
 from reviewsd.store.keys import Secrets
-from reviewsd.websub.outbound.errors import NetworkFullError
+from reviewsd.store.rows import MAX_DEATHS
+from reviewsd.websub.outbound.response_parser import NetworkFullError
 from tests.support.hub import BASE_URL, MEDIA_TYPES, Answer, Exchange, Outcome, Time
 
 CROSSING = 50

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from reviewsd.http1.urls import HEALTH
-from reviewsd.websub.outbound.resolver import PER_DOMAIN
+from reviewsd.websub.outbound.dialer import PER_DOMAIN
 from reviewsd.websub.slots import FIRST_SHARE
 from tests.support.daemon import Daemon, until
 from tests.support.namespace import Namespace, listening, policy, running, said, swallowing

@@ -1,11 +1,12 @@
 """Sends all requests to callbacks (E4).
 
-A request resolves the host, counts for the network of an address, connects, and makes one exchange. The
-resolver and the dialer check addresses; the connection limits bytes and time. Only the head of a response to
-a delivery is read, so its connection is kept for another delivery.
+A request makes one exchange, on a connection of the pool or a new one. The dialer checks addresses; the connection
+limits bytes and time. Only the head of a response to a delivery is read, so its connection is kept for another
+delivery to the same host and port (E7). Its address was checked when it was dialed, so its host is not resolved
+again. It is kept for a few seconds within its hard lifetime, which is enough for one fan-out.
 """
 
-from collections.abc import Sequence
+from collections import defaultdict
 from collections.abc import Set as AbstractSet
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from twisted.internet.defer import Deferred, fail
-from twisted.internet.interfaces import IProtocol, IReactorTime
+from twisted.internet.interfaces import IDelayedCall, IProtocol, IReactorTime
 from twisted.internet.posixbase import PosixReactorBase
 from twisted.logger import Logger
 from twisted.python.failure import Failure
@@ -24,22 +25,84 @@ from twisted.web.iweb import IAgent, IBodyProducer, IClientRequest, IResponse
 from zope.interface import implementer
 
 from reviewsd.config.schema import Config
-from reviewsd.domain.addresses import Addresses, AddressRefusedError
+from reviewsd.domain.addresses import Addresses
 from reviewsd.domain.callback import Callback
 from reviewsd.runtime.state_dir import EX_CONFIG, StartError
 from reviewsd.runtime.turns import TurnQueue
 from reviewsd.websub.outbound.client import CallbackRequest
 from reviewsd.websub.outbound.connection import Connection
-from reviewsd.websub.outbound.dialer import Dialer
-from reviewsd.websub.outbound.errors import NetworkFullError, NoResponseError
-from reviewsd.websub.outbound.limits import LIMITS, ExchangeLimits
-from reviewsd.websub.outbound.pool import Pool
-from reviewsd.websub.outbound.resolver import Resolver, SystemNames
-from reviewsd.websub.outbound.response_parser import ResponseParser
+from reviewsd.websub.outbound.dialer import Dialer, Resolver, SystemNames
+from reviewsd.websub.outbound.response_parser import (
+    NetworkFullError,
+    NoResponseError,
+    ResponseParser,
+)
 from reviewsd.websub.outbound.tls import Tls
 
 MAX_CHALLENGE_BODY = 1024  # bytes of the response to a GET; E12
+MAX_IDLE = 256  # kept connections
+MAX_IDLE_PER_HOST = 16  # the deliveries to one host (H8)
 STOPPING = "this service is stopping"
+
+
+class Pool:
+    """Keeps idle connections for further deliveries.
+
+    Args:
+        clock: For their ages.
+        idle_seconds: Seconds for which a connection is kept.
+    """
+
+    def __init__(self, clock: IReactorTime, idle_seconds: float) -> None:
+        self._clock = clock
+        self._idle_seconds = idle_seconds
+        self._timers: dict[Connection, IDelayedCall] = {}
+        self._by_host: defaultdict[tuple[str, int], list[Connection]] = defaultdict(list)
+
+    def acquire(self, callback: Callback) -> Connection | None:
+        """Return an idle connection to a callback's host and port, or None."""
+        for connection in reversed(self._by_host.get((callback.host, callback.port), ())):
+            if connection.is_ready:
+                self.discard(connection)
+                return connection
+        return None
+
+    def keep(self, connection: Connection) -> None:
+        """Keep a connection, or close it if there is no room."""
+        key = _key(connection)
+        same_host = len(self._by_host.get(key, ()))
+        if len(self._timers) >= MAX_IDLE or same_host >= MAX_IDLE_PER_HOST:
+            connection.close()
+            return
+        self._by_host[key].append(connection)
+        self._timers[connection] = self._clock.callLater(
+            self._idle_seconds, self._close, connection
+        )
+
+    def discard(self, connection: Connection) -> None:
+        """Remove a connection that is used again, or closed."""
+        timer = self._timers.pop(connection, None)
+        if timer is None:
+            return
+        if timer.active():
+            timer.cancel()
+        key = _key(connection)
+        self._by_host[key].remove(connection)
+        if not self._by_host[key]:
+            del self._by_host[key]
+
+    def close(self) -> None:
+        """Close all connections."""
+        for connection in tuple(self._timers):
+            self._close(connection)
+
+    def _close(self, connection: Connection) -> None:
+        self.discard(connection)
+        connection.close()
+
+
+def _key(connection: Connection) -> tuple[str, int]:
+    return connection.callback.host, connection.callback.port
 
 
 @implementer(IAgent)
@@ -50,12 +113,14 @@ class CallbackAgent:
     _log = Logger()
 
     clock: IReactorTime
-    resolver: Resolver
     dialer: Dialer
     tls: Tls
     user_agent: bytes
     """Names this service (H6): ``reviewsd/<version> (+<base_url>/; WebSub hub)``."""
-    limits: ExchangeLimits = LIMITS
+    byte_budget: int = 131_072
+    """Bytes that are received below TLS in one exchange (E12)."""
+    max_lifetime: float = 45.0
+    """Seconds of a connection; below the 90 s for which a delivery is claimed (D5)."""
     idle_seconds: float = 5.0
     """Seconds for which a connection is kept for its next delivery."""
 
@@ -97,8 +162,7 @@ class CallbackAgent:
         stack.callback(names.stop)
         agent = cls(
             reactor,
-            Resolver(reactor, names.look_up, addresses),
-            Dialer(reactor, addresses, own_listeners),
+            Dialer(reactor, Resolver(reactor, names.look_up, addresses), addresses, own_listeners),
             tls,
             f"reviewsd/{version('reviewsd')} (+{config.base_url}/; WebSub hub)".encode(),
         )
@@ -154,30 +218,10 @@ class CallbackAgent:
 
     async def _send(self, request: CallbackRequest) -> IResponse:
         """Send a request on a new connection."""
-        try:
-            addresses = await self.resolver.resolve(request.callback, request.slot.due.requester)
-        except AddressRefusedError as error:
-            raise NoResponseError(str(error)) from error
-        return await self._exchange(await self._connect(request, addresses), request)
-
-    async def _connect(self, request: CallbackRequest, addresses: Sequence[str]) -> Connection:
-        """Try one address after the other until a connection is open."""
-        callback, slot = request.callback, request.slot
-        if any(self.dialer.is_own(address, callback.port) for address in addresses):
-            raise NoResponseError("the callback leads to this service itself")
-        deadline = self.clock.seconds() + self.limits.connect_timeout
-        failure, full = NoResponseError("no connection"), False
-        for index, address in enumerate(addresses):
-            if not slot.try_dial(address):
-                full = True
-                continue
-            seconds = (deadline - self.clock.seconds()) / (len(addresses) - index)
-            make = partial(self._make_connection, callback, address)
-            try:
-                return await self.dialer.dial(address, callback.port, seconds, make)
-            except NoResponseError as error:
-                failure = error
-        raise NetworkFullError if full else failure
+        callback = request.callback
+        make = partial(self._make_connection, callback)
+        connection = await self.dialer.dial(callback, request.slot, make)
+        return await self._exchange(connection, request)
 
     def _exchange(self, connection: Connection, request: CallbackRequest) -> Deferred[IResponse]:
         callback = request.callback
@@ -211,7 +255,8 @@ class CallbackAgent:
             self.tls,
             callback,
             address,
-            self.limits,
+            self.byte_budget,
+            self.max_lifetime,
             self._connection_ended,
         )
         self._connections.add(connection)

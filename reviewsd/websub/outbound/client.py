@@ -20,7 +20,7 @@ from zope.interface import implementer
 
 from reviewsd.domain.callback import Callback
 from reviewsd.http1.representation import Buffer
-from reviewsd.websub.outbound.errors import NoResponseError
+from reviewsd.websub.outbound.response_parser import NoResponseError
 from reviewsd.websub.slots import Slot
 
 PIECE = 262_144  # bytes encrypted at once; a request that fits is written in one piece

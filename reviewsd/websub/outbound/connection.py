@@ -1,9 +1,8 @@
 """One connection to a callback: TLS, one exchange after the other, and the limits below both.
 
-It speaks TLS itself, through OpenSSL's two buffers in memory, where Twisted would stack a TLS protocol, a
-policy wrapper and an HTTP parser. So all limits are enforced in one place and on the bytes of the socket:
-what a peer sends is counted before it is decrypted (E12), the socket is closed without waiting for a
-TLS alert, and no private name of Twisted is used.
+It speaks TLS itself, through OpenSSL's two buffers in memory. So all limits are enforced in one place and on
+the bytes of the socket: what a peer sends is counted before it is decrypted (E12), and the socket is closed
+without waiting for a TLS alert.
 
 Received bytes are passed to OpenSSL in slices, each in a turn of its own (``runtime.turns``), because a peer
 may send messages that cost more than data, such as certificates or key updates. Such messages have a limit
@@ -32,9 +31,11 @@ from reviewsd.domain.callback import Callback
 from reviewsd.http1.representation import Buffer
 from reviewsd.runtime.turns import TurnQueue
 from reviewsd.websub.outbound import tls
-from reviewsd.websub.outbound.errors import NoResponseError
-from reviewsd.websub.outbound.limits import ExchangeLimits
-from reviewsd.websub.outbound.response_parser import MalformedResponseError, ResponseParser
+from reviewsd.websub.outbound.response_parser import (
+    MalformedResponseError,
+    NoResponseError,
+    ResponseParser,
+)
 from reviewsd.websub.outbound.tls import READ_SIZE, CertificateRefusedError, Tls
 
 SUCCESS = range(200, 300)
@@ -57,7 +58,8 @@ class Connection(Protocol):
         secure: Makes and checks the TLS side.
         callback: The callback that it is opened for; others at the same host and port may use it.
         address: The checked address that it leads to.
-        limits: Limits of time and bytes.
+        byte_budget: Bytes that may be received below TLS in one exchange (E12).
+        max_lifetime: Seconds until it is closed.
         ended: Called once when the connection is gone.
     """
 
@@ -70,7 +72,8 @@ class Connection(Protocol):
         secure: Tls,
         callback: Callback,
         address: str,
-        limits: ExchangeLimits,
+        byte_budget: int,
+        max_lifetime: float,
         ended: Callable[["Connection"], None],
     ) -> None:
         self.callback = callback
@@ -79,7 +82,8 @@ class Connection(Protocol):
         self._clock = clock
         self._turns = turns
         self._secure = secure
-        self._limits = limits
+        self._byte_budget = byte_budget
+        self._max_lifetime = max_lifetime
         self._ended = ended
 
         self._tls = secure.connection(callback)
@@ -106,7 +110,7 @@ class Connection(Protocol):
 
     @property
     def is_ready(self) -> bool:
-        """Whether another exchange may begin: it is alive, and the last response is complete."""
+        """Whether another exchange may begin."""
         return self._is_alive and self._parser.complete
 
     @property
@@ -120,7 +124,7 @@ class Connection(Protocol):
         """Whether it is open and in the first half of its lifetime, whose end would cut off an exchange."""
         if self._lifetime is None or not self._open or self._loss is not None:
             return False
-        return self._lifetime.getTime() - self._clock.seconds() > self._limits.max_lifetime / 2
+        return self._lifetime.getTime() - self._clock.seconds() > self._max_lifetime / 2
 
     @property
     def has_work(self) -> bool:
@@ -190,14 +194,15 @@ class Connection(Protocol):
     def connectionMade(self) -> None:
         """Begin the handshake."""
         self.transport.setTcpNoDelay(enabled=True)
-        self._lifetime = self._clock.callLater(self._limits.max_lifetime, self._expire)
+        reason = f"the connection took longer than {self._max_lifetime:g} s"
+        self._lifetime = self._clock.callLater(self._max_lifetime, self.fail, reason)
         self._work_in_turn()
 
     def dataReceived(self, data: bytes) -> None:
         """Count the bytes, and decrypt them in a turn of their own unless they are few."""
         self._received += len(data)
-        if self._received > self._limits.byte_budget:
-            self.fail(f"sent more than {self._limits.byte_budget} bytes")
+        if self._received > self._byte_budget:
+            self.fail(f"sent more than {self._byte_budget} bytes")
             return
         if self._checked and not self._working and self._overhead + len(data) <= SHORT:
             self._decrypt(data)
@@ -393,6 +398,3 @@ class Connection(Protocol):
         response, self._response = self._response, None
         if response is not None:
             response.errback(NoResponseError(reason, begun=self._parser.begun))
-
-    def _expire(self) -> None:
-        self.fail(f"the connection took longer than {self._limits.max_lifetime:g} s")

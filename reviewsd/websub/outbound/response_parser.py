@@ -1,4 +1,4 @@
-"""Parses HTTP/1.1 responses strictly and within bounds (RFC 9112).
+"""Responses of callbacks: a strict and bounded parser of HTTP/1.1 (RFC 9112), and the errors without one.
 
 Folded lines, lines that end with a bare LF, control characters and two lengths are malformed here, though
 browsers accept them. So no two parsers can understand a response differently.
@@ -20,6 +20,24 @@ _CHUNK = re.compile(rb"([0-9A-Fa-f]{1,8})(?:[ \t]*;[\t\x20-\x7e\x80-\xff]*)?")
 _FIRST_FINAL = 200  # lower statuses are followed by another head
 _SWITCHING_PROTOCOLS = 101
 _BODILESS = frozenset({204, 304})
+
+
+class NoResponseError(Exception):
+    """A callback sent no valid response: a result, and no bug.
+
+    Attributes:
+        reason: Short text for the operator, without path and query of the callback.
+        begun: Whether part of a response was received.
+    """
+
+    def __init__(self, reason: str, *, begun: bool = False) -> None:
+        self.reason = reason
+        self.begun = begun
+        super().__init__(reason)
+
+
+class NetworkFullError(Exception):
+    """Nothing was sent, because too many attempts at that address network are under way (H2, H8)."""
 
 
 class MalformedResponseError(Exception):

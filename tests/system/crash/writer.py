@@ -36,9 +36,9 @@ from reviewsd.domain.subscription import (
     Unreachable,
 )
 from reviewsd.http1.urls import TOPICS
-from reviewsd.store import claims, deliveries, intents, upkeep
+from reviewsd.store import deliveries, intents, rows, upkeep
+from reviewsd.store.deliveries import bump
 from reviewsd.store.sqlite import Database
-from reviewsd.store.topics import bump
 from reviewsd.store.transactions import SqlCursor, StoreError
 
 STORE = "state/state.db"
@@ -67,7 +67,7 @@ class Hub:
 
     def steps(self) -> Iterator[Step]:
         """Its transactions, in order."""
-        yield partial(claims.take_over, now=self.now)
+        yield partial(rows.take_over, now=self.now)
         for number in range(ROUNDS):
             yield partial(self._change, number)
             yield partial(self._ask, number, Mode.SUBSCRIBE)

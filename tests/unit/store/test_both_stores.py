@@ -28,7 +28,7 @@ from reviewsd.domain.subscription import (
     Unreachable,
 )
 from reviewsd.http1.urls import TOPICS
-from reviewsd.store import claims, deliveries, intents, listing, notices, topics, upkeep
+from reviewsd.store import deliveries, intents, listing, notices, rows, upkeep
 from reviewsd.store.deliveries import DeliveryOutcome
 from reviewsd.store.intents import VerificationOutcome
 from reviewsd.store.postgres import MarkedCursor, translated
@@ -154,7 +154,9 @@ def transact_randomly(both: Both, chance: random.Random, number: int) -> None:  
         both.content = one_of(["0", "1", "2"])
         digests = dict.fromkeys(TOPICS, both.content)
         revision, newer_only = chance.randrange(number + 1), maybe()
-        both.run(lambda cursor: topics.bump(cursor, digests, revision, now, newer_only=newer_only))
+        both.run(
+            lambda cursor: deliveries.bump(cursor, digests, revision, now, newer_only=newer_only)
+        )
 
     def read() -> None:
         topic = one_of([None, *TOPICS])
@@ -181,7 +183,7 @@ def transact_randomly(both: Both, chance: random.Random, number: int) -> None:  
                 lambda cursor: listing.remove(cursor, name, "reason", now),
                 lambda cursor: sorted(listing.push(cursor, names, topic, now)),
                 lambda cursor: upkeep.end_expired(cursor, sorted_pairs(cursor, now), now),
-                lambda cursor: sorted(map(repr, claims.take_over(cursor, now))),
+                lambda cursor: sorted(map(repr, rows.take_over(cursor, now))),
             ]
         )
         both.run(work)
@@ -211,7 +213,7 @@ def test_random_transactions_have_the_same_effect_on_both(
         for statement in chain.from_iterable(MIGRATIONS):
             lite.execute(statement)
         both, chance = Both(lite, connection), random.Random(seed)
-        both.run(lambda cursor: topics.bump(cursor, dict.fromkeys(TOPICS, "0"), 0, START))
+        both.run(lambda cursor: deliveries.bump(cursor, dict.fromkeys(TOPICS, "0"), 0, START))
         for number in range(80):
             transact_randomly(both, chance, number)
     connection.commit()

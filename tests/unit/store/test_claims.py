@@ -5,10 +5,10 @@ from collections.abc import Iterator
 import pytest
 
 from reviewsd.domain.subscription import Confirmed, Delivered, Failed, Unreachable
-from reviewsd.store import claims
-from reviewsd.store.claims import LapsedClaim
+from reviewsd.store import rows as hub_rows
 from reviewsd.store.deliveries import DeliveryClaim, DeliveryOutcome
 from reviewsd.store.intents import IntentClaim, VerificationOutcome
+from reviewsd.store.rows import LapsedClaim
 from tests.support.hub import START
 from tests.support.hub_rows import CLAIM, HOST, WAITS, Rows
 
@@ -24,7 +24,7 @@ def rows() -> Iterator[Rows]:
 
 
 def take_over(rows: Rows, now: int) -> list[LapsedClaim]:
-    return list(rows.run(lambda cursor: claims.take_over(cursor, now)))
+    return list(rows.run(lambda cursor: hub_rows.take_over(cursor, now)))
 
 
 def deliver(rows: Rows, now: int, *results: DeliveryOutcome) -> list[DeliveryClaim]:

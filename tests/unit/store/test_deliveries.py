@@ -10,9 +10,9 @@ from reviewsd.domain.subscription import (
     Failed,
     Gone,
 )
-from reviewsd.store import deliveries, topics
-from reviewsd.store.claims import Due
+from reviewsd.store import deliveries
 from reviewsd.store.deliveries import DeliveryOutcome, EndedSubscription
+from reviewsd.store.rows import Due
 from tests.support.hub import FEED, START
 from tests.support.hub_rows import CLAIM, HOST, NEW, OLD, PAIR, WAITS, Rows
 
@@ -54,7 +54,7 @@ def test_delivery_records_the_version_that_was_sent(rows: Rows) -> None:
     rows.subscribe()
     rows.bump()
     ((claim,), _) = rows.deliver()
-    rows.run(lambda cursor: topics.bump(cursor, {**NEW, FEED: "f3"}, START, START))
+    rows.run(lambda cursor: deliveries.bump(cursor, {**NEW, FEED: "f3"}, START, START))
     rows.deliver(
         results=(DeliveryOutcome(claim=claim, event=Delivered(claim.version), status=200),)
     )

@@ -14,8 +14,7 @@ from twisted.internet.task import Clock
 from reviewsd.store import ended_sessions
 from reviewsd.store.ended_sessions import PRUNE_SECONDS, EndedSessions
 from reviewsd.store.sqlite import Database
-from reviewsd.store.thread import Purpose, Store
-from reviewsd.store.transactions import SqlCursor, SqlValue, StoreError
+from reviewsd.store.transactions import Purpose, SqlCursor, SqlValue, Store, StoreError
 from tests.support.hub import MemoryStore, connect, result_of
 from tests.support.stores import opened, rows
 

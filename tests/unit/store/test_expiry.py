@@ -5,10 +5,10 @@ from collections.abc import Iterator
 import pytest
 from twisted.internet.task import Clock
 
-from reviewsd.store import expiry
-from reviewsd.store.expiry import EXPIRY_SECONDS, Expiry
+from reviewsd.store import upkeep
 from reviewsd.store.intents import RequestOutcome
 from reviewsd.store.transactions import StoreError
+from reviewsd.store.upkeep import EXPIRY_SECONDS, Expiry
 from tests.support.hub import START, MemoryStore, result_of
 from tests.support.hub_rows import CAPS, Rows
 
@@ -105,7 +105,7 @@ def test_expired_request_does_not_count_towards_the_caps(rows: Rows) -> None:
 def test_many_leases_end_in_transactions_of_a_bounded_size(
     rows: Rows, looks: Looks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(expiry, "BATCH", 2)
+    monkeypatch.setattr(upkeep, "BATCH", 2)
     rows.subscribe(5)
     looks.look(START + LEASE)
     before = looks.store.transactions

@@ -18,7 +18,7 @@ from reviewsd.domain.subscription import (
     Unreachable,
     step,
 )
-from reviewsd.store import topics, upkeep
+from reviewsd.store import deliveries, upkeep
 from reviewsd.store.intents import RequestOutcome, VerificationOutcome
 from reviewsd.store.rows import load, note_end, save
 from reviewsd.store.transactions import SqlCursor
@@ -35,9 +35,9 @@ def rows() -> Iterator[Rows]:
 
 def test_version_of_a_topic_rises_only_with_its_bytes(rows: Rows) -> None:
     """An unchanged topic is not delivered again (H10, D2)."""
-    after = rows.run(lambda cursor: topics.bump(cursor, NEW, START, START + 5))
-    again = rows.run(lambda cursor: topics.bump(cursor, NEW, START + 1, START + 9))
-    back = rows.run(lambda cursor: topics.bump(cursor, OLD, START, START + 10))
+    after = rows.run(lambda cursor: deliveries.bump(cursor, NEW, START, START + 5))
+    again = rows.run(lambda cursor: deliveries.bump(cursor, NEW, START + 1, START + 9))
+    back = rows.run(lambda cursor: deliveries.bump(cursor, OLD, START, START + 10))
 
     assert [(2, START + 5), (1, START), (1, START)] == [
         (topic.version, topic.changed_at) for topic in after.values()

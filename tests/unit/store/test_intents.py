@@ -9,8 +9,8 @@ from reviewsd.domain.subscription import (
     NotConfirmed,
 )
 from reviewsd.store import intents
-from reviewsd.store.claims import Due
 from reviewsd.store.intents import VerificationOutcome
+from reviewsd.store.rows import Due
 from tests.support.hub import START
 from tests.support.hub_rows import ASKED, CLAIM, HOST, Rows
 

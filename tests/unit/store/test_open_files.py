@@ -12,8 +12,7 @@ import pytest_twisted  # type: ignore[import-untyped] # has no stubs
 from twisted.logger import capturedLogs, formatEvent
 
 from reviewsd.store.sqlite import Database
-from reviewsd.store.thread import Purpose
-from reviewsd.store.transactions import StoreError
+from reviewsd.store.transactions import Purpose, StoreError
 from tests.support.stores import blocking, names, opened, rows
 
 BLOCKS = "SELECT value FROM block ORDER BY value"

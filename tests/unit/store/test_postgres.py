@@ -15,7 +15,7 @@ from twisted.logger import LogEvent, capturedLogs, formatEvent
 
 from reviewsd.__main__ import run as command
 from reviewsd.http1.urls import TOPICS
-from reviewsd.store import postgres, timed_psycopg, topics
+from reviewsd.store import deliveries, postgres
 from reviewsd.store.keys import Secrets
 from reviewsd.store.postgres import Postgres, translated
 from reviewsd.store.schema import MIGRATIONS
@@ -131,7 +131,7 @@ async def test_only_newer_data_raises_the_version_of_a_topic(url: str) -> None:
     def announced(content: str, data_revision: int) -> Callable[[SqlCursor], set[int]]:
         def work(cursor: SqlCursor) -> set[int]:
             digests = dict.fromkeys(TOPICS, content)
-            after = topics.bump(cursor, digests, data_revision, 1, newer_only=True)
+            after = deliveries.bump(cursor, digests, data_revision, 1, newer_only=True)
             return {topic.version for topic in after.values()}
 
         return work
@@ -396,7 +396,7 @@ async def test_silent_server_is_a_failure_followed_by_a_new_connection(
     server: Server, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its TCP stack acknowledges everything, so no lower layer reports an error."""
-    monkeypatch.setattr(timed_psycopg, "ANSWER_SECONDS", 0.3)
+    monkeypatch.setattr(postgres, "MAX_SILENCE", 0.3)
     monkeypatch.setitem(postgres._SESSION, "idle_in_transaction_session_timeout", "200ms")
     with Relay(server.connect) as relay:
         over = url.partition("?")[0].replace("@/", f"@127.0.0.1:{relay.port}/")

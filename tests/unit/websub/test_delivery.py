@@ -12,14 +12,14 @@ from twisted.logger import capturedLogs, formatEvent
 
 from reviewsd.config.hub_schema import HubConfig as Settings
 from reviewsd.config.hub_schema import HubLimitsConfig
-from reviewsd.store.expiry import EXPIRY_SECONDS
+from reviewsd.store.upkeep import EXPIRY_SECONDS
 from reviewsd.websub import delivery, verification
 from reviewsd.websub import denial as denials
 from reviewsd.websub.content import contents_of
 from reviewsd.websub.delivery import MAX_SIGNED_IN_REACTOR
 from reviewsd.websub.hub import SWEEP_SECONDS
-from reviewsd.websub.outbound.errors import NoResponseError
-from reviewsd.websub.outbound.limits import LIMITS
+from reviewsd.websub.outbound.agent import CallbackAgent
+from reviewsd.websub.outbound.response_parser import NoResponseError
 from reviewsd.websub.slots import FIRST_SHARE, IDLE_PER_PLACE, NEW_SECONDS
 from tests.support.hub import (
     BASE_URL,
@@ -50,7 +50,7 @@ DAY = 86_400.0
 
 def test_attempts_end_before_their_claims() -> None:
     """Otherwise another process could repeat one that still runs (D5)."""
-    seconds = max(delivery.TIMEOUT, verification.TIMEOUT, LIMITS.max_lifetime)
+    seconds = max(delivery.TIMEOUT, verification.TIMEOUT, CallbackAgent.max_lifetime)
     assert 1000 * seconds < verification.CLAIM_MILLISECONDS
 
 

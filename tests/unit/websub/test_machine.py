@@ -18,11 +18,11 @@ from reviewsd.config.hub_schema import HubConfig as Settings
 from reviewsd.config.hub_schema import HubLimitsConfig
 from reviewsd.domain.subscription import Caps
 from reviewsd.http1 import urls
-from reviewsd.store.claims import MAX_DEATHS
 from reviewsd.store.keys import Secrets
+from reviewsd.store.rows import MAX_DEATHS
 from reviewsd.store.transactions import StoreError
 from reviewsd.websub.hub import HubLimits
-from reviewsd.websub.outbound.errors import NetworkFullError
+from reviewsd.websub.outbound.response_parser import NetworkFullError
 from reviewsd.websub.slots import VERIFICATIONS, SlotLimits
 from tests.support.examples import number
 from tests.support.hub import (

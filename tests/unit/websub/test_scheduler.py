@@ -9,7 +9,7 @@ from twisted.internet.defer import Deferred, succeed
 from twisted.internet.task import deferLater
 from twisted.logger import capturedLogs
 
-from reviewsd.store.claims import Due
+from reviewsd.store.rows import Due
 from reviewsd.store.transactions import StoreError
 from reviewsd.websub.outbound.connection import Connection
 from reviewsd.websub.rate_limits import MAX_FAILURES, Backoffs

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from twisted.internet.task import Clock
 
-from reviewsd.store.claims import Due
+from reviewsd.store.rows import Due
 from reviewsd.websub.outbound.connection import Connection
 from reviewsd.websub.rate_limits import FIRST_BACKOFF, MAX_FAILURES, Backoffs
 from reviewsd.websub.slots import (

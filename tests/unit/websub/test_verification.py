@@ -8,7 +8,7 @@ from twisted.logger import capturedLogs, formatEvent
 
 from reviewsd.config.hub_schema import Callbacks, HubLimitsConfig
 from reviewsd.config.hub_schema import HubConfig as Settings
-from reviewsd.store.expiry import EXPIRY_SECONDS
+from reviewsd.store.upkeep import EXPIRY_SECONDS
 from reviewsd.websub.rate_limits import FIRST_BACKOFF, MAX_FAILURES
 from reviewsd.websub.scheduler import BATCH_SECONDS
 from reviewsd.websub.slots import FIRST_SHARE

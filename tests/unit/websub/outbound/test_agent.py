@@ -2,7 +2,7 @@
 
 import errno
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import pytest_twisted  # type: ignore[import-untyped] # has no stubs
@@ -14,10 +14,8 @@ from twisted.internet.testing import MemoryReactorClock
 from twisted.python.failure import Failure
 
 from reviewsd.domain.addresses import Addresses
-from reviewsd.websub.outbound.agent import CallbackAgent
-from reviewsd.websub.outbound.dialer import Dialer
-from reviewsd.websub.outbound.pool import MAX_IDLE_PER_HOST
-from reviewsd.websub.outbound.resolver import Resolver
+from reviewsd.websub.outbound.agent import MAX_IDLE_PER_HOST, CallbackAgent
+from reviewsd.websub.outbound.dialer import Dialer, Resolver
 from reviewsd.websub.outbound.tls import Tls
 from tests.support.authority import authority
 from tests.support.callbacks import HOST, serving
@@ -104,7 +102,8 @@ async def test_own_listener_is_not_called(ca_file: Path, interface: str, host: s
 
 
 def test_listener_on_all_addresses_is_on_this_host_only() -> None:
-    dialer = Dialer(reactor, Addresses(), {("0.0.0.0", 443), ("10.0.0.1", 444)})
+    resolver = Resolver(reactor, Names().look_up, Addresses())
+    dialer = Dialer(reactor, resolver, Addresses(), {("0.0.0.0", 443), ("10.0.0.1", 444)})
     assert [False, False, True] == [
         dialer.is_own(PUBLIC[0], 443),
         dialer.is_own(PUBLIC[2], 443),
@@ -138,13 +137,17 @@ class Rig:
     """An attempt at ``a.example.com``, whose names and sockets the test controls."""
 
     def __init__(self, ca_file: Path, *addresses: str, per_network: int = 1) -> None:
-        self.reactor: Any = MemoryReactorClock()
+        self.reactor = cast("Any", MemoryReactorClock())
         allowed = Addresses()
         self.slots = many_slots(per_network)
         self.agent = CallbackAgent(
             self.reactor,
-            Resolver(self.reactor, Names({"a.example.com": addresses}).look_up, allowed, 5.0),
-            Dialer(self.reactor, allowed, set()),
+            Dialer(
+                self.reactor,
+                Resolver(self.reactor, Names({"a.example.com": addresses}).look_up, allowed),
+                allowed,
+                set(),
+            ),
             Tls(self.reactor, ca_file),
             USER_AGENT,
         )

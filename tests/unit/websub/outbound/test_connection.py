@@ -25,9 +25,7 @@ from twisted.python.failure import Failure
 from reviewsd.runtime.turns import TurnQueue
 from reviewsd.websub.outbound.client import PIECE
 from reviewsd.websub.outbound.connection import Connection
-from reviewsd.websub.outbound.errors import NoResponseError
-from reviewsd.websub.outbound.limits import LIMITS
-from reviewsd.websub.outbound.response_parser import ResponseParser
+from reviewsd.websub.outbound.response_parser import NoResponseError, ResponseParser
 from reviewsd.websub.outbound.tls import Tls
 from tests.support.authority import authority
 from tests.support.callback_process import sink
@@ -287,7 +285,8 @@ def connecting(clock: Clock, ca_file: Path) -> Connection:
         Tls(clock, ca_file),
         callback("https://127.0.0.1/"),
         HOST,
-        LIMITS,
+        131_072,
+        45.0,
         lambda _: None,
     )
 

@@ -15,8 +15,7 @@ from twisted.python.failure import Failure
 
 from reviewsd.domain.addresses import Addresses, AddressRefusedError
 from reviewsd.domain.callback import Callback
-from reviewsd.websub.outbound.errors import NoResponseError
-from reviewsd.websub.outbound.resolver import (
+from reviewsd.websub.outbound.dialer import (
     MAX_ADDRESSES,
     PER_DOMAIN,
     PER_REQUESTER,
@@ -24,6 +23,7 @@ from reviewsd.websub.outbound.resolver import (
     SystemNames,
     registered_domain,
 )
+from reviewsd.websub.outbound.response_parser import NoResponseError
 
 reactor = cast("Any", installed)
 

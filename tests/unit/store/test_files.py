@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from reviewsd.store.durable import create, renew, sync
+from reviewsd.store.files import create, renew, sync
 from tests.support.stores import names
 
 

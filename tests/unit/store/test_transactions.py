@@ -13,8 +13,7 @@ from twisted.internet.task import Clock
 from twisted.python.threadpool import ThreadPool
 
 from reviewsd.runtime.counters import Counters
-from reviewsd.store.thread import ANSWER_SECONDS, Purpose, Store
-from reviewsd.store.transactions import SqlCursor, StoreError
+from reviewsd.store.transactions import ANSWER_SECONDS, Purpose, SqlCursor, Store, StoreError
 from tests.support.stores import opened
 
 

@@ -1,17 +1,65 @@
-"""Compares the files of an open SQLite store with the files at their paths.
+"""Files of the store: durable writes, and the identity of an open SQLite store.
 
 A file that is deleted or replaced while it is open continues to exist without a name. The daemon would
 work as before, and lose everything at its next start.
 """
 
+import os
 from pathlib import Path
 
 from reviewsd.store.transactions import StoreError
 
+_PIECE = 1 << 20  # bytes
 _REMEDY = (
     "while it was in use: new requests are refused, deliveries go on. Save the open data:"
     " reviewsctl backup FILE; then stop the daemon, run reviewsctl restore FILE --force, and start it"
 )
+
+
+def sync(path: Path) -> None:
+    """Wait until a file's content, or the names in a directory, are on the disk."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def create(path: Path, content: bytes) -> None:
+    """Create a file with mode 0600, durably and atomically.
+
+    An existing file is not changed: another process may have created it at the same time.
+    """
+    temporary = path.with_name(f"{path.name}-{os.urandom(8).hex()}.new")
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    with open(descriptor, "wb") as file:  # noqa: PTH123 - it is a descriptor
+        file.write(content)
+        file.flush()
+        os.fsync(descriptor)
+    try:
+        path.hardlink_to(temporary)
+    except FileExistsError:
+        pass
+    finally:
+        temporary.unlink()
+    sync(path.parent)
+
+
+def renew(path: Path) -> None:
+    """Write a file's content again, in place, and wait until it is on the disk.
+
+    After a failed fsync the kernel may mark pages as clean that differ from the disk ("fsyncgate",
+    PostgreSQL 2018). Only pages that are written again reach it. Do not call it for a file that SQLite
+    has open: closing a second descriptor releases SQLite's locks (POSIX).
+    """
+    descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    try:
+        offset = 0
+        while piece := os.pread(descriptor, _PIECE, offset):
+            offset += os.pwrite(descriptor, piece, offset)
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 class OpenFiles:
