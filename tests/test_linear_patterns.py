@@ -234,9 +234,9 @@ PATTERNS: dict[str, tuple[str, *tuple[Attack, ...]]] = {
     "reviewsd.websub.outbound.response_parser:_FIELD": (FULL, ("", "a", ""), ("a:", " ", "\n")),
     "reviewsd.websub.outbound.response_parser:_LENGTH": (FULL, ("", "0", "x")),
     "reviewsd.websub.outbound.response_parser:_STATUS": (FULL, ("HTTP/1.1 200 ", " ", "\n")),
-    "reviewsd.websub.form:_BROKEN_ESCAPE": (SEARCH, ("", "%20", "%")),
-    "reviewsd.websub.form:_DECIMAL": (FULL, ("", "0", "x"), ("0", "1", "x"), ("", "0", "1x")),
-    "reviewsd.websub.form:_RELATIVE": (FULL, ("", "../", "!")),
+    "reviewsd.websub.requests:_BROKEN_ESCAPE": (SEARCH, ("", "%20", "%")),
+    "reviewsd.websub.requests:_DECIMAL": (FULL, ("", "0", "x"), ("0", "1", "x"), ("", "0", "1x")),
+    "reviewsd.websub.requests:_RELATIVE": (FULL, ("", "../", "!")),
     "reviewsd.http1.proxy_header:_LINE": (
         FULL,
         ("PROXY TCP6 ", ":", "x"),

@@ -32,8 +32,8 @@ from reviewsd.mcp import arguments, jsonrpc
 from reviewsd.pages import text
 from reviewsd.publish import documents
 from reviewsd.snapshot import mentions, suffix_array
+from reviewsd.websub.delivery import retry_after
 from reviewsd.websub.outbound import response_parser
-from reviewsd.websub.retry_after import retry_after
 from tests.support.growth import Thunk, assert_linear
 from tests.support.requests import conditional_request
 

@@ -23,7 +23,7 @@ from reviewsd.mcp.sessions import LIFETIME
 from reviewsd.mcp.tools import TOOLS
 from reviewsd.web.budgets import TOTAL
 from reviewsd.websub.delivery import TIMEOUT
-from reviewsd.websub.form import MAX_SECRET
+from reviewsd.websub.requests import MAX_SECRET
 from tests.support.routes import ROUTES
 
 DOCS = Path(__file__).parent.parent / "docs"

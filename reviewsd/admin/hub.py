@@ -24,7 +24,7 @@ from reviewsd.admin.app import (
 )
 from reviewsd.api.hub import Blocked, BlockList, Listing, ListingPage
 from reviewsd.api.jobs import JobLine
-from reviewsd.domain.blocks import read_block
+from reviewsd.domain.addresses import read_block
 from reviewsd.domain.subscription import State
 from reviewsd.http1.problems import Problem
 from reviewsd.http1.urls import TOPICS

@@ -1,4 +1,4 @@
-"""Decides which addresses may be dialled (E5, E8, E9), and returns the networks of addresses.
+"""Decides which addresses may be dialled (E5, E8, E9) and which hosts are blocked (H7); names networks.
 
 The table is our own: ``ipaddress.is_global`` calls NAT64 of the metadata address, 6to4 of loopback
 and all of multicast global, and its answers change between Python's minor versions (F2).
@@ -10,7 +10,7 @@ treated as the IPv4 address it leads to.
 """
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from ipaddress import (
     AddressValueError,
@@ -19,6 +19,8 @@ from ipaddress import (
     IPv6Address,
     IPv6Network,
     collapse_addresses,
+    ip_address,
+    ip_network,
 )
 
 from reviewsd.domain.callback import needs_opening
@@ -55,6 +57,8 @@ _REFUSED_IPV6 = {
     "8000::/1": "not-global-unicast",
 }
 
+Network = IPv4Network | IPv6Network
+
 _NAT64_LENGTHS = (32, 40, 48, 56, 64, 96)  # RFC 6052 2.2
 
 
@@ -85,7 +89,7 @@ class Addresses:
 
     def __init__(
         self,
-        networks: Sequence[IPv4Network | IPv6Network] = (),
+        networks: Sequence[Network] = (),
         nat64_prefixes: Sequence[IPv6Network] = (),
     ) -> None:
         for prefix in nat64_prefixes:
@@ -101,9 +105,9 @@ class Addresses:
             (network, "opened")
             for network in collapse_addresses(n for n in networks if isinstance(n, IPv6Network))
         )
-        self._blocked: Sequence[IPv4Network | IPv6Network] = ()
+        self._blocked: Sequence[Network] = ()
 
-    def block(self, networks: Sequence[IPv4Network | IPv6Network]) -> None:
+    def block(self, networks: Sequence[Network]) -> None:
         """Replace the blocked networks, which are refused even if they are open (H7)."""
         self._blocked = networks
 
@@ -164,9 +168,7 @@ class Addresses:
         return opened.at(int(address)) is not None
 
     def _is_blocked(self, address: IPv4Address | IPv6Address) -> bool:
-        return any(
-            network.version == address.version and address in network for network in self._blocked
-        )
+        return _is_in(address, self._blocked)
 
     def _destination(self, text: str) -> IPv4Address | IPv6Address:
         """Return the address that a packet reaches behind mappings and translators."""
@@ -176,6 +178,53 @@ class Addresses:
                 if address in prefix:
                     return _behind_nat64(address, prefix.prefixlen)
         return address
+
+
+def read_block(value: str) -> str:
+    """Return a block, which is a host with all names below it or a network, in its normal form.
+
+    Raises:
+        ValueError: The value is neither.
+    """
+    text = value.strip().lower().rstrip(".")
+    try:
+        return str(ip_network(text, strict=False))
+    except ValueError:
+        pass
+    labels = text.split(".")
+    has_valid_labels = all(
+        label and label.replace("-", "").replace("_", "").isalnum() for label in labels
+    )
+    if not (text.isascii() and has_valid_labels) or labels[-1].isdigit():
+        raise ValueError(
+            "expected a host name (it and all names below it are blocked) or a network such as"
+            " 203.0.113.0/24"
+        )
+    return text
+
+
+def blocked_networks(values: Sequence[str]) -> tuple[Network, ...]:
+    """Return the networks among blocks in normal form."""
+    return tuple(ip_network(value) for value in values if "/" in value)
+
+
+def hits(values: Sequence[str]) -> Callable[[str], bool]:
+    """Return a function that tests whether a callback host is blocked.
+
+    Args:
+        values: Blocks in normal form.
+    """
+    blocked = blocked_networks(values)
+    names = {value for value in values if "/" not in value}
+
+    def hit(host: str) -> bool:
+        try:
+            return _is_in(ip_address(host), blocked)
+        except ValueError:
+            labels = host.split(".")
+            return any(".".join(labels[at:]) in names for at in range(len(labels)))
+
+    return hit
 
 
 def plain_address(text: str) -> IPv4Address | IPv6Address:
@@ -224,6 +273,10 @@ def _network(text: str, ipv4_length: int, ipv6_length: int) -> str:
     if isinstance(address, IPv4Address):
         return str(IPv4Network((int(address), ipv4_length), strict=False))
     return str(IPv6Network((int(address), ipv6_length), strict=False))  # int: without the zone
+
+
+def _is_in(address: IPv4Address | IPv6Address, networks: Sequence[Network]) -> bool:
+    return any(network.version == address.version and address in network for network in networks)
 
 
 def _behind_nat64(address: IPv6Address, length: int) -> IPv4Address:

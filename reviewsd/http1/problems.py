@@ -1,6 +1,6 @@
 """The errors of the service: RFC 9457 members, and ``issues`` on validation errors (contract 2).
 
-Routes and the OpenAPI document use the same errors; those of a subscriber's form are in ``websub/form.py``. An error
+Routes and the OpenAPI document use the same errors; those of a subscriber's form are in ``websub/requests.py``. An error
 repeats no bytes of a client, except the values in ``issues``.
 """
 

@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from reviewsd.domain.blocks import hits
+from reviewsd.domain.addresses import hits
 from reviewsd.domain.subscription import (
     Caps,
     Confirmed,

@@ -17,7 +17,7 @@ from twisted.internet.interfaces import IReactorTime
 
 from reviewsd.api.hub import Block
 from reviewsd.api.times import instant
-from reviewsd.domain.blocks import hits
+from reviewsd.domain.addresses import hits
 from reviewsd.domain.subscription import Passed, Removed
 from reviewsd.store.rows import Pair, change
 from reviewsd.store.transactions import SqlCursor, Store
@@ -126,7 +126,7 @@ def block(cursor: SqlCursor, value: str, note: str, now: int, *, dry_run: bool) 
 
     Args:
         cursor: The cursor of a transaction.
-        value: The host or network, in the normal form of ``domain.blocks``.
+        value: The host or network, in the normal form of ``domain.addresses``.
         note: The operator's reason.
         now: The time of the block.
         dry_run: Only count.

@@ -1,11 +1,13 @@
 """Delivery of content to active subscribers (seed 6, WebSub 7).
 
-Changes while a delivery waits or runs are coalesced: the next attempt carries the version that is current
+The content of a topic is what a GET without Accept-Encoding returns (W14). Changes while a delivery waits or runs are coalesced: the next attempt carries the version that is current
 then. So no subscriber receives an older version after a newer one, or the same version twice (H9, H10).
 """
 
+import hashlib
+import hmac
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -13,20 +15,21 @@ from twisted.logger import Logger
 
 from reviewsd.domain.callback import stored
 from reviewsd.domain.subscription import Delivered, Failed, Gone
+from reviewsd.http1 import urls
+from reviewsd.http1.preconditions import parse_http_date
+from reviewsd.http1.representation import Buffer
+from reviewsd.snapshot.snapshots import Snapshot
 from reviewsd.store import deliveries
 from reviewsd.store.deliveries import DeliveryClaim, DeliveryOutcome, EndedSubscription
 from reviewsd.store.keys import SealError, Secrets
 from reviewsd.store.rows import DEADLY, MAX_DEATHS, Due
 from reviewsd.store.transactions import Store
-from reviewsd.websub import retry_after
-from reviewsd.websub.content import Content, digests_of, signature_header
 from reviewsd.websub.context import Context
-from reviewsd.websub.denial import FAILED, Denials
 from reviewsd.websub.outbound.client import CallbackClient, CallbackRequest
 from reviewsd.websub.outbound.connection import SUCCESS
 from reviewsd.websub.outbound.response_parser import NetworkFullError, NoResponseError
 from reviewsd.websub.slots import Slot, Slots
-from reviewsd.websub.verification import CLAIM_MILLISECONDS
+from reviewsd.websub.verification import CLAIM_MILLISECONDS, FAILED, Denials
 
 TIMEOUT = 30.0
 """Seconds of an attempt; below the 90 s for which a delivery is claimed (E12, D5)."""
@@ -43,6 +46,67 @@ RESULTS = {Delivered: "delivered", Failed: "failed", Gone: "gone"}
 
 MAX_SIGNED_IN_REACTOR = 2**20
 """Bytes; more are signed in a thread, because a megabyte takes half a millisecond."""
+
+MAX_RETRY_AFTER = 3_600_000
+"""Longest delay in milliseconds that a callback may request."""
+
+_DIGITS = 10  # of a Retry-After; more exceed the longest delay
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Content:
+    """The content of one topic, prepared once for all subscribers."""
+
+    sha256: str
+    headers: bytes
+    """Header lines that are the same for all subscribers, each ended with CRLF."""
+    body: tuple[Buffer, ...]
+
+    @property
+    def length(self) -> int:
+        """The bytes of the body."""
+        return sum(map(len, self.body))
+
+
+def contents_of(snapshot: Snapshot, base_url: str) -> dict[str, Content]:
+    """Return the content of each topic by its path (W15)."""
+    digests = {document.path: document.sha256 for document in snapshot.manifest.documents}
+    contents = {}
+    for path in urls.TOPICS:
+        document = snapshot.documents[path]
+        # The topic comes first because a widespread client library checks only the first link
+        link = f'<{base_url}{path}>; rel="self", <{base_url}{urls.HUB}>; rel="hub"'
+        lines = (
+            b"Content-Type: " + document.media_type,
+            b"Content-Length: %d" % len(document.body),
+            b"Link: " + link.encode(),
+            b"ETag: " + document.etag,
+        )
+        contents[path] = Content(
+            sha256=digests[path],
+            headers=b"".join(line + b"\r\n" for line in lines),
+            body=(document.body,),
+        )
+    return contents
+
+
+def digests_of(contents: Mapping[str, Content]) -> dict[str, str]:
+    """Return the sha256 of each topic's content by its path."""
+    return {path: content.sha256 for path, content in contents.items()}
+
+
+def signature_header(method: str, secret: bytes, content: Content) -> bytes:
+    """Return the header line that signs a content (W19).
+
+    Args:
+        method: ``hub.signature_method``.
+        secret: The subscriber's ``hub.secret``.
+        content: The content to sign.
+    """
+    signature = hmac.new(secret, digestmod=getattr(hashlib, method))
+    for part in content.body:
+        signature.update(part)
+    return f"X-Hub-Signature: {method}={signature.hexdigest()}\r\n".encode()
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
@@ -201,10 +265,42 @@ class Deliverer:
             error=error,
             type="deliver",
         )
-        waits = retry_after.waits(
-            self.retry_delays,
-            JITTER,
-            self.context.random,
-            retry_after.retry_after(delay, self.context.now()),
-        )
-        return DeliveryOutcome(claim=claim, event=Failed(waits), status=status, error=error)
+        requested = retry_after(delay, self.context.now())
+        delays = waits(self.retry_delays, self.context.random, requested)
+        return DeliveryOutcome(claim=claim, event=Failed(delays), status=status, error=error)
+
+
+def waits(
+    delays: tuple[float, float], chance: Callable[[], float], requested: int = 0
+) -> tuple[int, int]:
+    """Return the delays after the first and the second failure, in milliseconds.
+
+    Args:
+        delays: Both delays in seconds, before they are varied.
+        chance: Returns a random number from 0 to 1.
+        requested: The delay that the callback requests, in milliseconds; it only lengthens.
+    """
+
+    def wait(delay: float) -> int:
+        spread = 1 + JITTER * (2 * chance() - 1)
+        return max(round(delay * spread * 1000), requested)
+
+    first, second = delays
+    return wait(first), wait(second)
+
+
+def retry_after(value: bytes | None, now: int) -> int:
+    """Return the delay of a Retry-After in milliseconds, at most an hour (RFC 9110 10.2.3).
+
+    Args:
+        value: The header; an absent or malformed one has no delay.
+        now: Milliseconds since 1970 UTC.
+    """
+    if value is None:
+        return 0
+    if value.isdigit():
+        wait = int(value.lstrip(b"0")[:_DIGITS] or b"0") * 1000
+    else:
+        date = parse_http_date(value, now // 1000)
+        wait = 0 if date is None else date * 1000 - now
+    return min(max(wait, 0), MAX_RETRY_AFTER)

@@ -33,10 +33,8 @@ from reviewsd.store.deliveries import Topic
 from reviewsd.store.keys import Secrets
 from reviewsd.store.transactions import Store, StoreError
 from reviewsd.store.upkeep import Expiry
-from reviewsd.websub.content import contents_of, digests_of
 from reviewsd.websub.context import Context
-from reviewsd.websub.delivery import Deliverer
-from reviewsd.websub.denial import MAX_RUNNING, Denials
+from reviewsd.websub.delivery import Deliverer, contents_of, digests_of
 from reviewsd.websub.operator import Operator
 from reviewsd.websub.outbound.agent import CallbackAgent
 from reviewsd.websub.outbound.client import CallbackClient
@@ -49,7 +47,7 @@ from reviewsd.websub.scheduler import (
     Scheduler,
 )
 from reviewsd.websub.slots import DELIVERIES, VERIFICATIONS, SlotLimits, Slots
-from reviewsd.websub.verification import Verifier
+from reviewsd.websub.verification import MAX_DENIALS, Denials, Verifier
 
 SWEEP_SECONDS = 60.0
 """Interval at which waits are bounded, and expired leases and requests ended (W13)."""
@@ -122,7 +120,7 @@ class Hub:
         client, backoffs = CallbackClient(agent, clock), Backoffs()
         verifications = limits.verifications
         verification_slots = Slots(clock, *verifications, backoffs, holds_network=True)
-        denial_limits = verifications._replace(total=MAX_RUNNING)
+        denial_limits = verifications._replace(total=MAX_DENIALS)
         denial_slots = Slots(clock, *denial_limits, backoffs, holds_network=True)
         delivery_slots = Slots(clock, *limits.deliveries, backoffs)
         self._denials = Denials(client=client, slots=denial_slots, base_url=config.base_url)
@@ -153,25 +151,25 @@ class Hub:
         self._verification_scheduler = Scheduler(
             "verifications", clock, verifier, verification_slots, max_pause, offset
         )
-        self.operator = Operator(
-            context=context,
-            store=store,
-            verification_scheduler=self._verification_scheduler,
-            delivery_scheduler=self._delivery_scheduler,
-            denials=self._denials,
-            addresses=addresses,
-            opened_networks=hub.callbacks.allow_networks,
-        )
         self.requests = HubRequests(
             config=config,
             store=store,
             secrets=secrets,
-            operator=self.operator,
             context=context,
             backoffs=backoffs,
             own_ports=self._own_ports,
             caps=limits.caps,
             accepted=self._verification_scheduler.wake,
+        )
+        self.operator = Operator(
+            context=context,
+            store=store,
+            requests=self.requests,
+            verification_scheduler=self._verification_scheduler,
+            delivery_scheduler=self._delivery_scheduler,
+            denials=self._denials,
+            addresses=addresses,
+            opened_networks=hub.callbacks.allow_networks,
         )
 
         self._followers: list[Follower] = [self.operator.load]

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 
 from twisted.internet.task import deferLater
@@ -11,15 +11,15 @@ from twisted.logger import Logger
 
 from reviewsd.api.hub import Block, HubState, Listing, TopicState
 from reviewsd.api.jobs import PushResult, Step
-from reviewsd.domain import blocks as block_rules
-from reviewsd.domain.addresses import Addresses
+from reviewsd.domain.addresses import Addresses, blocked_networks, hits, read_block
 from reviewsd.store import listing, upkeep
 from reviewsd.store.deliveries import DeliveryClaim, DeliveryOutcome
 from reviewsd.store.intents import IntentClaim, VerificationOutcome
 from reviewsd.store.transactions import Purpose, SqlCursor, Store, StoreError
 from reviewsd.websub.context import Context
-from reviewsd.websub.denial import REMOVED, Denials
+from reviewsd.websub.requests import HubRequests
 from reviewsd.websub.scheduler import Scheduler
+from reviewsd.websub.verification import REMOVED, Denials
 
 PUSH_POLL_SECONDS = 0.5
 """Interval at which a push queries the store for attempts."""
@@ -36,19 +36,16 @@ class Operator:
 
     context: Context
     store: Store
+    requests: HubRequests
     verification_scheduler: Scheduler[IntentClaim, VerificationOutcome]
     delivery_scheduler: Scheduler[DeliveryClaim, DeliveryOutcome]
     denials: Denials
     addresses: Addresses
     opened_networks: tuple[str, ...]
     """``hub.callbacks.allow_networks``."""
-    paused: bool = field(default=False, init=False)
-    """Whether the hub is paused."""
 
     def __post_init__(self) -> None:
         self._blocks: Sequence[Block] = ()
-        self.is_blocked: Callable[[str], bool] = block_rules.hits(())
-        """Whether a callback host is blocked by its name or its address."""
         self._topics: Sequence[TopicState] = ()
         self._pending = 0
 
@@ -88,7 +85,7 @@ class Operator:
         Raises:
             ValueError: The value is neither.
         """
-        value = block_rules.read_block(value)
+        value = read_block(value)
         removed = await self.store.run(
             partial(upkeep.block, value=value, note=note, now=self.context.now(), dry_run=dry_run)
         )
@@ -108,15 +105,15 @@ class Operator:
         Raises:
             ValueError: The value is neither a host nor a network.
         """
-        value = block_rules.read_block(value)
+        value = read_block(value)
         removed = await self.store.run(partial(upkeep.unblock, value=value))
         self._set_blocks(await self.store.run(upkeep.blocks))
         return removed
 
     def _set_paused(self, *, paused: bool) -> None:
-        if paused == self.paused:
+        if paused == self.requests.paused:
             return
-        self.paused = paused
+        self.requests.paused = paused
         for scheduler in (self.verification_scheduler, self.delivery_scheduler):
             if paused:
                 scheduler.pause()
@@ -126,8 +123,8 @@ class Operator:
     def _set_blocks(self, blocks: Sequence[Block]) -> None:
         self._blocks = blocks
         values = [block.value for block in blocks]
-        self.is_blocked = block_rules.hits(values)
-        self.addresses.block(block_rules.networks(values))
+        self.requests.is_blocked = hits(values)
+        self.addresses.block(blocked_networks(values))
 
     # Subscriptions
 
@@ -182,7 +179,7 @@ class Operator:
             subscription_id=identifier,
             type="drop",
         )
-        if active and not self.paused:
+        if active and not self.requests.paused:
             self.denials.send(pair, topic, reason or REMOVED)
         return True
 
@@ -261,7 +258,7 @@ class Operator:
         with suppress(StoreError):  # a store that accepts no writes may still be read
             self._topics, self._pending = await self.store.run(read)
         return HubState(
-            paused=self.paused,
+            paused=self.requests.paused,
             active=sum(topic.subscriptions for topic in self._topics),
             pending=self._pending,
             due=sum(topic.due for topic in self._topics),

@@ -1,30 +1,50 @@
 """Accepts requests to subscribe and unsubscribe; no callback is contacted before the response.
 
-202 means that the intent is on disk (D1). A response depends on the callback only by its spelling, and not
+Forms are parsed strictly (WebSub 5.1; H16 to H18). The text of a refusal is one line for the developer of the
+subscriber that names the field and the rule, and repeats nothing of the request. 202 means that the intent is on disk (D1). A response depends on the callback only by its spelling, and not
 on whether it is subscribed (WebSub 5.1, E14).
 """
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import partial
 from math import ceil
+from posixpath import normpath
+from urllib.parse import parse_qsl
 
 from twisted.logger import Logger
 
 from reviewsd.config import convert
 from reviewsd.config.schema import Config
-from reviewsd.domain.addresses import neighbourhood
-from reviewsd.domain.subscription import MAX_LEASE, MIN_LEASE, Caps, Intent
-from reviewsd.http1 import urls
+from reviewsd.domain.addresses import hits, neighbourhood
+from reviewsd.domain.callback import (
+    Callback,
+    CallbackPolicy,
+    CallbackRefusedError,
+    Refusal,
+    parse_callback,
+)
+from reviewsd.domain.subscription import MAX_LEASE, MIN_LEASE, Caps, Intent, Mode
+from reviewsd.http1 import problems, urls
 from reviewsd.store import intents
 from reviewsd.store.intents import RequestOutcome
 from reviewsd.store.keys import Secrets
 from reviewsd.store.transactions import Purpose, Store
 from reviewsd.websub.context import Context
-from reviewsd.websub.form import HubRequest, HubRequestError, parse_request
-from reviewsd.websub.operator import Operator
 from reviewsd.websub.rate_limits import Backoffs, TokenBuckets
+
+MAX_FIELDS = 32
+"""Fields of a form, of which the hub reads six (H16)."""
+
+MAX_SECRET = 199
+"""Bytes of UTF-8; WebSub 5.1 has "less than 200"."""
+
+MAX_VERIFY_TOKEN = 255
+"""Bytes of UTF-8; a longer one is ignored (W4)."""
+
+MEDIA_TYPE = b"application/x-www-form-urlencoded"
 
 FULL_SECONDS, PAUSED_SECONDS, STARTING_SECONDS = 600, 300, 5
 """Retry-After while the hub is full, is paused, or has no topics yet."""
@@ -58,6 +78,34 @@ class HubResponse:
     """Seconds."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HubRequest:
+    """A request that is well-formed and allowed."""
+
+    mode: Mode
+    topic: str
+    """The path, one of ``urls.TOPICS``."""
+    topic_given: str
+    """``hub.topic`` byte for byte; the verification returns it (H17)."""
+    callback: Callback
+    lease_seconds: int
+    """The lease that is granted; without meaning for unsubscribe."""
+    secret: bytes | None
+    """None without a secret, and for unsubscribe."""
+    verify_token: bytes | None
+    """``hub.verify_token``, which the verification returns to subscribers of PubSubHubbub 0.3 (W4)."""
+
+
+class HubRequestError(Exception):
+    """A request is refused with a status and a line for the developer; a callback, also with a reason."""
+
+    def __init__(self, status: int, text: str, refusal: Refusal | None = None) -> None:
+        self.status = status
+        self.text = text
+        self.refusal = refusal
+        super().__init__(f"{status} {text}")
+
+
 _ACCEPTED = HubResponse(status=202, text="accepted; the callback is asked to confirm it now")
 
 
@@ -70,7 +118,6 @@ class HubRequests:
     config: Config
     store: Store
     secrets: Secrets
-    operator: Operator
     context: Context
     backoffs: Backoffs
     own_ports: AbstractSet[int]
@@ -78,8 +125,12 @@ class HubRequests:
     caps: Caps
     accepted: Callable[[], None]
     """Called when an intent is stored."""
+    paused: bool = False
+    """Whether the hub is paused."""
 
     def __post_init__(self) -> None:
+        self.is_blocked: Callable[[str], bool] = hits(())
+        """Whether a callback host is blocked by its name or its address."""
         self.reload(self.config)
 
     def reload(self, config: Config) -> None:
@@ -141,9 +192,9 @@ class HubRequests:
             if error.refusal is not None:
                 self.context.counters.count("callback_refused_total", error.refusal.value)
             return HubResponse(status=error.status, text=error.text)
-        if self.operator.is_blocked(request.callback.host):
+        if self.is_blocked(request.callback.host):
             return HubResponse(status=403, text=RequestOutcome.BLOCKED.value)
-        if self.operator.paused:
+        if self.paused:
             return _try_later(503, "the hub is paused by its operator", PAUSED_SECONDS)
         return await self._store_intent(request, client)
 
@@ -208,3 +259,134 @@ def _try_later(status: int, reason: str, seconds: float) -> HubResponse:
     wait = max(1, ceil(seconds))
     text = f"{reason}; try again in {wait} seconds"
     return HubResponse(status=status, text=text, retry_after=wait)
+
+
+def parse_request(
+    body: bytes, content_type: bytes | None, base_url: str, lease: int, callbacks: CallbackPolicy
+) -> HubRequest:
+    """Parse a request to the hub; unsubscribe ignores lease (W25) and secret.
+
+    Args:
+        body: The form as received.
+        content_type: The value of the field; None if it is absent or repeated.
+        base_url: Origin of the topics, without a slash at its end.
+        lease: ``hub.lease.default``.
+        callbacks: Decides which callbacks are allowed.
+
+    Raises:
+        HubRequestError: 415 for another media type, 413 for more than 8 KiB, 403 for a callback
+            that policy forbids, 400 for everything else.
+    """
+    if content_type is None or content_type.partition(b";")[0].strip(b" \t").lower() != MEDIA_TYPE:
+        raise HubRequestError(415, f"Content-Type must be {MEDIA_TYPE.decode()}")
+    if len(body) > problems.HUB_MAX_BODY:
+        too_large = problems.HUB_CONTENT_TOO_LARGE
+        raise HubRequestError(too_large.status, too_large.detail)
+    fields = _parse_form(body)
+    mode = _parse_mode(_value(fields, "hub.mode", required=True))
+    topic_given = _value(fields, "hub.topic", required=True)
+    topic = _parse_topic(topic_given, base_url)
+    lease_seconds = lease
+    if mode is Mode.SUBSCRIBE:
+        lease_seconds = _parse_lease(_value(fields, "hub.lease_seconds"), lease)
+    secret = _value(fields, "hub.secret").encode()
+    if len(secret) > MAX_SECRET:
+        text = f"hub.secret: must have at most {MAX_SECRET} bytes, counted in UTF-8"
+        raise HubRequestError(400, text)
+    verify_token = _value(fields, "hub.verify_token").encode()
+    try:
+        callback = parse_callback(_value(fields, "hub.callback", required=True), callbacks)
+    except CallbackRefusedError as error:
+        status = 403 if error.forbidden else 400
+        raise HubRequestError(status, f"hub.callback: {error.detail}", error.refusal) from None
+    return HubRequest(
+        mode=mode,
+        topic=topic,
+        topic_given=topic_given,
+        callback=callback,
+        lease_seconds=lease_seconds,
+        # an empty secret would sign nothing, and counts as none (H11)
+        secret=secret or None if mode is Mode.SUBSCRIBE else None,
+        verify_token=verify_token if 0 < len(verify_token) <= MAX_VERIFY_TOKEN else None,
+    )
+
+
+_BROKEN_ESCAPE = re.compile(rb"%(?![0-9A-Fa-f]{2})")
+
+
+def _parse_form(body: bytes) -> dict[str, list[str]]:
+    """Return the values of each field of a form in the encoding of browsers, as UTF-8."""
+    if _BROKEN_ESCAPE.search(body) is not None:
+        raise HubRequestError(400, "the form has a broken percent-escape")
+    if body.count(b"&") >= MAX_FIELDS:
+        raise HubRequestError(400, f"the form must have at most {MAX_FIELDS} fields")
+    try:
+        pairs = parse_qsl(body.decode(), keep_blank_values=True, errors="strict")
+    except UnicodeDecodeError:
+        raise HubRequestError(400, "the form must be UTF-8") from None
+    fields: dict[str, list[str]] = {}
+    for name, value in pairs:
+        fields.setdefault(name, []).append(value)
+    return fields
+
+
+def _value(fields: Mapping[str, Sequence[str]], name: str, *, required: bool = False) -> str:
+    """Return the value of a field; an empty text if it is absent and not required."""
+    values = fields.get(name, ())
+    if required and not values:
+        raise HubRequestError(400, f"{name}: must be given")
+    if len(values) > 1:
+        raise HubRequestError(400, f"{name}: must be given once")
+    return values[0] if values else ""
+
+
+def _parse_mode(text: str) -> Mode:
+    if text == "publish":
+        raise HubRequestError(
+            400,
+            "hub.mode: must be subscribe or unsubscribe; publish is not needed, this hub "
+            "publishes by itself when the data changes",
+        )
+    try:
+        return Mode(text)
+    except ValueError:
+        raise HubRequestError(400, "hub.mode: must be subscribe or unsubscribe") from None
+
+
+# A relative path; without a colon, which could end a scheme (RFC 3986 4.2)
+_RELATIVE = re.compile(r"[A-Za-z0-9._~!$&'()*+,;=@/-]+")
+
+
+def _parse_topic(text: str, base_url: str) -> str:
+    """Return the path of the topic that a URL or a reference names (H17).
+
+    ``urljoin`` is too lenient: it removes line breaks, and an empty query or fragment.
+    """
+    authority = base_url.partition(":")[2]  # with the two slashes
+    path = ""
+    if text.startswith((base_url, authority)):
+        path = text.partition(authority)[2]
+    elif _RELATIVE.fullmatch(text) and "//" not in text and not text.endswith(("/", "/.", "/..")):
+        path = normpath(f"/{text.removeprefix('/')}")  # RFC 3986 5.2.4
+    if path not in urls.TOPICS:
+        topics = ", ".join(base_url + topic for topic in urls.TOPICS)
+        raise HubRequestError(400, f"hub.topic: must be one of {topics}")
+    return path
+
+
+_DECIMAL = re.compile(r"0*([1-9][0-9]*)")
+
+
+def _parse_lease(text: str, lease: int) -> int:
+    """Return the lease that is granted, in seconds (H18)."""
+    if text == "":
+        return lease
+    decimal = _DECIMAL.fullmatch(text)
+    if decimal is None:
+        raise HubRequestError(
+            400, "hub.lease_seconds: must be a positive decimal integer, a number of seconds"
+        )
+    digits = decimal[1]
+    if len(digits) > len(str(MAX_LEASE)):  # int() would refuse more than 4,300
+        return MAX_LEASE
+    return min(max(int(digits), MIN_LEASE), MAX_LEASE)

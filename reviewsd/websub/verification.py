@@ -1,9 +1,16 @@
-"""Verification of intent: a GET with a challenge that the callback must return (seed 4.8)."""
+"""The hub's GETs to callbacks: verifications of intent, and denials.
 
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+A verification has a challenge that the callback must return (seed 4.8). A denial reports the end of a subscription
+with ``hub.mode=denied`` (WebSub 5.2, H7). Internal details such as addresses and errors of this host are only for the
+operator, in the log and in ``reviewsctl subs``. The subscriber receives one of the reasons below, or a reason that
+the operator gave.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from hmac import compare_digest
+from itertools import count
 from urllib.parse import urlencode
 
 from twisted.logger import Logger
@@ -11,9 +18,10 @@ from twisted.logger import Logger
 from reviewsd.domain.addresses import Addresses
 from reviewsd.domain.callback import stored
 from reviewsd.domain.subscription import Confirmed, Intent, Mode, NotConfirmed, Unreachable
+from reviewsd.runtime.tasks import TaskSet
 from reviewsd.store import intents
 from reviewsd.store.intents import IntentClaim, VerificationOutcome
-from reviewsd.store.rows import DEADLY, MAX_DEATHS, Due
+from reviewsd.store.rows import DEADLY, MAX_DEATHS, Due, Pair
 from reviewsd.store.transactions import Store
 from reviewsd.websub.context import Context
 from reviewsd.websub.outbound.client import CallbackClient, CallbackRequest
@@ -30,6 +38,12 @@ TIMEOUT = 15.0
 
 CLAIM_MILLISECONDS = 90_000
 """Duration of a claim, longer than any attempt (D5)."""
+
+FAILED = "three deliveries in a row failed"
+REMOVED = "removed by the operator of the hub"
+
+MAX_DENIALS = 16
+"""Most denials at the same time; a further one is not sent, because it is optional."""
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
@@ -169,3 +183,58 @@ def _query(intent: Intent) -> str:
     if intent.verify_token is not None:
         parameters["hub.verify_token"] = intent.verify_token
     return urlencode(parameters)
+
+
+@dataclass(slots=True, eq=False, kw_only=True)
+class Denials:
+    """Sends denials, without retries."""
+
+    _log = Logger()
+
+    client: CallbackClient
+    slots: Slots
+    base_url: str
+    _ids: Iterator[int] = field(default_factory=count, init=False)
+    _tasks: TaskSet = field(default_factory=TaskSet, init=False)
+
+    def send(self, pair: Pair, topic: str, reason: str) -> None:
+        """Notify a callback that its subscription has ended.
+
+        Args:
+            pair: The subscription.
+            topic: The path of its topic.
+            reason: One of this module, or the operator's.
+        """
+        self._tasks.start("denial", self._send(pair, topic, reason))
+
+    async def stop(self) -> None:
+        """Cancel all denials."""
+        await self._tasks.stop()
+        self.slots.stop()
+
+    async def _send(self, pair: Pair, topic: str, reason: str) -> None:
+        due = Due(id=next(self._ids), host=pair.host, active=True)
+        slot = self.slots.try_enter(due) if self.slots.has_place else None
+        if slot is None:
+            return
+        parameters = {
+            "hub.mode": "denied",
+            "hub.topic": self.base_url + topic,
+            "hub.reason": reason,
+        }
+        callback = stored(pair.callback).adding(urlencode(parameters))
+        self.slots.begin(slot)
+        try:
+            request = CallbackRequest(method="GET", callback=callback, slot=slot)
+            await self.client.send(request, TIMEOUT)
+            answered = True
+        except (NoResponseError, NetworkFullError):
+            answered = False
+        finally:
+            self.slots.leave(slot)
+        self._log.info(
+            "notified {callback_host} that its subscription to {topic} has ended: {result}",
+            callback_host=pair.host,
+            topic=topic,
+            result="it answered" if answered else "it did not answer",
+        )

@@ -35,7 +35,6 @@ from reviewsd.store.keys import Secrets
 from reviewsd.store.schema import MIGRATIONS
 from reviewsd.store.transactions import Purpose, SqlCursor, Store, StoreError
 from reviewsd.websub.context import Context
-from reviewsd.websub.form import MEDIA_TYPE
 from reviewsd.websub.hub import DEFAULT_LIMITS, Hub, HubLimits
 from reviewsd.websub.operator import Operator
 from reviewsd.websub.outbound.agent import MAX_CHALLENGE_BODY, CallbackResponse
@@ -45,7 +44,7 @@ from reviewsd.websub.outbound.response_parser import (
     NoResponseError,
     ResponseParser,
 )
-from reviewsd.websub.requests import HubRequests, HubResponse
+from reviewsd.websub.requests import MEDIA_TYPE, HubRequests, HubResponse
 
 BASE_URL = "https://reviews.example.com"
 CALLBACK = "https://subscriber.example.org/cb?id=1"

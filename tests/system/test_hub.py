@@ -21,8 +21,8 @@ from pathlib import Path
 
 import pytest
 
-from reviewsd.websub.denial import FAILED
 from reviewsd.websub.slots import FIRST_SHARE
+from reviewsd.websub.verification import FAILED
 from tests.support.daemon import BASE_URL, Answer, Daemon, until
 from tests.support.subscriber import (
     HUB,

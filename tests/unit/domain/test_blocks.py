@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewsd.domain.blocks import hits, networks, read_block
+from reviewsd.domain.addresses import blocked_networks, hits, read_block
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_no_blocks_match_no_host() -> None:
 
 
 def test_the_networks_are_those_that_must_not_be_dialled() -> None:
-    assert (ip_network("203.0.113.0/24"), ip_network("2001:db8::/32")) == networks(
+    assert (ip_network("203.0.113.0/24"), ip_network("2001:db8::/32")) == blocked_networks(
         ["203.0.113.0/24", "example.com", "2001:db8::/32"]
     )
 
@@ -100,4 +100,4 @@ def test_normalized_blocks_are_usable(value: str) -> None:
         return
     assert block == read_block(block)
     hits([block])("example.com")
-    networks([block])
+    blocked_networks([block])

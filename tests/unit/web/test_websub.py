@@ -33,8 +33,7 @@ from reviewsd.web.index import RouteIndex
 from reviewsd.web.probes import Probes
 from reviewsd.web.reads import Reads
 from reviewsd.web.websub import HubRoute
-from reviewsd.websub.form import HubRequestError, parse_request
-from reviewsd.websub.requests import HubRequests, HubResponse
+from reviewsd.websub.requests import HubRequestError, HubRequests, HubResponse, parse_request
 from tests.support.budgets import budgets
 from tests.support.columns import review
 from tests.support.connections import public_server

@@ -14,9 +14,7 @@ from reviewsd.config.hub_schema import HubConfig as Settings
 from reviewsd.config.hub_schema import HubLimitsConfig
 from reviewsd.store.upkeep import EXPIRY_SECONDS
 from reviewsd.websub import delivery, verification
-from reviewsd.websub import denial as denials
-from reviewsd.websub.content import contents_of
-from reviewsd.websub.delivery import MAX_SIGNED_IN_REACTOR
+from reviewsd.websub.delivery import MAX_SIGNED_IN_REACTOR, contents_of
 from reviewsd.websub.hub import SWEEP_SECONDS
 from reviewsd.websub.outbound.agent import CallbackAgent
 from reviewsd.websub.outbound.response_parser import NoResponseError
@@ -408,7 +406,7 @@ def test_removed_subscriber_is_notified() -> None:
             "id": "1",
             "hub.mode": "denied",
             "hub.topic": BASE_URL + FEED,
-            "hub.reason": denials.FAILED,
+            "hub.reason": verification.FAILED,
         } == denial
 
 
@@ -422,7 +420,7 @@ def test_denial_has_no_internal_reason(internal: str) -> None:
         process.publish("second")
         process.time.advance(7_200.0)
 
-        assert denials.FAILED == process.callbacks.gets[-1].query["hub.reason"]
+        assert verification.FAILED == process.callbacks.gets[-1].query["hub.reason"]
         ((reason,),) = process.store.rows("SELECT reason FROM ended")
         assert internal in reason
 

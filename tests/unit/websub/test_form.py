@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from reviewsd.domain.callback import MAX_LENGTH, Callback, CallbackPolicy
 from reviewsd.domain.subscription import Mode
 from reviewsd.http1.problems import HUB_MAX_BODY as MAX_BODY
-from reviewsd.websub.form import (
+from reviewsd.websub.requests import (
     MAX_FIELDS,
     MAX_SECRET,
     HubRequest,

@@ -127,7 +127,7 @@ class HubMachine(RuleBasedStateMachine):
         return process
 
     def _behave(self, exchange: Exchange) -> Outcome | None:
-        if not self.process.operator.paused:
+        if not self.process.requests.paused:
             self.witness.quiet_since = None
         self.witness.forbidden = {block.value for block in self.process.operator._blocks}
         self.witness.begins(exchange)
@@ -270,13 +270,13 @@ class HubMachine(RuleBasedStateMachine):
         self._do(self.process.operator.push_later(None, topic))
         self._advance(seconds)
 
-    @precondition(lambda self: not self.process.operator.paused)
+    @precondition(lambda self: not self.process.requests.paused)
     @rule(seconds=moments)
     def pause(self, seconds: float) -> None:
         self._do(self.process.operator.pause())
         self._advance(seconds)
 
-    @precondition(lambda self: self.process.operator.paused)
+    @precondition(lambda self: self.process.requests.paused)
     @rule()
     def resume(self) -> None:
         self._do(self.process.operator.resume())
@@ -285,7 +285,7 @@ class HubMachine(RuleBasedStateMachine):
 
     @invariant()
     def check(self) -> None:
-        if not self.process.operator.paused:
+        if not self.process.requests.paused:
             self.witness.quiet_since = None
         elif self.witness.quiet_since is None:
             self.witness.quiet_since = self.time.now()

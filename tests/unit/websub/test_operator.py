@@ -346,9 +346,9 @@ def test_pause_with_a_lost_result_begins_with_the_restart() -> None:
         process.store.fault = lambda: None
         process.wait(process.operator.block("other.example.net", "", False))  # noqa: FBT003
 
-        assert not process.operator.paused
+        assert not process.requests.paused
         assert 202 == process.post().status
-        assert restart(process).operator.paused
+        assert restart(process).requests.paused
 
 
 # Pushes ---------------------------------------------------------------------------------------------

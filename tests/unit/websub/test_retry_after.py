@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewsd.websub.retry_after import MAX_RETRY_AFTER, retry_after, waits
+from reviewsd.websub.delivery import JITTER, MAX_RETRY_AFTER, retry_after, waits
 
 NOW = 1_760_000_000_000  # Thu, 09 Oct 2025 08:53:20 GMT
 DELAYS = (60.0, 1800.0)
@@ -15,26 +15,25 @@ DELAYS = (60.0, 1800.0)
     [(0.0, (48_000, 1_440_000)), (0.5, (60_000, 1_800_000)), (1.0, (72_000, 2_160_000))],
 )
 def test_waits_vary_by_a_fifth(chance: float, expected: tuple[int, int]) -> None:
-    assert expected == waits(DELAYS, 0.2, lambda: chance)
+    assert expected == waits(DELAYS, lambda: chance)
 
 
 def test_each_wait_varies_independently() -> None:
     chances = iter((0.0, 1.0))
 
-    assert (48_000, 2_160_000) == waits(DELAYS, 0.2, lambda: next(chances))
+    assert (48_000, 2_160_000) == waits(DELAYS, lambda: next(chances))
 
 
 @given(
     st.tuples(st.floats(0, 86_400), st.floats(0, 86_400)),
     st.floats(0, 1),
-    st.floats(0, 1),
     st.integers(0, MAX_RETRY_AFTER),
 )
 def test_wait_is_within_its_bounds_and_not_shorter_than_requested(
-    delays: tuple[float, float], jitter: float, chance: float, requested: int
+    delays: tuple[float, float], chance: float, requested: int
 ) -> None:
-    for delay, wait in zip(delays, waits(delays, jitter, lambda: chance, requested), strict=True):
-        least, most = delay * (1 - jitter) * 1000, delay * (1 + jitter) * 1000
+    for delay, wait in zip(delays, waits(delays, lambda: chance, requested), strict=True):
+        least, most = delay * (1 - JITTER) * 1000, delay * (1 + JITTER) * 1000
         assert max(least - 1, requested) <= wait <= max(most + 1, requested)
 
 

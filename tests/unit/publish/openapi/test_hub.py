@@ -13,12 +13,7 @@ from reviewsd.domain.subscription import Mode
 from reviewsd.http1 import urls
 from reviewsd.publish.openapi import document
 from reviewsd.websub import verification
-from reviewsd.websub.form import (
-    MAX_SECRET,
-    MAX_VERIFY_TOKEN,
-    HubRequestError,
-    parse_request,
-)
+from reviewsd.websub.requests import MAX_SECRET, MAX_VERIFY_TOKEN, HubRequestError, parse_request
 from tests.support import hub_rows
 
 BASE_URL = "https://reviews.acme.example"
