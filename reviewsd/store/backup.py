@@ -21,13 +21,7 @@ _PREFIX = ".backup-"
 
 
 class Backups:
-    """Makes copies of the store.
-
-    Args:
-        store: The store to copy.
-        directory: Holds a copy until it is read: the state directory.
-        in_thread: Runs a function in a thread, to read a copy.
-    """
+    """Makes copies of the store, which are in the directory (that of the state) until they are read."""
 
     def __init__(self, store: Database, directory: Path, in_thread: InThread) -> None:
         self._store = store

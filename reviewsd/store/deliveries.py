@@ -1,12 +1,13 @@
-"""Topics and deliveries as rows: versions, what is due, claims and outcomes (security-and-operations.md 4.3).
+"""Topics and their deliveries as rows (security-and-operations.md 4.3).
 
-A version of a topic is a number that rises with each change of the bytes and is never used again (D2). The bytes
-are in the snapshot; the store has their digest, so that a process can compare its content with the store's version.
+A version of a topic is a number that rises with each change of the bytes and is never used again (D2). The
+bytes are in the snapshot; the store has their digest, so that a process can compare its content with the
+store's version.
 
 There is no queue: a delivery is due if two versions differ. An attempt is claimed with a token before it
 begins, so that an outcome that arrives too late changes nothing. The functions are transactions for
-``Store.run``; their times are milliseconds since 1970 UTC. Many outcomes and claims share one transaction, because
-each syncs the disk.
+``Store.run``; their times are milliseconds since 1970 UTC. Many outcomes and claims share one transaction,
+because each syncs the disk.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -15,7 +16,6 @@ from typing import Any
 
 from reviewsd.domain.subscription import (
     MAX_FAILURES,
-    Active,
     Delivered,
     Failed,
     Gone,
@@ -27,6 +27,7 @@ from reviewsd.store.rows import (
     ACTIVE_SIZE,
     DELIVERIES,
     INTENT,
+    Claim,
     Due,
     Pair,
     active,
@@ -35,7 +36,7 @@ from reviewsd.store.rows import (
     outdated,
     save,
 )
-from reviewsd.store.transactions import MANY, Numbers, SqlCursor, SqlValue
+from reviewsd.store.transactions import MANY, SqlCursor, SqlValue
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +67,7 @@ def bump(
     *,
     newer_only: bool = False,
 ) -> dict[str, Topic]:
-    """Raise the version of each topic whose bytes have changed (H10).
+    """Raise the version of each topic whose bytes have changed (H10); return all topics.
 
     Args:
         cursor: The cursor of a transaction: all topics of a snapshot change together.
@@ -75,9 +76,6 @@ def bump(
         now: The time.
         newer_only: Change nothing unless the data is newer than the data in the store, so that
             nodes with different data do not replace each other's versions (D8).
-
-    Returns:
-        All topics after the change.
     """
     current = topics(cursor)
     cursor.execute("SELECT COALESCE(MAX(data_revision), 0) FROM topic")
@@ -100,23 +98,13 @@ def bump(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DeliveryClaim:
-    """The claim of a delivery."""
+class DeliveryClaim(Claim):
+    """The claim of a delivery; its id is that of the subscription."""
 
-    id: int
-    """The id of the subscription."""
-    token: str
-    pair: Pair
-    topic: str
-    """The path of the topic."""
-    version: int
-    """The version to send."""
-    sha256: str
-    """The digest of its content."""
+    topic: Topic
+    """The topic with the version to send."""
     secret: bytes | None
     """The sealed secret."""
-    deaths: int = 0
-    """Processes in a row that have died during an attempt at it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,18 +136,12 @@ class EndedSubscription:
 def find_due(
     cursor: SqlCursor, contents: Mapping[str, str], now: int, limit: int, without: Collection[str]
 ) -> tuple[Sequence[Due], int | None]:
-    """Return due deliveries as ``ClaimTable.find_due`` does, of topics whose content this node has.
+    """Return due deliveries, as ``ClaimTable.find_due`` does.
 
-    A topic with another digest in the store waits, so that a node with old data sends nothing.
-
-    Args:
-        cursor: The cursor of a transaction.
-        contents: The sha256 of this node's content, by path.
-        now: The time.
-        limit: Highest number of deliveries.
-        without: Callback hosts to leave out.
+    The contents are the sha256 of this node's content, by path. A topic with another digest in the store
+    waits, so that a node with old data sends nothing.
     """
-    topic_ids = Numbers(topic.id for topic in _current_topics(cursor, contents))
+    topic_ids = [topic.id for topic in _current_topics(cursor, contents)]
     return DELIVERIES.find_due(cursor, (now, topic_ids), now, limit, without)
 
 
@@ -172,16 +154,10 @@ def settle_and_claim(
     now: int,
     claim_until: int,
 ) -> tuple[list[DeliveryClaim], list[EndedSubscription]]:
-    """Write the outcomes of deliveries, and claim the next ones.
+    """Write the outcomes of deliveries, and claim the next ones, of topics as in ``find_due``.
 
-    Args:
-        cursor: The cursor of a transaction.
-        outcomes: An outcome changes nothing if its claim has been replaced.
-        due: The deliveries to claim.
-        contents: The sha256 of this node's content, by path.
-        token: A new token, which fences late outcomes.
-        now: The time.
-        claim_until: When the claims expire.
+    An outcome changes nothing if its claim has been replaced. The other arguments are those of
+    ``ClaimTable.claim``.
 
     Returns:
         The claims that were made, and the subscriptions that these outcomes ended.
@@ -193,7 +169,7 @@ def settle_and_claim(
     claimed = DELIVERIES.claim(
         cursor,
         "topic_id, callback, secret_sealed",
-        (now, Numbers(by_id)),
+        (now, list(by_id)),
         due,
         token,
         now,
@@ -204,9 +180,7 @@ def settle_and_claim(
             id=row.id,
             token=token,
             pair=Pair(topic_id, callback, row.host),
-            topic=by_id[topic_id].path,
-            version=by_id[topic_id].version,
-            sha256=by_id[topic_id].sha256,
+            topic=by_id[topic_id],
             secret=secret,
             deaths=row.deaths,
         )
@@ -227,7 +201,7 @@ def _settle(
     undelivered = _write_deliveries(cursor, outcomes, now)
     rows = _claimed_rows(cursor, undelivered) if undelivered else {}
     ended: list[EndedSubscription] = []
-    ids_by_values: dict[tuple[SqlValue, ...], Numbers] = {}
+    ids_by_values: dict[tuple[SqlValue, ...], list[int]] = {}
     for outcome in undelivered:
         claim, row = outcome.claim, rows.get(outcome.claim.id)
         if row is None or row[0] not in {claim.token, outdated(claim.token)}:
@@ -239,13 +213,17 @@ def _settle(
         after = step(before, outcome.event, now)
         if after is None or after.active is None:
             save(cursor, claim.pair, before, after)
-            reason = _reason(outcome)
+            is_gone = isinstance(outcome.event, Gone)
+            reason = f"{MAX_FAILURES} deliveries in a row failed, the last: {outcome.error}"
+            reason = "the callback answered 410 Gone" if is_gone else reason
             note_end(cursor, claim.pair, reason, now)
-            denied = outcome.deadly or isinstance(outcome.event, Gone)
-            ended.append(EndedSubscription(claim.pair, claim.topic, reason, denied))
+            denied = outcome.deadly or is_gone
+            ended.append(EndedSubscription(claim.pair, claim.topic.path, reason, denied))
         else:
-            values = _values(outcome, after.active, now)
-            ids_by_values.setdefault(values, Numbers()).append(claim.id)
+            state = after.active
+            retry = (state.delivered_version, state.failures, state.next_attempt_at)
+            values = _values(outcome, retry, now)
+            ids_by_values.setdefault(values, []).append(claim.id)
     for values, ids in ids_by_values.items():
         cursor.execute(f"{_WRITE} WHERE id IN {MANY}", (*values, ids))
     return ended
@@ -256,7 +234,7 @@ def _write_deliveries(
 ) -> list[DeliveryOutcome]:
     """Write the successful deliveries; return the other outcomes.
 
-    A successful delivery writes the same whatever the row holds, so no row is read.
+    A successful delivery writes the same whatever the row holds, as ``step`` has it, so no row is read.
     """
     undelivered: list[DeliveryOutcome] = []
     deliveries: dict[tuple[str, int, int | None], list[DeliveryOutcome]] = {}
@@ -267,28 +245,14 @@ def _write_deliveries(
         else:
             undelivered.append(outcome)
     for (token, version, _), batch in deliveries.items():
-        after = step(_ANY_STATE, Delivered(version), now)
-        assert after is not None and after.active is not None  # noqa: PT018, S101  it goes on
-        ids = Numbers(outcome.claim.id for outcome in batch)
-        values = _values(batch[0], after.active, now)
+        ids = [outcome.claim.id for outcome in batch]
+        values = _values(batch[0], (version, 0, 0), now)
         tokens = token, outdated(token)
         cursor.execute(
             f"{_WRITE} WHERE claim_token IN (?, ?) AND id IN {MANY}", (*values, *tokens, ids)
         )
     return undelivered
 
-
-_ANY_STATE = Subscription(
-    Active(
-        secret=None,
-        lease_seconds=0,
-        lease_expires_at=0,
-        delivered_version=0,
-        created_at=0,
-        verified_at=0,
-    ),
-    None,
-)
 
 _WRITE = (
     "UPDATE subscription SET claim_token = NULL, claim_until = NULL,"
@@ -299,14 +263,14 @@ _WRITE = (
     " last_failure_at = COALESCE(?, last_failure_at),"
     " last_failure = COALESCE(?, last_failure)"
 )
-"""Takes the values of ``_values``; the last success and the last failure are both kept."""
+"""Keeps both the last success and the last failure."""
 
 
 def _claimed_rows(
     cursor: SqlCursor, outcomes: Sequence[DeliveryOutcome]
 ) -> dict[int, tuple[Any, ...]]:
     """Return the rows of outcomes by id: the token, then the columns of the state."""
-    ids = Numbers(outcome.claim.id for outcome in outcomes)
+    ids = [outcome.claim.id for outcome in outcomes]
     cursor.execute(
         f"SELECT s.id, s.claim_token, {ACTIVE}, {INTENT} FROM subscription s"
         " LEFT JOIN verification v ON v.topic_id = s.topic_id AND v.callback = s.callback"
@@ -316,13 +280,14 @@ def _claimed_rows(
     return {row[0]: row[1:] for row in cursor.fetchall()}
 
 
-def _values(outcome: DeliveryOutcome, after: Active, now: int) -> tuple[SqlValue, ...]:
+def _values(
+    outcome: DeliveryOutcome, state: tuple[int, int, int], now: int
+) -> tuple[SqlValue, ...]:
+    """Return the values of ``_WRITE``; the state is the version, the failures and the next attempt."""
     failed = outcome.error is not None
     return (
         outcome.claim.token,
-        after.delivered_version,
-        after.failures,
-        after.next_attempt_at,
+        *state,
         outcome.claim.deaths if outcome.deadly else 0,
         now,
         outcome.status,
@@ -331,9 +296,3 @@ def _values(outcome: DeliveryOutcome, after: Active, now: int) -> tuple[SqlValue
         now if failed else None,
         outcome.error,
     )
-
-
-def _reason(outcome: DeliveryOutcome) -> str:
-    if isinstance(outcome.event, Gone):
-        return "the callback answered 410 Gone"
-    return f"{MAX_FAILURES} deliveries in a row failed, the last: {outcome.error}"

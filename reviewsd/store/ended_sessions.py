@@ -25,14 +25,7 @@ PRUNE_SECONDS = 60.0
 
 
 class EndedSessions:
-    """The digests of ended sessions.
-
-    Args:
-        store: Holds them.
-        clock: Times the removal of expired sessions.
-        now: The store's clock, milliseconds since 1970 UTC.
-        counters: Count the sessions that clients end.
-    """
+    """The digests of ended sessions; ``now`` is the store's clock, in milliseconds since 1970 UTC."""
 
     def __init__(
         self,
@@ -74,14 +67,11 @@ class EndedSessions:
         await self._transact(now)
 
     async def end(self, digest: bytes, expires: int) -> bool:
-        """End a session durably, for all nodes.
+        """End a session durably, for all nodes; return False if the store holds too many.
 
         Args:
             digest: The digest of its id.
             expires: When its id expires, POSIX seconds.
-
-        Returns:
-            Whether it is ended; False if the store holds too many.
 
         Raises:
             StoreError: The store cannot be used now.
@@ -109,16 +99,10 @@ class EndedSessions:
 def _write(
     cursor: SqlCursor, ends: Sequence[tuple[bytes, int]], last: int, now: int
 ) -> list[tuple[int, bytes, int]]:
-    """End sessions.
-
-    Args:
-        cursor: The cursor of a transaction.
-        ends: The sessions to end: digests, and when they expire.
-        last: The highest known number.
-        now: Milliseconds since 1970 UTC.
+    """End sessions, given as digest and expiry, and delete those that have expired.
 
     Returns:
-        Number, digest and expiry of the sessions ended since ``last``, here and at other nodes.
+        Number, digest and expiry of the sessions with a number above ``last``, ended here or at other nodes.
     """
     cursor.execute("DELETE FROM mcp_ended WHERE expires_at <= ?", (now,))
     for end in ends:

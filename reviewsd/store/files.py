@@ -63,17 +63,13 @@ def renew(path: Path) -> None:
 
 
 class OpenFiles:
-    """The database file and its log, as they were when they were opened.
-
-    Args:
-        path: The database file.
-    """
+    """The database file and its log, as they were when they were opened."""
 
     def __init__(self, path: Path) -> None:
         resolved = path.resolve()
         self.log = resolved.with_name(f"{resolved.name}-wal")
         self._paths = (path, self.log)
-        self._opened: tuple[tuple[int, int], ...] = ()  # device and inode of each path
+        self._opened: tuple[os.stat_result, ...] = ()
 
     def record(self) -> None:
         """Record the identity of the open files.
@@ -81,27 +77,21 @@ class OpenFiles:
         Raises:
             OSError: One of them cannot be reached.
         """
-        self._opened = tuple(_identity(path) for path in self._paths)
+        self._opened = tuple(path.stat() for path in self._paths)
 
     def missing(self, *, connected: bool) -> StoreError | None:
         """Return an error if the files at the paths are not the open ones, else None.
 
-        Args:
-            connected: Whether the connection is open; the log exists only then.
+        The log exists only while the connection is open.
         """
         paths = self._paths if connected else self._paths[:1]
         for path, opened in zip(paths, self._opened, strict=False):
             try:
-                current = _identity(path)
+                is_open = os.path.samestat(path.stat(), opened)
             except (FileNotFoundError, NotADirectoryError):
                 return StoreError(f"{path.name} was deleted {_REMEDY}")
             except OSError as error:
                 return StoreError(f"{path.name} cannot be reached ({error.strerror})")
-            if current != opened:
+            if not is_open:
                 return StoreError(f"{path.name} was replaced by another file {_REMEDY}")
         return None
-
-
-def _identity(path: Path) -> tuple[int, int]:
-    status = path.stat()
-    return status.st_dev, status.st_ino

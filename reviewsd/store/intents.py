@@ -1,7 +1,7 @@
 """Intents as rows: accepted requests that their callbacks have not confirmed yet (H2 to H5, D1).
 
-The functions are transactions for ``Store.run``; their times are milliseconds since 1970 UTC. A request is durable
-when ``record_request`` is committed.
+The functions are transactions for ``Store.run``; their times are milliseconds since 1970 UTC. A request is
+durable when ``record_request`` is committed.
 """
 
 from collections.abc import Collection, Sequence
@@ -22,6 +22,7 @@ from reviewsd.domain.subscription import (
 from reviewsd.store.rows import (
     INTENT_COLUMNS,
     VERIFICATIONS,
+    Claim,
     Due,
     Pair,
     change,
@@ -138,22 +139,12 @@ def _exceeded_cap(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class IntentClaim:
+class IntentClaim(Claim):
     """The claim of a verification."""
 
-    id: int
-    token: str
-    pair: Pair
     intent: Intent
     active: bool
     """Whether the pair is an active subscription."""
-    deaths: int = 0
-    """Processes in a row that have died during an attempt at it."""
-
-    @property
-    def host(self) -> str:
-        """The callback's host."""
-        return self.pair.host
 
 
 @dataclass(frozen=True, slots=True)

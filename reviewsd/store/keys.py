@@ -66,7 +66,6 @@ class KeyFile:
     name: str
     """The name in the folder of the daemon's keys."""
     credential: str
-    """The name of the systemd credential."""
     purpose: str
     """The first line of a file that the daemon makes."""
 
@@ -83,10 +82,7 @@ class KeyFile:
     ) -> tuple[bytes, ...]:
         """Return the keys, at least one; the first is the newest.
 
-        Args:
-            folder: Holds the daemon's own file, which is made if it is not there.
-            environ: Names systemd's credentials.
-            configured: The operator's file, which several nodes may share.
+        Several nodes may share the configured file. Without one, the daemon makes its own in the folder.
 
         Raises:
             KeyFileError: The file has no keys, or cannot be read or made.
@@ -124,7 +120,6 @@ HUB_KEYS = KeyFile(
     credential="reviewsd.hub-secret-key",
     purpose="Seals the secrets of subscribers; the first key seals, all unseal.",
 )
-"""The keys for ``Secrets``."""
 
 SESSION_KEYS = KeyFile(
     name="mcp.key",
@@ -135,12 +130,9 @@ SESSION_KEYS = KeyFile(
 
 
 def _parse_key(text: str, place: str) -> bytes:
+    is_hexadecimal = _HEXADECIMAL.fullmatch(text) is not None
     try:
-        key = (
-            bytes.fromhex(text)
-            if _HEXADECIMAL.fullmatch(text)
-            else base64.b64decode(text, validate=True)
-        )
+        key = bytes.fromhex(text) if is_hexadecimal else base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError):
         raise KeyFileError(f"{place}: neither base64 nor hexadecimal") from None
     if len(key) != KEY_BYTES:
@@ -149,11 +141,7 @@ def _parse_key(text: str, place: str) -> bytes:
 
 
 class Secrets:
-    """Seals and unseals secrets.
-
-    Args:
-        keys: At least one, of 32 bytes each. The first seals, all unseal.
-    """
+    """Seals secrets with the first of its keys, and unseals them with any; each key has 32 bytes."""
 
     def __init__(self, keys: Sequence[bytes]) -> None:
         self._ciphers = [(_key_id(key), ChaCha20Poly1305(key)) for key in keys]
@@ -186,10 +174,7 @@ class Secrets:
 def check_keys(cursor: SqlCursor, secrets: Secrets, *, shared: bool = False) -> None:
     """Check that the keys open what is sealed in a store, and seal its check value again.
 
-    Args:
-        cursor: The cursor of a transaction.
-        secrets: The keys of this node.
-        shared: Whether other nodes use the store; then the keys matter before there are secrets.
+    In a store that other nodes share, the keys matter before there are secrets.
 
     Raises:
         OtherKeysError: They do not.

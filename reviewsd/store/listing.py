@@ -1,7 +1,7 @@
 """Lists and changes single subscriptions for the operator (H7).
 
-The functions are transactions for ``Store.run``. An id is ``12`` for a subscription, ``p7`` for a pending
-request without a subscription.
+The functions are transactions for ``Store.run``; their times are milliseconds since 1970 UTC. An id is
+``12`` for a subscription, ``p7`` for a pending request without a subscription.
 """
 
 from collections.abc import Collection, Sequence
@@ -15,33 +15,28 @@ from reviewsd.store.rows import (
     ACTIVE,
     ACTIVE_SIZE,
     INTENT,
-    INTENT_SIZE,
     Pair,
     active,
     change,
     intent,
 )
-from reviewsd.store.transactions import MANY, Numbers, SqlCursor, SqlValue
+from reviewsd.store.transactions import MANY, SqlCursor, SqlValue
 
 PENDING = "p"
 """Prefix of the id of a pending request."""
 
-_HISTORY = (
-    "s.last_attempt_at, s.last_status, s.last_error, s.last_success_at, s.last_failure_at,"
-    " s.last_failure"
+_COLUMNS = (
+    f"s.claim_until, v.claim_until, t.path, t.version, {ACTIVE}, {INTENT}, s.last_attempt_at, s.last_status,"
+    " s.last_error, s.last_success_at, s.last_failure_at, s.last_failure"
 )
-_TOPIC = "t.path, t.version"
-_NO_ACTIVE = ", ".join(["NULL"] * ACTIVE_SIZE)
-_NO_HISTORY = ", ".join(["NULL"] * 6)
-
 _SUBSCRIPTIONS = (
-    f"SELECT s.id, s.callback, s.callback_host, s.claim_until, v.claim_until, {_TOPIC}, {ACTIVE},"
-    f" {INTENT}, {_HISTORY} FROM subscription s JOIN topic t ON t.id = s.topic_id"
+    f"SELECT s.id, s.callback, s.callback_host, {_COLUMNS} FROM subscription s"
+    " JOIN topic t ON t.id = s.topic_id"
     " LEFT JOIN verification v ON v.topic_id = s.topic_id AND v.callback = s.callback"
 )
 _REQUESTS = (
-    f"SELECT v.id, v.callback, v.callback_host, NULL, v.claim_until, {_TOPIC}, {_NO_ACTIVE},"
-    f" {INTENT}, {_NO_HISTORY} FROM verification v JOIN topic t ON t.id = v.topic_id"
+    f"SELECT v.id, v.callback, v.callback_host, {_COLUMNS} FROM verification v"
+    " JOIN topic t ON t.id = v.topic_id"
     " LEFT JOIN subscription s ON s.topic_id = v.topic_id AND s.callback = v.callback"
     " WHERE s.id IS NULL"
 )
@@ -52,12 +47,7 @@ def page(
 ) -> list[Listing]:
     """Return subscriptions in the order of their ids, then the requests for new ones.
 
-    Args:
-        cursor: The cursor of a transaction.
-        topic: The path of a topic; None for all.
-        callback: The URL of a callback; None for all.
-        after: The id before the first; None for the beginning.
-        limit: Highest number of entries.
+    None is any topic (a path) or any callback (a URL). The entries begin behind the id ``after``.
     """
     conditions, values = "", []
     if topic is not None:
@@ -118,11 +108,7 @@ def remove(cursor: SqlCursor, name: str, reason: str, now: int) -> tuple[Pair, s
 def push(cursor: SqlCursor, names: Sequence[str] | None, topic: str | None, now: int) -> list[int]:
     """Make the current content due again; return the ids of the subscriptions.
 
-    Args:
-        cursor: The cursor of a transaction.
-        names: The ids of the subscriptions; None for all.
-        topic: The path of a topic; None for all.
-        now: Milliseconds since 1970 UTC.
+    ``names`` (ids) and ``topic`` (a path) select the subscriptions; None is all.
     """
     where = "WHERE s.lease_expires_at > ?"
     values: list[SqlValue] = [now]
@@ -131,7 +117,7 @@ def push(cursor: SqlCursor, names: Sequence[str] | None, topic: str | None, now:
         values.append(topic)
     if names is not None:
         where += f" AND s.id IN {MANY}"
-        values.append(Numbers(_number(name) for name in names if not name.startswith(PENDING)))
+        values.append([_number(name) for name in names if not name.startswith(PENDING)])
     cursor.execute(
         "SELECT s.id, s.topic_id, s.callback, s.callback_host FROM subscription s"
         f" JOIN topic t ON t.id = s.topic_id {where}",
@@ -174,10 +160,8 @@ def pending(cursor: SqlCursor, now: int) -> int:
 
 def _listing(row: Sequence[Any], prefix: str) -> Listing:
     number, callback, host, claim_until, verification_claim_until, path, version = row[:7]
-    active_columns = row[7 : 7 + ACTIVE_SIZE]
-    intent_columns = row[7 + ACTIVE_SIZE : 7 + ACTIVE_SIZE + INTENT_SIZE]
     attempted_at, status, error, succeeded_at, failed_at, failure = row[-6:]
-    subscription, request = active(active_columns), intent(intent_columns)
+    subscription, request = active(row[7 : 7 + ACTIVE_SIZE]), intent(row[7 + ACTIVE_SIZE : -6])
     current = subscription or request
     assert current is not None  # noqa: S101  a row is one or the other
     created_at = current.created_at if isinstance(current, Active) else current.requested_at
@@ -227,17 +211,14 @@ def _instant(milliseconds: int | None) -> datetime | None:
 
 
 def attempted(cursor: SqlCursor, ids: Collection[int], since: int) -> dict[int, bool | None]:
-    """Return whether the last delivery of each existing subscription succeeded; None without one.
+    """Return whether the last delivery of each existing subscription succeeded.
 
-    Args:
-        cursor: The cursor of a transaction.
-        ids: The subscriptions.
-        since: Milliseconds since 1970 UTC; older deliveries do not count.
+    The value is None without a delivery since that time.
     """
     cursor.execute(
         "SELECT id, CASE WHEN last_attempt_at >= ? THEN last_error IS NULL END"
         f" FROM subscription WHERE id IN {MANY}",
-        (since, Numbers(ids)),
+        (since, list(ids)),
     )
     return {
         number: None if success is None else bool(success) for number, success in cursor.fetchall()

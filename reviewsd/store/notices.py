@@ -5,7 +5,7 @@ The functions are transactions for ``Database.run``. What the states mean is in 
 
 from collections.abc import Mapping, Sequence
 
-from reviewsd.store.transactions import MANY, SqlCursor, Texts
+from reviewsd.store.transactions import MANY, SqlCursor
 
 
 def known_ids(cursor: SqlCursor) -> tuple[int, bytes | None]:
@@ -17,15 +17,9 @@ def known_ids(cursor: SqlCursor) -> tuple[int, bytes | None]:
 
 
 def replace_known_ids(cursor: SqlCursor, version: int, ids: bytes | None) -> bool:
-    """Replace the digests, unless another node did so after they were read.
+    """Replace the digests of a version; return False if another node did so after they were read.
 
-    Args:
-        cursor: Of a transaction.
-        version: The version that was read.
-        ids: The digests; None as if none was ever published.
-
-    Returns:
-        Whether they are replaced.
+    ``ids`` is None as if none was ever published.
     """
     cursor.execute(
         "UPDATE notice_known SET version = version + 1, ids = ? WHERE version = ?", (ids, version)
@@ -49,4 +43,4 @@ def save_target_state(cursor: SqlCursor, target: str, state: str) -> None:
 
 def drop_other_targets(cursor: SqlCursor, targets: Sequence[str]) -> None:
     """Delete the states of targets that are not configured any more."""
-    cursor.execute(f"DELETE FROM notice WHERE NOT target IN {MANY}", (Texts(targets),))
+    cursor.execute(f"DELETE FROM notice WHERE NOT target IN {MANY}", (list(targets),))

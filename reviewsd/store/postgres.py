@@ -1,12 +1,11 @@
 """The state store of several nodes: the same transactions on PostgreSQL (security-and-operations.md 4.1).
 
 SQLite serializes transactions by its one connection; here an advisory lock does. Each transaction begins by
-taking it, so the transactions of all nodes run one after the other, and each sees all earlier commits.
-Hence the SQL is the same for both stores, and so are its guarantees: a row that was read is unchanged
-when it is written, caps are exact, and there are no deadlocks. ``FOR UPDATE SKIP LOCKED`` would need locks
-on rows that do not exist yet, and retries of transactions. The cost is small: the lock is held for a batch
-of claims and outcomes, never during a request to a callback. For the same reason one connection is enough
-for a node. Migrations take the lock too.
+taking it, so the transactions of all nodes run one after the other, and each sees all earlier commits. Hence
+the SQL is the same for both stores, and so are its guarantees: a row that was read is unchanged when it is
+written, caps are exact, and there are no deadlocks. The cost is small: the lock is held for a batch of
+claims and outcomes, never during a request to a callback. For the same reason one connection is enough for a
+node. Migrations take the lock too.
 
 The differences are:
 
@@ -24,6 +23,7 @@ import re
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any, Self, TypeVar
 
 import psycopg
@@ -106,16 +106,12 @@ class SilentError(psycopg.OperationalError):
 class TimedConnection(psycopg.Connection[tuple[Any, ...]]):
     """A connection that closes itself when the server does not respond.
 
-    A server, or a proxy in front of it, may stop responding while its TCP stack still acknowledges. Then neither
-    keepalives nor ``tcp_user_timeout`` end the wait, and the server's own time-outs never run.
+    A server, or a proxy in front of it, may stop responding while its TCP stack still acknowledges. Then
+    neither keepalives nor ``tcp_user_timeout`` end the wait, and the server's own time-outs never run.
     """
 
     def wait(self, gen: Generator[Any, Any, Result], *args: Any, **kwargs: Any) -> Result:  # noqa: ANN401  passed on
-        """Run a generator of psycopg that waits for the server.
-
-        Raises:
-            SilentError: The server does not respond.
-        """
+        """Run a generator of psycopg that waits for the server, or raise SilentError."""
         try:
             return super().wait(_timed(gen), *args, **kwargs)
         except SilentError:
@@ -145,9 +141,9 @@ class Postgres(Store):
 
     Args:
         url: ``postgresql://...``, as libpq reads it.
-        reactor: Receives the results in its thread; it must be running.
+        reactor: As in ``Store``.
         secrets: Must be able to unseal the secrets of other nodes.
-        counters: Count transactions.
+        counters: As in ``Store``.
 
     Raises:
         ValueError: libpq cannot parse the URL; the message omits libpq's reason, which may quote
@@ -196,7 +192,9 @@ class Postgres(Store):
     def _read_changed(self) -> bool:
         before = self._last_snapshot
         with self._recording():
-            self._last_snapshot = self._reconnecting(_snapshot)
+            # each commit changes which transactions are visible
+            query = "SELECT CAST(pg_current_snapshot() AS TEXT)"
+            self._last_snapshot = self._reconnecting(partial(_value, sql=query))
         return self._last_snapshot != before
 
     @contextmanager
@@ -268,11 +266,6 @@ class Postgres(Store):
 def _milliseconds_since_boot() -> int:
     """Return a time of a clock that cannot be set."""
     return time.clock_gettime_ns(time.CLOCK_BOOTTIME) // 1_000_000
-
-
-def _snapshot(connection: _Connection) -> object:
-    """Return which transactions are visible; each commit changes it."""
-    return _value(connection, "SELECT CAST(pg_current_snapshot() AS TEXT)")
 
 
 def translated(statement: str) -> str:

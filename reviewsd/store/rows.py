@@ -1,12 +1,12 @@
-"""Subscriptions and Intents as rows of the store, and the claims of their attempts (security-and-operations.md 4.2).
+"""Subscriptions, Intents and the claims of their attempts as rows (security-and-operations.md 4.2).
 
-Each change of state takes the same steps in one transaction: ``load``, ``domain.step``, ``save``. The columns of an
-attempt (claims, the last outcome) are written by ``deliveries`` and ``intents``. Times are milliseconds since 1970
-UTC.
+Each change of state takes the same steps in one transaction: ``load``, ``domain.step``, ``save``. The
+columns of an attempt (claims, the last outcome) are written by ``deliveries`` and ``intents``. Times are
+milliseconds since 1970 UTC.
 
-A claim is on the disk before its attempt begins (D7). It is removed with the attempt's result, or by an orderly
-stop. A claim that a start finds, or that another node finds expired, belonged to an attempt whose process
-died. The cause cannot be known: kill -9 leaves the same row behind.
+A claim is on the disk before its attempt begins (D7). It is removed with the attempt's result, or by an
+orderly stop. A claim that a start finds, or that another node finds expired, belonged to an attempt whose
+process died. The cause cannot be known: kill -9 leaves the same row behind.
 
 So the deaths are counted, row by row, until an attempt has a result of any kind. After a death the next
 attempt waits, longer after each further death, while the new process serves all others. The hub also makes
@@ -21,7 +21,7 @@ from typing import Any
 from msgspec import Struct
 
 from reviewsd.domain.subscription import Active, Event, Intent, Mode, Subscription, step
-from reviewsd.store.transactions import MANY, Numbers, SqlCursor, SqlValue, Texts
+from reviewsd.store.transactions import MANY, SqlCursor, SqlValue
 
 MAX_ENDED = 10_000
 """Ended subscriptions in the store; the oldest are deleted."""
@@ -45,39 +45,19 @@ class Pair:
     host: str
 
 
-_ACTIVE_COLUMNS = (
-    "secret_sealed",
-    "lease_seconds",
-    "lease_expires_at",
-    "delivered_version",
-    "consecutive_failures",
-    "next_attempt_at",
-    "created_at",
-    "verified_at",
-)
-"""The columns of an Active, in the order of its fields."""
-
-INTENT_COLUMNS = (
-    "mode",
-    "topic_given",
-    "secret_sealed",
-    "lease_seconds",
-    "challenge",
-    "verify_token",
-    "topic_version_at_request",
-    "requester",
-    "requested_at",
-    "expires_at",
-    "attempts",
-    "next_attempt_at",
-)
-"""The columns of an Intent, in the order of its fields."""
-
 _ACTIVE_FIELDS = tuple(field.name for field in fields(Active))
 _INTENT_FIELDS = tuple(field.name for field in fields(Intent))
 ACTIVE_SIZE = len(_ACTIVE_FIELDS)
-INTENT_SIZE = len(_INTENT_FIELDS)
 
+_OTHER_NAMES = {
+    "secret": "secret_sealed",
+    "failures": "consecutive_failures",
+    "topic_version": "topic_version_at_request",
+}
+"""The columns that are not named like their fields."""
+
+_ACTIVE_COLUMNS = tuple(_OTHER_NAMES.get(name, name) for name in _ACTIVE_FIELDS)
+INTENT_COLUMNS = tuple(_OTHER_NAMES.get(name, name) for name in _INTENT_FIELDS)
 ACTIVE = ", ".join(f"s.{column}" for column in _ACTIVE_COLUMNS)
 INTENT = ", ".join(f"v.{column}" for column in INTENT_COLUMNS)
 
@@ -220,14 +200,15 @@ class Due(Struct, frozen=True, kw_only=True):
     """Processes in a row that have died during an attempt at it."""
 
 
-@dataclass(frozen=True, slots=True)
-class LapsedClaim:
-    """A claim of a process that has died."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """The claim of a row for one attempt."""
 
-    host: str
-    """The callback's host."""
-    deaths: int
-    """Processes in a row that have died during an attempt at this row."""
+    id: int
+    token: str
+    pair: Pair
+    deaths: int = 0
+    """Processes in a row that have died during an attempt at the row."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -251,19 +232,14 @@ class ClaimTable:
     ) -> tuple[list[Due], int | None]:
         """Return the due rows, longest waiting first, and the time of the next one.
 
-        Args:
-            cursor: The cursor of a transaction.
-            values: Those of the condition.
-            now: The time.
-            limit: Highest number of rows.
-            without: Callback hosts to leave out.
+        The values are those of the condition. Rows of the hosts in ``without`` are left out.
         """
         rows = f"FROM {self.name} {self.alias} WHERE {self.condition}"
         cursor.execute(
             f"SELECT id, callback_host, {self.facts}, deaths {rows} AND next_attempt_at <= ?"
             f" AND (claim_until IS NULL OR claim_until < ?) AND NOT callback_host IN {MANY}"
             " ORDER BY next_attempt_at, id LIMIT ?",
-            (*values, now, now, Texts(without), limit),
+            (*values, now, now, list(without), limit),
         )
         due = [
             Due(
@@ -294,21 +270,13 @@ class ClaimTable:
     ) -> list[tuple[Due, Sequence[Any]]]:
         """Claim rows that are still due, in one statement: each one waits for the GIL again.
 
-        Expired claims among them are voided instead, so those rows are claimed after a wait.
-
-        Args:
-            cursor: The cursor of a transaction.
-            columns: Columns to return.
-            values: Those of the condition.
-            due: The rows to claim.
-            token: A new token, which fences late outcomes.
-            now: The time.
-            claim_until: When the claims expire.
+        Expired claims among them are voided instead, so those rows are claimed after a wait. The token is
+        new: it fences late outcomes.
 
         Returns:
-            The claimed rows, each with its columns.
+            Each claimed row, with the values of its columns.
         """
-        ids = Numbers(row.id for row in due)
+        ids = [row.id for row in due]
         self.void(cursor, f"id IN {MANY} AND claim_until < ?", (ids, now), now)
         cursor.execute(
             f"UPDATE {self.name} AS {self.alias} SET claim_token = ?, claim_until = ?"
@@ -329,21 +297,25 @@ class ClaimTable:
 
     def void(
         self, cursor: SqlCursor, where: str, values: Sequence[SqlValue], now: int
-    ) -> list[LapsedClaim]:
-        """Remove claims of processes that have died, count the deaths, and make the rows wait."""
+    ) -> list[tuple[str, int]]:
+        """Remove claims of processes that have died, and make the rows wait.
+
+        Returns:
+            The callback host of each row, and the processes in a row that have died during an attempt at it.
+        """
         cursor.execute(
             f"SELECT id, callback_host, deaths + 1 FROM {self.name} WHERE {where}", values
         )
         rows = cursor.fetchall()
         for deaths in sorted({row[2] for row in rows}):
-            ids = Numbers(row[0] for row in rows if row[2] == deaths)
+            ids = [row[0] for row in rows if row[2] == deaths]
             wait = _WAITS[min(deaths, len(_WAITS)) - 1]
             cursor.execute(
                 f"UPDATE {self.name} SET claim_token = NULL, claim_until = NULL, deaths = ?,"
                 f" next_attempt_at = ? WHERE id IN {MANY}",
                 (deaths, now + wait, ids),
             )
-        return [LapsedClaim(host, deaths) for _, host, deaths in rows]
+        return [row[1:] for row in rows]
 
 
 _VERSION = "(SELECT t.version FROM topic t WHERE t.id = s.topic_id)"
@@ -370,8 +342,8 @@ VERIFICATIONS = ClaimTable(
 """Requests; the value is now."""
 
 
-def take_over(cursor: SqlCursor, now: int) -> list[LapsedClaim]:
-    """Void all claims; only where one process uses the store, at its start (D7)."""
-    tables = (DELIVERIES, VERIFICATIONS)
-    claims = [table.void(cursor, "claim_token IS NOT NULL", (), now) for table in tables]
-    return [claim for lapsed in claims for claim in lapsed]
+def take_over(cursor: SqlCursor, now: int) -> list[tuple[str, int]]:
+    """Void all claims, as ``void`` does; only where one process uses the store, at its start."""
+    where = "claim_token IS NOT NULL"
+    deliveries = DELIVERIES.void(cursor, where, (), now)
+    return deliveries + VERIFICATIONS.void(cursor, where, (), now)

@@ -9,10 +9,7 @@ Times are integer milliseconds UTC. The content of topics is not stored, only it
 
 from reviewsd.store.transactions import NewerSchemaError
 
-Migration = tuple[str, ...]
-"""The statements that lead from one version of the schema to the next, in order."""
-
-MIGRATIONS: tuple[Migration, ...] = (
+MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
         # Facts about this store: hub_paused, nothing_to_end, key_check; on PostgreSQL
         # schema_version.
@@ -134,7 +131,7 @@ MIGRATIONS: tuple[Migration, ...] = (
         "CREATE TABLE notice (target TEXT PRIMARY KEY, state TEXT NOT NULL)",
     ),
 )
-"""The entry at index n leads from version n to n + 1; an empty database has version 0."""
+"""The statements at index n lead from version n to n + 1; an empty database has version 0."""
 
 
 def check_version(version: int) -> None:

@@ -29,12 +29,10 @@ from reviewsd.runtime.counters import Counters
 from reviewsd.store.files import OpenFiles, renew, sync
 from reviewsd.store.schema import MIGRATIONS, check_version
 from reviewsd.store.transactions import (
-    Numbers,
     Purpose,
     SqlCursor,
     Store,
     StoreError,
-    Texts,
     wall_clock,
 )
 
@@ -65,8 +63,7 @@ _OUTAGES = frozenset(
 
 Result = TypeVar("Result")
 
-for many in (Numbers, Texts):
-    sqlite3.register_adapter(many, json.dumps)
+sqlite3.register_adapter(list, json.dumps)  # for ``MANY``
 
 
 class Database(Store):
@@ -76,25 +73,17 @@ class Database(Store):
         path: The file, in a directory that only this daemon uses (D7). It and its log are 0600.
         reactor: Receives the results in its thread; it must be running.
         counters: Count transactions.
-        wall: The wall clock, milliseconds since 1970 UTC.
     """
 
-    def __init__(
-        self,
-        path: Path,
-        reactor: ReactorBase,
-        counters: Counters | None = None,
-        wall: Callable[[], int] = wall_clock,
-    ) -> None:
+    def __init__(self, path: Path, reactor: ReactorBase, counters: Counters | None = None) -> None:
         super().__init__(path, reactor, counters)
         self._path = path
         self._files = OpenFiles(path)
-        self._wall = wall
         self._connection: sqlite3.Connection | None = None
 
     def now(self) -> int:
         """Return the wall clock, milliseconds since 1970 UTC."""
-        return self._wall()
+        return wall_clock()
 
     async def backup(self, path: Path) -> None:
         """Copy the store as it is between two transactions (D12); the copy is 0600 and fsynced.
@@ -161,7 +150,6 @@ class Database(Store):
             if self._files.log.exists():  # after a crash, or an error
                 renew(self._files.log)
             _configure(connection)
-            _check(connection)
             _migrate(connection)
             self._files.record()
             # SQLite makes the log's name durable too, but ignores a failure.
@@ -202,8 +190,8 @@ def _configure(connection: sqlite3.Connection) -> None:
             raise StoreError(f"{name} stays {rows[0][0]}")
 
 
-def _check(connection: sqlite3.Connection) -> None:
-    """Read the whole file (D10).
+def _migrate(connection: sqlite3.Connection) -> None:
+    """Read the whole file (D10), and bring the schema up to date (D11).
 
     Raises:
         StoreError: The file is damaged, or of a newer program.
@@ -213,11 +201,6 @@ def _check(connection: sqlite3.Connection) -> None:
     (result,) = connection.execute("PRAGMA quick_check(1)").fetchone()
     if result != "ok":
         raise StoreError(f"it is damaged: {result}")
-
-
-def _migrate(connection: sqlite3.Connection) -> None:
-    """Bring the schema up to date (D11)."""
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
     for number, statements in enumerate(MIGRATIONS[version:], version + 1):
         connection.execute("BEGIN IMMEDIATE")
         for statement in statements:

@@ -22,20 +22,11 @@ from twisted.python.threadpool import ThreadPool
 
 from reviewsd.runtime.counters import Counters
 
-
-class Numbers(list[int]):
-    """Any number of integers as one parameter, for the placeholder ``MANY``."""
-
-
-class Texts(list[str]):
-    """Any number of texts as one parameter, for the placeholder ``MANY``."""
-
-
 MANY = "(SELECT value FROM json_each(?))"
-"""The placeholder after ``IN``. It keeps a statement the same for any number of values, so that it is
-parsed and planned once."""
+"""The placeholder of a list after ``IN``. It keeps a statement the same for any number of values, so that it
+is parsed and planned once."""
 
-SqlValue = str | int | float | bytes | Numbers | Texts | None
+SqlValue = str | int | float | bytes | list[int] | list[str] | None
 
 
 class StoreError(Exception):
@@ -146,12 +137,8 @@ class Store(ABC):
     ) -> Result:
         """Run a transaction: all of ``work``, or nothing of it.
 
-        ``work`` runs in the store's thread, so it must not touch objects of the reactor's thread. It
-        is never aborted: cancelling only stops the wait for the result.
-
-        Args:
-            work: Reads and writes rows.
-            purpose: The queue in which the transaction waits.
+        ``work`` reads and writes rows in the store's thread, so it must not touch objects of the reactor's
+        thread. It is never aborted: cancelling only stops the wait for the result.
 
         Returns:
             The result of ``work``, after the commit is on the disk.
@@ -178,11 +165,7 @@ class Store(ABC):
             self._counters.measure("store_latency_seconds", duration)
 
     async def changed(self) -> bool:
-        """Return whether any node may have changed something since the last call; takes no lock.
-
-        Raises:
-            StoreError: The store cannot be used now.
-        """
+        """Return whether any node may have changed something since the last call; takes no lock."""
         return False  # no other node uses it
 
     async def close(self) -> None:
@@ -221,12 +204,10 @@ class Store(ABC):
             self._reactor.callFromThread(result.callback, value)
 
     @abstractmethod
-    def _transact(self, work: Callable[[SqlCursor], Result], purpose: Purpose) -> Result:
-        """Run a transaction."""
+    def _transact(self, work: Callable[[SqlCursor], Result], purpose: Purpose) -> Result: ...
 
     @abstractmethod
-    def _disconnect(self) -> None:
-        """Close the connection if it is open."""
+    def _disconnect(self) -> None: ...
 
     def _succeeded(self) -> None:
         if self._failure is not None:

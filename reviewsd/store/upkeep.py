@@ -2,9 +2,9 @@
 
 Leases and requests expire by a wall clock that may be wrong (D13): set by an operator, by NTP after a start
 without a battery, or on a virtual machine that was moved. So a lease or request ends only if two checks, ten
-minutes of monotonic time apart, find it expired (W13). Nothing ends in the first ten minutes after a start, in
-which a wrong clock is usually set. Nothing is delivered in the meantime, because a delivery is due only before
-the lease expires.
+minutes of monotonic time apart, find it expired (W13). Nothing ends in the first ten minutes after a start,
+in which a wrong clock is usually set. Nothing is delivered in the meantime, because a delivery is due only
+before the lease expires.
 
 The functions are transactions for ``Store.run``; their times are milliseconds since 1970 UTC.
 """
@@ -32,13 +32,7 @@ _PAUSED = "hub_paused"
 
 
 class Expiry:
-    """Ends expired leases and requests.
-
-    Args:
-        store: Holds the leases and requests.
-        clock: The monotonic clock.
-        now: The store's clock.
-    """
+    """Ends expired leases and requests, by a monotonic clock and the store's clock (``now``)."""
 
     def __init__(self, store: Store, clock: IReactorTime, now: Callable[[], int]) -> None:
         self._store = store
@@ -48,10 +42,7 @@ class Expiry:
         self._next_check_at: float | None = None
 
     async def end(self) -> int:
-        """End what two checks have found expired; do nothing between two checks.
-
-        Returns:
-            The number of subscriptions and requests that ended.
+        """End what two checks have found expired, and return how many; do nothing between two checks.
 
         Raises:
             StoreError: The store cannot be used now.
@@ -124,12 +115,7 @@ def blocks(cursor: SqlCursor) -> list[Block]:
 def block(cursor: SqlCursor, value: str, note: str, now: int, *, dry_run: bool) -> int:
     """Block a host or network, and remove its subscriptions and requests, or only count these (H7).
 
-    Args:
-        cursor: The cursor of a transaction.
-        value: The host or network, in the normal form of ``domain.addresses``.
-        note: The operator's reason.
-        now: The time of the block.
-        dry_run: Only count.
+    The value has the normal form of ``domain.addresses.read_block``; the note is the operator's reason.
 
     Returns:
         The number of removed subscriptions and requests.

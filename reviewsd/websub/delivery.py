@@ -1,7 +1,8 @@
 """Delivery of content to active subscribers (seed 6, WebSub 7).
 
-The content of a topic is what a GET without Accept-Encoding returns (W14). Changes while a delivery waits or runs are coalesced: the next attempt carries the version that is current
-then. So no subscriber receives an older version after a newer one, or the same version twice (H9, H10).
+The content of a topic is what a GET without Accept-Encoding returns (W14). Changes while a delivery waits or
+runs are coalesced: the next attempt carries the version that is current then. So no subscriber receives an
+older version after a newer one, or the same version twice (H9, H10).
 """
 
 import hashlib
@@ -62,11 +63,6 @@ class Content:
     """Header lines that are the same for all subscribers, each ended with CRLF."""
     body: tuple[Buffer, ...]
 
-    @property
-    def length(self) -> int:
-        """The bytes of the body."""
-        return sum(map(len, self.body))
-
 
 def contents_of(snapshot: Snapshot, base_url: str) -> dict[str, Content]:
     """Return the content of each topic by its path (W15)."""
@@ -96,13 +92,7 @@ def digests_of(contents: Mapping[str, Content]) -> dict[str, str]:
 
 
 def signature_header(method: str, secret: bytes, content: Content) -> bytes:
-    """Return the header line that signs a content (W19).
-
-    Args:
-        method: ``hub.signature_method``.
-        secret: The subscriber's ``hub.secret``.
-        content: The content to sign.
-    """
+    """Return the header line that signs a content with a method of ``hub.signature_method`` (W19)."""
     signature = hmac.new(secret, digestmod=getattr(hashlib, method))
     for part in content.body:
         signature.update(part)
@@ -175,8 +165,8 @@ class Deliverer:
 
     async def run(self, claim: DeliveryClaim, slot: Slot) -> DeliveryOutcome:
         """POST the content to the callback."""
-        content = self._contents[claim.topic]
-        if content.sha256 != claim.sha256:
+        content = self._contents[claim.topic.path]
+        if content.sha256 != claim.topic.sha256:
             return self.release(claim)  # the topic has changed while the claim waited
         if claim.deaths >= MAX_DEATHS:
             return replace(self._fail(claim, None, DEADLY), deadly=True)
@@ -201,7 +191,7 @@ class Deliverer:
         self.slots.record(slot, answered=True)
         status: int = response.code
         if status in SUCCESS:
-            return DeliveryOutcome(claim=claim, event=Delivered(claim.version), status=status)
+            return DeliveryOutcome(claim=claim, event=Delivered(claim.topic.version), status=status)
         if status == GONE:
             return DeliveryOutcome(claim=claim, event=Gone(), status=status, error="answered 410")
         (delay,) = response.headers.getRawHeaders(b"Retry-After", [None])
@@ -216,9 +206,9 @@ class Deliverer:
     async def _signature(self, claim: DeliveryClaim, content: Content) -> bytes:
         if claim.secret is None:
             return b""
-        secret = self.secrets.unseal(claim.secret, claim.pair.callback, claim.topic)
+        secret = self.secrets.unseal(claim.secret, claim.pair.callback, claim.topic.path)
         sign = partial(signature_header, self.signature_method, secret, content)
-        large = content.length > MAX_SIGNED_IN_REACTOR
+        large = sum(map(len, content.body)) > MAX_SIGNED_IN_REACTOR
         return await self.context.in_thread(sign) if large else sign()
 
     def _report(self, results: Sequence[DeliveryOutcome]) -> None:
@@ -228,7 +218,7 @@ class Deliverer:
                 label = RESULTS[type(result.event)]
                 self.context.counters.count("delivery_attempts_total", label)
         versions = Counter(
-            (result.claim.topic, result.event.version)
+            (result.claim.topic.path, result.event.version)
             for result in results
             if isinstance(result.event, Delivered)
         )
@@ -259,7 +249,7 @@ class Deliverer:
     ) -> DeliveryOutcome:
         self._log.info(
             "delivery of {topic} to {callback_host} (subscription {subscription_id}) failed: {error}",
-            topic=claim.topic,
+            topic=claim.topic.path,
             callback_host=claim.pair.host,
             subscription_id=claim.id,
             error=error,
@@ -292,9 +282,7 @@ def waits(
 def retry_after(value: bytes | None, now: int) -> int:
     """Return the delay of a Retry-After in milliseconds, at most an hour (RFC 9110 10.2.3).
 
-    Args:
-        value: The header; an absent or malformed one has no delay.
-        now: Milliseconds since 1970 UTC.
+    An absent or malformed one has no delay. ``now`` is in milliseconds since 1970 UTC.
     """
     if value is None:
         return 0

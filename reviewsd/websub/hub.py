@@ -261,13 +261,13 @@ class Hub:
                 "the service died while attempts were under way; they are repeated after a second: {count}",
                 count=len(released),
             )
-        for claim in released:
-            if claim.deaths > 1:
+        for host, deaths in released:
+            if deaths > 1:
                 self._log.warn(
                     "an attempt at {callback_host} was under way when the service died, {deaths} times"
                     " in a row; after {limit} it is not repeated",
-                    callback_host=claim.host,
-                    deaths=claim.deaths,
+                    callback_host=host,
+                    deaths=deaths,
                     limit=rows.MAX_DEATHS,
                 )
 

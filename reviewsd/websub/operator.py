@@ -49,8 +49,6 @@ class Operator:
         self._topics: Sequence[TopicState] = ()
         self._pending = 0
 
-    # Pause and blocks
-
     async def load(self) -> None:
         """Load the pause and the blocks, at the start and when another node has changed them.
 
@@ -126,8 +124,6 @@ class Operator:
         self.requests.is_blocked = hits(values)
         self.addresses.block(blocked_networks(values))
 
-    # Subscriptions
-
     async def listing(
         self,
         topic: str | None,
@@ -138,12 +134,8 @@ class Operator:
     ) -> Sequence[Listing]:
         """Return a page of subscriptions and pending requests, in a stable order.
 
-        Args:
-            topic: Path to filter by; None for all.
-            state: One of the four states to filter by; None for all.
-            callback: URL to filter by; None for all.
-            after: The id that ends the page before; its entry may be gone.
-            limit: Entries of a page.
+        None is any topic (a path), state or callback (a URL). The page begins behind the id ``after``; its
+        entry may be gone.
         """
         entries: list[Listing] = []
         while len(entries) < limit:
@@ -183,8 +175,6 @@ class Operator:
             self.denials.send(pair, topic, reason or REMOVED)
         return True
 
-    # Pushes
-
     async def push(
         self,
         ids: Sequence[str] | None,
@@ -193,10 +183,8 @@ class Operator:
     ) -> PushResult:
         """Deliver the current content again; return when each subscription had one attempt.
 
-        Args:
-            ids: Subscriptions to deliver to; None for all.
-            topic: Path of the topic; None for all topics.
-            progress: Called with each step.
+        ``ids`` and ``topic`` (a path) select the subscriptions; None is all. ``progress`` is called with
+        each step.
         """
         since = self.context.now()
         waiting = await self._make_due(ids, topic, since)
@@ -240,8 +228,6 @@ class Operator:
             number: names[success] for number, success in attempts.items() if success is not None
         }
         return results | dict.fromkeys(set(ids) - set(attempts), "removed")
-
-    # State
 
     async def state(self) -> HubState:
         """Return the state of the hub; while the store fails, with the last known counts."""

@@ -1,7 +1,8 @@
 """Rate limits and back-offs that keep the hub from being used against third parties (H1 to H3).
 
 All state is in memory and bounded. Keys come from clients, so the least recently used are evicted; an
-evicted key starts again with a full bucket, or without a back-off. Times are monotonic seconds, passed in by the caller.
+evicted key starts again with a full bucket, or without a back-off. Times are monotonic seconds, passed in by
+the caller.
 """
 
 from collections import OrderedDict

@@ -1,8 +1,9 @@
 """Accepts requests to subscribe and unsubscribe; no callback is contacted before the response.
 
-Forms are parsed strictly (WebSub 5.1; H16 to H18). The text of a refusal is one line for the developer of the
-subscriber that names the field and the rule, and repeats nothing of the request. 202 means that the intent is on disk (D1). A response depends on the callback only by its spelling, and not
-on whether it is subscribed (WebSub 5.1, E14).
+Forms are parsed strictly (WebSub 5.1; H16 to H18). The text of a refusal is one line for the developer of
+the subscriber that names the field and the rule, and repeats nothing of the request. 202 means that the
+intent is on disk (D1). A response depends on the callback only by its spelling, and not on whether it is
+subscribed (WebSub 5.1, E14).
 """
 
 import re
@@ -97,7 +98,7 @@ class HubRequest:
 
 
 class HubRequestError(Exception):
-    """A request is refused with a status and a line for the developer; a callback, also with a reason."""
+    """A refused request: status, one line for the developer, and the reason if it is the callback."""
 
     def __init__(self, status: int, text: str, refusal: Refusal | None = None) -> None:
         self.status = status
@@ -266,12 +267,7 @@ def parse_request(
 ) -> HubRequest:
     """Parse a request to the hub; unsubscribe ignores lease (W25) and secret.
 
-    Args:
-        body: The form as received.
-        content_type: The value of the field; None if it is absent or repeated.
-        base_url: Origin of the topics, without a slash at its end.
-        lease: ``hub.lease.default``.
-        callbacks: Decides which callbacks are allowed.
+    The first two arguments are those of ``HubRequests.receive``, the others come from the configuration.
 
     Raises:
         HubRequestError: 415 for another media type, 413 for more than 8 KiB, 403 for a callback

@@ -23,8 +23,8 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.internet.task import deferLater
 from twisted.logger import Logger
 
-from reviewsd.runtime.tasks import TaskSet
-from reviewsd.store.rows import Due
+from reviewsd.runtime.tasks import TaskSet, wait_at_most
+from reviewsd.store.rows import Claim, Due
 from reviewsd.store.transactions import StoreError
 from reviewsd.websub.slots import Slot, Slots
 
@@ -50,14 +50,6 @@ RELEASE_SECONDS = 2.0
 """Time for the store to release claims when the scheduler stops."""
 
 
-class Claim(Protocol):
-    """A row of the store that is claimed for an attempt."""
-
-    @property
-    def id(self) -> int:
-        """The id of the row."""
-
-
 C = TypeVar("C", bound=Claim)
 R = TypeVar("R")
 
@@ -68,18 +60,10 @@ class Work(Protocol[C, R]):
     async def find_due(
         self, limit: int, excluded_hosts: Collection[str]
     ) -> tuple[Sequence[Due], float | None]:
-        """Return rows that are due, and the seconds until the next one is.
-
-        Raises:
-            StoreError: The store cannot be read.
-        """
+        """Return rows that are due, and the seconds until the next one is."""
 
     async def settle_and_claim(self, results: Sequence[R], due: Sequence[Due]) -> Sequence[C]:
-        """Store results, and claim those rows that are still due.
-
-        Raises:
-            StoreError: Nothing was written.
-        """
+        """Store results, and claim those rows that are still due; after a StoreError nothing is written."""
 
     async def run(self, claim: C, slot: Slot) -> R:
         """Make one attempt."""
@@ -177,7 +161,7 @@ class Scheduler(Generic[C, R]):
             return
         self._drained = Deferred()
         self._end_pause()
-        await self._drained.addTimeout(seconds, self._clock, _return_none)
+        await wait_at_most(self._clock, seconds, self._drained)
         self._drained = None
 
     def _end_drain(self) -> None:
@@ -197,7 +181,7 @@ class Scheduler(Generic[C, R]):
     async def _pause_for(self, seconds: float) -> None:
         self._wake_signal = Deferred()
         try:
-            await self._wake_signal.addTimeout(seconds, self._clock, _return_none)
+            await wait_at_most(self._clock, seconds, self._wake_signal)
         finally:
             self._wake_signal = None
 
@@ -327,7 +311,3 @@ class Scheduler(Generic[C, R]):
     def _end_pause(self) -> None:
         if self._wake_signal is not None and not self._wake_signal.called:
             self._wake_signal.callback(None)
-
-
-def _return_none(_result: object, _seconds: float) -> None:
-    """Return None for a wait whose time is over, instead of raising."""

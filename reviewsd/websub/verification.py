@@ -1,9 +1,9 @@
 """The hub's GETs to callbacks: verifications of intent, and denials.
 
-A verification has a challenge that the callback must return (seed 4.8). A denial reports the end of a subscription
-with ``hub.mode=denied`` (WebSub 5.2, H7). Internal details such as addresses and errors of this host are only for the
-operator, in the log and in ``reviewsctl subs``. The subscriber receives one of the reasons below, or a reason that
-the operator gave.
+A verification has a challenge that the callback must return (seed 4.8). A denial reports the end of a
+subscription with ``hub.mode=denied`` (WebSub 5.2, H7). Internal details such as addresses and errors of this
+host are only for the operator, in the log and in ``reviewsctl subs``. The subscriber receives one of the
+reasons below, or a reason that the operator gave.
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -130,14 +130,14 @@ class Verifier:
         address is in an opened network, where it harms no third party (H3).
         """
         if isinstance(event, Confirmed):
-            self.backoffs.record_success(claim.host)
+            self.backoffs.record_success(claim.pair.host)
         elif not claim.active and not (address and self.addresses.opened(address)):
-            self.backoffs.record_failure(claim.host, self.context.clock.seconds())
+            self.backoffs.record_failure(claim.pair.host, self.context.clock.seconds())
         self.context.counters.count("verification_total", RESULTS[type(event)])
         self._log.info(
             "{mode} at {callback_host}: {result}",
             mode=claim.intent.mode.value,
-            callback_host=claim.host,
+            callback_host=claim.pair.host,
             result=result,
             type="verify",
         )
@@ -198,13 +198,7 @@ class Denials:
     _tasks: TaskSet = field(default_factory=TaskSet, init=False)
 
     def send(self, pair: Pair, topic: str, reason: str) -> None:
-        """Notify a callback that its subscription has ended.
-
-        Args:
-            pair: The subscription.
-            topic: The path of its topic.
-            reason: One of this module, or the operator's.
-        """
+        """Notify a callback that its subscription to a topic, given by its path, has ended."""
         self._tasks.start("denial", self._send(pair, topic, reason))
 
     async def stop(self) -> None:

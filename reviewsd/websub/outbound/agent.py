@@ -1,9 +1,10 @@
 """Sends all requests to callbacks (E4).
 
-A request makes one exchange, on a connection of the pool or a new one. The dialer checks addresses; the connection
-limits bytes and time. Only the head of a response to a delivery is read, so its connection is kept for another
-delivery to the same host and port (E7). Its address was checked when it was dialed, so its host is not resolved
-again. It is kept for a few seconds within its hard lifetime, which is enough for one fan-out.
+A request makes one exchange, on a connection of the pool or a new one. The dialer checks addresses; the
+connection limits bytes and time. Only the head of a response to a delivery is read, so its connection is
+kept for another delivery to the same host and port (E7). Its address was checked when it was dialed, so its
+host is not resolved again. It is kept for a few seconds within its hard lifetime, which is enough for one
+fan-out.
 """
 
 from collections import defaultdict
@@ -176,13 +177,7 @@ class CallbackAgent:
         headers: Headers | None = None,  # noqa: ARG002
         bodyProducer: IBodyProducer | None = None,  # noqa: N803 - IAgent's name
     ) -> Deferred[IResponse]:
-        """Send a request.
-
-        Args:
-            method: Ignored; the request has its own.
-            uri: Ignored.
-            headers: Ignored.
-            bodyProducer: The request, a CallbackRequest.
+        """Send the CallbackRequest that treq passes on as the producer of a body.
 
         Returns:
             The response, or NoResponseError or NetworkFullError.

@@ -88,11 +88,7 @@ class CallbackClient:
         self._treq = HTTPClient(agent, self._cookies)
 
     def send(self, request: CallbackRequest, timeout: float) -> Deferred[_Response]:
-        """Send a request.
-
-        Args:
-            request: The request.
-            timeout: Seconds from the look-up of the name to the end of the response.
+        """Send a request; the timeout, in seconds, includes the look-up of the name.
 
         Returns:
             The response, or NoResponseError or NetworkFullError.

@@ -245,8 +245,6 @@ class Connection(Protocol):
         """Drop the request: the transport is gone."""
         self._pieces = iter(())
 
-    # Slices
-
     def _work_in_turn(self) -> None:
         if not self._working:
             self._working = True
@@ -376,8 +374,6 @@ class Connection(Protocol):
                 self._queued = True
                 self.transport.write(data[accepted:])
         return not self._queued
-
-    # The end of an exchange
 
     def _conclude(self) -> None:
         """Return the response once all of it that is read has arrived."""

@@ -4,9 +4,9 @@ All addresses of a name are judged before any is used, and none is cached: each 
 its own, so an address that was public an hour ago is judged again. Only concurrent requests for a name
 share a look-up.
 
-``getaddrinfo`` cannot be cancelled, and a stranger's name servers may never respond. So it runs in threads of
-its own, of which a registered domain and a client may hold a few each; further names wait. A name that hangs
-holds one thread: after the deadline further requests for it fail at once, until the thread returns.
+``getaddrinfo`` cannot be cancelled, and a stranger's name servers may never respond. So it runs in threads
+of its own, of which a registered domain and a client may hold a few each; further names wait. A name that
+hangs holds one thread: after the deadline further requests for it fail at once, until the thread returns.
 
 HostnameEndpoint is not used, because it resolves names itself. The endpoints here connect to the address
 that was checked, and the peer of the socket is checked once more before a byte is written.
@@ -96,9 +96,6 @@ def registered_domain(host: str) -> str:
 
     This approximates the Public Suffix List. Names of a shared domain share its threads; and below a
     country's short domain (``abc.de``) each name counts as a domain.
-
-    Args:
-        host: ``Callback.host``, a name.
     """
     labels = host.split(".")
     national = len(labels) > 2 and len(labels[-1]) == 2 and len(labels[-2]) <= _MAX_REGISTRY_LABEL  # noqa: PLR2004
@@ -150,9 +147,7 @@ class Resolver:
     async def resolve(self, callback: Callback, requester: str = "") -> Sequence[str]:
         """Return at most four addresses, in the order to try them.
 
-        Args:
-            callback: Its host is resolved.
-            requester: The client network that requested the call; empty for a delivery.
+        The requester is the client network that requested the call; it is empty for a delivery.
 
         Raises:
             NoResponseError: The name has no address, or DNS took too long.

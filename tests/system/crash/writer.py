@@ -140,7 +140,7 @@ def _outcome(claim: deliveries.DeliveryClaim) -> deliveries.DeliveryOutcome:
         )
     if claim.id == 5:
         return deliveries.DeliveryOutcome(claim=claim, event=Gone(), status=410, error="410")
-    return deliveries.DeliveryOutcome(claim=claim, event=Delivered(claim.version), status=204)
+    return deliveries.DeliveryOutcome(claim=claim, event=Delivered(claim.topic.version), status=204)
 
 
 def digest(cursor: SqlCursor) -> str:

@@ -44,9 +44,9 @@ async def test_copy_has_a_summary_and_is_removed_when_closed(tmp_path: Path) -> 
         file, contents = await Backups(database, tmp_path, deferToThread).make()
         assert before == names(tmp_path)
     with file:
-        whole = file.read()
-    assert whole.startswith(b"SQLite format 3\0")
-    assert (len(whole), 2) == (contents.bytes, contents.blocks)
+        copy = file.read()
+    assert copy.startswith(b"SQLite format 3\0")
+    assert (len(copy), 2) == (contents.bytes, contents.blocks)
     assert (1, 1, 0, 0) == (
         contents.subscriptions,
         contents.signed,

@@ -15,7 +15,7 @@ from typing import Any, cast
 import psycopg
 import pytest
 
-import reviewsd.store.sqlite  # noqa: F401  registers the adapters of Numbers and Texts
+import reviewsd.store.sqlite  # noqa: F401  registers the adapter of lists
 from reviewsd.domain.subscription import (
     Caps,
     Confirmed,
@@ -135,7 +135,7 @@ def transact_randomly(both: Both, chance: random.Random, number: int) -> None:  
         )
         results = []
         for claim in claims:
-            delivered = Delivered(claim.version)
+            delivered = Delivered(claim.topic.version)
             event = one_of([delivered, delivered, delivered, *[Failed(WAITS)] * 4, Gone(), None])
             failed = isinstance(event, Failed)
             status = one_of([None, 500]) if failed else 200

@@ -1,14 +1,11 @@
 """Claims of processes that have died: counted, and attempted again with care (D7)."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from reviewsd.domain.subscription import Confirmed, Delivered, Failed, Unreachable
 from reviewsd.store import rows as hub_rows
 from reviewsd.store.deliveries import DeliveryClaim, DeliveryOutcome
 from reviewsd.store.intents import IntentClaim, VerificationOutcome
-from reviewsd.store.rows import LapsedClaim
 from tests.support.hub import START
 from tests.support.hub_rows import CLAIM, HOST, WAITS, Rows
 
@@ -16,15 +13,8 @@ WAIT = (1_000, 10_000, 30_000, 30_000)
 """Milliseconds after the first death, the second ..."""
 
 
-@pytest.fixture
-def rows() -> Iterator[Rows]:
-    rows = Rows()
-    yield rows
-    rows.connection.close()
-
-
-def take_over(rows: Rows, now: int) -> list[LapsedClaim]:
-    return list(rows.run(lambda cursor: hub_rows.take_over(cursor, now)))
+def take_over(rows: Rows, now: int) -> list[tuple[str, int]]:
+    return rows.run(lambda cursor: hub_rows.take_over(cursor, now))
 
 
 def deliver(rows: Rows, now: int, *results: DeliveryOutcome) -> list[DeliveryClaim]:
@@ -42,7 +32,7 @@ def test_delivery_of_a_dead_process_waits_longer_after_each_death(rows: Rows) ->
     now = START
     for deaths, wait in enumerate(WAIT, 1):
         assert [deaths - 1] == [claim.deaths for claim in deliver(rows, now)]
-        assert [LapsedClaim(HOST, deaths)] == take_over(rows, now)
+        assert [(HOST, deaths)] == take_over(rows, now)
         assert [] == rows.owed(now + wait - 1)
         now += wait
         assert [deaths] == [due.deaths for due in rows.owed(now)]
@@ -53,7 +43,7 @@ def test_verification_of_a_dead_process_waits_longer_after_each_death(rows: Rows
     now = START
     for deaths, wait in enumerate(WAIT, 1):
         assert [deaths - 1] == [claim.deaths for claim in verify(rows, now)]
-        assert [LapsedClaim(HOST, deaths)] == take_over(rows, now)
+        assert [(HOST, deaths)] == take_over(rows, now)
         assert [] == rows.verifiable(now + wait - 1)
         now += wait
         assert [deaths] == [due.deaths for due in rows.verifiable(now)]

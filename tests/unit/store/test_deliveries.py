@@ -1,9 +1,6 @@
 """Deliveries as rows: which are due, claims, fences and ends (D3 to D7, H14)."""
 
-from collections.abc import Iterator
 from functools import partial
-
-import pytest
 
 from reviewsd.domain.subscription import (
     Delivered,
@@ -15,13 +12,6 @@ from reviewsd.store.deliveries import DeliveryOutcome, EndedSubscription
 from reviewsd.store.rows import Due
 from tests.support.hub import FEED, START
 from tests.support.hub_rows import CLAIM, HOST, NEW, OLD, PAIR, WAITS, Rows
-
-
-@pytest.fixture
-def rows() -> Iterator[Rows]:
-    rows = Rows()
-    yield rows
-    rows.connection.close()
 
 
 def test_subscription_with_an_older_version_is_due(rows: Rows) -> None:
@@ -56,7 +46,7 @@ def test_delivery_records_the_version_that_was_sent(rows: Rows) -> None:
     ((claim,), _) = rows.deliver()
     rows.run(lambda cursor: deliveries.bump(cursor, {**NEW, FEED: "f3"}, START, START))
     rows.deliver(
-        results=(DeliveryOutcome(claim=claim, event=Delivered(claim.version), status=200),)
+        results=(DeliveryOutcome(claim=claim, event=Delivered(claim.topic.version), status=200),)
     )
 
     assert [(2, 3)] == rows.sql(

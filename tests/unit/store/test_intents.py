@@ -1,9 +1,5 @@
 """Requests as rows: claims, fences and order (D1, D5, H4, H8)."""
 
-from collections.abc import Iterator
-
-import pytest
-
 from reviewsd.domain.subscription import (
     Confirmed,
     NotConfirmed,
@@ -13,13 +9,6 @@ from reviewsd.store.intents import VerificationOutcome
 from reviewsd.store.rows import Due
 from tests.support.hub import START
 from tests.support.hub_rows import ASKED, CLAIM, HOST, Rows
-
-
-@pytest.fixture
-def rows() -> Iterator[Rows]:
-    rows = Rows()
-    yield rows
-    rows.connection.close()
 
 
 def test_request_records_the_version_of_the_topic(rows: Rows) -> None:

@@ -9,7 +9,7 @@ from twisted.internet.defer import Deferred, succeed
 from twisted.internet.task import deferLater
 from twisted.logger import capturedLogs
 
-from reviewsd.store.rows import Due
+from reviewsd.store.rows import Claim, Due, Pair
 from reviewsd.store.transactions import StoreError
 from reviewsd.websub.outbound.connection import Connection
 from reviewsd.websub.rate_limits import MAX_FAILURES, Backoffs
@@ -39,12 +39,6 @@ class Row:
     active: bool = True
     deaths: int = 0
     claimed: bool = False
-
-
-@dataclass(frozen=True)
-class RowClaim:
-    id: int
-    host: str
 
 
 @dataclass(frozen=True)
@@ -117,7 +111,7 @@ class MemoryWork:
 
     async def settle_and_claim(
         self, results: Sequence[RowResult], due: Sequence[Due]
-    ) -> Sequence[RowClaim]:
+    ) -> Sequence[Claim]:
         self.writes += 1
         await self._use_store()
         now = self._time.clock.seconds()
@@ -132,26 +126,26 @@ class MemoryWork:
             row = self.rows[entry.id]
             if row.due_at <= now and not row.claimed:
                 row.claimed = True
-                claims.append(RowClaim(entry.id, entry.host))
+                claims.append(Claim(id=entry.id, token="", pair=Pair(1, "", entry.host)))
         return claims
 
-    async def run(self, claim: RowClaim, slot: Slot) -> RowResult:
+    async def run(self, claim: Claim, slot: Slot) -> RowResult:
         self.begun.append((self._time.clock.seconds(), claim.id))
-        self.running.append(claim.host)
+        self.running.append(claim.pair.host)
         self.most_in_all = max(self.most_in_all, len(self.running))
-        peak = max(self.peak.get(claim.host, 0), self.running.count(claim.host))
-        self.peak[claim.host] = peak
-        if claim.host in self.busy_hosts:
-            upload = self._uploads.setdefault(claim.host, BusyUpload())
+        peak = max(self.peak.get(claim.pair.host, 0), self.running.count(claim.pair.host))
+        self.peak[claim.pair.host] = peak
+        if claim.pair.host in self.busy_hosts:
+            upload = self._uploads.setdefault(claim.pair.host, BusyUpload())
             slot.watch(upload, self._time.clock.seconds())
         try:
-            seconds = self.seconds.get(claim.host, 0.0)
+            seconds = self.seconds.get(claim.pair.host, 0.0)
             await (deferLater(self._time.clock, seconds) if seconds else succeed(None))
         finally:
-            self.running.remove(claim.host)
+            self.running.remove(claim.pair.host)
         return RowResult(claim.id, self.retries.pop(0) if self.retries else None)
 
-    def release(self, claim: RowClaim) -> RowResult:
+    def release(self, claim: Claim) -> RowResult:
         self.releases += 1
         return RowResult(claim.id, 0.0)
 
@@ -169,7 +163,7 @@ class MemoryWork:
 class Rig:
     time: Time
     work: MemoryWork
-    scheduler: Scheduler[RowClaim, RowResult]
+    scheduler: Scheduler[Claim, RowResult]
     slots: Slots
     backoffs: Backoffs = field(default_factory=Backoffs)
 
@@ -665,7 +659,7 @@ def test_scheduler_that_never_started_can_be_stopped() -> None:
 class BrokenWork(MemoryWork):
     """Has a bug."""
 
-    async def run(self, claim: RowClaim, slot: Slot) -> RowResult:
+    async def run(self, claim: Claim, slot: Slot) -> RowResult:
         if claim.id == 0:
             raise ZeroDivisionError
         return await super().run(claim, slot)

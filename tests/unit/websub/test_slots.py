@@ -428,13 +428,13 @@ steps = st.one_of(
 
 @given(st.lists(steps, max_size=60), st.booleans())
 def test_counts_are_those_of_the_slots_that_are_taken(
-    taken: list[tuple[Any, ...]],
+    moves: list[tuple[Any, ...]],
     holds_network: bool,  # noqa: FBT001
 ) -> None:
     rig = Rig(places=3, holds_network=holds_network)
     slots: list[Slot] = []
     uploads: dict[Slot, Upload] = {}
-    for name, first, second in taken:
+    for name, first, second in moves:
         chosen = (
             slots[(second if name == "dial" else first) % len(slots)]
             if slots

@@ -1,7 +1,5 @@
 """Leases and requests end when they are expired on two looks ten minutes apart (W13, D13)."""
 
-from collections.abc import Iterator
-
 import pytest
 from twisted.internet.task import Clock
 
@@ -16,13 +14,6 @@ DAY = 86_400_000
 LEASE = 1_000_000
 """Milliseconds; as ``ASKED``."""
 LOOK = round(EXPIRY_SECONDS * 1000)
-
-
-@pytest.fixture
-def rows() -> Iterator[Rows]:
-    rows = Rows()
-    yield rows
-    rows.connection.close()
 
 
 class Looks:

@@ -1,6 +1,5 @@
 """The hub's rows: versions, states, what runs out, what the operator orders (D2, H7, H10)."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
@@ -24,13 +23,6 @@ from reviewsd.store.rows import load, note_end, save
 from reviewsd.store.transactions import SqlCursor
 from tests.support.hub import CALLBACK, FEED, START
 from tests.support.hub_rows import ASKED, NEW, OLD, PAIR, WAITS, Rows
-
-
-@pytest.fixture
-def rows() -> Iterator[Rows]:
-    rows = Rows()
-    yield rows
-    rows.connection.close()
 
 
 def test_version_of_a_topic_rises_only_with_its_bytes(rows: Rows) -> None:
