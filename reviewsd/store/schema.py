@@ -115,7 +115,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "CREATE INDEX mcp_ended_expiry ON mcp_ended (expires_at)",
     ),
     (
-        # Processes in a row that have died during an attempt at the row (``claims``).
+        # Processes in a row that have died during an attempt at the row (``rows``).
         "ALTER TABLE subscription ADD COLUMN deaths INTEGER NOT NULL DEFAULT 0",
         "ALTER TABLE verification ADD COLUMN deaths INTEGER NOT NULL DEFAULT 0",
     ),

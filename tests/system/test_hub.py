@@ -153,29 +153,6 @@ def test_delivery_is_signed_by_the_secret_of_the_last_confirmed_request(
     assert third.field("X-Hub-Signature") is None
 
 
-def test_failed_renewal_changes_nothing(daemon: Daemon, subscriber: Subscriber) -> None:
-    """H13: neither lease nor secret; deliveries go on."""
-    subscribe(daemon, subscriber.url(), secret="first", lease_seconds=5000)
-    before = subscriptions(daemon)
-    subscriber.reply = lambda _: (404, b"")
-    renew(daemon, subscriber, secret="second", lease_seconds=9000)
-    assert before == subscriptions(daemon)
-    subscriber.reply = good
-    change_and_settle(daemon)
-    (request,) = subscriber.deliveries()
-    assert signature(request, subscriber, "first") == request.field("X-Hub-Signature")
-
-
-def test_unconfirmed_unsubscription_changes_nothing(daemon: Daemon, subscriber: Subscriber) -> None:
-    """W23"""
-    subscribe(daemon, subscriber.url())
-    subscriber.reply = lambda _: (200, b"no")
-    renew(daemon, subscriber, mode="unsubscribe")
-    subscriber.reply = good
-    change_and_settle(daemon)
-    assert 1 == len(subscriber.deliveries())
-
-
 def test_confirmed_unsubscription_ends_the_deliveries(
     daemon: Daemon, subscriber: Subscriber
 ) -> None:
@@ -187,18 +164,6 @@ def test_confirmed_unsubscription_ends_the_deliveries(
     assert [] == subscriber.deliveries()
     (request,) = subscriber.gets("unsubscribe")
     assert {"hub.mode", "hub.topic", "hub.challenge"} == set(request.parameters)
-
-
-def test_response_410_ends_the_subscription_without_a_denial(
-    daemon: Daemon, subscriber: Subscriber
-) -> None:
-    """W16"""
-    subscriber.reply = deliveries_get(410)
-    subscribe(daemon, subscriber.url())
-    change_and_settle(daemon)
-    change_and_settle(daemon)
-    assert 1 == len(subscriber.deliveries())
-    assert ([], []) == (subscriptions(daemon), subscriber.gets("denied"))
 
 
 def test_three_failures_in_a_row_end_the_subscription_with_a_denial(
@@ -220,23 +185,6 @@ def test_three_failures_in_a_row_end_the_subscription_with_a_denial(
     (request,) = subscriber.gets("denied")
     parameters = {"hub.mode": "denied", "hub.topic": f"{BASE_URL}/feed.xml", "hub.reason": FAILED}
     assert {"id": "1", **parameters} == request.parameters
-
-
-def test_nothing_is_delivered_after_the_lease(daemon: Daemon, subscriber: Subscriber) -> None:
-    """W13, I9: even while the row is in the store."""
-    subscribe(daemon, subscriber.url("/short"))
-    subscribe(daemon, subscriber.url("/long"))
-    assert 0 == daemon.stop()  # the daemon locks the file
-    with closing(sqlite3.connect(daemon.state / "state.sqlite")) as store, store:
-        store.execute(
-            "UPDATE subscription SET lease_expires_at = 1000 * unixepoch() WHERE callback = ?",
-            (subscriber.url("/short"),),
-        )
-    daemon.start()
-    for number in (1, 2):  # /short would be delivered first
-        change(daemon)
-        subscriber.until_deliveries(number, "/long")
-    assert [] == subscriber.deliveries("/short")
 
 
 # -- changes
@@ -292,22 +240,6 @@ def test_topic_with_the_same_bytes_is_not_delivered(daemon: Daemon, subscriber: 
     assert [] == [request for request in subscriber.log if request.method == "POST"]
     change_and_settle(daemon)
     assert [1, 1, 1] == [len(subscriber.deliveries(topic)) for topic in TOPICS]
-
-
-def test_versions_within_min_interval_are_delivered_as_one(
-    tmp_path: Path, subscriber: Subscriber
-) -> None:
-    """H9: the first at once, the last in any case."""
-    with Daemon(tmp_path, settings(subscriber.ca_file, min_interval=2)) as daemon:
-        until_open(daemon)
-        subscribe(daemon, subscriber.url())
-        began = time.monotonic()
-        for _ in range(5):
-            change(daemon)
-        until_settled(daemon)
-        request = subscriber.deliveries()
-        assert sha256(daemon.get("/feed.xml").body).hexdigest() == request[-1].sha256
-        assert len(request) <= 2 + (time.monotonic() - began) // 2
 
 
 @pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed")
@@ -368,19 +300,6 @@ def test_hanging_host_does_not_delay_others(tmp_path: Path) -> None:
 
 
 # -- requests
-
-
-def test_response_does_not_depend_on_a_subscription(daemon: Daemon, subscriber: Subscriber) -> None:
-    """W26, E14"""
-
-    def answer(callback: str, mode: str) -> tuple[int, bytes, list[tuple[str, str]]]:
-        response = ask(daemon, callback, mode=mode)
-        fields = [(name, value) for name, value in response.headers.items() if name != "Date"]
-        return response.status, response.body, fields
-
-    subscribe(daemon, subscriber.url("/known"))
-    for mode in ("subscribe", "unsubscribe"):
-        assert answer(subscriber.url("/unknown"), mode) == answer(subscriber.url("/known"), mode)
 
 
 def test_callback_of_the_daemon_itself_is_refused(daemon: Daemon, subscriber: Subscriber) -> None:

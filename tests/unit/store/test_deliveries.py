@@ -68,7 +68,7 @@ def test_late_outcome_of_a_delivery_changes_nothing(rows: Rows) -> None:
     rows.subscribe()
     rows.bump()
     ((late,), _) = rows.deliver()
-    rows.deliver(START + CLAIM + 1)  # the claim has expired, so the next waits (``claims``)
+    rows.deliver(START + CLAIM + 1)  # the claim has expired, so the next waits (``rows``)
     assert 1 == len(rows.deliver(START + CLAIM + 2_000, token="u")[0])
     before = rows.sql("SELECT * FROM subscription")
     for event in (Delivered(2), Failed(WAITS), Gone(), None):
@@ -112,15 +112,6 @@ def test_three_failures_in_a_row_end_a_subscription(rows: Rows) -> None:
     assert [EndedSubscription(PAIR, FEED, reason, denied=False)] == ended
     assert [(reason,)] == rows.sql("SELECT reason FROM ended")
     assert [("renewal",)] == rows.sql("SELECT challenge FROM verification")
-
-
-def test_subscription_with_an_expired_lease_is_not_due(rows: Rows) -> None:
-    """Nothing is sent after the lease (I9, W13)."""
-    rows.subscribe()
-    rows.bump()
-
-    assert 1 == len(rows.owed(START + 999_999))
-    assert [] == rows.owed(START + 1_000_000)
 
 
 def test_claim_checks_that_a_delivery_is_still_due(rows: Rows) -> None:

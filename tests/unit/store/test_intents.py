@@ -44,7 +44,7 @@ def test_late_outcome_of_a_verification_changes_nothing(rows: Rows) -> None:
     """Another claim has replaced its own (D5)."""
     rows.ask()
     (late,) = rows.verify()
-    rows.verify(START + CLAIM + 1)  # the claim has expired, so the next waits (``claims``)
+    rows.verify(START + CLAIM + 1)  # the claim has expired, so the next waits (``rows``)
     (second,) = rows.verify(START + CLAIM + 2_000, token="u")
     for event in (Confirmed(), NotConfirmed(), None):
         rows.verify(START + CLAIM + 2, (VerificationOutcome(late, event),), token="v")
@@ -52,17 +52,6 @@ def test_late_outcome_of_a_verification_changes_nothing(rows: Rows) -> None:
 
     rows.verify(START + CLAIM + 3, (VerificationOutcome(second, Confirmed()),))
     assert [(1,)] == rows.sql("SELECT COUNT(*) FROM subscription")
-
-
-def test_outcome_for_a_replaced_request_changes_nothing(rows: Rows) -> None:
-    """The newer request has its own verification (H4)."""
-    rows.ask()
-    (older,) = rows.verify()
-    rows.ask(challenge="newer")
-    rows.verify(results=(VerificationOutcome(older, Confirmed()),), token="u")
-
-    assert [(0,)] == rows.sql("SELECT COUNT(*) FROM subscription")
-    assert [("newer", "u")] == rows.sql("SELECT challenge, claim_token FROM verification")
 
 
 def test_released_claim_keeps_its_place_in_the_order(rows: Rows) -> None:

@@ -10,15 +10,13 @@ from reviewsd.domain.subscription import (
     Confirmed,
     Delivered,
     Failed,
-    NotConfirmed,
     Removed,
-    Subscription,
     SubscriptionRequested,
     Unreachable,
     step,
 )
 from reviewsd.store import deliveries, upkeep
-from reviewsd.store.intents import RequestOutcome, VerificationOutcome
+from reviewsd.store.intents import RequestOutcome
 from reviewsd.store.rows import load, note_end, save
 from reviewsd.store.transactions import SqlCursor
 from tests.support.hub import CALLBACK, FEED, START
@@ -52,17 +50,6 @@ def test_saved_state_is_loaded_unchanged(rows: Rows) -> None:
         assert after == rows.run(lambda cursor: load(cursor, PAIR))
 
 
-def test_failed_verification_leaves_the_subscription_unchanged(rows: Rows) -> None:
-    """A failed renewal ends nothing (I8, H13)."""
-    rows.subscribe()
-    before = rows.sql("SELECT * FROM subscription")
-    for event in (NotConfirmed(), Unreachable()):
-        rows.ask(challenge="new")
-        (claim,) = rows.verify(token="u")
-        rows.verify(results=(VerificationOutcome(claim, event),))
-        assert before == rows.sql("SELECT * FROM subscription")
-
-
 def test_oldest_ends_are_deleted(rows: Rows, monkeypatch: pytest.MonkeyPatch) -> None:
     """The table does not grow without limit (I5)."""
     monkeypatch.setattr("reviewsd.store.rows.MAX_ENDED", 3)
@@ -72,15 +59,6 @@ def test_oldest_ends_are_deleted(rows: Rows, monkeypatch: pytest.MonkeyPatch) ->
     assert [(CALLBACK, FEED, f"reason {n}", n) for n in (2, 3, 4)] == rows.sql(
         "SELECT callback, topic, reason, at FROM ended ORDER BY id"
     )
-
-
-def test_pause_lasts_until_it_is_ended(rows: Rows) -> None:
-    assert not rows.run(upkeep.paused)
-    for at in (START, START + 1):
-        rows.run(partial(upkeep.pause, now=at))
-        assert rows.run(upkeep.paused)
-    rows.run(upkeep.resume)
-    assert not rows.run(upkeep.paused)
 
 
 def test_block_removes_subscriptions_and_requests(rows: Rows) -> None:
@@ -97,16 +75,3 @@ def test_block_removes_subscriptions_and_requests(rows: Rows) -> None:
     assert None is rows.run(lambda cursor: load(cursor, PAIR))
     assert 2 * [("blocked by the operator: example.org",)] == rows.sql("SELECT reason FROM ended")
     assert RequestOutcome.BLOCKED is rows.ask()
-
-
-def test_renewal_has_one_row_in_each_table(rows: Rows) -> None:
-    rows.subscribe()
-    rows.ask(challenge="renewal")
-    rows.ask(challenge="again")
-    state = rows.run(lambda cursor: load(cursor, PAIR))
-
-    assert isinstance(state, Subscription)
-    assert "active (renewing)" == state.label
-    assert [(1, 1)] == rows.sql(
-        "SELECT (SELECT COUNT(*) FROM subscription), (SELECT COUNT(*) FROM verification)"
-    )

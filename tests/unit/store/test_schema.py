@@ -19,28 +19,13 @@ TABLES = [
     *("subscription", "topic", "verification"),
 ]
 
+_FIRST = """
+    INSERT INTO block (value, note, created_at) VALUES ('evil.com', 'spam', 1700000000000);
+    INSERT INTO mcp_ended (id_hash, expires_at) VALUES (x'e1', 1700000000001)
+"""
 RELEASED = {
-    1: """
-        INSERT INTO block (value, note, created_at) VALUES ('evil.com', 'spam', 1700000000000);
-        INSERT INTO mcp_ended (id_hash, expires_at) VALUES (x'e1', 1700000000001)
-    """,
-    2: """
-        INSERT INTO block (value, note, created_at) VALUES ('evil.com', 'spam', 1700000000000);
-        INSERT INTO mcp_ended (id_hash, expires_at) VALUES (x'e1', 1700000000001)
-    """,
-    3: """
-        INSERT INTO block (value, note, created_at) VALUES ('evil.com', 'spam', 1700000000000);
-        INSERT INTO mcp_ended (id_hash, expires_at) VALUES (x'e1', 1700000000001)
-    """,
-    4: """
-        INSERT INTO block (value, note, created_at) VALUES ('evil.com', 'spam', 1700000000000);
-        INSERT INTO mcp_ended (id_hash, expires_at) VALUES (x'e1', 1700000000001)
-    """,
-    5: """
-        INSERT INTO block (value, note, created_at) VALUES ('evil.com', 'spam', 1700000000000);
-        INSERT INTO mcp_ended (id_hash, expires_at) VALUES (x'e1', 1700000000001);
-        INSERT INTO notice (target, state) VALUES ('owner', '{}')
-    """,
+    **dict.fromkeys((1, 2, 3, 4), _FIRST),
+    5: f"{_FIRST}; INSERT INTO notice (target, state) VALUES ('owner', '{{}}')",
 }
 """By version of the schema: what a store of that release may hold; add to it, never change it."""
 

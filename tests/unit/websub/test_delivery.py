@@ -4,6 +4,8 @@ import hashlib
 import hmac
 import random
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -75,6 +77,13 @@ def moments(process: HubProcess) -> list[float]:
     return [exchange.at for exchange in process.callbacks.posts]
 
 
+@contextmanager
+def delivering(behavior: Behavior) -> Iterator[HubProcess]:
+    """Run a hub whose only subscriber gets its first delivery after 10 s, and responds in this way."""
+    with delivering(behavior) as process:
+        yield process
+
+
 # Content -------------------------------------------------------------------------------------
 
 
@@ -87,7 +96,6 @@ def test_whole_content_is_delivered_as_a_get_has_it(topic: str) -> None:
         process.publish("second")
 
         (exchange,) = process.callbacks.posts
-        assert exchange.is_delivery
         body = content(topic, "second")
         etag = hashlib.sha256(body).hexdigest()[:22]
         assert body == exchange.body
@@ -121,7 +129,6 @@ def test_content_is_signed_with_the_secret(
         process.publish("second")
 
         (exchange,) = process.callbacks.posts
-        assert exchange.is_delivery
         expected = hmac.new("käse".encode(), exchange.body, method).hexdigest()
         assert f"{method}={expected}".encode() == exchange.signature
 
@@ -135,7 +142,6 @@ def test_large_content_is_signed_in_a_thread() -> None:
         process.time.advance(0.0)
 
         (exchange,) = process.callbacks.posts
-        assert exchange.is_delivery
         expected = hmac.new(b"s", content(FEED, text), "sha256").hexdigest()
         assert f"sha256={expected}".encode() == exchange.signature
 
@@ -149,7 +155,6 @@ def test_renewal_without_a_secret_ends_signing() -> None:
         process.publish("second")
 
         (exchange,) = process.callbacks.posts
-        assert exchange.is_delivery
         assert exchange.signature is None
 
 
@@ -256,11 +261,7 @@ def test_1000_changes_in_10_seconds_are_three_deliveries() -> None:
 
 def test_changes_during_a_delivery_are_delivered_as_one() -> None:
     """Only one runs at a time, and the next one is current (contract 5, I4)."""
-    with hub_process() as process:
-        process.post()
-        process.callbacks.behavior = confirming(hanging)
-        process.time.advance(10.0)
-        process.publish("second")
+    with delivering(hanging) as process:
         for number in range(4):
             process.time.advance(6.0)
             process.publish(f"later {number}")
@@ -293,11 +294,7 @@ def test_change_while_the_daemon_was_down_is_delivered() -> None:
 
 def test_delivery_that_was_cut_off_by_a_kill_is_made_again() -> None:
     """Claims of an earlier process are void (D6, D7)."""
-    with hub_process() as process:
-        process.post()
-        process.callbacks.behavior = confirming(hanging)
-        process.time.advance(10.0)
-        process.publish("second")
+    with delivering(hanging) as process:
         process.callbacks.behavior = good
         after = restart(process, text="second")
         after.time.advance(6.0)
@@ -338,11 +335,7 @@ def test_clock_that_is_set_back_delays_no_delivery() -> None:
 
 def test_retry_waits_no_longer_than_the_clock_was_set_back() -> None:
     """D13."""
-    with hub_process() as process:
-        process.post()
-        process.callbacks.behavior = confirming(refuse)
-        process.time.advance(10.0)
-        process.publish("second")
+    with delivering(refuse) as process:
         process.callbacks.behavior = good
         process.time.jump(-1000.0)
         process.time.advance(1061.0)
@@ -375,11 +368,7 @@ def test_lease_ends_when_expired_on_two_looks_ten_minutes_apart() -> None:
 @pytest.mark.parametrize("behavior", [refuse, lost, lambda _: Answer(302), hanging])
 def test_third_consecutive_failure_removes_the_subscription(behavior: Behavior) -> None:
     """After 60 s and 30 min (seed 3, 7; H14)."""
-    with hub_process() as process:
-        process.post()
-        process.callbacks.behavior = confirming(behavior)
-        process.time.advance(10.0)
-        process.publish("second")
+    with delivering(behavior) as process:
         process.time.advance(7_200.0)
 
         first, second, third = moments(process)
@@ -394,11 +383,7 @@ def test_third_consecutive_failure_removes_the_subscription(behavior: Behavior) 
 
 def test_removed_subscriber_is_notified() -> None:
     """W10."""
-    with hub_process() as process:
-        process.post()
-        process.callbacks.behavior = confirming(refuse)
-        process.time.advance(10.0)
-        process.publish("second")
+    with delivering(refuse) as process:
         process.time.advance(7_200.0)
 
         denial = process.callbacks.gets[-1].query
@@ -413,11 +398,7 @@ def test_removed_subscriber_is_notified() -> None:
 @pytest.mark.parametrize("internal", ["10.77.12.5 is refused: private", "no connection: EMFILE"])
 def test_denial_has_no_internal_reason(internal: str) -> None:
     """It is for the operator alone (E14)."""
-    with hub_process() as process:
-        process.post()
-        process.callbacks.behavior = confirming(lambda _: NoResponseError(internal))
-        process.time.advance(10.0)
-        process.publish("second")
+    with delivering(lambda _: NoResponseError(internal)) as process:
         process.time.advance(7_200.0)
 
         assert verification.FAILED == process.callbacks.gets[-1].query["hub.reason"]
@@ -428,11 +409,7 @@ def test_denial_has_no_internal_reason(internal: str) -> None:
 @pytest.mark.parametrize("failures", [1, 2])
 def test_success_resets_the_failures(failures: int) -> None:
     """H14."""
-    with hub_process() as process:
-        process.post()
-        process.callbacks.behavior = confirming(refuse)
-        process.time.advance(10.0)
-        process.publish("second")
+    with delivering(refuse) as process:
         process.time.advance(60.0 * (failures - 1))
         assert failures == row(process, "consecutive_failures")
         process.callbacks.behavior = good
@@ -460,11 +437,7 @@ def test_retry_delays_vary_by_a_fifth() -> None:
 
 def test_change_during_a_retry_delay_waits_for_it() -> None:
     """H14."""
-    with hub_process() as process:
-        process.post()
-        process.callbacks.behavior = confirming(refuse)
-        process.time.advance(10.0)
-        process.publish("second")
+    with delivering(refuse) as process:
         process.callbacks.behavior = good
         process.time.advance(20.0)
         process.publish("third")
@@ -488,11 +461,7 @@ def test_change_during_a_retry_delay_waits_for_it() -> None:
 )
 def test_retry_after_lengthens_the_delay(status: int, retry_after: bytes, wait: float) -> None:
     """Never shortens it, and never by more than an hour (H14)."""
-    with hub_process() as process:
-        process.post()
-        process.callbacks.behavior = confirming(lambda _: Answer(status, b"", retry_after))
-        process.time.advance(10.0)
-        process.publish("second")
+    with delivering(lambda _: Answer(status, b"", retry_after)) as process:
         process.callbacks.behavior = good
         process.time.advance(7_200.0)
 
@@ -502,18 +471,12 @@ def test_retry_after_lengthens_the_delay(status: int, retry_after: bytes, wait: 
 
 def test_410_removes_at_once_without_a_denial() -> None:
     """H14, W16."""
-    with hub_process() as process:
-        process.post()
-        process.callbacks.behavior = confirming(lambda _: Answer(410))
-        gets = len(process.callbacks.gets)
-        process.time.advance(10.0)
-        process.publish("second")
-
+    with delivering(lambda _: Answer(410)) as process:
         assert 0 == count(process)
         assert [("the callback answered 410 Gone",)] == process.store.rows(
             "SELECT reason FROM ended"
         )
-        assert gets == len(process.callbacks.gets)
+        assert 1 == len(process.callbacks.gets)  # the verification
 
 
 def test_renewal_of_a_removed_subscription_makes_a_new_one() -> None:
@@ -643,18 +606,18 @@ def test_hosts_of_one_network_share_its_places() -> None:
         )
 
 
-@pytest.mark.parametrize("known", [False, True])
-def test_hanging_callbacks_do_not_delay_others_of_their_network(*, known: bool) -> None:
+@pytest.mark.parametrize("is_known", [False, True])
+def test_hanging_callbacks_do_not_delay_others_of_their_network(*, is_known: bool) -> None:
     """Whether or not the hub knows which hosts are in the network (H8)."""
     with hub_process(GENEROUS) as first:
         hanging_ones = in_one_network(first, "hanging", 100)
         healthy = in_one_network(first, "healthy", 5)
-        if known:
+        if is_known:
             first.publish("no callback hangs yet")
             first.time.advance(10.0)
             first.callbacks.posts.clear()
         first.callbacks.hosts |= dict.fromkeys(hanging_ones, confirming(hanging))
-        process = first if known else restart(first, GENEROUS, "first")
+        process = first if is_known else restart(first, GENEROUS, "first")
         process.publish("second")
         process.time.advance(2.0)
 
@@ -765,11 +728,7 @@ def test_stop_waits_for_deliveries_under_way() -> None:
 
 def test_delivery_that_a_stop_cuts_off_is_no_failure() -> None:
     """It is made after the next start (O4)."""
-    with hub_process() as process:
-        process.post()
-        process.callbacks.behavior = confirming(hanging)
-        process.time.advance(10.0)
-        process.publish("second")
+    with delivering(hanging) as process:
         process.stop()
         assert [] == process.callbacks.running
         assert (0, 1) == row(process, "consecutive_failures, delivered_version")

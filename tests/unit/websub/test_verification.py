@@ -219,23 +219,16 @@ def test_challenge_of_an_earlier_request_does_not_confirm() -> None:
 # Retries --------------------------------------------------------------------------------------------
 
 
-def test_missing_response_is_retried_once_after_30_seconds() -> None:
+@pytest.mark.parametrize(("behavior", "second"), [(unreachable, 30.0), (hanging, 45.0)])
+def test_missing_response_is_retried_once_30_seconds_after_its_end(
+    behavior: Behavior, second: float
+) -> None:
     with hub_process() as process:
-        process.callbacks.behavior = unreachable
+        process.callbacks.behavior = behavior
         process.post()
         process.time.advance(600.0)
 
-        assert [0.0, 30.0] == [exchange.at for exchange in process.callbacks.gets]
-        assert 0 == pending(process)
-
-
-def test_hanging_callback_is_retried_30_seconds_after_the_timeout() -> None:
-    with hub_process() as process:
-        process.callbacks.behavior = hanging
-        process.post()
-        process.time.advance(600.0)
-
-        assert [0.0, 45.0] == [exchange.at for exchange in process.callbacks.gets]
+        assert [0.0, second] == [exchange.at for exchange in process.callbacks.gets]
         assert 0 == pending(process)
 
 
