@@ -19,7 +19,7 @@ import msgspec
 
 from reviewsctl.importing.review import MEMBERS, Entry, key_of, mask
 from reviewsctl.importing.values import without_surrogates
-from reviewsctl.importing.written import WrittenRows
+from reviewsctl.importing.written import Batch, WrittenRows
 from reviewsctl.terminal.interruption import signals_deferred
 from reviewsd.api.review_ids import merge_key
 
@@ -129,6 +129,7 @@ class Staging:
         self._digest = 0
         self.added = 0
         """How many rows were added; the same review may be among them twice."""
+        self._new = Batch(connection, _ADD)
         connection.executescript(_TABLES)
         connection.execute("BEGIN")
 
@@ -143,12 +144,10 @@ class Staging:
         self._stated[entry.source] |= _ALL & ~entry.blank
         digest = hashlib.blake2b(entry.record, digest_size=_FINGERPRINT).digest()
         self._digest += int.from_bytes(digest)
-        self._connection.execute(
-            _ADD,
-            (
-                *(entry.key, entry.edited, entry.newest, entry.source, entry.place),
-                *(entry.alike, entry.day, entry.blank & ~certain, _encode(entry)),
-            ),
+        self._new.add(
+            *(entry.key, entry.edited, entry.newest, entry.source, entry.place),
+            *(entry.alike, entry.day, entry.blank & ~certain, _encode(entry)),
+            size=len(entry.record),
         )
 
     @property
@@ -203,6 +202,7 @@ class Staging:
 
     def places(self) -> dict[Place, int]:
         """Return the locations with the number of their reviews, in the order of the export."""
+        self._new.flush()
         rows = self._connection.execute(
             "SELECT source, place, count(*) FROM entry GROUP BY source, place ORDER BY min(number)"
         )
@@ -210,6 +210,7 @@ class Staging:
 
     def extents(self, now: int) -> dict[Place, Extent]:
         """Return the times that the rows of each location span; those after ``now`` do not count."""
+        self._new.flush()
         rows = self._connection.execute(
             "SELECT source, place, min(day), max(CASE WHEN newest <= ? THEN newest ELSE 0 END)"
             " FROM entry GROUP BY source, place",
@@ -219,12 +220,14 @@ class Staging:
 
     def keep(self, place: Place) -> int:
         """Forget the reviews of its source's other locations; return how many those were."""
+        self._new.flush()
         return self._connection.execute(
             "DELETE FROM entry WHERE source = ? AND place <> ?", place
         ).rowcount
 
     def count(self) -> int:
         """Return the number of reviews, each counted once."""
+        self._new.flush()
         (number,) = self._connection.execute("SELECT count(*) FROM entry").fetchone()
         return int(number)
 

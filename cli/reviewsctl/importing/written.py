@@ -15,6 +15,8 @@ import msgspec
 
 from reviewsctl.importing.review import MEMBERS
 
+_MAX_ROWS: Final = 1000  # of a batch
+_MAX_BYTES: Final = 4 * 1024 * 1024
 _DIGESTS: Final = struct.Struct(f"<{len(MEMBERS)}I")
 _PLACES: Final = {name: place for place, name in enumerate(MEMBERS)}
 _encoder = msgspec.json.Encoder(order="sorted")
@@ -77,6 +79,29 @@ def digests(review: Mapping[str, object]) -> tuple[int, ...]:
     return tuple(digest(review.get(name)) for name in MEMBERS)
 
 
+class Batch:
+    """Rows for one statement, which is executed for many of them together."""
+
+    def __init__(self, connection: sqlite3.Connection, statement: str) -> None:
+        self._connection = connection
+        self._statement = statement
+        self._rows: list[tuple[object, ...]] = []
+        self._bytes = 0
+
+    def add(self, *row: object, size: int = 0) -> None:
+        """Add a row, with the bytes that it takes if it may be large."""
+        self._rows.append(row)
+        self._bytes += size
+        if len(self._rows) >= _MAX_ROWS or self._bytes >= _MAX_BYTES:
+            self.flush()
+
+    def flush(self) -> None:
+        """Execute the statement for the rows that wait."""
+        self._connection.executemany(self._statement, self._rows)
+        self._rows.clear()
+        self._bytes = 0
+
+
 class WrittenRows:
     """The rows of the import log, by the merge key of the review.
 
@@ -93,18 +118,22 @@ class WrittenRows:
                 edited INTEGER NOT NULL,
                 replied INTEGER NOT NULL,
                 digests BLOB NOT NULL,
-                in_file INTEGER NOT NULL DEFAULT 0
+                in_file INTEGER NOT NULL
             ) WITHOUT ROWID
         """)
+        self._new = Batch(connection, "INSERT OR REPLACE INTO written VALUES (?, ?, ?, ?, ?)")
+        self._retained = Batch(connection, "UPDATE written SET in_file = 1 WHERE key = ?")
 
     def load(self, rows: Iterable[tuple[str, Written]]) -> None:
         """Take over the rows of the import log."""
         self._is_empty = False
         for key, row in rows:
             self._set(key, row, in_file=False)
+        self._new.flush()
 
     def clear(self) -> None:
         """Forget the rows of the log."""
+        self._new.flush()
         self._connection.execute("DELETE FROM written")
 
     def get(self, key: str) -> Written | None:
@@ -121,17 +150,16 @@ class WrittenRows:
         self._set(key, row, in_file=True)
 
     def _set(self, key: str, row: Written, *, in_file: bool) -> None:
-        self._connection.execute(
-            "INSERT OR REPLACE INTO written VALUES (?, ?, ?, ?, ?)",
-            (key, row.edited, row.replied, row.pack(), in_file),
-        )
+        self._new.add(key, row.edited, row.replied, row.pack(), in_file)
 
     def retain(self, key: str) -> None:
         """Keep the row of a review that the new file has, if there is one."""
-        self._connection.execute("UPDATE written SET in_file = 1 WHERE key = ?", (key,))
+        self._retained.add(key)
 
     def in_file(self) -> Iterator[tuple[str, Written]]:
         """Iterate over the rows of the reviews that the new file has, in order."""
+        self._new.flush()
+        self._retained.flush()
         for key, *row in self._connection.execute(
             "SELECT key, edited, replied, digests FROM written WHERE in_file ORDER BY key"
         ):
