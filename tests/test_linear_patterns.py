@@ -288,7 +288,7 @@ PATTERNS: dict[str, tuple[str, *tuple[Attack, ...]]] = {
         ("location-a/reviews-", "-", ".jso"),
         ("", "location-", "/"),
     ),
-    "reviewsctl.importing.platforms.google_tools:_NAME": (
+    "reviewsctl.importing.platforms.special:_NAME": (
         FULL,
         ("places/", "a", ""),
         ("places/a/reviews/", "/reviews/", "\n"),

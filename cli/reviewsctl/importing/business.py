@@ -6,24 +6,21 @@ compared: the export of another business is a question.
 
 import itertools
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum
 from typing import Final
 
-from reviewsctl.importing.format import Fields
 from reviewsctl.importing.reviews_file import NO_NAME
-from reviewsctl.importing.values import address, first, members, word
+from reviewsctl.importing.values import address, first, members, phrase_set, word
 
 Facts = Mapping[str, object]
-"""Members of the business, as reviews.json spells them."""
+"""Members of a business, as reviews.json or an export spells them."""
 
 _DAYS: Final = ("sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday")
 _HANDLE: Final = 4  # letters of a name that is one word
-_FORMS: Final = frozenset(
-    (
-        *("inc", "llc", "ltd", "limited", "co", "corp", "corporation", "company", "plc", "llp"),
-        *("gmbh", "ag", "kg", "ohg", "ug", "sarl", "sas", "sa", "sl", "srl", "bv", "ab", "the"),
-    )
+_FORMS: Final = phrase_set(
+    "inc, llc, ltd, limited, co, corp, corporation, company, plc, llp, gmbh, ag, kg, ohg, ug, sarl",
+    "sas, sa, sl, srl, bv, ab, the",
 )
 """Words that do not make two names different."""
 
@@ -94,7 +91,7 @@ def _parts(name: str) -> list[str]:
     return ["&" if word in _CONJUNCTIONS else word for word in letters.split()]
 
 
-def listing(location: Fields) -> Facts:
+def listing(location: Facts) -> Facts:
     """Return the members of a location of Google Business Profile: Takeout's data.json, and its API."""
     category = members(members(location.get("categories")).get("primaryCategory")) or members(
         location.get("primaryCategory")
@@ -110,11 +107,11 @@ def listing(location: Fields) -> Facts:
         "url": address(first(location, "websiteUri", "websiteUrl")),
         "phone": word(phone),
         "address": _postal(place),
-        "hours": _hours(hours, "openDay", "openTime", "closeTime"),
+        "hours": _hours(hours, _profile_period),
     }
 
 
-def place(place: Fields) -> Facts:
+def place(place: Facts) -> Facts:
     """Return the members of a place of the Places API (New)."""
     point = members(place.get("location"))
     periods = members(place.get("regularOpeningHours")).get("periods")
@@ -126,11 +123,11 @@ def place(place: Fields) -> Facts:
         "address": _postal(members(place.get("postalAddress")))
         or _components(place.get("addressComponents"), "longText", "shortText"),
         "geo": _geo(point.get("latitude"), point.get("longitude")),
-        "hours": _days(periods),
+        "hours": _hours(periods, _place_period),
     }
 
 
-def older_place(place: Fields) -> Facts:
+def older_place(place: Facts) -> Facts:
     """Return the members of a place of the older Places API."""
     point = members(members(place.get("geometry")).get("location"))
     periods = members(place.get("opening_hours")).get("periods")
@@ -140,11 +137,11 @@ def older_place(place: Fields) -> Facts:
         "phone": word(first(place, "international_phone_number", "formatted_phone_number")),
         "address": _components(place.get("address_components"), "long_name", "short_name"),
         "geo": _geo(point.get("lat"), point.get("lng")),
-        "hours": _days(periods),
+        "hours": _hours(periods, _place_period),
     }
 
 
-def _postal(address: Fields) -> Facts:
+def _postal(address: Facts) -> Facts:
     """Return the parts of a ``google.type.PostalAddress``."""
     lines = address.get("addressLines")
     street = ", ".join(line for line in map(word, _list(lines)) if line)
@@ -161,7 +158,7 @@ def _postal(address: Fields) -> Facts:
 
 def _components(components: object, long: str, short: str) -> Facts:
     """Return the parts of an address of the Places API, where each has its types."""
-    parts: dict[str, Fields] = {}
+    parts: dict[str, Facts] = {}
     for component in map(members, _list(components)):
         for kind in filter(None, map(word, _list(component.get("types")))):
             parts.setdefault(kind, component)
@@ -189,31 +186,29 @@ def _geo(latitude: object, longitude: object) -> Facts:
     return {"latitude": latitude, "longitude": longitude}
 
 
-def _days(periods: object) -> Sequence[Facts]:
-    """Return opening hours of the Places API, which counts days from Sunday, 0."""
+def _hours(
+    periods: object, parts: Callable[[Facts], tuple[str | None, object, object]]
+) -> Sequence[Facts]:
+    """Return opening hours; none if one of them is not understood."""
     spelled = []
     for period in map(members, _list(periods)):
-        opens, closes = members(period.get("open")), members(period.get("close"))
-        day = opens.get("day")
-        if not isinstance(day, int) or not 0 <= day < len(_DAYS):
-            return []
-        # a period without an end is always open
-        end = closes or {"time": "2400", "hour": 24}
-        spelled.append({"day": _DAYS[day], "opens": _clock(opens), "closes": _clock(end)})
-    return spelled if all(period["opens"] and period["closes"] for period in spelled) else []
+        day, opens, closes = parts(period)
+        spelled.append({"day": day, "opens": _clock(opens), "closes": _clock(closes)})
+    return spelled if all(all(period.values()) for period in spelled) else []
 
 
-def _hours(periods: object, day: str, opens: str, closes: str) -> Sequence[Facts]:
-    """Return opening hours of Business Profile."""
-    spelled = []
-    for period in map(members, _list(periods)):
-        name = (word(period.get(day)) or "").casefold()
-        if name not in _DAYS:
-            return []
-        spelled.append(
-            {"day": name, "opens": _clock(period.get(opens)), "closes": _clock(period.get(closes))}
-        )
-    return spelled if all(period["opens"] and period["closes"] for period in spelled) else []
+def _place_period(period: Facts) -> tuple[str | None, object, object]:
+    """Return day, opening and closing time in the Places API, which counts days from Sunday, 0."""
+    opens, closes = members(period.get("open")), members(period.get("close"))
+    day = opens.get("day")
+    name = _DAYS[day] if isinstance(day, int) and 0 <= day < len(_DAYS) else None
+    return name, opens, closes or {"time": "2400", "hour": 24}  # without an end: always open
+
+
+def _profile_period(period: Facts) -> tuple[str | None, object, object]:
+    """Return day, opening and closing time in Business Profile."""
+    name = (word(period.get("openDay")) or "").casefold()
+    return name if name in _DAYS else None, period.get("openTime"), period.get("closeTime")
 
 
 def _clock(value: object) -> str | None:

@@ -128,7 +128,7 @@ class Format:
     name: str
     """The value of ``--from``."""
     title: str
-    leaves: str
+    leaves: str = ""
     """The parts of it that are not imported, for the operator."""
     likeness: Callable[[Head], float]
     """Returns how much an export looks like it, 0 to 1 (``Signature``)."""

@@ -18,7 +18,7 @@ from reviewsctl.importing.format import (
     Shape,
     names_of,
 )
-from reviewsctl.importing.platforms import any_csv, google, google_tools, own, shops, sites
+from reviewsctl.importing.platforms import any_csv, google, own, tables
 from reviewsctl.importing.platforms.columns import has_columns, listed
 from reviewsctl.importing.publicity.signs import is_withheld_name
 from reviewsctl.importing.readers import csv_file, foreign, spreadsheet
@@ -33,26 +33,7 @@ FORMATS: Sequence[Format] = (
     google.TAKEOUT,
     google.BATCH,
     google.MAPS,
-    google_tools.PLACES,
-    google_tools.LEGACY_PLACES,
-    google_tools.OUTSCRAPER,
-    sites.TRUSTPILOT_OUTSCRAPER,
-    google_tools.SERPAPI,
-    google_tools.APIFY,
-    sites.FACEBOOK_GRAPH,
-    sites.FACEBOOK_APIFY,
-    sites.TRIPADVISOR_API,
-    sites.TRIPADVISOR_APIFY,
-    sites.TRUSTPILOT_EXPORT,
-    sites.TRUSTPILOT_API,
-    shops.PODIUM,
-    shops.BIRDEYE,
-    shops.YOTPO_API,
-    shops.YOTPO_CSV,
-    shops.JUDGEME_API,
-    shops.JUDGEME_CSV,
-    shops.STAMPED_API,
-    sites.YELP,
+    *tables.FORMATS,
     own.FORMAT,
     any_csv.FORMAT,
     any_csv.JSON,

@@ -4,7 +4,8 @@ It does not say which platform it comes from, and rarely whether the reviews are
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Final
+from dataclasses import dataclass
+from typing import Final, NamedTuple
 
 from msgspec import UNSET
 
@@ -21,57 +22,66 @@ from reviewsctl.importing.platforms.columns import (
     listed,
 )
 from reviewsctl.importing.publicity.signs import sign_of
-from reviewsctl.importing.ratings import MAX_STARS
 from reviewsctl.importing.review import PlatformReview, reply_of
 from reviewsctl.importing.scales import ScaleOf, scale_of
 from reviewsctl.importing.settings import Settings
+from reviewsctl.importing.times import Reading
 from reviewsctl.importing.values import address, normal, titled, truth, unhumped, word, words
 
 _SOURCE: Final = "import"  # what reviews are from when no column says
 
 
-class _Table:
-    """One kind of table.
+class _Understood(NamedTuple):
+    """How the columns of a table are understood."""
 
-    Args:
-        source: The platform; None where a column or the operator names it.
-        unmapped: Our names that no column is taken for.
-        best: The best rating; None where the table or the operator has to show it.
-    """
+    names: Chosen
+    dates: Reading
+    pattern: str
+    """That of the dates."""
+    scale: ScaleOf
+    evidence: str
+    """What shows the scale."""
 
-    def __init__(
-        self, source: str | None, unmapped: Collection[str], best: int | None = None
-    ) -> None:
-        self._source = source
-        self._unmapped = unmapped
-        self._best = best
+    @property
+    def single(self) -> Mapping[str, str]:
+        """Our names with the first of their columns."""
+        return {ours: names[0] for ours, names in self.names.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One kind of table."""
+
+    source: str | None = None
+    """The platform; None where a column or the operator names it."""
+    unmapped: Collection[str] = ()
+    """Our names that no column is taken for."""
+    best: int | None = None
+    """The best rating; None where the table or the operator has to show it."""
 
     def parser(self, head: Head, settings: Settings) -> Parser:
         """Return the parser of its rows."""
-        sample = columns_of(head)
-        columns = self._chosen(sample, settings)
-        single = {ours: names[0] for ours, names in columns.items()}
-        dates, _ = dates_of(sample, settings, single["date"], single.get("reply_date"))
-        scale, _ = self._scale(head, sample, single, settings)
+        columns = self._understood(head, settings)
+        names, single, dates = columns.names, columns.single, columns.dates
 
         def read(row: Row) -> PlatformReview:
             fields = flat(row.fields) if head.shape == "json" else row.fields
             cells = {ours: fields.get(name) for ours, name in single.items()}
             reply = reply_of(
-                _joined(fields, columns.get("reply", ())), cells.get("reply_date"), dates
+                _joined(fields, names.get("reply", ())), cells.get("reply_date"), dates
             )
-            source = word(cells.get("source")) or settings.source or self._source
-            rating = scale(fields).stars(cells["rating"])
+            source = word(cells.get("source")) or settings.source or self.source
+            rating = columns.scale(fields).stars(cells["rating"])
             return PlatformReview(
                 source=(source or _SOURCE).lower(),
                 key=word(cells.get("id")),
-                author=" ".join(_words(fields, columns.get("author", ()))),
+                author=" ".join(_words(fields, names.get("author", ()))),
                 rating=rating.stars,
                 created=dates(cells["date"]),
-                text=titled(cells.get("title"), _joined(fields, columns.get("text", ()))),
+                text=titled(cells.get("title"), _joined(fields, names.get("text", ()))),
                 avatar_url=address(cells["avatar"]) if "avatar" in cells else UNSET,
                 source_url=address(cells["url"]) if "url" in cells else UNSET,
-                reply=reply if "reply" in columns else UNSET,
+                reply=reply if "reply" in names else UNSET,
                 verified=truth(cells.get("verified")),
                 notes=rating.notes if source else (*rating.notes, "no-source"),
             )
@@ -80,38 +90,34 @@ class _Table:
 
     def describe(self, head: Head, settings: Settings) -> Sequence[str]:
         """Describe the columns, for the operator."""
-        sample = columns_of(head)
-        columns = self._chosen(sample, settings)
-        single = {ours: names[0] for ours, names in columns.items()}
-        _, pattern = dates_of(sample, settings, single["date"], single.get("reply_date"))
-        _, scale = self._scale(head, sample, single, settings)
-        there = dict.fromkeys(name for row in sample for name in row)
-        mapped = {name for names in columns.values() for name in names}
-        pairs = [f"{ours} = {' + '.join(names)}" for ours, names in columns.items()]
-        says = [f"columns: {listed(pairs)}", f"dates: {pattern}"]
-        if scale:
-            says.append(f"ratings: {scale}")
-        status = single.get("status")
+        columns = self._understood(head, settings)
+        there = dict.fromkeys(name for row in columns_of(head) for name in row)
+        mapped = {name for names in columns.names.values() for name in names}
+        pairs = [f"{ours} = {' + '.join(names)}" for ours, names in columns.names.items()]
+        lines = [f"columns: {listed(pairs)}", f"dates: {columns.pattern}"]
+        if columns.evidence:
+            lines.append(f"ratings: {columns.evidence}")
+        status, date = columns.single.get("status"), columns.single["date"]
         signs = [name for name in there if sign_of(name) is not None or name == status]
-        if signs := [name for name in signs if name != single["date"]]:
-            says.append(f"whether public: {listed(signs)}")
+        if signs := [name for name in signs if name != date]:
+            lines.append(f"whether public: {listed(signs)}")
         if unused := [name for name in there if name and name not in mapped and name not in signs]:
-            says.append(f"not taken: {listed(unused)}")
-        return says
+            lines.append(f"not taken: {listed(unused)}")
+        return lines
 
-    def _chosen(self, sample: Sequence[Fields], settings: Settings) -> Chosen:
-        return chosen(sample, settings, self._unmapped, asks=self._best is None)
-
-    def _scale(
-        self, head: Head, sample: Sequence[Fields], single: Mapping[str, str], settings: Settings
-    ) -> tuple[ScaleOf, str]:
+    def _understood(self, head: Head, settings: Settings) -> _Understood:
+        sample = columns_of(head)
+        names = chosen(sample, settings, self.unmapped, asks=self.best is None)
+        single = {ours: columns[0] for ours, columns in names.items()}
+        dates, pattern = dates_of(sample, settings, single["date"], single.get("reply_date"))
         judge = settings.publicity.judging("", settings.columns.get("status"))
         public = [
             row for raw, row in zip(head.sample, sample, strict=True) if _is_public(judge, raw)
         ]
-        return scale_of(
-            public or sample, single, settings.scale, native=self._best, around=head.around
+        scale, evidence = scale_of(
+            public or sample, single, settings.scale, native=self.best, around=head.around
         )
+        return _Understood(names, dates, pattern, scale, evidence)
 
 
 def _is_public(judge: Callable[[Fields], object], row: Fields) -> bool:
@@ -146,40 +152,6 @@ def _heading(name: str) -> str:
     return plain[:1].upper() + plain[1:]
 
 
-def table(
-    name: str,
-    title: str,
-    *,
-    source: str,
-    likeness: Callable[[Head], float],
-    verification: str,
-    unmapped: Collection[str] = (),
-) -> Format:
-    """Return the format of a platform's export that is a plain table, with stars.
-
-    Args:
-        name: What ``--from`` takes.
-        title: For the operator.
-        source: The platform.
-        likeness: As ``Format.likeness``.
-        verification: As ``Format.verification``.
-        unmapped: Our names that no column is taken for.
-    """
-    rows = _Table(source, unmapped, MAX_STARS)
-    return Format(
-        name=name,
-        title=title,
-        leaves="",
-        likeness=likeness,
-        parser=rows.parser,
-        verification=verification,
-        describe_columns=rows.describe,
-    )
-
-
-_ANY = _Table(None, ())
-
-
 def _any_table(head: Head) -> float:
     return RECOGNIZED if head.shape == "table" else 0
 
@@ -189,23 +161,17 @@ def _any_json(head: Head) -> float:
     return RECOGNIZED if head.shape == "json" and head.sample and has_columns(head) else 0
 
 
-FORMAT = Format(
-    name="csv",
-    title="a table with columns of its own",
-    leaves="",
-    likeness=_any_table,
-    parser=_ANY.parser,
-    verification="a column, or --set verified=yes",
-    generic=True,
-    describe_columns=_ANY.describe,
-)
-JSON = Format(
-    name="json",
-    title="JSON with members of its own",
-    leaves="",
-    likeness=_any_json,
-    parser=_ANY.parser,
-    verification="a member, or --set verified=yes",
-    generic=True,
-    describe_columns=_ANY.describe,
-)
+def _generic(name: str, title: str, likeness: Callable[[Head], float], part: str) -> Format:
+    return Format(
+        name=name,
+        title=title,
+        likeness=likeness,
+        parser=Table().parser,
+        verification=f"a {part}, or --set verified=yes",
+        generic=True,
+        describe_columns=Table().describe,
+    )
+
+
+FORMAT = _generic("csv", "a table with columns of its own", _any_table, "column")
+JSON = _generic("json", "JSON with members of its own", _any_json, "member")

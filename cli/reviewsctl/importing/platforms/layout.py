@@ -10,16 +10,18 @@ from dataclasses import dataclass
 from msgspec import UNSET
 
 from reviewsctl.importing.format import Fields, Head, Parser, Row
+from reviewsctl.importing.platforms.columns import platform_dates
 from reviewsctl.importing.ratings import Scale, StarRating, stars
 from reviewsctl.importing.review import PlatformReview, reply_of
 from reviewsctl.importing.settings import Settings
-from reviewsctl.importing.times import Reading, legible, moment, zoned
-from reviewsctl.importing.values import address, first, original, titled, truth, within, word, words
+from reviewsctl.importing.times import Reading, legible, moment
+from reviewsctl.importing.values import address, original, titled, truth, within, word, words
 
 Member = str | Callable[[Fields, Head], object]
 """The name of a member, or a function that returns its value.
 
-``a.b`` is the member b of the object a; of ``a|b`` the first counts that has a word in it.
+``a.b`` is the member b of the object a; of ``a|b`` the first counts that has a word in it; ``^a`` is a member of JSON
+beside the rows.
 """
 
 _Getter = Callable[[Fields], object]
@@ -28,11 +30,6 @@ _Getter = Callable[[Fields], object]
 def moments(_head: Head, _settings: Settings) -> Reading:
     """Return the reading of dates in ISO 8601 and of counts of seconds."""
     return moment
-
-
-def utc_moments(_head: Head, _settings: Settings) -> Reading:
-    """Return the reading of such dates, of which those without a zone are in UTC."""
-    return lambda value: zoned(moment(value), datetime.UTC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +51,14 @@ class Layout:
     verified: Member | None = None
     place: Member | None = None
     place_title: Member | None = None
+    nested_by: str = ""
+    """The id of a place that has its reviews in it; its members beside the rows are then those of the rows."""
     dates: Callable[[Head, Settings], Reading] = moments
+    dates_in: str = ""
+    """``UTC`` or ``business``, the zone of dates that a spreadsheet may have changed; their columns show how they are
+    written."""
+    native_dates: str = ""
+    """The pattern in which the platform writes such dates, where that is not ISO 8601."""
     reply_dates: Callable[[Head, Settings], Reading] | None = None
     """None where replies have the same dates."""
     has_translations: bool = False
@@ -68,13 +72,13 @@ class Layout:
 
     def parser(self, head: Head, settings: Settings) -> Parser:
         """Return the parser of a file's rows."""
-        dates = self.dates(head, settings)
+        dates = self._dates(head, settings)
         reply_dates = dates if self.reply_dates is None else self.reply_dates(head, settings)
         key, author, text = (_getter(name, head) for name in (self.key, self.author, self.text))
         title, reply = _getter(self.title, head), _getter(self.reply, head)
         avatar, url = _getter(self.avatar, head), _getter(self.url, head)
         verified = _getter(self.verified, head)
-        place, place_title = _getter(self.place, head), _getter(self.place_title, head)
+        place, place_title = (self._of_place(name, head) for name in (self.place, self.place_title))
         created, replied = _dated(self.created, dates), _dated(self.replied, reply_dates)
         rating_of = _stars(self.rating) if isinstance(self.rating, str) else self.rating
         originals = original if self.has_translations else _as_written
@@ -105,18 +109,22 @@ class Layout:
 
         return read
 
+    def _dates(self, head: Head, settings: Settings) -> Reading:
+        if not self.dates_in:
+            return self.dates(head, settings)
+        columns = (self.created.split("|"), self.replied.split("|"))
+        zone = datetime.UTC if self.dates_in == "UTC" else settings.timezone
+        return platform_dates(head, settings, *columns, zone=zone, native=self.native_dates)
 
-def casefolded(fields: Fields) -> Fields:
-    """Return a row with its names in lower case."""
-    return {name.casefold(): value for name, value in fields.items()}
+    def _of_place(self, member: Member | None, head: Head) -> _Getter:
+        get = _getter(member, head)
+        if not self.nested_by:
+            return get
+        return lambda fields: get(head.with_place(fields, self.nested_by))
 
 
 def _as_written(text: str | None) -> str | None:
     return text
-
-
-def _value(fields: Fields, name: str) -> object:
-    return within(fields, *name.split("."))
 
 
 def _stars(name: str) -> Callable[[Fields, Scale], StarRating]:
@@ -131,20 +139,24 @@ def _getter(member: Member | None, head: Head) -> _Getter:
         return lambda _: None
     if not isinstance(member, str):
         return lambda fields: member(fields, head)
-    names = member.split("|")
-    if len(names) == 1:
-        parts = names[0].split(".")
-        return lambda fields: within(fields, *parts)
-    if "." not in member:
-        return lambda fields: first(fields, *names)
+    getters = [_path(name, head) for name in member.split("|")]
+    if len(getters) == 1:
+        return getters[0]
     return lambda fields: next(
-        (value for name in names if word(value := _value(fields, name)) is not None), None
+        (value for get in getters if word(value := get(fields)) is not None), None
     )
+
+
+def _path(name: str, head: Head) -> _Getter:
+    parts = name.removeprefix("^").split(".")
+    if name.startswith("^"):
+        return lambda _: within(head.around, *parts)
+    return lambda fields: within(fields, *parts)
 
 
 def _dated(member: str, reading: Reading) -> _Getter:
     """Return what gets a date from a row, in the first spelling that can be read."""
     names = member.split("|")
     if len(names) == 1:
-        return lambda fields: _value(fields, member)
+        return lambda fields: within(fields, *member.split("."))
     return lambda fields: legible(fields, names, reading)

@@ -1,0 +1,248 @@
+"""Functions that platforms.toml names, for what no name of a member can say.
+
+Since 2018 a recommendation of Facebook has no stars; older ones have a rating. The older Places API gives reviews no
+ids: an author has one review of a place, so both together are one. Of reviews of Facebook Birdeye has the word
+"Recommended" as the rating.
+"""
+
+import re
+import zoneinfo
+from collections.abc import Sequence
+from typing import Final
+
+from reviewsctl.importing import business
+from reviewsctl.importing.errors import ImportRefusedError, RowRefusedError
+from reviewsctl.importing.format import Fields, Head
+from reviewsctl.importing.platforms.columns import dates_of
+from reviewsctl.importing.platforms.google import SOURCE
+from reviewsctl.importing.ratings import Scale, StarRating, recommends, stars
+from reviewsctl.importing.settings import Settings
+from reviewsctl.importing.times import UTC, Reading, moment, zoned
+from reviewsctl.importing.values import address, members, truth, within, word, words
+
+_NAME: Final = re.compile(r"places/([^/]+)/reviews/(.+)")
+_TRUSTPILOT_PAGE: Final = "https://www.trustpilot.com/reviews/"
+_YELP_ZONE: Final = "America/Los_Angeles"
+_BUYER: Final = "2"  # Stamped's reviewVerifiedType: 0 is an unknown author, 1 a confirmed address
+
+# Google
+
+
+def places_key(fields: Fields, _head: Head) -> object:
+    """Return the id of a review in the name that the Places API gives it, or that name."""
+    name = words(fields.get("name"))
+    match = _NAME.fullmatch(name or "")
+    return name if match is None else match[2]
+
+
+def places_place(fields: Fields, _head: Head) -> object:
+    """Return the id of the place in the name that the Places API gives a review."""
+    match = _NAME.fullmatch(words(fields.get("name")) or "")
+    return "" if match is None else match[1]
+
+
+def places_text(fields: Fields, _head: Head) -> object:
+    """Return the text in the language in which it was written."""
+    text = members(fields.get("originalText")) or members(fields.get("text"))
+    return text.get("text")
+
+
+def places_business(head: Head) -> Fields:
+    """Return the business of an answer of the Places API (New)."""
+    return business.place(head.around)
+
+
+def legacy_business(head: Head) -> Fields:
+    """Return the business of an answer of the older Places API."""
+    return business.older_place(head.around)
+
+
+def legacy_key(fields: Fields, head: Head) -> object:
+    """Return the place and the author, who has one review of it."""
+    author = word(fields.get("author_url"))
+    return None if author is None else f"{word(head.around.get('place_id')) or ''}\0{author}"
+
+
+def legacy_notes(fields: Fields) -> tuple[str, ...]:
+    """Return a note where the text is a translation."""
+    return ("translated",) if fields.get("translated") is True else ()
+
+
+def serpapi_source(fields: Fields) -> str:
+    """Return Google: of hotels it shows reviews of other sites, without the ids that they have there."""
+    site = word(fields.get("source")) or SOURCE
+    if site.casefold() != SOURCE:
+        raise RowRefusedError(f"it was written on {site}, not on Google")
+    return SOURCE
+
+
+def serpapi_text(fields: Fields, _head: Head) -> object:
+    """Return the text in the language in which it was written."""
+    return within(fields, "extracted_snippet", "original") or fields.get("snippet")
+
+
+def serpapi_reply(fields: Fields, head: Head) -> object:
+    """Return the reply in the language in which it was written."""
+    return serpapi_text(members(fields.get("response")), head)
+
+
+# Sites
+
+
+def facebook_rating(fields: Fields, scale: Scale) -> StarRating:
+    """Return the stars of a rating, else those of a recommendation."""
+    if word(fields.get("rating")) is not None:
+        return StarRating(stars(fields["rating"]))
+    return scale.recommendation(recommends(fields.get("recommendation_type")))
+
+
+def apify_facebook_rating(fields: Fields, scale: Scale) -> StarRating:
+    """Return the stars of a recommendation."""
+    return scale.recommendation(truth(fields.get("isRecommended")))
+
+
+def facebook_missing(heads: Sequence[Head], _count: int) -> str:
+    """Return why pages are missing."""
+    if all(word(within(head.around, "paging", "next")) for head in heads):
+        return "the last page is not here: follow paging.next and import the other pages too"
+    return ""
+
+
+def utc_moments(_head: Head, _settings: Settings) -> Reading:
+    """Return the reading of times of which those without a zone are in UTC."""
+    return lambda value: zoned(moment(value), UTC)
+
+
+def trustpilot_url(fields: Fields, _head: Head) -> object:
+    """Return the address of a review in an export of Trustpilot."""
+    return _trustpilot_page(fields.get("review id"))
+
+
+def trustpilot_api_url(fields: Fields, _head: Head) -> object:
+    """Return the address of a review of the API of Trustpilot."""
+    return _trustpilot_page(fields.get("id"))
+
+
+def outscraper_url(fields: Fields, _head: Head) -> object:
+    """Return the address of a review of Trustpilot that Outscraper has read."""
+    return address(fields.get("review_link")) or _trustpilot_page(fields.get("review_id"))
+
+
+def _trustpilot_page(key: object) -> str | None:
+    text = word(key)
+    return address(f"{_TRUSTPILOT_PAGE}{text}") if text else None
+
+
+def pacific_moments(_head: Head, _settings: Settings) -> Reading:
+    """Return the reading of Yelp's times, which are Pacific."""
+    try:
+        pacific = zoneinfo.ZoneInfo(_YELP_ZONE)
+    except zoneinfo.ZoneInfoNotFoundError:
+        raise ImportRefusedError(
+            f"Yelp's times are Pacific, and this machine does not know {_YELP_ZONE}",
+            "Install the time zones: apt-get install tzdata, or pip install tzdata",
+        ) from None
+    return lambda value: zoned(moment(value), pacific)
+
+
+def yelp_warnings(around: Fields, count: int) -> Sequence[str]:
+    """Return how few of the reviews the API gives."""
+    total = around.get("total")
+    of = f" of {total:,}" if isinstance(total, int) else ""
+    return [f"this is no archive: the Yelp API gives three shortened excerpts, here {count:,}{of}"]
+
+
+def casefolded(fields: Fields) -> Fields:
+    """Return a row with its names in lower case: the spelling of Trustpilot's headers varies by year."""
+    return {name.casefold(): value for name, value in fields.items()}
+
+
+# Review apps of shops and of local businesses
+
+
+def yotpo_author(fields: Fields, _head: Head) -> object:
+    """Return the display name of a user, else the name."""
+    name = within(fields, "user", "display_name")
+    return fields.get("name") if name is None else name
+
+
+def yotpo_verified(fields: Fields, _head: Head) -> object:
+    """Return whether an author has bought."""
+    is_buyer = fields.get("verified_buyer")
+    return fields.get("reviewer_type") if is_buyer is None else is_buyer
+
+
+def stamped_verified(fields: Fields, _head: Head) -> object:
+    """Return whether an author has bought; None where nothing says so."""
+    kind = word(fields.get("reviewVerifiedType"))
+    return None if kind is None else kind == _BUYER
+
+
+def podium_source(fields: Fields) -> str:
+    """Return the site on which a review was written."""
+    site = word(members(fields.get("review")).get("siteName"))
+    if site is None:
+        raise RowRefusedError("no review.siteName")
+    return site.lower()
+
+
+def podium_key(fields: Fields, _head: Head) -> object:
+    """Return the id of a review at its site, else that at Podium."""
+    return word(members(fields.get("review")).get("siteReviewId")) or fields.get("uid")
+
+
+def podium_notes(fields: Fields) -> tuple[str, ...]:
+    """Return a note where a rating is a recommendation."""
+    review = members(fields.get("review"))
+    is_recommendation = fields.get("isRecommendation", review.get("isRecommendation"))
+    return ("recommendation",) if is_recommendation is True else ()
+
+
+def podium_place(fields: Fields, _head: Head) -> object:
+    """Return the id of the location."""
+    return _first_of(fields.get("locations")).get("uid") or fields.get("locationUid")
+
+
+def podium_prepared(fields: Fields) -> Fields:
+    """Return a row of Podium with the first of its responses as ``response``."""
+    response = _first_of(fields.get("responses"))
+    replied_at = response.get("createdAt") or response.get("publishDate")
+    return {**fields, "response": {"body": response.get("body"), "createdAt": replied_at}}
+
+
+def _first_of(value: object) -> dict[str, object]:
+    return members(value[0]) if isinstance(value, list) and value else {}
+
+
+def birdeye_source(fields: Fields) -> str:
+    """Return the site on which a review was written."""
+    site = word(fields.get("sourceType"))
+    if site is None:
+        raise RowRefusedError("no sourceType")
+    return site.lower().replace(" ", "-")
+
+
+def birdeye_author(fields: Fields, _head: Head) -> object:
+    """Return the nickname of an author, else both names."""
+    names = (within(fields, "reviewer", name) for name in ("firstName", "lastName"))
+    nick = word(within(fields, "reviewer", "nickName"))
+    return nick or " ".join(filter(None, map(word, names)))
+
+
+def birdeye_rating(fields: Fields, scale: Scale) -> StarRating:
+    """Return the stars of a rating or a recommendation."""
+    rating = fields.get("rating")
+    positive = recommends(rating)
+    if positive is None and word(rating) in (None, "0"):
+        positive = recommends(fields.get("recommendationType"))
+    return StarRating(stars(rating)) if positive is None else scale.recommendation(positive)
+
+
+def birdeye_dates(head: Head, settings: Settings) -> Reading:
+    """Return the reading of the dates of reviews."""
+    return dates_of(head.sample, settings, "reviewDate")[0]
+
+
+def birdeye_reply_dates(head: Head, settings: Settings) -> Reading:
+    """Return the reading of the dates of replies."""
+    return dates_of(head.sample, settings, "responseDate")[0]
