@@ -11,7 +11,7 @@ from msgspec import UNSET
 
 from reviewsctl.importing.errors import RowWithdrawnError
 from reviewsctl.importing.format import RECOGNIZED, Fields, Format, Head, Parser, Row
-from reviewsctl.importing.platforms.column_names import DISLIKED, LIKED
+from reviewsctl.importing.platforms.column_names import COLUMN_NAMES
 from reviewsctl.importing.platforms.columns import (
     Chosen,
     chosen,
@@ -143,7 +143,10 @@ def _joined(fields: Fields, names: Sequence[str]) -> str | None:
 
 
 def _is_half(name: str) -> bool:
-    return any(normal(part) in LIKED | DISLIKED for part in (name, name.rpartition(".")[2]))
+    return any(
+        normal(part) in COLUMN_NAMES.liked | COLUMN_NAMES.disliked
+        for part in (name, name.rpartition(".")[2])
+    )
 
 
 def _heading(name: str) -> str:

@@ -19,7 +19,7 @@ from reviewsctl.importing.publicity.signs import (
     is_vocabulary,
     sign_of,
 )
-from reviewsctl.importing.publicity.vocabulary import PLACES, PLATFORMS, REPLIES, WITHHELD
+from reviewsctl.importing.publicity.vocabulary import VOCABULARY
 from reviewsctl.importing.values import is_nothing, normal, shown, word
 from reviewsctl.terminal.escaping import printable
 
@@ -146,11 +146,11 @@ class _Judge:
     ) -> None:
         self._answers = answers
         self._unused = unused
-        self._platform = PLATFORMS.get(platform, {})
+        self._platform = VOCABULARY.platforms.get(platform, {})
         self._status = None if status is None else normal(status)
         self._sample = sample
         there = {normal(name) for row in sample[:1] for name in row}
-        self._has_places = not PLACES.isdisjoint(there)
+        self._has_places = not VOCABULARY.places.isdisjoint(there)
         self._signs: dict[str, Sign | None] = {}
         self._parts: dict[str, bool] = {}
         self._reasons: set[str] = set()
@@ -204,7 +204,7 @@ class _Judge:
 
     def _prune(self, name: str, elements: list[object], verdict: Verdict) -> None:
         """Take the replies out of a list that are not public."""
-        if REPLIES.isdisjoint(normal(name).split()):
+        if VOCABULARY.replies.isdisjoint(normal(name).split()):
             return
         public = []
         for element in elements:
@@ -237,7 +237,7 @@ class _Judge:
             sign = replace(sign, answers=self._answers[name])
         elif name in self._platform or last in self._platform:
             public = self._platform[name if name in self._platform else last]
-            sign = None if public is None or sign is None else replace(sign, public=public)
+            sign = None if not public or sign is None else replace(sign, public=public)
         elif name == self._status:
             sign = sign or Sign(path, Subject.REVIEW, Sense.STATUS)
         elif sign is None and self._looks_like_status(path):
@@ -254,7 +254,7 @@ class _Judge:
         return (
             bool(words)
             and all(map(is_vocabulary, words))
-            and any(normal(word) in WITHHELD for word in words)
+            and any(normal(word) in VOCABULARY.withheld for word in words)
         )
 
     def _reason(self, sign: Sign) -> str:

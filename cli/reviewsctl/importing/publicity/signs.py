@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Final
 
-from reviewsctl.importing.publicity import vocabulary
-from reviewsctl.importing.publicity.vocabulary import NOT_RECEIVED, PUBLIC, SAYS_NOTHING, WITHHELD
+from reviewsctl.importing.publicity.vocabulary import VOCABULARY
 from reviewsctl.importing.values import is_nothing, normal, word, yes_or_no
 
 ANY: Final = "*"
@@ -78,16 +77,16 @@ class Sign:
 
     def _reads(self, value: object, text: str) -> bool | None:
         if self.sense is Sense.KIND:
-            return text not in NOT_RECEIVED and text not in WITHHELD
+            return text not in VOCABULARY.not_received and text not in VOCABULARY.withheld
         if is_nothing(value):
             if self.sense in (Sense.WITHHELD, Sense.DOUBTFUL):
                 return True
             if self.sense is Sense.PUBLIC and self.is_presence:
                 return self.subject is Subject.REPLY  # a reply may be without its date
             return True if self.is_guess else None
-        if text in WITHHELD:
+        if text in VOCABULARY.withheld:
             return False
-        if text in PUBLIC or text in SAYS_NOTHING:
+        if text in VOCABULARY.public or text in VOCABULARY.says_nothing:
             return True
         return self._reads_flag(value, text)
 
@@ -119,16 +118,16 @@ def sign_of(name: str) -> Sign | None:
     *around, own = _components(name)
     last = _without_places(normal(own).split())
     words = [*_without_places(normal(" ".join(around)).split()), *last]
-    if not last or len(last) > _MAX_WORDS or last[-1] in vocabulary.NO_SIGNS:
+    if not last or len(last) > _MAX_WORDS or last[-1] in VOCABULARY.no_signs:
         return None
-    is_presence = not vocabulary.PRESENCE.isdisjoint(last)
-    sense = _sense([word for word in last if word not in vocabulary.PRESENCE])
-    if last[0] in vocabulary.TO_BE and (sense is Sense.PUBLIC or _is_check(last)):
+    is_presence = not VOCABULARY.presence.isdisjoint(last)
+    sense = _sense([word for word in last if word not in VOCABULARY.presence])
+    if last[0] in VOCABULARY.to_be and (sense is Sense.PUBLIC or _is_check(last)):
         sense = Sense.DOUBTFUL  # "to be approved": it is not yet, or it was
     subject = None if sense is None else _subject(words, sense)
     if sense is None or subject is None:
         return None
-    if sense is Sense.STATUS and not vocabulary.REASONS.isdisjoint(last):
+    if sense is Sense.STATUS and not VOCABULARY.reasons.isdisjoint(last):
         sense = Sense.DOUBTFUL  # what was moderated for a reason
     if sense in (Sense.STATUS, Sense.KIND) and is_presence:
         return None  # the date and the author of a change
@@ -141,10 +140,10 @@ def is_withheld_name(name: str) -> bool:
     Not after an archive, where reviews may be that are public and old.
     """
     words = normal(name.partition(".")[0]).split()
-    if not vocabulary.ARCHIVES.isdisjoint(words):
+    if not VOCABULARY.archives.isdisjoint(words):
         return False
-    own = [word for word in words if word not in vocabulary.OWN]
-    return " ".join(own) in WITHHELD or _sense(own) is Sense.WITHHELD
+    own = [word for word in words if word not in VOCABULARY.own]
+    return " ".join(own) in VOCABULARY.withheld or _sense(own) is Sense.WITHHELD
 
 
 def _components(path: str) -> list[str]:
@@ -152,76 +151,76 @@ def _components(path: str) -> list[str]:
     plain = path.partition("(")[0] or path
     dotted = plain if " " in plain else plain.replace("/", ".")  # "Yes/no" is no path
     *around, last = dotted.rstrip(". ").split(".")
-    objects = [name for name in around if normal(name) not in vocabulary.WRAPPERS]
-    while objects and normal(last) in vocabulary.GENERIC:
+    objects = [name for name in around if normal(name) not in VOCABULARY.wrappers]
+    while objects and normal(last) in VOCABULARY.generic:
         last = objects.pop()
-    if objects and vocabulary.PRESENCE.issuperset(normal(last).split()):
+    if objects and VOCABULARY.presence.issuperset(normal(last).split()):
         last = f"{objects.pop()} {last}"  # deleted.by
     return [*objects, last]
 
 
 def is_thing(path: str) -> bool:
     """Return whether an object of a row is something that the review names, and not a part of it."""
-    return any(not vocabulary.THINGS.isdisjoint(normal(name).split()) for name in _components(path))
+    return any(not VOCABULARY.things.isdisjoint(normal(name).split()) for name in _components(path))
 
 
 def is_vocabulary(value: str) -> bool:
     """Return whether a value is a word of a status."""
-    return normal(value) in WITHHELD | PUBLIC
+    return normal(value) in VOCABULARY.withheld | VOCABULARY.public
 
 
 def _without_places(words: list[str]) -> list[str]:
     """Return a name without the place where something is shown and the person: "published on website"."""
     for index, part in enumerate(words[1:-1], start=1):
-        if part in vocabulary.BY:
+        if part in VOCABULARY.by:
             return words[: index + 1]
-        if part in vocabulary.PLACE:
+        if part in VOCABULARY.place:
             return words[:index]
     return words
 
 
 def _sense(words: Sequence[str]) -> Sense | None:
     """Return what a name without dates and people means."""
-    own = [word for word in words if word not in vocabulary.OWN]
-    is_negated = not vocabulary.NEGATIONS.isdisjoint(own)
+    own = [word for word in words if word not in VOCABULARY.own]
+    is_negated = not VOCABULARY.negations.isdisjoint(own)
     positive, negative = (
         any(_begins(word, stems) for word in own)
-        for stems in (vocabulary.POSITIVE_STEMS, vocabulary.NEGATIVE_STEMS)
+        for stems in (VOCABULARY.positive_stems, VOCABULARY.negative_stems)
     )
-    bare = [word for word in own if word not in vocabulary.FILLERS | vocabulary.NEGATIONS]
-    if len(bare) == 1 and words[-1] in {bare[0], *vocabulary.TRAILING}:
-        positive = positive or bare[0] in vocabulary.LAST_PUBLIC
-        negative = negative or bare[0] in vocabulary.LAST_WITHHELD
-    if words and words[0] in vocabulary.SHOW_VERBS and words[-1] in vocabulary.NAMES:
+    bare = [word for word in own if word not in VOCABULARY.fillers | VOCABULARY.negations]
+    if len(bare) == 1 and words[-1] in {bare[0], *VOCABULARY.trailing}:
+        positive = positive or bare[0] in VOCABULARY.last_public
+        negative = negative or bare[0] in VOCABULARY.last_withheld
+    if words and words[0] in VOCABULARY.show_verbs and words[-1] in VOCABULARY.names:
         positive = True
     negative = negative or any(map(_is_anonymous, own))
     if positive and negative:
         return Sense.STATUS
     if positive or negative:
         return Sense.PUBLIC if positive is not is_negated else Sense.WITHHELD
-    if any(_begins(word, vocabulary.DOUBTFUL_STEMS) for word in own):
+    if any(_begins(word, VOCABULARY.doubtful_stems) for word in own):
         return Sense.DOUBTFUL
-    rest = [word for word in own if word not in vocabulary.REPLIES]
-    if any(word.startswith(vocabulary.STATUS_STEMS) for word in own) or rest == ["state"]:
+    rest = [word for word in own if word not in VOCABULARY.replies]
+    if any(word.startswith(VOCABULARY.status_stems) for word in own) or rest == ["state"]:
         return Sense.STATUS
-    return Sense.KIND if len(rest) == 1 and rest[0] in vocabulary.KINDS else None
+    return Sense.KIND if len(rest) == 1 and rest[0] in VOCABULARY.kinds else None
 
 
 def _subject(words: Collection[str], sense: Sense) -> Subject | None:
     """Return what a sign is about; None if it is about something that is not published."""
-    if not vocabulary.REPLIES.isdisjoint(words):
+    if not VOCABULARY.replies.isdisjoint(words):
         return Subject.REPLY
     is_flag = sense in (Sense.PUBLIC, Sense.WITHHELD)
     if any(map(_is_anonymous, words)):
         return Subject.NAME if is_flag else None
-    if is_flag and not vocabulary.NAMES.isdisjoint(words):
+    if is_flag and not VOCABULARY.names.isdisjoint(words):
         return Subject.NAME
-    if not vocabulary.PEOPLE.isdisjoint(words):
-        if any(_begins(word, vocabulary.SHOWING_STEMS) for word in words):
+    if not VOCABULARY.people.isdisjoint(words):
+        if any(_begins(word, VOCABULARY.showing_stems) for word in words):
             return Subject.REVIEW
         hides = any(word.startswith(("hid", "priv")) for word in words)
         return Subject.NAME if is_flag and hides else None
-    return Subject.REVIEW if vocabulary.THINGS.isdisjoint(words) else None
+    return Subject.REVIEW if VOCABULARY.things.isdisjoint(words) else None
 
 
 def _begins(word: str, stems: tuple[str, ...]) -> bool:
@@ -229,7 +228,7 @@ def _begins(word: str, stems: tuple[str, ...]) -> bool:
 
 
 def _is_check(words: Iterable[str]) -> bool:
-    return any(word.startswith(vocabulary.CHECK_STEMS) for word in words)
+    return any(word.startswith(VOCABULARY.check_stems) for word in words)
 
 
 def _is_anonymous(word: str) -> bool:
