@@ -8,7 +8,9 @@ from typing import Any
 
 import msgspec
 import pytest
+import typer
 
+from reviewsctl.commands.root import app
 from reviewsctl.importing.platforms import google
 from reviewsctl.importing.recognize import FORMATS
 from reviewsd.config import show
@@ -94,6 +96,22 @@ def test_http_has_every_status() -> None:
 
 def test_agents_has_every_tool() -> None:
     assert {tool.name for tool in TOOLS} <= listed("reference/mcp.md")
+
+
+def test_commands_has_every_command() -> None:
+    tool: Any = typer.main.get_command(app)
+    named = listed("reference/commands.md") - {"reviewsd"}
+    assert commands(tool) == {name for name in named if re.fullmatch("[a-z]+( [a-z]+)?", name)}
+
+
+def commands(group: Any, prefix: str = "") -> set[str]:  # noqa: ANN401  a group or command of typer's
+    """Return the names of all commands below a group."""
+    names = set()
+    for name in group.commands:
+        command = group.get_command(None, name)
+        full = f"{prefix}{name}"
+        names |= commands(command, f"{full} ") if hasattr(command, "commands") else {full}
+    return names
 
 
 def test_configuration_has_every_key_with_its_default() -> None:

@@ -113,7 +113,7 @@ await within({ viewport: { width: 794, height: 1123 } }, '/review-us', async (pa
   if (height > 1123) tell('/review-us', 'does not print on one sheet:', height);
   if (await page.locator('.qr').isHidden()) tell('/review-us', 'prints no code');
 });
-await within({ viewport: { width: 340, height: 640 } }, '/embed', async (page) => { // as docs/reference/pages.md says
+await within({ viewport: { width: 340, height: 640 } }, '/embed', async (page) => { // as docs/how-to/embed.md says
   const height = await page.evaluate(() => document.documentElement.scrollHeight);
   if (height > 640) tell('/embed', 'is higher than its frame:', height);
 });
