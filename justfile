@@ -40,6 +40,12 @@ types: _ready
 docs: _ready
     {{bin}}/pytest tests/test_citations.py tests/test_modules.py tests/system/test_walkthrough.py tests/system/test_journey.py
 
+# The site of the documents in build/site, with its links checked
+site: _ready
+    {{bin}}/python -m sphinx -q -W --keep-going -n -E -a -b html -d build/doctrees docs build/site
+    {{bin}}/python -m sphinx -q -W --keep-going -n -b linkcheck -d build/doctrees docs build/linkcheck
+    @echo build/site/index.html
+
 # The sample business on http://127.0.0.1:8080
 demo: _ready
     {{bin}}/reviewsd --demo
