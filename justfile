@@ -38,7 +38,7 @@ types: _ready
 
 # What the documents cite, and what they have a reader type
 docs: _ready
-    {{bin}}/pytest tests/test_citations.py tests/test_modules.py tests/system/test_walkthrough.py tests/system/test_journey.py
+    {{bin}}/pytest tests/test_citations.py tests/test_modules.py tests/test_reference.py tests/test_site.py tests/system/test_documents.py
 
 # The site of the documents in build/site, with its links checked
 site: _ready

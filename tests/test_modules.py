@@ -86,6 +86,16 @@ def test_imports_go_down_the_floors() -> None:
     assert 0 == done.returncode, done.stdout
 
 
+def test_files_that_recipes_name_exist() -> None:
+    names = [
+        name
+        for file in ("justfile", "CONTRIBUTING.md", ".ci/run")
+        for name in re.findall(r"(?<![\w/.])(?:tests|docs)/[\w./-]*\w", (ROOT / file).read_text())
+    ]
+    assert names
+    assert [] == [name for name in names if not (ROOT / name).exists()]
+
+
 def test_the_map_is_true() -> None:
     """ARCHITECTURE.md has a row for each folder, and the modules and files it names are there."""
     text = (ROOT / "ARCHITECTURE.md").read_text()
