@@ -237,6 +237,15 @@ def anchors(file: Path) -> set[str]:
 
 
 @every_document
+def test_user_page_does_not_send_its_reader_to_requirements(file: Path) -> None:
+    """What a user needs to know stands in a page for users."""
+    if "contributing" not in file.parts:
+        assert [] == re.findall(
+            r"\]\([^)]*contributing/(?:spec|decisions)[^)]*\)", file.read_text()
+        )
+
+
+@every_document
 def test_documents_are_short(file: Path) -> None:
     assert len(file.read_text().splitlines()) <= LENGTHS.get(file.name, LONGEST)
 
