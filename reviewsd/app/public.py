@@ -26,6 +26,7 @@ from reviewsd.store.keys import SESSION_KEYS
 from reviewsd.store.transactions import Store, StoreError
 from reviewsd.web.budgets import Budgets, MemoryBudget, TimeBudget
 from reviewsd.web.clients import ClientNetworks
+from reviewsd.web.embed import EmbedReads
 from reviewsd.web.feeds import FeedReads
 from reviewsd.web.index import RouteIndex
 from reviewsd.web.mcp import AccessRules, McpRoute
@@ -67,6 +68,7 @@ async def build_public(
         reads,
         FeedReads(reads),
         PageReads(reads),
+        EmbedReads(reads),
         HubRoute(hub.requests, responses, context.tasks, networks),
         await _build_mcp(context, snapshots, store, hub, responses, budgets, hosts),
         Probes(responses, readiness if config.server.readyz else None),

@@ -4,6 +4,7 @@ This has everything that reads have in common, so that a route only chooses the 
 response is a value, which the connection sends. Header blocks of documents are made at publication.
 """
 
+import gzip
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
@@ -20,6 +21,7 @@ from reviewsd.http1.representation import Buffer, Rendered
 from reviewsd.http1.request import Request
 
 _OK, _NOT_MODIFIED = 200, 304
+_FASTEST = 1  # level of gzip
 _BODILESS = frozenset({204, _NOT_MODIFIED})
 
 Header = tuple[bytes, bytes]
@@ -252,15 +254,28 @@ class Responses:
         etag: bytes,
         media_type: str,
         body: Callable[[], bytes],
+        *,
+        compressed: bool = False,
     ) -> Response:
-        """Answer with a page, which ``body`` makes unless the client has it; ``block`` is of ``header_block``."""
+        """Answer with a page, which ``body`` makes unless the client has it; ``block`` is of ``header_block``.
+
+        ``compressed``: Whether it is sent in gzip to clients that prefer that.
+        """
+        coding = b""
+        if compressed:
+            block += b"Vary: Accept-Encoding\r\n"
+            if self.wants_gzip(request):
+                etag, coding = b'%b-gzip"' % etag[:-1], b"Content-Encoding: gzip\r\n"
         block += b"ETag: %b\r\n" % etag
         answer = self._without_content(request, block, etag, None)
         if answer is not None:
             return answer
         content = body()
-        head = b"Content-Type: %b\r\nContent-Length: %d\r\n"
-        return Response(_OK, block + head % (media_type.encode(), len(content)), (content,))
+        if coding:
+            content = gzip.compress(content, _FASTEST, mtime=0)
+        head = b"Content-Type: %b\r\n%bContent-Length: %d\r\n"
+        fields = head % (media_type.encode(), coding, len(content))
+        return Response(_OK, block + fields, (content,))
 
     @staticmethod
     def page_error(status: int, block: bytes, content: bytes) -> Response:

@@ -33,6 +33,7 @@ ABOUT_MARKDOWN = "/about-reviews.md"
 REVIEW_US = "/review-us"
 REVIEW_US_MARKDOWN = "/review-us.md"
 EMBED = "/embed"
+EMBED_SCRIPT = "/embed.js"
 BADGE = "/badge.svg"
 ICON = "/favicon.svg"
 ICON_ICO = "/favicon.ico"
@@ -41,6 +42,7 @@ LOGO = "/logo"
 """The owner's logo, whatever its media type is."""
 
 DEVELOPERS = "/developers"
+DEVELOPERS_EMBED = "/developers/embed"
 DEVELOPERS_API = "/developers/api"
 DEVELOPERS_AUTHENTICATION = "/developers/authentication"
 DEVELOPERS_ERRORS = "/developers/errors"
@@ -112,10 +114,8 @@ PAGES = (
         ABOUT_MARKDOWN,
         REVIEW_US,
         REVIEW_US_MARKDOWN,
-        EMBED,
-        BADGE,
     ),
-    *(ICON, ICON_ICO, CARD, LOGO),
+    *(EMBED_SCRIPT, twin(DEVELOPERS_EMBED), ICON, ICON_ICO, CARD, LOGO),
     *DOCUMENTATION,
     *map(twin, DOCUMENTATION),
     *(LLMS, LLMS_FULL, ROBOTS, SITEMAP, OPENSEARCH),

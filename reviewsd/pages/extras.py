@@ -1,12 +1,12 @@
-"""The summary, the badge and frame for owners' websites, and the icons (pages.md 1)."""
+"""The summary, the icons and the picture of a shared link (pages.md 1)."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 from reviewsd.http1 import urls
 from reviewsd.pages import share_card, structured_data, theme
-from reviewsd.pages.document import HTML, SVG, FixedDocument
-from reviewsd.pages.home import paragraphs, stars_filled
+from reviewsd.pages.document import SVG, FixedDocument
+from reviewsd.pages.home import paragraphs
 from reviewsd.pages.rendering import Page, Renderer
 from reviewsd.pages.request_pages import MAX_DESCRIPTION
 from reviewsd.pages.text import shortened
@@ -19,10 +19,6 @@ LOGO_POLICY = (
 )
 """The policy of the logo, which is the only document that the owner writes."""
 
-_EMBEDDED = 3
-_EXCERPT = 120
-"""Characters of a review in the frame."""
-
 _OFF = "#d9d5cd"
 """Color of the stars beyond the rating, as in the style sheet."""
 
@@ -32,7 +28,6 @@ def documents(renderer: Renderer) -> Iterator[FixedDocument]:
     insights = renderer.site.insights
     if insights is not None and insights.summary:
         yield from renderer.documents(_summary(renderer, insights.summary))
-    yield _embed(renderer)
     yield from _pictures(renderer)
     yield from _logo(renderer)
 
@@ -61,41 +56,6 @@ def _summary(renderer: Renderer, text: str) -> Page:
     )
 
 
-def _embed(renderer: Renderer) -> FixedDocument:
-    """Render the page for an iframe, the only one that other sites may embed."""
-    site = renderer.site
-    page = Page(
-        path=urls.EMBED,
-        title=renderer.words("home_title_empty", name=site.business.name),
-        description="",
-        template="embed.html",
-        indexed=False,
-        context={
-            **_score(renderer),
-            "reviews": [
-                (review, shortened(review.text or "", _EXCERPT))
-                for review in site.newest[:_EMBEDDED]
-            ],
-        },
-    )
-    return FixedDocument(
-        path=page.path,
-        media_type=HTML,
-        content=renderer.text(page).encode(),
-        headers=renderer.headers(page, ancestors="*"),
-    )
-
-
-def _score(renderer: Renderer) -> dict[str, object]:
-    site = renderer.site
-    rated = site.rating.rating_value if site.count else None
-    return {
-        "average": None if rated is None else renderer.language.number(rated, 1),
-        "filled": stars_filled(rated),
-        "count": renderer.counted(site.count) if site.count else renderer.words("no_reviews"),
-    }
-
-
 def _logo(renderer: Renderer) -> Iterator[FixedDocument]:
     """Yield the owner's logo, whose own policy forbids scripts also where it is opened by itself."""
     logo = renderer.site.logo
@@ -113,9 +73,8 @@ def _pictures(renderer: Renderer) -> Iterator[FixedDocument]:
     colours = theme.colours(site.settings.accent)
     accent = colours["accent"]
     rated = site.rating.rating_value if site.count else None
-    for path, template in ((urls.BADGE, "badge.svg"), (urls.ICON, "favicon.svg")):
-        picture = renderer.templates.render(template, accent=accent, **_score(renderer))
-        yield FixedDocument(path=path, media_type=SVG, content=picture.encode())
+    icon = renderer.templates.render("favicon.svg", accent=accent)
+    yield FixedDocument(path=urls.ICON, media_type=SVG, content=icon.encode())
     yield FixedDocument(
         path=urls.ICON_ICO,
         media_type="image/vnd.microsoft.icon",

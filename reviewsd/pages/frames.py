@@ -12,6 +12,7 @@ import msgspec
 from markupsafe import Markup
 from msgspec import Struct
 
+from reviewsd.domain.embed_options import BadgeOptions
 from reviewsd.domain.reviews import Business
 from reviewsd.pages.environment import Templates
 from reviewsd.pages.language import language_of
@@ -36,6 +37,37 @@ class Frame(Struct, frozen=True):
         ).encode()
 
 
+class EmbedFrames(Struct, frozen=True, kw_only=True):
+    """Everything that owners put on their own websites, for requests with options."""
+
+    accent: str
+    """The accent of the site, ``#rrggbb``."""
+    headers: dict[str, str]
+    """Header fields of the embed, but for the hash of its style sheet."""
+    reviews: Frame
+    badge: Frame
+    """The embed that shows only the rating."""
+    invalid: Frame
+    """The page in place of an embed with invalid options."""
+    setup: Frame
+    """The page ``/developers/embed``."""
+    setup_headers: dict[str, str]
+    pictures: dict[str, str]
+    """``/badge.svg`` in each size and theme, by these."""
+
+    def headers_with(self, digest: str) -> dict[str, str]:
+        """Return the header fields of an embed with a style sheet of this hash."""
+        policy = self.headers[_POLICY].replace("{style}", digest)
+        return {**self.headers, _POLICY: policy}
+
+    def picture(self, options: BadgeOptions) -> str:
+        """Return ``/badge.svg``."""
+        return self.pictures[f"{options.size} {options.theme}"]
+
+
+_POLICY = "Content-Security-Policy"
+
+
 class Frames(Struct, frozen=True, kw_only=True):
     """Everything of a publication that pages rendered for a request need."""
 
@@ -49,6 +81,7 @@ class Frames(Struct, frozen=True, kw_only=True):
     review: Frame
     listed: Frame
     """The page ``/reviews`` with parameters."""
+    embed: EmbedFrames
     gone: str
     """The page in place of a review that does not exist."""
     nothing: str

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from reviewsd.http1 import urls
-from reviewsd.pages import about, extras, home, machines, review_us, reviews
+from reviewsd.pages import about, embed, extras, home, machines, review_us, reviews
 from reviewsd.pages.developers import documents as documentation
 from reviewsd.pages.developers.pages import Interfaces
 from reviewsd.pages.document import HTML, FixedDocument
@@ -24,6 +24,7 @@ def documents(renderer: Renderer, frames: Frames) -> Iterator[FixedDocument]:
     yield from about.documents(renderer)
     yield from review_us.documents(renderer)
     yield from extras.documents(renderer)
+    yield from embed.documents(renderer, frames)
 
 
 def for_machines(

@@ -22,7 +22,7 @@ WORDS = "words.json"
 
 _POLICY = (
     "default-src 'none'; connect-src 'self'; style-src '{style}'; img-src 'self' https: data:; "
-    "form-action 'self'; base-uri 'none'; frame-ancestors {ancestors}"
+    "{frames}form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 
 
@@ -47,6 +47,8 @@ class Page:
     """As in ``FixedDocument``."""
     dated: bool = True
     """Whether it shows the day of the last change, which changes with other reviews."""
+    has_frame: bool = False
+    """Whether it shows a page of this site in a frame."""
     topic: bool = False
     """Whether it names hub and self, for subscribers (WebSub 4)."""
 
@@ -183,10 +185,11 @@ class Renderer:
         colours = theme.colours(self.site.settings.accent)
         return style(self.templates.render("style.css", **colours))
 
-    def headers(self, page: Page, ancestors: str = "'none'") -> dict[str, str]:
+    def headers(self, page: Page) -> dict[str, str]:
         """Return the header fields of a page."""
+        frames = "frame-src 'self'; " if page.has_frame else ""
         return {
-            "Content-Security-Policy": _POLICY.format(style=self.style[1], ancestors=ancestors),
+            "Content-Security-Policy": _POLICY.format(style=self.style[1], frames=frames),
             "Link": ", ".join(_links(page, self.site.base_url)),
         }
 
@@ -195,8 +198,13 @@ class Renderer:
         sheet, _ = self.style
         return self.templates.render(page.template, page=page, css=sheet, **page.context, **more)
 
-    def documents(self, page: Page) -> Iterator[FixedDocument]:
-        """Render a page as HTML, and as Markdown if it has a twin."""
+    def documents(self, page: Page, content: bytes | None = None) -> Iterator[FixedDocument]:
+        """Render a page as HTML, and as Markdown if it has a twin.
+
+        Args:
+            page: The page.
+            content: The HTML, if it is rendered already.
+        """
         headers = self.headers(page)
         others = dict(page.others)
         if page.twin is not None:
@@ -204,7 +212,7 @@ class Renderer:
         yield FixedDocument(
             path=page.path,
             media_type=HTML,
-            content=self.text(page).encode(),
+            content=self.text(page).encode() if content is None else content,
             headers=headers,
             others=others,
         )

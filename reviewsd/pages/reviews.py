@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from reviewsd.domain.insights import Insights, named
 from reviewsd.domain.search_query import LIMIT_DEFAULT, Cursor, SearchQuery
 from reviewsd.http1 import urls
-from reviewsd.pages import structured_data
+from reviewsd.pages import embed, structured_data
 from reviewsd.pages.document import HTML, MARKDOWN, FixedDocument
 from reviewsd.pages.frames import Frame, Frames, frame, slot
 from reviewsd.pages.rendering import Page, Renderer
@@ -15,6 +15,7 @@ TEMPLATES = (
     *("card.html", "list.html", "form.html", "field.html"),
     *("page_gone.html", "note.html", "report.html"),
     *("card.md", "review.md", "reviews.md"),
+    *embed.TEMPLATES,
 )
 """The templates that are rendered for a request."""
 
@@ -51,6 +52,7 @@ def frames(renderer: Renderer) -> Frames:
             report=slot("report"),
         ),
         listed=_list_frame(renderer, listed),
+        embed=embed.frames(renderer),
         gone=_message(renderer, words("review_gone"), words("review_gone_text")),
         nothing=_message(renderer, words("not_found"), words("not_found_text")),
         names=_names(renderer),

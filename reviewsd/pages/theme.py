@@ -6,6 +6,9 @@ LIGHT, DARK = "#ffffff", "#171b1e"
 LEAST_CONTRAST = 4.5
 """WCAG 2.2 1.4.3, for text of any size."""
 
+GRAPHIC_CONTRAST = 3.0
+"""WCAG 2.2 1.4.11, for graphics."""
+
 _TINT = 92
 """Hundredths of the ground in its tint, the background of replies."""
 
@@ -18,16 +21,17 @@ def contrast(first: str, second: str) -> float:
     return (lighter + 0.05) / (darker + 0.05)
 
 
-def readable(accent: str, ground: str) -> str:
+def readable(accent: str, ground: str, least: float = LEAST_CONTRAST) -> str:
     """Return the accent, or the nearest color in which words can be read.
 
     Args:
         accent: ``#rrggbb``.
         ground: The color behind it, with or without a tint of the accent.
+        least: The contrast to reach.
     """
     away = "#000000" if _luminance(ground) > _MIDDLE else "#ffffff"
     chosen, share = accent, 0
-    while contrast(chosen, tint(chosen, ground)) < LEAST_CONTRAST and share < 100:  # noqa: PLR2004
+    while contrast(chosen, tint(chosen, ground)) < least and share < 100:  # noqa: PLR2004
         share += _STEP
         chosen = _mixed(accent, away, share)
     return chosen
@@ -46,6 +50,21 @@ def colours(accent: str) -> dict[str, str]:
         "accent_soft": tint(day, LIGHT),
         "accent_dark": night,
         "accent_soft_dark": tint(night, DARK),
+    }
+
+
+def shades(accent: str, ground: str) -> dict[str, str]:
+    """Return the accent for words, its tint, and the color of stars on one ground.
+
+    The rating stands in figures beside the stars, so on a light ground they need the contrast of graphics only,
+    and a golden accent stays golden.
+    """
+    words = readable(accent, ground)
+    is_light = _luminance(ground) > _MIDDLE
+    return {
+        "accent": words,
+        "soft": tint(words, ground),
+        "star": readable(accent, ground, GRAPHIC_CONTRAST) if is_light else words,
     }
 
 

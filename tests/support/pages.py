@@ -16,6 +16,7 @@ from reviewsd.pages.site import PageSettings
 from reviewsd.publish.messages import Outcome
 from reviewsd.server.connections import ConnectionLimits
 from reviewsd.snapshot.snapshots import Snapshots
+from reviewsd.web.embed import EmbedReads
 from reviewsd.web.feeds import FeedReads
 from reviewsd.web.index import RouteIndex
 from reviewsd.web.pages import PageReads
@@ -49,7 +50,7 @@ class Place:
         self.snapshots = Snapshots(self.directories.snapshots)
         replies = Responses(BASE_URL, "public, max-age=60", lambda: 0.0)
         reads = Reads(self.snapshots, replies, budgets(Clock()))
-        routes = RouteIndex((reads, PageReads(reads), FeedReads(reads)), replies)
+        routes = RouteIndex((reads, PageReads(reads), EmbedReads(reads), FeedReads(reads)), replies)
         self._server = public_server(routes, replies, Clock(), ConnectionLimits(requests=1_000_000))
 
     def publish(

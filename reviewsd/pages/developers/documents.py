@@ -8,7 +8,7 @@ from markupsafe import Markup
 from reviewsd.http1 import urls
 from reviewsd.pages import structured_data
 from reviewsd.pages.developers import html
-from reviewsd.pages.developers.pages import PAGES, Interfaces, texts
+from reviewsd.pages.developers.pages import MENU, DeveloperPage, Interfaces, texts
 from reviewsd.pages.document import FixedDocument
 from reviewsd.pages.environment import Verbatim
 from reviewsd.pages.rendering import Page, Renderer
@@ -25,26 +25,47 @@ def documents(renderer: Renderer, interfaces: Interfaces) -> Iterator[FixedDocum
         TemplateError: A template is faulty.
     """
     site = renderer.site
-    base_url, name = site.base_url, site.business.name
-    home = [(name, urls.HOME), (PAGES[0].title, PAGES[0].path)]
-    for page, text in texts(renderer.templates, interfaces, base_url, name, site.absent):
-        trail = home if page is PAGES[0] else [*home, (page.title, page.path)]
-        convert = partial(html.render, base_url=base_url, path=page.path)
-        crumbs = structured_data.graph(structured_data.breadcrumbs(base_url, trail))
-        yield from renderer.documents(
-            Page(
-                path=page.path,
-                twin=urls.twin(page.path),
-                template="developers.html",
-                title=f"{page.title}: {name}",
-                description=page.description,
-                script=structured_data.script(crumbs),
-                dated=False,
-                context={
-                    "documentation": page,
-                    "menu": PAGES,
-                    "content": Markup(renderer.bytecode.html(text, convert)),  # noqa: S704  escaped
-                    "text": Verbatim(text),
-                },
-            )
-        )
+    name = site.business.name
+    for page, text in texts(renderer.templates, interfaces, site.base_url, name, site.absent):
+        yield from renderer.documents(page_of(renderer, page, text))
+
+
+def page_of(
+    renderer: Renderer,
+    page: DeveloperPage,
+    text: str,
+    template: str = "developers.html",
+    *,
+    has_frame: bool = False,
+) -> Page:
+    """Return a page of the documentation.
+
+    Args:
+        renderer: The renderer of the site.
+        page: Its title and path.
+        text: Its text as Markdown.
+        template: Its template.
+        has_frame: As in ``Page``.
+    """
+    base_url, name = renderer.site.base_url, renderer.site.business.name
+    trail = [(name, urls.HOME), (MENU[0].title, MENU[0].path)]
+    if page is not MENU[0]:
+        trail.append((page.title, page.path))
+    convert = partial(html.render, base_url=base_url, path=page.path)
+    crumbs = structured_data.graph(structured_data.breadcrumbs(base_url, trail))
+    return Page(
+        path=page.path,
+        twin=urls.twin(page.path),
+        template=template,
+        title=f"{page.title}: {name}",
+        description=page.description,
+        script=structured_data.script(crumbs),
+        dated=False,
+        has_frame=has_frame,
+        context={
+            "documentation": page,
+            "menu": MENU,
+            "content": Markup(renderer.bytecode.html(text, convert)),  # noqa: S704  escaped
+            "text": Verbatim(text),
+        },
+    )

@@ -101,6 +101,17 @@ PAGES: Final = (
         "Every tool of the MCP server with its arguments and what it answers.",
     ),
 )
+"""All pages but the one about the embed."""
+
+EMBED: Final = DeveloperPage(
+    urls.DEVELOPERS_EMBED,
+    "embed.md",
+    "On your website",
+    "One line that shows the rating and the newest reviews on a website of yours.",
+)
+"""The page that configures the embed; ``pages.embed`` renders it."""
+
+MENU: Final = (PAGES[0], EMBED, *PAGES[1:])
 """All pages, in the order in which they link to each other."""
 
 
@@ -131,7 +142,7 @@ def texts(
         "html_name": Verbatim(html.escape(line(name))),
         "json": _indented,
         "kinds": kinds(),
-        "pages": PAGES,
+        "pages": MENU,
         "revisions": interfaces.revisions,
         "schemas": SCHEMAS,
         "tables": Tables(description, base_url),

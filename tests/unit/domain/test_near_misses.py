@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reviewsd.domain.embed_options import EMBED_PARAMETERS
 from reviewsd.domain.near_misses import LONGEST, SYNONYMS, resembled
 from reviewsd.domain.search_parameters import SEARCH_PARAMETERS
 from reviewsd.mcp.tools import TOOLS
@@ -146,7 +147,8 @@ def test_names_that_are_no_synonym_of_a_known_one_mean_none() -> None:
 def test_every_synonym_leads_somewhere() -> None:
     """A row whose parameters no door has would be dead."""
     planned = {"sort", "changed_since"}
-    known = {*planned, *KNOWN, *(row.name for tool in TOOLS for row in tool.parameters)}
+    tools = (row for tool in TOOLS for row in tool.parameters)
+    known = {*planned, *KNOWN, *(row.name for row in (*tools, *EMBED_PARAMETERS))}
     assert [] == [name for name, candidates in SYNONYMS.items() if known.isdisjoint(candidates)]
 
 

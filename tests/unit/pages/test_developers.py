@@ -16,6 +16,7 @@ from reviewsd.http1 import problems, urls
 from reviewsd.http1.problems import Problem
 from reviewsd.mcp.revisions import HANDSHAKE, STATELESS
 from reviewsd.mcp.tools import LISTING, TOOLS
+from reviewsd.pages import embed, reviews
 from reviewsd.pages.catalogs import REVISIONS
 from reviewsd.pages.developers import html
 from reviewsd.pages.developers.documents import documents
@@ -32,8 +33,15 @@ NAME = 'Bob & "Sons" <b>]]>\n```\n# Injected'
 SITE = site({"name": NAME})
 OPENAPI = document.render(BASE_URL, SITE.business)
 INTERFACES = Interfaces(openapi=OPENAPI, tools=LISTING, revisions=REVISIONS)
-DOCUMENTS = {page.path: page.content.decode() for page in documents(Renderer(SITE), INTERFACES)}
-PAGES = {path: Html(DOCUMENTS[path]) for path in urls.DOCUMENTATION}
+RENDERER = Renderer(SITE)
+DOCUMENTS = {
+    page.path: page.content.decode()
+    for page in (
+        *documents(RENDERER, INTERFACES),
+        *embed.documents(RENDERER, reviews.frames(RENDERER)),
+    )
+}
+PAGES = {path: Html(DOCUMENTS[path]) for path in (*urls.DOCUMENTATION, urls.DEVELOPERS_EMBED)}
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -188,7 +196,8 @@ def test_overview_links_to_every_page() -> None:
 
 
 def test_name_in_lines_to_copy_is_escaped_for_html_and_cannot_end_them() -> None:
-    (badge,) = [line for line in DOCUMENTS["/developers.md"].splitlines() if "badge.svg" in line]
+    text = DOCUMENTS["/developers/embed.md"]
+    (badge,) = [line for line in text.splitlines() if "badge.svg" in line and "<img" in line]
 
     escaped = "Bob &amp; &quot;Sons&quot; &lt;b&gt;]]&gt; ``` # Injected"
     assert f'alt="Customer reviews of {escaped}"' in badge
@@ -201,7 +210,7 @@ def test_documents_that_are_not_served_are_not_listed() -> None:
             assert f"`{urls.SITEMAP}`" not in page.content.decode().split()
 
 
-@pytest.mark.parametrize("path", PAGES)
+@pytest.mark.parametrize("path", urls.DOCUMENTATION)
 def test_twin_has_the_same_headings_and_absolute_links(path: str) -> None:
     text = FENCE.sub("", DOCUMENTS[urls.twin(path)])
     headings = [line for line in text.splitlines() if line.startswith("#")]

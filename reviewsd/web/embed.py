@@ -1,0 +1,162 @@
+"""The embed with options, the badge in its sizes, and the page that configures them (pages.md 7).
+
+Each is a frame that was rendered at publication and is filled in for the request. Without options it is a document.
+"""
+
+import hashlib
+from collections.abc import Generator, Sequence
+from typing import Final
+
+import msgspec
+from werkzeug.exceptions import NotFound
+
+from reviewsd.domain.embed_options import (
+    BADGE,
+    BADGE_PARAMETERS,
+    EMBED_PARAMETERS,
+    BadgeOptions,
+    EmbedOptions,
+    read_badge_options,
+    read_embed_options,
+)
+from reviewsd.domain.parameters import InvalidParametersError
+from reviewsd.domain.reviews import Review
+from reviewsd.domain.search_parameters import SearchParameter
+from reviewsd.domain.search_query import SearchQuery
+from reviewsd.http1 import urls
+from reviewsd.http1.request import Request
+from reviewsd.http1.responses import Response
+from reviewsd.pages.document import HTML, SVG
+from reviewsd.pages.embed_pages import EmbedPages
+from reviewsd.pages.frames import decode
+from reviewsd.snapshot.snapshots import Snapshot
+from reviewsd.web.app import Answer, PublicApp
+from reviewsd.web.reads import Reads, entity_tag
+
+_review = msgspec.json.Decoder(Review)
+_NO_STORE: Final = {"Cache-Control": "no-store"}
+
+
+class EmbedReads:
+    """Answers for what owners put on their own websites.
+
+    Args:
+        reads: Answers with fixed documents, and makes the responses.
+    """
+
+    app: Final = PublicApp()
+
+    def __init__(self, reads: Reads) -> None:
+        self._reads = reads
+        self._responses = reads.responses
+        self._published: tuple[Snapshot, EmbedPages, bytes] | None = None
+        reads.snapshots.observe(self._use)
+
+    def _use(self, snapshot: Snapshot) -> None:
+        content = snapshot.pages
+        if content is None:
+            self._published = None
+            return
+        frames = decode(content)
+        facts = (frames.embed, frames.words, frames.templates, frames.business, frames.base_url)
+        digest = hashlib.sha256(msgspec.json.encode(facts)).digest()
+        self._published = (snapshot, EmbedPages(frames), digest)
+
+    def _now(self) -> tuple[Snapshot, EmbedPages, bytes]:
+        """Return the current snapshot, its embeds, and the digest of all but their reviews.
+
+        Raises:
+            SnapshotError: Nothing is published yet.
+            NotFound: Pages are switched off.
+        """
+        if self._published is None:
+            _ = self._reads.snapshots.current
+            raise NotFound
+        return self._published
+
+    @app.route(urls.EMBED, page=True)
+    def embed(self, request: Request) -> Answer:
+        """Answer with reviews for a frame on another site."""
+        _, pages, _ = self._now()
+        try:
+            options = pages.effective(read_embed_options(request.query))
+        except InvalidParametersError as error:
+            return self._invalid(pages, error, EMBED_PARAMETERS)
+        if options == EmbedOptions():
+            return self._reads.document(request)
+        return self._reads.time.run(request, self._embed(request, options))
+
+    def _embed(self, request: Request, options: EmbedOptions) -> Generator[None, None, Response]:
+        snapshot, pages, digest = self._now()
+        positions: Sequence[int] = ()
+        if options.layout != BADGE:
+            query = SearchQuery(min_rating=options.min_rating, limit=options.count)
+            positions = (yield from snapshot.search(query)).positions
+
+        def body() -> bytes:
+            reviews = [_review.decode(snapshot.records.at(position)) for position in positions]
+            return pages.embed(options, reviews)
+
+        sheet = pages.sheet(options.theme, options.accent)
+        response = self._responses.page(
+            request,
+            self._responses.header_block(pages.frames.headers_with(sheet.digest)),
+            entity_tag(digest + options.query().encode(), snapshot.digests.of(positions)),
+            HTML,
+            body,
+            compressed=True,
+        )
+        return self._reads.memory.admit(request, response)
+
+    @app.route(urls.BADGE, page=True)
+    def badge(self, request: Request) -> Response:
+        """Answer with the badge, in one of its sizes and themes."""
+        _, pages, digest = self._now()
+        try:
+            options = read_badge_options(request.query)
+        except InvalidParametersError as error:
+            return self._invalid(pages, error, BADGE_PARAMETERS)
+        if options == BadgeOptions():
+            return self._reads.document(request)
+        picture = pages.frames.picture(options)
+        return self._responses.page(
+            request,
+            self._responses.header_block({}),
+            entity_tag(digest, options.query().encode()),
+            SVG,
+            picture.encode,
+            compressed=True,
+        )
+
+    @app.route(urls.DEVELOPERS_EMBED, page=True)
+    def setup(self, request: Request) -> Response:
+        """Answer with the page that shows the result of the options, and the lines to copy."""
+        _, pages, digest = self._now()
+        headers = pages.frames.setup_headers
+        try:
+            options = pages.effective(read_embed_options(request.query))
+        except InvalidParametersError as error:
+            block = self._responses.header_block({**headers, **_NO_STORE})
+            content = pages.invalid_setup(request.query, error.issues)
+            return self._responses.page_error(400, block, content)
+        if options == EmbedOptions():
+            return self._reads.document(request)
+        return self._responses.page(
+            request,
+            self._responses.header_block(headers),
+            entity_tag(digest, b"setup " + options.query().encode()),
+            HTML,
+            lambda: pages.setup(options),
+            compressed=True,
+        )
+
+    def _invalid(
+        self,
+        pages: EmbedPages,
+        error: InvalidParametersError,
+        parameters: Sequence[SearchParameter],
+    ) -> Response:
+        sheet = pages.sheet(EmbedOptions().theme, None)
+        headers = {**pages.frames.headers_with(sheet.digest), **_NO_STORE}
+        block = self._responses.header_block(headers)
+        return self._responses.page_error(400, block, pages.invalid(error.issues, parameters))
