@@ -50,8 +50,8 @@ def frame_line(base_url: str, options: EmbedOptions, title: str) -> str:
     """
     return (
         f'<iframe src="{escape(base_url + embed_path(options))}" title="{escape(title)}" '
-        f'loading="lazy" width="100%" height="{frame_height(options)}" '
-        f'style="border:0;color-scheme:{_SCHEMES[options.theme]}"></iframe>'
+        f'loading="lazy" height="{frame_height(options)}" '
+        f'style="width:100%;border:0;color-scheme:{_SCHEMES[options.theme]}"></iframe>'
     )
 
 

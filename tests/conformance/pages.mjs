@@ -1,6 +1,7 @@
 // Run by pages.sh: axe, what a browser says under the policy of the pages, and how they are used: by keyboard, on paper,
 // with large letters, with forced colours, in a frame.
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { chromium } from 'playwright-core';
 
 const [, , executablePath, base, ...paths] = process.argv;
@@ -113,10 +114,40 @@ await within({ viewport: { width: 794, height: 1123 } }, '/review-us', async (pa
   if (height > 1123) tell('/review-us', 'does not print on one sheet:', height);
   if (await page.locator('.qr').isHidden()) tell('/review-us', 'prints no code');
 });
-await within({ viewport: { width: 340, height: 640 } }, '/embed', async (page) => { // as docs/how-to/embed.md says
-  const height = await page.evaluate(() => document.documentElement.scrollHeight);
-  if (height > 640) tell('/embed', 'is higher than its frame:', height);
+// The embed on a page of another origin, by its script and as a frame alone, in a column and on a whole page.
+const shop = createServer((request, response) => {
+  const options = decodeURIComponent(new URL(request.url, base).search.slice(1));
+  const line = options === 'alone'
+    ? `<iframe src="${base}/embed" title="Reviews" height="300" style="width:100%;border:0"></iframe>`
+    : `<script async src="${base}/embed.js" ${options}></script>`;
+  response.setHeader('Content-Type', 'text/html');
+  response.end(`<!DOCTYPE html><html lang="en"><title>Shop</title><body style="margin:0"><main>${line}</main>`);
 });
+await new Promise((listening) => { shop.listen(0, '127.0.0.1', listening); });
+const origin = `http://127.0.0.1:${shop.address().port}`;
+const embeds = ['', 'data-layout="grid" data-count="6" data-theme="dark"', 'data-layout="badge" data-theme="auto"', 'data-count="99"', 'alone'];
+for (const width of [280, 800]) {
+  for (const embed of embeds) {
+    const page = await browser.newPage({ viewport: { width, height: 600 } });
+    page.on('console', (said) => { if (!said.text().includes('status of 400')) tell(embed, said.text()); });
+    page.on('pageerror', (error) => tell(embed, error.message));
+    await page.goto(`${origin}/?${encodeURIComponent(embed)}`, { waitUntil: 'networkidle' });
+    const frame = await page.waitForSelector('iframe');
+    const inner = await frame.contentFrame();
+    const wanted = await inner.evaluate(() => Math.ceil(document.documentElement.getBoundingClientRect().height));
+    const fits = (expected) => page.waitForFunction(
+      ([shown, height]) => shown.offsetHeight === height, [frame, expected], { timeout: 5_000 },
+    ).catch(() => tell(embed, width, 'has not the height', expected));
+    await fits(embed === 'alone' ? 300 : wanted);
+    await page.evaluate(() => postMessage({ height: 9 }, '*')); // not from the frame
+    await page.waitForTimeout(50);
+    await fits(embed === 'alone' ? 300 : wanted);
+    if (await sideways(inner)) tell(embed, width, 'scrolls sideways');
+    if (!(await frame.getAttribute('title'))) tell(embed, 'has no title');
+    await page.close();
+  }
+}
+shop.close();
 await browser.close();
 console.log(`${paths.length} pages, ${found} findings`);
 process.exit(found ? 1 : 0);

@@ -27,19 +27,21 @@ trap 'rm -rf "$results"' EXIT
 review=$(curl -sf "$base/api/reviews/search?limit=1" | sed 's/.*"reviews":\[{"id":"\([^"]*\)".*/\1/')
 mapfile -t listed < <(curl -sf "$base/sitemap.xml" | grep -o '<loc>[^<]*' | sed 's|<loc>[a-z]*://[^/]*||' | grep -v '^/r/')
 pages=("${listed[@]}" '/reviews?query=heat&min_rating=4' '/reviews?rating=9&since=x&until=y&min_rating=9&max_rating=9&limit=0' '/reviews?stars=5&q=x' '/reviews?mentions_service=boiler'
-  '/reviews?since=2026-01-01&until=2025-01-01' /embed "/r/$review" /r/nobody /nothing)
+  '/reviews?since=2026-01-01&until=2025-01-01' /embed '/embed?layout=grid&theme=dark&count=12' '/embed?layout=badge&theme=auto'
+  '/embed?min_rating=4&accent=ffff00' '/embed?theme=x&count=99' '/developers/embed?layout=grid&theme=dark' '/developers/embed?count=99&accent=x'
+  "/r/$review" /r/nobody /nothing)
 for at in "${!pages[@]}"; do
   curl -s -H 'Accept: text/html' "$base${pages[$at]}" > "$results/$at.html"
 done
 "$tools/node_modules/.bin/html-validate" --preset=recommended,a11y,document "$results"/*.html
 java -jar "$tools/node_modules/vnu-jar/build/dist/vnu.jar" --also-check-css --errors-only "$results"/*.html
-for image in badge.svg favicon.svg; do curl -s "$base/$image" > "$results/$image"; done
+for image in badge.svg favicon.svg 'badge.svg?size=s' 'badge.svg?size=l&theme=dark'; do curl -s "$base/$image" > "$results/${image//[?&=]/-}.svg"; done
 java -jar "$tools/node_modules/vnu-jar/build/dist/vnu.jar" --svg --errors-only "$results"/*.svg
 cp "$here/pages.mjs" "$tools/pages.mjs"  # where it finds its modules
 chromium=$(command -v chromium-headless-shell || command -v chromium)
 looked_at=()  # the pages of documentation are made alike: one of the long ones and their first stand for all
 for page in "${pages[@]}"; do
-  case $page in /developers/mcp | /developers) looked_at+=("$page") ;; /developers/*) ;; *) looked_at+=("$page") ;; esac
+  case $page in /developers/mcp | /developers | /developers/embed*) looked_at+=("$page") ;; /developers/*) ;; *) looked_at+=("$page") ;; esac
 done
 node "$tools/pages.mjs" "$chromium" "$base" "${looked_at[@]}"
 CHROME_PATH=$chromium "$tools/node_modules/.bin/lighthouse" "$base/" --quiet --chrome-flags='--headless=new --no-sandbox' \

@@ -254,8 +254,8 @@ NAME = 'Bob & "Sons"'
             frame_line(BASE_URL, EmbedOptions("auto", "grid", 6), NAME),
             (
                 f'<iframe src="{BASE_URL}/embed?theme=auto&amp;layout=grid&amp;count=6" '
-                'title="Bob &amp; &quot;Sons&quot;" loading="lazy" width="100%" height="900" '
-                'style="border:0;color-scheme:light dark"></iframe>'
+                'title="Bob &amp; &quot;Sons&quot;" loading="lazy" height="900" '
+                'style="width:100%;border:0;color-scheme:light dark"></iframe>'
             ),
         ),
         (
