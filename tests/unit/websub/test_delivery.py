@@ -80,7 +80,11 @@ def moments(process: HubProcess) -> list[float]:
 @contextmanager
 def delivering(behavior: Behavior) -> Iterator[HubProcess]:
     """Run a hub whose only subscriber gets its first delivery after 10 s, and responds in this way."""
-    with delivering(behavior) as process:
+    with hub_process() as process:
+        process.post()
+        process.callbacks.behavior = confirming(behavior)
+        process.time.advance(10.0)
+        process.publish("second")
         yield process
 
 
