@@ -8,7 +8,7 @@ from markupsafe import Markup
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reviewsd.domain.embed_options import BADGE, EMBED_PARAMETERS, EmbedOptions
+from reviewsd.domain.embed_options import BADGE, DARK, EMBED_PARAMETERS, LIGHT, EmbedOptions
 from reviewsd.domain.parameters import Issue
 from reviewsd.domain.reviews import Review
 from reviewsd.domain.search_parameters import ParameterType, SearchParameter
@@ -82,8 +82,8 @@ class EmbedPages:
         text = self._templates.render(
             "embed.css",
             theme=scheme,
-            light=theme.shades(color, theme.LIGHT),
-            dark=theme.shades(color, theme.DARK),
+            light=None if scheme == DARK else theme.shades(color, theme.LIGHT),
+            dark=None if scheme == LIGHT else theme.shades(color, theme.DARK),
         )
         return Sheet(*style(text))
 
