@@ -1,4 +1,4 @@
-"""What owners put on their own websites: the embed, its script, the badge, and the page about them (pages.md 7)."""
+"""The embed, its script, the badge, and the page that configures them (pages.md 7)."""
 
 import hashlib
 from base64 import b64encode

@@ -18,7 +18,7 @@ _HEAD, _REVIEW, _MOST = 250, 160, 900
 _BADGE = 90
 
 _WIDE_HEAD, _WIDE_REVIEW = 230, 100
-"""The same for a width of a thousand pixels."""
+"""Both heights for a width of a thousand pixels."""
 
 
 def script_line(base_url: str, options: EmbedOptions, title: str) -> str:

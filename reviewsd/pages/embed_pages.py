@@ -97,13 +97,13 @@ class EmbedPages:
         sheet = self.sheet(options.theme, options.accent).text
         if options.layout == BADGE:
             return self.frames.badge.fill({"sheet": sheet})
-        shown = [
+        excerpts = [
             replace(review, text=review.text and beginning(review.text, _EXCERPT), owner_reply=None)
             for review in reviews
         ]
         cards = self._templates.render(
             "embed_cards.html",
-            cards=self._cards.of(shown),
+            cards=self._cards.of(excerpts),
             base_url=self._base_url,
             nothing=self._words("embed_none") if options.min_rating > 1 else "",
         )

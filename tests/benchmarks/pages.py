@@ -38,6 +38,7 @@ from reviewsd.publish.messages import Job, PublicationOrder, Published
 from reviewsd.publish.publication import publish
 from reviewsd.snapshot import layout
 from reviewsd.snapshot.snapshots import Snapshot, Snapshots
+from reviewsd.web.embed import EmbedReads
 from reviewsd.web.pages import PageReads
 from reviewsd.web.reads import Reads
 from tests.benchmarks import wrk
@@ -48,6 +49,7 @@ SETTINGS = CompileSettings(
     base_url="https://reviews.example", authority="reviews.example", year=2025
 )
 QUERIES = (b"query=boiler", b"min_rating=4&mentions_technician=sam", b"rating=1")
+OPTIONS = (b"theme=dark", b"layout=grid&count=12", b"min_rating=4", b"layout=badge")
 _ROUNDS = 400
 _PROCESSES, _TURNS = 10, 7
 
@@ -87,7 +89,7 @@ def _asking(state: Path) -> None:
     snapshots = Snapshots(state)
     responses = Responses(SETTINGS.base_url, "public")
     reads = Reads(snapshots, responses, budgets(Clock()))
-    pages = PageReads(reads)
+    pages, embeds = PageReads(reads), EmbedReads(reads)
     snapshots.refresh()
     snapshot, random = snapshots.current, Random(1)
     count = snapshot.manifest.review_count
@@ -106,6 +108,10 @@ def _asking(state: Path) -> None:
         sys.stdout.write(
             f"  /reviews?{query.decode()}: {listed:.3f} ms, the search {search:.3f} ms\n"
         )
+
+    for query in OPTIONS:
+        embed = _each(lambda _: embeds.embed(Request(b"GET", b"/embed", query)), 3)  # noqa: B023
+        sys.stdout.write(f"  /embed?{query.decode()}: {embed:.3f} ms\n")
 
 
 def _each(ask: Callable[[int], object], tries: int) -> float:

@@ -46,6 +46,9 @@ MEDIA_TYPES = {
     urls.SKILL: "text/markdown; charset=utf-8",
     urls.SECURITY: "text/plain; charset=utf-8",
     urls.REGISTRY_AUTH: "text/plain; charset=utf-8",
+    urls.EMBED_SCRIPT: "text/javascript; charset=utf-8",
+    urls.DEVELOPERS_EMBED: "text/html; charset=utf-8",
+    urls.twin(urls.DEVELOPERS_EMBED): "text/markdown; charset=utf-8",
     **dict.fromkeys(urls.DOCUMENTATION, "text/html; charset=utf-8"),
     **dict.fromkeys(map(urls.twin, urls.DOCUMENTATION), "text/markdown; charset=utf-8"),
 }
@@ -96,7 +99,7 @@ def test_every_route_of_machine_documents_is_tested() -> None:
     """A new document needs its media type here, so that its links are tested."""
     ours = {route.path for route in ROUTES if route.page and "{" not in route.path}
     people = {urls.HOME, urls.LIST, urls.SUMMARY, urls.EMBED, urls.BADGE, urls.ICON}
-    people |= {urls.ICON_ICO, urls.CARD, urls.ABOUT}
+    people |= {urls.ICON_ICO, urls.CARD, urls.ABOUT, urls.REVIEW_US, urls.LOGO}
     twins = {path for path in ours if path.endswith((".md", "index.json"))} - set(MEDIA_TYPES)
     assert ours - people - twins <= set(MEDIA_TYPES)
 

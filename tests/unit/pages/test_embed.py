@@ -1,4 +1,4 @@
-"""What owners put on their own websites: the embed, its script, the badge, the page about them (pages.md 7)."""
+"""The embed, its script, the badge, and the page that configures them (pages.md 7)."""
 
 import hashlib
 import json
@@ -275,10 +275,10 @@ def test_setup_page_shows_the_result_and_both_lines(harbor: Place) -> None:
     page = harbor.page(
         "/developers/embed?theme=dark&layout=grid&count=6&min_rating=&accent=%23ff0000"
     )
-    (shown,) = page.named("iframe")
+    (preview,) = page.named("iframe")
     query = "theme=dark&layout=grid&count=6&accent=ff0000"
-    assert f"/embed?{query}" == shown["src"]
-    assert 200 == harbor.get(shown["src"]).status
+    assert f"/embed?{query}" == preview["src"]
+    assert 200 == harbor.get(preview["src"]).status
     title = "Customer reviews of Harbor Heating & Plumbing"
     options = EmbedOptions("dark", "grid", 6, accent="#ff0000")
     copied = [unescape(text) for text in re.findall('<pre class="copy">(.*?)</pre>', page.source)]
