@@ -24,8 +24,7 @@ from reviewsd.snapshot.snapshots import Snapshots
 from reviewsd.store.ended_sessions import EndedSessions
 from reviewsd.store.keys import SESSION_KEYS
 from reviewsd.store.transactions import Store, StoreError
-from reviewsd.web.budgets import Budgets, MemoryBudget, TimeBudget
-from reviewsd.web.clients import ClientNetworks
+from reviewsd.web.budgets import Budgets, ClientNetworks, MemoryBudget, TimeBudget
 from reviewsd.web.embed import EmbedReads
 from reviewsd.web.feeds import FeedReads
 from reviewsd.web.index import RouteIndex

@@ -67,13 +67,7 @@ class State(Enum):
 
 @implementer(IHalfCloseableProtocol, IPushProducer)
 class ClientConnection(Protocol):
-    """One connection of the public site.
-
-    Args:
-        site: Answers the requests.
-        connections: All connections, which this one joins.
-        proxied: Whether a PROXY header comes first (S6).
-    """
+    """One connection of the public site; on a ``proxied`` one a PROXY header comes first (S6)."""
 
     _log = Logger()
 
@@ -164,7 +158,7 @@ class ClientConnection(Protocol):
                 self._read_request()
 
     def writeConnectionLost(self) -> None:
-        """Do nothing: this side has closed it."""
+        pass  # this side has closed it
 
     def connectionLost(self, reason: Failure = connectionDone) -> None:  # noqa: ARG002
         self.state = State.CLOSING
@@ -390,4 +384,4 @@ class ClientConnection(Protocol):
             self._read_on()
 
     def stopProducing(self) -> None:
-        """Do nothing: the connection is lost, and ``connectionLost`` is called."""
+        pass  # the connection is lost, and ``connectionLost`` is called

@@ -91,10 +91,7 @@ class CountedConnection(Protocol):
 class Connections:
     """Counts connections, closes idle ones for new ones, and ends those that are overdue.
 
-    Args:
-        clock: For the deadlines.
-        limits: Deadlines and caps.
-        proxies: Networks of proxies; their connections are not counted by client.
+    Connections of ``proxies`` are not counted by client.
     """
 
     _log = Logger()
@@ -117,22 +114,15 @@ class Connections:
         self._per_network: Counter[str] = Counter()
         self._idle: list[CountedConnection] | None = None  # of the last scan; longest idle last
         self._idle_count = 0  # of the last scan
-        self._changes: deque[float] = deque(
-            maxlen=MAX_STALE_SNAPSHOTS
-        )  # times of the last new snapshots
+        self._snapshot_times: deque[float] = deque(maxlen=MAX_STALE_SNAPSHOTS)
         self._drained: Deferred[None] | None = None
         self._sweeping = LoopingCall(self._sweep)
         self._sweeping.clock = clock
 
     def enter(self, connection: CountedConnection, client: str | None) -> Problem | None:
-        """Count a new connection (S4).
+        """Count a new connection (S4); return the problem if it has to be refused.
 
-        Args:
-            connection: The connection.
-            client: The address of its client; None if it is on this machine, or not known.
-
-        Returns:
-            The problem if it has to be refused.
+        The address of the client is None if it is on this machine, or not known.
         """
         self.open.add(connection)
         if not self._sweeping.running:
@@ -141,11 +131,10 @@ class Connections:
         if self._draining:
             connection.drain()
         problem = self.count_client(connection, client)
-        if problem is not None:
-            return problem
-        if len(self.open) > self.limits.connections and not self._make_room(connection):
+        is_full = len(self.open) > self.limits.connections
+        if problem is None and is_full and not self._make_room(connection):
             return problems.NO_ROOM
-        return None
+        return problem
 
     def count_client(self, connection: CountedConnection, client: str | None) -> Problem | None:
         """Count a connection for its client in place of an earlier one; arguments as for ``enter``."""
@@ -202,12 +191,13 @@ class Connections:
 
     def snapshot_changed(self) -> None:
         """Record that responses under way are of a snapshot that is no longer served."""
-        self._changes.append(self.clock.seconds())
+        self._snapshot_times.append(self.clock.seconds())
 
     def is_stale(self, since: float) -> bool:
         """Return whether a response that has waited since a time keeps too old a snapshot (S5)."""
-        is_full = len(self._changes) == MAX_STALE_SNAPSHOTS
-        return is_full and since < min(self._changes[0], self.clock.seconds() - STALE_SECONDS)
+        times = self._snapshot_times
+        is_full = len(times) == MAX_STALE_SNAPSHOTS
+        return is_full and since < min(times[0], self.clock.seconds() - STALE_SECONDS)
 
     def _sweep(self) -> None:
         self.now = now = self.clock.seconds()

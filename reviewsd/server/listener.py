@@ -44,9 +44,7 @@ UNSENT = 65_536
 4 MB for each slow reader, which count for systemd's MemoryMax=."""
 
 _LOG_INTERVAL = 60  # seconds; a further failure within them is not logged
-
 _BACKLOG = 1_024  # connections that wait in the kernel; Twisted's 50 are too few for a burst
-
 _SILENCE = 1  # seconds, roughly, that the kernel keeps a connection without bytes
 
 _PEER_ERRORS = frozenset(
@@ -60,22 +58,14 @@ _PEER_ERRORS = frozenset(
 
 
 class ConnectionFactory(Factory[ClientConnection]):
-    """Makes the connections of listeners.
-
-    Args:
-        site: Answers the requests.
-        connections: All connections.
-        proxied: Whether a PROXY header comes first on each connection (S6).
-    """
+    """Makes the connections of listeners; on ``proxied`` ones a PROXY header comes first (S6)."""
 
     noisy = False
 
     def __init__(
         self, site: PublicSite, connections: Connections, *, proxied: bool = False
     ) -> None:
-        self.site = site
-        self.connections = connections
-        self._proxied = proxied
+        self.site, self.connections, self._proxied = site, connections, proxied
 
     def buildProtocol(self, addr: object) -> ClientConnection:  # noqa: ARG002
         """Return a new connection."""
@@ -155,11 +145,9 @@ class PublicPort(Port):
 
 
 def as_public_port(port: IListeningPort) -> PublicPort:
-    """Turn a port that listens into a public one, and return it.
+    """Turn a TCP port that listens into a public one, and return it.
 
-    Args:
-        port: Of an endpoint for TCP, also for an inherited socket. Options of such a socket are shared
-            with other processes that have it, which are daemons like this one.
+    Options of an inherited socket are shared with other processes that have it, which are daemons like this one.
     """
     assert type(port) is Port  # noqa: S101  a port of a UNIX socket differs
     port.__class__ = PublicPort

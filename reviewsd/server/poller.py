@@ -14,25 +14,16 @@ from twisted.internet.tcp import Connection
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
-_BATCH = 16
-"""Events of one call to epoll."""
-
-_MANY = 4
-"""After this many events in one call, further ones are likely."""
-
-_TURN_SECONDS = 0.002
-"""Connections are served for roughly this time before the reactor continues."""
+_BATCH = 16  # events of one call to epoll
+_MANY = 4  # events in one call after which further ones are likely
+_TURN_SECONDS = 0.002  # for which connections are served before the reactor continues
 
 _IN, _OUT = select.EPOLLIN, select.EPOLLOUT
 _ERROR_EVENTS = ~(_IN | _OUT)
 
 
 class Polling:
-    """Watches connections, in place of a reactor.
-
-    Args:
-        reactor: Watches this.
-    """
+    """Watches connections, in place of a reactor, which watches this."""
 
     _log = Logger()
 

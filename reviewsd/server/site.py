@@ -28,6 +28,7 @@ Answer = Response | Deferred[Response]
 OTHER = "other"
 """The label of all unknown routes, and of all unknown methods."""
 
+_MCP_CAP = Cap(MCP_MAX_BODY, problems.CONTENT_TOO_LARGE, truncates=True)
 _NO_BODY = Cap(0, problems.CONTENT_TOO_LARGE)
 _NO_HUB_BODY = Cap(0, problems.HUB_CONTENT_TOO_LARGE)
 _HUB_CAP = Cap(HUB_MAX_BODY, problems.HUB_CONTENT_TOO_LARGE)
@@ -55,20 +56,12 @@ class PublicSite:
         routes: Answer the requests.
         responses: Makes the refusals.
         hosts: The host names that are served.
-        mcp_body: The most bytes of a body for the MCP endpoint.
     """
 
-    def __init__(
-        self,
-        routes: Routes,
-        responses: Responses,
-        hosts: Hosts,
-        mcp_body: int = MCP_MAX_BODY,
-    ) -> None:
+    def __init__(self, routes: Routes, responses: Responses, hosts: Hosts) -> None:
         self._routes = routes
         self._responses = responses
         self._is_served = lru_cache(maxsize=64)(hosts.allow)
-        self._mcp_cap = Cap(mcp_body, problems.CONTENT_TOO_LARGE, truncates=True)
         self._second = 0
         self._prefixes: dict[int, bytes] = {}
         self._durations: dict[tuple[bytes, bytes, int], Durations] = {}  # by path, method, status
@@ -99,7 +92,7 @@ class PublicSite:
         route = self._routes.find(path)
         body = BodyRule.IGNORED if route is None else route.body
         if body is BodyRule.JSON:
-            return self._mcp_cap
+            return _MCP_CAP
         is_form = body is BodyRule.FORM
         if method in _BODILESS:
             return _NO_HUB_BODY if is_form else _NO_BODY
@@ -120,13 +113,7 @@ class PublicSite:
         return prefix
 
     def count(self, request: Request, status: int, began: float) -> None:
-        """Count the response to a request.
-
-        Args:
-            request: The request.
-            status: The status of the response.
-            began: When the request was complete, by ``time.perf_counter``.
-        """
+        """Count the response to a request that was complete at a time of ``perf_counter``."""
         seconds = perf_counter() - began
         try:
             durations = self._durations[request.path, request.method, status]

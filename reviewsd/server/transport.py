@@ -124,9 +124,7 @@ class DirectServer(Server):
     def end(self, *, lingering: bool) -> None:
         """Close when all is sent; a second call may close the side that the first has left open.
 
-        Args:
-            lingering: Whether only this side is closed, so that a client that is still sending can
-                read the response before a reset. The connection closes the other side.
+        A lingering end closes this side only, so that a client that is still sending can read the response.
         """
         self.unregisterProducer()
         if lingering:
@@ -141,12 +139,9 @@ class DirectServer(Server):
         return sum(map(len, self._unsent)) + twisted
 
     def send(self, *parts: Buffer) -> None:
-        """Send bytes; those that the kernel does not take now are kept as views and sent later.
+        """Send bytes; those that the kernel does not take now are kept as views, and must not change until then.
 
         A broken connection is reported to the protocol in a later turn of the reactor.
-
-        Args:
-            parts: The bytes in order. They must not change until they are sent.
         """
         if not self.connected or self._writeDisconnected:
             return

@@ -45,21 +45,14 @@ def unacknowledged(transport: ITransport) -> int:
 
 @implementer(IPushProducer)
 class ChunkedWriter:
-    """Writes bytes to a transport in pieces.
-
-    Args:
-        transport: The transport.
-        connection: Is paused while its client takes no bytes.
-    """
+    """Writes bytes to a transport in pieces; pauses the connection while its client takes none."""
 
     def __init__(self, transport: FileDescriptor, connection: IPushProducer) -> None:
         self._transport = transport
         self._connection = connection
         self._unsent: deque[memoryview[int]] = deque()
-        self._transport_is_full = False
-        self._connection_is_paused = False
-        self._ends = False
-        self._lingers = False
+        self._transport_is_full = self._connection_is_paused = False
+        self._ends = self._lingers = False
         self._is_registered = True  # as the transport's producer
         transport.registerProducer(self, True)  # noqa: FBT003  it pushes
         self.stopReading = transport.pauseProducing

@@ -1,7 +1,6 @@
 """Klein applications of the public site, on which routes are declared (decision 175).
 
-A route is declared once, with ``@app.route`` on the method that answers it, together with the properties that the
-server needs: methods, body, cost, host names.
+A route is declared once, with ``@app.route`` on the method that answers it.
 """
 
 from collections.abc import Callable, Coroutine
@@ -44,16 +43,10 @@ class PublicApp(Klein):
         cost: int = 1,
         page: bool = False,
     ) -> Callable[[MethodT], MethodT]:
-        """Declare that a method answers some addresses.
+        """Declare that a method answers some addresses, with the properties of a ``Route``.
 
-        Args:
-            urls: The rules: ``<name>`` is one segment, ``<path:name>`` one that may hold escaped slashes.
-            methods: As in ``Route``. With None the address is also answered with a slash at its end, because
-                redirected clients repeat a POST as a GET, or fail.
-            body: As in ``Route``.
-            any_host: As in ``Route``.
-            cost: As in ``Route``.
-            page: As in ``Route``.
+        In the rules ``<name>`` is one segment, ``<path:name>`` one that may hold escaped slashes. Without methods
+        the address is also answered with a slash at its end: redirected clients repeat a POST as a GET, or fail.
         """
         klein_route = super().route
 

@@ -1,50 +1,67 @@
 """Budgets that clients share: the time of the reactor, and the memory of responses (S5, S14).
 
 Documents, MCP resources and the records of a search are views of mapped files, so a slow reader of them holds
-no memory. The response of an MCP tool is memory of this process until its client has read it. So such responses are
-counted, in all and for each client network. At the limit a further large one is refused with 503.
+no memory. Other responses are memory of this process until their client has read them. So large ones are counted, in
+all and for each client network (S6). At the limit a further one is refused with 503.
 """
 
 from collections import Counter
 from collections.abc import Callable, Generator, Sequence
 from functools import partial
+from ipaddress import IPv4Network, IPv6Network
 from math import ceil, floor
 from mmap import mmap
 from typing import Final, NamedTuple, TypeVar
 
 from msgspec.structs import replace
 from twisted.internet.defer import Deferred
+from twisted.logger import Logger
 
+from reviewsd.domain.addresses import client_network
+from reviewsd.domain.clients import client_address, is_trusted
 from reviewsd.http1.representation import Buffer
 from reviewsd.http1.request import Request
 from reviewsd.http1.responses import Response
 from reviewsd.runtime.counters import key
 from reviewsd.runtime.turns import CooperativeScheduler
-from reviewsd.web.clients import ClientNetworks
 from reviewsd.websub.rate_limits import TokenBuckets
 
-COSTLY: Final = 5
-"""Cost of a search, an older page of a feed or a message of MCP, in documents (S14)."""
+COSTLY: Final = 5  # documents that a search, a message of MCP or an older page of a feed counts as
+BURST: Final = 100  # documents that a client network may read at once (S14)
 
-BURST: Final = 100
-"""Documents that a client network may read at once (S14)."""
+TOTAL: Final = 134_217_728  # bytes that all clients may hold: 128 MiB
+SHARE: Final = 4  # one client network may hold this fraction of the total
+SMALL: Final = 16_384  # bytes of a response that is always sent: it fits into the kernel's buffers
+BATCH: Final = 4_194_304  # bytes of the responses to one batch of MCP: 50 searches without a limit
+PART: Final = 256  # bytes that a part of a body takes beside its content
 
-TOTAL: Final = 134_217_728
-"""Bytes that all clients may hold: 128 MiB."""
-
-SHARE: Final = 4
-"""One client network may hold this fraction of the total."""
-
-SMALL: Final = 16_384
-"""Bytes of a response that is always sent: it fits into the buffers of the kernel."""
-
-BATCH: Final = 4_194_304
-"""Bytes of the responses to one batch of MCP, 4 MiB: 50 searches without a limit of their own."""
-
-PART: Final = 256
-"""Bytes that a part of a body takes beside its content; a batch may have 300 parts."""
+RETRY_SOON: Final = (b"Retry-After", b"5")
+"""The header field of a refusal that depends only on the load of the moment."""
 
 T = TypeVar("T")
+
+
+class ClientNetworks:
+    """Finds the client network of a request, behind ``server.trusted_proxies``."""
+
+    _log = Logger()
+
+    def __init__(self, trusted: Sequence[IPv4Network | IPv6Network] = ()) -> None:
+        self._trusted = trusted
+        self._warned = False
+
+    def of(self, request: Request) -> str:
+        """Return an IPv4 /32 or IPv6 /64; ``clients.LOCAL`` for a UNIX socket without X-Forwarded-For."""
+        host = request.client
+        forwarded = request.lines(b"x-forwarded-for")
+        if forwarded and not self._warned and not is_trusted(host, self._trusted):
+            self._warned = True  # once: any client can send it
+            self._log.warn(
+                "X-Forwarded-For from {host} is ignored; server.trusted_proxies can name a proxy",
+                host=host,
+            )
+        lines = [line.decode("latin-1") for line in forwarded]
+        return client_network(client_address(host, lines, self._trusted))
 
 
 class TimeBudget:
@@ -54,7 +71,7 @@ class TimeBudget:
         scheduler: Runs work in steps.
         networks: Finds the client network of a request.
         now: Monotonic seconds.
-        per_second: Documents a second that a network may read; 0 for no limit (``server.read_limit.per_second``).
+        per_second: Documents a second that a network may read (``server.read_limit``); 0 for no limit.
         burst: Documents that it may read at once.
     """
 
@@ -68,10 +85,7 @@ class TimeBudget:
     ) -> None:
         self.networks = networks
         self.is_limited = per_second > 0
-        """Whether a network may read only so often."""
-        self._scheduler = scheduler
-        self._now = now
-        self._burst = burst
+        self._scheduler, self._now, self._burst = scheduler, now, burst
         self._refusals = 0
         period = burst / per_second if per_second else 1.0
         self._buckets = TokenBuckets(burst, period)
@@ -81,20 +95,11 @@ class TimeBudget:
         )
 
     def run(self, request: Request, steps: Generator[None, None, T]) -> T | Deferred[T]:
-        """Do the work for a request.
-
-        Raises:
-            QueueFullError: The client has too much work waiting.
-            Exception: The work raised it.
-        """
+        """Do the work for a request (``CooperativeScheduler.run``)."""
         return self._scheduler.run(steps, partial(self.networks.of, request))
 
     def charge(self, request: Request, cost: int) -> float:
-        """Take the cost of a request, at most the whole burst.
-
-        Returns:
-            0.0; or the seconds until the network may read again, and nothing is taken.
-        """
+        """Take the cost of a request, or return the seconds until its network may read again."""
         network = self.networks.of(request)
         wait = self._buckets.take(network, self._now(), min(cost, self._burst))
         self._refusals += wait > 0
@@ -119,19 +124,12 @@ class MemoryFullError(Exception):
 
 
 class MemoryBudget:
-    """Counts the memory of responses that their clients have not taken yet.
-
-    Args:
-        networks: Finds the client network of a request.
-        total: Bytes that all clients may hold.
-    """
+    """Counts the memory of responses that their clients have not taken yet."""
 
     def __init__(self, networks: ClientNetworks, total: int = TOTAL) -> None:
         self.in_use = 0
         """Bytes that all clients hold now."""
-        self._networks = networks
-        self._total = total
-        self._share = total // SHARE
+        self._networks, self._total, self._share = networks, total, total // SHARE
         self._per_network = Counter[str]()
 
     def is_full(self, request: Request) -> bool:
@@ -141,10 +139,6 @@ class MemoryBudget:
         if self.in_use >= self._total:
             return True
         return self._per_network[self._networks.of(request)] >= self._share
-
-    def reservation(self, request: Request) -> "Reservation":
-        """Return the memory of a request, of which nothing is reserved yet."""
-        return Reservation(self, request)
 
     def admit(self, request: Request, response: Response) -> Response:
         """Return the response; a large one is counted until its client has read it.
@@ -158,7 +152,7 @@ class MemoryBudget:
             raise MemoryFullError
 
         def reserve() -> Callable[[], None]:
-            reservation = self.reservation(request)
+            reservation = Reservation(self, request)
             reservation.reserve(response.body)
             return reservation.release
 
@@ -178,17 +172,10 @@ class MemoryBudget:
 
 
 class Reservation:
-    """The memory that the response to one request holds.
-
-    Args:
-        budget: The memory of all.
-        request: The request.
-    """
+    """The memory that the response to one request holds."""
 
     def __init__(self, budget: MemoryBudget, request: Request) -> None:
-        self._budget = budget
-        self._request = request
-        self._size = 0
+        self._budget, self._request, self._size = budget, request, 0
 
     @property
     def full(self) -> bool:
@@ -217,9 +204,5 @@ class Budgets(NamedTuple):
 
 def own_size(parts: Sequence[Buffer]) -> int:
     """Return the bytes of memory that a body takes; of a view of a mapped file only the view."""
-    own = [len(part) for part in parts if type(part) is bytes or not _is_mapped(part)]
+    own = [len(part) for part in parts if not (type(part) is memoryview and type(part.obj) is mmap)]
     return PART * len(parts) + sum(own)
-
-
-def _is_mapped(part: Buffer) -> bool:
-    return type(part) is memoryview and type(part.obj) is mmap

@@ -15,21 +15,23 @@ from typing import Final
 from urllib.parse import unquote_to_bytes
 
 from twisted.internet.defer import CancelledError, Deferred
+from twisted.logger import Logger
 from twisted.python.failure import Failure
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound
 from werkzeug.routing import Map, Rule
 
+from reviewsd.domain.parameters import InvalidParametersError
 from reviewsd.http1 import problems
 from reviewsd.http1.head import ASTERISK
 from reviewsd.http1.request import METHODS, Request
 from reviewsd.http1.responses import Response, Responses
 from reviewsd.http1.routes import Route
+from reviewsd.runtime.turns import QueueFullError
+from reviewsd.snapshot.snapshots import SnapshotError
 from reviewsd.web.app import Answer, Answerer, AnyAnswer
-from reviewsd.web.budgets import TimeBudget
-from reviewsd.web.errors import error_response
+from reviewsd.web.budgets import RETRY_SOON, MemoryFullError, TimeBudget
 
-MAX_PATH = 1_024
-"""Bytes of a path, escapes included, that is matched; the longest one that is served has 400."""
+MAX_PATH = 1_024  # bytes of a path, escapes included; the longest one that is served has 400
 
 _READS: Final = frozenset((b"GET", b"HEAD"))
 _BROKEN_ESCAPE: Final = re.compile(rb"%(?![0-9A-Fa-f]{2})")
@@ -46,7 +48,7 @@ class Endpoint:
     methods: frozenset[bytes]
     prefix: bytes
     name: str
-    """The name of the segment; empty if the address is fixed."""
+    """That of the segment; empty if the address is fixed."""
     suffix: bytes
     has_path: bool
     """Whether the segment may hold escaped slashes."""
@@ -62,19 +64,12 @@ class Endpoint:
 
 
 class RouteIndex:
-    """Finds the method that answers a request, and calls it.
+    """Finds the method that answers a request, and calls it; ``time`` limits how often a client may read."""
 
-    Args:
-        answerers: The objects with the routes.
-        responses: Makes the responses to errors.
-        time: Limits how often a client network may read; None for no limit.
-    """
+    _log = Logger()
 
     def __init__(
-        self,
-        answerers: Iterable[Answerer],
-        responses: Responses,
-        time: TimeBudget | None = None,
+        self, answerers: Iterable[Answerer], responses: Responses, time: TimeBudget | None = None
     ) -> None:
         self._responses = responses
         self._map = Map(merge_slashes=False)  # an id may have two slashes in a row
@@ -135,7 +130,7 @@ class RouteIndex:
             else:
                 answer = self._match_and_answer(request)
         except Exception:  # noqa: BLE001 - becomes a response; a bug is logged with its traceback
-            return error_response(self._responses, request, Failure())
+            return self._failed(Failure(), request)
         if isinstance(answer, Response):
             return answer
         waiting = answer if isinstance(answer, Deferred) else Deferred.fromCoroutine(answer)
@@ -170,16 +165,13 @@ class RouteIndex:
             return self._responses.options(("GET", "HEAD", "OPTIONS"))
         if _decoded(path) is None:
             return self._responses.problem(request, problems.BAD_ESCAPE)
-        if method in _READS and path.endswith(b"/") and not self._lacks_segment(path):
-            exact = path[:-1]
+        exact = path.removesuffix(b"/")
+        lacks_segment = any(path == endpoint.prefix for endpoint in self._open)
+        if method in _READS and exact != path and not lacks_segment and not exact.endswith(b"/"):
             route = self.find(exact)
-            if route is not None and route.methods is not None and not exact.endswith(b"/"):
+            if route is not None and route.methods is not None:
                 return self._responses.moved(exact, request.query)
         raise NotFound
-
-    def _lacks_segment(self, path: bytes) -> bool:
-        """Return whether a path is an open address without its segment."""
-        return any(path == endpoint.prefix for endpoint in self._open)
 
     def _match(self, path: bytes) -> tuple[Endpoint, Mapping[str, str]] | None:
         """Return the endpoint of a path, and the values in the path; None without one."""
@@ -211,9 +203,28 @@ class RouteIndex:
         return (endpoint, values) if is_exact else None
 
     def _failed(self, failure: Failure, request: Request) -> Response:
-        if failure.check(CancelledError):  # the client has left
-            failure.raiseException()
-        return error_response(self._responses, request, failure)
+        """Return the response to an error of a route; a bug is logged."""
+        problem = partial(self._responses.problem, request)
+        match failure.value:
+            case CancelledError():  # the client has left
+                failure.raiseException()
+            case InvalidParametersError(issues=issues):
+                return self._responses.invalid(request, issues)
+            case MethodNotAllowed(valid_methods=methods):
+                allowed = sorted({*(methods or ()), "OPTIONS"})
+                if request.method == b"OPTIONS":
+                    return self._responses.options(allowed)
+                return problem(problems.NOT_ALLOWED, ((b"Allow", ", ".join(allowed).encode()),))
+            case HTTPException():
+                return problem(problems.NOT_FOUND)
+            case QueueFullError():
+                return problem(problems.TOO_MANY_REQUESTS, (RETRY_SOON,))
+            case MemoryFullError():
+                return problem(problems.BUSY, (RETRY_SOON,))
+            case SnapshotError():
+                return problem(problems.UNAVAILABLE, (RETRY_SOON,))
+        self._log.failure("answering {path} failed", failure, path=request.path)
+        return problem(problems.INTERNAL)
 
 
 def _decoded(path: bytes) -> str | None:

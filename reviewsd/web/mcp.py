@@ -1,8 +1,7 @@
 """The MCP endpoint: HTTP in front of ``reviewsd.mcp`` (mcp.md 2, 7; contract 4).
 
-HTTP is checked here, in the order of mcp.md 2b-2: origin and host name, method, media types, size. A request that
-passes goes to the server, which knows the protocol. Every refusal is a JSON-RPC error object, because
-clients read nothing else, and has CORS headers, because a page cannot read it without them.
+HTTP is checked here, in the order of mcp.md 2b-2: origin and host name, method, media types, size. Every refusal is a
+JSON-RPC error object, because clients read nothing else, and has CORS headers, so that a page can read it.
 """
 
 from collections.abc import Callable, Sequence
@@ -39,8 +38,7 @@ from reviewsd.snapshot.snapshots import SnapshotError, Snapshots
 from reviewsd.store.ended_sessions import EndedSessions
 from reviewsd.store.transactions import StoreError
 from reviewsd.web.app import PublicApp
-from reviewsd.web.budgets import COSTLY, Budgets, MemoryFullError
-from reviewsd.web.errors import RETRY_SOON
+from reviewsd.web.budgets import COSTLY, RETRY_SOON, Budgets, MemoryFullError, Reservation
 
 Headers = tuple[tuple[bytes, bytes], ...]
 
@@ -59,8 +57,7 @@ _EXPOSED = (b"Access-Control-Expose-Headers", b"Mcp-Session-Id, Retry-After")
 _VARY = (b"Vary", b"Origin")
 _TYPE = (b"Content-Type", b"application/json")
 
-_MAX_LOGGED = 100
-"""Foreign origins and host names that are logged, each once: a client can invent any number."""
+_MAX_LOGGED = 100  # foreign origins and host names, each once: a client can invent any number
 
 FOREIGN_ORIGIN = refusal(
     403, "Pages of this origin may not ask; the operator can allow them by mcp.allowed_origins"
@@ -68,17 +65,15 @@ FOREIGN_ORIGIN = refusal(
 FOREIGN_HOST = refusal(
     421, "Nothing is served by this host name; the operator can allow it by server.allowed_hosts"
 )
+TOO_LARGE = refusal(413, f"The body must have at most {MCP_MAX_BODY} bytes")
 WRONG_TYPE = refusal(415, "Content-Type must be application/json")
 NOT_ACCEPTED = refusal(406, "Answers are application/json, which Accept excludes")
 UNAVAILABLE = refusal(503, "No data has been published yet", ((b"Retry-After", b"5"),))
 CROWDED = refusal(
     429, "Your network has too many requests waiting; wait for their answers", (RETRY_SOON,)
 )
-FULL = refusal(
-    503,
-    "Too many answers wait for their clients to take them; try again in a moment",
-    (RETRY_SOON,),
-)
+FULL_TEXT = "Too many answers wait for their clients to take them; try again in a moment"
+FULL = refusal(503, FULL_TEXT, (RETRY_SOON,))
 FAILED = McpAnswer(500, (failure(JsonRpcError(INTERNAL_ERROR, "Internal error")),))
 TOO_MANY_MESSAGES = (
     "Your network has asked too often (server.read_limit); Retry-After says when it may again"
@@ -89,30 +84,16 @@ UNSTORED = refusal(503, "The session cannot be ended at the moment", ((b"Retry-A
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccessRules:
-    """Origins, host names and limits that the operator has configured."""
+    """Origins, host names and limits."""
 
     origins: Origins
     hosts: Hosts
-    max_body: int = MCP_MAX_BODY
-    """Bytes; counted by the connection."""
     may_end: Callable[[str], float]
-    """Returns 0.0, or the seconds until a client network may end another session. Ended sessions are stored
-    until they would have expired."""
+    """Returns 0.0, or the seconds until a client network may end another session, which has to be stored."""
 
 
 class McpRoute:
-    """Answers at the MCP endpoint.
-
-    Args:
-        server: Answers the messages.
-        snapshots: The data.
-        ended: The ended sessions.
-        rules: Origins, host names and limits.
-        responses: Makes the responses.
-        budgets: Time and memory of all clients.
-        tasks: Owns work that continues when the client leaves; stopped when no request is under way.
-        now: Returns POSIX seconds.
-    """
+    """Answers at the MCP endpoint; ``tasks`` own work that continues when the client leaves."""
 
     app: Final = PublicApp()
     _log = Logger()
@@ -128,15 +109,10 @@ class McpRoute:
         tasks: TaskSet,
         now: Callable[[], float],
     ) -> None:
-        self._server = server
-        self._snapshots = snapshots
-        self._ended = ended
-        self._rules = rules
-        self._too_large = refusal(413, f"The body must have at most {rules.max_body} bytes")
-        self._responses = responses
+        self._server, self._snapshots, self._ended = server, snapshots, ended
+        self._rules, self._responses = rules, responses
         self._time, self._memory = budgets
-        self._tasks = tasks
-        self._now = now
+        self._tasks, self._now = tasks, now
         self._logged: set[str] = set()
         self.refused = 0
         """Sessions that were not ended because too many have been, in all or of one client."""
@@ -199,16 +175,14 @@ class McpRoute:
                     return WRONG_TYPE
                 if not accepts_json(request.lines(b"accept")):
                     return NOT_ACCEPTED
-                if request.truncated:
-                    return self._too_large
-                return self._post(request)
+                return TOO_LARGE if request.truncated else self._post(request)
             case b"DELETE":
                 return self._delete(request)
         return NOT_ALLOWED
 
     def _post(self, request: Request) -> McpAnswer | Deferred[McpAnswer]:
         try:
-            room = self._memory.reservation(request)
+            room = Reservation(self._memory, request)
             steps = self._server.post(request, self._snapshots.current, self._now(), room)
             answer = self._time.run(request, steps)
         except Exception:  # noqa: BLE001 - handled in _failed
@@ -261,6 +235,5 @@ def too_many(text: str, wait: float) -> McpAnswer:
 
 def _is_json(lines: Sequence[bytes]) -> bool:
     """Return whether a Content-Type is JSON's, whatever its parameters (mcp.md 2a-25)."""
-    if len(lines) != 1:
-        return False
-    return lines[0].partition(b";")[0].strip(b" \t").lower() == b"application/json"
+    media_types = [line.partition(b";")[0].strip(b" \t").lower() for line in lines]
+    return media_types == [b"application/json"]

@@ -35,30 +35,31 @@ class _SnapshotPages:
     """The frames of a snapshot's pages, with their header fields and digests."""
 
     def __init__(self, snapshot: Snapshot, frames: Frames, responses: Responses) -> None:
-        self.snapshot = snapshot
-        self.pages = RequestPages(frames)
+        self.snapshot, self.pages = snapshot, RequestPages(frames)
         self.digest = _digest(frames)
         stable = (frames.review, frames.words, frames.templates, frames.business, frames.headers)
         self.review_digest = _digest((*stable, frames.jsonld_reviews))
         """Digest of a review's page without the review."""
-        self.link = frames.headers["Link"]
-        self._headers = frames.headers
-        self._responses = responses
-        self.failed = responses.header_block({**frames.headers, "Cache-Control": "no-store"})
-        self.review_not_found = frames.gone.encode()
+        self._headers, self._responses = frames.headers, responses
+        self.error_block = responses.header_block({**frames.headers, "Cache-Control": "no-store"})
 
     def block(self, link: str) -> bytes:
         """Return the header fields of a page, with one more link."""
-        joined = f"{self.link}, {link}" if link else self.link
-        return self._responses.header_block({**self._headers, "Link": joined})
+        links = f"{self._headers['Link']}, {link}"
+        return self._responses.header_block({**self._headers, "Link": links})
+
+    def error(self, status: int, page: str) -> Response:
+        """Return a page about an error."""
+        return self._responses.page_error(status, self.error_block, page.encode())
+
+    def invalid(self, query: bytes, error: InvalidParametersError) -> Response:
+        """Return the page about invalid parameters."""
+        content = self.pages.invalid(query, error.issues)
+        return self._responses.page_error(400, self.error_block, content)
 
 
 class PageReads:
-    """Answers for pages that are made for a request.
-
-    Args:
-        reads: Answers with fixed documents, and makes the responses.
-    """
+    """Answers with pages that are made for a request."""
 
     app: Final = PublicApp()
 
@@ -69,25 +70,17 @@ class PageReads:
         reads.snapshots.observe(self._use)
 
     def _use(self, snapshot: Snapshot) -> None:
-        content = snapshot.pages
-        if content is None:
-            self._published = None
-            self._responses.not_found_page = None
-            return
-        frames = decode(content)
-        published = _SnapshotPages(snapshot, frames, self._responses)
-        self._published = published
-        self._responses.not_found_page = (published.failed, frames.nothing.encode())
+        self._published = self._responses.not_found_page = None
+        if snapshot.pages is not None:
+            frames = decode(snapshot.pages)
+            self._published = _SnapshotPages(snapshot, frames, self._responses)
+            page = (self._published.error_block, frames.nothing.encode())
+            self._responses.not_found_page = page
 
     def _now(self) -> _SnapshotPages:
-        """Return the pages of the current snapshot.
-
-        Raises:
-            SnapshotError: Nothing is published yet.
-            NotFound: Pages are switched off.
-        """
+        """Return the pages of the current snapshot, if they are not switched off."""
         if self._published is None:
-            _ = self._reads.snapshots.current
+            _ = self._reads.snapshots.current  # raises if nothing is published
             raise NotFound
         return self._published
 
@@ -102,7 +95,7 @@ class PageReads:
         if position is None:
             gone = snapshot.is_gone(id) or snapshot.is_gone(id.removesuffix(_TWIN))
             status = HTTPStatus.GONE if gone else HTTPStatus.NOT_FOUND
-            return self._responses.page_error(status, published.failed, published.review_not_found)
+            return published.error(status, published.pages.frames.gone)
         review = _review.decode(snapshot.records.at(position))
         own = urls.permalink(review.id)
         pages = published.pages
@@ -116,11 +109,7 @@ class PageReads:
 
     @app.route(urls.LIST, urls.LIST_MARKDOWN, page=True)
     def reviews(self, request: Request) -> Answer:
-        """Answer with a page of the reviews that match the parameters, as HTML or Markdown.
-
-        Raises:
-            InvalidParametersError: A Markdown page is requested, which has the errors of the API.
-        """
+        """Answer with a page of the reviews that match the parameters, as HTML or Markdown."""
         published = self._now()
         twin = unquote_to_bytes(request.path).endswith(_TWIN.encode())
         parameters = _without_blanks(request.query)
@@ -130,8 +119,8 @@ class PageReads:
             query = read_query(parameters)
         except InvalidParametersError as error:
             if twin:
-                raise
-            return self._invalid(published, parameters, error)
+                raise  # Markdown has the errors of the API
+            return published.invalid(parameters, error)
         if query == SearchQuery():
             return self._reads.document(request)
         return self._reads.time.run(request, self._search(request, query, published, twin))
@@ -149,7 +138,7 @@ class PageReads:
         except InvalidParametersError as error:  # a name that fits several
             if twin:
                 raise
-            return self._invalid(published, query.canonical().encode(), error)
+            return published.invalid(query.canonical().encode(), error)
         positions = hits.positions
         cursor = snapshot.cursor(hits, query.sort)
         canonical, path, alternate = query.canonical(), urls.LIST, urls.LIST_MARKDOWN
@@ -161,13 +150,8 @@ class PageReads:
         if cursor is not None:
             next_page = f"{path}?{query.page_after(cursor.encode())}"
             link = f'{link}, <{next_page}>; rel="next"'
-        facts = b"%b %d %d %d %b " % (
-            published.digest,
-            twin,
-            hits.matched,
-            hits.more,
-            canonical.encode(),
-        )
+        figures = (published.digest, twin, hits.matched, hits.more, canonical.encode())
+        facts = b"%b %d %d %d %b " % figures
 
         def body() -> bytes:
             reviews = [_review.decode(snapshot.records.at(position)) for position in positions]
@@ -182,12 +166,6 @@ class PageReads:
             body,
         )
         return self._reads.memory.admit(request, response)
-
-    def _invalid(
-        self, published: _SnapshotPages, query: bytes, error: InvalidParametersError
-    ) -> Response:
-        content = published.pages.invalid(query, error.issues)
-        return self._responses.page_error(400, published.failed, content)
 
 
 def _without_blanks(query: bytes) -> bytes:

@@ -12,18 +12,12 @@ from reviewsd.web.app import PublicApp
 
 
 class Probes:
-    """Answers probes.
-
-    Args:
-        responses: Makes the responses.
-        readiness: Whether the service is ready for requests; None if ``server.readyz`` is off.
-    """
+    """Answers probes; readiness is None if ``server.readyz`` is off."""
 
     app: Final = PublicApp()
 
     def __init__(self, responses: Responses, readiness: Readiness | None = None) -> None:
-        self._responses = responses
-        self._readiness = readiness
+        self._responses, self._readiness = responses, readiness
 
     @app.route(urls.HEALTH, any_host=True, cost=0)
     def health(self, _request: Request) -> Response:

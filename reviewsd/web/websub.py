@@ -17,7 +17,7 @@ from reviewsd.http1.routes import BodyRule
 from reviewsd.runtime.tasks import TaskSet
 from reviewsd.store.transactions import StoreError
 from reviewsd.web.app import PublicApp
-from reviewsd.web.clients import ClientNetworks
+from reviewsd.web.budgets import ClientNetworks
 from reviewsd.websub.requests import HubRequests, HubResponse
 
 METHODS = ("GET", "HEAD", "OPTIONS", "POST")
@@ -31,29 +31,16 @@ FAILED = HubResponse(status=500, text="the hub failed; its log says why")
 
 
 class HubRoute:
-    """Answers at the hub's address.
-
-    Args:
-        hub: Answers the requests.
-        responses: Makes the responses.
-        tasks: Owns the hub's work; stopped when no request is under way.
-        networks: Finds the client network of a request.
-    """
+    """Answers at the hub's address; ``tasks`` own the hub's work."""
 
     app: Final = PublicApp()
     _log = Logger()
 
     def __init__(
-        self,
-        hub: HubRequests,
-        responses: Responses,
-        tasks: TaskSet,
-        networks: ClientNetworks,
+        self, hub: HubRequests, responses: Responses, tasks: TaskSet, networks: ClientNetworks
     ) -> None:
-        self._hub = hub
-        self._responses = responses
-        self._tasks = tasks
-        self._networks = networks
+        self._hub, self._responses = hub, responses
+        self._tasks, self._networks = tasks, networks
 
     @app.route(urls.HUB, methods=None, body=BodyRule.FORM, cost=0)
     async def answer(self, request: Request) -> Response:
@@ -72,11 +59,9 @@ class HubRoute:
     async def _ask(self, request: Request) -> HubResponse:
         """Return the hub's response; runs to its end if the client leaves."""
         types = request.lines(b"content-type")
-        client = self._networks.of(request)
+        media_type = types[0] if len(types) == 1 else None
         try:
-            return await self._hub.receive(
-                request.body, types[0] if len(types) == 1 else None, client
-            )
+            return await self._hub.receive(request.body, media_type, self._networks.of(request))
         except CancelledError:
             raise
         except StoreError as error:
@@ -87,7 +72,6 @@ class HubRoute:
             return FAILED
 
     def _reply(self, answer: HubResponse) -> Response:
-        extra = []
-        if answer.retry_after is not None:
-            extra.append((b"Retry-After", b"%d" % answer.retry_after))
+        wait = answer.retry_after
+        extra = () if wait is None else ((b"Retry-After", b"%d" % wait),)
         return self._responses.plain(answer.status, answer.text, extra)

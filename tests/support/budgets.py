@@ -6,8 +6,7 @@ from ipaddress import IPv4Network, IPv6Network
 from twisted.internet.interfaces import IReactorTime
 
 from reviewsd.runtime.turns import CooperativeScheduler
-from reviewsd.web.budgets import TOTAL, Budgets, MemoryBudget, TimeBudget
-from reviewsd.web.clients import ClientNetworks
+from reviewsd.web.budgets import TOTAL, Budgets, ClientNetworks, MemoryBudget, TimeBudget
 
 
 def budgets(

@@ -186,11 +186,10 @@ def public_server(
     clock: IReactorTime,
     limits: ConnectionLimits | None = None,
     hosts: Hosts | None = None,
-    mcp_body: int = 65_536,
 ) -> ConnectionFactory:
     """Return a server of some routes; connections of ``PROXY`` are not counted by client."""
     connections = Connections(clock, limits or ConnectionLimits(), [ip_network(PROXY)])
-    site = PublicSite(routes, responses, hosts or Hosts(BASE_URL, ["*"]), mcp_body)
+    site = PublicSite(routes, responses, hosts or Hosts(BASE_URL, ["*"]))
     return ConnectionFactory(site, connections)
 
 

@@ -72,7 +72,7 @@ def test_any_bytes_get_complete_responses_of_ours(
 ) -> None:
     clock = Clock()
     routes = RouteIndex((reads, Probes(REPLIES)), REPLIES)
-    server = public_server(routes, REPLIES, clock, mcp_body=2)
+    server = public_server(routes, REPLIES, clock)
     connection, line = server.buildProtocol(None), Line()
     line.protocol = connection
     data = b"".join(requests)

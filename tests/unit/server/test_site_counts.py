@@ -17,7 +17,7 @@ LABELS = {OTHER, *(route.path for route in routes.ROUTES)}
 
 
 def new_site() -> PublicSite:
-    return PublicSite(FakeRoutes(), REPLIES, Hosts(BASE_URL), 0)
+    return PublicSite(FakeRoutes(), REPLIES, Hosts(BASE_URL))
 
 
 def labels(path: bytes, method: bytes = b"GET", status: int = 200) -> list[str]:

@@ -86,7 +86,6 @@ class Harness:
         rules = AccessRules(
             origins=Origins(BASE_URL),
             hosts=Hosts(BASE_URL, ["a"]),
-            max_body=100,
             may_end=lambda _: 0.0,
         )
         route = McpRoute(

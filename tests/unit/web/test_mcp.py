@@ -23,6 +23,7 @@ from twisted.logger import LogEvent, capturedLogs
 
 from reviewsd.http1.hosts import Hosts, Origins
 from reviewsd.http1.negotiation import MAX_PREFERENCES
+from reviewsd.http1.problems import MCP_MAX_BODY
 from reviewsd.http1.request import Request
 from reviewsd.http1.responses import Responses
 from reviewsd.mcp.jsonrpc import NULL
@@ -47,7 +48,6 @@ from tests.support.waiting import until
 
 BASE_URL = "https://reviews.example.net"
 REPLIES = Responses(BASE_URL, "public, max-age=60")
-MAX_BODY = 2048
 JSON = "application/json"
 BODY = b'{"jsonrpc":"2.0","id":1,"method":"ping"}'
 PONG = b'{"jsonrpc":"2.0","id":1,"result":{}}'
@@ -121,12 +121,7 @@ def server(
     """Return a site with reads and the MCP endpoint."""
     reads = Reads(snapshots, REPLIES, budgets(clock))
     routes = RouteIndex((reads,) if route is None else (reads, route), REPLIES)
-    return public_server(
-        routes,
-        REPLIES,
-        clock,
-        mcp_body=MAX_BODY,
-    )
+    return public_server(routes, REPLIES, clock)
 
 
 class Harness(LoopbackSite):
@@ -140,7 +135,6 @@ class Harness(LoopbackSite):
         rules = AccessRules(
             origins=Origins(BASE_URL, ["https://app.example.com"]),
             hosts=Hosts(BASE_URL, ["reviews.internal"]),
-            max_body=MAX_BODY,
             may_end=lambda network: buckets.take(network, 0.0),
         )
         clock = cast("IReactorTime", reactor)
@@ -329,7 +323,7 @@ async def test_refusals_have_an_order(harness: Harness) -> None:
         "Content-Type": "text/plain",
         "Accept": "text/html",
     }
-    large = b"x" * (MAX_BODY + 1)
+    large = b"x" * (MCP_MAX_BODY + 1)
     statuses = []
     for _ in range(len(faults) + 1):
         statuses.append((await harness.ask("POST", faults, large)).status)
@@ -346,21 +340,21 @@ async def test_refusals_have_an_order(harness: Harness) -> None:
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize("headers", [{}, CHUNKED])
 async def test_largest_body_is_accepted(harness: Harness, headers: Mapping[str, str]) -> None:
-    body = b"x" * MAX_BODY
+    body = b"x" * MCP_MAX_BODY
     assert 200 == (await harness.ask(headers=headers, body=body)).status
     assert [body] == [request.body for request in harness.server.requests]
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize("headers", [{}, CHUNKED])
-@pytest.mark.parametrize("size", [MAX_BODY + 1, 5_000_000])
+@pytest.mark.parametrize("size", [MCP_MAX_BODY + 1, 5_000_000])
 async def test_larger_body_is_413(harness: Harness, headers: Mapping[str, str], size: int) -> None:
     """The client can read the refusal although it is still sending."""
     origin = {"Origin": BASE_URL}
     reply = await harness.ask(headers={**headers, **origin}, body=b"x" * size)
 
     message = refused(reply, 413)
-    assert f"{MAX_BODY} bytes" in message
+    assert f"{MCP_MAX_BODY} bytes" in message
     assert "close" == reply.headers["Connection"]
     assert BASE_URL == reply.headers["Access-Control-Allow-Origin"]
     assert [] == harness.server.requests
@@ -458,9 +452,7 @@ def test_localhost_is_refused_on_other_listeners(
     clock = Clock()
     snapshots = Snapshots(published)
     snapshots.refresh()
-    rules = AccessRules(
-        origins=Origins(BASE_URL), hosts=Hosts(BASE_URL), max_body=MAX_BODY, may_end=lambda _: 0.0
-    )
+    rules = AccessRules(origins=Origins(BASE_URL), hosts=Hosts(BASE_URL), may_end=lambda _: 0.0)
     route = McpRoute(
         RecordingServer(),
         snapshots,
@@ -607,7 +599,7 @@ async def test_too_large_body_with_a_trailing_slash_is_refused_as_json_rpc(
     harness: Harness,
 ) -> None:
     head = HEAD.replace(b"/mcp", b"/mcp/") + b"Connection: close\r\n"
-    answer = await harness.exchange(head + b"Content-Length: %d\r\n\r\n" % (MAX_BODY + 1))
+    answer = await harness.exchange(head + b"Content-Length: %d\r\n\r\n" % (MCP_MAX_BODY + 1))
 
     assert b"HTTP/1.1 413 " == answer[:13]
     assert b"jsonrpc" in answer

@@ -16,11 +16,12 @@ from reviewsd.web.budgets import (
     PART,
     SHARE,
     SMALL,
+    ClientNetworks,
     MemoryBudget,
     MemoryFullError,
+    Reservation,
     own_size,
 )
-from reviewsd.web.clients import ClientNetworks
 from tests.support.connections import Client, MemoryListener, ask
 
 TOTAL = 1_000_000
@@ -79,13 +80,13 @@ def test_one_client_does_not_take_the_memory_of_all() -> None:
 
 def test_response_that_grows_is_bounded_and_counted() -> None:
     memory = budget(64 * MIB)
-    reservation = memory.reservation(CLIENTS["a"])
+    reservation = Reservation(memory, CLIENTS["a"])
     reservation.reserve((bytes(BATCH - 3 * PART - 1), memoryview(mmap(-1, MIB))))
     assert not reservation.full
     reservation.reserve((b"x",))
     assert reservation.full
     assert BATCH == memory.in_use
-    assert not memory.reservation(CLIENTS["a"]).full
+    assert not Reservation(memory, CLIENTS["a"]).full
     reservation.release()
     reservation.release()
     assert 0 == memory.in_use
@@ -94,7 +95,7 @@ def test_response_that_grows_is_bounded_and_counted() -> None:
 def test_response_does_not_grow_when_others_hold_all() -> None:
     memory = budget()
     memory.add(CLIENTS["b"], TOTAL)
-    assert memory.reservation(CLIENTS["a"]).full
+    assert Reservation(memory, CLIENTS["a"]).full
 
 
 # Responses ----------------------------------------------------------------------------------------

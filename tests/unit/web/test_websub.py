@@ -28,7 +28,7 @@ from reviewsd.runtime.tasks import TaskSet
 from reviewsd.server.listener import ConnectionFactory
 from reviewsd.snapshot.snapshots import Snapshots
 from reviewsd.store.transactions import StoreError
-from reviewsd.web.clients import ClientNetworks
+from reviewsd.web.budgets import ClientNetworks
 from reviewsd.web.index import RouteIndex
 from reviewsd.web.probes import Probes
 from reviewsd.web.reads import Reads
