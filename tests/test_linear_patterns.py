@@ -58,7 +58,7 @@ PATTERNS: dict[str, tuple[str, *tuple[Attack, ...]]] = {
     "reviewsd.domain.callback:_TARGET": (FULL, ("/", "a%20", "%"), ("/", "%2", "")),
     "reviewsd.domain.callback:_VISIBLE": (FULL, ("", "a", " ")),
     "reviewsd.domain.clients:_HOP": (FULL, ("[", ":", "]:x"), ("", "1.", ":x")),
-    "reviewsd.api.review_ids:_ULID": (FULL, ("0", "A", "I")),
+    "reviewsd.api.texts:_ULID": (FULL, ("0", "A", "I")),
     "reviewsd.api.texts:_UNPRINTABLE": (SUB, ("", "\x1b[", "")),
     "reviewsd.domain.lint:_ULID": (FULL, ("0", "A", "I")),
     "reviewsd.domain.insights:YearMonth": (SEARCH, ("2025-", "0", "1")),

@@ -24,10 +24,8 @@ from reviewsd.admin.app import (
     text,
 )
 from reviewsd.admin.reload import Reloading
-from reviewsd.api.jobs import Guard, JobLine, LastReload, ReloadResult
-from reviewsd.api.notices import NoticeTests
-from reviewsd.api.status import DataState, DataStatus, SnapshotStatus, Status
-from reviewsd.api.times import instant
+from reviewsd.api.jobs import Guard, JobLine, LastReload, ReloadResult, instant
+from reviewsd.api.status import DataState, DataStatus, NoticeTests, SnapshotStatus, Status
 from reviewsd.http1.problems import Problem
 from reviewsd.monitoring.health import Readiness
 from reviewsd.monitoring.metrics import CONTENT_TYPE, Metrics

@@ -7,116 +7,49 @@ from collections.abc import Iterable, Mapping
 from typing import Final, Self
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import UNSET, Raw, Struct
 
-from reviewsd.api.insights import (
-    Agreement,
-    Comparison,
-    Figures,
-    ListedEntities,
-    ListedEntity,
-    Row,
-    Trend,
-)
-from reviewsd.domain.insights import AspectMention, PerReview, slug
+from reviewsd.domain.insights import AspectMention, Entity, Insights, PerReview, slug
+from reviewsd.domain.insights_file import InsightsFile
 
 KINDS: Final = ("technicians", "services", "problems", "service_areas")
 
 
-def compare(file: Mapping[str, Raw], rules: Mapping[str, Raw]) -> Comparison:
-    """Compare the members of two valid insights.
+class Figures(Struct, frozen=True, kw_only=True):
+    """The published figures of an entity; None if omitted, which is not zero."""
 
-    Args:
-        file: The members of insights.json.
-        rules: The members of the rules' insights.
-    """
-    left, right = _Side.of(file), _Side.of(rules)
-    rows: dict[str, tuple[Row, ...]] = {}
-    names: dict[str, dict[str, str]] = {}
-    for kind in ("aspects", *KINDS):
-        rows[kind], names[kind] = _paired(left.lists[kind], right.lists[kind])
-    reviews, mentions = _agreements(file, rules, names)
-    return Comparison(
-        trend=(left.trend, right.trend),
-        reviews=reviews,
-        mentions=mentions,
-        aspects=rows["aspects"],
-        technicians=rows["technicians"],
-        services=rows["services"],
-        problems=rows["problems"],
-        service_areas=rows["service_areas"],
-    )
-
-
-class _Side(Struct, frozen=True):
-    """The compared members of one side."""
-
-    lists: dict[str, tuple[ListedEntity, ...]]
-    trend: str | None
+    mention_count: int | None = None
+    positive_pct: float | None = None
 
     @classmethod
-    def of(cls, members: Mapping[str, Raw]) -> Self:
-        decode = msgspec.json.decode
-        aspects: tuple[str | ListedEntity, ...] = ()
-        entities, temporal = ListedEntities(), Trend()
-        if (raw := members.get("aspects")) is not None:
-            aspects = decode(raw, type=tuple[str | ListedEntity, ...])
-        if (raw := members.get("entities")) is not None:
-            entities = decode(raw, type=ListedEntities)
-        if (raw := members.get("temporal")) is not None:
-            temporal = decode(raw, type=Trend)
-        lists = {"aspects": aspects} | {kind: getattr(entities, kind) for kind in KINDS}
+    def of(cls, entity: Entity) -> Self:
+        """Return the figures of an entity."""
+        count, share = entity.mention_count, entity.positive_pct
         return cls(
-            {kind: tuple(map(_entity, items)) for kind, items in lists.items()}, temporal.trend
+            mention_count=None if count is UNSET else count,
+            positive_pct=None if share is UNSET else share,
         )
 
 
-def _entity(item: str | ListedEntity) -> ListedEntity:
-    """Return an entity; a string is a label."""
-    return ListedEntity(label=item) if isinstance(item, str) else item
+class Row(Struct, frozen=True, kw_only=True):
+    """An aspect or entity in the file and by the rules."""
+
+    id: str
+    label: str
+    file: Figures | None
+    """None if insights.json does not have it."""
+    rules: Figures | None
 
 
-def _names(entity: ListedEntity) -> tuple[str, ...]:
-    """Return the names of an entity, the id first; not empty in valid insights."""
-    return tuple(name for name in (entity.id, entity.name, entity.label) if name)
+class Agreement(Struct, kw_only=True):
+    """Mentions in the reviews that the file and the rules both cover."""
 
-
-def _figures(entity: ListedEntity) -> Figures:
-    return Figures(mention_count=entity.mention_count, positive_pct=entity.positive_pct)
-
-
-def _paired(
-    file: Iterable[ListedEntity], rules: Iterable[ListedEntity]
-) -> tuple[tuple[Row, ...], dict[str, str]]:
-    """Return the rows of a list, in the file's order, and the ids of rows by the slug of every name."""
-    ids: dict[str, str] = {}
-    rows: dict[str, Row] = {}
-    for entity in file:
-        row = Row(
-            id=_names(entity)[0], label=entity.display_name, file=_figures(entity), rules=None
-        )
-        rows.setdefault(row.id, row)
-        for name in _names(entity):
-            ids.setdefault(slug(name), row.id)
-    for entity in rules:
-        row_id = next((ids[key] for key in map(slug, _names(entity)) if key in ids), None)
-        if row_id is None:
-            row_id = _names(entity)[0]
-            rows[row_id] = Row(
-                id=row_id, label=entity.display_name, file=None, rules=_figures(entity)
-            )
-        elif rows[row_id].rules is None:
-            rows[row_id] = msgspec.structs.replace(rows[row_id], rules=_figures(entity))
-        for name in _names(entity):
-            ids.setdefault(slug(name), row_id)
-    return tuple(rows.values()), ids
-
-
-class _MentionCounts:
-    """Counts of the mentions of one kind."""
-
-    def __init__(self) -> None:
-        self.file = self.rules = self.both = self.same = 0
+    file: int = 0
+    rules: int = 0
+    both: int = 0
+    """Mentions that both have."""
+    same_sentiment: int | None = None
+    """Mentions with the same sentiment; None if the file has no sentiments."""
 
     def add(self, file: Mapping[str, str | None], rules: Mapping[str, str | None]) -> None:
         """Count the mentions of one review, by name with their sentiment."""
@@ -124,15 +57,79 @@ class _MentionCounts:
         self.file += len(file)
         self.rules += len(rules)
         self.both += len(both)
-        self.same += sum(file[name] is not None and file[name] == rules[name] for name in both)
+        if self.same_sentiment is not None:
+            same = (file[name] is not None and file[name] == rules[name] for name in both)
+            self.same_sentiment += sum(same)
 
-    def agreement(self, *, sentiments: bool) -> Agreement:
-        return Agreement(
-            file=self.file,
-            rules=self.rules,
-            both=self.both,
-            same_sentiment=self.same if sentiments else None,
-        )
+
+class Comparison(Struct, frozen=True, kw_only=True):
+    """The insights of a file compared with those of the rules."""
+
+    trend: tuple[str | None, str | None]
+    """The trend in the file, and by the rules."""
+    aspects: tuple[Row, ...]
+    technicians: tuple[Row, ...]
+    services: tuple[Row, ...]
+    problems: tuple[Row, ...]
+    service_areas: tuple[Row, ...]
+    reviews: int
+    """Number of reviews that both cover."""
+    mentions: dict[str, Agreement]
+    """Agreement by kind; the key ``reviews`` compares the sentiment of whole reviews."""
+
+
+def compare(file: InsightsFile, rules: InsightsFile) -> Comparison:
+    """Compare the insights of a file with those of the rules."""
+    left, right = _lists(file.typed), _lists(rules.typed)
+    rows: dict[str, tuple[Row, ...]] = {}
+    names: dict[str, dict[str, str]] = {}
+    for kind in ("aspects", *KINDS):
+        rows[kind], names[kind] = _paired(left[kind], right[kind])
+    reviews, mentions = _agreements(file.members, rules.members, names)
+    trend = (file.typed.temporal.trend or None, rules.typed.temporal.trend or None)
+    return Comparison(trend=trend, reviews=reviews, mentions=mentions, **rows)
+
+
+def _lists(insights: Insights) -> dict[str, list[Entity]]:
+    """Return the entities by kind; a string is a label."""
+    lists = {kind: getattr(insights.entities, kind) for kind in KINDS}
+    return {
+        kind: [Entity(label=item) if isinstance(item, str) else item for item in items]
+        for kind, items in (lists | {"aspects": insights.aspects}).items()
+    }
+
+
+def _names(entity: Entity) -> tuple[str, ...]:
+    """Return the names of an entity, the id first; not empty in valid insights."""
+    return tuple(name for name in (entity.id, entity.name, entity.label) if name)
+
+
+def _label(entity: Entity) -> str:
+    return entity.label or entity.name or entity.id or ""
+
+
+def _paired(
+    file: Iterable[Entity], rules: Iterable[Entity]
+) -> tuple[tuple[Row, ...], dict[str, str]]:
+    """Return the rows of a list, in the file's order, and the ids of rows by the slug of every name."""
+    ids: dict[str, str] = {}
+    rows: dict[str, Row] = {}
+    for entity in file:
+        row = Row(id=_names(entity)[0], label=_label(entity), file=Figures.of(entity), rules=None)
+        rows.setdefault(row.id, row)
+        for name in _names(entity):
+            ids.setdefault(slug(name), row.id)
+    for entity in rules:
+        row_id = next((ids[key] for key in map(slug, _names(entity)) if key in ids), None)
+        if row_id is None:
+            row_id = _names(entity)[0]
+            label, figures = _label(entity), Figures.of(entity)
+            rows[row_id] = Row(id=row_id, label=label, file=None, rules=figures)
+        elif rows[row_id].rules is None:
+            rows[row_id] = msgspec.structs.replace(rows[row_id], rules=Figures.of(entity))
+        for name in _names(entity):
+            ids.setdefault(slug(name), row_id)
+    return tuple(rows.values()), ids
 
 
 def _agreements(
@@ -143,7 +140,8 @@ def _agreements(
         for members in (file, rules)
     ]
     decode = msgspec.json.Decoder(PerReview).decode
-    counts = {kind: _MentionCounts() for kind in ("reviews", "aspects", *KINDS)}
+    counts = {kind: Agreement(same_sentiment=0) for kind in ("reviews", "aspects")}
+    counts |= {kind: Agreement() for kind in KINDS}
     reviews = 0
     for review, raw in entries[0].items():
         rules_entry = entries[1].get(review)
@@ -151,12 +149,9 @@ def _agreements(
             continue
         reviews += 1
         left, right = _mentions(decode(raw), names), _mentions(decode(rules_entry), names)
-        for kind, counted in counts.items():
-            counted.add(left[kind], right[kind])
-    return reviews, {
-        kind: counted.agreement(sentiments=kind in {"reviews", "aspects"})
-        for kind, counted in counts.items()
-    }
+        for kind, agreement in counts.items():
+            agreement.add(left[kind], right[kind])
+    return reviews, counts
 
 
 def _mentions(

@@ -2,19 +2,57 @@
 
 from typing import Final
 
+from msgspec import Struct
+
 from reviewsd.analysis.aspects import ClauseMark
 from reviewsd.analysis.clause_rules import ClauseReading, Decision
 from reviewsd.analysis.labelling import Reading, labels_of
-from reviewsd.analysis.labels import WORDLESS
+from reviewsd.analysis.labels import WORDLESS, Labels
 from reviewsd.analysis.rules import Rules
 from reviewsd.analysis.settings import InsightSettings
-from reviewsd.api.insights import AspectExplanation, ClauseExplanation, Explanation
 from reviewsd.domain.reviews import Business, Review
 
 _MARKS: Final = {
     ClauseMark.OTHERS: "speaks of another business",
     ClauseMark.CONDITIONAL: "says what would have been or was expected",
 }
+
+
+class AspectExplanation(Struct, frozen=True, kw_only=True):
+    """The sentiment of a clause about an aspect."""
+
+    aspect: str
+    matched: tuple[str, ...]
+    """Quotations that name, praise or criticize it."""
+    sentiment: str | None
+    """None if it was not counted."""
+    score: float
+    why: str
+
+
+class ClauseExplanation(Struct, frozen=True, kw_only=True):
+    """One clause."""
+
+    text: str
+    words: tuple[tuple[str, float], ...]
+    """Opinion words with their valence in context, -4 to 4."""
+    score: float
+    """The score of all its words, -1 to 1."""
+    contrasted: bool
+    """Whether its sentence has a contrast word."""
+    set_aside: str | None
+    """Why it does not count; None if it counts."""
+    aspects: tuple[AspectExplanation, ...]
+
+
+class Explanation(Struct, frozen=True, kw_only=True):
+    """The reasons for the labels of a review, as ``insights explain --json`` prints them."""
+
+    id: str
+    rating: int
+    english: bool
+    clauses: tuple[ClauseExplanation, ...]
+    labels: Labels
 
 
 def explain(review: Review, business: Business, settings: InsightSettings) -> Explanation:

@@ -10,17 +10,16 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final
 
-from msgspec import convert
+from msgspec import Struct
 
 from reviewsd.analysis.labelling import Reading
 from reviewsd.analysis.language import ENGLISH, stop_words
 from reviewsd.analysis.lexicon import valences
 from reviewsd.analysis.prose import MAX_QUOTE
 from reviewsd.analysis.rules import Rules
-from reviewsd.analysis.settings import InsightSettings
+from reviewsd.analysis.settings import InsightSettings, ServiceSetting
 from reviewsd.analysis.text import BARRIERS, ENDS, Tokens, words_of
 from reviewsd.analysis.wordlists import word_set
-from reviewsd.api.insights import Candidate, PresetService, Suggestions
 from reviewsd.domain.reviews import Business, Review
 
 MAX_REVIEWS: Final = 20_000  # the newest; five seconds
@@ -43,6 +42,30 @@ _NEVER: Final = word_set("never-people")
 _DETERMINERS: Final = word_set("determiners")
 _WORK: Final = word_set("work")
 _WORK_NOUNS: Final = word_set("work-nouns")
+
+
+class Candidate(Struct, frozen=True, kw_only=True):
+    """A name in the reviews that the settings do not have."""
+
+    name: str
+    also: tuple[str, ...]
+    """Other spellings."""
+    reviews: int
+    quotation: str
+    """A quotation from the newest review with the name."""
+    review_id: str
+
+
+class Suggestions(Struct, frozen=True, kw_only=True):
+    """Candidates for insights.yaml, most mentioned first."""
+
+    reviews: int
+    """Number of reviews with text."""
+    technicians: tuple[Candidate, ...]
+    services: tuple[Candidate, ...]
+    aspects: tuple[Candidate, ...]
+    preset: tuple[ServiceSetting, ...]
+    """The services of the business's category; a list in insights.yaml replaces them."""
 
 
 @dataclass(slots=True)
@@ -150,12 +173,8 @@ def suggest(
         technicians=people.chosen(named, least),
         services=phrases.chosen(worked_on, least + 1),
         aspects=phrases.chosen((key for key in judged if key not in worked_on), least + 1),
-        preset=() if settings.services is not None else _preset(rules),
+        preset=() if settings.services is not None else rules.services,
     )
-
-
-def _preset(rules: Rules) -> tuple[PresetService, ...]:
-    return convert(rules.services, tuple[PresetService, ...], from_attributes=True)
 
 
 class _Finder:

@@ -1,11 +1,26 @@
-"""The documents of ``reviewsctl check --json`` and ``config show --json`` (interfaces.md 1.1)."""
+"""Errors in files, and the documents of ``check --json`` and ``config show --json`` (interfaces.md 1.1)."""
 
 import datetime
 from typing import Literal
 
 from msgspec import UNSET, Struct, UnsetType
 
-from reviewsd.api.diagnostic import Diagnostic
+
+class Diagnostic(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """An error or a warning about a file: the configuration, insights.yaml or the data."""
+
+    file: str
+    """The path or name of the file; ``environment``; empty without a file."""
+    line: int | None = None
+    column: int | None = None
+    """Line and column count from 1, the column in characters."""
+    path: str = ""
+    """The dotted key of the configuration, the variable, or the JSON path of the data such as
+    ``$.reviews[812].rating``; empty for the file itself."""
+    id: str | None = None  # of the review
+    reason: str
+    lines: tuple[str, ...] = ()
+    """Lines to print: place and reason, and if they help the source line and a caret."""
 
 
 class Facts(Struct, frozen=True, kw_only=True):
@@ -21,7 +36,6 @@ class Facts(Struct, frozen=True, kw_only=True):
     """The latest day of a review or reply."""
     insights: bool
     analysed: int
-    """Number of reviews in the insights."""
     uncovered: int
     """Number of reviews that ``per_review`` of the file leaves out."""
     made: bool
@@ -52,7 +66,6 @@ class Setting(Struct, frozen=True, kw_only=True, omit_defaults=True):
     value: object
     """The value in effect: paths are absolute; a password is ``***``."""
     default: object | UnsetType = UNSET
-    """Omitted if the key has no default."""
     origin: Literal["file", "environment", "default"]
     line: int | None = None
     column: int | None = None

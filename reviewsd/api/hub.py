@@ -4,7 +4,7 @@ from typing import Generic, Literal, TypeVar
 
 from msgspec import Struct
 
-from reviewsd.api.times import Instant
+from reviewsd.api.jobs import Instant
 
 T = TypeVar("T")
 
@@ -16,13 +16,11 @@ class PendingIntent(Struct, frozen=True, kw_only=True):
     requested_at: Instant
     expires_at: Instant
     attempts: int
-    """Number of verification GETs so far."""
     next_attempt_at: Instant | None
     """None while a verification runs."""
     requester: str
     """The client network that sent the request (H6)."""
     lease_seconds: int
-    """The granted lease."""
 
 
 class Listing(Struct, frozen=True, kw_only=True):
@@ -31,20 +29,16 @@ class Listing(Struct, frozen=True, kw_only=True):
     id: str
     """``12``; ``p7`` for a pending request without a subscription."""
     topic: str
-    """The path of the topic."""
     callback: str
     """The whole URL: a capability, never to be logged."""
     host: str = ""
-    """The callback's host."""
     state: str
     """The label of the Subscription (security-and-operations.md 4.3)."""
     created_at: Instant
     verified_at: Instant | None
     lease_seconds: int
-    """The granted lease."""
     lease_expires_at: Instant | None
-    signed: bool
-    """Whether deliveries are signed with ``hub.secret``."""
+    signed: bool  # with ``hub.secret``
     delivered_version: int | None
     """The version of the topic that the subscriber has."""
     topic_version: int
@@ -55,13 +49,13 @@ class Listing(Struct, frozen=True, kw_only=True):
     in_flight: bool
     last_attempt_at: Instant | None
     last_status: int | None
-    """HTTP status of the last delivery; None without a response."""
+    """The HTTP status; None without a response."""
     last_error: str | None
     """Why the last delivery failed; None if it succeeded."""
     last_success_at: Instant | None
     last_failure_at: Instant | None
     last_failure: str | None
-    """Why the last failed delivery failed; a later success does not clear it."""
+    """The same, but a later success does not clear it."""
     pending: PendingIntent | None
 
 
@@ -94,9 +88,7 @@ class HubState(Struct, frozen=True, kw_only=True):
     pending: int
     """Number of requests that are not confirmed yet."""
     due: int
-    """Number of subscriptions without the current content."""
     in_flight: int
-    """Number of running deliveries."""
     oldest_due_at: Instant | None
     """When the oldest content that is still due was published."""
     blocks: int
@@ -108,7 +100,7 @@ class HubState(Struct, frozen=True, kw_only=True):
 
 
 class Block(Struct, frozen=True, kw_only=True):
-    """A blocked host or network."""
+    """A blocked host or network, in its normal form."""
 
     value: str
     note: str
@@ -125,8 +117,6 @@ class Blocked(Struct, frozen=True, kw_only=True):
     """``POST /v1/blocks``."""
 
     value: str
-    """The host or network in its normal form."""
     dry_run: bool = False
-    """Whether nothing was changed."""
     removed: int
     """Number of subscriptions and requests."""

@@ -1,15 +1,22 @@
-"""The lines of long jobs and of events: a JSON object with a ``type`` (interfaces.md 1.5)."""
+"""Times, and the lines of long jobs and of events: JSON objects with a ``type`` (interfaces.md 1.5)."""
 
-from typing import Literal
+import datetime
+from typing import Annotated, Literal
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
-from reviewsd.api.times import Instant
+Instant = Annotated[datetime.datetime, Meta(tz=True)]
+"""RFC 3339 in UTC, to the second."""
 
 Guard = Literal["shrink", "corrections"]
 """A check that refuses data with many reviews missing, or without the corrections.json of before."""
 
 ReloadOutcome = Literal["published", "unchanged", "refused", "failed"]
+
+
+def instant(seconds: float) -> datetime.datetime:
+    """Return the time of POSIX seconds."""
+    return datetime.datetime.fromtimestamp(int(seconds), datetime.UTC)
 
 
 class JobLine(Struct, frozen=True):
@@ -35,7 +42,6 @@ class InsightsOrigin(Struct, frozen=True, kw_only=True):
     """Whether rules made them from the reviews; else they are from insights.json."""
     model: str | None = None
     reviews: int = 0
-    """Number of reviews in them."""
     generated_at: str | None = None
     """The text in insights.json."""
     fault: str | None = None
@@ -69,7 +75,6 @@ class ReloadResult(Struct, frozen=True, kw_only=True, tag_field="type", tag="res
     retry_at: Instant | None = None
     """When a failed reload is repeated."""
     revision: str | None
-    """The revision that is served; None if nothing is."""
     review_count: int | None
     insights_origin: InsightsOrigin | None = None
     problems: tuple[str, ...] = ()
@@ -87,10 +92,9 @@ class PushResult(Struct, frozen=True, kw_only=True, tag_field="type", tag="resul
     """Subscriptions that ended: third failure, 410, unsubscribed, or lease expired."""
 
 
-class EventLine(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class EventLine(JobLine, frozen=True, kw_only=True, omit_defaults=True):
     """The common members of the lines of ``GET /v1/events``."""
 
-    type: str
     ts: str = ""
     event: str = ""
     """The event as a sentence."""

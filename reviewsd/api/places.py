@@ -4,8 +4,7 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-KEPT_FOLDER = ".reviewsctl"
-"""The folder in the data directory that commands of reviewsctl keep their own files in."""
+KEPT_FOLDER = ".reviewsctl"  # in the data directory, for files of reviewsctl
 
 HERE = Path("reviewsd.yaml")
 SYSTEM = Path("/etc/reviewsd/reviewsd.yaml")
@@ -14,16 +13,11 @@ PLACES = (HERE, SYSTEM)
 
 
 class ForeignFileError(Exception):
-    """The configuration in the current folder belongs to another user.
-
-    Its owner could make this process read, write and trust any file.
-    """
+    """The configuration belongs to another user, who could make this process read and write any file."""
 
     def __init__(self, path: Path, owner: int) -> None:
         super().__init__(f"{path} belongs to uid {owner}")
-        self.path = path
-        self.owner = owner
-        """A uid."""
+        self.path, self.owner = path, owner
 
 
 def find_configuration(environ: Mapping[str, str], places: Sequence[Path] = PLACES) -> Path | None:
@@ -31,13 +25,9 @@ def find_configuration(environ: Mapping[str, str], places: Sequence[Path] = PLAC
 
     A file that cannot be read is returned too, so that its reader reports it.
 
-    Args:
-        environ: ``REVIEWSD_CONFIG`` counts when it is not empty.
-        places: Where to look otherwise. A relative one counts only if its owner is trusted: root,
-            this user, or the user that called sudo.
-
     Raises:
-        ForeignFileError: The first that exists belongs to another user.
+        ForeignFileError: The first that exists is in the current folder, and its owner is not trusted: root,
+            this user, or the user that called sudo.
     """
     if named := environ.get("REVIEWSD_CONFIG"):
         return Path(named)

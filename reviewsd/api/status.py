@@ -1,16 +1,36 @@
-"""``GET /v1/status``, and the summary of a backup (interfaces.md 1.5)."""
+"""The state of the daemon and of the sources, the summary of a backup, and tests of notices (interfaces.md 1.5)."""
 
-from datetime import date
-from typing import Literal
+from datetime import date, datetime
+from typing import Final, Literal
 
 from msgspec import Struct
 
 from reviewsd.api.hub import HubState
-from reviewsd.api.jobs import ConfigChanges, InsightsOrigin, LastReload
-from reviewsd.api.times import Instant
+from reviewsd.api.jobs import ConfigChanges, InsightsOrigin, Instant, LastReload
 
-START_FAILURE = "start-failure.json"
-"""The file in ``state_dir`` that holds a ``StartFailure``; there is none after a good start."""
+START_FAILURE = "start-failure.json"  # in ``state_dir``; there is none after a good start
+
+
+SOURCES_FILE: Final = "sources.json"  # in ``places.KEPT_FOLDER``; ``reviewsctl sync`` writes it
+SOURCES_VERSION: Final = 1  # of the file's format
+
+
+class SourceCondition(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The condition of one source; the file has more of it."""
+
+    state: str = "new"
+    """``new``, ``ok``, ``failed`` or ``stopped``."""
+    detail: str = ""
+    """Why it failed or is stopped."""
+    remedy: str = ""
+    read_at: datetime | None = None
+    """The last complete read."""
+    confirmed_at: datetime | None = None
+    """The last run that read it, or found it unchanged."""
+    failures: int = 0
+    """Runs in a row that did not succeed."""
+    reviews: int = 0
+    """Reviews of the last complete read."""
 
 
 class StartFailure(Struct, frozen=True, kw_only=True):
@@ -18,7 +38,6 @@ class StartFailure(Struct, frozen=True, kw_only=True):
 
     at: Instant
     code: int
-    """The exit code."""
     reason: str
 
 
@@ -29,12 +48,10 @@ class SnapshotStatus(Struct, frozen=True, kw_only=True):
     published_at: Instant
     review_count: int
     newest_review: date | None = None
-    """The day of the newest review; None without one."""
     updated_at: Instant | None
     """The date in the data."""
     insights: bool
     insights_origin: InsightsOrigin | None = None
-    """None if there are no insights, and none are made."""
 
 
 DataState = Literal["ok", "degraded", "starting", "failing", "waiting"]
@@ -51,7 +68,6 @@ class DataStatus(Struct, frozen=True, kw_only=True):
     last_reload: LastReload | None
     failing_since: Instant | None
     retry_at: Instant | None = None
-    """When a failed publication is repeated."""
     problems: tuple[str, ...]
     """One line each, in the form of data-model.md 5."""
 
@@ -85,9 +101,20 @@ class BackupContents(Struct, frozen=True, kw_only=True):
     signed: int
     """Number of subscriptions with a secret, which need the key."""
     requests: int
-    """Number of requests that are not confirmed yet."""
     blocks: int
     sessions_ended: int
-    """Number of MCP sessions that were ended before they expired."""
-    keys: tuple[str, ...] = ()
-    """The locations of its keys."""
+    keys: tuple[str, ...] = ()  # their locations
+
+
+class NoticeTest(Struct, frozen=True, kw_only=True):
+    """A test message to one target of ``notify``."""
+
+    target: str
+    problem: str
+    """Why it failed; empty where it was sent."""
+
+
+class NoticeTests(Struct, frozen=True, kw_only=True):
+    """``POST /v1/notify/test``: a test message to each target."""
+
+    tests: tuple[NoticeTest, ...]

@@ -1,12 +1,24 @@
-"""Texts of reviews as both programs compare them, and foreign text as both print it."""
+"""Ids and texts of reviews as both programs compare them, and foreign text as both print it."""
 
 import re
 from typing import Final
+
+_ULID: Final = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
+_TIME: Final = 10  # characters of a ULID that are its time
 
 # C0, DEL, C1, and the characters that reorder or break lines of a terminal (UAX 9, Zl, Zp).
 _UNPRINTABLE: Final = re.compile(
     "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 )
+
+
+def merge_key(review_id: str) -> str:
+    """Return what two versions of one review have in common.
+
+    A ULID without its time: some platforms give an edited review a new date, and the edited one
+    replaces the old one. Any other id is compared whole.
+    """
+    return review_id[_TIME:] if _ULID.fullmatch(review_id) else review_id
 
 
 def plain_text(text: str) -> str:

@@ -14,8 +14,8 @@ import msgspec
 from twisted.internet.posixbase import PosixReactorBase
 from twisted.logger import Logger
 
+from reviewsd.api.jobs import instant
 from reviewsd.api.status import START_FAILURE, StartFailure
-from reviewsd.api.times import instant
 from reviewsd.config.schema import Config
 from reviewsd.runtime.counters import Counters
 from reviewsd.runtime.state_dir import StartError

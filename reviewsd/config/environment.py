@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from reviewsd.api.diagnostic import Diagnostic
+from reviewsd.api.files import Diagnostic
 from reviewsd.config import yaml_source
 from reviewsd.config.removed_keys import replacement
 from reviewsd.config.schema import Config, keys

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from reviewsd.api.diagnostic import Diagnostic
+from reviewsd.api.files import Diagnostic
 from reviewsd.domain.data_errors import MAX_FINDINGS
 from reviewsd.domain.diagnostic_text import rendered
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from reviewsd.api.diagnostic import Diagnostic
+from reviewsd.api.files import Diagnostic
 from reviewsd.api.places import PLACES, ForeignFileError, find_configuration
 from reviewsd.config import rules, syntax, yaml_source
 from reviewsd.config.environment import FILE_VARIABLE, override, variable_fault

@@ -16,7 +16,7 @@ from typing import NamedTuple, TypeAlias
 import yaml
 from msgspec.structs import replace
 
-from reviewsd.api.diagnostic import Diagnostic
+from reviewsd.api.files import Diagnostic
 from reviewsd.domain.data_errors import member, show
 from reviewsd.domain.diagnostic_text import MAX_LINE, rendered
 

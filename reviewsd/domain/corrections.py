@@ -11,8 +11,7 @@ from typing import Annotated, ClassVar, Final, Literal, get_args
 
 from msgspec import Meta, Raw, Struct
 
-from reviewsd.api.review_ids import merge_key
-from reviewsd.api.texts import plain_text
+from reviewsd.api.texts import merge_key, plain_text
 from reviewsd.domain.json_file import Findings, JsonFile, PartType
 from reviewsd.domain.records import RecordText
 from reviewsd.domain.reviews import Review, ReviewId, Text, Timestamp

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from reviewsd.api.diagnostic import Diagnostic
+from reviewsd.api.files import Diagnostic
 from reviewsd.domain.diagnostic_text import headline
 
 MAX_FINDINGS = 20

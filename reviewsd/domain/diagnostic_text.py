@@ -8,7 +8,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from reviewsd.api.diagnostic import Diagnostic
+from reviewsd.api.files import Diagnostic
 
 MAX_LINE: Final = 200
 """Characters; a longer source line is not shown."""

@@ -14,7 +14,7 @@ from typing import Generic, TypeVar
 import msgspec
 from msgspec import Raw
 
-from reviewsd.api.diagnostic import Diagnostic
+from reviewsd.api.files import Diagnostic
 from reviewsd.domain import strict_json
 from reviewsd.domain.data_errors import MAX_FINDINGS, DataError, explain
 from reviewsd.domain.records import RecordText

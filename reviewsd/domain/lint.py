@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 import msgspec
 from msgspec import Raw
 
-from reviewsd.api.diagnostic import Diagnostic
+from reviewsd.api.files import Diagnostic
 from reviewsd.domain import times
 from reviewsd.domain.corrections import CORRECTIONS_FILE
 from reviewsd.domain.data_errors import member, show

@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from reviewsd.api.diagnostic import Diagnostic
+from reviewsd.api.files import Diagnostic
 from reviewsd.domain.data_errors import member, show
 from reviewsd.domain.insights import (
     OPTIONAL,

@@ -21,7 +21,7 @@ from twisted.internet.task import deferLater
 from twisted.internet.threads import deferToThread
 from twisted.logger import Logger
 
-from reviewsd.api.notices import NoticeTest
+from reviewsd.api.status import NoticeTest
 from reviewsd.config.schema import Config, NotifyTarget
 from reviewsd.notices.comparison import ReviewComparison, compare
 from reviewsd.notices.messages import Message, MessageWriter

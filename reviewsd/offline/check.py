@@ -13,8 +13,7 @@ from msgspec.structs import replace
 from twisted.internet.base import ReactorBase
 from twisted.internet.task import Clock
 
-from reviewsd.api.diagnostic import Diagnostic
-from reviewsd.api.files import CheckReport, Facts
+from reviewsd.api.files import CheckReport, Diagnostic, Facts
 from reviewsd.api.jobs import Step
 from reviewsd.app.store import state_store
 from reviewsd.config import load as configuration

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Raw, Struct
 from msgspec.structs import replace
 
-from reviewsd.api.review_ids import merge_key
+from reviewsd.api.texts import merge_key
 from reviewsd.domain.corrected import Corrected, Withheld, correct
 from reviewsd.domain.corrections import (
     Action,

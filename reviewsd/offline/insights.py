@@ -6,26 +6,49 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
-from msgspec import Raw
+from msgspec import Raw, Struct
 
 from reviewsd.analysis.analysing import KnownLabels
-from reviewsd.analysis.comparing import compare
-from reviewsd.analysis.explaining import explain
+from reviewsd.analysis.comparing import Comparison, compare
+from reviewsd.analysis.explaining import Explanation, explain
 from reviewsd.analysis.settings import PROBLEMS, InsightSettings
-from reviewsd.analysis.suggesting import suggest
-from reviewsd.api.diagnostic import Diagnostic
-from reviewsd.api.insights import Compared, Explanation, ServedInsights, Suggested
+from reviewsd.analysis.suggesting import Suggestions, suggest
+from reviewsd.api.files import Diagnostic
 from reviewsd.api.jobs import InsightsOrigin
 from reviewsd.config import load as configuration
 from reviewsd.config.schema import Data
 from reviewsd.domain.data_errors import DataError
 from reviewsd.domain.dataset import Dataset
+from reviewsd.domain.insights import Insights
 from reviewsd.domain.insights_file import InsightsFile
 from reviewsd.domain.reviews import Review
 from reviewsd.publish import documents, made_insights, sources
 from reviewsd.publish.publication import load_sources
 
-Served = ServedInsights[dict[str, Raw]]
+
+class ServedInsights(Struct, frozen=True, kw_only=True):
+    """The insights that are served, or were made for the command."""
+
+    data_dir: str
+    origin: InsightsOrigin | None
+    """None if there are no insights, and none are made."""
+    unpublished: tuple[str, ...] = ()
+    """The members that are not published: ``problems``."""
+    insights: dict[str, Raw]
+    """The members of ``/insights.json``, and those of ``unpublished``."""
+
+    def typed(self) -> Insights:
+        """Return the insights with their types."""
+        return msgspec.json.decode(msgspec.json.encode(self.insights), type=Insights)
+
+
+class Compared(Struct, frozen=True, kw_only=True):
+    """The result of ``reviewsctl insights compare``."""
+
+    data_dir: str
+    file: InsightsOrigin
+    rules: InsightsOrigin
+    comparison: Comparison
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +61,7 @@ class Folder:
     dataset: Dataset
     settings: InsightSettings
 
-    def insights(self) -> Served:
+    def insights(self) -> ServedInsights:
         """Return the insights that are served, with the members that only the owner sees."""
         file = self.dataset.insights
         origin: InsightsOrigin | None = None
@@ -50,7 +73,7 @@ class Folder:
             unpublished = () if PROBLEMS in self.settings.publish else (PROBLEMS,)
         members = {} if file is None else self.members(file)
         members.pop("per_review", None)
-        return Served(
+        return ServedInsights(
             data_dir=str(self.path), origin=origin, insights=members, unpublished=unpublished
         )
 
@@ -69,15 +92,14 @@ class Folder:
             data_dir=str(self.path),
             file=made_insights.file_origin(file),
             rules=origin,
-            comparison=compare(file.members, own.members),
+            comparison=compare(file, own),
         )
 
-    def suggested(self) -> Suggested:
+    def suggestions(self) -> Suggestions:
         """Return candidates for insights.yaml."""
         decode = msgspec.json.Decoder(Review).decode
         reviews = (decode(record.raw) for record in self.dataset.records)
-        suggestions = suggest(reviews, self.dataset.business, self.settings)
-        return Suggested(data_dir=str(self.path), suggestions=suggestions)
+        return suggest(reviews, self.dataset.business, self.settings)
 
     def explanation(self, review_id: str) -> Explanation:
         """Explain the labels of a review.

@@ -11,7 +11,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from reviewsd.api.diagnostic import Diagnostic
+from reviewsd.api.files import Diagnostic
 from reviewsd.pages import svg
 
 MAX_BYTES: Final = 512 * 1024

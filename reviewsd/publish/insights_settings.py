@@ -6,7 +6,7 @@ Findings have line, column and the nearest key, like those of the configuration.
 import msgspec
 
 from reviewsd.analysis.settings import InsightSettings
-from reviewsd.api.diagnostic import Diagnostic
+from reviewsd.api.files import Diagnostic
 from reviewsd.config import yaml_source
 from reviewsd.config.errors import by_place
 from reviewsd.domain.data_errors import DataError, explain

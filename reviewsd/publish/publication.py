@@ -28,7 +28,7 @@ from typing import TypeVar
 import msgspec
 
 from reviewsd.analysis.settings import InsightSettings
-from reviewsd.api.diagnostic import Diagnostic
+from reviewsd.api.files import Diagnostic
 from reviewsd.api.jobs import InsightsOrigin, Step
 from reviewsd.domain.corrections import CORRECTIONS_FILE
 from reviewsd.domain.data_errors import DataError

@@ -10,7 +10,7 @@ from typing import Final
 import msgspec
 
 from reviewsd.api.places import KEPT_FOLDER
-from reviewsd.api.sources import SOURCES_FILE, VERSION, SourceCondition
+from reviewsd.api.status import SOURCES_FILE, SOURCES_VERSION, SourceCondition
 from reviewsd.config.source_schema import SourceName
 from reviewsd.runtime.counters import Counts, key
 
@@ -88,7 +88,7 @@ def _parsed(content: bytes) -> SourceReport:
         decoded = _decoder.decode(content)
     except ValueError as fault:
         return _unusable(str(fault))
-    if decoded.version != VERSION:
+    if decoded.version != SOURCES_VERSION:
         return _unusable("it is of another version of reviewsctl")
     unknown = [source.state for source in decoded.sources.values() if source.state not in STATES]
     return (

@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 from twisted.logger import Logger
 
-from reviewsd.api.review_ids import merge_key
+from reviewsd.api.texts import merge_key
 from reviewsd.domain.insights_file import INSIGHTS_FILE
 from reviewsd.domain.naming import mention_key
 from reviewsd.domain.search_query import NEWEST, Cursor, SearchQuery

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from reviewsd.api.hub import Listing, PendingIntent, TopicState
-from reviewsd.api.times import instant
+from reviewsd.api.jobs import instant
 from reviewsd.domain.subscription import Active, Intent, Pushed, Removed, Subscription
 from reviewsd.store.rows import (
     ACTIVE,

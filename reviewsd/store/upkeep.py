@@ -16,7 +16,7 @@ from functools import partial
 from twisted.internet.interfaces import IReactorTime
 
 from reviewsd.api.hub import Block
-from reviewsd.api.times import instant
+from reviewsd.api.jobs import instant
 from reviewsd.domain.addresses import hits
 from reviewsd.domain.subscription import Passed, Removed
 from reviewsd.store.rows import Pair, change

@@ -7,8 +7,7 @@ from twisted.internet.defer import Deferred, succeed
 
 from reviewsd.admin.reload import Reloading
 from reviewsd.api.hub import Block, HubState, Listing, PendingIntent, TopicState
-from reviewsd.api.jobs import ConfigChanges, Guard, PushResult, Step
-from reviewsd.api.times import instant
+from reviewsd.api.jobs import ConfigChanges, Guard, PushResult, Step, instant
 from reviewsd.publish.compile_process import StepObserver
 from reviewsd.publish.publisher import Publisher, Report
 from reviewsd.websub.operator import Operator

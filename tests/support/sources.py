@@ -14,7 +14,7 @@ from reviewsctl.importing.options import Prompts
 from reviewsctl.sources.run import Outcome, RunOptions
 from reviewsctl.sources.state import SourceState
 from reviewsctl.sources.sync import Sync
-from reviewsd.api.sources import SOURCES_FILE
+from reviewsd.api.status import SOURCES_FILE
 from reviewsd.config.load import load
 
 PROMPTS = Prompts(progress=lambda _: None, show=lambda _: None, choose=None)

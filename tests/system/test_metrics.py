@@ -14,7 +14,7 @@ import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
 from reviewsd.api.places import KEPT_FOLDER
-from reviewsd.api.sources import SOURCES_FILE
+from reviewsd.api.status import SOURCES_FILE
 from reviewsd.server.site import OTHER
 from tests.support.daemon import BASE_URL, Daemon
 from tests.support.routes import ROUTES

@@ -115,8 +115,8 @@ def suggest(*, config: ConfigFile = None, data: DataDir = None, as_json: Json = 
     from reviewsctl.terminal.suggestions import suggested
 
     with failing(as_json=as_json):
-        answer = local.suggested(config, data)
-    _print(answer.text, suggested(answer.value.suggestions), as_json=as_json)
+        answer = local.suggestions(config, data)
+    _print(answer.text, suggested(answer.value), as_json=as_json)
 
 
 @app.command(

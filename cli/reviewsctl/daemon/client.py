@@ -14,8 +14,7 @@ from reviewsctl.daemon.errors import UnexpectedAnswer, Unreachable
 from reviewsctl.daemon.transport import Answer, Peer, Transport, decode
 from reviewsd.api.hub import Blocked, BlockList, HubState, Listing, ListingPage
 from reviewsd.api.jobs import EventLine, JobLine, PushResult, ReloadResult, Step
-from reviewsd.api.notices import NoticeTests
-from reviewsd.api.status import BackupContents, Status
+from reviewsd.api.status import BackupContents, NoticeTests, Status
 
 ANSWER_SECONDS = 10.0  # most answers come from memory, the others from one query
 SILENCE_SECONDS = 600.0  # between two lines of a job: a stage over a million reviews sends none

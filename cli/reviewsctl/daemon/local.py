@@ -15,11 +15,12 @@ from reviewsctl.daemon.errors import DaemonError
 from reviewsctl.daemon.transport import Answer
 from reviewsctl.terminal.escaping import printable
 from reviewsd.api.files import CheckReport, Shown
-from reviewsd.api.insights import Compared, Explanation, Overview, ServedInsights, Suggested
 from reviewsd.api.jobs import Step
 
 if TYPE_CHECKING:
-    from reviewsd.offline.insights import Folder
+    from reviewsd.analysis.explaining import Explanation
+    from reviewsd.analysis.suggesting import Suggestions
+    from reviewsd.offline.insights import Compared, Folder, ServedInsights
 
 _T = TypeVar("_T")
 
@@ -92,27 +93,27 @@ def data_folder(config: Path | None, data: Path | None) -> "Iterator[Folder]":
         yield insights.read(config, data, os.environ)
 
 
-def insights(config: Path | None, data: Path | None) -> Answer[ServedInsights[Overview]]:
+def insights(config: Path | None, data: Path | None) -> "Answer[ServedInsights]":
     """Return the served insights; arguments as ``check``."""
     with data_folder(config, data) as folder:
-        content = msgspec.json.encode(folder.insights())
-    value = msgspec.json.decode(content, type=ServedInsights[Overview])
-    return Answer(value, printable(content.decode()))
+        return _answer(folder.insights())
 
 
-def compared(config: Path | None, data: Path | None) -> Answer[Compared]:
+def compared(config: Path | None, data: Path | None) -> "Answer[Compared]":
     """Compare the insights of the rules with insights.json; arguments as ``check``."""
     with data_folder(config, data) as folder:
         return _answer(folder.compared())
 
 
-def suggested(config: Path | None, data: Path | None) -> Answer[Suggested]:
+def suggestions(config: Path | None, data: Path | None) -> "Answer[Suggestions]":
     """Return candidates for insights.yaml; arguments as ``check``."""
     with data_folder(config, data) as folder:
-        return _answer(folder.suggested())
+        value = folder.suggestions()
+    document = {"data_dir": str(folder.path), "suggestions": value}
+    return Answer(value, _answer(document).text)
 
 
-def explanation(config: Path | None, data: Path | None, review_id: str) -> Answer[Explanation]:
+def explanation(config: Path | None, data: Path | None, review_id: str) -> "Answer[Explanation]":
     """Explain the labels of a review; arguments as ``check``."""
     with data_folder(config, data) as folder:
         return _answer(folder.explanation(review_id))

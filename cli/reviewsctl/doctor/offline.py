@@ -12,8 +12,7 @@ from typing import Final
 from reviewsctl.doctor.verdict import Diagnosis, fail, ok, skip, warn
 from reviewsctl.terminal.remedies import as_root
 from reviewsctl.terminal.words import counted
-from reviewsd.api.diagnostic import Diagnostic
-from reviewsd.api.files import CheckReport
+from reviewsd.api.files import CheckReport, Diagnostic
 from reviewsd.api.places import KEPT_FOLDER
 
 _FUTURE: Final = 5.0  # seconds that clocks of file servers may be ahead

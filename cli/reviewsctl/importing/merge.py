@@ -30,7 +30,7 @@ from reviewsctl.importing.reviews_file import EXAMPLES, create, removed_member, 
 from reviewsctl.importing.staging import PassedOver, Place, Staged, Staging
 from reviewsctl.importing.values import members
 from reviewsctl.importing.written import NOTHING, Written, digests
-from reviewsd.api.review_ids import merge_key
+from reviewsd.api.texts import merge_key
 
 _STEP: Final = 5000  # reviews between two reports of progress
 

@@ -29,7 +29,7 @@ from reviewsctl.importing.values import (
     word,
     words,
 )
-from reviewsd.api.review_ids import merge_key
+from reviewsd.api.texts import merge_key
 
 Text = Annotated[str, Meta(min_length=1)]
 Url = Annotated[

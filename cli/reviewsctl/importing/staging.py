@@ -21,7 +21,7 @@ from reviewsctl.importing.review import MEMBERS, Entry, key_of, mask
 from reviewsctl.importing.values import without_surrogates
 from reviewsctl.importing.written import Batch, WrittenRows
 from reviewsctl.terminal.interruption import signals_deferred
-from reviewsd.api.review_ids import merge_key
+from reviewsd.api.texts import merge_key
 
 _MAX_ALIKE: Final = 200_000  # reviews
 _CACHE_KIB: Final = 32 * 1024

@@ -10,7 +10,7 @@ import msgspec
 
 from reviewsctl.files.folders import Folder
 from reviewsd.api.places import KEPT_FOLDER
-from reviewsd.api.sources import SOURCES_FILE, VERSION, SourceCondition
+from reviewsd.api.status import SOURCES_FILE, SOURCES_VERSION, SourceCondition
 
 LOCK: Final = "sources.lock"
 
@@ -68,7 +68,7 @@ def load(folder: Folder) -> dict[str, SourceState]:
         raise StateUnreadableError(
             f"{KEPT_FOLDER}/{SOURCES_FILE} cannot be read: {reason}"
         ) from fault
-    if decoded.version != VERSION:
+    if decoded.version != SOURCES_VERSION:
         raise StateUnreadableError(
             f"{KEPT_FOLDER}/{SOURCES_FILE} is of another version of reviewsctl"
         )
@@ -78,7 +78,7 @@ def load(folder: Folder) -> dict[str, SourceState]:
 def save(folder: Folder, states: Mapping[str, SourceState]) -> None:
     """Replace the file; its mode is that of the folder, without execution."""
     content = msgspec.json.format(
-        msgspec.json.encode(_File(version=VERSION, sources=dict(states))), indent=1
+        msgspec.json.encode(_File(version=SOURCES_VERSION, sources=dict(states))), indent=1
     )
     with folder.folder(KEPT_FOLDER, make=True) as own, own.draft(SOURCES_FILE) as new:
         facts = own.facts

@@ -4,19 +4,17 @@ The caller passes them through ``printable``.
 """
 
 from collections.abc import Iterator
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from reviewsctl.terminal.escaping import printable
 from reviewsctl.terminal.words import counted
-from reviewsd.api.insights import (
-    Compared,
-    Explanation,
-    Figures,
-    ListedEntity,
-    Overview,
-    ServedInsights,
-)
 from reviewsd.api.jobs import InsightsOrigin
+
+if TYPE_CHECKING:
+    from reviewsd.analysis.comparing import Figures
+    from reviewsd.analysis.explaining import Explanation
+    from reviewsd.domain.insights import Entity
+    from reviewsd.offline.insights import Compared, ServedInsights
 
 _BAR: Final = 20  # characters of a bar for 100 % positive
 _SHOWN: Final = 10  # entries of each list
@@ -35,14 +33,14 @@ def origin_line(origin: InsightsOrigin) -> str:
     return f"insights.json{of}{model}"
 
 
-def overview(served: ServedInsights[Overview]) -> Iterator[str]:
+def overview(served: "ServedInsights") -> Iterator[str]:
     """Yield the lines of a table of insights."""
-    insights, origin = served.insights, served.origin
+    insights, origin = served.typed(), served.origin
     yield f"{'data':<15}{served.data_dir}"
     yield f"{'insights':<15}{'none' if origin is None else origin_line(origin)}"
     if insights.summary is not None:
         yield f"{'summary':<15}{insights.summary}"
-    if insights.temporal.trend is not None:
+    if insights.temporal.trend:
         yield f"{'trend':<15}{insights.temporal.trend}"
     for heading, entities, has_bar in (
         ("aspects", insights.aspects, True),
@@ -59,16 +57,17 @@ def overview(served: ServedInsights[Overview]) -> Iterator[str]:
                 yield f"  and {more:,} more"
 
 
-def _row(entity: ListedEntity, *, has_bar: bool) -> str:
+def _row(entity: "Entity", *, has_bar: bool) -> str:
+    name = entity.label or entity.name or entity.id or ""
     count, share = entity.mention_count, entity.positive_pct
-    row = f"  {entity.display_name[:28]:<28}  {'' if count is None else f'{count:,}':>7}"
-    if not has_bar or share is None or not count:
+    row = f"  {name[:28]:<28}  {f'{count:,}' if isinstance(count, int) else '':>7}"
+    if not has_bar or not isinstance(share, float) or not count:
         return row.rstrip()
     filled = round(_BAR * share / 100)
     return f"{row}  {'█' * filled}{'░' * (_BAR - filled)}  {share:3.0f} % positive"
 
 
-def explained(explanation: Explanation) -> Iterator[str]:
+def explained(explanation: "Explanation") -> Iterator[str]:
     """Yield the lines of a review, clause by clause."""
     is_read = explanation.english or not explanation.clauses
     note = "" if is_read else ", not English: only its stars count"
@@ -98,7 +97,7 @@ _KINDS: Final = {
 }
 
 
-def compared(result: Compared) -> Iterator[str]:
+def compared(result: "Compared") -> Iterator[str]:
     """Yield the lines of ``insights compare``."""
     both = result.comparison
     yield f"{'data':<15}{result.data_dir}"
@@ -128,7 +127,7 @@ def compared(result: Compared) -> Iterator[str]:
             yield f"  {heading:<34}{numbers}{how}"
 
 
-def _figures(side: Figures | None, *, share: bool) -> str:
+def _figures(side: "Figures | None", *, share: bool) -> str:
     """Return count and share in 13 columns."""
     if side is None:
         return f"{'-':>7}{'':6}"

@@ -5,12 +5,16 @@ that are right.
 """
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from reviewsctl.terminal.flow import flow
-from reviewsd.api.insights import Candidate, PresetService, Suggestions
+
+if TYPE_CHECKING:
+    from reviewsd.analysis.settings import ServiceSetting
+    from reviewsd.analysis.suggesting import Candidate, Suggestions
 
 
-def suggested(suggestions: Suggestions) -> Iterator[str]:
+def suggested(suggestions: "Suggestions") -> Iterator[str]:
     """Yield the lines."""
     yield f"## Candidates for insights.yaml from {suggestions.reviews:,} reviews. A line counts once you"
     yield '## remove its "# "; lines with "##" are remarks.'
@@ -42,7 +46,7 @@ def suggested(suggestions: Suggestions) -> Iterator[str]:
         yield f"#   {_id(candidate)}: {_mapping(('label', _label(candidate)), ('words', _words(candidate)))}"
 
 
-def _preset(services: Sequence[PresetService]) -> Iterator[str]:
+def _preset(services: "Sequence[ServiceSetting]") -> Iterator[str]:
     if services:
         yield f"## Your list replaces the {len(services):,} services of the category:"
     for service in services:
@@ -56,7 +60,7 @@ def _preset(services: Sequence[PresetService]) -> Iterator[str]:
         yield f"#   - {members}"
 
 
-def _remark(candidate: Candidate) -> str:
+def _remark(candidate: "Candidate") -> str:
     reviews = "1 review" if candidate.reviews == 1 else f"{candidate.reviews:,} reviews"
     return f"## {reviews}, such as: {candidate.quotation}"
 
@@ -65,13 +69,13 @@ def _mapping(*members: tuple[str, str | Sequence[str]]) -> str:
     return flow({name: value for name, value in members if value})
 
 
-def _id(candidate: Candidate) -> str:
+def _id(candidate: "Candidate") -> str:
     return "-".join(candidate.name.casefold().split())
 
 
-def _label(candidate: Candidate) -> str:
+def _label(candidate: "Candidate") -> str:
     return candidate.name[:1].upper() + candidate.name[1:]
 
 
-def _words(candidate: Candidate) -> tuple[str, ...]:
+def _words(candidate: "Candidate") -> tuple[str, ...]:
     return (candidate.name, *candidate.also)

@@ -1,12 +1,14 @@
 """Comparison of the rules with a file of another program (insights.md 8)."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 from msgspec import Raw
 
-from reviewsd.analysis.comparing import compare
-from reviewsd.api.insights import Agreement, Comparison, Figures, Row
+from reviewsd.analysis.comparing import Agreement, Comparison, Figures, Row, compare
+from reviewsd.domain.insights import Insights
+from reviewsd.domain.insights_file import InsightsFile, Spellings
 
 RULES = {
     "aspects": [{"id": "work_quality", "label": "Quality of work", "mention_count": 2}],
@@ -26,14 +28,21 @@ RULES = {
 }
 
 
-def compared(file: dict[str, Any]) -> Comparison:
-    sides = [
-        {name: Raw(msgspec.json.encode(row)) for name, row in s.items()} for s in (file, RULES)
-    ]
-    return compare(*sides)
+def insights_file(members: Mapping[str, Any]) -> InsightsFile:
+    return InsightsFile(
+        members={name: Raw(msgspec.json.encode(value)) for name, value in members.items()},
+        typed=msgspec.convert({**members, "per_review": {}}, Insights),
+        mentions=(),
+        spellings=Spellings(),
+        analysed=0,
+    )
 
 
-def test_things_are_known_by_any_of_their_names() -> None:
+def compared(file: Mapping[str, Any]) -> Comparison:
+    return compare(insights_file(file), insights_file(RULES))
+
+
+def test_entity_is_matched_by_any_of_its_names() -> None:
     comparison = compared(
         {
             "aspects": ["Quality of work", {"id": "speed", "label": "Speed", "positive_pct": 0}],
@@ -64,7 +73,7 @@ def test_things_are_known_by_any_of_their_names() -> None:
     assert Agreement(file=1, rules=2, both=1, same_sentiment=1) == comparison.mentions["reviews"]
 
 
-def test_a_file_that_says_nothing_has_no_figures() -> None:
+def test_empty_file_has_no_figures() -> None:
     comparison = compared({})
     assert (None, "stable") == comparison.trend
     assert (0, [None]) == (comparison.reviews, [row.file for row in comparison.aspects])

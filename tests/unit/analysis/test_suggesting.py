@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from reviewsd.analysis import suggesting
 from reviewsd.analysis.settings import AspectSetting, InsightSettings, NamedTechnician
-from reviewsd.analysis.suggesting import suggest
-from reviewsd.api.insights import Suggestions
+from reviewsd.analysis.suggesting import Suggestions, suggest
 from reviewsd.domain.reviews import Business, Review
 from tests.support.examples import examples
 from tests.support.growth import Thunk, assert_linear

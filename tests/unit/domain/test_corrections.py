@@ -6,7 +6,7 @@ import json
 import msgspec
 import pytest
 
-from reviewsd.api.review_ids import merge_key
+from reviewsd.api.texts import merge_key
 from reviewsd.domain.corrections import (
     REASONS,
     Correction,

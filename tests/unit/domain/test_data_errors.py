@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Meta, Struct
 
-from reviewsd.api.diagnostic import Diagnostic
+from reviewsd.api.files import Diagnostic
 from reviewsd.domain import insights, reviews
 from reviewsd.domain.data_errors import DataError, explain, member, nearest, show
 from reviewsd.domain.diagnostic_text import headline

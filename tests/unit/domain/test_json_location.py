@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewsd.api.diagnostic import Diagnostic
+from reviewsd.api.files import Diagnostic
 from reviewsd.domain import json_location
 from reviewsd.domain.data_errors import member
 from reviewsd.domain.diagnostic_text import rendered

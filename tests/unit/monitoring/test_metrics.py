@@ -15,7 +15,7 @@ from twisted.internet.defer import Deferred, succeed
 from twisted.internet.task import Clock
 
 from reviewsd.api.hub import HubState
-from reviewsd.api.sources import SourceCondition
+from reviewsd.api.status import SourceCondition
 from reviewsd.monitoring.metrics import HUB_TIMEOUT, Metrics
 from reviewsd.publish.source_states import SourceReport
 from reviewsd.runtime.counters import Counters, Counts, merged

@@ -11,7 +11,7 @@ from twisted.internet.defer import Deferred
 from twisted.logger import capturedLogs
 
 from reviewsd.api.places import KEPT_FOLDER
-from reviewsd.api.sources import SOURCES_FILE
+from reviewsd.api.status import SOURCES_FILE
 from reviewsd.config.hub_schema import HubConfig
 from reviewsd.config.schema import Config, NotifyTarget
 from reviewsd.notices.messages import MAX_SHOWN, Message

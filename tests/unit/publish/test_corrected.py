@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reviewsd.api.review_ids import merge_key
+from reviewsd.api.texts import merge_key
 from reviewsd.publish.messages import Published, Refused, Unchanged
 from reviewsd.snapshot import layout
 from tests.support.columns import Review, review

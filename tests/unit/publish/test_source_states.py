@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from reviewsd.api.places import KEPT_FOLDER
-from reviewsd.api.sources import SOURCES_FILE
+from reviewsd.api.status import SOURCES_FILE
 from reviewsd.publish.source_states import SourceStates
 
 GOOD = {"version": 1, "sources": {"google": {"state": "ok", "reviews": 3, "look": "x"}}}

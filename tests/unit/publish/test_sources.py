@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from reviewsd.api.diagnostic import Diagnostic
+from reviewsd.api.files import Diagnostic
 from reviewsd.domain.data_errors import DataError
 from reviewsd.publish import sources
 from reviewsd.publish.sources import Unsettled, fingerprint, read

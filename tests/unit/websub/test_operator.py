@@ -7,8 +7,7 @@ from msgspec.structs import replace
 from twisted.internet.defer import CancelledError, Deferred
 
 from reviewsd.api.hub import HubState
-from reviewsd.api.jobs import PushResult, Step
-from reviewsd.api.times import instant
+from reviewsd.api.jobs import PushResult, Step, instant
 from reviewsd.config.hub_schema import HubConfig as Settings
 from reviewsd.config.hub_schema import HubLimitsConfig
 from reviewsd.store.transactions import StoreError

@@ -17,8 +17,7 @@ import pytest
 from reviewsctl.daemon.errors import Problem, Refused, Unreachable
 from reviewsctl.doctor import offline, public, running
 from reviewsctl.doctor.verdict import Diagnosis, Verdict
-from reviewsd.api.diagnostic import Diagnostic
-from reviewsd.api.files import CheckReport, Facts
+from reviewsd.api.files import CheckReport, Diagnostic, Facts
 from reviewsd.api.hub import HubState
 from reviewsd.api.status import Status
 from tests.support.authority import authority

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewsctl.importing.review import encode, stable_id
-from reviewsd.api.review_ids import merge_key
+from reviewsd.api.texts import merge_key
 
 WHEN = datetime.datetime(2016, 7, 30, 22, 36, 16, 385_000, tzinfo=datetime.UTC)
 

@@ -16,7 +16,7 @@ from reviewsctl.importing.pipeline import remove, run
 from reviewsctl.importing.report import ImportResult
 from reviewsctl.importing.settings import Settings
 from reviewsctl.importing.staging import Place
-from reviewsd.api.review_ids import merge_key
+from reviewsd.api.texts import merge_key
 
 NOW = datetime.datetime(2026, 11, 26, tzinfo=datetime.UTC)
 PROMPTS = Prompts(progress=lambda _: None, show=lambda _: None, choose=None)

@@ -4,7 +4,7 @@ import pytest
 import yaml
 
 from reviewsctl.terminal.suggestions import suggested
-from reviewsd.api.insights import Candidate, Suggestions
+from reviewsd.analysis.suggesting import Candidate, Suggestions
 
 
 @pytest.mark.parametrize("name", ["Sam", "O'Brien", "yes", "No", "5", "a: b", "#x", "Zoë 😀"])
