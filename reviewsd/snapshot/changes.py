@@ -17,8 +17,7 @@ from reviewsd.domain import times
 from reviewsd.snapshot.columns import Columns
 from reviewsd.snapshot.position_sets import CHANGES
 
-CHANGES_BLOCK = 2_048
-"""Number of reviews in a block."""
+CHANGES_BLOCK = 2_048  # reviews
 
 
 def blocks(numbers: "array[int]") -> Iterator[tuple[str, BitMap]]:
@@ -36,10 +35,7 @@ def changed_since(columns: Columns, moment: datetime.datetime) -> BitMap:
 
 
 def rank_after(columns: Columns, moment: datetime.datetime, position: int) -> int:
-    """Return the first rank after a moment and a position.
-
-    Reviews that changed at the moment itself count from the position on.
-    """
+    """Return the first rank after a moment; reviews of the moment itself count from a position on."""
     ranks, key = range(columns.count), _key(columns)
     begin = bisect_left(ranks, -times.microseconds(moment), key=key)
     end = bisect_right(ranks, -times.microseconds(moment), lo=begin, key=key)

@@ -13,8 +13,7 @@ from reviewsd.http1.representation import Buffer
 from reviewsd.snapshot import layout as names
 from reviewsd.snapshot.layout import File, Writer
 
-SIZE = 16
-"""Bytes of a digest."""
+SIZE = 16  # bytes of a digest
 
 
 class DigestsWriter:
@@ -42,12 +41,7 @@ class DigestsWriter:
 
 
 class Digests:
-    """The digests of a snapshot.
-
-    Args:
-        reviews: The digests of the reviews; bytes are read faster than a view of the file.
-        chain: The file of the runs' digests.
-    """
+    """The digests of the reviews and runs of a snapshot; bytes are read faster than a view of a file."""
 
     def __init__(self, reviews: Buffer, chain: "memoryview[int]") -> None:
         self._reviews, self._chain = reviews, chain

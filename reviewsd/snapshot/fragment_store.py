@@ -39,12 +39,7 @@ class FragmentsWriter:
         self._begins = array("Q")
 
     def extend(self, fragments: Buffer, sizes: Iterable[int]) -> None:
-        """Add fragments, at least one.
-
-        Args:
-            fragments: The fragments, separated by commas.
-            sizes: The size of each with a comma after it, also after the last.
-        """
+        """Add fragments with commas between them; each of the sizes includes a comma, also the last."""
         if self._begins:
             self._writer.write(b",")
         self._begins.extend(accumulate(sizes, initial=self._writer.size))

@@ -36,16 +36,14 @@ from reviewsd.api.jobs import InsightsOrigin
 
 T = TypeVar("T")
 
-LAYOUT = 14
-"""Raised if a change of the format makes other versions unable to read the folder."""
+LAYOUT = 14  # raised if a change of the format makes other versions unable to read the folder
 
 MANIFEST, SEEN = "manifest.json", "seen.json"
 
 GZIP, QUOTED = ".gz", ".quoted"
 """Suffixes of the gzip form of a file, and of a document as a JSON string for ``resources/read``."""
 
-CURRENT = "current"
-"""The link to the folder that is served."""
+CURRENT = "current"  # the link to the folder that is served
 
 DAYS, RECORDS, CHANGES, IDS = "days.column", "records.column", "changes.column", "ids.column"
 TEXTS, TEXT_OFFSETS = "texts.column", "text_offsets.column"
@@ -100,7 +98,6 @@ class SegmentFile(Struct, frozen=True, kw_only=True):
     """A segment of the reviews (``snapshot.numbering``)."""
 
     reviews: int
-    """The number of its reviews."""
     index: str | None
     """The file with the index of its texts (``snapshot.suffix_array``); None if it is small."""
 
@@ -113,33 +110,28 @@ class Manifest(Struct, frozen=True, kw_only=True):
     review_count: int
     updated_at: str | None
     insights: bool
-    insights_origin: InsightsOrigin | None = None
-    """None without insights.json, if none are made."""
+    insights_origin: InsightsOrigin | None = None  # None without insights.json, if none are made
     documents: tuple[Document, ...]
     files: dict[str, File]
-    segments: tuple[SegmentFile, ...]
-    """Newest first."""
+    segments: tuple[SegmentFile, ...]  # newest first
 
 
 class GoneReviews(Struct, frozen=True, kw_only=True):
     """The reviews that were published before, or must not be published (corrections.md)."""
 
     ids: frozenset[str]
-    keys: frozenset[str]
-    """Merge keys (``domain.corrections``)."""
+    keys: frozenset[str]  # merge keys (``domain.corrections``)
 
 
 class FileFingerprint(Struct, frozen=True, kw_only=True):
     """The status of one file; an equal one means that it was neither replaced nor written."""
 
-    realpath: str
-    """The path without symbolic links, which detects a changed link to an equal file."""
+    realpath: str  # detects a changed link to an equal file
     device: int
     inode: int
     size: int
     mtime_ns: int
-    ctime_ns: int
-    """Changes with each write, chmod and rename; unlike mtime, it cannot be set."""
+    ctime_ns: int  # changes with each write, chmod and rename; unlike mtime, it cannot be set
 
 
 class Fingerprint(Struct, frozen=True, kw_only=True):
@@ -148,13 +140,10 @@ class Fingerprint(Struct, frozen=True, kw_only=True):
     reviews: FileFingerprint | None
     """None if the file does not exist or has no status."""
     insights: FileFingerprint | None
-    settings: FileFingerprint | None = None
-    """The fingerprint of insights.yaml."""
+    settings: FileFingerprint | None = None  # insights.yaml
     corrections: FileFingerprint | None = None
-    templates: dict[str, FileFingerprint] = {}
-    """The fingerprints of the operator's templates, by name."""
-    logos: dict[str, FileFingerprint] = {}
-    """The fingerprints of the pictures in the data directory, by name."""
+    templates: dict[str, FileFingerprint] = {}  # the operator's, by name
+    logos: dict[str, FileFingerprint] = {}  # pictures in the data directory, by name
 
 
 class BuildInfo(Struct, frozen=True, kw_only=True):
@@ -162,12 +151,10 @@ class BuildInfo(Struct, frozen=True, kw_only=True):
 
     fingerprint: Fingerprint = msgspec.field(name="signature")
     """The fingerprint of the source files; its name in the file is that of earlier versions."""
-    build_key: str
-    """The settings and the version of the program."""
-    published_at: float
-    """POSIX seconds."""
+    build_key: str  # the settings and the version of the program
+    published_at: float  # POSIX seconds, as are the next
     first_seen: dict[str, int]
-    """When the bytes of each document first appeared, by path, POSIX seconds; the Last-Modified."""
+    """When the bytes of each document first appeared, by path; the Last-Modified."""
 
 
 class Writer:
@@ -220,25 +207,18 @@ def write(folder: Path, name: str, content: "bytes | memoryview[int]") -> File:
 
 
 def open_manifest(path: Path) -> Manifest | None:
-    """Return the manifest of a snapshot folder; None without a readable one of this layout.
-
-    Raises:
-        OSError: Descriptors or memory are exhausted.
-    """
+    """Return the manifest of a snapshot folder; None without a readable one of this layout."""
     manifest = _decoded(path / MANIFEST, Manifest)
     return manifest if manifest is not None and manifest.layout == LAYOUT else None
 
 
 def open_seen(path: Path) -> BuildInfo | None:
-    """Return the sources and times of a snapshot folder; None if they cannot be read.
-
-    Raises:
-        OSError: Descriptors or memory are exhausted.
-    """
+    """Return the sources and times of a snapshot folder; None if they cannot be read."""
     return _decoded(path / SEEN, BuildInfo)
 
 
 def _decoded(path: Path, kind: type[T]) -> T | None:
+    """Return the content of a file; None if it cannot be read, unless resources are exhausted."""
     try:
         return msgspec.json.decode(path.read_bytes(), type=kind)
     except (OSError, ValueError) as error:  # msgspec's errors, and that of bytes that are not UTF-8

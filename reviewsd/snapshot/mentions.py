@@ -57,10 +57,7 @@ def _examples(entity: Entity, positions: Mapping[str, int]) -> BitMap:
 def _of_field(
     field: str, posted: Postings, entities: Sequence[Entity], examples: Sequence[BitMap]
 ) -> MentionIndex:
-    """Return the positions of a field, by key.
-
-    ``posted`` has the reviews of each spelling in ``per_review``, and ``examples`` those that each entity lists.
-    """
+    """Return the positions by key, from the reviews of each spelling, and those that each entity lists."""
     spelled: dict[str, BitMap] = {}
     for name, reviews in posted.items():
         spelled.setdefault(key_of(name), BitMap()).update(reviews)

@@ -11,11 +11,8 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
 
-SEGMENT = 14 << 12
-"""Most reviews in a segment: 8,192 fewer than numbers, because of ``text_index.bitmap_of``."""
-
-SEGMENT_BYTES = 1 << 25
-"""Most bytes of texts in a segment of several reviews; sorting takes 9 times as much memory."""
+SEGMENT = 14 << 12  # most reviews: 8,192 fewer than numbers, because of ``text_index.bitmap_of``
+SEGMENT_BYTES = 1 << 25  # most bytes of texts of several reviews; sorting takes 9 times as much
 
 
 def divided(count: int) -> list[int]:
@@ -44,8 +41,8 @@ class Numbering:
     def __init__(self, sizes: Iterable[int]) -> None:
         self.begins = [0, *accumulate(sizes)]
         """The position of the first review of each segment, and one for the end."""
-        last = max(1, len(self.begins) - 1)
-        self.shifts = [(at << 16) - self.begins[at] for at in range(last)]
+        segments = range(max(1, len(self.begins) - 1))
+        self.shifts = [(segment << 16) - self.begins[segment] for segment in segments]
         """The difference of numbers and positions in each segment."""
 
     def number(self, position: int) -> int:

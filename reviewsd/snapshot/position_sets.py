@@ -13,24 +13,17 @@ from reviewsd.domain.parameters import InvalidParametersError, ambiguous
 from reviewsd.domain.search_query import MENTIONS, SearchQuery
 from reviewsd.snapshot.fragment_store import FragmentStore, FragmentStoreWriter
 
-RATING, MIN_RATING, MAX_RATING = "rating", "min_rating", "max_rating"
-"""Fields with the names ``"1"`` to ``"5"``."""
-
-SENTIMENT = "f"
-"""The field of the sentiment of reviews: ``"positive"``, ``"neutral"`` or ``"negative"``."""
-
-CHANGES = "c"
-"""The field of the blocks in the order of change (``snapshot.changes``)."""
-
-TECHNICIAN, SERVICE, ASPECT, PROBLEM, TOPIC, AREA = "t", "s", "a", "p", "o", "r"
-"""Fields with exact names as keys (``domain.naming``)."""
+# The fields, with their names
+RATING, MIN_RATING, MAX_RATING = "rating", "min_rating", "max_rating"  # "1" to "5"
+SENTIMENT = "f"  # of a review: "positive", "neutral" or "negative"
+CHANGES = "c"  # the numbers of the blocks in the order of change (``snapshot.changes``)
+TECHNICIAN, SERVICE, ASPECT, PROBLEM, TOPIC, AREA = "t", "s", "a", "p", "o", "r"  # exact names
 
 FIELDS = dict(zip(MENTIONS, (TECHNICIAN, SERVICE, ASPECT, PROBLEM, TOPIC, AREA), strict=True))
 """The fields of names, by parameter of a query."""
 
 _names = msgspec.json.Decoder(tuple[str, ...])
-_ARRAY = ord("[")
-"""The first byte of candidates; that of a bitmap is another one, of its format."""
+_ARRAY = ord("[")  # the first byte of candidates; a bitmap begins with another one
 
 
 def felt(sentiment: str) -> str:
@@ -69,11 +62,7 @@ class PositionSets(FragmentStore):
         return BitMap.deserialize(content)  # type: ignore[arg-type]  # any buffer; copies it
 
     def get_mentions(self, query: SearchQuery) -> list[BitMap | Ambiguous | None]:
-        """Return the set of each name in a query.
-
-        Raises:
-            InvalidParametersError: A name is ambiguous.
-        """
+        """Return the set of each name in a query; an ambiguous one is an ``InvalidParametersError``."""
         sets: list[BitMap | Ambiguous | None] = []
         issues = []
         for parameter, field in FIELDS.items():

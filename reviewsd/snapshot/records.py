@@ -13,8 +13,7 @@ from reviewsd.http1.representation import Buffer
 from reviewsd.snapshot.fragment_store import Fragments
 
 MAX_CACHED_BYTES = 1_048_576
-"""Excerpts of at most this size, some 2,000, are held in memory, plain and escaped: escaping twenty of them
-takes longer than the search."""
+"""Excerpts of at most this size are held in memory, plain and escaped: escaping takes longer than a search."""
 
 
 class _Day(Struct):

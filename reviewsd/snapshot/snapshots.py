@@ -135,9 +135,7 @@ _NONE_GONE = b'{"ids":[],"keys":[]}'
 class Snapshots:
     """The current snapshot, which a symbolic link names.
 
-    Args:
-        root: The directory of the snapshot folders.
-        dispose: Empties a list, in production in a thread: unmapping deleted files takes 50 ms.
+    ``dispose`` empties a list, in production in a thread: unmapping deleted files takes 50 ms.
     """
 
     _log = Logger()
@@ -154,11 +152,7 @@ class Snapshots:
 
     @property
     def current(self) -> Snapshot:
-        """The snapshot to serve.
-
-        Raises:
-            SnapshotError: Nothing is published yet.
-        """
+        """The snapshot to serve; a ``SnapshotError`` if nothing is published yet."""
         if self._current is None:
             raise SnapshotError(f"nothing is published in {self._root}")
         return self._current

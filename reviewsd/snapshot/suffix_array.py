@@ -35,24 +35,17 @@ from pyroaring import BitMap
 from reviewsd.snapshot.layout import File, Writer
 from reviewsd.snapshot.text_index import bitmap_of
 
-BLOCK = 8
-"""Suffixes for each sample; a search looks up two blocks in the texts."""
+BLOCK = 8  # suffixes for each sample; a search looks up two blocks in the texts
 
 STRIDE = 256, 32
 """Suffixes for each mark: at least the first number, and the reviews divided by the second, rounded up to a
 power of two. A search makes a bitmap of less than two strides; shorter ones need more bitmaps on disk."""
 
-SEPARATOR = 0xFF
-"""Ends each text of the text column: a byte that UTF-8 never contains."""
-
-MAX_PREFIX = 4_096
-"""Bytes; longer than any text in a query."""
-
-LARGE = 1 << 21
-"""Bytes of texts from which numpy is used."""
+SEPARATOR = 0xFF  # ends each text of the text column: a byte that UTF-8 never contains
+MAX_PREFIX = 4_096  # bytes; longer than any text in a query
+LARGE = 1 << 21  # bytes of texts from which numpy is used
 
 _PART = 1 << 20  # suffixes
-
 _NO_MEMORY = -2  # returned by divsufsort
 
 Positions: TypeAlias = "array[int] | memoryview[int]"
@@ -69,13 +62,7 @@ def stride_of(reviews: int) -> int:
 
 
 def write(folder: Path, name: str, texts: bytes, sizes: Sequence[int]) -> File:
-    """Write the index of a segment.
-
-    Args:
-        folder: The folder of the file.
-        name: The name of the file.
-        texts: The ``text_index_writer.folded`` texts, joined.
-        sizes: The size of each.
+    """Write the index of a segment with ``folded`` texts, joined, and the size of each.
 
     Raises:
         SortError: The texts cannot be sorted.
@@ -100,17 +87,14 @@ def sort(texts: bytes) -> "array[int]":
     """Return the offsets of all suffixes in their sorted order.
 
     Raises:
-        MemoryError: The sorter needs more memory.
         SortError: The texts are too long for 32 bits.
     """
     if len(texts) >= 1 << 31:
         raise SortError(f"{len(texts)} bytes of texts are too many")
     order = array("i", [0]) * len(texts)
     failure = _divsufsort()(texts, order.buffer_info()[0], len(texts))
-    if failure == _NO_MEMORY:
-        raise MemoryError
     if failure:
-        raise SortError(f"divsufsort returned {failure}")
+        raise MemoryError if failure == _NO_MEMORY else SortError(f"divsufsort returned {failure}")
     return order
 
 

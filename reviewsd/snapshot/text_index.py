@@ -13,17 +13,11 @@ from reviewsd.snapshot.numbering import SEGMENT
 
 HEADER = 32  # bytes: suffixes, block, stride and bitmaps as numbers of 64 bits
 
-STEP = 16_384
-"""Numbers that are added to a bitmap between two yields."""
+STEP = 16_384  # numbers that are added to a bitmap between two yields
+STEP_BYTES = 1 << 20  # bytes that are scanned between two yields, if texts have the average length
+FEW = 64  # candidates at most whose texts are scanned without the index
 
-STEP_BYTES = 1 << 20
-"""Bytes of texts that are scanned between two yields, if they have the average length."""
-
-FEW = 64
-"""With at most this many candidates, the texts are scanned without the index."""
-
-Text = bytes | mmap
-"""A buffer with slices that are bytes."""
+Text = bytes | mmap  # slices of both are bytes
 
 
 class Segment:
@@ -135,9 +129,7 @@ class _SegmentFile:
 
 
 _LOW = 0 if sys.byteorder == "little" else 2
-
 _MANY = 256  # numbers
-
 _DUMMIES = BitMap([*range(SEGMENT, 1 << 16, 2), SEGMENT + 1])
 _REAL = BitMap(range(SEGMENT))
 

@@ -22,13 +22,10 @@ from reviewsd.snapshot import suffix_array
 from reviewsd.snapshot.layout import File, SegmentFile, Writer, open_manifest
 from reviewsd.snapshot.numbering import divided, fitting
 
-SMALLEST = 64
-"""Fewest reviews in a segment with an index; the texts of smaller ones are scanned."""
+SMALLEST = 64  # reviews in a segment with an index; the texts of smaller ones are scanned
 
 _SEPARATOR = bytes([suffix_array.SEPARATOR])
-
-_THREADS = 2
-"""Each thread uses up to 11 times the memory of the texts of a segment."""
+_THREADS = 2  # each uses up to 11 times the memory of the texts of a segment
 
 
 def folded(text: str | None) -> bytes:
@@ -37,12 +34,9 @@ def folded(text: str | None) -> bytes:
 
 
 class SegmentsWriter:
-    """Writes texts, newest first; a context manager, which ends its threads.
+    """Writes the texts of a number of reviews, newest first; a context manager, which ends its threads.
 
-    Args:
-        folder: The folder of the files.
-        reviews: The number of reviews that will be added.
-        earlier: The folder of the last snapshot, if there is one.
+    ``earlier`` is the folder of the last snapshot, if there is one.
     """
 
     def __init__(self, folder: Path, reviews: int, earlier: Path | None = None) -> None:
@@ -118,11 +112,7 @@ class SegmentsWriter:
     ) -> tuple[tuple[SegmentFile, ...], dict[str, File]]:
         """Finish the files; return the segments and all files.
 
-        Args:
-            progress: Called with the number of finished indexes and of all.
-
-        Raises:
-            SortError: Texts cannot be sorted (``snapshot.suffix_array``).
+        ``progress`` is called with the number of finished indexes and of all.
         """
         offsets = names.write(self._folder, names.TEXT_OFFSETS, self._offsets.tobytes())
         files = {names.TEXTS: self._texts.close(), names.TEXT_OFFSETS: offsets}

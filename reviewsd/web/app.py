@@ -13,8 +13,6 @@ from reviewsd.http1.responses import Response
 from reviewsd.http1.routes import BodyRule, Route
 
 Answer = Response | Deferred[Response]
-"""A response, or a Deferred of it if it takes time."""
-
 AnyAnswer = Answer | Coroutine[Deferred[Any], Any, Response]
 
 MethodT = TypeVar("MethodT", bound=Callable[..., AnyAnswer])
@@ -25,8 +23,7 @@ class PublicApp(Klein):
 
     def __init__(self) -> None:
         super().__init__()
-        self.routes: dict[str, Route] = {}
-        """The routes by their rules, as Werkzeug spells them."""
+        self.routes: dict[str, Route] = {}  # by their rules, as Werkzeug spells them
 
     def __get__(self, instance: Any, owner: object) -> Self:  # noqa: ANN401  as Klein has it
         bound = super().__get__(instance, owner)

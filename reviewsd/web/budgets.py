@@ -127,18 +127,15 @@ class MemoryBudget:
     """Counts the memory of responses that their clients have not taken yet."""
 
     def __init__(self, networks: ClientNetworks, total: int = TOTAL) -> None:
-        self.in_use = 0
-        """Bytes that all clients hold now."""
+        self.in_use = 0  # bytes that all clients hold now
         self._networks, self._total, self._share = networks, total, total // SHARE
         self._per_network = Counter[str]()
 
     def is_full(self, request: Request) -> bool:
         """Return whether the client of a request may hold no more."""
-        if self.in_use < self._share:
-            return False
-        if self.in_use >= self._total:
-            return True
-        return self._per_network[self._networks.of(request)] >= self._share
+        if self._share <= self.in_use < self._total:
+            return self._per_network[self._networks.of(request)] >= self._share
+        return self.in_use >= self._total
 
     def admit(self, request: Request, response: Response) -> Response:
         """Return the response; a large one is counted until its client has read it.

@@ -25,6 +25,8 @@ from reviewsd.web.app import Answer, PublicApp
 from reviewsd.web.budgets import COSTLY
 from reviewsd.web.reads import Reads, entity_tag
 
+_Renderer = Callable[[FeedPage], Iterator[bytes]]
+
 
 class _Mentions(Struct):
     """The part of a review's insight that feeds show."""
@@ -61,13 +63,7 @@ class FeedReads:
         """Answer with a page of the Atom feed."""
         return self._page(request, cursor, atom.render, atom.MEDIA_TYPE)
 
-    def _page(
-        self,
-        request: Request,
-        cursor: str,
-        render: Callable[[FeedPage], Iterator[bytes]],
-        media_type: str,
-    ) -> Answer:
+    def _page(self, request: Request, cursor: str, render: _Renderer, media_type: str) -> Answer:
         page = self._entries(self._reads.snapshots.current, read_cursor(cursor))
         steps = self._steps(request, render(page), media_type.encode())
         return self._reads.time.run(request, steps)

@@ -33,10 +33,8 @@ from reviewsd.web.budgets import RETRY_SOON, MemoryFullError, TimeBudget
 
 MAX_PATH = 1_024  # bytes of a path, escapes included; the longest one that is served has 400
 
-_READS: Final = frozenset((b"GET", b"HEAD"))
 _BROKEN_ESCAPE: Final = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 _NOT_EXACT: Final = re.compile(rb"//|%2[fF]|/(\.|%2[eE]){1,2}(/|\Z)")
-_DOTS: Final = frozenset((b".", b".."))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,24 +45,22 @@ class Endpoint:
     route: Route
     methods: frozenset[bytes]
     prefix: bytes
-    name: str
-    """That of the segment; empty if the address is fixed."""
+    name: str  # of the segment; empty if the address is fixed
     suffix: bytes
-    has_path: bool
-    """Whether the segment may hold escaped slashes."""
+    has_path: bool  # whether the segment may hold escaped slashes
 
     def segment(self, path: bytes) -> bytes | None:
         """Return the segment of a path; None if the path is no such address, or spelled unusually."""
         if not (path.startswith(self.prefix) and path.endswith(self.suffix)):
             return None
         segment = path[len(self.prefix) : len(path) - len(self.suffix)]
-        if not segment or b"/" in segment or b"%" in segment or segment in _DOTS:
+        if not segment or b"/" in segment or b"%" in segment or segment in {b".", b".."}:
             return None
         return segment
 
 
 class RouteIndex:
-    """Finds the method that answers a request, and calls it; ``time`` limits how often a client may read."""
+    """Finds the method that answers a request, and calls it; ``time`` limits how often clients read."""
 
     _log = Logger()
 
@@ -84,7 +80,6 @@ class RouteIndex:
         self.respond: Callable[[Request], Answer] = (
             self._respond if time is None else partial(self._respond_within, time)
         )
-        """Answers a request, now or later; cancelling a Deferred stops the work."""
 
     def _add(self, rule: Rule, answer: Callable[..., AnyAnswer], route: Route) -> None:
         """Add a rule to the map and to the index."""
@@ -142,11 +137,7 @@ class RouteIndex:
         return None if match is None else match[0].route
 
     def _match_and_answer(self, request: Request) -> AnyAnswer:
-        """Answer a request that is not for a fixed address.
-
-        Raises:
-            HTTPException: The address or the method is not served.
-        """
+        """Answer a request that is not for a fixed address; an ``HTTPException`` if it is not served."""
         method, path = request.method, request.path
         if method not in METHODS:
             return self._responses.problem(request, problems.NOT_IMPLEMENTED)
@@ -167,7 +158,12 @@ class RouteIndex:
             return self._responses.problem(request, problems.BAD_ESCAPE)
         exact = path.removesuffix(b"/")
         lacks_segment = any(path == endpoint.prefix for endpoint in self._open)
-        if method in _READS and exact != path and not lacks_segment and not exact.endswith(b"/"):
+        if (
+            method in {b"GET", b"HEAD"}
+            and exact != path
+            and not lacks_segment
+            and not exact.endswith(b"/")
+        ):
             route = self.find(exact)
             if route is not None and route.methods is not None:
                 return self._responses.moved(exact, request.query)
@@ -196,10 +192,8 @@ class RouteIndex:
         except HTTPException:
             return None
         endpoint = rule.endpoint
-        if endpoint.has_path:
-            is_exact = path.count(b"/") == rule.rule.count("/")
-        else:
-            is_exact = _NOT_EXACT.search(path) is None
+        has_own_slashes = path.count(b"/") == rule.rule.count("/")
+        is_exact = has_own_slashes if endpoint.has_path else _NOT_EXACT.search(path) is None
         return (endpoint, values) if is_exact else None
 
     def _failed(self, failure: Failure, request: Request) -> Response:

@@ -56,6 +56,7 @@ _PREFLIGHT: Headers = (
 _EXPOSED = (b"Access-Control-Expose-Headers", b"Mcp-Session-Id, Retry-After")
 _VARY = (b"Vary", b"Origin")
 _TYPE = (b"Content-Type", b"application/json")
+_SOON = (RETRY_SOON,)
 
 _MAX_LOGGED = 100  # foreign origins and host names, each once: a client can invent any number
 
@@ -69,11 +70,10 @@ TOO_LARGE = refusal(413, f"The body must have at most {MCP_MAX_BODY} bytes")
 WRONG_TYPE = refusal(415, "Content-Type must be application/json")
 NOT_ACCEPTED = refusal(406, "Answers are application/json, which Accept excludes")
 UNAVAILABLE = refusal(503, "No data has been published yet", ((b"Retry-After", b"5"),))
-CROWDED = refusal(
-    429, "Your network has too many requests waiting; wait for their answers", (RETRY_SOON,)
+CROWDED = refusal(429, "Your network has too many requests waiting; wait for their answers", _SOON)
+FULL = refusal(
+    503, "Too many answers wait for their clients to take them; try again in a moment", _SOON
 )
-FULL_TEXT = "Too many answers wait for their clients to take them; try again in a moment"
-FULL = refusal(503, FULL_TEXT, (RETRY_SOON,))
 FAILED = McpAnswer(500, (failure(JsonRpcError(INTERNAL_ERROR, "Internal error")),))
 TOO_MANY_MESSAGES = (
     "Your network has asked too often (server.read_limit); Retry-After says when it may again"
@@ -114,8 +114,7 @@ class McpRoute:
         self._time, self._memory = budgets
         self._tasks, self._now = tasks, now
         self._logged: set[str] = set()
-        self.refused = 0
-        """Sessions that were not ended because too many have been, in all or of one client."""
+        self.refused = 0  # sessions that were not ended because too many have been
 
     @app.route(urls.MCP, methods=None, body=BodyRule.JSON, any_host=True, cost=0)
     def answer(self, request: Request) -> Response | Deferred[Response]:

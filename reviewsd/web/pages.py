@@ -38,8 +38,9 @@ class _SnapshotPages:
         self.snapshot, self.pages = snapshot, RequestPages(frames)
         self.digest = _digest(frames)
         stable = (frames.review, frames.words, frames.templates, frames.business, frames.headers)
-        self.review_digest = _digest((*stable, frames.jsonld_reviews))
-        """Digest of a review's page without the review."""
+        self.review_digest = _digest(
+            (*stable, frames.jsonld_reviews)
+        )  # of a page without its review
         self._headers, self._responses = frames.headers, responses
         self.error_block = responses.header_block({**frames.headers, "Cache-Control": "no-store"})
 
@@ -123,14 +124,10 @@ class PageReads:
             return published.invalid(parameters, error)
         if query == SearchQuery():
             return self._reads.document(request)
-        return self._reads.time.run(request, self._search(request, query, published, twin))
+        return self._reads.time.run(request, self._search(request, query, published, twin=twin))
 
     def _search(
-        self,
-        request: Request,
-        query: SearchQuery,
-        published: _SnapshotPages,
-        twin: bool,  # noqa: FBT001
+        self, request: Request, query: SearchQuery, published: _SnapshotPages, *, twin: bool
     ) -> Generator[None, None, Response]:
         snapshot, pages = published.snapshot, published.pages
         try:
