@@ -4,7 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewsd.http1.negotiation import MAX_PREFERENCES, accepted_codings, accepts_json
+from reviewsd.http1.negotiation import (
+    MAX_PREFERENCES,
+    PROBLEMS,
+    accepted_codings,
+    accepts_json,
+    best_type,
+)
 
 
 @pytest.mark.parametrize(
@@ -23,6 +29,7 @@ from reviewsd.http1.negotiation import MAX_PREFERENCES, accepted_codings, accept
         b"application/json;q=oops",
         b"application/json;q=0, application/json",
         b"*/*;q=0, application/json",
+        b"text/html" + MAX_PREFERENCES * b",",  # too long to be read
     ],
 )
 def test_json_is_accepted_unless_excluded(accept: bytes) -> None:
@@ -49,6 +56,34 @@ def test_excluded_json_is_not_accepted(accept: bytes) -> None:
 @given(st.binary(max_size=30))
 def test_any_accept_is_parsed(accept: bytes) -> None:
     accepts_json((accept, accept))
+
+
+@pytest.mark.parametrize(
+    ("accept", "chosen"),
+    [
+        ("", 0),
+        ("*/*", 0),
+        ("application/*", 0),
+        ("application/json", 0),
+        ("application/problem+json", 1),
+        ("APPLICATION/PROBLEM+JSON", 1),
+        ("application/problem+json, */*;q=0.1", 1),
+        ("application/problem+json, application/json;q=0.9", 1),
+        ("application/problem+json;q=0.5, application/json", 0),
+        ("application/problem+json, application/json", 0),
+        ("application/json, application/problem+json", 0),
+        ("application/problem+json;q=0, */*", 0),
+        ("application/problem+json;q=0", 0),
+        ("application/xml;q=0.9, application/problem+json;q=0.2", 1),
+        (";;;, =, /, \xff;q=x", 0),
+        ("application/problem+json;q=7", 0),
+        (f"application/problem+json;{MAX_PREFERENCES * ' '}q=1", 0),  # too long to be read
+    ],
+)
+def test_first_media_type_is_chosen_unless_a_later_one_is_preferred(
+    accept: str, chosen: int
+) -> None:
+    assert chosen == best_type((accept.encode("latin-1"),), PROBLEMS)
 
 
 IDENTITY, GZIP, NONE = (False, True), (True, True), (False, False)

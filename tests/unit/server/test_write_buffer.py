@@ -135,24 +135,18 @@ def test_writer_stops_while_the_transport_is_full() -> None:
     assert 0 == out.pending
 
 
-def test_bytes_sent_while_full_keep_their_order_and_pause_once() -> None:
+def test_connection_is_paused_once_while_bytes_are_unsent() -> None:
     out, transport, calls = pieces(room=1)
     out.send(b"a")
+    transport.drain()
     assert [] == calls, "all bytes are written"
     out.send(b"b")
-    out.send(b"c", b"d")
-    assert (["pause"], b"a", 3) == (calls, transport.value(), out.pending)
+    out.send(b"c")
+    out.send(b"d", b"e")
+    assert (["pause"], b"ab", 3) == (calls, transport.value(), out.pending)
     transport.drain()
 
-    assert (["pause", "resume"], b"abcd") == (calls, transport.value())
-
-
-def test_connection_that_was_not_paused_is_not_resumed() -> None:
-    out, transport, calls = pieces(room=1)
-    out.send(b"a")
-    transport.drain()
-
-    assert [] == calls
+    assert (["pause", "resume"], b"abcde") == (calls, transport.value())
 
 
 def test_writer_closes_when_all_is_sent() -> None:

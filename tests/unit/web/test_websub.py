@@ -239,14 +239,6 @@ async def test_request_beside_the_hub_is_answered_as_json(
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_address_with_a_trailing_slash_is_the_hub(harness: Harness) -> None:
-    """A redirect would make many clients repeat the POST as a GET."""
-    check(await harness.ask(body=BODY, path=f"{PATH}/"), 202, b"accepted\n")
-    check(await harness.ask(body=9_000 * b"a", path=f"{PATH}/"), 413, TOO_LARGE)
-    check(await harness.ask("GET", path=f"{PATH}/"), 200, b"How to subscribe:\nPOST a form.\n")
-
-
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_parameters_in_the_query_are_ignored(harness: Harness) -> None:
     """H16."""
     answer = await harness.ask(body=b"", path=f"{PATH}?{urlencode(FIELDS)}")
@@ -293,12 +285,9 @@ async def test_form_without_a_media_type_is_415(harness: Harness) -> None:
 @pytest.mark.parametrize(
     ("body", "text"),
     [
-        (BODY + b"&" + BODY, b"hub.mode: must be given once\n"),
         (BODY + b"&x=\xff\xfe", b"the form must be UTF-8\n"),
-        (BODY.replace(b"feed.xml", b"feed.xml%0D%0A"), b"hub.topic: must be one of"),
         (BODY + b"%0D%0AX-Evil:+1", b"hub.callback: "),
         (BODY + b"<script>", b"hub.callback: "),
-        (b"&" * 8000, b"the form must have at most 32 fields\n"),
     ],
 )  # fmt: skip
 async def test_invalid_form_is_400_in_one_line(
@@ -342,11 +331,13 @@ async def test_client_that_only_sends_gets_413(
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize(
-    "path", [PATH, f"{PATH}?a=b", "/api/websub/%68ub", f"http://reviews.example.net{PATH}"]
+    "path",
+    [f"{PATH}/", f"{PATH}?a=b", "/api/websub/%68ub", f"http://reviews.example.net{PATH}"],
 )
-async def test_limit_of_the_body_holds_for_any_spelling_of_the_path(
+async def test_any_spelling_of_the_path_is_the_hub_with_its_limit(
     harness: Harness, path: str
 ) -> None:
+    """A redirect from the slash would make many clients repeat the POST as a GET."""
     check(await harness.ask(body=BODY, path=path), 202, b"accepted\n")
     check(await harness.ask(body=9000 * b"x", path=path), 413, TOO_LARGE)
 
