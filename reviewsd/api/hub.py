@@ -16,21 +16,17 @@ class PendingIntent(Struct, frozen=True, kw_only=True):
     requested_at: Instant
     expires_at: Instant
     attempts: int
-    next_attempt_at: Instant | None
-    """None while a verification runs."""
-    requester: str
-    """The client network that sent the request (H6)."""
+    next_attempt_at: Instant | None  # None while a verification runs
+    requester: str  # the client network that sent the request (H6)
     lease_seconds: int
 
 
 class Listing(Struct, frozen=True, kw_only=True):
     """A subscription, or a request for a new one."""
 
-    id: str
-    """``12``; ``p7`` for a pending request without a subscription."""
+    id: str  # ``12``; ``p7`` for a pending request without a subscription
     topic: str
-    callback: str
-    """The whole URL: a capability, never to be logged."""
+    callback: str  # the whole URL: a capability, never to be logged
     host: str = ""
     state: str
     """The label of the Subscription (security-and-operations.md 4.3)."""
@@ -39,8 +35,7 @@ class Listing(Struct, frozen=True, kw_only=True):
     lease_seconds: int
     lease_expires_at: Instant | None
     signed: bool  # with ``hub.secret``
-    delivered_version: int | None
-    """The version of the topic that the subscriber has."""
+    delivered_version: int | None  # the version of the topic that the subscriber has
     topic_version: int
     consecutive_failures: int
     """0 to 2; the third failure ends the subscription."""
@@ -48,8 +43,7 @@ class Listing(Struct, frozen=True, kw_only=True):
     """When the current content may be delivered; None if it is delivered or in flight."""
     in_flight: bool
     last_attempt_at: Instant | None
-    last_status: int | None
-    """The HTTP status; None without a response."""
+    last_status: int | None  # the HTTP status; None without a response
     last_error: str | None
     """Why the last delivery failed; None if it succeeded."""
     last_success_at: Instant | None
@@ -83,17 +77,13 @@ class HubState(Struct, frozen=True, kw_only=True):
     """``GET /v1/hub``, and a part of ``GET /v1/status``."""
 
     paused: bool
-    active: int
-    """Number of verified subscriptions."""
-    pending: int
-    """Number of requests that are not confirmed yet."""
+    active: int  # number of verified subscriptions
+    pending: int  # number of requests that are not confirmed yet
     due: int
     in_flight: int
-    oldest_due_at: Instant | None
-    """When the oldest content that is still due was published."""
+    oldest_due_at: Instant | None  # when the oldest content that is still due was published
     blocks: int
-    opened_networks: tuple[str, ...]
-    """``hub.callbacks.allow_networks`` (E9)."""
+    opened_networks: tuple[str, ...]  # ``hub.callbacks.allow_networks`` (E9)
     store: str
     """``ok``, or why the store fails; the counts are then the last known ones."""
     topics: tuple[TopicState, ...] = ()

@@ -18,13 +18,11 @@ SOURCES_VERSION: Final = 1  # of the file's format
 class SourceCondition(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The condition of one source; the file has more of it."""
 
-    state: str = "new"
-    """``new``, ``ok``, ``failed`` or ``stopped``."""
+    state: str = "new"  # ``new``, ``ok``, ``failed`` or ``stopped``
     detail: str = ""
     """Why it failed or is stopped."""
     remedy: str = ""
-    read_at: datetime | None = None
-    """The last complete read."""
+    read_at: datetime | None = None  # the last complete read
     confirmed_at: datetime | None = None
     """The last run that read it, or found it unchanged."""
     failures: int = 0
@@ -48,8 +46,7 @@ class SnapshotStatus(Struct, frozen=True, kw_only=True):
     published_at: Instant
     review_count: int
     newest_review: date | None = None
-    updated_at: Instant | None
-    """The date in the data."""
+    updated_at: Instant | None  # the date in the data
     insights: bool
     insights_origin: InsightsOrigin | None = None
 
@@ -110,8 +107,7 @@ class NoticeTest(Struct, frozen=True, kw_only=True):
     """A test message to one target of ``notify``."""
 
     target: str
-    problem: str
-    """Why it failed; empty where it was sent."""
+    problem: str  # why it failed; empty where it was sent
 
 
 class NoticeTests(Struct, frozen=True, kw_only=True):

@@ -35,8 +35,7 @@ SMALL: Final = 16_384  # bytes of a response that is always sent: it fits into t
 BATCH: Final = 4_194_304  # bytes of the responses to one batch of MCP: 50 searches without a limit
 PART: Final = 256  # bytes that a part of a body takes beside its content
 
-RETRY_SOON: Final = (b"Retry-After", b"5")
-"""The header field of a refusal that depends only on the load of the moment."""
+RETRY_SOON: Final = (b"Retry-After", b"5")  # where a refusal depends on the load alone
 
 T = TypeVar("T")
 
