@@ -41,13 +41,17 @@ class DigestsWriter:
 
 
 class Digests:
-    """The digests of the reviews and runs of a snapshot; bytes are read faster than a view of a file."""
+    """The digests of the reviews and runs of a snapshot; few are held in memory, which is faster."""
 
-    def __init__(self, reviews: Buffer, chain: "memoryview[int]") -> None:
+    def __init__(self, reviews: "memoryview[int]", chain: "memoryview[int]", *, few: bool) -> None:
         self._reviews, self._chain = reviews, chain
+        places = range(0, len(reviews) if few else 0, SIZE)
+        self._held = [bytes(reviews[place : place + SIZE]) for place in places]
 
     def of(self, positions: Sequence[int]) -> bytes:
         """Return the joined digests of reviews."""
+        if held := self._held:
+            return b"".join([held[position] for position in positions])
         reviews = self._reviews
         return b"".join([reviews[SIZE * at : SIZE * at + SIZE] for at in positions])
 

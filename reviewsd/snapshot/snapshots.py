@@ -64,9 +64,8 @@ class Snapshot:
         self.records, self.sets = self.columns.records, self.columns.sets
         excerpt_begins = read_column(files, layout.EXCERPT_OFFSETS, "Q")
         self.excerpts = Excerpts(files[layout.EXCERPTS], excerpt_begins)
-        digests = files[layout.DIGESTS]
         few = manifest.review_count <= FEW_REVIEWS
-        self.digests = Digests(bytes(digests) if few else digests, files[layout.CHAIN])
+        self.digests = Digests(files[layout.DIGESTS], files[layout.CHAIN], few=few)
         offsets = read_column(files, layout.FRAGMENT_OFFSETS, "Q")
         self.sections = FragmentStore(files[layout.FRAGMENTS], offsets)
         self.feed = files[layout.FEED]

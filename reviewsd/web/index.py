@@ -198,27 +198,28 @@ class RouteIndex:
 
     def _failed(self, failure: Failure, request: Request) -> Response:
         """Return the response to an error of a route; a bug is logged."""
-        problem = partial(self._responses.problem, request)
+        problem = self._responses.problem
         match failure.value:
-            case CancelledError():  # the client has left
-                failure.raiseException()
             case InvalidParametersError(issues=issues):
                 return self._responses.invalid(request, issues)
             case MethodNotAllowed(valid_methods=methods):
                 allowed = sorted({*(methods or ()), "OPTIONS"})
                 if request.method == b"OPTIONS":
                     return self._responses.options(allowed)
-                return problem(problems.NOT_ALLOWED, ((b"Allow", ", ".join(allowed).encode()),))
+                allow = ", ".join(allowed).encode()
+                return problem(request, problems.NOT_ALLOWED, ((b"Allow", allow),))
             case HTTPException():
-                return problem(problems.NOT_FOUND)
+                return problem(request, problems.NOT_FOUND)
             case QueueFullError():
-                return problem(problems.TOO_MANY_REQUESTS, (RETRY_SOON,))
+                return problem(request, problems.TOO_MANY_REQUESTS, (RETRY_SOON,))
             case MemoryFullError():
-                return problem(problems.BUSY, (RETRY_SOON,))
+                return problem(request, problems.BUSY, (RETRY_SOON,))
             case SnapshotError():
-                return problem(problems.UNAVAILABLE, (RETRY_SOON,))
+                return problem(request, problems.UNAVAILABLE, (RETRY_SOON,))
+            case CancelledError():  # the client has left
+                failure.raiseException()
         self._log.failure("answering {path} failed", failure, path=request.path)
-        return problem(problems.INTERNAL)
+        return problem(request, problems.INTERNAL)
 
 
 def _decoded(path: bytes) -> str | None:

@@ -46,8 +46,8 @@ class _SnapshotPages:
 
     def block(self, link: str) -> bytes:
         """Return the header fields of a page, with one more link."""
-        links = f"{self._headers['Link']}, {link}"
-        return self._responses.header_block({**self._headers, "Link": links})
+        headers = self._headers
+        return self._responses.header_block({**headers, "Link": f"{headers['Link']}, {link}"})
 
     def error(self, status: int, page: str) -> Response:
         """Return a page about an error."""

@@ -1,8 +1,7 @@
 """The hub's address: requests of subscribers, answered as plain text (contract 5).
 
-The hub commits a request before it answers. A route is cancelled when its client leaves, and the commit must not
-be: so the hub's work is a task of its own, and the route waits for it. Responses have no CORS headers,
-because pages may not read them (S12).
+A route is cancelled when its client leaves, and the commit of a request must not be: so the hub's work is a task
+of its own, and the route waits for it. Pages may not read the responses, so they have no CORS headers (S12).
 """
 
 from typing import Final
