@@ -49,7 +49,7 @@ class Listing(Struct, frozen=True, kw_only=True):
     last_success_at: Instant | None
     last_failure_at: Instant | None
     last_failure: str | None
-    """The same, but a later success does not clear it."""
+    """Why the last failed delivery failed; a later success does not clear it."""
     pending: PendingIntent | None
 
 

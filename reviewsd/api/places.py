@@ -13,7 +13,7 @@ PLACES = (HERE, SYSTEM)
 
 
 class ForeignFileError(Exception):
-    """The configuration belongs to another user, who could make this process read and write any file."""
+    """The configuration belongs to another user, and could make this process read and write any file."""
 
     def __init__(self, path: Path, owner: int) -> None:
         super().__init__(f"{path} belongs to uid {owner}")

@@ -15,7 +15,7 @@ HEADER = 32  # bytes: suffixes, block, stride and bitmaps as numbers of 64 bits
 
 STEP = 16_384  # numbers that are added to a bitmap between two yields
 STEP_BYTES = 1 << 20  # bytes that are scanned between two yields, if texts have the average length
-FEW = 64  # candidates at most whose texts are scanned without the index
+FEW = 64  # with at most this many candidates, texts are scanned without the index
 
 Text = bytes | mmap  # slices of both are bytes
 
