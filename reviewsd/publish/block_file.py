@@ -16,9 +16,8 @@ from msgspec import Struct
 
 from reviewsd.domain.records import Records
 
-_MEAN: Final = (
-    256  # reviews; with fewer, summing all blocks takes longer than counting a changed one
-)
+# Reviews; with fewer, summing all blocks takes longer than counting a changed one
+_MEAN: Final = 256
 _MAX_REVIEWS: Final = 4 * _MEAN
 _KEY: Final = 16  # bytes
 _NUMBER: Final = 8  # bytes of the number that ends the file

@@ -65,9 +65,8 @@ from reviewsd.snapshot.layout import (
 T = TypeVar("T")
 
 _NICE = 10  # the serving processes have priority on a small machine
-_GC_THRESHOLD = (
-    100_000  # new objects; reviews have no cycles, and the default of 700 takes 5 % of the time
-)
+# New objects; reviews have no cycles, and the default of 700 takes 5 % of the time
+_GC_THRESHOLD = 100_000
 _SMALL = 1 << 20  # bytes of a file that is synced together with others
 _SETTLE_TRIES, _SETTLE_SECONDS = 20, 0.25
 
