@@ -25,6 +25,17 @@ SYNONYMS = {
     "min_stars": ("min_rating",),
     "minimum": ("min_rating",),
     "gte": ("min_rating",),
+    "platform": ("source",),
+    "provider": ("source",),
+    "only_verified": ("verified",),
+    "verified_only": ("verified",),
+    "answered": ("has_reply",),
+    "has_response": ("has_reply",),
+    "owner_reply": ("has_reply",),
+    "replied": ("has_reply",),
+    "replies": ("has_reply",),
+    "responded": ("has_reply",),
+    "with_reply": ("has_reply",),
     "polarity": ("sentiment",),
     "from": ("since", "date"),
     "after": ("since", "date"),
@@ -78,6 +89,9 @@ SYNONYMS = {
     "colour": ("accent",),
     "order": ("sort",),
     "ordering": ("sort",),
+    "orderby": ("sort",),
+    "sortby": ("sort",),
+    "direction": ("sort",),
     "type": ("kind",),
     "category": ("kind",),
     "review": ("id",),
@@ -89,6 +103,9 @@ _FILLERS = frozenset(
     ("by", "date", "filter", "next", "number", "result", "results", "review", "reviews", "value")
 )
 """Words that occur in names of several parameters."""
+
+_TRACKED = frozenset(("source",))
+"""Last words of names that campaigns add to links, such as ``pk_source``; a prefix of theirs is no typing error."""
 
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _WORD = re.compile("[a-z]+|[0-9]+")
@@ -106,7 +123,9 @@ def resembled(name: str, known: tuple[str, ...]) -> tuple[str, ...]:
         return ()
     words = words_of(name)
     candidates = _synonyms("_".join(words), known)
-    return candidates or _mistyped("".join(words), known) or _named_by(words, known)
+    if len(words) == 1 or _TRACKED.isdisjoint(words[-1:]):
+        candidates = candidates or _mistyped("".join(words), known)
+    return candidates or _named_by(words, known)
 
 
 def words_of(name: str) -> list[str]:

@@ -19,7 +19,7 @@ from reviewsd.domain.search_parameters import (
     ParameterType,
     SearchParameter,
 )
-from reviewsd.domain.search_query import NEWEST, Cursor, SearchQuery, read_day, read_moment
+from reviewsd.domain.search_query import NEWEST, TRUTH, Cursor, SearchQuery, read_day, read_moment
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,8 +175,8 @@ def check_together(values: Mapping[str, object]) -> None:
     least, most = values.get("min_rating"), values.get("max_rating")
     if isinstance(least, int | float) and isinstance(most, int | float) and least > most:
         message = f"min_rating must not be greater than max_rating, got {least:g} and {most:g}"
-        details = (("maximum", most), ("inclusive", True))
-        issues.append(Issue(code="too_big", path=("min_rating",), message=message, details=details))
+        bound = (("maximum", most), ("inclusive", True))
+        issues.append(Issue(code="too_big", path=("min_rating",), message=message, details=bound))
     cursor, sort = values.get("cursor"), values.get("sort", NEWEST)
     if isinstance(cursor, Cursor) and cursor.sort != sort:
         message = f"cursor must be of sort={sort}, got one of sort={cursor.sort}"
@@ -242,12 +242,8 @@ def ambiguous(parameter: str, name: str, candidates: Sequence[str]) -> Issue:
     """
     spellings = " or ".join(f'"{candidate}"' for candidate in candidates)
     message = f"{parameter} must name one, got {shown(name)}: say {spellings}"
-    return Issue(
-        code="invalid_value",
-        path=(parameter,),
-        message=message,
-        details=(("values", list(candidates)),),
-    )
+    values = (("values", list(candidates)),)
+    return Issue(code="invalid_value", path=(parameter,), message=message, details=values)
 
 
 class _IssueError(Exception):
@@ -311,8 +307,8 @@ def _read(parameter: SearchParameter, text: str) -> object:
             return _read_moment(parameter, text)
         case ParameterType.INTEGER | ParameterType.NUMBER:
             return _read_number(parameter, text)
-        case ParameterType.CHOICE:
-            return _read_choice(parameter, text)
+        case ParameterType.CHOICE | ParameterType.BOOLEAN:
+            return _read_word(parameter, text)
         case ParameterType.CURSOR:  # pragma: no branch - there is no further kind
             try:
                 return Cursor.decode(text)
@@ -341,7 +337,12 @@ def _read_text(parameter: SearchParameter, text: str) -> str:
     return text
 
 
-def _read_choice(parameter: SearchParameter, text: str) -> str:
+def _read_word(parameter: SearchParameter, text: str) -> str | bool:
+    if parameter.kind is ParameterType.BOOLEAN:
+        if text in TRUTH.values():
+            return text == TRUTH[True]
+        rule = f"must be true or false, got {shown(text)}"
+        raise _IssueError(parameter, "invalid_type", rule, expected=parameter.kind.value)
     if text not in parameter.choices:
         rule = f"must be one of {', '.join(parameter.choices)}, got {shown(text)}"
         raise _IssueError(parameter, "invalid_value", rule)

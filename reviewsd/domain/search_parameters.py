@@ -5,7 +5,7 @@ from enum import Enum
 from typing import get_args
 
 from reviewsd.domain.insights import Sentiment
-from reviewsd.domain.search_query import CHANGED, LIMIT_DEFAULT, LIMIT_MAX, NEWEST
+from reviewsd.domain.search_query import LIMIT_DEFAULT, LIMIT_MAX, NEWEST, SORTS
 
 QUERY_MAX_LENGTH = 200  # characters; contract 3
 
@@ -18,6 +18,7 @@ class ParameterType(Enum):
     DATE = "date"
     MOMENT = "date or time"
     TEXT = "string"
+    BOOLEAN = "boolean"
     CURSOR = "cursor"
     CHOICE = "choice"
 
@@ -46,7 +47,7 @@ SEARCH_PARAMETERS = (
         kind=ParameterType.INTEGER,
         minimum=1,
         maximum=5,
-        description="Exact star rating to match.",
+        description="Exact star rating.",
         example=2,
     ),
     SearchParameter(
@@ -54,7 +55,7 @@ SEARCH_PARAMETERS = (
         kind=ParameterType.NUMBER,
         minimum=1,
         maximum=5,
-        description="Minimum star rating, inclusive.",
+        description="Lowest star rating, inclusive.",
         example=2,
     ),
     SearchParameter(
@@ -62,32 +63,50 @@ SEARCH_PARAMETERS = (
         kind=ParameterType.NUMBER,
         minimum=1,
         maximum=5,
-        description="Maximum star rating, inclusive.",
+        description="Highest star rating, inclusive.",
         example=3,
+    ),
+    SearchParameter(
+        name="source",
+        kind=ParameterType.TEXT,
+        description="Where it was written, upper and lower case alike.",
+        example="google",
+    ),
+    SearchParameter(
+        name="verified",
+        kind=ParameterType.BOOLEAN,
+        description="Whether its source has checked that the author was a customer.",
+        example=True,
+    ),
+    SearchParameter(
+        name="has_reply",
+        kind=ParameterType.BOOLEAN,
+        description="Whether the owner has replied.",
+        example=True,
     ),
     SearchParameter(
         name="since",
         kind=ParameterType.DATE,
-        description="Only reviews on or after this date.",
+        description="First day, inclusive.",
         example="2025-01-31",
     ),
     SearchParameter(
         name="until",
         kind=ParameterType.DATE,
-        description="Only reviews on or before this date.",
+        description="Last day, inclusive.",
         example="2025-12-31",
     ),
     SearchParameter(
         name="changed_since",
         kind=ParameterType.MOMENT,
-        description="Only reviews added or changed since this date or RFC 3339 time.",
+        description="Added or changed since this date or RFC 3339 time.",
         example="2025-01-31T12:00:00Z",
     ),
     SearchParameter(
         name="query",
         kind=ParameterType.TEXT,
         maximum=QUERY_MAX_LENGTH,
-        description="Substring to find in the review text, upper and lower case alike.",
+        description="Part of the text, upper and lower case alike.",
         example="boiler",
     ),
     SearchParameter(
@@ -136,9 +155,9 @@ SEARCH_PARAMETERS = (
     SearchParameter(
         name="sort",
         kind=ParameterType.CHOICE,
-        choices=(NEWEST, CHANGED),
+        choices=SORTS,
         default=NEWEST,
-        description="By date, or by when they last changed.",
+        description="By date, by stars (of equal ones the newest first), or last changed first.",
         example=NEWEST,
     ),
     SearchParameter(
@@ -147,7 +166,7 @@ SEARCH_PARAMETERS = (
         minimum=1,
         maximum=LIMIT_MAX,
         default=LIMIT_DEFAULT,
-        description="Maximum number of reviews returned.",
+        description="Most reviews to return.",
         example=20,
     ),
     SearchParameter(

@@ -4,16 +4,30 @@ import base64
 import binascii
 import datetime
 import re
+from collections.abc import Callable
 from urllib.parse import quote_plus
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import astuple
 
 from reviewsd.domain import times
 from reviewsd.domain.reviews import Timestamp
 
-NEWEST, CHANGED = "newest", "changed"
-"""The orders: by date, or by the last change, both latest first."""
+NEWEST, OLDEST, HIGHEST, LOWEST, CHANGED = SORTS = (
+    "newest",
+    "oldest",
+    "highest",
+    "lowest",
+    "changed",
+)
+"""The orders: by date, by stars, and by the last change, the latest first.
+
+``newest`` is date, then id, descending; ``oldest`` is its reverse. Reviews with equal stars, or of one moment of
+change, are newest first."""
+
+BY_RATING = {HIGHEST: (5, 4, 3, 2, 1), LOWEST: (1, 2, 3, 4, 5)}
+"""The stars in each order by stars."""
 
 LIMIT_DEFAULT, LIMIT_MAX = 20, 100  # seed 8
 
@@ -22,24 +36,35 @@ _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _ID = re.compile(r"[!-~]{1,128}")
 
 
+_NAMED = frozenset(SORTS) - {NEWEST}
+"""The orders that their cursors name."""
+_STARS = {str(stars): stars for stars in BY_RATING[LOWEST]}
+
+
 class Cursor(Struct, frozen=True):
     """The last review of a page; it stays valid when the data changes (contract 3)."""
 
     date: datetime.date
     id: str
+    sort: str = NEWEST
+    """The order of the page."""
     changed_at: datetime.datetime | None = None
     """The last change of the review; only in that order."""
-
-    @property
-    def sort(self) -> str:
-        """The order of the page."""
-        return NEWEST if self.changed_at is None else CHANGED
+    rating: int | None = None
+    """The stars of the review; only in an order by stars."""
 
     def encode(self) -> str:
-        """Return the opaque form: unpadded base64url of ``YYYY-MM-DD/id``, with ``changed/time/`` first in that order."""
+        """Return the opaque form: unpadded base64url of ``YYYY-MM-DD/id``.
+
+        In another order than the usual one its name comes first, and the time of the change or the stars.
+        """
         plain = f"{self.date.isoformat()}/{self.id}"
         if self.changed_at is not None:
-            plain = f"{CHANGED}/{times.spelled(self.changed_at)}/{plain}"
+            plain = f"{self.sort}/{times.spelled(self.changed_at)}/{plain}"
+        elif self.rating is not None:
+            plain = f"{self.sort}/{self.rating}/{plain}"
+        elif self.sort != NEWEST:
+            plain = f"{self.sort}/{plain}"
         encoded = binascii.b2a_base64(plain.encode(), newline=False)
         return encoded.translate(_URL_SAFE).rstrip(b"=").decode()
 
@@ -55,18 +80,29 @@ class Cursor(Struct, frozen=True):
             plain = base64.b64decode(padded, altchars=b"-_", validate=True).decode("ascii")
         except (binascii.Error, ValueError):
             raise ValueError(text) from None
-        day, slash, review_id = plain.partition("/")
-        changed_at = None
-        if day == CHANGED:
-            moment, _, rest = review_id.partition("/")
+        sort, changed_at, rating = NEWEST, None, None
+        first, _, rest = plain.partition("/")
+        if first in _NAMED:
+            sort, plain = first, rest
+        if sort == CHANGED:
+            moment, _, plain = plain.partition("/")
             changed_at = read_moment(moment)
-            day, slash, review_id = rest.partition("/")
+        elif sort in BY_RATING:
+            stars, _, plain = plain.partition("/")
+            rating = _STARS.get(stars)
+            if rating is None:
+                raise ValueError(text)
+        day, slash, review_id = plain.partition("/")
         if not slash or _ID.fullmatch(review_id) is None:
             raise ValueError(text)
-        cursor = cls(read_day(day), review_id, changed_at)
+        cursor = cls(read_day(day), review_id, sort, changed_at, rating)
         if cursor.encode() != text:
             raise ValueError(text)
         return cursor
+
+
+TRUTH = {True: "true", False: "false"}
+"""The spellings of a boolean, here and as keys of position sets."""
 
 
 class SearchQuery(Struct, frozen=True, kw_only=True):
@@ -75,6 +111,9 @@ class SearchQuery(Struct, frozen=True, kw_only=True):
     rating: int | None = None
     min_rating: float | None = None
     max_rating: float | None = None
+    source: str | None = None
+    verified: bool | None = None
+    has_reply: bool | None = None
     since: datetime.date | None = None
     until: datetime.date | None = None
     changed_since: datetime.datetime | None = None
@@ -101,26 +140,14 @@ class SearchQuery(Struct, frozen=True, kw_only=True):
 
     def first_page(self) -> str:
         """Return the normalized query string of the first page."""
-        parts = []
-        if self.rating is not None:
-            parts.append(f"rating={self.rating}")
-        if self.min_rating is not None:
-            parts.append(f"min_rating={_number(self.min_rating)}")
-        if self.max_rating is not None:
-            parts.append(f"max_rating={_number(self.max_rating)}")
-        if self.since is not None:
-            parts.append(f"since={self.since}")
-        if self.until is not None:
-            parts.append(f"until={self.until}")
-        if self.changed_since is not None:
-            parts.append(f"changed_since={times.spelled(self.changed_since)}")
-        texts = ((name, getattr(self, name)) for name in _TEXTS)
-        parts += [f"{name}={_quoted(text)}" for name, text in texts if text is not None]
-        if self.sort != NEWEST:
-            parts.append(f"sort={self.sort}")
-        if self.limit != LIMIT_DEFAULT:
-            parts.append(f"limit={self.limit}")
-        return "&".join(parts)
+        parameters = zip(_SPELLED, astuple(self), strict=False)  # the cursor is not among them
+        return "&".join(
+            [
+                f"{name}={spell(value)}"
+                for (name, usual, spell), value in parameters
+                if value != usual
+            ]
+        )
 
 
 MENTIONS = (
@@ -133,8 +160,6 @@ MENTIONS = (
 )
 """The filters by mentions of the insights."""
 
-_TEXTS = ("query", *MENTIONS, "sentiment")
-
 
 def _quoted(text: str) -> str:
     return text if text.isascii() and text.isalnum() else quote_plus(text)
@@ -142,6 +167,25 @@ def _quoted(text: str) -> str:
 
 def _number(value: float) -> float:
     return int(value) if value == int(value) else value
+
+
+_SPELLED: tuple[tuple[str, object, Callable[..., object]], ...] = (
+    ("rating", None, str),
+    ("min_rating", None, _number),
+    ("max_rating", None, _number),
+    ("source", None, _quoted),
+    ("verified", None, TRUTH.__getitem__),
+    ("has_reply", None, TRUTH.__getitem__),
+    ("since", None, str),
+    ("until", None, str),
+    ("changed_since", None, times.spelled),
+    ("query", None, _quoted),
+    *((name, None, _quoted) for name in MENTIONS),
+    ("sentiment", None, str),
+    ("sort", NEWEST, str),
+    ("limit", LIMIT_DEFAULT, str),
+)
+"""The name, usual value and spelling of each parameter but the cursor, in the order of the fields."""
 
 
 def read_day(text: str) -> datetime.date:

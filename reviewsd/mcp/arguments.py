@@ -23,6 +23,7 @@ from reviewsd.domain.parameters import (
     shown,
 )
 from reviewsd.domain.search_parameters import ParameterType, SearchParameter
+from reviewsd.domain.search_query import TRUTH
 from reviewsd.mcp.results import ToolError
 
 MAX_PROBLEMS = 10
@@ -55,6 +56,7 @@ _TIME = re.compile(
 
 _TEXTS = (ParameterType.TEXT, ParameterType.CHOICE)
 _NUMBERS = (ParameterType.INTEGER, ParameterType.NUMBER)
+_WORDS = (ParameterType.CHOICE, ParameterType.BOOLEAN)
 
 _anything = msgspec.json.Decoder(dict[str, object])
 _members = msgspec.json.Decoder(dict[str, Raw])
@@ -131,6 +133,8 @@ def _read_usual(parameters: Mapping[str, SearchParameter], body: bytes) -> dict[
                 text = argument
             elif type(argument) is int and parameter.kind not in _TEXTS:
                 text = str(argument)
+            elif type(argument) is bool and parameter.kind is ParameterType.BOOLEAN:
+                text = TRUTH[argument]
             else:
                 return None
             value = read_value(parameter, text)
@@ -176,9 +180,9 @@ def _value(parameter: SearchParameter, token: bytes) -> object:
 
 def _query_spelling(parameter: SearchParameter, text: str) -> str:
     """Return the spelling of a string in a query string, if its meaning is certain."""
-    if parameter.kind is ParameterType.CHOICE:
+    if parameter.kind in _WORDS:
         word = text.strip().lower()
-        return word if word in parameter.choices else text
+        return word if word in (parameter.choices or TRUTH.values()) else text
     if parameter.kind is ParameterType.DATE and _TIME.fullmatch(text):
         return text[: len("2025-01-31")]
     return text

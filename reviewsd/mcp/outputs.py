@@ -24,12 +24,9 @@ from reviewsd.publish.openapi import schemas
 from reviewsd.publish.openapi.schemas import Json
 
 Matched = Annotated[NonNegative, Meta(description="All that match")]
-NextCursor = Annotated[str | None, Meta(description="null on the last page")]
-NextOffset = Annotated[int | None, Meta(description="null on the last page")]
 NothingMatches = Annotated[str | UnsetType, Meta(description="Why nothing matches")]
 Withheld = str | UnsetType
 Missing = fragments.Unknown
-NewestFirst = Annotated[tuple[Listed, ...], Meta(description="Newest first")]
 
 
 def _names(kind: type[Struct]) -> str:
@@ -53,8 +50,8 @@ class FoundReviews(Struct):
 
     matched: Matched
     returned: NonNegative
-    reviews: NewestFirst
-    next_cursor: NextCursor
+    reviews: tuple[Listed, ...]
+    next_cursor: str | None
     note: NothingMatches = UNSET
 
 
@@ -65,7 +62,7 @@ class FoundSince(Struct):
     matched: Matched
     returned: NonNegative
     reviews: Annotated[tuple[dict[str, Raw], ...], Meta(description="As search_reviews has them")]
-    next_cursor: NextCursor
+    next_cursor: str | None
     note: Withheld = UNSET
 
 
@@ -76,7 +73,7 @@ class Topics(Struct):
     matched: Annotated[NonNegative, Meta(description="All of this kind")]
     returned: NonNegative
     topics: Annotated[tuple[TopicFragment, ...], Meta(description="Most mentioned first")]
-    next_offset: NextOffset
+    next_offset: int | None
     note: Missing = UNSET
 
 
@@ -87,7 +84,7 @@ class SentimentTrend(Struct, kw_only=True):
     matched: Annotated[NonNegative, Meta(description="All months there are")]
     returned: NonNegative
     monthly: Annotated[tuple[MonthlySentiment, ...], Meta(description="Oldest first")]
-    next_offset: NextOffset
+    next_offset: int | None
     note: Missing = UNSET
 
 
@@ -97,7 +94,7 @@ class Faq(Struct):
     matched: Matched
     returned: NonNegative
     faq: tuple[FaqEntry, ...]
-    next_offset: NextOffset
+    next_offset: int | None
     note: NothingMatches = UNSET
 
 

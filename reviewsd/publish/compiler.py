@@ -241,8 +241,8 @@ def _write_reviews(
         records.extend(*block.records)
         listed.extend(*block.excerpts)
         digests.extend(block.digests)
-        days = dataset.records.days[begin : begin + len(block.ratings)]
-        columns.extend(days, block.ratings, *block.texts)
+        days = dataset.records.days[begin : begin + len(block.marks)]
+        columns.extend(days, block.marks, block.sources, *block.texts)
         counted.extend(block.counted)
     begins, listed_begins = records.offsets(), listed.offsets()
     writer.write(documents.reviews_tail(dataset))

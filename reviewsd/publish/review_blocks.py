@@ -28,6 +28,7 @@ from reviewsd.publish import documents, excerpts
 from reviewsd.publish.block_file import BlocksReader, BlocksWriter, mapped, spans
 from reviewsd.publish.site import StatisticsCounter
 from reviewsd.snapshot import digests, layout
+from reviewsd.snapshot.columns_writer import mark
 from reviewsd.snapshot.text_index_writer import folded
 
 
@@ -58,7 +59,10 @@ class ReviewBlock(NamedTuple):
     texts: Slices
     """Casefolded texts, each with its separator."""
     digests: Buffer
-    ratings: bytes
+    marks: bytes
+    """The byte of each review (``columns_writer.mark``)."""
+    sources: list[str]
+    """The source of each review."""
     counted: StatisticsCounter
     checksum: int
     """Checksum of the slices and digests."""
@@ -69,7 +73,8 @@ class _IndexEntry(Struct, frozen=True, array_like=True):
 
     begin: int
     """Position of the first review."""
-    ratings: bytes
+    marks: bytes
+    sources: list[str]
     counted: StatisticsCounter
     checksum: int
 
@@ -87,7 +92,7 @@ def render(raws: Iterable[bytes]) -> ReviewBlock:
     Args:
         raws: The reviews of reviews.json.
     """
-    records, listed, texts, ratings = [], [], [], bytearray()
+    records, listed, texts, sources, marks = [], [], [], [], bytearray()
     counted = StatisticsCounter()
     for raw in raws:
         review = _decode(raw)
@@ -95,11 +100,14 @@ def render(raws: Iterable[bytes]) -> ReviewBlock:
         records.append(rendered.content)
         listed.append(excerpts.listed(rendered, review))
         texts.append(folded(review.text))
-        ratings.append(review.rating)
+        has_reply = review.owner_reply is not None
+        marks.append(mark(review.rating, verified=review.verified, has_reply=has_reply))
+        sources.append(review.source)
         counted.add(review)
     joined = _slices(b",", records), _slices(b",", listed), _slices(b"", texts)
     digested = b"".join(map(digests.digest, records))
-    return ReviewBlock(*joined, digested, bytes(ratings), counted, _checksum(*joined, digested))
+    checksum = _checksum(*joined, digested)
+    return ReviewBlock(*joined, digested, bytes(marks), sources, counted, checksum)
 
 
 class EarlierReviews:
@@ -125,7 +133,7 @@ class EarlierReviews:
             block = None
         if block is None:
             return None
-        begin, end = block.begin, block.begin + len(block.ratings)
+        begin, end = block.begin, block.begin + len(block.marks)
         files = (self._records, self._excerpts, self._texts)
         try:
             records, listed, texts = (file.between(begin, end) for file in files)
@@ -135,7 +143,9 @@ class EarlierReviews:
         checksum = _checksum(records, listed, texts, digested)
         if checksum != block.checksum:
             return None
-        return ReviewBlock(records, listed, texts, digested, block.ratings, block.counted, checksum)
+        return ReviewBlock(
+            records, listed, texts, digested, block.marks, block.sources, block.counted, checksum
+        )
 
     def forget(self) -> None:
         """Release the memory of pages that were read and are not needed again."""
@@ -174,7 +184,9 @@ class ReusedReviews:
                 earlier = self._earlier.find(key)
             block = earlier or render(records.raws(begin, end))
             if self._index is not None:
-                entry = _IndexEntry(begin, block.ratings, block.counted, block.checksum)
+                entry = _IndexEntry(
+                    begin, block.marks, block.sources, block.counted, block.checksum
+                )
                 self._index.add(key, _encode_entry(entry))
             yield begin, block
         if self._index is not None:

@@ -5,19 +5,39 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import compress, count, pairwise
 from pathlib import Path
 
+import msgspec
 from pyroaring import BitMap
 
-from reviewsd.domain.naming import Ambiguous
+from reviewsd.domain.naming import Ambiguous, mention_key
+from reviewsd.domain.search_query import TRUTH
 from reviewsd.http1.representation import Buffer
 from reviewsd.snapshot import changes, layout
 from reviewsd.snapshot.fragment_store import FragmentStoreWriter
 from reviewsd.snapshot.layout import File, SegmentFile
 from reviewsd.snapshot.mentions import MentionIndex
 from reviewsd.snapshot.numbering import Numbering
-from reviewsd.snapshot.position_sets import CHANGES, MAX_RATING, MIN_RATING, RATING, write_sets
+from reviewsd.snapshot.position_sets import (
+    CHANGES,
+    HAS_REPLY,
+    MAX_RATING,
+    MIN_RATING,
+    RATING,
+    SOURCE,
+    VERIFIED,
+    write_sets,
+)
 from reviewsd.snapshot.text_index_writer import SegmentsWriter
 
 STARS = range(1, 6)
+
+_STARS, _VERIFIED, _HAS_REPLY = 0b111, 0b1000, 0b10000
+
+_encode = msgspec.json.Encoder().encode
+
+
+def mark(rating: int, *, verified: bool, has_reply: bool) -> int:
+    """Return the byte of a review: its stars, whether it is verified, and whether it has a reply."""
+    return rating | verified * _VERIFIED | has_reply * _HAS_REPLY
 
 
 class ColumnsWriter:
@@ -32,14 +52,29 @@ class ColumnsWriter:
         self._folder = folder
         self._segments = segments
         self._days = array("i")
-        self._ratings = bytearray()
+        self._marks = bytearray()
+        self._sources = _NamedPositions()
 
     def extend(
-        self, days: Iterable[int], ratings: bytes, texts: Buffer, sizes: "array[int]"
+        self,
+        days: Iterable[int],
+        marks: bytes,
+        sources: Iterable[str],
+        texts: Buffer,
+        sizes: "array[int]",
     ) -> None:
-        """Add reviews: ordinals of their dates, stars, and texts for ``SegmentsWriter.extend``."""
+        """Add reviews.
+
+        Args:
+            days: The ordinals of their dates.
+            marks: The byte of each (``mark``).
+            sources: The source of each.
+            texts: As in ``SegmentsWriter.extend``.
+            sizes: The same.
+        """
+        self._sources.extend(len(self._marks), sources)
         self._days.extend([-day for day in days])
-        self._ratings += ratings
+        self._marks += marks
         self._segments.extend(texts, sizes)
 
     def close(
@@ -60,28 +95,68 @@ class ColumnsWriter:
         ranked = array("I", map(numbering.number, changed))
         for name, column in ((layout.DAYS, self._days), (layout.CHANGES, ranked)):
             files[name] = layout.write(self._folder, name, column.tobytes())
-        sets = dict(self._rating_sets(numbering))
+        sets: dict[tuple[str, str], BitMap | Ambiguous] = dict(self._marked_sets(numbering))
         sets |= {(CHANGES, key): block for key, block in changes.blocks(ranked)}
+        sets |= {
+            (SOURCE, key): _numbers(positions, numbering)
+            for key, positions in self._sources.sets().items()
+        }
         sets |= {
             key: reviews if isinstance(reviews, Ambiguous) else _numbers(reviews, numbering)
             for key, reviews in mentions.items()
         }
         store = FragmentStoreWriter(self._folder, layout.SETS, layout.SET_OFFSETS)
         write_sets(store, sets)
+        store.put(SOURCE, map(_encode, self._sources.names()))
         return segments, files | store.close()
 
-    def _rating_sets(
-        self, numbering: Numbering
-    ) -> Iterator[tuple[tuple[str, str], BitMap | Ambiguous]]:
-        rated = [_numbers(self._rated(stars), numbering) for stars in STARS]
+    def _marked_sets(self, numbering: Numbering) -> Iterator[tuple[tuple[str, str], BitMap]]:
+        """Yield the position sets of stars, verified reviews, and reviews with a reply."""
+        marks = range(256)
+        rated = [
+            _numbers(self._marked([mark & _STARS == stars for mark in marks]), numbering)
+            for stars in STARS
+        ]
         for stars, reviews in zip(STARS, rated, strict=True):
             yield (RATING, str(stars)), reviews
             yield (MIN_RATING, str(stars)), BitMap().union(*rated[stars - 1 :])
             yield (MAX_RATING, str(stars)), BitMap().union(*rated[:stars])
+        for field, bit in ((VERIFIED, _VERIFIED), (HAS_REPLY, _HAS_REPLY)):
+            for value, key in TRUTH.items():
+                positions = self._marked([bool(mark & bit) is value for mark in marks])
+                yield (field, key), _numbers(positions, numbering)
 
-    def _rated(self, stars: int) -> BitMap:
-        marks = self._ratings.translate(bytes(rating == stars for rating in range(256)))
-        return BitMap(array("I", compress(count(), marks)))
+    def _marked(self, chosen: Iterable[bool]) -> BitMap:
+        """Return the positions of the reviews with some of the 256 marks."""
+        return BitMap(array("I", compress(count(), self._marks.translate(bytes(chosen)))))
+
+
+class _NamedPositions:
+    """The positions of the reviews by a name that they carry, such as their source; the case does not matter."""
+
+    def __init__(self) -> None:
+        self._keys: dict[str, str] = {}
+        self._spellings: dict[str, str] = {}
+        self._positions: dict[str, array[int]] = {}
+
+    def extend(self, first: int, names: Iterable[str]) -> None:
+        """Add the names of consecutive reviews; ``first`` is the position of the first one."""
+        for position, name in enumerate(names, first):
+            key = self._keys.get(name)
+            if key is None:
+                key = self._keys[name] = mention_key(name)
+                self._spellings.setdefault(key, name)
+                self._positions.setdefault(key, array("I"))
+            self._positions[key].append(position)
+
+    def sets(self) -> dict[str, BitMap]:
+        """Return the positions of each name, by its key (``domain.naming.mention_key``)."""
+        return {key: BitMap(positions) for key, positions in self._positions.items()}
+
+    def names(self) -> list[str]:
+        """Return each name in its first spelling, the most frequent name first."""
+        keys = sorted(self._positions, key=lambda key: (-len(self._positions[key]), key))
+        return [self._spellings[key] for key in keys]
 
 
 def _numbers(positions: BitMap, numbering: Numbering) -> BitMap:

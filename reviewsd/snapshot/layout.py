@@ -36,7 +36,7 @@ from reviewsd.api.jobs import InsightsOrigin
 
 T = TypeVar("T")
 
-LAYOUT = 14  # raised if a change of the format makes other versions unable to read the folder
+LAYOUT = 15  # raised if a change of the format makes other versions unable to read the folder
 
 MANIFEST, SEEN = "manifest.json", "seen.json"
 

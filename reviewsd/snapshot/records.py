@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from reviewsd.domain import times
-from reviewsd.domain.search_query import CHANGED, NEWEST, Cursor
+from reviewsd.domain.search_query import BY_RATING, CHANGED, NEWEST, Cursor
 from reviewsd.http1.representation import Buffer
 from reviewsd.snapshot.fragment_store import Fragments
 
@@ -24,6 +24,7 @@ class _Identity(_Day):
     """The members of a review in a cursor."""
 
     id: str
+    rating: int
 
 
 class _Dated(_Day):
@@ -52,8 +53,13 @@ class SnapshotRecords(Fragments):
     def cursor_at(self, position: int, sort: str = NEWEST) -> Cursor:
         """Return the cursor of one review, in an order."""
         review = _identity.decode(self.at(position))
-        changed_at = self.updated_at(position) if sort == CHANGED else None
-        return Cursor(review.date, review.id, changed_at)
+        return Cursor(
+            review.date,
+            review.id,
+            sort,
+            changed_at=self.updated_at(position) if sort == CHANGED else None,
+            rating=review.rating if sort in BY_RATING else None,
+        )
 
     def pieces(self, positions: Sequence[int]) -> Sequence[Buffer]:
         """Return records as pieces of the file; each but the last ends with a comma."""

@@ -88,6 +88,8 @@ def of_parameter(parameter: SearchParameter) -> Json:
             "maximum": parameter.maximum,
             "default": parameter.default,
         }
+    elif parameter.kind is ParameterType.BOOLEAN:
+        schema = {"type": "boolean"}
     else:
         schema = {
             "type": "string",

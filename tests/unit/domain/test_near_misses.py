@@ -64,6 +64,19 @@ KNOWN = tuple(row.name for row in SEARCH_PARAMETERS)
         ("next_cursor", "cursor"),
         ("curser", "cursor"),
         ("page_number", "cursor"),
+        ("order", "sort"),
+        ("sort_by", "sort"),
+        ("sortOrder", "sort"),
+        ("orderBy", "sort"),
+        ("sources", "source"),
+        ("platform", "source"),
+        ("isVerified", "verified"),
+        ("verified_only", "verified"),
+        ("hasReply", "has_reply"),
+        ("has_replies", "has_reply"),
+        ("reply", "has_reply"),
+        ("replied", "has_reply"),
+        ("ownerReply", "has_reply"),
     ],
 )
 def test_typing_error_and_synonym_mean_a_known_name(name: str, candidates: str) -> None:
@@ -77,6 +90,7 @@ def test_typing_error_and_synonym_mean_a_known_name(name: str, candidates: str) 
         *("utm_source", "utm_medium", "utm_campaign", "utm_term", "utm_content", "utm_id", "_", ""),
         *("fbclid", "gclid", "gbraid", "wbraid", "msclkid", "dclid", "yclid", "twclid", "ttclid"),
         *("igshid", "mc_cid", "mc_eid", "_ga", "_gl", "_hsenc", "srsltid", "ref", "ref_src", "si"),
+        *("gad_source", "mtm_source", "pk_source", "source_url", "verification"),
         *("v", "t", "ts", "cb", "n", "r", "rnd", "nonce", "cache", "hl", "lang", "locale", "tz"),
         *(
             "callback",

@@ -2,6 +2,7 @@
 
 import base64
 import datetime
+import json
 import re
 from contextlib import suppress
 from urllib.parse import quote, urlencode
@@ -20,11 +21,23 @@ from reviewsd.domain.parameters import (
     read_query,
 )
 from reviewsd.domain.search_parameters import SEARCH_PARAMETERS, SearchParameter
-from reviewsd.domain.search_query import CHANGED, NEWEST, Cursor, SearchQuery, read_moment
+from reviewsd.domain.search_query import (
+    BY_RATING,
+    CHANGED,
+    HIGHEST,
+    NEWEST,
+    OLDEST,
+    SORTS,
+    Cursor,
+    SearchQuery,
+    read_moment,
+)
 
 LEAP_DAY = datetime.date(2024, 2, 29)
 CURSOR = Cursor(datetime.date(2025, 3, 14), "01J9ZK3V5Q8R2N7M4T6W1X0YAB")
-CHANGED_CURSOR = replace(CURSOR, changed_at=read_moment("2025-03-15T08:30:00Z"))
+CHANGED_CURSOR = replace(CURSOR, sort=CHANGED, changed_at=read_moment("2025-03-15T08:30:00Z"))
+OLDEST_CURSOR = replace(CURSOR, sort=OLDEST)
+HIGHEST_CURSOR = replace(CURSOR, sort=HIGHEST, rating=4)
 
 NAMES = [item.name for item in SEARCH_PARAMETERS]  # in the order of the table
 
@@ -71,6 +84,18 @@ GOOD = [
     (b"limit&q=&page=&Rating", SearchQuery()),
     (b"query", SearchQuery()),
     (b"mentions_technician=Sam+Jones", SearchQuery(mentions_technician="Sam Jones")),
+    (b"source=Yelp&source_url=x", SearchQuery(source="Yelp")),
+    (b"verified=true&has_reply=false", SearchQuery(verified=True, has_reply=False)),
+    (b"verified=f%61lse", SearchQuery(verified=False)),
+    (b"sort=oldest", SearchQuery(sort=OLDEST)),
+    (
+        b"sort=oldest&cursor=" + OLDEST_CURSOR.encode().encode(),
+        SearchQuery(sort=OLDEST, cursor=OLDEST_CURSOR),
+    ),
+    (
+        b"sort=highest&cursor=" + HIGHEST_CURSOR.encode().encode(),
+        SearchQuery(sort=HIGHEST, cursor=HIGHEST_CURSOR),
+    ),
     (b"limit=100.0", SearchQuery(limit=100)),
     (b"cursor=" + CURSOR.encode().encode(), SearchQuery(cursor=CURSOR)),
     (b"utm_source=x&utm_source=y&from=timeline&%zz=%zz&%ff=%ff", SearchQuery()),
@@ -204,6 +229,15 @@ def test_a_date_is_a_real_day_spelled_in_full(text: str, quoted_value: str) -> N
     assert [expected] == [item.as_json() for item in refused.value.issues]
 
 
+@pytest.mark.parametrize("text", ["1", "yes", "True", "TRUE", " true", "on", "false\n"])
+@pytest.mark.parametrize("name", ["verified", "has_reply"])
+def test_a_boolean_is_true_or_false(name: str, text: str) -> None:
+    quoted_value = text if text.isalnum() else f'"{text}"'
+    rule = f"must be true or false, got {quoted_value}"
+    expected = issue("invalid_type", name, rule, expected="boolean")
+    assert [expected] == issues_of(f"{name}={quote(text)}".encode())
+
+
 def test_the_date_of_the_path_is_read() -> None:
     assert read_date("2024-02-29") == LEAP_DAY
 
@@ -242,6 +276,11 @@ NO_CURSORS = [
     cursor_of(b"changed/2025-03-14/2025-03-14/x"),
     cursor_of(b"changed//2025-03-14/x"),
     cursor_of(b"newest/2025-03-14/x"),
+    cursor_of(b"oldest/"),
+    cursor_of(b"oldest/5/2025-03-14/x"),
+    cursor_of(b"best/5/2025-03-14/x"),
+    *(cursor_of(b"highest/%b/2025-03-14/x" % stars) for stars in (b"", b"0", b"6", b"05", b"5.0")),
+    cursor_of(b"lowest/2025-03-14/x"),
     cursor_of(b"2025-03-14/ab")[:-1] + b"j",  # the same bytes, other unused bits
     base64.b64encode(b"2025-03-14/~~~???").rstrip(b"=").replace(b"+", b"%2B"),  # not url-safe
 ]
@@ -335,6 +374,9 @@ def test_moments_of_every_zone_are_told_in_utc(text: str, expected: str) -> None
         (f"cursor={CURSOR.encode()}&sort=changed", "changed", "newest"),
         (f"cursor={CHANGED_CURSOR.encode()}", "newest", "changed"),
         (f"sort=newest&cursor={CHANGED_CURSOR.encode()}", "newest", "changed"),
+        (f"cursor={OLDEST_CURSOR.encode()}", "newest", "oldest"),
+        (f"sort=lowest&cursor={HIGHEST_CURSOR.encode()}", "lowest", "highest"),
+        (f"sort=highest&cursor={CURSOR.encode()}", "highest", "newest"),
     ],
 )
 def test_cursor_of_another_order_is_refused(query: str, sort: str, second_query: str) -> None:
@@ -355,6 +397,9 @@ WRONG = [
     (b"rating=five", "invalid_type"),
     (b"min_rating=9", "too_big"),
     (b"max_rating=x", "invalid_type"),
+    (b"source=%ff", "invalid_format"),
+    (b"verified=1", "invalid_type"),
+    (b"has_reply=True", "invalid_type"),
     (b"since=1", "invalid_format"),
     (b"until=1", "invalid_format"),
     (b"changed_since=now", "invalid_format"),
@@ -366,7 +411,7 @@ WRONG = [
     (b"mentions_topic=%zz", "invalid_format"),
     (b"mentions_area=%ff", "invalid_format"),
     (b"sentiment=good", "invalid_value"),
-    (b"sort=oldest", "invalid_value"),
+    (b"sort=best", "invalid_value"),
     (b"limit=0", "too_small"),
     (b"cursor=x", "invalid_format"),
 ]
@@ -462,7 +507,9 @@ def test_the_table_has_a_row_for_each_field() -> None:
 
 @pytest.mark.parametrize("parameter", SEARCH_PARAMETERS, ids=lambda item: str(item.name))
 def test_the_example_of_each_row_is_good(parameter: SearchParameter) -> None:
-    read = read_query(urlencode({parameter.name: parameter.example}).encode())
+    example = parameter.example
+    text = example if isinstance(example, str) else json.dumps(example)
+    read = read_query(urlencode({parameter.name: text}).encode())
     assert getattr(read, parameter.name) is not None
 
 
@@ -473,7 +520,11 @@ TEXTS = st.none() | st.text(CHARACTERS, min_size=1, max_size=200)
 DATES = st.none() | st.dates()
 MOMENTS = st.datetimes(timezones=st.just(datetime.UTC))
 IDS = st.from_regex(r"[!-~]{1,128}", fullmatch=True)
-CURSORS = st.builds(Cursor, st.dates(), IDS, st.none() | MOMENTS)
+CURSORS = st.one_of(
+    st.builds(Cursor, st.dates(), IDS, st.sampled_from([NEWEST, OLDEST])),
+    st.builds(Cursor, st.dates(), IDS, st.just(CHANGED), changed_at=MOMENTS),
+    st.builds(Cursor, st.dates(), IDS, st.sampled_from([*BY_RATING]), rating=st.integers(1, 5)),
+)
 
 
 def sorted_as(query: SearchQuery) -> SearchQuery:
@@ -486,6 +537,9 @@ QUERIES = st.builds(
     rating=st.none() | st.integers(1, 5),
     min_rating=st.none() | st.integers(1, 3) | st.floats(1, 3),
     max_rating=st.none() | st.integers(3, 5) | st.floats(3, 5),
+    source=TEXTS,
+    verified=st.none() | st.booleans(),
+    has_reply=st.none() | st.booleans(),
     since=DATES,
     until=DATES,
     query=TEXTS,
@@ -497,7 +551,7 @@ QUERIES = st.builds(
     mentions_area=TEXTS,
     sentiment=st.none() | st.sampled_from(["positive", "neutral", "negative"]),
     changed_since=st.none() | MOMENTS,
-    sort=st.sampled_from([NEWEST, CHANGED]),
+    sort=st.sampled_from(SORTS),
     limit=st.integers(1, 100),
     cursor=st.none() | CURSORS,
 ).map(sorted_as)
@@ -526,6 +580,9 @@ def test_the_canonical_form_of_everything() -> None:
         rating=5,
         min_rating=4.5,
         max_rating=5,
+        source="Ängi",
+        verified=True,
+        has_reply=False,
         since=datetime.date(25, 1, 31),
         until=datetime.date(2025, 12, 31),
         query="a b&c=ß%",
@@ -542,7 +599,8 @@ def test_the_canonical_form_of_everything() -> None:
         cursor=CHANGED_CURSOR,
     )
     expected = (
-        "rating=5&min_rating=4.5&max_rating=5&since=0025-01-31&until=2025-12-31"
+        "rating=5&min_rating=4.5&max_rating=5&source=%C3%84ngi&verified=true&has_reply=false"
+        "&since=0025-01-31&until=2025-12-31"
         "&changed_since=0025-01-31T09:00:00Z&query=a+b%26c%3D%C3%9F%25"
         "&mentions_technician=Sam&mentions_service=%2B&mentions_aspect=pricing"
         "&mentions_problem=no-callback&mentions_topic=%26&mentions_area=New+York"

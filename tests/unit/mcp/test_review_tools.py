@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewsd.domain.parameters import read_query
-from reviewsd.domain.search_query import MENTIONS
+from reviewsd.domain.search_query import MENTIONS, SORTS, TRUTH
 from reviewsd.publish import documents
 from reviewsd.snapshot.snapshots import Snapshot
 from tests.support import vocabulary
@@ -50,7 +50,10 @@ def generated() -> Snapshot:
 
 def over_http(snapshot: Snapshot, values: dict[str, object]) -> bytes:
     """Return the body of the same search over HTTP."""
-    query = read_query("&".join(f"{name}={value}" for name, value in values.items()).encode())
+    spelled = (
+        (name, TRUTH[value] if isinstance(value, bool) else value) for name, value in values.items()
+    )
+    query = read_query("&".join(f"{name}={value}" for name, value in spelled).encode())
     steps = snapshot.search(query)
     try:
         while True:
@@ -89,7 +92,10 @@ FILTERS = {
     "mentions_area": st.sampled_from(vocabulary.AREAS[:3]),
     "sentiment": st.sampled_from(["positive", "neutral", "negative"]),
     "changed_since": DAYS,
-    "sort": st.sampled_from(["newest", "changed"]),
+    "sort": st.sampled_from(SORTS),
+    "source": st.sampled_from(["google", "Yelp", "nowhere"]),
+    "verified": st.booleans(),
+    "has_reply": st.booleans(),
     "limit": st.integers(1, 100),
 }
 
@@ -119,6 +125,18 @@ def test_search_equals_the_search_over_http(
         if cursor is None:
             break
         values = values | {"cursor": cursor}
+
+
+def test_note_on_an_unknown_source_names_the_sources(tmp_path: Path) -> None:
+    """An agent would take an empty result for the answer."""
+    sources = [*["google"] * 3, "Yelp", *(f"s{number:02}" for number in range(20))]
+    reviews = [review(f"r{at:02}") | {"source": source} for at, source in enumerate(sources)]
+    tools = publish_reviews(tmp_path, *reviews)
+    result = tools.data("search_reviews", {"source": "gogle"})
+    listed = ", ".join(f'"s{number:02}"' for number in range(18))
+    expected = f'no source is called "gogle". Known sources: "google", {listed}, "s18", and 2 more'
+    assert (0, expected) == (result["matched"], result["note"])
+    assert "note" not in tools.data("search_reviews", {"source": "GOOGLE", "rating": 1})
 
 
 def test_reviews_are_those_of_the_dataset(demo: Tools) -> None:

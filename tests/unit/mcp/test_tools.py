@@ -107,7 +107,8 @@ def test_an_input_schema_is_flat_and_portable(tool: dict[str, Any]) -> None:
     for name, member in schema["properties"].items():
         assert set(member) <= allowed | {"minLength", "enum"}
         assert isinstance(member["type"], str)
-        assert ", e.g. " in member["description"] or "enum" in member or name == "cursor"
+        is_listed = "enum" in member or member["type"] == "boolean"
+        assert ", e.g. " in member["description"] or is_listed or name == "cursor"
         assert "(?" not in member.get("pattern", "")
 
 

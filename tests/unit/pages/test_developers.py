@@ -156,7 +156,10 @@ def test_description_of_an_argument_without_an_example_is_no_example() -> None:
         for row in tables(DOCUMENTS["/developers/mcp/tools.md"])["search_reviews: Parameter"]
         if row[0] == "sort"
     ]
-    assert "By date, or by when they last changed; default `newest" == row[3]
+    expected = (
+        "By date, by stars (of equal ones the newest first), or last changed first; default `newest"
+    )
+    assert expected == row[3]
 
 
 def test_documented_revisions_are_the_served_ones() -> None:

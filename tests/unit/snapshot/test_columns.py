@@ -14,11 +14,18 @@ from pyroaring import BitMap
 
 from reviewsd.domain.naming import Ambiguous, mention_key
 from reviewsd.snapshot import layout as names
-from reviewsd.snapshot.columns_writer import ColumnsWriter
+from reviewsd.snapshot.columns_writer import ColumnsWriter, mark
 from reviewsd.snapshot.layout import File, SegmentFile
 from reviewsd.snapshot.mentions import MentionIndex
 from reviewsd.snapshot.numbering import Numbering
-from reviewsd.snapshot.position_sets import CHANGES, SERVICE, TECHNICIAN
+from reviewsd.snapshot.position_sets import (
+    CHANGES,
+    HAS_REPLY,
+    SERVICE,
+    SOURCE,
+    TECHNICIAN,
+    VERIFIED,
+)
 from reviewsd.snapshot.text_index_writer import SegmentsWriter, folded
 from tests.support.columns import (
     Data,
@@ -144,7 +151,8 @@ def written(
         writer = ColumnsWriter(folder, segments)
         for rating, text in reviews:
             part = folded(text)
-            writer.extend([730_000], bytes([rating]), part, array("Q", [len(part)]))
+            marks = bytes([mark(rating, verified=False, has_reply=True)])
+            writer.extend([730_000], marks, ["google"], part, array("Q", [len(part)]))
         return writer.close(mentions or {}, array("I", range(len(reviews))))
 
 
@@ -167,12 +175,13 @@ def test_text_is_casefolded_and_ends_with_a_separator(tmp_path: Path) -> None:
 def test_empty_data_has_columns(tmp_path: Path) -> None:
     compiled(tmp_path / "folder", [])
     sets = position_sets(tmp_path / "folder")
-    assert dict.fromkeys(STARS_KEYS, BitMap()) == sets
+    assert dict.fromkeys((*STARS_KEYS, *BOOLEAN_KEYS), BitMap()) == sets
 
 
 STARS_KEYS = [
     (field, str(n)) for field in ("max_rating", "min_rating", "rating") for n in range(1, 6)
 ]
+BOOLEAN_KEYS = [(field, key) for field in (HAS_REPLY, VERIFIED) for key in ("false", "true")]
 STARS = st.lists(st.integers(1, 5), max_size=70)
 NAMED = st.tuples(st.sampled_from([TECHNICIAN, SERVICE]), st.text(max_size=3).map(mention_key))
 SETS = st.dictionaries(NAMED, st.sets(st.integers(0, 69), min_size=1), max_size=5)
@@ -200,11 +209,25 @@ def test_each_set_is_found_by_its_key(
         assert sorted(places) == positions.pop((field, key))
     changed = [positions.pop(key) for key in [*positions] if key[0] == CHANGES]
     assert [*range(total)] == sorted(position for block in changed for position in block)
+    uniform = {(HAS_REPLY, "true"), (VERIFIED, "false")}
+    for boolean in BOOLEAN_KEYS:
+        assert [*range(total)] * (boolean in uniform) == positions.pop(boolean)
+    assert [*range(total)] == positions.pop((SOURCE, "google"), [])
     assert list(positions) == STARS_KEYS
     for n in range(1, 6):
         for field, condition in (("rating", eq), ("min_rating", ge), ("max_rating", le)):
             expected = [at for at, rating in enumerate(stars) if condition(rating, n)]
             assert expected == positions[field, str(n)]
+
+
+def test_sources_are_listed_by_frequency_in_their_first_spelling(tmp_path: Path) -> None:
+    """Agents and pages offer them."""
+    sources = ["yelp", "Google", "google", "GOOGLE ", "a", "Yelp"]
+    reviews = [review(f"{at}") | {"source": source} for at, source in enumerate(sources[::-1])]
+    compiled(tmp_path / "folder", reviews)
+    sets = open_sets(tmp_path / "folder")
+    assert b'"Google","yelp","a"' == bytes(sets.run(sets.rows(SOURCE)))
+    assert BitMap([1, 2, 3]) == sets.get(SOURCE, "google")
 
 
 def test_ambiguous_name_has_the_labels_of_its_entities(tmp_path: Path) -> None:

@@ -16,9 +16,14 @@ from reviewsd.domain import times
 from reviewsd.domain.insights import Sentiment
 from reviewsd.domain.parameters import InvalidParametersError
 from reviewsd.domain.search_query import (
+    BY_RATING,
     CHANGED,
+    HIGHEST,
+    LOWEST,
     MENTIONS,
     NEWEST,
+    OLDEST,
+    SORTS,
     Cursor,
     SearchQuery,
     read_moment,
@@ -48,7 +53,25 @@ def changed_first(reviews: Sequence[Review]) -> list[Review]:
     return sorted(newest_first(reviews), key=updated_at, reverse=True)
 
 
-ORDERS = {NEWEST: newest_first, CHANGED: changed_first}
+def oldest_first(reviews: Sequence[Review]) -> list[Review]:
+    return newest_first(reviews)[::-1]
+
+
+def highest_first(reviews: Sequence[Review]) -> list[Review]:
+    return sorted(newest_first(reviews), key=lambda item: -item["rating"])
+
+
+def lowest_first(reviews: Sequence[Review]) -> list[Review]:
+    return sorted(newest_first(reviews), key=lambda item: item["rating"])
+
+
+ORDERS = {
+    NEWEST: newest_first,
+    OLDEST: oldest_first,
+    HIGHEST: highest_first,
+    LOWEST: lowest_first,
+    CHANGED: changed_first,
+}
 
 
 FILTERS = {
@@ -59,6 +82,10 @@ FILTERS = {
     "mentions_topic": "topics",
     "mentions_aspect": "aspects",
 }
+
+
+def key_of(name: str) -> str:
+    return name.strip().casefold()
 
 
 def matches(item: Review, insights: Insights, query: SearchQuery) -> bool:
@@ -78,6 +105,9 @@ def matches(item: Review, insights: Insights, query: SearchQuery) -> bool:
             query.max_rating is None or stars <= query.max_rating,
             query.rating is None or stars == query.rating,
             query.min_rating is None or stars >= query.min_rating,
+            query.source is None or key_of(item["source"]) == key_of(query.source),
+            query.verified is None or item["verified"] is query.verified,
+            query.has_reply is None or ("owner_reply" in item) is query.has_reply,
             since is None or item["date"] >= since.isoformat(),
             until is None or item["date"] <= until.isoformat(),
             query.changed_since is None or updated_at(item) >= query.changed_since,
@@ -166,6 +196,15 @@ STAMPED: tuple[Review, ...] = (
 """Times of changes: some at one moment, some at noon of their day."""
 
 
+SOURCES: tuple[Review, ...] = (
+    {},
+    {"source": "GOOGLE", "verified": False},
+    {"source": "Straße"},
+    {"source": " yelp", "verified": False},
+)
+"""Sources, in several spellings."""
+
+
 @st.composite
 def data_sets(draw: st.DrawFn) -> Data:
     """Generate up to 60 unordered reviews of up to 12 kinds, with gaps between the ids."""
@@ -176,7 +215,9 @@ def data_sets(draw: st.DrawFn) -> Data:
     random = draw(st.randoms(use_true_random=False))
     chosen = random.sample(REVIEW_IDS, len(kinds) * repeated)
     reviews = [
-        review(review_id, date=str(day), rating=rating, text=text) | random.choice(STAMPED)
+        review(review_id, date=str(day), rating=rating, text=text)
+        | random.choice(STAMPED)
+        | random.choice(SOURCES)
         for review_id, (day, rating, text) in zip(chosen, kinds * repeated, strict=True)
     ]
     return Data(reviews, draw(INSIGHTS))
@@ -203,7 +244,10 @@ def queries(draw: st.DrawFn, data: Data) -> SearchQuery:
         query=draw(st.none() | piece.filter(bool)),
         max_rating=draw(st.none() | st.sampled_from([1, 1.5, 3.0, 4.01, 5])),
         sentiment=draw(st.none() | SENTIMENTS),
-        sort=draw(st.sampled_from([NEWEST, CHANGED])),
+        source=draw(st.none() | st.sampled_from(["google", "STRASSE", "Yelp ", "nowhere", " "])),
+        verified=draw(st.none() | st.booleans()),
+        has_reply=draw(st.none() | st.booleans()),
+        sort=draw(st.sampled_from(SORTS)),
         changed_since=draw(st.none() | st.sampled_from([*map(read_moment, MOMENTS), NOON])),
     )
     return replace(query, **draw(st.dictionaries(st.sampled_from([*FILTERS]), name, max_size=2)))
@@ -246,8 +290,23 @@ def _ambiguous(insights: Insights, query: SearchQuery) -> list[str]:
 
 
 def cursor_of(item: Review, sort: str) -> Cursor:
-    changed_at = updated_at(item) if sort == CHANGED else None
-    return Cursor(datetime.date.fromisoformat(item["date"]), item["id"], changed_at)
+    return Cursor(
+        datetime.date.fromisoformat(item["date"]),
+        item["id"],
+        sort,
+        changed_at=updated_at(item) if sort == CHANGED else None,
+        rating=item["rating"] if sort in BY_RATING else None,
+    )
+
+
+LAST = {
+    NEWEST: Cursor(datetime.date.min, "!"),
+    OLDEST: Cursor(datetime.date.max, "~~", OLDEST),
+    HIGHEST: Cursor(datetime.date.min, "!", HIGHEST, rating=1),
+    LOWEST: Cursor(datetime.date.min, "!", LOWEST, rating=5),
+    CHANGED: Cursor(datetime.date.min, "!", CHANGED, changed_at=times.EPOCH),
+}
+"""A cursor after all reviews, by order."""
 
 
 def check(columns: Columns, data: Data, query: SearchQuery) -> None:
@@ -267,8 +326,7 @@ def check(columns: Columns, data: Data, query: SearchQuery) -> None:
         assert (start + query.limit < len(expected)) == hits.more
         if page:
             query = replace(query, cursor=cursor_of(page[-1], query.sort))
-    last = Cursor(datetime.date.min, "!", times.EPOCH if query.sort == CHANGED else None)
-    end = run(columns, replace(query, cursor=last))
+    end = run(columns, replace(query, cursor=LAST[query.sort]))
     assert (len(expected), [], False) == (end.matched, list(end.positions), end.more)
 
 
@@ -303,6 +361,7 @@ MANY = Data(
             text="A rare one" if number == 35 else TEXTS[number * number // 3 % 5],
         )
         | STAMPED[number % len(STAMPED)]
+        | SOURCES[number // 3 % len(SOURCES)]
         for number in NUMBERS
     ],
     {"entities": {"technicians": ["Ann"], "services": ["Most", "Few"]}, "per_review": MENTIONED},
@@ -337,7 +396,17 @@ WAYS = [
     SearchQuery(mentions_aspect="price"),
     SearchQuery(mentions_aspect="price", sentiment="negative", max_rating=4),
     SearchQuery(mentions_technician="ann", sentiment="positive"),
-    SearchQuery(sort=CHANGED),
+    SearchQuery(source="google"),
+    SearchQuery(source="strasse", verified=True, min_rating=2),
+    SearchQuery(source="yelp", verified=True),
+    SearchQuery(has_reply=True, sort=OLDEST),
+    SearchQuery(has_reply=False, verified=False, sort=HIGHEST),
+    *(SearchQuery(sort=sort) for sort in SORTS),
+    SearchQuery(sort=OLDEST, since=DAYS[1], until=DAYS[3]),
+    SearchQuery(sort=OLDEST, rating=5, until=DAYS[2]),
+    SearchQuery(sort=LOWEST, since=DAYS[1], until=DAYS[3]),
+    SearchQuery(sort=LOWEST, min_rating=2, mentions_service="most"),
+    SearchQuery(sort=HIGHEST, rating=5, since=DAYS[2]),
     SearchQuery(sort=CHANGED, rating=3, until=DAYS[2]),
     SearchQuery(sort=CHANGED, changed_since=NOON),
     SearchQuery(changed_since=read_moment("2030-01-01")),
@@ -417,6 +486,57 @@ def test_cursor_continues_after_its_existing_or_missing_review(
         assert run(columns, dated).matched == 3
 
 
+@pytest.mark.parametrize(
+    ("cursor", "expected"),
+    [
+        (Cursor(datetime.date.min, "!", OLDEST), "obdfn"),
+        (Cursor(datetime.date(2025, 3, 2), "a", OLDEST), "obdfn"),
+        (Cursor(datetime.date(2025, 3, 2), "o", OLDEST), "bdfn"),
+        (Cursor(ON, "B", OLDEST), "bdfn"),
+        (Cursor(ON, "b", OLDEST), "dfn"),
+        (Cursor(ON, "c", OLDEST), "dfn"),
+        (Cursor(ON, "d", OLDEST), "fn"),
+        (Cursor(ON, "z", OLDEST), "n"),
+        (Cursor(datetime.date(2025, 3, 20), "n", OLDEST), ""),
+        (Cursor(datetime.date.max, "~", OLDEST), ""),
+    ],
+)
+def test_cursor_of_the_oldest_continues_with_newer_reviews(cursor: Cursor, expected: str) -> None:
+    query = SearchQuery(cursor=cursor, sort=OLDEST)
+    with opened(DIARY) as columns:
+        for filtered in (query, replace(query, rating=5)):
+            assert list(expected) == ids(columns, filtered)
+            assert run(columns, filtered).matched == 5
+            dated = replace(filtered, since=ON, until=ON)
+            assert [name for name in expected if name in "bdf"] == ids(columns, dated)
+
+
+@pytest.mark.parametrize(
+    ("sort", "rating", "day", "review_id", "expected"),
+    [
+        (HIGHEST, 5, datetime.date.max, "~", "cbead"),
+        (HIGHEST, 5, ON, "c", "bead"),
+        (HIGHEST, 4, ON, "x", "ead"),
+        (HIGHEST, 3, ON, "e", "ad"),
+        (HIGHEST, 3, datetime.date.min, "!", "d"),
+        (LOWEST, 1, datetime.date.max, "~", "deacb"),
+        (LOWEST, 2, ON, "x", "eacb"),
+        (LOWEST, 3, ON, "e", "acb"),
+        (LOWEST, 5, ON, "c", "b"),
+    ],
+)
+def test_cursor_of_an_order_by_stars_continues_after_a_missing_review(
+    sort: str, rating: int, day: datetime.date, review_id: str, expected: str
+) -> None:
+    """Its review may have other stars now, and no review may have its stars."""
+    stars = {"a": 3, "b": 5, "c": 5, "d": 1, "e": 3}
+    data = Data([review(name, date=str(ON), rating=stars[name]) for name in stars], {})
+    cursor = Cursor(day, review_id, sort, rating=rating)
+    with opened(data) as columns:
+        for query in (SearchQuery(sort=sort), SearchQuery(sort=sort, since=ON)):
+            assert list(expected) == ids(columns, replace(query, cursor=cursor))
+
+
 def test_pages_have_no_gap_or_overlap_when_the_data_changes() -> None:
     first = SearchQuery(limit=2)
     with opened(DIARY) as columns:
@@ -451,7 +571,8 @@ def test_cursor_by_change_continues_after_its_review(
 ) -> None:
     """Reviews with the same time, as after an import, are newest first."""
     moment = read_moment(f"2025-03-14T{hour:02}:00:00Z")
-    query = SearchQuery(sort=CHANGED, cursor=Cursor(datetime.date(2025, 1, 2), review_id, moment))
+    cursor = Cursor(datetime.date(2025, 1, 2), review_id, CHANGED, changed_at=moment)
+    query = SearchQuery(sort=CHANGED, cursor=cursor)
     with opened(Data(MORNING, {})) as columns:
         assert list(expected) == ids(columns, query)
         assert 4 == run(columns, query).matched

@@ -32,6 +32,28 @@ def test_review_is_as_in_the_dataset(place: Place) -> None:
         assert served[review_id] == json.loads(answer.body)
 
 
+def test_review_has_the_bytes_of_the_lists(place: Place) -> None:
+    """A client that has read a list need not read the review again."""
+    path = urls.review(IDS[0])
+    answer = place.get(path)
+    lists = (urls.REVIEWS, urls.SEARCH, f"{urls.SINCE}2025-01-01")
+    assert [1, 1, 1] == [place.get(target).body.count(answer.body) for target in lists]
+    assert ["*"] == answer.values("Access-Control-Allow-Origin")
+    head = place.get(path, method="HEAD")
+    assert (200, b"", *answer.values("ETag")) == (head.status, head.body, *head.values("ETag"))
+
+
+def test_withheld_review_is_404(place: Place) -> None:
+    """Whether the owner hid it or it never existed is not told here."""
+    hidden = {IDS[0]: {"action": "hide", "reason": "spam", "at": "2026-11-24T09:00:00Z"}}
+    corrections = {"version": 1, "reviews": hidden, "key": "k", "erased": {}}
+    (place.directories.data / "corrections.json").write_text(json.dumps(corrections))
+    place.again()
+    answer = place.get(urls.review(IDS[0]))
+    assert (404, "application/json") == (answer.status, *answer.values("Content-Type"))
+    assert answer.body == place.get(urls.review("nobody")).body
+
+
 def test_search_and_since_are_not_ids(place: Place) -> None:
     """A review with such an id has a page, but no address in the API."""
     assert len(IDS) == json.loads(place.get(f"{urls.SEARCH}").body)["matched"]

@@ -24,7 +24,7 @@ from reviewsd.domain.dataset import load
 from reviewsd.domain.parameters import InvalidParametersError, read_date, read_query
 from reviewsd.domain.reviews import Business
 from reviewsd.domain.search_parameters import SEARCH_PARAMETERS, SINCE_DATE
-from reviewsd.domain.search_query import Cursor
+from reviewsd.domain.search_query import BY_RATING, CHANGED, SORTS, Cursor
 from reviewsd.domain.times import STAMPS
 from reviewsd.http1 import urls
 from reviewsd.publish import compiler
@@ -266,7 +266,10 @@ def test_the_parameters_are_those_of_the_table() -> None:
         ("mentions_topic", {"type": "string"}),
         ("mentions_area", {"type": "string"}),
         ("sentiment", {"type": "string", "enum": ["positive", "neutral", "negative"]}),
-        ("sort", {"type": "string", "enum": ["newest", "changed"], "default": "newest"}),
+        ("source", {"type": "string"}),
+        ("verified", {"type": "boolean"}),
+        ("has_reply", {"type": "boolean"}),
+        ("sort", {"type": "string", "enum": [*SORTS], "default": "newest"}),
         ("limit", {"type": "integer", "minimum": 1, "maximum": 100, "default": 20}),
         ("cursor", {"type": "string", "pattern": "^[A-Za-z0-9_-]{16,234}$"}),
     ],
@@ -294,7 +297,7 @@ def test_a_parameter_has_the_bounds_of_the_specification(
             for value in ("2025-01-31", "2025-01-31T12:00:00", "0000-01-01")
         ),
         *(("changed_since", value) for value in ("2025-01-31t23:59:59.5+05:30", "2025-1-1", "now")),
-        *(("sort", value) for value in ("newest", "changed", "oldest")),
+        *(("sort", value) for value in ("newest", "changed", "oldest", "highest", "best")),
     ],
 )
 def test_the_schema_of_a_parameter_accepts_what_the_validator_accepts(
@@ -346,12 +349,15 @@ def test_the_schema_of_a_date_accepts_real_days(text: str) -> None:
 @given(
     st.dates(),
     st.from_regex(r"[!-~]{1,128}", fullmatch=True),
-    st.none() | st.datetimes(timezones=st.just(datetime.UTC)),
+    st.sampled_from(SORTS),
+    st.datetimes(timezones=st.just(datetime.UTC)),
 )
 def test_every_cursor_has_the_pattern(
-    date: datetime.date, review_id: str, changed_at: datetime.datetime | None
+    date: datetime.date, review_id: str, sort: str, moment: datetime.datetime
 ) -> None:
-    cursor = Cursor(date, review_id, changed_at).encode()
+    changed_at = moment if sort == CHANGED else None
+    rating = 5 if sort in BY_RATING else None
+    cursor = Cursor(date, review_id, sort, changed_at=changed_at, rating=rating).encode()
     assert accepts(parameter(urls.SEARCH, "cursor")["schema"], cursor)
 
 
@@ -430,7 +436,10 @@ def test_examples_of_parameters_work_together() -> None:
         if "name" in item
     }
     assert len(SEARCH_PARAMETERS) == len(named)
-    query = read_query(urlencode(named).encode())
+    texts = {
+        name: item if isinstance(item, str) else json.dumps(item) for name, item in named.items()
+    }
+    query = read_query(urlencode(texts).encode())
     assert (query.min_rating or 9) <= (query.rating or 0) <= (query.max_rating or 0)
     assert (query.since or datetime.date.max) <= (query.until or datetime.date.min)
 
