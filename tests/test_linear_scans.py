@@ -320,6 +320,15 @@ SCANS: dict[str, Scan] = {
     "digits of a list in Markdown": (lambda n: "1" * n + ".", text.escaped),
     "blanks before a line of Markdown": (lambda n: " " * n + "-", text.escaped),
     "ampersands in Markdown": (lambda n: "&" * n, text.escaped),
+    "matches in a text": (lambda n: "a" * n, lambda long: text.highlighted(long, "aa")),
+    "matches that nearly are": (
+        lambda n: "a" * n,
+        lambda long: text.highlighted(long, "a" * 99 + "b"),
+    ),
+    "characters that fold to several": (
+        lambda n: "ß" * n,
+        lambda long: text.highlighted(long, "t"),
+    ),
     "lines in Markdown": (lambda n: "\n" * n, text.quotation),
 }
 

@@ -8,6 +8,7 @@ import gzip
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
+from http import HTTPStatus
 from typing import Final
 
 from msgspec import Struct
@@ -343,10 +344,12 @@ class Responses:
             headers += (*_CORS, *_PREFLIGHT, (b"Access-Control-Allow-Methods", allow))
         return _reply(204, self._secured, headers)
 
-    def moved(self, path: bytes, query: bytes) -> Response:
+    def moved(
+        self, path: bytes, query: bytes, status: int = HTTPStatus.PERMANENT_REDIRECT
+    ) -> Response:
         """Redirect to the exact address of a read, under any host name."""
         target = path + b"?" + query if query else path
-        return Response(308, b"%bLocation: %b\r\nContent-Length: 0\r\n" % (self._data, target))
+        return Response(status, b"%bLocation: %b\r\nContent-Length: 0\r\n" % (self._data, target))
 
     def plain(self, status: int, text: str, extra: Sequence[Header] = ()) -> Response:
         """Answer with text that no cache may store, and no script of another site may read."""

@@ -10,7 +10,7 @@ from reviewsd.domain.reviews import OwnerReply, Review, is_blank
 from reviewsd.http1 import urls
 from reviewsd.pages.language import Language
 from reviewsd.pages.naming import initials, source_name
-from reviewsd.pages.text import beginning, printable
+from reviewsd.pages.text import beginning, highlighted, printable
 
 LONG = 500
 """Characters of a text that a page with many reviews shows in full."""
@@ -48,7 +48,7 @@ class Card(Struct, frozen=True, kw_only=True):
     stars: str
     """The rating in words."""
     text: str
-    """Empty if the review has none."""
+    """Empty if the review has none; markup if matches are highlighted."""
     wordless: str
     """The sentence in place of an empty text."""
     reply: Reply | None
@@ -79,9 +79,13 @@ class Cards:
             rating: printable(words("rated_only", rating=rating)) for rating in range(1, 6)
         }
 
-    def of(self, reviews: Iterable[Review]) -> list[Card]:
-        """Return the cards of reviews."""
-        return [self._card(review) for review in reviews]
+    def of(self, reviews: Iterable[Review], query: str | None = None) -> list[Card]:
+        """Return the cards of reviews, in which the matches of a search are highlighted."""
+        cards = [self._card(review) for review in reviews]
+        if query is None:
+            return cards
+        needle = query.casefold()
+        return [replace(card, text=highlighted(card.text, needle)) for card in cards]
 
     def shortened(self, reviews: Iterable[Review], length: int = LONG) -> list[Card]:
         """Return the cards of reviews, with only the beginnings of texts longer than ``length``."""

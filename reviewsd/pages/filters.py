@@ -1,4 +1,4 @@
-"""The filters of ``/reviews`` in words, and advice on invalid ones (pages.md 1)."""
+"""The filters of ``/reviews`` in words, and the errors of invalid ones (pages.md 1)."""
 
 import datetime
 import math
@@ -7,13 +7,13 @@ from urllib.parse import urlencode
 
 from msgspec import Struct
 
+from reviewsd.domain.naming import mention_key
 from reviewsd.domain.parameters import Issue
-from reviewsd.domain.search_parameters import SEARCH_PARAMETERS, ParameterType
-from reviewsd.domain.search_query import MENTIONS, SearchQuery
+from reviewsd.domain.search_query import BY_RATING, HIGHEST, MENTIONS, SearchQuery
 from reviewsd.http1 import urls
 from reviewsd.pages.language import Language
+from reviewsd.pages.naming import source_name
 
-_PARAMETERS = {parameter.name: parameter for parameter in SEARCH_PARAMETERS}
 CURSOR = "cursor"
 _NOT_FILTERS = ("sort", "limit", CURSOR)
 MAX_VALUE = 500
@@ -23,6 +23,8 @@ MAX_VALUE = 500
 class Filter(Struct, frozen=True):
     """One filter of a search."""
 
+    name: str
+    """The name of its parameter, or of the first of two."""
     label: str
     without: str
     """Address of the same search without this filter."""
@@ -45,6 +47,16 @@ class Year(Struct, frozen=True):
     current: bool
 
 
+class Chip(Struct, frozen=True):
+    """A link to the reviews with some stars."""
+
+    stars: int
+    label: str
+    href: str
+    """The address of the search with these stars, or without them if it has them."""
+    current: bool
+
+
 class Filters:
     """Describes filters in words.
 
@@ -52,6 +64,7 @@ class Filters:
         words: Returns the words of a key.
         language: The language of dates.
         names: Labels by id, by parameter.
+        sources: The sources of the reviews.
         years: The years with reviews, and the number of each.
     """
 
@@ -60,12 +73,18 @@ class Filters:
         words: Callable[..., str],
         language: Language,
         names: Mapping[str, Mapping[str, str]],
+        sources: Iterable[str],
         years: Iterable[tuple[int, int]],
     ) -> None:
         self._words = words
         self._language = language
         self._names = names
+        self._sources = frozenset(map(mention_key, sources))
         self._years = tuple(years)
+        self._stars = [
+            (stars, words("star" if stars == 1 else "star_many", rating=stars))
+            for stars in BY_RATING[HIGHEST]
+        ]
 
     def of(self, query: SearchQuery, parameters: Mapping[str, str]) -> list[Filter]:
         """The filters of a search.
@@ -78,7 +97,7 @@ class Filters:
         if _year(parameters) is not None:
             groups = [("since", "until"), *(names for names in groups if names[0] not in _DAYS)]
         return [
-            Filter(self._label(query, parameters, group), address(parameters, group))
+            Filter(group[0], self._label(query, parameters, group), address(parameters, group))
             for group in groups
         ]
 
@@ -94,6 +113,10 @@ class Filters:
                 return self._words("star" if query.rating == 1 else "star_many", rating=value)
             case "sentiment":
                 return self._words(value)
+            case "source":
+                return source_name(value)
+            case "verified" | "has_reply":
+                return self._words(f"{name}_{value}")
             case "since" | "until":
                 day = self._language.date(datetime.date.fromisoformat(value))
                 return self._words(f"filter_{name}", value=day)
@@ -118,6 +141,8 @@ class Filters:
             alone = value and query == SearchQuery(**{name: value, "limit": query.limit})
             if alone and value not in self._names.get(name, {}):
                 return self._words("none_named", field=self._field(name), value=value)
+        if query.source is not None and mention_key(query.source) not in self._sources:
+            return self._words("none_named", field=self._field("source"), value=query.source)
         return ""
 
     def _field(self, name: str) -> str:
@@ -140,35 +165,29 @@ class Filters:
             for year, count in self._years
         ]
 
-    def advice(self, issue: Issue) -> str:
-        """Return a sentence that says how to correct an invalid parameter."""
-        name = field_of(issue)
-        return self._words("advice", field=self._field(name), advice=self._advice(name, issue))
+    def stars(self, parameters: Mapping[str, str]) -> list[Chip]:
+        """Return links to the reviews with each number of stars, with the other filters of a search."""
+        chosen = parameters.get("rating")
+        without = address(parameters, _RATINGS)
+        rest = without.removeprefix(urls.LIST).replace("?", "&")
+        return [
+            Chip(
+                stars=stars,
+                label=label,
+                href=without if chosen == str(stars) else f"{urls.LIST}?rating={stars}{rest}",
+                current=chosen == str(stars),
+            )
+            for stars, label in self._stars
+        ]
 
-    def _advice(self, name: str, issue: Issue) -> str:
+    def error(self, issue: Issue) -> str:
+        """Return the message of the API about a parameter as a sentence, with the label of the field."""
         if issue.code == "unrecognized_keys":
-            return self._words("advice_unknown", name=issue.path[0])
-        parameter, details = _PARAMETERS[name], dict(issue.details)
-        most = details.get("maximum", parameter.maximum)
-        if isinstance(most, float):
-            most = f"{most:g}"
-        if name == "min_rating" and "maximum" in details:
-            return self._words("advice_range", most=most)
-        match parameter.kind:
-            case ParameterType.INTEGER | ParameterType.NUMBER:
-                return self._words("advice_number", least=parameter.minimum, most=most)
-            case ParameterType.DATE:
-                return self._words("advice_date", example=parameter.example)
-            case ParameterType.MOMENT:
-                return self._words("advice_moment", example=parameter.example)
-            case ParameterType.CHOICE:
-                return self._words("advice_choice")
-        candidates = details.get("values")
-        if name in MENTIONS and isinstance(candidates, list):
-            return self._words("advice_name", names=", ".join(candidates))
-        if issue.code == "too_big":
-            return self._words("advice_length", most=most)
-        return self._words("advice_text")
+            return issue.message
+        rule, got, value = issue.message.partition(", got ")
+        for name in (issue.path[0], "max_rating"):  # which the message on min_rating may name
+            rule = rule.replace(name, self._field(name), 1)
+        return f"{rule}{got}{value}."
 
 
 def field_of(issue: Issue) -> str:
@@ -204,6 +223,7 @@ def _moment(value: str, language: Language) -> str:
 
 
 _DAYS = ("since", "until")
+_RATINGS = ("rating", "min_rating", "max_rating")
 
 
 def address(parameters: Mapping[str, str], without: Iterable[str] = ()) -> str:

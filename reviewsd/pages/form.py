@@ -5,16 +5,18 @@ from collections.abc import Callable, Mapping, Sequence
 from markupsafe import Markup
 from msgspec import Struct
 
+from reviewsd.domain.naming import mention_key
 from reviewsd.domain.search_parameters import SEARCH_PARAMETERS, ParameterType
+from reviewsd.domain.search_query import CHANGED, NEWEST, TRUTH
 from reviewsd.pages.environment import Templates
-from reviewsd.pages.filters import Instead
+from reviewsd.pages.filters import Chip, Instead, Year
+from reviewsd.pages.naming import source_name
 from reviewsd.pages.text import printable
 
-_FIRST = ("query", "rating")
-"""The fields outside of "More filters"."""
-_ALWAYS = (*_FIRST, "since", "until", "min_rating", "max_rating")
+RATING = "rating"
+"""The parameter that the chips set."""
 _STARS = tuple((str(rating), str(rating)) for rating in (5, 4, 3, 2, 1))
-_CHOSEN = frozenset({"rating", "min_rating", "max_rating"})
+_BOUNDS = ("min_rating", "max_rating")
 _NOTHING: Mapping[str, Sequence[str]] = {}
 
 _PARAMETERS = {parameter.name: parameter for parameter in SEARCH_PARAMETERS}
@@ -32,13 +34,15 @@ class Field(Struct, frozen=True, kw_only=True):
     """The type of the input."""
     value: str
     any: str
-    """The words for any value."""
+    """The words for an absent value."""
     choices: Sequence[tuple[str, str]] | None
     """(value, label) of each choice; None for a free text."""
+    longest: int | None
+    """Greatest length of a text."""
     listed: bool
     """Whether the field suggests names."""
     issues: Sequence[str]
-    """Advice on an invalid value."""
+    """The errors of an invalid value."""
     described: str
     """The ids of the issues, for ``aria-describedby``."""
 
@@ -50,20 +54,32 @@ class Form:
         templates: ``form.html`` and ``field.html`` are among them.
         words: Returns the words of a key.
         listed: Parameters for which the page lists names.
+        sources: The sources of the reviews, which the form offers if there are several.
+        booleans: The parameters of yes and no that exclude some reviews, but not all.
     """
 
     def __init__(
-        self, templates: Templates, words: Callable[..., str], listed: Sequence[str]
+        self,
+        templates: Templates,
+        words: Callable[..., str],
+        listed: Sequence[str],
+        sources: Sequence[str],
+        booleans: Sequence[str],
     ) -> None:
         self._templates = templates
         self._words = words
         self._listed = frozenset(listed)
-        self._more = (*_ALWAYS[2:], *listed, *(("sentiment",) if listed else ()))
+        self._sources = {mention_key(source): source for source in sources}
+        self._first = ("query", *(("source",) if len(sources) > 1 else ()), "sort")
+        sentiment = ("sentiment",) if listed else ()
+        self._more = ("since", "until", *_BOUNDS, *booleans, *listed, *sentiment)
         self._ready: dict[tuple[str, str], str] = {}  # of choices, which are few
 
     def render(
         self,
         values: Mapping[str, str],
+        chips: Sequence[Chip],
+        years: Sequence[Year],
         issues: Mapping[str, Sequence[str]] = _NOTHING,
         instead: Sequence[Instead] = (),
     ) -> str:
@@ -71,24 +87,29 @@ class Form:
 
         Args:
             values: The values of the request, by parameter.
-            issues: Advice on invalid values, by parameter.
+            chips: Links to the reviews with each number of stars.
+            years: Links to the reviews of each year.
+            issues: The errors of invalid values, by parameter.
             instead: Searches that the client may have intended.
         """
         names = {*values, *issues}
-        rest = [name for name in _PARAMETERS if name in names and name not in self._shown]
+        shown = {RATING, *self._first, *self._more}
+        rest = [name for name in _PARAMETERS if name in names and name not in shown]
+        more = (*self._more, *rest)
         return self._templates.render(
             "form.html",
             wrong=[(name, printable(text)) for name, texts in issues.items() for text in texts],
             instead=instead,
+            fields=len(issues),
             given=bool(names),
-            opened=not issues.keys().isdisjoint({*self._more, *rest}),
-            first=self._fields(_FIRST, values, issues),
-            more=self._fields((*self._more, *rest), values, issues),
+            opened=not names.isdisjoint(more),
+            first=self._fields(self._first, values, issues),
+            chips=chips,
+            years=years,
+            rating="" if RATING in issues else values.get(RATING, ""),
+            rating_issues=[printable(text) for text in issues.get(RATING, ())],
+            more=self._fields(more, values, issues),
         )
-
-    @property
-    def _shown(self) -> frozenset[str]:
-        return frozenset({*_FIRST, *self._more})
 
     def _fields(
         self,
@@ -100,6 +121,8 @@ class Form:
         return Markup("".join(parts))  # noqa: S704  templates have escaped it
 
     def _field(self, name: str, value: str, issues: Sequence[str]) -> str:
+        if name == "source":
+            value = self._sources.get(mention_key(value), value)
         choices = self._choices(name) or ()
         if issues or value not in {"", *(choice for choice, _ in choices)}:
             return self._rendered(name, value, issues)
@@ -109,19 +132,22 @@ class Form:
         return ready
 
     def _rendered(self, name: str, value: str, issues: Sequence[str]) -> str:
-        choices = self._choices(name)
+        choices, parameter = self._choices(name), _PARAMETERS[name]
         value = printable(value)
         offered = choices is None or value in {"", *(choice for choice, _ in choices)}
         if choices is not None and not offered and not issues:
-            choices = (*choices, (value, value))
-        kind = "date" if _PARAMETERS[name].kind is ParameterType.DATE and not issues else "text"
+            choices = (*choices, (value, self._label(name, value)))
+        kind = "date" if parameter.kind is ParameterType.DATE and not issues else "text"
         field = Field(
             name=name,
             label=self._words(f"field_{name}"),
             kind="search" if name == "query" else kind,
             value=value,
-            any=self._words("any"),
+            any=self._words("sort_newest" if name == "sort" else "any"),
             choices=choices,
+            longest=parameter.maximum
+            if parameter.kind is ParameterType.TEXT and not issues
+            else None,
             listed=name in self._listed,
             issues=[printable(issue) for issue in issues],
             described=" ".join(f"e-{name}-{at}" for at in range(1, len(issues) + 1)),
@@ -129,8 +155,23 @@ class Form:
         return self._templates.render("field.html", field=field)
 
     def _choices(self, name: str) -> Sequence[tuple[str, str]] | None:
-        if name in _CHOSEN:
+        parameter = _PARAMETERS[name]
+        if name in _BOUNDS:
             return _STARS
-        choices = _PARAMETERS[name].choices
-        prefix = "sort_" if name == "sort" else ""
-        return [(choice, self._words(f"{prefix}{choice}")) for choice in choices] or None
+        if name == "source":
+            return [(source, source_name(source)) for source in self._sources.values()]
+        values: Sequence[str] = parameter.choices
+        if name == "sort":
+            values = [value for value in values if value not in {NEWEST, CHANGED}]
+        elif parameter.kind is ParameterType.BOOLEAN:
+            values = [*TRUTH.values()]
+        return [(value, self._label(name, value)) for value in values] or None
+
+    def _label(self, name: str, value: str) -> str:
+        """Return the words of a choice."""
+        match name:
+            case "sentiment":
+                return self._words(value)
+            case "sort" | "verified" | "has_reply":
+                return self._words(f"{name}_{value}")
+        return value

@@ -88,6 +88,10 @@ class Frames(Struct, frozen=True, kw_only=True):
     """The page in place of any other address that does not exist."""
     names: dict[str, dict[str, str]]
     """Labels by id that the form suggests, by parameter."""
+    sources: tuple[str, ...]
+    """The sources of the reviews, which the form offers, the most frequent first."""
+    booleans: tuple[str, ...]
+    """The parameters of yes and no that exclude some reviews, but not all."""
     years: tuple[tuple[int, int], ...]
     """The years with reviews, and the number of each."""
     jsonld_reviews: bool

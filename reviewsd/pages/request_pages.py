@@ -60,8 +60,16 @@ class RequestPages:
         self._language = language_of(published.business.language)
         self._cards = Cards(self._language, self._words, published.business.name)
         self._notes: dict[bool, str] = {}
-        self._form = Form(self._templates, self._words, tuple(published.names))
-        self._filters = Filters(self._words, self._language, published.names, published.years)
+        self._form = Form(
+            self._templates,
+            self._words,
+            tuple(published.names),
+            published.sources,
+            published.booleans,
+        )
+        self._filters = Filters(
+            self._words, self._language, published.names, published.sources, published.years
+        )
 
     def review(self, review: Review) -> bytes:
         """Render the page of one review."""
@@ -146,11 +154,11 @@ class RequestPages:
         filters = self._filters.of(query, parameters)
         cards = self._templates.render(
             "list.html",
-            filters=filters,
-            years=self._filters.years(parameters),
+            filters=[item for item in filters if item.name != form.RATING],  # a chip removes that
+            filtered=bool(filters),
             matched=result.matched,
             reason="" if result.matched else self._filters.nothing(query),
-            cards=self._cards.of(result.reviews),
+            cards=self._cards.of(result.reviews, query.query),
             level=2,
             following=result.following,
             later=query.cursor is not None,
@@ -165,7 +173,9 @@ class RequestPages:
             {
                 "title": _escaped(title),
                 "heading": _escaped(self._heading(filters)),
-                "form": self._form.render(parameters),
+                "form": self._form.render(
+                    parameters, self._filters.stars(parameters), self._filters.years(parameters)
+                ),
                 "found": cards,
             }
         )
@@ -199,19 +209,22 @@ class RequestPages:
         parameters.pop(CURSOR, None)
         wrong: dict[str, list[str]] = {}
         for issue in issues:
-            wrong.setdefault(field_of(issue), []).append(self._filters.advice(issue))
+            wrong.setdefault(field_of(issue), []).append(self._filters.error(issue))
         instead = [
             search for issue in issues for search in instead_of(issue, parameters, dict(values))
         ]
         content = ""
         if wrong.pop(CURSOR, None):
             content = self._templates.render("page_gone.html", first=address(parameters))
-        problem = self._words("error", problem=self._words("invalid" if wrong else "page_gone"))
+        valid = {name: value for name, value in parameters.items() if name not in wrong}
+        chips = self._filters.stars(valid)
+        headline = ("invalid_one" if len(wrong) == 1 else "invalid") if wrong else "page_gone"
+        problem = self._words("error", problem=self._words(headline).rstrip("."))
         return self.frames.listed.fill(
             {
                 "title": _escaped(f"{problem} · {self.frames.business.name}"),
                 "heading": _escaped(self._words("all_reviews")),
-                "form": self._form.render(parameters, wrong, instead),
+                "form": self._form.render(parameters, chips, (), wrong, instead),
                 "found": content,
             }
         )

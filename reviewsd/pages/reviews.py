@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from reviewsd.domain.insights import Insights, named
+from reviewsd.domain.naming import mention_key
 from reviewsd.domain.search_query import LIMIT_DEFAULT, Cursor, SearchQuery
 from reviewsd.http1 import urls
 from reviewsd.pages import embed, structured_data
@@ -20,7 +21,7 @@ TEMPLATES = (
 """The templates that are rendered for a request."""
 
 _CHOICES = 200
-"""Names that a field of the form suggests, at most."""
+"""Names that a field of the form offers, at most."""
 
 
 def frames(renderer: Renderer) -> Frames:
@@ -56,6 +57,8 @@ def frames(renderer: Renderer) -> Frames:
         gone=_message(renderer, words("review_gone"), words("review_gone_text")),
         nothing=_message(renderer, words("not_found"), words("not_found_text")),
         names=_names(renderer),
+        sources=_sources(renderer),
+        booleans=_booleans(renderer),
         years=site.years(),
         jsonld_reviews=site.settings.jsonld_reviews,
     )
@@ -135,6 +138,21 @@ def _message(renderer: Renderer, heading: str, text: str) -> str:
         dated=False,
     )
     return renderer.text(page, heading=heading, text=text)
+
+
+def _sources(renderer: Renderer) -> tuple[str, ...]:
+    """Return the most frequent sources; of one in several spellings the most frequent one."""
+    spelled: dict[str, str] = {}
+    for source, _ in renderer.site.statistics.sources:
+        spelled.setdefault(mention_key(source), source)
+    return tuple(spelled.values())[:_CHOICES]
+
+
+def _booleans(renderer: Renderer) -> tuple[str, ...]:
+    """Return the parameters of yes and no that exclude some reviews, but not all."""
+    statistics, count = renderer.site.statistics, renderer.site.count
+    counts = (("verified", statistics.verified), ("has_reply", statistics.replies))
+    return tuple(name for name, matched in counts if 0 < matched < count)
 
 
 def _names(renderer: Renderer) -> dict[str, dict[str, str]]:

@@ -48,6 +48,8 @@ class Statistics:
     """Reviews of three stars or fewer."""
     critical_answered: int = 0
     """Critical reviews with a reply."""
+    replies: int = 0
+    """Reviews with a reply."""
     median_reply_days: int | None = None
     """Days from a review to its reply."""
 

@@ -6,7 +6,10 @@ cannot end its line, begin a heading or a link, or change the direction of the t
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from typing import Final
+
+from markupsafe import Markup, escape
 
 # Embeddings, overrides and isolates reach beyond the text that they are in (UAX 9, 2.1 and 2.4);
 # the two noncharacters cannot be in XML (XML 1.0, 2.2).
@@ -27,6 +30,11 @@ _MARKUP: Final = re.compile(r"[\\`*_\[\]<>#|~&]|\A[ \t]*[-+=0-9]")
 """A text without a match has nothing to escape; most have none."""
 _LIST_MARKS: Final = ("-", "+", "=")
 _DIGITS: Final = "0123456789"
+
+_BEGIN, _END = "\x02", "\x03"
+"""The bounds of a match while its text is escaped; no printable text has them."""
+_MOST_MARKS: Final = 100
+"""Matches that are highlighted in a text; a letter may occur a million times."""
 
 _READ: Final = 8
 """Characters read for each character of a shortened text, since blanks and controls are dropped."""
@@ -59,6 +67,32 @@ def beginning(text: str, length: int) -> str:
         return text
     blank = max(text.rfind(" ", 0, length), text.rfind("\n", 0, length))
     return f"{text[: length - 1 if blank < 0 else blank].rstrip()}…"
+
+
+def highlighted(text: str, needle: str) -> str:
+    """Return a text with the matches of a search in ``<mark>``, as HTML; the text itself without a match.
+
+    Args:
+        text: A printable text.
+        needle: A casefolded text, not empty. A match is one in the casefolded text, as in the search.
+    """
+    folded = text.casefold()
+    places: Sequence[int] = range(len(text))
+    if len(folded) != len(text):  # some characters fold to several
+        places = [at for at, character in enumerate(text) for _ in character.casefold()]
+    parts: list[str] = []
+    end, begin = 0, folded.find(needle)
+    while begin >= 0 and len(parts) < 4 * _MOST_MARKS:
+        stop = begin + len(needle)
+        first, last = max(end, places[begin]), places[stop - 1] + 1
+        if first < last:  # else it is within the last character of the match before
+            parts += (text[end:first], _BEGIN, text[first:last], _END)
+            end = last
+        begin = folded.find(needle, stop)
+    if not parts:
+        return text
+    marked = str(escape("".join((*parts, text[end:]))))
+    return Markup(marked.replace(_BEGIN, "<mark>").replace(_END, "</mark>"))  # noqa: S704  it is escaped
 
 
 def markdown(text: str) -> str:

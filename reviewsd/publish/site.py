@@ -79,6 +79,7 @@ class StatisticsCounter(Struct, array_like=True):
             verified_sources=self.verified_sources,
             critical=self.critical,
             critical_answered=self.answered,
+            replies=len(self.waits),
             median_reply_days=statistics.median_low(self.waits) if self.waits else None,
         )
 

@@ -110,18 +110,27 @@ class PageReads:
 
     @app.route(urls.LIST, urls.LIST_MARKDOWN, page=True)
     def reviews(self, request: Request) -> Answer:
-        """Answer with a page of the reviews that match the parameters, as HTML or Markdown."""
+        """Answer with a page of the reviews that match the parameters, as HTML or Markdown.
+
+        Fields of a form that were left blank are taken out of the address by a redirect.
+
+        Raises:
+            InvalidParametersError: A Markdown page is requested, which has the errors of the API.
+        """
         published = self._now()
         twin = unquote_to_bytes(request.path).endswith(_TWIN.encode())
-        parameters = _without_blanks(request.query)
-        if not parameters:
+        clean = _without_blanks(request.query)
+        if clean != request.query:
+            path = urls.LIST_MARKDOWN if twin else urls.LIST
+            return self._responses.moved(path.encode(), clean, HTTPStatus.SEE_OTHER)
+        if not clean:
             return self._reads.document(request)
         try:
-            query = read_query(parameters)
+            query = read_query(clean)
         except InvalidParametersError as error:
             if twin:
                 raise  # Markdown has the errors of the API
-            return published.invalid(parameters, error)
+            return published.invalid(clean, error)
         if query == SearchQuery():
             return self._reads.document(request)
         return self._reads.time.run(request, self._search(request, query, published, twin=twin))
@@ -166,7 +175,7 @@ class PageReads:
 
 
 def _without_blanks(query: bytes) -> bytes:
-    """Return a query string without the fields of a form that were left blank."""
+    """Return a query string without its parameters that have no value."""
     return b"&".join(part for part in query.split(b"&") if part.partition(b"=")[2])
 
 

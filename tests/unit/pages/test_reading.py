@@ -72,6 +72,7 @@ def test_single_unverified_review_is_stated_to_be_unchecked(tmp_path: Path) -> N
         ("min_rating=3.2&max_rating=3.8", "the filters exclude each other"),
         ("mentions_service=zzz", "Service: there is no “zzz” here."),
         ("mentions_technician=%3Cb%3E", "Person: there is no “<b>” here."),
+        ("source=zzz&rating=5", "Source: there is no “zzz” here."),
     ],
 )
 def test_filters_that_exclude_each_other_are_explained(
@@ -85,7 +86,12 @@ def test_filters_that_exclude_each_other_are_explained(
 
 @pytest.mark.parametrize(
     "query",
-    ["query=zzzz", "mentions_service=boiler-repair&query=zzzz", "rating=3&since=2026-11-10"],
+    [
+        "query=zzzz",
+        "mentions_service=boiler-repair&query=zzzz",
+        "rating=3&since=2026-11-10",
+        "source=GOOGLE&verified=true",
+    ],
 )
 def test_filters_without_a_match_by_chance_are_not_explained(harbor: Place, query: str) -> None:
     text = harbor.page(f"/reviews?{query}").text
@@ -97,15 +103,16 @@ def test_filters_without_a_match_by_chance_are_not_explained(harbor: Place, quer
 def test_minimum_above_the_maximum_is_explained(harbor: Place) -> None:
     response = harbor.get("/reviews?min_rating=4&max_rating=2")
     assert 400 == response.status
-    advice = "Minimum stars: it can't exceed 2, the maximum you chose."
-    assert advice in Html(response.body.decode()).text
+    message = "Minimum stars must not be greater than Maximum stars, got 4 and 2."
+    assert message in Html(response.body.decode()).text
 
 
 def test_ambiguous_name_links_to_each_candidate(harbor: Place) -> None:
     response = harbor.get("/reviews?mentions_service=boiler&min_rating=4")
     assert 400 == response.status
     page = Html(response.body.decode())
-    assert "Service: this matches Boiler repair, Boiler installation." in page.text
+    message = 'Service must name one, got boiler: say "Boiler repair" or "Boiler installation".'
+    assert message in page.text
     links = [link for link in page.links if "mentions_service=" in link]
     assert 2 == len(links)
     for link in links:

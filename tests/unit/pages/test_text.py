@@ -1,3 +1,5 @@
+import html
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -80,3 +82,47 @@ def test_quotation_keeps_lines() -> None:
 
 def test_link_is_closed_by_nothing_in_its_name_or_address() -> None:
     assert "[a \\](b](https://a.example/%28x%29%29)" == text.link("a ](b", "https://a.example/(x))")
+
+
+NASTY = "aAsSſßẞiIİı\u0307eﬁf<>&\"' 😀\n"  # noqa: RUF001  characters that fold to several, and markup
+
+
+@given(st.text(NASTY, max_size=12), st.text(NASTY, min_size=1, max_size=3))
+def test_highlighted_text_has_the_words_of_the_text(original: str, query: str) -> None:
+    """The marks are the only markup, and each one ends with a match."""
+    needle = query.casefold()
+    marked = text.highlighted(original, needle)
+    if needle not in original.casefold():
+        assert original == marked
+        return
+    parts = str(marked).replace("</mark>", "<mark>").split("<mark>")
+    assert original == html.unescape("".join(parts))
+    assert "<" not in "".join(parts)
+    matches = [html.unescape(part).casefold() for part in parts[1::2]]
+    assert matches
+    assert all(needle[-1] in match for match in matches)
+
+
+@pytest.mark.parametrize(
+    ("original", "query", "expected"),
+    [
+        ("a boiler, Boiler", "BOILER", "a <mark>boiler</mark>, <mark>Boiler</mark>"),
+        ("Straße", "ss", "Stra<mark>ß</mark>e"),
+        ("Straße", "sse", "Stra<mark>ße</mark>"),
+        ("ßß", "s", "<mark>ß</mark><mark>ß</mark>"),
+        ("ﬁne", "in", "<mark>ﬁn</mark>e"),
+        ("aaa", "aa", "<mark>aa</mark>a"),
+        ("<b>", "b", "&lt;<mark>b</mark>&gt;"),
+    ],
+)
+def test_match_is_highlighted_as_the_search_finds_it(
+    original: str, query: str, expected: str
+) -> None:
+    assert expected == text.highlighted(original, query.casefold())
+
+
+def test_number_of_highlighted_matches_is_bounded() -> None:
+    """A page with a million marks would be many times as large as its text."""
+    marked = text.highlighted("a" * 10_000, "a")
+    assert 100 == marked.count("<mark>")
+    assert 10_000 == str(marked).replace("mark>", "").count("a")
