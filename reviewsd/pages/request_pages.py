@@ -29,7 +29,7 @@ MAX_DESCRIPTION = 155
 _MAX_FILTERS = 80
 """Characters of the filters in a heading."""
 
-_MAX_TITLE, _LEAST_FILTERS = 58, 20
+_MAX_TITLE, _LEAST_FILTERS = 54, 20
 """Characters of name and filters together in a title, and of the filters beside any name."""
 
 _MAX_NAME = 40
@@ -218,8 +218,7 @@ class RequestPages:
             content = self._templates.render("page_gone.html", first=address(parameters))
         valid = {name: value for name, value in parameters.items() if name not in wrong}
         chips = self._filters.stars(valid)
-        headline = ("invalid_one" if len(wrong) == 1 else "invalid") if wrong else "page_gone"
-        problem = self._words("error", problem=self._words(headline).rstrip("."))
+        problem = self._words("error", problem=self._words("search" if wrong else "page_gone"))
         return self.frames.listed.fill(
             {
                 "title": _escaped(f"{problem} · {self.frames.business.name}"),

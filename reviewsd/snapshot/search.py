@@ -163,8 +163,11 @@ def _newest(columns: Columns, matches: BitMap, begin: int, end: int, most: int) 
 def _oldest(columns: Columns, matches: BitMap, begin: int, end: int, most: int) -> list[int]:
     """Return the numbers of the oldest matches between two positions, oldest first."""
     skipped, count = (_count(columns, matches, *run) for run in ((0, begin), (begin, end)))
-    stop = skipped + count
-    return [matches[rank] for rank in reversed(range(max(skipped, stop - most), stop))]
+    taken = min(count, most)
+    if not taken:
+        return []
+    newest = matches[skipped + count - taken]  # by its rank, which is slow, so only once
+    return [*islice(matches.iter_equal_or_larger(newest), taken)][::-1]
 
 
 def _hits(columns: Columns, query: SearchQuery, page: Sequence[int], matched: int) -> Hits:
