@@ -84,6 +84,7 @@ def test_the_wheel_says_what_it_is(wheel: Path) -> None:
     licences = [
         "LICENSE",
         *(f"reviewsd/analysis/data/LICENSE-{name}.txt" for name in ("opinion-lexicon", "vader")),
+        "reviewsd/pages/fonts/LICENSE-manrope.txt",
     ]
     assert licences == said.get_all("License-File")
     with zipfile.ZipFile(wheel) as archive:

@@ -38,6 +38,7 @@ BADGE = "/badge.svg"
 ICON = "/favicon.svg"
 ICON_ICO = "/favicon.ico"
 CARD = "/og.png"
+FONT = "/headings.woff2"
 LOGO = "/logo"
 """The owner's logo, whatever its media type is."""
 
@@ -115,7 +116,7 @@ PAGES = (
         REVIEW_US,
         REVIEW_US_MARKDOWN,
     ),
-    *(EMBED_SCRIPT, twin(DEVELOPERS_EMBED), ICON, ICON_ICO, CARD, LOGO),
+    *(EMBED_SCRIPT, twin(DEVELOPERS_EMBED), ICON, ICON_ICO, CARD, LOGO, FONT),
     *DOCUMENTATION,
     *map(twin, DOCUMENTATION),
     *(LLMS, LLMS_FULL, ROBOTS, SITEMAP, OPENSEARCH),

@@ -7,9 +7,13 @@ from reviewsd.http1 import urls
 from reviewsd.pages import share_card, structured_data, theme
 from reviewsd.pages.document import SVG, FixedDocument
 from reviewsd.pages.home import paragraphs
+from reviewsd.pages.naming import initials
 from reviewsd.pages.rendering import Page, Renderer
 from reviewsd.pages.request_pages import MAX_DESCRIPTION
 from reviewsd.pages.text import shortened
+
+FONT_FILE = Path(__file__).parent / "fonts" / "manrope-latin.woff2"
+"""The font of headings with all its weights, in Latin letters; names in other scripts have a font of the system."""
 
 ICON_FILE = Path(__file__).parent / "favicon.ico"
 """The icon for browsers that take no SVG; 32 x 32, in the default accent."""
@@ -18,9 +22,6 @@ LOGO_POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox; frame-ancestors 'none'"
 )
 """The policy of the logo, which is the only document that the owner writes."""
-
-_OFF = "#d9d5cd"
-"""Color of the stars beyond the rating, as in the style sheet."""
 
 
 def documents(renderer: Renderer) -> Iterator[FixedDocument]:
@@ -70,9 +71,7 @@ def _logo(renderer: Renderer) -> Iterator[FixedDocument]:
 
 def _pictures(renderer: Renderer) -> Iterator[FixedDocument]:
     site = renderer.site
-    colours = theme.colours(site.settings.accent)
-    accent = colours["accent"]
-    rated = site.rating.rating_value if site.count else None
+    accent = theme.colours(site.settings.accent)["accent"]
     icon = renderer.templates.render("favicon.svg", accent=accent)
     yield FixedDocument(path=urls.ICON, media_type=SVG, content=icon.encode())
     yield FixedDocument(
@@ -83,7 +82,26 @@ def _pictures(renderer: Renderer) -> Iterator[FixedDocument]:
     yield FixedDocument(
         path=urls.CARD,
         media_type="image/png",
-        content=share_card.render(
-            colours["accent_soft"], accent, _OFF, 0 if rated is None else rated
-        ),
+        content=share_card.render(_share_card(renderer)),
+    )
+    yield FixedDocument(
+        path=urls.FONT,
+        media_type="font/woff2",
+        content=FONT_FILE.read_bytes(),
+        headers={"Cache-Control": "public, max-age=604800"},
+    )
+
+
+def _share_card(renderer: Renderer) -> share_card.ShareCard:
+    site = renderer.site
+    rated = site.rating.rating_value if site.count else None
+    return share_card.ShareCard(
+        name=site.business.name,
+        host=site.host,
+        average=None if rated is None else renderer.language.number(rated, 1),
+        rating=rated or 0,
+        count=renderer.counted(site.count) if site.count else renderer.words("no_reviews"),
+        initials=initials(site.business.name),
+        accent=theme.colours(site.settings.accent)["accent"],
+        logo=site.drawn_logo,
     )

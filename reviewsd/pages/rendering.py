@@ -22,7 +22,7 @@ WORDS = "words.json"
 
 _POLICY = (
     "default-src 'none'; connect-src 'self'; style-src '{style}'; img-src 'self' https: data:; "
-    "{frames}form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    "font-src 'self'; {frames}form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 
 

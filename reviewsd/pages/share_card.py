@@ -1,77 +1,201 @@
-"""The picture of a shared link: five stars, as many of them in the accent as the rating has.
+"""The picture of a shared link: logo, name, stars, rating and count, drawn by Pillow (pages.md 4.1).
 
-PNG as in its specification (W3C PNG 3) with indexed colors, one IDAT and no time, so the same site has
-the same bytes.
+The font has Latin, Greek and Cyrillic letters. A name in another script would be drawn as boxes, so the host of the
+site stands in its place. The picture has no time in it: the same content has the same bytes.
 """
 
-import struct
-import zlib
-from collections.abc import Sequence
 from functools import cache
+from io import BytesIO
+from math import cos, pi, sin
 from pathlib import Path
+from typing import TYPE_CHECKING, Final
+from unicodedata import category, normalize
 
-_WIDTH, _HEIGHT = 1200, 630
+from msgspec import Struct
+
+from reviewsd.pages.pictures import Picture
+from reviewsd.pages.text import line
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+    from PIL.ImageDraw import ImageDraw
+    from PIL.ImageFont import FreeTypeFont
+
+FONT_FILE: Final = Path(__file__).parent / "fonts" / "manrope-bold.ttf"
+
+WIDTH, HEIGHT = 1200, 630
 """The size that social networks ask for (Open Graph)."""
-_GAP = 24  # pixels between two stars
-_STAR_FILE = Path(__file__).parent / "star.pgm"
-"""The coverage of each pixel by a star, as a Netpbm graymap."""
-_FULL = 16
-"""The level of a covered pixel."""
 
-_OFF_LEVELS = bytes(level + _FULL + 1 if level <= _FULL else level for level in range(256))
-"""Maps levels of the first color to the palette entries of the second."""
+_LEFT, _RIGHT = 96, WIDTH - 72
+_EDGE = 24  # pixels of the accent at the left
+_LOGO = 140
+_LOGO_GAP = 36
+_TOP = 84  # of logo and name
+_BASE = 470  # line on which the rating stands
+_NAME, _LEAST_NAME, _STEP = 72, 44, 4  # pixels of the letters of the name
+_LINES = 2
+_STAR, _STAR_GAP = 88, 12
+_SMOOTH = 4  # stars are drawn so many times larger, then reduced
+_MISSING = "\U0010fffe"
+"""A character that no font has."""
+
+_GROUND, _INK, _MUTE, _OFF = "#ffffff", "#1a1d21", "#5b6269", "#d9d9d4"
+"""As in the light theme of the style sheet."""
 
 
-def render(ground: str, accent: str, off: str, stars: float) -> bytes:
-    """Return the picture as PNG of 1200 x 630.
+class ShareCard(Struct, frozen=True, kw_only=True):
+    """The content of the picture."""
 
-    Args:
-        ground: Color of the ground, ``#rrggbb`` as the others.
-        accent: Color of the stars of the rating.
-        off: Color of the other stars.
-        stars: The rating, from 0 to 5.
-    """
-    star = _star()
-    size = len(star)
-    margin = (_WIDTH - 5 * size - 4 * _GAP) // 2
-    top = (_HEIGHT - size) // 2
-    rows = [bytes(_WIDTH)] * _HEIGHT
-    for at, levels in enumerate(star):
-        row = bytearray(_WIDTH)
-        for number in range(5):
-            start = margin + number * (size + _GAP)
-            lit = min(max(round((stars - number) * size), 0), size)
-            row[start : start + size] = levels[:lit] + levels[lit:].translate(_OFF_LEVELS)
-        rows[top + at] = bytes(row)
-    return _png(rows, [*_blend(ground, accent), *_blend(ground, off)])
+    name: str
+    host: str
+    """Host of the site."""
+    average: str | None
+    """The rating in the language of the site; None without reviews."""
+    rating: float
+    """From 0 to 5."""
+    count: str
+    """The number of reviews in words."""
+    initials: str
+    """In place of a logo."""
+    accent: str
+    """``#rrggbb``."""
+    logo: Picture | None
+    """A logo of pixels."""
+
+
+def render(card: ShareCard) -> bytes:
+    """Return the picture as PNG."""
+    from PIL import Image, ImageDraw  # noqa: PLC0415  the daemon imports this module, and draws nothing
+
+    image = Image.new("RGB", (WIDTH, HEIGHT), _GROUND)
+    draw = ImageDraw.Draw(image)
+    draw.rectangle((0, 0, _EDGE - 1, HEIGHT), fill=card.accent)
+    _draw_logo(image, draw, card)
+    name = drawable(card.name)
+    _draw_name(draw, name or card.host)
+    left = _LEFT
+    count = drawable(card.count) or ""
+    if card.average is None:
+        draw.text((left, _BASE), count, fill=_MUTE, font=_font(60), anchor="ls")
+    else:
+        figure = _font(210)
+        draw.text((left, _BASE), card.average, fill=_INK, font=figure, anchor="ls")
+        left += round(figure.getlength(card.average)) + 44
+        _draw_stars(image, (left, _BASE - 152), card.rating, card.accent)
+        draw.text((left, _BASE), count, fill=_MUTE, font=_font(50), anchor="ls")
+    if name is not None:
+        host = shortened_to(card.host, _font(34), _RIGHT - _LEFT)
+        draw.text((_LEFT, HEIGHT - 64), host, fill=card.accent, font=_font(34), anchor="ls")
+    out = BytesIO()
+    image.save(out, "PNG")
+    return out.getvalue()
 
 
 @cache
-def _star() -> Sequence[bytes]:
-    """Load the rows of the star."""
-    _, size, _, levels = _STAR_FILE.read_bytes().split(b"\n", 3)
-    width = int(size.split()[0])
-    return [levels[at : at + width] for at in range(0, len(levels), width)]
+def _font(size: int) -> "FreeTypeFont":
+    from PIL import ImageFont  # noqa: PLC0415  as above
+
+    return ImageFont.truetype(FONT_FILE, size)
 
 
-def _blend(ground: str, color: str) -> list[bytes]:
-    """Return the colors from an uncovered to a covered pixel."""
-    pairs = list(zip(bytes.fromhex(ground[1:]), bytes.fromhex(color[1:]), strict=True))
-    return [
-        bytes((a * (_FULL - level) + b * level) // _FULL for a, b in pairs)
-        for level in range(_FULL + 1)
-    ]
+def drawable(text: str) -> str | None:
+    """Return a text as the font can draw it; None if it has letters that the font does not have.
+
+    Signs that the font does not have, such as emoji, are left out.
+    """
+    font = _font(32)
+    missing = bytes(font.getmask(_MISSING))
+    kept = []
+    for character in normalize("NFC", line(text)):
+        if character == " " or bytes(font.getmask(character)) != missing:
+            kept.append(character)
+        elif category(character)[0] in "LMN":
+            return None
+    return " ".join("".join(kept).split()) or None
 
 
-def _png(rows: Sequence[bytes], palette: Sequence[bytes]) -> bytes:
-    head = struct.pack(">IIBBBBB", len(rows[0]), len(rows), 8, 3, 0, 0, 0)
-    chunks = (
-        (b"IHDR", head),
-        (b"PLTE", b"".join(palette)),
-        (b"IDAT", zlib.compress(b"".join(b"\0" + row for row in rows), 6)),
-        (b"IEND", b""),
-    )
-    return b"\x89PNG\r\n\x1a\n" + b"".join(
-        struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
-        for name, data in chunks
-    )
+def shortened_to(text: str, font: "FreeTypeFont", width: float) -> str:
+    """Return the beginning of a text that fits into a width, with an ellipsis if it is cut."""
+    if font.getlength(text) <= width:
+        return text
+    while text and font.getlength(f"{text}…") > width:
+        text = text[:-1]
+    return f"{text.rstrip()}…"
+
+
+def _draw_logo(image: "Image", draw: "ImageDraw", card: ShareCard) -> None:
+    from PIL import Image, ImageOps  # noqa: PLC0415  as above
+
+    place = (_LEFT, _TOP)
+    if card.logo is None:
+        corner = (_LEFT + _LOGO, _TOP + _LOGO)
+        draw.rounded_rectangle((place, corner), radius=28, fill=card.accent)
+        middle = (_LEFT + _LOGO // 2, _TOP + _LOGO // 2)
+        initials = drawable(card.initials) or "★"
+        if initials == "★":
+            _draw_star(draw, middle, _LOGO * 0.36, _GROUND)
+        else:
+            draw.text(middle, initials, fill=_GROUND, font=_font(60), anchor="mm")
+        return
+    with Image.open(BytesIO(card.logo.content)) as picture:
+        logo = ImageOps.contain(picture.convert("RGBA"), (_LOGO, _LOGO))
+    offset = ((_LOGO - logo.width) // 2, (_LOGO - logo.height) // 2)
+    image.paste(logo, (_LEFT + offset[0], _TOP + offset[1]), logo)
+
+
+def _draw_name(draw: "ImageDraw", name: str) -> None:
+    """Draw the name beside the logo, in at most two lines and in the largest letters that fit."""
+    left = _LEFT + _LOGO + _LOGO_GAP
+    width = _RIGHT - left
+    for size in range(_NAME, _LEAST_NAME - 1, -_STEP):
+        lines = _wrapped(name, _font(size), width)
+        if len(lines) <= _LINES and all(_font(size).getlength(part) <= width for part in lines):
+            break
+    else:
+        size = _LEAST_NAME
+        lines = [*lines[: _LINES - 1], " ".join(lines[_LINES - 1 :])][: len(lines)]
+    height = round(size * 1.15)
+    top = _TOP + _LOGO // 2 - height * (len(lines) - 1) // 2
+    for at, part in enumerate(lines):
+        text = shortened_to(part, _font(size), width)
+        draw.text((left, top + at * height), text, fill=_INK, font=_font(size), anchor="lm")
+
+
+def _wrapped(text: str, font: "FreeTypeFont", width: float) -> list[str]:
+    lines = [""]
+    for word in text.split(" "):
+        longer = f"{lines[-1]} {word}".lstrip()
+        if lines[-1] and font.getlength(longer) > width:
+            lines.append(word)
+        else:
+            lines[-1] = longer
+    return lines
+
+
+def _draw_stars(image: "Image", place: tuple[int, int], rating: float, accent: str) -> None:
+    """Draw five stars, of which ``rating`` are in the accent."""
+    from PIL import Image, ImageDraw  # noqa: PLC0415  as above
+
+    width = 5 * _STAR + 4 * _STAR_GAP
+    mask = Image.new("L", (width * _SMOOTH, _STAR * _SMOOTH))
+    draw = ImageDraw.Draw(mask)
+    for at in range(5):
+        middle = (at * (_STAR + _STAR_GAP) + _STAR / 2) * _SMOOTH
+        _draw_star(draw, (middle, _STAR * 0.53 * _SMOOTH), _STAR / 2 * _SMOOTH, 255)
+    mask = mask.reduce(_SMOOTH)
+    number = int(rating)
+    lit = round(number * (_STAR + _STAR_GAP) + (rating - number) * _STAR)
+    colors = Image.new("RGB", mask.size, _OFF)
+    colors.paste(accent, (0, 0, lit, _STAR))
+    image.paste(colors, place, mask)
+
+
+def _draw_star(
+    draw: "ImageDraw", middle: tuple[float, float], radius: float, fill: "int | str"
+) -> None:
+    points = []
+    for corner in range(10):
+        length = radius * (0.48 if corner % 2 else 1.0)
+        angle = pi * corner / 5 - pi / 2
+        points.append((middle[0] + length * cos(angle), middle[1] + length * sin(angle)))
+    draw.polygon(points, fill=fill)

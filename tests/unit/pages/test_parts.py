@@ -3,13 +3,19 @@
 import datetime
 import struct
 import zlib
+from io import BytesIO
+from typing import Any
 
 import pytest
+from msgspec.structs import replace
+from PIL import Image
 
 from reviewsd.domain.reviews import AggregateRating, Business
 from reviewsd.http1 import urls
 from reviewsd.pages import extras, naming, share_card, theme
 from reviewsd.pages.language import language_of
+from reviewsd.pages.pictures import Picture
+from reviewsd.pages.share_card import ShareCard
 from reviewsd.pages.site import PageSettings, Site, Statistics
 
 
@@ -124,15 +130,94 @@ def pixels(picture: bytes) -> tuple[int, int, bytes]:
     return width, height, zlib.decompress(chunks[b"IDAT"])
 
 
-def test_share_card_has_as_many_lit_stars_as_the_rating() -> None:
-    cards = {
-        stars: pixels(share_card.render("#ffffff", "#000000", "#888888", stars))
-        for stars in (0, 2.5, 5)
-    }
-    assert {(1200, 630)} == {card[:2] for card in cards.values()}
-    lit = {stars: sum(0 < level <= 16 for level in rows) for stars, (_, _, rows) in cards.items()}
-    assert 0 == lit[0] < lit[2.5] < lit[5]
-    assert lit[2.5] == pytest.approx(lit[5] / 2, rel=0.02)
+CARD = ShareCard(
+    name="Acme Plumbing",
+    host="reviews.example",
+    average="2.5",
+    rating=2.5,
+    count="12 reviews",
+    initials="AP",
+    accent="#0b6e6e",
+    logo=None,
+)
+
+
+def card(**members: object) -> tuple[Image.Image, bytes]:
+    """Draw a share card, with some members changed."""
+    picture = share_card.render(replace(CARD, **members))
+    return Image.open(BytesIO(picture)), picture
+
+
+@pytest.mark.parametrize(("rating", "lit"), [(0, 0), (1, 1), (2.5, 2.5), (4.37, 4.37), (5, 5)])
+def test_share_card_has_as_many_lit_stars_as_the_rating(rating: float, lit: float) -> None:
+    stars, _ = card(rating=rating)
+    full, _ = card(rating=5)
+    box = (400, 300, 1200, 420)
+    accent = (0x0B, 0x6E, 0x6E)
+    counts = [
+        sum(count for count, color in found.crop(box).getcolors(1 << 20) or [] if color == accent)
+        for found in (stars, full)
+    ]
+    assert counts[0] / counts[1] == pytest.approx(lit / 5, abs=0.04)
+
+
+def test_share_card_has_the_size_of_social_networks_and_the_same_bytes_each_time() -> None:
+    image, picture = card()
+    assert ((1200, 630), "PNG") == (image.size, image.format)
+    assert picture == card()[1]
+    assert len(picture) < 100_000
+
+
+@pytest.mark.parametrize(
+    ("name", "drawn"),
+    [
+        ("Acme  &\nSons", "Acme & Sons"),
+        ("Żółta Łódź", "Żółta Łódź"),
+        ("Z\u0323o\u0308e", None),
+        ("Zoe\u0308", "Zoë"),
+        ("Кровля и Μάστορας", "Кровля и Μάστορας"),
+        ("Joe's \N{SLICE OF PIZZA} Place", "Joe's Place"),
+        ("\N{SLICE OF PIZZA}", None),
+        ("東京水道", None),
+        ("\u202eAcme", "Acme"),
+        ("سباكة", None),
+    ],
+)
+def test_name_is_drawn_only_in_letters_of_the_font(name: str, drawn: str | None) -> None:
+    """Boxes in place of a name would look like a fault of the business."""
+    assert drawn == share_card.drawable(name)
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        {"name": "x" * 200},
+        {"name": "word " * 40},
+        {"name": "سباكة"},
+        {"host": "a" * 250, "count": "9" * 80},
+        {"average": None, "count": "No reviews yet"},
+        {"initials": "★"},
+        {"initials": "李小"},
+    ],
+)
+def test_share_card_holds_any_content(members: dict[str, Any]) -> None:
+    image, _ = card(**members)
+    edge = image.crop((1188, 0, 1200, 630)).getcolors()
+    assert [(12 * 630, (255, 255, 255))] == edge or "count" in members
+
+
+def test_logo_is_drawn_on_the_share_card() -> None:
+    out = BytesIO()
+    Image.new("RGBA", (40, 20), "#ff0000").save(out, "PNG")
+    image, _ = card(logo=Picture("image/png", out.getvalue()))
+    assert (255, 0, 0) == image.getpixel((96 + 70, 84 + 70))
+    assert (255, 255, 255) == image.getpixel((96 + 70, 84 + 10))
+
+
+def test_font_of_headings_is_small_and_free() -> None:
+    assert len(extras.FONT_FILE.read_bytes()) < 40_000
+    (licence,) = extras.FONT_FILE.parent.glob("LICENSE-*.txt")
+    assert "SIL Open Font License, Version 1.1" in licence.read_text()
 
 
 def test_shipped_icon_is_one_picture_in_the_default_accent() -> None:
