@@ -12,11 +12,11 @@ from reviewsd.pages.language import Language
 from reviewsd.pages.naming import initials, source_name
 from reviewsd.pages.text import beginning, highlighted, printable
 
-LONG = 500
-"""Characters of a text that a page with many reviews shows in full."""
+_LONG = 280
+"""Characters of a text that the front page shows in full; cards in a row are as high as the highest."""
 
-_CUT = 0.8
-"""The part of that length that it shows of a longer text, so that no cut saves a word or two."""
+_CUT = 225
+"""Characters that it shows of a longer text."""
 
 
 class Reply(Struct, frozen=True):
@@ -87,9 +87,9 @@ class Cards:
         needle = query.casefold()
         return [replace(card, text=highlighted(card.text, needle)) for card in cards]
 
-    def shortened(self, reviews: Iterable[Review], length: int = LONG) -> list[Card]:
-        """Return the cards of reviews, with only the beginnings of texts longer than ``length``."""
-        pairs = ((review, short(review, length)) for review in reviews)
+    def shortened(self, reviews: Iterable[Review]) -> list[Card]:
+        """Return the cards of reviews, with only the beginnings of long texts."""
+        pairs = ((review, short(review)) for review in reviews)
         return [self._card(excerpt, cut=excerpt is not review) for review, excerpt in pairs]
 
     def author(self, review: Review) -> str:
@@ -123,11 +123,11 @@ class Cards:
         return Reply(self._reply_heading, day.isoformat(), self._date(day), printable(reply.text))
 
 
-def short(review: Review, length: int = LONG) -> Review:
-    """Return a review with only the beginnings of texts longer than ``length`` characters."""
-    text, reply, cut = review.text, review.owner_reply, int(length * _CUT)
-    if text is not None and len(text) > length:
-        review = replace(review, text=beginning(text, cut))
-    if reply is not None and len(reply.text) > length:
-        review = replace(review, owner_reply=replace(reply, text=beginning(reply.text, cut)))
+def short(review: Review) -> Review:
+    """Return a review with only the beginnings of long texts."""
+    text, reply = review.text, review.owner_reply
+    if text is not None and len(text) > _LONG:
+        review = replace(review, text=beginning(text, _CUT))
+    if reply is not None and len(reply.text) > _LONG:
+        review = replace(review, owner_reply=replace(reply, text=beginning(reply.text, _CUT)))
     return review

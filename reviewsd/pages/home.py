@@ -4,10 +4,9 @@ from collections.abc import Iterator
 
 import msgspec
 
-from reviewsd.domain.reviews import Review
 from reviewsd.http1 import urls
 from reviewsd.pages import charts, contact, mentions, origin, structured_data
-from reviewsd.pages.cards import LONG, short
+from reviewsd.pages.cards import short
 from reviewsd.pages.document import FixedDocument
 from reviewsd.pages.naming import source_name
 from reviewsd.pages.rendering import Page, Renderer
@@ -16,13 +15,10 @@ from reviewsd.pages.site import Site
 JSON = "application/json"
 
 FIRST = 3
-"""Newest reviews before everything else, with texts as long as a line of them can hold."""
+"""Newest reviews before everything else: a row of the page."""
 
 SHOWN = 15
 """Newest reviews on the page and in its structured data, at most; full rows of one, two and three cards."""
-
-_FIRST_LENGTH = 240
-"""Characters of a text in the first cards."""
 
 _QUESTIONS = 12
 _SOURCES = 8
@@ -64,7 +60,7 @@ def _page(renderer: Renderer) -> Page:
             "distribution": charts.distribution(site),
             "write": contact.write_buttons(renderer),
             "buttons": contact.buttons(renderer),
-            "first": renderer.cards.shortened(site.newest[:FIRST], _FIRST_LENGTH),
+            "first": renderer.cards.shortened(site.newest[:FIRST]),
             "others": renderer.cards.shortened(site.newest[FIRST:SHOWN]),
             "level": 3,
             "notes": list(_notes(renderer)),
@@ -92,12 +88,6 @@ def paragraphs(text: str | None) -> list[str]:
     return [line.strip() for line in lines if line.strip()]
 
 
-def _excerpts(site: Site) -> Iterator[Review]:
-    """Yield the reviews of the page with the texts that it shows."""
-    for at, review in enumerate(site.newest[:SHOWN]):
-        yield short(review, _FIRST_LENGTH if at < FIRST else LONG)
-
-
 def _notes(renderer: Renderer) -> Iterator[str]:
     """Yield what the mark "Verified" means, and how many reviews are not shown."""
     if renderer.site.statistics.verified and (note := renderer.verified_note()) is not None:
@@ -113,7 +103,7 @@ def _graph(site: Site) -> structured_data.Node:
         node["aggregateRating"] = structured_data.aggregate(site.rating)
         node["review"] = [
             structured_data.review_node(base_url, review, business.name)
-            for review in _excerpts(site)
+            for review in map(short, site.newest[:SHOWN])
         ]
     nodes = [structured_data.website(base_url, business), node]
     if site.insights is not None and site.insights.faq:
