@@ -46,7 +46,7 @@ class TemplateError(Exception):
 class Bytecode(jinja2.BytecodeCache):
     """Results that a publication leaves to the next one, because making them costs more than all else.
 
-    They are compiled templates, and the documentation as HTML.
+    They are compiled templates, the documentation as HTML, and pictures.
 
     Args:
         previous: The results of the publication before, by key.
@@ -76,10 +76,20 @@ class Bytecode(jinja2.BytecodeCache):
 
     def html(self, text: str, convert: Callable[[str], str]) -> str:
         """Return a Markdown text as HTML, converted now or by an earlier publication."""
-        key = f"html {hashlib.sha256(text.encode()).hexdigest()}"
+        return self.result("html", text.encode(), lambda: convert(text).encode()).decode()
+
+    def result(self, kind: str, content: bytes, make: Callable[[], bytes]) -> bytes:
+        """Return what is made of a content, now or by an earlier publication.
+
+        Args:
+            kind: Tells apart what is made of the same content.
+            content: All that the result depends on.
+            make: Makes it.
+        """
+        key = f"{kind} {hashlib.sha256(content).hexdigest()}"
         if key not in self.used:
-            self.used[key] = self._previous.get(key) or convert(text).encode()
-        return self.used[key].decode()
+            self.used[key] = self._previous.get(key) or make()
+        return self.used[key]
 
 
 def _content(bucket: Bucket) -> str:

@@ -1,6 +1,5 @@
 """QR codes as SVG, for paper and for screens of other people (pages.md 1)."""
 
-import segno
 from markupsafe import Markup
 
 MAX_ADDRESS = 300
@@ -13,6 +12,8 @@ def code(address: str) -> Markup:
     Args:
         address: At most ``MAX_ADDRESS`` characters.
     """
+    import segno  # noqa: PLC0415  an earlier publication has drawn most codes
+
     drawn = segno.make_qr(address, error="m").svg_inline(
         omitsize=True, border=4, dark="#000", light="#fff", svgclass="qr", lineclass=None
     )

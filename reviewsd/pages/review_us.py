@@ -6,6 +6,8 @@ platform is review gating, which platforms and the law forbid (US 16 CFR 465; co
 
 from collections.abc import Iterator
 
+from markupsafe import Markup
+
 from reviewsd.http1 import urls
 from reviewsd.pages import contact, qr, structured_data
 from reviewsd.pages.document import FixedDocument
@@ -39,9 +41,15 @@ def _page(renderer: Renderer) -> Page:
             "write": contact.write_buttons(renderer),
             "address": address,
             "shown": address and site_name(address),
-            "code": address and qr.code(address),
+            "code": address and _code(renderer, address),
         },
     )
+
+
+def _code(renderer: Renderer, address: str) -> Markup:
+    """Return the code of an address, drawn now or by an earlier publication."""
+    drawn = renderer.bytecode.result("qr", address.encode(), lambda: qr.code(address).encode())
+    return Markup(drawn.decode())  # noqa: S704  squares alone
 
 
 def _address(renderer: Renderer) -> str | None:

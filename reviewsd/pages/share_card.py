@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from unicodedata import category, normalize
 
+import msgspec
 from msgspec import Struct
 
 from reviewsd.pages.pictures import Picture
@@ -25,6 +26,9 @@ FONT_FILE: Final = Path(__file__).parent / "fonts" / "manrope-bold.ttf"
 
 WIDTH, HEIGHT = 1200, 630
 """The size that social networks ask for (Open Graph)."""
+
+VERSION: Final = 1
+"""Raised with each change of the drawing."""
 
 _LEFT, _RIGHT = 96, WIDTH - 72
 _EDGE = 24  # pixels of the accent at the left
@@ -63,6 +67,13 @@ class ShareCard(Struct, frozen=True, kw_only=True):
     """A logo of pixels."""
 
 
+def key(card: ShareCard) -> bytes:
+    """Return all that the picture depends on, for ``Bytecode.result``."""
+    import PIL  # noqa: PLC0415  as below
+
+    return msgspec.json.encode((VERSION, PIL.__version__, card))
+
+
 def render(card: ShareCard) -> bytes:
     """Return the picture as PNG."""
     from PIL import Image, ImageDraw  # noqa: PLC0415  the daemon imports this module, and draws nothing
@@ -87,7 +98,7 @@ def render(card: ShareCard) -> bytes:
         host = shortened_to(card.host, _font(34), _RIGHT - _LEFT)
         draw.text((_LEFT, HEIGHT - 64), host, fill=card.accent, font=_font(34), anchor="ls")
     out = BytesIO()
-    image.save(out, "PNG")
+    image.save(out, "PNG", compress_level=3)
     return out.getvalue()
 
 
