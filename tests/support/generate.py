@@ -66,6 +66,7 @@ _BUSINESS = {
     ],
     "service_areas": vocabulary.AREAS,
     "social_urls": ["https://social.example/acme"],
+    "review_urls": {"google": "https://g.example/acme"},
     "logo_url": "https://acme.example/logo.png",
     "language": "en",
     "verification_statement": "Acme asks every customer by e-mail after the work is done.",
