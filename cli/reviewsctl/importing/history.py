@@ -14,7 +14,8 @@ import shutil
 import struct
 import zlib
 from collections.abc import Iterator, Sequence
-from pathlib import PurePath
+from dataclasses import dataclass
+from pathlib import Path, PurePath
 from typing import BinaryIO, Final, NamedTuple
 
 from reviewsctl.files.folders import Draft, Folder
@@ -81,43 +82,32 @@ def checksum(folder: Folder, name: str) -> Checksum:
     return crc, size % (1 << 32)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Keeping:
-    """Two versions about to be kept; made by ``keeping``.
+    """Two versions about to be kept; made by ``keeping``."""
 
-    Args:
-        history: The history folder.
-        old: The version that is there, if there is one.
-        old_drafts: Its files, unless it is kept already.
-        new_drafts: Those of the new one.
-    """
-
-    def __init__(
-        self,
-        history: Folder,
-        old: Version | None,
-        old_drafts: Sequence[Draft],
-        new_drafts: Sequence[Draft],
-    ) -> None:
-        self.path = None if old is None else history.path / old.file
-        """Where the version is that was there; None if there was none."""
-        self._history = history
-        self._old_drafts = old_drafts
-        self._new_drafts = new_drafts
+    history: Folder
+    path: Path | None
+    """Where the version is that was there; None if there was none."""
+    old_drafts: Sequence[Draft]
+    """The files of that version, unless it is kept already."""
+    new_drafts: Sequence[Draft]
+    """Those of the new one."""
 
     def put_old(self) -> None:
         """Keep the version that is there; called before it is replaced."""
-        for draft in self._old_drafts:
+        for draft in self.old_drafts:
             draft.put(_MODE)
 
     def put_new(self, max_bytes: int = MAX_BYTES) -> None:
         """Keep the new version, and remove the oldest ones; called when it is in place."""
-        for draft in self._new_drafts:
+        for draft in self.new_drafts:
             draft.put(_MODE)
         total = 0
-        for number, version in enumerate(versions(self._history)):
+        for number, version in enumerate(versions(self.history)):
             total += version.size
             if number and (number >= MAX_VERSIONS or total > max_bytes):
-                remove(self._history, version)
+                remove(self.history, version)
 
 
 @contextlib.contextmanager
@@ -163,7 +153,12 @@ def keeping(
         version = Version(at + _TICK)
         new_drafts = [] if log is None else [pack(log.read(), version.log)]
         new_drafts.append(pack(new.read(), version.file))
-        yield Keeping(history, old, old_drafts, new_drafts)
+        yield Keeping(
+            history=history,
+            path=None if old is None else history.path / old.file,
+            old_drafts=old_drafts,
+            new_drafts=new_drafts,
+        )
 
 
 def _sweep(history: Folder, now: datetime.datetime) -> None:

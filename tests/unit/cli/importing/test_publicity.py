@@ -6,21 +6,20 @@ import json
 import zipfile
 from collections.abc import Collection, Mapping
 from pathlib import Path
+from typing import Any
 
-import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewsctl.importing.errors import ImportRefusedError, RowWithdrawnError, SayMoreError
-from reviewsctl.importing.options import ImportOptions, Prompts
-from reviewsctl.importing.pipeline import run
 from reviewsctl.importing.publicity.judge import Publicity
 from reviewsctl.importing.publicity.signs import Sense, Subject, is_withheld_name, sign_of
 from reviewsctl.importing.ratings import Scale
 from reviewsctl.importing.report import ImportResult
 from reviewsctl.importing.settings import Settings
 from tests.support.sheets import spreadsheet
+from tests.support.shop import Shop
 
 Answer = bool | None
 """Whether a review is public; None for a question."""
@@ -285,31 +284,25 @@ def test_any_member_has_an_answer(name: str, value: object) -> None:
 
 
 def imported(
-    folder: Path, name: str, content: str | bytes, **options: object
+    folder: Path,
+    name: str,
+    content: str | bytes,
+    **answers: Any,  # noqa: ANN401  # of any type
 ) -> tuple[ImportResult, list[dict[str, object]]]:
-    """Import a file into a new folder; return the outcome and the reviews."""
+    """Import a file into its folder; return the outcome and the reviews."""
     export = folder / name
     export.write_bytes(content.encode() if isinstance(content, str) else content)
-    target = folder / "reviews.json"
-    import_options = ImportOptions(
-        exports=[export],
-        target=target,
-        format_name="auto",
-        settings=Settings(
-            verified=False,
-            scale=Scale(best=5 if name.endswith(("csv", "xlsx")) else None),
-            columns=dict(options.get("mapped", {})),  # type: ignore[call-overload]
-            publicity=Publicity(options.get("public")),  # type: ignore[arg-type]
-            name="Acme",
-        ),
-        replace=False,
-        yes=False,
-        dry_run=False,
-        now=datetime.datetime.now(datetime.UTC),
+    settings = Settings(
+        verified=False,
+        scale=Scale(best=5 if name.endswith(("csv", "xlsx")) else None),
+        columns=answers.get("mapped", {}),
+        publicity=Publicity(answers.get("public")),
+        name="Acme",
     )
-    says: list[str] = options.get("says", [])  # type: ignore[assignment]
-    outcome = run(import_options, Prompts(progress=lambda _: None, show=says.extend, choose=None))
-    return outcome, msgspec.json.decode(target.read_bytes())["reviews"]
+    shop = Shop(folder, now=datetime.datetime.now(datetime.UTC))
+    outcome = shop.imported(export, settings=settings)
+    answers.get("lines", []).extend(shop.lines)
+    return outcome, shop.file["reviews"]
 
 
 def texts(reviews: list[dict[str, object]]) -> list[object]:
@@ -472,11 +465,11 @@ def test_sheet_that_is_called_hidden_is_not_read(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("rating,date,author,text\n5,2025-03-14,Ann,Good.\n")
     (tmp_path / "h.csv").write_text("rating,date,author,text\n5,2025-03-14,Bob,Bad.\n")
     both = spreadsheet(tmp_path / "t.csv", tmp_path / "b.xlsx", Hidden=tmp_path / "h.csv")
-    says: list[str] = []
-    _, reviews = imported(tmp_path, "x.xlsx", both.read_bytes(), says=says)
+    lines: list[str] = []
+    _, reviews = imported(tmp_path, "x.xlsx", both.read_bytes(), lines=lines)
 
     assert ["Good."] == texts(reviews)
-    assert 'not read: x.xlsx: sheet "Hidden" (by its name not public)' in says
+    assert 'not read: x.xlsx: sheet "Hidden" (by its name not public)' in lines
 
 
 def test_private_feedback_is_never_the_text(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """Messages repeat names and cells of strangers: on one line, and unable to steer a terminal."""
 
-import datetime
 import gzip
 import json
 import zipfile
@@ -10,28 +9,11 @@ from pathlib import Path
 import pytest
 
 from reviewsctl.importing.errors import ImportRefusedError
-from reviewsctl.importing.options import ImportOptions, Prompts
-from reviewsctl.importing.pipeline import run
 from reviewsctl.importing.settings import Settings
 from tests.support.sheets import spreadsheet
+from tests.support.shop import Shop
 
 EVIL = "a\x1b]0;owned\x07\x1b[2J\x9b2J\u202e\nError: forged"
-QUIET = Prompts(progress=lambda _: None, show=lambda _: None, choose=None)
-
-
-def imported(export: Path, folder: Path, mapped: dict[str, str], location: str | None) -> None:
-    """An import of reviews that are not verified."""
-    options = ImportOptions(
-        exports=[export],
-        target=folder / "reviews.json",
-        format_name="auto",
-        settings=Settings(verified=False, columns=mapped, location=location),
-        replace=False,
-        yes=False,
-        dry_run=False,
-        now=datetime.datetime.now(datetime.UTC),
-    )
-    run(options, QUIET)
 
 
 def table(*rows: list[str]) -> bytes:
@@ -129,8 +111,10 @@ def written(folder: Path, name: str, content: bytes) -> Path:
 def test_a_refusal_is_made_of_printable_lines(
     tmp_path: Path, case: str, mapped: dict[str, str], location: str | None
 ) -> None:
+    export = CASES[case](tmp_path)
+    settings = Settings(verified=False, columns=mapped, location=location)
     with pytest.raises(ImportRefusedError) as caught:
-        imported(CASES[case](tmp_path), tmp_path, mapped, location)
+        Shop(tmp_path).imported(export, settings=settings)
     lines = f"{caught.value.detail}\n{caught.value.remedy}".split("\n")
 
     assert all(line.isprintable() and not line.startswith("Error") for line in lines), lines
