@@ -98,13 +98,9 @@ class Signature:
     """Each has to be there; ``a|b`` is either."""
     lacks: tuple[str, ...] = ()
     """Names of another format that has all of these too."""
-    shape: Shape | None = None
-    """None where both occur."""
 
     def __call__(self, head: Head) -> float:
         """Return the likeness of a file, 0 to 1."""
-        if self.shape not in (None, head.shape):
-            return 0.0
         matches = sum(any(head.has(name) for name in need.split("|")) for need in self.needs)
         foreign = sum(head.has(name) for name in self.lacks)
         return matches / (len(self.needs) + foreign)
@@ -130,8 +126,10 @@ class Format:
     title: str
     leaves: str = ""
     """The parts of it that are not imported, for the operator."""
-    likeness: Callable[[Head], float]
-    """Returns how much an export looks like it, 0 to 1 (``Signature``)."""
+    shape: Shape | None = None
+    """That of its files; None where both occur."""
+    signature: Callable[[Head], float]
+    """Returns how much a file of this shape looks like it, 0 to 1 (``Signature``)."""
     parser: Callable[[Head, Settings], Parser]
     """Returns the parser of a file's rows; called through ``reader`` only."""
     describes: Callable[[Head], Fields] = lambda _: {}
@@ -161,6 +159,10 @@ class Format:
     def tabular(self) -> bool:
         """Whether its columns are known by their names, so that ``--map`` may correct them."""
         return self.describe_columns is not _no_columns
+
+    def likeness(self, head: Head) -> float:
+        """Return how much a file looks like it, 0 to 1."""
+        return self.signature(head) if self.shape in (None, head.shape) else 0.0
 
     def reader(self, head: Head, settings: Settings) -> Reader:
         """Return what makes entries of a file's rows, or of those that are public at the platform.

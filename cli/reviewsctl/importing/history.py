@@ -88,7 +88,7 @@ class Keeping:
 
     history: Folder
     path: Path | None
-    """Where the version is that was there; None if there was none."""
+    """The file of the version that was there; None if there was none."""
     old_drafts: Sequence[Draft]
     """The files of that version, unless it is kept already."""
     new_drafts: Sequence[Draft]

@@ -79,7 +79,7 @@ class Export:
     second: Format | None
     """Another format that it resembles."""
     name: str = ""
-    """As messages name it."""
+    """Its name in messages."""
 
 
 def source_of(part: Part) -> Source:

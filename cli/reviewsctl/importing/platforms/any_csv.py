@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from msgspec import UNSET
 
 from reviewsctl.importing.errors import RowWithdrawnError
-from reviewsctl.importing.format import RECOGNIZED, Fields, Format, Head, Parser, Row
+from reviewsctl.importing.format import RECOGNIZED, Fields, Format, Head, Parser, Row, Shape
 from reviewsctl.importing.platforms.column_names import COLUMN_NAMES
 from reviewsctl.importing.platforms.columns import (
     Chosen,
@@ -32,7 +32,7 @@ _SOURCE: Final = "import"  # what reviews are from when no column says
 
 
 class _Understood(NamedTuple):
-    """How the columns of a table are understood."""
+    """The meaning of the columns of a table."""
 
     names: Chosen
     dates: Reading
@@ -40,7 +40,7 @@ class _Understood(NamedTuple):
     """That of the dates."""
     scale: ScaleOf
     evidence: str
-    """What shows the scale."""
+    """The reason for which it is taken, for the operator."""
 
     @property
     def single(self) -> Mapping[str, str]:
@@ -155,20 +155,14 @@ def _heading(name: str) -> str:
     return plain[:1].upper() + plain[1:]
 
 
-def _any_table(head: Head) -> float:
-    return RECOGNIZED if head.shape == "table" else 0
-
-
-def _any_json(head: Head) -> float:
-    """JSON counts as reviews if a rating and a date are among its members."""
-    return RECOGNIZED if head.shape == "json" and head.sample and has_columns(head) else 0
-
-
-def _generic(name: str, title: str, likeness: Callable[[Head], float], part: str) -> Format:
+def _generic(
+    name: str, shape: Shape, title: str, signature: Callable[[Head], float], part: str
+) -> Format:
     return Format(
         name=name,
         title=title,
-        likeness=likeness,
+        shape=shape,
+        signature=signature,
         parser=Table().parser,
         verification=f"a {part}, or --set verified=yes",
         generic=True,
@@ -176,5 +170,10 @@ def _generic(name: str, title: str, likeness: Callable[[Head], float], part: str
     )
 
 
-FORMAT = _generic("csv", "a table with columns of its own", _any_table, "column")
-JSON = _generic("json", "JSON with members of its own", _any_json, "member")
+def _has_reviews(head: Head) -> float:
+    """JSON counts as reviews if a rating and a date are among its members."""
+    return RECOGNIZED if head.sample and has_columns(head) else 0
+
+
+FORMAT = _generic("csv", "table", "a table with columns of its own", lambda _: RECOGNIZED, "column")
+JSON = _generic("json", "json", "JSON with members of its own", _has_reviews, "member")

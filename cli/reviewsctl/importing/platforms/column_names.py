@@ -19,14 +19,10 @@ class ColumnNames(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     guesses: dict[str, tuple[str, ...]]
     """Our names, and those of columns."""
 
-    @property
-    def whole_names(self) -> frozenset[str]:
-        """Columns that have the whole public name, whatever others there are."""
-        authors = self.guesses["author"]
-        return frozenset(authors[: authors.index("name")])
-
 
 COLUMN_NAMES: Final = msgspec.toml.decode(
     Path(__file__).with_name("column_names.toml").read_bytes(), type=ColumnNames
 )
 GUESSES: Final = COLUMN_NAMES.guesses
+WHOLE_NAMES: Final = frozenset(GUESSES["author"][: GUESSES["author"].index("name")])
+"""Columns that have the whole public name, whatever others there are."""

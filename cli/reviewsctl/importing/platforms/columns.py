@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from reviewsctl.importing.errors import SayMoreError
 from reviewsctl.importing.format import Fields, Head
-from reviewsctl.importing.platforms.column_names import COLUMN_NAMES, GUESSES
+from reviewsctl.importing.platforms.column_names import COLUMN_NAMES, GUESSES, WHOLE_NAMES
 from reviewsctl.importing.publicity.signs import sign_of
 from reviewsctl.importing.publicity.vocabulary import VOCABULARY
 from reviewsctl.importing.ratings import rating_of
@@ -140,11 +140,7 @@ def _is_compound(value: object) -> bool:
 
 def _author(there: Mapping[str, str], free: Sequence[str]) -> list[str]:
     """Return the column of whole names, else those of first and last names, else the likeliest."""
-    names = [
-        there[name]
-        for name in GUESSES["author"]
-        if name in COLUMN_NAMES.whole_names and name in there
-    ]
+    names = [there[name] for name in GUESSES["author"] if name in WHOLE_NAMES and name in there]
     if names and names[0] in free:
         return names[:1]
     first = next((there[name] for name in COLUMN_NAMES.first_names if name in there), None)

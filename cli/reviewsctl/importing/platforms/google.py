@@ -29,11 +29,11 @@ CERTAIN = ("text", "owner_reply")
 
 _NO_LAST = "the last page is not here: follow nextPageToken and import the other pages too"
 _PLACE = re.compile(r"locations/([^/]+)(?:/reviews/(.+))?")
-_SHAPE = Signature(("starRating", "createTime"), shape="json")
+_SHAPE = Signature(("starRating", "createTime"))
 
 
 def _likeness(head: Head) -> float:
-    if head.shape == "json" and head.place and not head.sample:
+    if head.place and not head.sample:
         return RECOGNIZED  # a location without reviews
     return _SHAPE(head)
 
@@ -137,7 +137,8 @@ TAKEOUT = Format(
     name="takeout",
     title="Google Takeout, Google Business Profile",
     leaves="photos, posts, questions and answers",
-    likeness=_takeout,
+    shape="json",
+    signature=_takeout,
     parser=_parser,
     describes=lambda head: business.listing(head.listing),
     verification=VERIFICATION,
@@ -148,7 +149,8 @@ API = Format(
     name="google-api",
     title="Google Business Profile API, reviews.list",
     leaves="photos (reviewMediaItems), averageRating",
-    likeness=_api,
+    shape="json",
+    signature=_api,
     parser=_parser,
     verification=VERIFICATION,
     certain=CERTAIN,
@@ -159,7 +161,8 @@ BATCH = Format(
     name="google-batch",
     title="Google Business Profile API, batchGetReviews",
     leaves="photos (reviewMediaItems)",
-    likeness=Signature(("review.starRating", "review.createTime"), shape="json"),
+    shape="json",
+    signature=Signature(("review.starRating", "review.createTime")),
     parser=_batch_parser,
     verification=VERIFICATION,
     certain=CERTAIN,
@@ -169,7 +172,7 @@ BATCH = Format(
 
 def _maps_likeness(head: Head) -> float:
     properties = members(head.sample[0].get("properties")) if head.sample else {}
-    return head.shape == "json" and float(
+    return float(
         head.around.get("type") == "FeatureCollection"
         or "five_star_rating_published" in properties
         or "review_text_published" in properties
@@ -189,6 +192,7 @@ MAPS = Format(
     name="maps",
     title='Google Takeout, Maps (your places): not importable, see "takeout"',
     leaves="everything",
-    likeness=_maps_likeness,
+    shape="json",
+    signature=_maps_likeness,
     parser=_refuse_maps,
 )

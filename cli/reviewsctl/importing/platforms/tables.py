@@ -9,12 +9,12 @@ from reviewsctl.importing.platforms import any_csv, special
 from reviewsctl.importing.platforms.layout import Layout
 from reviewsctl.importing.ratings import MAX_STARS
 
-_SIGNATURE: Final = ("needs", "lacks", "shape")
+_SIGNATURE: Final = ("needs", "lacks")
 
 
 def _format(name: str, table: dict[str, Any]) -> Format:
     members = {member: _value(value) for member, value in table.items()}
-    likeness = Signature(**{part: members.pop(part) for part in _SIGNATURE if part in members})
+    signature = Signature(**{part: members.pop(part) for part in _SIGNATURE if part in members})
     if warning := members.pop("warning", ""):
         members["warnings"] = lambda _around, _count: (warning,)
     if columns := members.pop("table", {}):
@@ -22,7 +22,7 @@ def _format(name: str, table: dict[str, Any]) -> Format:
         members |= {"parser": rows.parser, "describe_columns": rows.describe}
     else:
         members["parser"] = Layout(**members.pop("row")).parser
-    return Format(name=name, likeness=likeness, **members)
+    return Format(name=name, signature=signature, **members)
 
 
 def _value(value: Any) -> Any:  # noqa: ANN401  # as TOML has it
