@@ -7,7 +7,7 @@ from pathlib import Path
 
 from reviewsctl.importing.merge import IsGone
 from reviewsctl.importing.outcomes import MergeResult
-from reviewsctl.importing.readers.watching import Report
+from reviewsctl.importing.readers.parts import Report
 from reviewsctl.importing.settings import Settings
 from reviewsctl.importing.staging import Place
 

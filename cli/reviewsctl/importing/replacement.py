@@ -18,7 +18,7 @@ from reviewsctl.importing.options import ImportOptions, Prompts
 from reviewsctl.importing.outcomes import MergeResult
 from reviewsctl.importing.platforms import own
 from reviewsctl.importing.readers.json_file import OWN_VALUE, Document
-from reviewsctl.importing.readers.watching import WORTH_SHOWING, Reading
+from reviewsctl.importing.readers.parts import WORTH_SHOWING, Reading
 from reviewsctl.importing.recognize import Export
 from reviewsctl.importing.reviews_file import draft
 from reviewsctl.importing.staging import Staging

@@ -21,7 +21,7 @@ from reviewsctl.importing.import_log import ImportLog
 from reviewsctl.importing.options import ImportOptions, Prompts
 from reviewsctl.importing.platforms.column_names import GUESSES
 from reviewsctl.importing.platforms.columns import flat
-from reviewsctl.importing.readers.watching import Reading
+from reviewsctl.importing.readers.parts import Reading
 from reviewsctl.importing.recognize import Export, Source
 from reviewsctl.importing.review import Entry, mask
 from reviewsctl.importing.scales import unsettled

@@ -1,4 +1,4 @@
-"""The files of an export: one, or those of a folder or a zip that matter (interfaces.md 2)."""
+"""The files of an export: one, or those of a folder or a zip that matter; and how far they are read (interfaces.md 2)."""
 
 import gzip
 import io
@@ -16,6 +16,7 @@ from reviewsctl.importing.errors import ImportRefusedError, NoReviewsError
 from reviewsctl.importing.readers import foreign
 from reviewsctl.importing.values import members, word
 from reviewsctl.terminal.escaping import printable
+from reviewsd.api.jobs import Step
 
 DAMAGED: Final = (
     zipfile.BadZipFile,
@@ -331,3 +332,44 @@ def _title(listing: Mapping[str, object]) -> str:
                 if title := word(name):
                     return title
     return word(listing.get("title")) or ""
+
+
+# Progress
+
+MEGABYTE = 1_000_000
+WORTH_SHOWING = 8 * MEGABYTE  # bytes; less is read at once
+
+Report = Callable[[Step], None]
+
+
+class Reading:
+    """Counts the bytes that are read, and reports each megabyte.
+
+    Args:
+        stage: The name of the stage.
+        total: Bytes of all files together.
+        report: Called with the progress, in megabytes, since the number of rows is not known.
+    """
+
+    def __init__(self, stage: str, total: int, report: Report) -> None:
+        self._stage = stage
+        self._total = total
+        self._report = report
+        self._done = 0
+
+    def watched(self, part: Part) -> Part:
+        """Return a file that is counted while it is read."""
+        return replace(part, open=lambda: self.file(part.open()))
+
+    def file(self, file: BinaryIO) -> BinaryIO:
+        """Return an open file that is counted while it is read."""
+        return io.BufferedReader(WatchedFile(file, self._count), MEGABYTE)
+
+    def _count(self, read: int) -> None:
+        before = self._done // MEGABYTE
+        self._done += read
+        now = self._done // MEGABYTE
+        if now != before and self._total >= WORTH_SHOWING:
+            total = self._total // MEGABYTE
+            stage = f"{self._stage} (MB)"
+            self._report(Step(stage=stage, done=min(now, total), total=total))
