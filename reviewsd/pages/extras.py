@@ -1,7 +1,6 @@
 """The summary, the icons and the picture of a shared link (pages.md 1)."""
 
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 
 from reviewsd.http1 import urls
@@ -80,13 +79,10 @@ def _pictures(renderer: Renderer) -> Iterator[FixedDocument]:
         media_type="image/vnd.microsoft.icon",
         content=ICON_FILE.read_bytes(),
     )
-    card = _share_card(renderer)
     yield FixedDocument(
         path=urls.CARD,
         media_type="image/png",
-        content=renderer.bytecode.result(
-            "card", share_card.key(card), partial(share_card.render, card)
-        ),
+        content=share_card.render(_share_card(renderer)),
     )
     yield FixedDocument(
         path=urls.FONT,

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from unicodedata import category, normalize
 
-import msgspec
 from msgspec import Struct
 
 from reviewsd.pages.pictures import Picture
@@ -26,9 +25,6 @@ FONT_FILE: Final = Path(__file__).parent / "fonts" / "manrope-bold.ttf"
 
 WIDTH, HEIGHT = 1200, 630
 """The size that social networks ask for (Open Graph)."""
-
-VERSION: Final = 1
-"""Raised with each change of the drawing."""
 
 _LEFT, _RIGHT = 96, WIDTH - 72
 _EDGE = 24  # pixels of the accent at the left
@@ -65,13 +61,6 @@ class ShareCard(Struct, frozen=True, kw_only=True):
     """``#rrggbb``."""
     logo: Picture | None
     """A logo of pixels."""
-
-
-def key(card: ShareCard) -> bytes:
-    """Return all that the picture depends on, for ``Bytecode.result``."""
-    import PIL  # noqa: PLC0415  as below
-
-    return msgspec.json.encode((VERSION, PIL.__version__, card))
 
 
 def render(card: ShareCard) -> bytes:
