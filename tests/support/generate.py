@@ -71,7 +71,6 @@ _BUSINESS = {
     "language": "en",
     "verification_statement": "Acme asks every customer by e-mail after the work is done.",
     "reports": None,
-    "review_urls": {},
 }
 
 
