@@ -91,7 +91,7 @@ def ours(
         for name in (*names, *((BEFORE,) if other else ())):
             directory = place / name
             if directory != first:
-                ignored = shutil.ignore_patterns("*.sock", "log", "lock")
+                ignored = shutil.ignore_patterns("*.sock", "log", "lock", "state.sqlite*", "*.key*")
                 shutil.copytree(first, directory, symlinks=True, ignore=ignored)
             running = Patient(directory, _SETTINGS)
             stack.callback(running.close)
