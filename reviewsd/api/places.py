@@ -4,6 +4,12 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+# Whoever copies a data directory copies all of them, in this order: reviews without their corrections
+# would show what is hidden
+DATA_FILES = (
+    *("corrections.json", "reviews.json", "insights.json", "insights.yaml", "insights.labels"),
+    *("logo.svg", "logo.png", "logo.webp"),
+)
 KEPT_FOLDER = ".reviewsctl"  # in the data directory, for files of reviewsctl
 
 HERE = Path("reviewsd.yaml")

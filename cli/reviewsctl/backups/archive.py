@@ -23,16 +23,12 @@ from typing import IO, BinaryIO, Final
 import msgspec
 
 from reviewsctl.importing.history import FOLDER
-from reviewsd.api.places import KEPT_FOLDER
+from reviewsd.api.places import DATA_FILES, KEPT_FOLDER
 
 VERSION: Final = 1
 MANIFEST: Final = "manifest.json"
 CONFIG: Final = "config/reviewsd.yaml"
 STORE: Final = "state/state.sqlite"
-DATA: Final = (
-    *("reviews.json", "corrections.json", "insights.json", "insights.yaml", "insights.labels"),
-    *("logo.svg", "logo.png", "logo.webp"),
-)
 FOLDERS: Final = (KEPT_FOLDER, f"{KEPT_FOLDER}/{FOLDER}")
 """Folders of the data directory whose files are archived."""
 
@@ -101,7 +97,7 @@ class ArchiveWriter:
 
     def add_data(self, folder: Path) -> None:
         """Add the files of a data directory."""
-        for name in DATA:
+        for name in DATA_FILES:
             self.add_file(f"data/{name}", folder / name)
         for below in FOLDERS:
             if (folder / below).is_dir():
@@ -146,7 +142,7 @@ def _next(tar: tarfile.TarFile) -> tarfile.TarInfo | None:
 
 def _files(tar: tarfile.TarFile) -> Iterator[tuple[str, IO[bytes]]]:
     """Yield the files after the manifest, and accept only names that a backup writes."""
-    expected = {CONFIG, STORE, *(f"data/{name}" for name in DATA)}
+    expected = {CONFIG, STORE, *(f"data/{name}" for name in DATA_FILES)}
     while (entry := _next(tar)) is not None:
         folder, _, name = entry.name.rpartition("/")
         is_ours = entry.name in expected or folder in {

@@ -62,8 +62,13 @@ def init(
     insights.yaml that is there always stays as it is. In /etc/reviewsd it is a service's configuration:
     the data is in /srv/reviews then, the state in /var/lib/reviewsd.
     """
-    from reviewsctl.manual.keys import SHIPPED  # see main
+    from reviewsctl.daemon import local  # see main
+    from reviewsctl.manual.keys import SHIPPED
 
+    try:
+        local.check_base_url(base_url)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--base-url") from error
     system = folder.absolute() == SYSTEM
     data = Path("/srv/reviews") if system else folder / "data"
     with failing(as_json=False):

@@ -1,4 +1,4 @@
-"""``reviewsctl reviews``: lists reviews, corrects some (corrections.md), and undoes changes of reviews.json."""
+"""``reviewsctl reviews``: lists reviews, corrects some (corrections.md), and undoes imports."""
 
 import datetime
 import os
@@ -17,7 +17,7 @@ app = typer.Typer(
     name="reviews",
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="""Lists reviews, hides, anonymizes or erases some; undoes changes.
+    help="""Lists reviews, hides, anonymizes or erases some; undoes imports.
 
     The decisions are in corrections.json beside reviews.json, and survive every import. The pages
     say how many reviews are not shown, and why. A review is named by its id, by the beginning or
@@ -283,9 +283,10 @@ def undo(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Undoes the last change of reviews.json, or the last N.
+    """Undoes the last import or sync, or the last N.
 
-    Imports and syncs keep the last ten versions, and so does an undo: it can be undone as well. A file that was
+    A review that was hidden or anonymized is shown again by restore, not by this command. Imports and
+    syncs keep the last ten versions, and so does an undo: it can be undone as well. A file that was
     deleted or emptied comes back too. What was erased does not.
     """
     interruption.begin()

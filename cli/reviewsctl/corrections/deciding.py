@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from reviewsctl.corrections import files
-from reviewsctl.corrections.output import Output
+from reviewsctl.corrections.output import STATES, Output
 from reviewsctl.daemon.session import Session
 from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.target import reviews_file
@@ -22,12 +22,7 @@ _ELSEWHERE: Final = (
     "not erased: copies in caches and with subscribers, your own backups and exports, and the review on "
     "the platform itself"
 )
-_STATES: Final[dict["Action", str]] = {
-    "hide": "hidden",
-    "hide-text": "without words",
-    "anonymize": "anonymous",
-    "restore": "shown again",
-}
+_NAMED: Final = 3  # ids in the command that takes a correction back
 _SHORTEST_NAME: Final = 3  # letters of a part of a name that is searched for
 
 
@@ -94,13 +89,17 @@ class Decision:
         files.write(target, corrected)
         label = self._action if self._reason is None else f"{self._action} ({self._reason})"
         files.note(target, self._now, [review.id for review in chosen], label, self._note)
-        state = _STATES[self._action]
+        state = STATES[self._action]
         output.report(state, chosen, self._consequences(state, corrected, chosen))
 
     def _consequences(
         self, state: str, corrected: "CorrectableReviews", chosen: "Sequence[Review]"
     ) -> Iterator[str]:
         yield f"{state} within three seconds by a running daemon, and after every later import"
+        if self._action != "restore":
+            ids = " ".join(review.id for review in chosen[:_NAMED])
+            more = " ..." if len(chosen) > _NAMED else ""
+            yield f"to show them as they were: reviewsctl reviews restore {ids}{more}"
         yield f"the pages say: {corrected.sentence or 'nothing, as all reviews are shown'}"
         if self._action == "hide" and corrected.has_own_rating:
             yield "the aggregate_rating that reviews.json has is not changed, and still counts them"

@@ -12,6 +12,14 @@ if TYPE_CHECKING:
     from reviewsd.domain.reviews import Review
     from reviewsd.offline.corrections import CorrectedReview
 
+STATES: Final = {
+    "hide": "hidden",
+    "hide-text": "without words",
+    "anonymize": "anonymous",
+    "restore": "shown again",
+}
+"""The state of a review by its correction."""
+
 _EXCERPT: Final = 60  # characters of a text on a line
 
 
@@ -56,7 +64,7 @@ class Output:
                 str(entry.review.rating),
                 printable(entry.review.source),
                 printable(entry.review.author),
-                "" if entry.correction is None else entry.correction.action,
+                "" if entry.correction is None else STATES[entry.correction.action],
                 printable(_excerpt(entry.review)),
             )
             for entry in reviews
@@ -99,7 +107,7 @@ class Output:
         if self._yes:
             return
         if self._as_json or not sys.stdin.isatty():
-            self.refuse(f"{question} There is no terminal for the answer", "Answer with --yes.")
+            self.refuse(f'there is no terminal for the question "{question}"', "Agree with --yes.")
         if not typer.confirm(question, default=False, err=True):
             self.refuse("nothing was written")
 

@@ -72,6 +72,17 @@ def settings(config: Path | None) -> Answer[Shown]:
         return _answer(show.shown(load.examine(config, os.environ)))
 
 
+def check_base_url(text: str) -> None:
+    """Check a value of ``base_url``.
+
+    Raises:
+        ValueError: It is no origin; the message says what is expected.
+    """
+    from reviewsd.config import syntax
+
+    syntax.origin(text)
+
+
 def schema() -> dict[str, object]:
     """Return the JSON Schema of the configuration file, without descriptions."""
     from reviewsd.config import show

@@ -34,17 +34,13 @@ from reviewsctl.files.steps import (
 from reviewsctl.files.sync_installation import SyncInstallation
 from reviewsctl.files.unit_text import is_hidden, shipped, with_folders, word
 from reviewsctl.manual.keys import with_values
+from reviewsd.api.places import DATA_FILES
 
 CONFIG: Final = Path("/etc/reviewsd/reviewsd.yaml")
 DATA: Final = Path("/srv/reviews")
 SHARE: Final = Path("/usr/local/share")
 
 _SYSUSERS: Final = Path("/etc/sysusers.d/reviewsd.conf")
-_DATA: Final = (
-    *("reviews.json", "insights.json", "insights.yaml"),
-    *("logo.svg", "logo.png", "logo.webp"),
-)
-"""Files of the data directory that the service gets."""
 _SERVICES: Final = (SERVICE, NODE_SERVICE)
 _PUBLIC_SOCKETS: Final = (SOCKETS[0], NODE_SOCKETS[0])
 _PLACES: Final = {  # of the service; the units have them
@@ -106,7 +102,7 @@ def plan(installation: Installation, root: Path) -> Iterator[Step]:
         text = with_values(content, {**_PLACES, "data_dir": str(data)})
         yield MakeFolder(data)
         if data != installation.data_dir:
-            for name in _DATA:
+            for name in DATA_FILES:
                 source = installation.data_dir / name
                 if source.is_file() and not os.path.lexists(below(root, data / name)):
                     yield CopyFile(source, data / name)

@@ -93,6 +93,17 @@ def test_nothing_is_overwritten(environment: dict[str, str], tmp_path: Path) -> 
     ]
 
 
+def test_base_url_that_is_no_address_is_refused_and_nothing_is_written(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    """The file was written, and ``check`` and the daemon refused it later."""
+    done = reviewsctl(environment, "init", str(tmp_path / "shop"), "--base-url", "foo")
+    assert 2 == done.returncode
+    assert "--base-url" in done.stderr
+    assert "https://example.com" in done.stderr
+    assert not (tmp_path / "shop").exists()
+
+
 def test_data_that_is_there_stays(environment: dict[str, str], tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     (tmp_path / "data/reviews.json").write_text("mine")

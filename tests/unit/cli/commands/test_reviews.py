@@ -78,6 +78,7 @@ def test_hidden_review_stays_in_the_file_and_is_told_of(shop: Shop) -> None:
     before = (shop.data / "reviews.json").read_bytes()
     out, _ = shop.run("reviews", "hide", ERASED[:12], "--reason", "spam", "--note", "a note")
     assert "the pages say: 1 of 25 reviews is not shown by the owner (1 spam)" in out
+    assert f"to show them as they were: reviewsctl reviews restore {ERASED}\n" in out
     assert before == (shop.data / "reviews.json").read_bytes()
     entry = shop.corrections()["reviews"][ERASED]
     assert ("hide", "spam") == (entry["action"], entry["reason"])
@@ -86,6 +87,8 @@ def test_hidden_review_stays_in_the_file_and_is_told_of(shop: Shop) -> None:
     assert b"a note" not in (shop.data / "corrections.json").read_bytes()
     listed, _ = shop.run("reviews", "list", "--hidden", "--json")
     assert [ERASED] == [json.loads(line)["id"] for line in listed.splitlines()]
+    table, _ = shop.run("reviews", "list", "--hidden")
+    assert " hidden " in table
 
 
 def test_restored_review_is_shown_and_its_time_is_kept(shop: Shop) -> None:
@@ -107,7 +110,7 @@ def test_name_that_stays_in_the_text_is_pointed_out(shop: Shop, data: Path) -> N
 def test_choice_that_looks_like_selecting_is_asked_about(shop: Shop, data: Path) -> None:
     _, error = shop.run("reviews", "hide", "r01", "r02", "--reason", "spam", code=1)
     assert "8% of the reviews are hidden; a reader would call this selecting" in error
-    assert "Answer with --yes." in error
+    assert "Agree with --yes." in error
     assert not (data / "corrections.json").exists()
     shop.run("reviews", "hide", "r01", "r02", "--reason", "spam", "--yes")
     assert 2 == len(shop.corrections()["reviews"])
@@ -128,7 +131,7 @@ def test_dry_run_writes_nothing(shop: Shop, data: Path) -> None:
         (("hide", "none-like-it", "--reason", "spam"), "no review has the id 'none-like-it'"),
         (("erase", "--author", "Nobody", "--reason", "spam"), "no review is of 'Nobody'"),
         (("erase", "--reason", "spam"), "no review is named"),
-        (("erase", "r01", "--reason", "spam"), "Answer with --yes."),
+        (("erase", "r01", "--reason", "spam"), "Agree with --yes."),
     ],
 )
 def test_unknown_review_is_refused_with_the_way_to_find_it(

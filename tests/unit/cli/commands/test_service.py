@@ -20,9 +20,10 @@ from reviewsctl.files.installation import (
     restart_steps,
     service_unit,
 )
-from reviewsctl.files.steps import GiveFolder, WriteFile
+from reviewsctl.files.steps import CopyFile, GiveFolder, WriteFile
 from reviewsctl.manual.keys import SHIPPED
 from reviewsctl.manual.shares import shares
+from reviewsd.api.places import DATA_FILES
 from tests.support.commands import reviewsctl
 
 pytestmark = pytest.mark.processes
@@ -107,6 +108,21 @@ def test_the_socket_unit_listens_where_the_configuration_says(listen: str, strea
         each.text for each in steps if isinstance(each, WriteFile) and each.path == SOCKET_UNIT
     )
     assert f"\nListenStream={stream}\n" in unit
+
+
+def test_service_gets_all_files_of_the_data_directory_and_corrections_first(tmp_path: Path) -> None:
+    """Without corrections.json the service would publish reviews that the owner has hidden."""
+    config = tmp_path / "reviewsd.yaml"
+    config.write_text("base_url: https://r.example.com\n")
+    config.chmod(0o644)
+    data = tmp_path / "data"
+    data.mkdir()
+    for name in DATA_FILES:
+        (data / name).touch()
+    root = tmp_path / "root"
+    copies = [step for step in plan(installation(config, data), root) if isinstance(step, CopyFile)]
+    assert set(DATA_FILES) == {step.source.name for step in copies}
+    assert "corrections.json" == copies[0].source.name
 
 
 @needs_systemd
