@@ -31,7 +31,7 @@ PEERS = (
     ("aiohttp, as durable", "POST of a topic", "yes, as ours", "kept or new, as the row", "body"),
     ("aiohttp, bare", "POST of a topic", "no: a crash repeats all", "as the row", "body"),
 )
-"""Who stands beside us: what it does, whether that is durable, pooled and cached."""
+"""The systems that are compared, with durability, connection pooling and caching of each."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,9 +121,9 @@ def main() -> int:
 
 
 def _machine() -> str:
-    """When and where."""
+    """Return the machine, its load and the time."""
     day = time.strftime("%Y-%m-%d %H:%M", time.gmtime())
-    load = ", ".join(f"{each:.0f}" for each in os.getloadavg())
+    load = ", ".join(f"{average:.0f}" for average in os.getloadavg())
     return (
         f"{day} UTC, Python {platform.python_version()}, Linux {platform.release()},"
         f" {os.cpu_count()} cores, load {load}"

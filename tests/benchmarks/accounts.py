@@ -1,4 +1,4 @@
-"""What the kernel says of a process and those it has started: CPU, memory, descriptors, threads."""
+"""Reads CPU, memory, descriptors and threads of a process and its descendants from /proc."""
 
 import time
 from dataclasses import dataclass
@@ -10,13 +10,13 @@ _PROC = Path("/proc")
 def family(pid: int) -> list[int]:
     """A process and all that descend from it."""
     parents: dict[int, list[int]] = {}
-    for each in _PROC.iterdir():
-        if each.name.isdigit() and (fields := _stat(int(each.name))):
-            parents.setdefault(int(fields[1]), []).append(int(each.name))
-    found = [pid]
-    for member in found:
-        found += parents.get(member, [])
-    return found
+    for entry in _PROC.iterdir():
+        if entry.name.isdigit() and (fields := _stat(int(entry.name))):
+            parents.setdefault(int(fields[1]), []).append(int(entry.name))
+    pids = [pid]
+    for member in pids:
+        pids += parents.get(member, [])
+    return pids
 
 
 def cpu(pid: int) -> float:
@@ -44,28 +44,28 @@ def _stat(pid: int) -> list[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sizes:
-    """Of a process, or of several in all; memory in kB."""
+    """The sizes of one process, or of several together; memory in kB."""
 
     rss: int
     private: int
-    """Pages that nobody shares, those of mapped files too."""
+    """Memory that is not shared with another process, mapped files included."""
     anonymous: int
     """Memory without a file behind it."""
     descriptors: int
     threads: int
 
-    def __add__(self, other: "Sizes") -> "Sizes":
+    def __add__(self, addend: "Sizes") -> "Sizes":
         return Sizes(
-            rss=self.rss + other.rss,
-            private=self.private + other.private,
-            anonymous=self.anonymous + other.anonymous,
-            descriptors=self.descriptors + other.descriptors,
-            threads=self.threads + other.threads,
+            rss=self.rss + addend.rss,
+            private=self.private + addend.private,
+            anonymous=self.anonymous + addend.anonymous,
+            descriptors=self.descriptors + addend.descriptors,
+            threads=self.threads + addend.threads,
         )
 
 
 def sizes(pid: int) -> Sizes:
-    """How large a process is."""
+    """Return the sizes of a process."""
     place = _PROC / str(pid)
     status = _numbers((place / "status").read_text())
     rollup = _numbers((place / "smaps_rollup").read_text())

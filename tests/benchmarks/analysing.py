@@ -1,4 +1,4 @@
-"""How many reviews a second the analyser reads on one core (insights.md 9: 10,000).
+"""Measures how many reviews a second the analyser reads on one core (insights.md 9: 10,000).
 
     python -m tests.benchmarks.analysing [--reviews 20000] [--rounds 5]
 
@@ -27,9 +27,9 @@ T = TypeVar("T")
 
 
 def reviews(count: int) -> list[Review]:
-    """So many reviews, all different."""
-    texts = [each["text"] for each in json.loads(_LABELLED.read_text("utf-8"))]
-    stars = [each["rating"] for each in json.loads(_LABELLED.read_text("utf-8"))]
+    """Return this number of different reviews."""
+    texts = [review["text"] for review in json.loads(_LABELLED.read_text("utf-8"))]
+    stars = [review["rating"] for review in json.loads(_LABELLED.read_text("utf-8"))]
     size = len(texts)
     return [
         Review(
@@ -55,20 +55,20 @@ def main() -> None:
     settings = InsightSettings(
         technicians=(NamedTechnician(name="Priya Raman", aliases=("Priya",)),)
     )
-    given = reviews(options.reviews)
-    words = sum(len((each.text or "").split()) for each in given) / len(given)
-    took, made = _best(options.rounds, lambda: analyse(given, business, settings))
+    records = reviews(options.reviews)
+    words = sum(len((review.text or "").split()) for review in records) / len(records)
+    took, analysis = _best(options.rounds, lambda: analyse(records, business, settings))
     sys.stdout.write(
-        f"first  {len(given) / took:,.0f} reviews/s of {words:.0f} words, {took:.2f} s\n"
+        f"first  {len(records) / took:,.0f} reviews/s of {words:.0f} words, {took:.2f} s\n"
     )
-    for each in range(10):
-        changed = given[each]
-        given[each] = Review(
+    for index in range(10):
+        changed = records[index]
+        records[index] = Review(
             **{name: getattr(changed, name) for name in Review.__struct_fields__ if name != "text"},
-            text=f"Changed {each}. {changed.text}",
+            text=f"Changed {index}. {changed.text}",
         )
-    kept = made.labels
-    took, again = _best(options.rounds, lambda: analyse(given, business, settings, known=kept))
+    labels = analysis.labels
+    took, again = _best(options.rounds, lambda: analyse(records, business, settings, known=labels))
     sys.stdout.write(f"again  {took:.2f} s, {again.analysed} analysed\n")
 
 

@@ -1,4 +1,4 @@
-"""What to search for: classes of queries, chosen from the data so that the worst are among them.
+"""Chooses classes of queries from the data, so that the worst queries are among them.
 
 *frequent* texts are in more than 15 % of the reviews. The *worst* are the most frequent of the others: before the
 suffixes were sorted each of their matches stopped a scan, so they are kept to compare with.
@@ -34,7 +34,7 @@ def classes(snapshot: Snapshot) -> Classes:
     frequent = [word for word, count in _words(texts) if count >= most_texts][:10]
     words = [word for word, count in _words(texts) if count < most_texts][:_WORST]
     pairs = [pair for pair, count in _pairs(texts) if count < most_texts][:_WORST]
-    pieces = [each for each, count in _pieces(texts) if count < most_texts][:_WORST]
+    pieces = [piece for piece, count in _pieces(texts) if count < most_texts][:_WORST]
     rare = [word for word, count in _words(texts) if 1 <= count <= 3][:_WORST]
     dense_technician, sparse_technician = _extremes(snapshot, TECHNICIAN)
     dense_service, sparse_service = _extremes(snapshot, SERVICE)
@@ -49,7 +49,7 @@ def classes(snapshot: Snapshot) -> Classes:
     def texts_of(needles: list[str], **members: object) -> list[SearchQuery]:
         return [query(query=needle, **members) for needle in needles]
 
-    found: dict[str, list[SearchQuery]] = {
+    queries_by_class: dict[str, list[SearchQuery]] = {
         "no filter": [query()],
         **{f"rating={stars}": [query(rating=stars)] for stars in range(1, 6)},
         "min_rating": [query(min_rating=least) for least in (1.0, 2.5, 4.0, 4.5)],
@@ -119,7 +119,7 @@ def classes(snapshot: Snapshot) -> Classes:
             for word in words[:5]
         ],
     }
-    return {name: queries for name, queries in found.items() if queries}
+    return {name: queries for name, queries in queries_by_class.items() if queries}
 
 
 def distinct(snapshot: Snapshot, seed: int = 1) -> Iterator[SearchQuery]:
@@ -128,12 +128,12 @@ def distinct(snapshot: Snapshot, seed: int = 1) -> Iterator[SearchQuery]:
     every = [query for queries in classes(snapshot).values() for query in queries]
     newest, oldest = day_at(snapshot, 0), day_at(snapshot, snapshot.columns.count - 1)
     days = (newest - oldest).days
-    seen = set()
+    yielded = set()
     while True:
         since = oldest + datetime.timedelta(days=rng.randrange(days // 2))
         query = replace(rng.choice(every), since=since, limit=rng.randint(1, 100))
-        if query not in seen:
-            seen.add(query)
+        if query not in yielded:
+            yielded.add(query)
             yield query
 
 
@@ -141,11 +141,11 @@ def sample(snapshot: Snapshot) -> list[str]:
     """Casefolded texts from all over the snapshot."""
     count = snapshot.columns.count
     records = map(snapshot.records.at, range(0, count, max(1, count // _SAMPLE)))
-    return [(msgspec.json.decode(each, type=_Text).text or "").casefold() for each in records]
+    return [(msgspec.json.decode(record, type=_Text).text or "").casefold() for record in records]
 
 
 class _Text(msgspec.Struct):
-    """Of a review."""
+    """The text of a review."""
 
     text: str | None
 
@@ -173,7 +173,7 @@ def _pieces(texts: list[str]) -> list[tuple[str, int]]:
 
 
 def _counted(texts: list[str], parts: Callable[[str], set[str]]) -> list[tuple[str, int]]:
-    """By how many texts have it, most first."""
+    """Return the pieces by the number of texts that have them, most frequent first."""
     counts = Counter(part for text in texts for part in parts(text) if part.strip())
     return counts.most_common(4_000)
 
@@ -182,8 +182,8 @@ def _extremes(snapshot: Snapshot, field: str) -> tuple[str, str]:
     """The names of a field with the largest and the smallest set."""
     sizes = {}
     for section, _, name in (key.partition("\0") for key in snapshot.sets.names):
-        if section == field and isinstance(found := snapshot.sets.get(field, name), BitMap):
-            sizes[name] = len(found)
+        if section == field and isinstance(numbers := snapshot.sets.get(field, name), BitMap):
+            sizes[name] = len(numbers)
     ordered = sorted(filter(sizes.get, sizes), key=lambda name: (sizes[name], name))
     return ordered[-1], ordered[0]
 

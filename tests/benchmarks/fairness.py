@@ -6,7 +6,7 @@
 The first client (a process of its own) asks on each of its connections again as soon as it is answered;
 no two searches are alike, and all are among the slowest that the data has. The others are ``/healthz`` and
 ``/api/feed.json`` 10 times a second each, and a second client that makes one such search after the other.
-Clients are told apart by X-Forwarded-For, as behind a proxy. Each round measures the others alone, then
+Clients are distinguished by X-Forwarded-For, as behind a proxy. Each round measures the others alone, then
 beside the first. Daemon on core 0, clients on core 1, the first with the lowest priority.
 """
 
@@ -47,7 +47,7 @@ _BEGUN = 1.0  # seconds after which all of the first client's searches are under
 
 
 class Crowd(msgspec.Struct):
-    """What the first client had."""
+    """The answers that the first client received."""
 
     seconds: float
     statuses: dict[int, int]
@@ -65,14 +65,14 @@ class Noticed:
 def slow_searches(state: Path) -> list[str]:
     """Paths of searches, none like another, that have to look at most texts."""
     snapshot = Snapshot((state / "snapshots" / layout.CURRENT).resolve())
-    known = classes(snapshot)
-    worst = [*known["text: worst words"], *known["text: worst pieces"]]
+    queries = classes(snapshot)
+    worst = [*queries["text: worst words"], *queries["text: worst pieces"]]
     oldest = day_at(snapshot, snapshot.columns.count - 1)
     days = (day_at(snapshot, 0) - oldest).days // 5
     since = [oldest.fromordinal(oldest.toordinal() + day) for day in range(days)]
-    found = [replace(query, since=day) for query in worst for day in since]
-    random.Random(1).shuffle(found)
-    return [f"/api/reviews/search?{query.canonical()}" for query in found]
+    searches = [replace(query, since=day) for query in worst for day in since]
+    random.Random(1).shuffle(searches)
+    return [f"/api/reviews/search?{query.canonical()}" for query in searches]
 
 
 def request(path: str, client: str) -> bytes:
@@ -90,9 +90,9 @@ def crowd(port: int, connections: int, searches: Path) -> Crowd:
     with selectors.DefaultSelector() as selector:
         selector.register(sys.stdin, selectors.EVENT_READ)
         for _ in range(connections):
-            each = Connection(port, os.getpid())
-            each.send(request(next(paths), FIRST))
-            selector.register(each, selectors.EVENT_READ)
+            connection = Connection(port, os.getpid())
+            connection.send(request(next(paths), FIRST))
+            selector.register(connection, selectors.EVENT_READ)
         began = time.perf_counter()
         sys.stdout.write("begun\n")
         sys.stdout.flush()
@@ -121,12 +121,12 @@ def beside(port: int, connections: int, searches: Path, noticed: Noticed) -> Ite
         process.stdout.readline()
         time.sleep(_BEGUN)
         yield
-        found = msgspec.json.decode(process.communicate()[0], type=Crowd)
+        answers = msgspec.json.decode(process.communicate()[0], type=Crowd)
     finally:
         process.kill()
         process.wait()
-    noticed.crowd_seconds += found.seconds
-    noticed.statuses.update(found.statuses)
+    noticed.crowd_seconds += answers.seconds
+    noticed.statuses.update(answers.statuses)
 
 
 # The others ---------------------------------------------------------------------------------------
@@ -134,18 +134,18 @@ def beside(port: int, connections: int, searches: Path, noticed: Noticed) -> Ite
 
 def probe(port: int, pid: int, seconds: float, into: Noticed) -> None:
     """Ask for documents at a steady rate; each is counted from when it was due."""
-    kept = {path: Connection(port, pid) for path in _PROBED}
+    connections = {path: Connection(port, pid) for path in _PROBED}
     due = time.perf_counter()
     end = due + seconds
     while time.perf_counter() < end:
-        for path, connection in kept.items():
+        for path, connection in connections.items():
             if (wait := due - time.perf_counter()) > 0:
                 time.sleep(wait)
             head, _ = connection.ask(request(path, THIRD))
             assert head.startswith(b"HTTP/1.1 200"), head
             into.times.setdefault(path, []).append(1e3 * (time.perf_counter() - due))
             due += 1 / (_RATE * len(_PROBED))
-    for connection in kept.values():
+    for connection in connections.values():
         connection.close()
 
 
@@ -164,10 +164,10 @@ def measure(daemon: Patient, state: Path, options: argparse.Namespace) -> tuple[
     """All rounds: alone, and beside the first client."""
     assert daemon.process is not None
     pid, port = daemon.process.pid, daemon.port
-    found = slow_searches(state)
-    paths = itertools.cycle(found[::2])
-    others = state.parent / "searches"
-    others.write_text("\n".join(found[1::2]))
+    searches = slow_searches(state)
+    paths = itertools.cycle(searches[::2])
+    searches_file = state.parent / "searches"
+    searches_file.write_text("\n".join(searches[1::2]))
     alone, crowded = Noticed(), Noticed()
 
     def both(into: Noticed) -> None:
@@ -177,15 +177,15 @@ def measure(daemon: Patient, state: Path, options: argparse.Namespace) -> tuple[
     search(port, pid, 2, paths, Noticed())
     for _ in range(options.rounds):
         both(alone)
-        with beside(port, options.connections, others, crowded):
+        with beside(port, options.connections, searches_file, crowded):
             both(crowded)
     return alone, crowded
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:
     """Markdown; the first row is its head."""
-    head, *others = rows
-    lines = [head, ["---"] * len(head), *others]
+    head, *body = rows
+    lines = [head, ["---"] * len(head), *body]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
@@ -193,17 +193,19 @@ def report(size: int, alone: Noticed, crowded: Noticed, resident: float) -> list
     """The rows of one size."""
     rows = []
     for kind, times in alone.times.items():
-        found = crowded.times[kind]
-        shown = [
-            f"{percentile(times, share):.1f} / {percentile(found, share):.1f}"
+        crowded_times = crowded.times[kind]
+        percentiles = [
+            f"{percentile(times, share):.1f} / {percentile(crowded_times, share):.1f}"
             for share in (50, 90, 99)
         ]
-        ratio = median(found) / median(times)
-        rows.append([f"{size:,}", kind, *shown, f"{ratio:.2f}", f"{max(found):.1f}"])
+        ratio = median(crowded_times) / median(times)
+        rows.append([f"{size:,}", kind, *percentiles, f"{ratio:.2f}", f"{max(crowded_times):.1f}"])
     rate = crowded.statuses[200] / crowded.crowd_seconds
-    others = {status: count for status, count in crowded.statuses.items() if status != 200}
-    said = f"{rate:.0f} answers/s; others: {others or 'none'}; daemon {resident:.0f} MB anonymous"
-    rows.append([f"{size:,}", "the first client", said, "", "", "", ""])
+    errors = {status: count for status, count in crowded.statuses.items() if status != 200}
+    summary = (
+        f"{rate:.0f} answers/s; others: {errors or 'none'}; daemon {resident:.0f} MB anonymous"
+    )
+    rows.append([f"{size:,}", "the first client", summary, "", "", "", ""])
     return rows
 
 
@@ -240,15 +242,15 @@ def main() -> None:
     parser.add_argument("--searches", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.crowd is not None:
-        found = crowd(options.crowd, options.connections, options.searches)
-        sys.stdout.buffer.write(msgspec.json.encode(found))
+        answers = crowd(options.crowd, options.connections, options.searches)
+        sys.stdout.buffer.write(msgspec.json.encode(answers))
         return
     os.sched_setaffinity(0, {_ASKING})
     rows = [["reviews", "asked", "p50 ms, alone / beside", "p90", "p99", "p50 ratio", "longest"]]
     for size in map(int, options.sizes.split(",")):
         data = data_set(options.data, size)
-        kept = None if options.state is None else options.state / str(size)
-        with served(data, kept) as (daemon, state):
+        state_dir = None if options.state is None else options.state / str(size)
+        with served(data, state_dir) as (daemon, state):
             assert daemon.process is not None
             alone, crowded = measure(daemon, state, options)
             rows += report(size, alone, crowded, sizes(daemon.process.pid).anonymous / 1024)

@@ -1,13 +1,13 @@
 """The hub's fan-out over TLS beside a peer's: ``python -m tests.benchmarks.fanout [--rounds 3]``.
 
-A change of ``/feed.xml`` (50 kB) goes to 1,000 and 10,000 verified subscribers, who answer at once or
+A change of ``/feed.xml`` (50 kB) goes to 1,000 and 10,000 verified subscribers, which answer at once or
 after 50 ms, on kept connections or a new one each. The daemon is the real one, its subscriptions are
 written into its store before it starts. The peer is a durable fan-out with aiohttp and uvloop
 (``fanout_peer``), with the same store, content and limits. Both have core 0, in turn; the subscribers
 (``fanout_sink``) have core 1. A third column is aiohttp *bare*, which stores nothing.
 
 Instant subscribers live at 8 addresses, so that the 16 at once that a host is granted are not what
-is measured; those who take 50 ms at 100. All addresses are of different /24 networks.
+measured; those that take 50 ms live at 100. All addresses are of different /24 networks.
 """
 
 import argparse
@@ -28,11 +28,11 @@ CASES = tuple(
     for close in (False, True)
 )
 STANDING = tuple(Case(subscribers=5_000, delay=0.0, close=close) for close in (True, False))
-"""Those of ``python -m tests.benchmarks``."""
+"""The options of ``python -m tests.benchmarks``."""
 AIMS = {False: 0.2, True: 0.8}
 """CPU milliseconds of a delivery, by whether it needs a new connection."""
 BARE_AIMS = {False: 0.9, True: 1.1}
-"""How many times our CPU aiohttp should take that stores nothing."""
+"""The aimed ratio of the CPU of bare aiohttp, which stores nothing, to ours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ def figures(case: Case, pairs: Sequence[Pair]) -> str:
     rate = median(pair.ours.rate / pair.theirs.rate for pair in pairs)
     cpu = [pair.theirs.cpu / pair.ours.cpu for pair in pairs]
     least = [pair.bare.cpu / pair.ours.cpu for pair in pairs]
-    health = sorted(each for run in ours for each in run.health)
+    health = sorted(latency for run in ours for latency in run.health)
     p50, p99 = (health[int(len(health) * part)] for part in (0.5, 0.99))
     cells = (
         f"{case.subscribers:,}",

@@ -1,4 +1,4 @@
-"""reviewsd, as ``fanout`` starts it: the daemon and a ticker that tells when its reactor was away.
+"""Runs the daemon for ``fanout``, with a ticker that records when its reactor was away.
 
     python -m tests.benchmarks.fanout_daemon GAPS [--profile FILE] -- ARGUMENTS OF REVIEWSD
 

@@ -1,15 +1,15 @@
-"""What one would write instead: a durable hub's fan-out with aiohttp and uvloop, plain but tuned.
+"""The fan-out of a durable hub with aiohttp and uvloop, plain but tuned, to compare with ours.
 
     python fanout_peer.py STATE BODY CA CONCURRENCY [bare]     in a venv of its own, started by ``fanout``
 
 It has the same rows in SQLite, in the same order of things: claims and results share a transaction,
-synchronous=FULL, while the deliveries go on, and what is claimed is what there is room for. Its
+synchronous=FULL, while the deliveries go on, and only as much is claimed as can be sent. Its
 statements are for whole batches. It has one session, one TLS context, the body prepared once. It
 has no address guard, no leases, no retries, no back-off, no bounds on what a subscriber may answer,
 no signatures, and nothing else to do meanwhile.
 
-*bare* is aiohttp and nothing else: who is due is read once, so many tasks take one after the other, and
-nobody writes down what was delivered, so a crash would deliver everything again.
+*bare* is aiohttp and nothing else: the due deliveries are read once, several tasks send them one after
+the other, and no result is stored, so a crash would deliver everything again.
 
 It says "ready", waits for a line, and works until it is killed.
 """
@@ -67,7 +67,7 @@ class Store:
             self._connection.execute(f"PRAGMA {pragma}")
 
     def look(self, limit: int = LOOK) -> list[Row]:
-        """What is due; without a limit all of it where that is -1."""
+        """Return the due deliveries up to the limit; -1 means no limit."""
         now = time.time_ns() // 1_000_000
         return self._connection.execute(_DUE, (now, now, now, limit)).fetchall()
 
@@ -76,10 +76,10 @@ class Store:
         now = time.time_ns() // 1_000_000
         run = self._connection.executemany
         self._connection.execute("BEGIN IMMEDIATE")
-        taken = [(now, status, now, row, old) for row, old, status in results if status]
-        run(_TAKEN, taken)
-        lost = [(now + 60_000, now, 0, row, old) for row, old, status in results if not status]
-        run(_FAILED, lost)
+        successes = [(now, status, now, row, old) for row, old, status in results if status]
+        run(_TAKEN, successes)
+        failures = [(now + 60_000, now, 0, row, old) for row, old, status in results if not status]
+        run(_FAILED, failures)
         run(_CLAIMED, [(token, now + CLAIM, row) for row, _, _ in claims])
         self._connection.execute("COMMIT")
 
@@ -126,16 +126,16 @@ class FanOut:
     def _pick(self) -> list[Row]:
         picked: list[Row] = []
         passed_over: list[Row] = []
-        for at, each in enumerate(self._due):
+        for at, row in enumerate(self._due):
             if self._underway == self._concurrency:
                 passed_over += self._due[at:]
                 break
-            if self._hosts[each[2]] < PER_HOST:
-                self._hosts[each[2]] += 1
+            if self._hosts[row[2]] < PER_HOST:
+                self._hosts[row[2]] += 1
                 self._underway += 1
-                picked.append(each)
+                picked.append(row)
             else:
-                passed_over.append(each)
+                passed_over.append(row)
         self._due = passed_over
         return picked
 
@@ -159,7 +159,7 @@ async def post(session: aiohttp.ClientSession, callback: str, body: bytes) -> in
 
 
 async def bare(store: Store, session: aiohttp.ClientSession, body: bytes, concurrency: int) -> None:
-    """Deliver to everybody, and write nothing."""
+    """Deliver to every subscriber and store nothing."""
     due = iter(store.look(-1))
 
     async def some() -> None:

@@ -51,7 +51,7 @@ _HEALTH = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """What is measured."""
+    """The conditions of a run."""
 
     subscribers: int
     delay: float
@@ -61,7 +61,7 @@ class Case:
 
     @property
     def name(self) -> str:
-        """For people."""
+        """The title in the report."""
         answers = f"{self.delay * 1000:.0f} ms" if self.delay else "instant"
         return f"{answers}, {'new' if self.close else 'kept'}"
 
@@ -76,22 +76,22 @@ class Run:
     """One fan-out; milliseconds unless the name says otherwise."""
 
     began: float
-    """On the monotonic clock, seconds."""
+    """The time of the change on the monotonic clock, seconds."""
     seconds: float
-    """From then until the last delivery had come in."""
+    """Seconds from the change until the last delivery had come in."""
     rate: float
     """Deliveries a second."""
     cpu: float
-    """Of the process, for each delivery."""
+    """CPU seconds of the process for each delivery."""
     sink_cpu: float
-    """Of the subscribers, for each delivery."""
+    """CPU seconds of the subscribers for each delivery."""
     handshakes: int
     resumed: int
     health: tuple[float, ...] = ()
     gap: float = 0
     """The longest time for which the reactor did nothing else; less than 2 is not noted."""
     busy: float = 0
-    """The same, of this thread's own CPU time: what neighbours cannot disturb."""
+    """The longest such time in this thread's own CPU time, which other processes cannot disturb."""
 
 
 class Bench:
@@ -195,16 +195,16 @@ class Bench:
         return _SETTINGS.format(ca=self._ca)
 
     def _publish(self) -> None:
-        """Make data whose Atom feed has the size, and have the topics' first versions stored."""
+        """Make data with an Atom feed of this size, and store the first version of each topic."""
         self._template.mkdir()
         with Daemon(self._template) as daemon:
             size = len(daemon.get(urls.ATOM_FEED).body)
-            known = json.loads((daemon.data / "reviews.json").read_bytes())
-            newest = max(known["reviews"], key=lambda review: review["date"] or "")
+            dataset = json.loads((daemon.data / "reviews.json").read_bytes())
+            newest = max(dataset["reviews"], key=lambda review: review["date"] or "")
             newest["text"] = f"{newest['text']} " + _FILLING * (
                 (FEED_BYTES - size) // len(_FILLING)
             )
-            (daemon.data / "reviews.json").write_text(json.dumps(known))
+            (daemon.data / "reviews.json").write_text(json.dumps(dataset))
             daemon.reload()
             size = len(daemon.get(urls.ATOM_FEED).body)
             assert abs(size - FEED_BYTES) < 1_000, size
@@ -275,14 +275,14 @@ class _Health:
 
     def ask(self) -> None:
         """Ask if it is time to, and wait for the answer."""
-        asked = time.monotonic()
-        if asked < self._due:
+        asked_at = time.monotonic()
+        if asked_at < self._due:
             return
         self._connection.sendall(_HEALTH)
         answer = self._connection.recv(4096)
         answered = time.monotonic()
         assert answer.startswith(b"HTTP/1.1 200"), answer
-        self._answers.append((asked, 1e3 * (answered - asked)))
+        self._answers.append((asked_at, 1e3 * (answered - asked_at)))
         self._due = answered + _EACH
         if b"Connection: close" in answer:  # after a thousand requests
             self.close()
@@ -294,7 +294,7 @@ class _Health:
 
     def between(self, began: float, ended: float) -> tuple[float, ...]:
         """The latencies of the questions of that time."""
-        return tuple(ms for asked, ms in self._answers if began <= asked <= ended)
+        return tuple(ms for asked_at, ms in self._answers if began <= asked_at <= ended)
 
 
 def _watch(
@@ -311,36 +311,36 @@ def _watch(
     deadline = samples[0][0] + _LIMIT
     if begin is not None:
         begin()
-    while (seen := Counts.read(counts)).deliveries < case.subscribers:
-        if not seen.deliveries:
+    while (counts_nowress := Counts.read(counts)).deliveries < case.subscribers:
+        if not counts_nowress.deliveries:
             samples.append((time.monotonic(), cpu(pid)))
         if health is not None:
             health.ask()
-        time.sleep(0.001 if not seen.deliveries else 0.005)
-        assert time.monotonic() < deadline, seen
+        time.sleep(0.001 if not counts_nowress.deliveries else 0.005)
+        assert time.monotonic() < deadline, counts_nowress
     time.sleep(STORED)
-    seen = Counts.read(counts)
-    assert seen.deliveries == seen.distinct == case.subscribers, seen
+    counts_nowress = Counts.read(counts)
+    assert counts_nowress.deliveries == counts_nowress.distinct == case.subscribers, counts_nowress
     if begin is None:
         began, used = next(
-            sample for sample in reversed(samples) if sample[0] < seen.first - _BEFORE
+            sample for sample in reversed(samples) if sample[0] < counts_nowress.first - _BEFORE
         )
     else:
         began, used = samples[0]
-    seconds = seen.last - began
+    seconds = counts_nowress.last - began
     return Run(
         began=began,
         seconds=seconds,
         rate=case.subscribers / seconds,
         cpu=1e3 * (cpu(pid) - used) / case.subscribers,
         sink_cpu=1e3 * (cpu(sink) - sinks) / case.subscribers,
-        handshakes=seen.handshakes,
-        resumed=seen.resumed,
+        handshakes=counts_nowress.handshakes,
+        resumed=counts_nowress.resumed,
     )
 
 
 def _late(gaps: Path) -> Iterator[tuple[float, float, float]]:
-    """When the ticker was late, by how much, and how much of that we were busy ourselves."""
+    """Return when the ticker was late, by how much, and how much of that this process was busy."""
     for line in gaps.read_text().splitlines():
         at, late, busy = map(float, line.split())
         yield at, late, busy
@@ -353,16 +353,16 @@ def cpu(pid: int) -> float:
 
 def change(data: Path) -> None:
     """Change the newest review."""
-    known = json.loads((data / "reviews.json").read_bytes())
-    newest = max(known["reviews"], key=lambda review: review["date"] or "")
+    dataset = json.loads((data / "reviews.json").read_bytes())
+    newest = max(dataset["reviews"], key=lambda review: review["date"] or "")
     newest["text"] = f"Changed. {newest['text']}"
     changed = data / "changed"
-    changed.write_text(json.dumps(known))
+    changed.write_text(json.dumps(dataset))
     changed.replace(data / "reviews.json")
 
 
 def _check(directory: Path, case: Case) -> None:
-    """Every delivery is in the store."""
+    """Check that every delivery is in the store."""
     with closing(sqlite3.connect(directory / "state" / DATABASE)) as connection:
         (served,) = connection.execute(
             "SELECT COUNT(*) FROM subscription WHERE last_status = 200 AND claim_token IS NULL"

@@ -4,7 +4,7 @@
 
 One port on all of 127.0.0.0/8, TLS 1.3 with session tickets, HTTP/1.1, a certificate for each
 address: one for a hundred would be long to read. It has to need less CPU than
-who delivers, so there is no event loop's protocol stack: OpenSSL reads and writes the sockets
+the sender, so there is no event loop's protocol stack: OpenSSL reads and writes the sockets
 itself, and epoll says which. The port is printed; what has come is counted in SHARED (``Counts``),
 where ``fanout`` reads it without a question.
 """
@@ -27,7 +27,7 @@ from typing import Self
 from urllib.parse import parse_qs
 
 SEEDED = "/s/"
-"""What the path of each subscriber's callback begins with; a number follows."""
+"""The beginning of the path of each subscriber's callback; a number follows."""
 
 _BACKLOG = 4096
 _MOST = 1 << 20  # numbers of subscribers
@@ -41,27 +41,27 @@ Layout = struct.Struct("<QQQQQQdd32s")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
-    """What has come in."""
+    """The requests and connections that have been received."""
 
     deliveries: int = 0
     distinct: int = 0
     """Subscribers that have had at least one."""
     handshakes: int = 0
     resumed: int = 0
-    """Of these."""
-    other: int = 0
+    """Handshakes that resumed a session."""
+    other_requests: int = 0
     """Requests that were no deliveries."""
     hashed: int = 0
-    """Bodies whose digest was taken; all had the same, or the sink would have ended."""
+    """Bodies that were hashed; the sink ends if their digests differ."""
     first: float = 0
-    """Of the deliveries, when the request was there: ``time.monotonic``, the same in each process."""
+    """``time.monotonic`` at the first delivery; the clock is the same in each process."""
     last: float = 0
     digest: bytes = bytes(32)
     """sha256 of the bodies."""
 
     @classmethod
     def read(cls, shared: mmap.mmap) -> Self:
-        """What the sink has counted so far."""
+        """Read the counts of the sink."""
         names = cls.__slots__
         return cls(**dict(zip(names, Layout.unpack_from(shared), strict=True)))
 
@@ -114,17 +114,17 @@ class Sink:
         self._closing: dict[int, socket.socket] = {}
         self._waiting: deque[tuple[float, _Subscriber]] = deque()
         self._buffer = memoryview(bytearray(_READ))
-        self._seen = bytearray(_MOST)
+        self._delivered = bytearray(_MOST)
         self._deliveries = self._distinct = self._handshakes = self._resumed = 0
-        self._other = self._hashed = 0
+        self._other_requests = self._hashed = 0
         self._first = self._last = 0.0
         self._digest = bytes(32)
         connection = b"Connection: close\r\n" if close else b""
-        self._taken = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n%b\r\n" % connection
+        self._response = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n%b\r\n" % connection
 
     @property
     def port(self) -> int:
-        """Where it listens."""
+        """The listening port."""
         return int(self._listener.getsockname()[1])
 
     def run(self) -> None:
@@ -210,12 +210,12 @@ class Sink:
         received = subscriber.received
         method, target, _ = bytes(received[: received.index(b"\r\n")]).split(b" ")
         if method == b"POST":
-            subscriber.answer = self._taken
+            subscriber.answer = self._response
             self._count(int(target.rpartition(b"/")[2]), subscriber)
         else:
             challenge = parse_qs(target.partition(b"?")[2])[b"hub.challenge"][0]
-            subscriber.answer = self._taken.replace(b": 0", b": %d" % len(challenge)) + challenge
-            self._other += 1
+            subscriber.answer = self._response.replace(b": 0", b": %d" % len(challenge)) + challenge
+            self._other_requests += 1
         if self._delay:
             self._waiting.append((time.monotonic() + self._delay, subscriber))
         else:
@@ -234,8 +234,8 @@ class Sink:
             self._digest = digest
             self._hashed += 1
         self._deliveries += 1
-        self._distinct += not self._seen[number]
-        self._seen[number] = 1
+        self._distinct += not self._delivered[number]
+        self._delivered[number] = 1
 
     def _answer(self, subscriber: _Subscriber) -> None:
         answer = subscriber.answer
@@ -282,7 +282,7 @@ class Sink:
             self._distinct,
             self._handshakes,
             self._resumed,
-            self._other,
+            self._other_requests,
             self._hashed,
             self._first,
             self._last,

@@ -1,7 +1,7 @@
-"""What a TLS handshake costs the hub at worst: ``python -m tests.benchmarks.handshakes``.
+"""Measures the worst cost of a TLS handshake: ``python -m tests.benchmarks.handshakes``.
 
 Both ends are in memory and in this thread. What is counted is the CPU of the client's calls alone: of
-all of them, and of the longest, during which the reactor serves nobody else.
+all of them, and of the longest, during which the reactor serves no other connection.
 """
 
 import subprocess
@@ -34,7 +34,7 @@ ROUNDS = 20
 
 
 def attacks(directory: Path) -> Iterator[tuple[str, SSL.Context]]:
-    """What peers can choose, each at its worst."""
+    """Yield the choices of a peer, each at its worst."""
     usual = authority().issue(HOST.host)
     yield "none: P-256, one certificate", context(usual)
     for group in ("P-384", "P-521", "ffdhe3072"):
@@ -54,14 +54,14 @@ def attacks(directory: Path) -> Iterator[tuple[str, SSL.Context]]:
 
 def context(identity: Identity, *, groups: str | None = None) -> SSL.Context:
     """A server that does as its identity says."""
-    made = SSL.Context(SSL.TLS_SERVER_METHOD)
-    made.use_certificate(identity.certificate)
-    made.use_privatekey(identity.key)
-    for each in identity.chain:
-        made.add_extra_chain_cert(each)
-    if groups is not None and lib.SSL_CTX_set1_curves_list(made._context, groups.encode()) != 1:
+    tls = SSL.Context(SSL.TLS_SERVER_METHOD)
+    tls.use_certificate(identity.certificate)
+    tls.use_privatekey(identity.key)
+    for certificate in identity.chain:
+        tls.add_extra_chain_cert(certificate)
+    if groups is not None and lib.SSL_CTX_set1_curves_list(tls._context, groups.encode()) != 1:
         raise ValueError(groups)
-    return made
+    return tls
 
 
 def _with(key: Key) -> Identity:
@@ -76,7 +76,7 @@ def _delegated(keys: list[ec.EllipticCurvePrivateKey]) -> Authority:
 
 
 def _explicit(directory: Path) -> x509.Certificate:
-    """One whose key brings the parameters of its curve along, for OpenSSL to check."""
+    """Return a certificate with a key that includes its curve's parameters, which OpenSSL has to check."""
     key, certificate = directory / "key.pem", directory / "certificate.pem"
     for command in (
         f"ecparam -name secp521r1 -param_enc explicit -genkey -noout -out {key}",
@@ -87,7 +87,7 @@ def _explicit(directory: Path) -> x509.Certificate:
 
 
 def _padded(identity: Identity, useless: x509.Certificate) -> Identity:
-    """With as many certificates of no use as there is room for."""
+    """Add as many useless certificates as fit."""
     count = (MAX_OVERHEAD - 1_500) // len(useless.public_bytes(Encoding.DER))
     return Identity(identity.certificate, identity.key, (useless,) * count)
 
@@ -128,8 +128,8 @@ def main() -> None:
         directory = Path(name)
         tls = Tls(Clock(), authority().identity.write(directory / "ca.pem"))
         for attack, server in attacks(directory):
-            whole, longest, outcome = min(cost(tls, server) for _ in range(ROUNDS))
-            sys.stdout.write(f"| {attack} | {whole:.2f} | {longest:.2f} | {outcome} |\n")
+            total, longest, outcome = min(cost(tls, server) for _ in range(ROUNDS))
+            sys.stdout.write(f"| {attack} | {total:.2f} | {longest:.2f} | {outcome} |\n")
             sys.stdout.flush()
 
 

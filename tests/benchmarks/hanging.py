@@ -2,8 +2,8 @@
 
 The daemon is the real one with its default limits of deliveries. Callbacks at many hosts, in few or many
 address networks, are subscribed; then the data changes, and all but five of them read the delivery and
-say nothing. What is measured is when the five have it, after the change: in this fan-out, in which it
-is not known yet who hangs, and in the next one.
+do not answer. The time until the five have it is measured from the change: in this fan-out, in which
+the hanging callbacks are still unknown, and in the next one.
 """
 
 import argparse
@@ -35,14 +35,14 @@ LIMITS = {
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """Who hangs."""
+    """The number of hanging callbacks, and their addresses."""
 
     hosts: int
     networks: int
-    each: int
+    callbacks_per_host: int
     """Callbacks at each host."""
     hang: bool = True
-    """Or they answer, to compare."""
+    """Whether the callbacks hang; otherwise they answer, for comparison."""
     among: bool = False
     """Whether the healthy ones are in the same networks."""
 
@@ -79,7 +79,7 @@ CASES = (
 
 
 def silent_hangs(request: LoggedRequest) -> Reply | None:
-    """All that is called ``/hang`` confirms, and then says nothing."""
+    """Confirm each callback of ``/hang``, and then send nothing."""
     hangs = request.method == "POST" and request.path.startswith("/hang")
     return None if hangs else good(request)
 
@@ -95,11 +95,16 @@ def change(daemon: Daemon) -> None:
 
 
 def latencies(daemon: Daemon, subscriber: Subscriber, round_: int) -> list[float]:
-    """Change, and wait for the healthy ones; seconds since anybody was sent it."""
-    known = len(subscriber.log)
+    """Change the data; return the seconds from the first delivery to each healthy subscriber's."""
+    requests_before = len(subscriber.log)
     change(daemon)
-    until(lambda: any(request.method == "POST" for request in subscriber.log[known:]), "a delivery")
-    began = next(request.at for request in subscriber.log[known:] if request.method == "POST")
+    until(
+        lambda: any(request.method == "POST" for request in subscriber.log[requests_before:]),
+        "a delivery",
+    )
+    began = next(
+        request.at for request in subscriber.log[requests_before:] if request.method == "POST"
+    )
     paths = [f"/healthy{n}" for n in range(HEALTHY)]
     until(
         lambda: all(len(subscriber.deliveries(path)) >= round_ for path in paths),
@@ -110,7 +115,7 @@ def latencies(daemon: Daemon, subscriber: Subscriber, round_: int) -> list[float
 
 
 def memory(daemon: Daemon) -> float:
-    """Of the daemon, megabytes."""
+    """Return the resident memory of the daemon, in megabytes."""
     assert daemon.process is not None
     status = Path(f"/proc/{daemon.process.pid}/status").read_text()
     (kilobytes,) = re.findall(r"^VmRSS:\s+(\d+)", status, re.MULTILINE)
@@ -129,14 +134,14 @@ def hanging(case: Case) -> str:
             daemon = Daemon(directory, settings(subscriber.ca_file, limits=LIMITS, delivery=usual))
             with daemon:
                 until_open(daemon)
-                for number in range(case.each):
+                for number in range(case.callbacks_per_host):
                     for host in case.addresses:
                         until(lambda: hub(daemon)["pending"] < 200, "room for another request")
                         url = subscriber.url(f"/hang{number}", host)
                         assert ask(daemon, url).status == 202
                 for number, host in enumerate(healthy):
                     assert ask(daemon, subscriber.url(f"/healthy{number}", host)).status == 202
-                total = case.each * case.hosts + HEALTHY
+                total = case.callbacks_per_host * case.hosts + HEALTHY
                 until(lambda: hub(daemon)["active"] == total, "the subscriptions", 300)
                 before = memory(daemon)
                 first = latencies(daemon, subscriber, 1)
@@ -144,7 +149,7 @@ def hanging(case: Case) -> str:
                 time.sleep(31)  # the time of a delivery
                 second = latencies(daemon, subscriber, 2)
         return (
-            f"| {case.hosts * case.each * case.hang} of {case.hosts * case.each}"
+            f"| {case.hosts * case.callbacks_per_host * case.hang} of {case.hosts * case.callbacks_per_host}"
             f" at {case.hosts} hosts in {case.networks} network{'s' * (case.networks > 1)}"
             f"{', theirs too' * case.among} "
             f"| {first[-1]:.1f} | {second[-1]:.1f} | {grown:.0f} |"

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 COUNT = 4_096
-"""Requests until the first comes again, far more than anybody keeps."""
+"""Requests until the first is repeated, far more than any server caches."""
 
 SCRIPT = Path(__file__).with_name("heads.lua")
-"""Has wrk send what ``write`` has written."""
+"""The script with which wrk sends the heads of ``write``."""
 
 _END = "\r\n\r\n"
 

@@ -1,4 +1,4 @@
-"""What clients that ask for much and take nothing cost in memory.
+"""Measures the memory used by clients that request much and read nothing.
 
     python -m tests.benchmarks.held [--connections 80,500] [--reviews 1000] [--data DIR]
 
@@ -39,13 +39,13 @@ def message(method: str, **params: object) -> dict[str, object]:
 
 
 def session(port: int) -> str:
-    """One of the revision that has batches."""
+    """Open a session of the revision that has batches."""
     body = json.dumps(message("initialize", protocolVersion="2025-03-26")).encode()
     connection = http.client.HTTPConnection("127.0.0.1", port)
     connection.request("POST", "/mcp", body, {"Content-Type": "application/json"})
-    found = connection.getresponse().headers["Mcp-Session-Id"]
+    session_id = connection.getresponse().headers["Mcp-Session-Id"]
     connection.close()
-    return str(found)
+    return str(session_id)
 
 
 def posted(batch: list[dict[str, object]], session_id: str, client: str) -> bytes:
@@ -63,7 +63,7 @@ def posted(batch: list[dict[str, object]], session_id: str, client: str) -> byte
 
 
 def asked(kind: str, session_id: str, client: str) -> bytes:
-    """What each connection says."""
+    """Return the request that each connection sends."""
     read = message("resources/read", uri=f"{BASE_URL}/reviews.json")
     search = message("tools/call", name="search_reviews", arguments={"limit": 100, "min_rating": 2})
     match kind:
@@ -109,7 +109,7 @@ def others(port: int, statuses: Counter[str], longest: list[float]) -> None:
 
 
 def measure(data: Path, kind: str, number: int) -> list[str]:
-    """One row."""
+    """Return one row of the table."""
     with tempfile.TemporaryDirectory(prefix="reviewsd-held-") as name, ExitStack() as stack:
         place = Path(name)
         (place / "data").symlink_to(data.absolute())
@@ -125,9 +125,9 @@ def measure(data: Path, kind: str, number: int) -> list[str]:
         kernel = kernel_before
         opened = [
             stack.enter_context(
-                reader(port, asked(kind, session_id, f"192.0.2.{each // _OF_ONE_CLIENT}"))
+                reader(port, asked(kind, session_id, f"192.0.2.{index // _OF_ONE_CLIENT}"))
             )
-            for each in range(number)
+            for index in range(number)
         ]
         end = time.perf_counter() + _SECONDS
         while time.perf_counter() < end:
@@ -163,7 +163,7 @@ def _counts(counted: Counter[str]) -> str:
 
 def rows(data: Path, numbers: Iterable[int]) -> list[list[str]]:
     """All of them, with a head."""
-    found = [
+    table = [
         [
             "asked",
             "connections",
@@ -177,9 +177,9 @@ def rows(data: Path, numbers: Iterable[int]) -> list[list[str]]:
     ]
     for kind in KINDS:
         for number in numbers:
-            found.append(measure(data, kind, number))
+            table.append(measure(data, kind, number))
             sys.stderr.write(f"{kind}, {number}: done\n")
-    return found
+    return table
 
 
 def main() -> None:

@@ -25,7 +25,7 @@ _GZIP_KNOWN = {"ETag": _GZIP_TAG, "Vary": "Accept-Encoding"}
 
 
 async def reviews(request: web.Request) -> web.Response:
-    """As GET /reviews.json."""
+    """Serve GET /reviews.json."""
     headers = request.headers
     if "gzip" in headers.get("Accept-Encoding", ""):
         if headers.get("If-None-Match") == _GZIP_TAG:
@@ -37,7 +37,7 @@ async def reviews(request: web.Request) -> web.Response:
 
 
 async def feed(request: web.Request) -> web.Response:
-    """As GET /api/feed.json."""
+    """Serve GET /api/feed.json."""
     if request.headers.get("If-None-Match") == _TAG:
         return web.Response(status=304, headers=_KNOWN)
     return web.Response(body=_FEED, headers=_HEADERS)

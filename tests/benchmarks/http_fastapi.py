@@ -40,7 +40,7 @@ encoding.add_middleware(GZipMiddleware, minimum_size=1000)
 
 @app.get("/reviews.json")  # type: ignore[untyped-decorator,unused-ignore]
 async def reviews(accept_encoding: Given = None, if_none_match: Given = None) -> Response:
-    """As GET /reviews.json."""
+    """Serve GET /reviews.json."""
     if accept_encoding is not None and "gzip" in accept_encoding:
         if if_none_match == _GZIP_TAG:
             return Response(status_code=304, headers=_GZIP_HEADERS)
@@ -52,7 +52,7 @@ async def reviews(accept_encoding: Given = None, if_none_match: Given = None) ->
 
 @app.get("/api/feed.json")  # type: ignore[untyped-decorator,unused-ignore]
 async def feed(if_none_match: Given = None) -> Response:
-    """As GET /api/feed.json."""
+    """Serve GET /api/feed.json."""
     if if_none_match == _TAG:
         return Response(status_code=304, headers=_HEADERS)
     return Response(_FEED, media_type=_JSON, headers=_HEADERS)
@@ -60,13 +60,13 @@ async def feed(if_none_match: Given = None) -> Response:
 
 @encoding.get("/reviews.json")  # type: ignore[untyped-decorator,unused-ignore]
 async def encoded_reviews(if_none_match: Given = None) -> Response:
-    """As GET /reviews.json."""
+    """Serve GET /reviews.json, encoded for each request."""
     return _encoded(_REVIEWS_DATA, if_none_match)
 
 
 @encoding.get("/api/feed.json")  # type: ignore[untyped-decorator,unused-ignore]
 async def encoded_feed(if_none_match: Given = None) -> Response:
-    """As GET /api/feed.json."""
+    """Serve GET /api/feed.json, encoded for each request."""
     return _encoded(_FEED_DATA, if_none_match)
 
 

@@ -4,8 +4,8 @@
         [--connections 16] [--servers nginx,...] [--beside CHECKOUT] [--sizes 1000,100000]
         [--data DIR] [--venv /tmp/w/peer]
 
-Servers on core 0, wrk and this program on core 1. Each round asks all servers in turn, so that who is
-compared is measured in the same minute. CPU is what the kernel accounts to a server's processes, user
+Servers on core 0, wrk and this program on core 1. Each round asks all servers in turn, so that compared
+servers are measured in the same minute. CPU is what the kernel accounts to a server's processes, user
 and system; rates are wrk's, and above some 100,000 a second wrk itself is the limit. Before a row all
 answers are compared byte for byte.
 """
@@ -47,14 +47,14 @@ _NAMES = (OURS, BEFORE, NGINX, READING, STARLETTE, AIOHTTP, ENCODING, FASTAPI)
 _USUAL = (NGINX, STARLETTE, AIOHTTP)
 _FEED, _REVIEWS = "/api/feed.json", "/reviews.json"
 _SIZE = 1_000
-_WARM = 200  # requests that nobody counts
+_WARM = 200  # requests that are not counted
 
 Headers = Callable[[bytes], Sequence[str]]
-"""Of a request, from the head of the plain answer."""
+"""Makes header fields of a request from the head of the plain answer."""
 
 
 class Way(Enum):
-    """How a server is asked."""
+    """The way that requests reach a server."""
 
     VARYING = "heads that vary"
     FRONTED = "the same behind nginx"
@@ -71,7 +71,7 @@ class Row:
     headers: Headers = lambda _: ()
     status: int = 200
     aims: Mapping[str, float] = field(default_factory=dict)
-    """How many times our CPU a peer should take."""
+    """The aimed ratio of a peer's CPU to ours."""
 
 
 def _tag(head: bytes) -> Sequence[str]:
@@ -123,11 +123,11 @@ ROWS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asking:
-    """How it is measured."""
+    """The conditions of the measurement."""
 
     rounds: int
     seconds: int
-    """Of wrk, each time."""
+    """Seconds of each run of wrk."""
     connections: int
     beside: Path | None
     """Another checkout of ours."""
@@ -137,15 +137,15 @@ def documents(
     data: Path, venv: Path, rows: Sequence[str], names: Sequence[str], asking: Asking
 ) -> list[tuple[str, list[Round]]]:
     """The rounds of the rows of documents, by their titles."""
-    found = []
+    results = []
     with ExitStack() as stack:
         place = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="reviewsd-http-")))
         mine, current = stack.enter_context(
             ours(place / "ours", data_set(data, _SIZE), (OURS,), asking.beside)
         )
         publish(current, place / "root")
-        others = [name for name in names if name != OURS]
-        theirs = stack.enter_context(peers(place / "peers", place / "root", venv, others))
+        peer_names = [name for name in names if name != OURS]
+        theirs = stack.enter_context(peers(place / "peers", place / "root", venv, peer_names))
         direct = [*mine, *theirs]
         fronted_ones = stack.enter_context(fronted(place / "front", direct))
         for row in (ROWS[name] for name in rows):
@@ -153,14 +153,14 @@ def documents(
             heads_of = {server.name: _ready(server, row, place / "root") for server in servers}
             several = [
                 {
-                    each.name: _asked(each, row, heads_of[each.name], place / "heads", asking)
-                    for each in servers
+                    server.name: _asked(server, row, heads_of[server.name], place / "heads", asking)
+                    for server in servers
                 }
                 for _ in range(asking.rounds)
             ]
-            found.append((_titled(row, place / "root"), several))
-            sys.stderr.write(f"{found[-1][0]} done\n")
-    return found
+            results.append((_titled(row, place / "root"), several))
+            sys.stderr.write(f"{results[-1][0]} done\n")
+    return results
 
 
 def _titled(row: Row, root: Path) -> str:
@@ -195,12 +195,12 @@ def _ready(server: Server, row: Row, root: Path) -> Sequence[str]:
 
 
 def _same(server: Server, body: bytes, file: Path) -> None:
-    """An answer is the file; from who encodes each time, the same JSON."""
-    known = file.read_bytes()
+    """Check that an answer is the file; its JSON is enough if it is encoded for each request."""
+    content = file.read_bytes()
     if server.name == ENCODING:
-        assert json.loads(known) == json.loads(body), server.name
+        assert json.loads(content) == json.loads(body), server.name
     else:
-        assert server.name == BEFORE or known == body, (server.name, len(known), len(body))
+        assert server.name == BEFORE or content == body, (server.name, len(content), len(body))
 
 
 def _asked(
@@ -212,7 +212,7 @@ def _asked(
         heads.write(place, row.path, f"127.0.0.1:{server.port}", headers)
         script, headers = (str(heads.SCRIPT), str(place)), ()
     before = server.used()
-    said = wrk.run(
+    result = wrk.run(
         server.url(row.path),
         headers,
         connections=asking.connections,
@@ -220,28 +220,28 @@ def _asked(
         script=script,
     )
     used = server.used() - before
-    if said.failures:
-        sys.stderr.write(f"{row.title}, {server.name}: {said}\n")
-    return 1e6 * used / said.requests, said.rate
+    if result.failures:
+        sys.stderr.write(f"{row.title}, {server.name}: {result}\n")
+    return 1e6 * used / result.requests, result.rate
 
 
 def tables(
-    found: Sequence[tuple[str, Sequence[Round]]], aims: Mapping[str, Mapping[str, float]]
+    results: Sequence[tuple[str, Sequence[Round]]], aims: Mapping[str, Mapping[str, float]]
 ) -> str:
     """CPU, ratios and rates.
 
     Args:
-        found: The rounds of the rows, by their titles.
+        results: The rounds of the rows, by their titles.
         aims: By title and peer.
     """
-    names = [name for name in _NAMES if any(name in rounds[0] for _, rounds in found)]
+    names = [name for name in _NAMES if any(name in rounds[0] for _, rounds in results)]
     cpu, ratios, rates = [], [], []
-    for title, rounds in found:
+    for title, rounds in results:
         has = [name if name in rounds[0] else None for name in names]
         cpu.append([title, *(_cell(rounds, name, 0, ".1f") for name in has)])
         rates.append([title, *(_cell(rounds, name, 1, ",.0f") for name in has)])
         against = [name if name in rounds[0] else None for name in names[1:]]
-        ratios.append([title, *(_ratio(rounds, each, aims.get(title, {})) for each in against)])
+        ratios.append([title, *(_ratio(rounds, name, aims.get(title, {})) for name in against)])
     return "\n\n".join(
         (
             "CPU us for each request",
@@ -257,18 +257,18 @@ def tables(
 def _cell(rounds: Sequence[Round], name: str | None, side: int, form: str) -> str:
     if name is None:
         return ""
-    value = median(each[name][side] for each in rounds)
+    value = median(round_[name][side] for round_ in rounds)
     return format(value, form if value < 1000 else ",.0f")
 
 
 def _ratio(rounds: Sequence[Round], name: str | None, aims: Mapping[str, float]) -> str:
     if name is None:
         return ""
-    values = [each[name][0] / each[OURS][0] for each in rounds]
-    shown = f"{median(values):.2f} ({min(values):.2f}..{max(values):.2f})"
+    values = [round_[name][0] / round_[OURS][0] for round_ in rounds]
+    summary = f"{median(values):.2f} ({min(values):.2f}..{max(values):.2f})"
     if name in aims and median(values) < aims[name]:
-        return f"**{shown}, aim {aims[name]:g}**"
-    return shown
+        return f"**{summary}, aim {aims[name]:g}**"
+    return summary
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -296,7 +296,7 @@ def main() -> None:
     names = [name for name in arguments.servers.split(",") if name]
     os.sched_setaffinity(0, {int(ASKING)})
     data, venv, rounds = arguments.data, arguments.venv, arguments.rounds
-    found: list[tuple[str, list[Round]]] = []
+    results: list[tuple[str, list[Round]]] = []
     aims: dict[str, Mapping[str, float]] = {}
     if some := [name for name in rows if name in ROWS]:
         asking = Asking(
@@ -305,17 +305,17 @@ def main() -> None:
             connections=arguments.connections,
             beside=arguments.beside,
         )
-        found += documents(data, venv, some, names, asking)
-        for name, (title, _) in zip(some, found, strict=True):
+        results += documents(data, venv, some, names, asking)
+        for name, (title, _) in zip(some, results, strict=True):
             aims[title] = ROWS[name].aims
     for size in map(int, arguments.sizes.split(",")):
         if some := [name for name in rows if name in (SEARCH, SINCE)]:
             for title, several in http_searches.measure(data, venv, size, some, rounds):
-                found.append((title, several))
+                results.append((title, several))
                 least = 5.0 if title.startswith(SINCE) else 10.0 if size >= 100_000 else 2.5
                 aims[title] = {STARLETTE: least}
                 sys.stderr.write(f"{title} done\n")
-    sys.stdout.write(tables(found, aims) + "\n")
+    sys.stdout.write(tables(results, aims) + "\n")
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ _REQUESTS = {1_000: 1_000, 100_000: 150}
 _CONNECTIONS = 16
 
 Round = dict[str, tuple[float, float]]
-"""By the name of a server: CPU us for each request, requests a second."""
+"""CPU us of a request and requests a second, by the name of a server."""
 
 
 def measure(
@@ -48,7 +48,8 @@ def measure(
         servers, current = stack.enter_context(ours(place / "ours", data_set(data, size)))
         peer = stack.enter_context(searching(place / "peer", current, venv))
         connections = {
-            each.name: [each.connect() for _ in range(_CONNECTIONS)] for each in (*servers, peer)
+            server.name: [server.connect() for _ in range(_CONNECTIONS)]
+            for server in (*servers, peer)
         }
         assert list(connections) == [OURS, STARLETTE]
         snapshot = Snapshot(current)
@@ -63,32 +64,32 @@ def measure(
                 ]
 
             _agree(connections, some())
-            found = [_round(connections, some()) for _ in range(rounds)]
-            yield f"search, every URL different, {size:,} reviews", found
+            measured_rounds = [_round(connections, some()) for _ in range(rounds)]
+            yield f"search, every URL different, {size:,} reviews", measured_rounds
         if SINCE in rows:
             newest = datetime.date.fromordinal(-snapshot.columns.days[0])
             days = [newest - datetime.timedelta(days=back) for back in range(20)]
             work = [get(f"/api/reviews/since/{day}") for day in days] * 20
             _agree(connections, work[: len(days)])
-            found = [_round(connections, work) for _ in range(rounds)]
-            yield f"since, the last 20 days, {size:,} reviews", found
+            measured_rounds = [_round(connections, work) for _ in range(rounds)]
+            yield f"since, the last 20 days, {size:,} reviews", measured_rounds
 
 
 def _agree(connections: dict[str, list[Renewed]], work: Work) -> None:
     for request in work:
-        found = {}
+        counts = {}
         for name, (connection, *_) in connections.items():
             head, body = connection.ask(request)
             assert head.startswith(b"HTTP/1.1 200"), (name, request, head)
-            found[name] = msgspec.json.decode(body, type=Counts)
-        assert 1 == len({(each.matched, each.returned) for each in found.values()}), (
+            counts[name] = msgspec.json.decode(body, type=Counts)
+        assert 1 == len({(count.matched, count.returned) for count in counts.values()}), (
             request,
-            found,
+            counts,
         )
 
 
 def _round(connections: dict[str, list[Renewed]], work: Work) -> Round:
-    found = {}
+    measurements = {}
     for name, several in connections.items():
         began, used = time.perf_counter(), several[0].used()
         for begin in range(0, len(work), _CONNECTIONS):
@@ -98,5 +99,5 @@ def _round(connections: dict[str, list[Renewed]], work: Work) -> Round:
             for connection, _ in some:
                 connection.receive()
         microseconds = (several[0].used() - used) / len(work) / 1e3
-        found[name] = (microseconds, len(work) / (time.perf_counter() - began))
-    return found
+        measurements[name] = (microseconds, len(work) / (time.perf_counter() - began))
+    return measurements

@@ -1,4 +1,4 @@
-"""We and the peers, started side by side on core 0; who asks belongs on core 1."""
+"""Starts our server and the peers side by side on core 0; clients belong on core 1."""
 
 import os
 import shutil
@@ -29,7 +29,7 @@ FASTAPI, ENCODING = "FastAPI, prepared", "FastAPI"
 _SETTINGS = "data: {poll_interval: 3600}\n"
 _HERE = Path(__file__).parent
 _TUNED = ("--loop", "uvloop", "--http", "httptools", "--no-access-log", "--log-level", "error")
-_KEPT = ("--timeout-keep-alive", "600")  # who is measured may wait for its turn
+_KEPT = ("--timeout-keep-alive", "600")  # a server may wait long until it is measured
 _START_SECONDS = 120
 
 
@@ -51,14 +51,14 @@ class Renewed(Connection):
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """One that is running."""
+    """A running server."""
 
     name: str
     port: int
     pid: int
 
     def url(self, path: str) -> str:
-        """Of a path."""
+        """Return the URL of a path."""
         return f"http://127.0.0.1:{self.port}{path}"
 
     def connect(self) -> Renewed:
@@ -72,7 +72,7 @@ class Server:
 
 @contextmanager
 def ours(
-    place: Path, data: Path, names: Sequence[str] = (OURS,), other: Path | None = None
+    place: Path, data: Path, names: Sequence[str] = (OURS,), checkout: Path | None = None
 ) -> Iterator[tuple[list[Server], Path]]:
     """Our daemons, and the snapshot that they serve.
 
@@ -80,7 +80,7 @@ def ours(
         place: A new directory.
         data: Files to publish.
         names: Which; the daemon as it is comes first.
-        other: A checkout whose program is to be measured beside.
+        checkout: Another checkout, measured beside this one.
     """
     place.mkdir()
     first = place / OURS
@@ -88,14 +88,14 @@ def ours(
     shutil.copytree(data, first / "data")
     with ExitStack() as stack:
         servers = []
-        for name in (*names, *((BEFORE,) if other else ())):
+        for name in (*names, *((BEFORE,) if checkout else ())):
             directory = place / name
             if directory != first:
                 ignored = shutil.ignore_patterns("*.sock", "log", "lock", "state.sqlite*", "*.key*")
                 shutil.copytree(first, directory, symlinks=True, ignore=ignored)
             running = Patient(directory, _SETTINGS)
             stack.callback(running.close)
-            beside = ("env", "PYTHONSAFEPATH=1", f"PYTHONPATH={other}") if name == BEFORE else ()
+            beside = ("env", "PYTHONSAFEPATH=1", f"PYTHONPATH={checkout}") if name == BEFORE else ()
             running.launch(before=("taskset", "-c", SERVED, *beside))
             running.wait_ready()
             assert running.process is not None
@@ -143,7 +143,7 @@ def peers(place: Path, root: Path, venv: Path, names: Sequence[str]) -> Iterator
 
 @contextmanager
 def searching(place: Path, snapshot: Path, venv: Path) -> Iterator[Server]:
-    """The same searches in Starlette (``peer``).
+    """Start the peer that does the same searches with Starlette (``peer``).
 
     Args:
         place: A new directory.
@@ -164,7 +164,7 @@ def fronted(place: Path, servers: Sequence[Server]) -> Iterator[list[Server]]:
     """
     place.mkdir()
     ports = {server.name: _free_port() for server in servers}
-    upstreams = [(each.port, ports[each.name]) for each in servers]
+    upstreams = [(server.port, ports[server.name]) for server in servers]
     front = http_nginx.front(place / "nginx", upstreams)
     with _listening("nginx in front", ["taskset", "-c", ASKING, *front], {}, upstreams[0][1]):
         yield [replace(server, port=ports[server.name]) for server in servers]

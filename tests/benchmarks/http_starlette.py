@@ -26,7 +26,7 @@ _GZIP_HEADERS = {"etag": _GZIP_TAG, "vary": "Accept-Encoding", "content-encoding
 
 
 async def reviews(request: Request) -> Response:
-    """As GET /reviews.json."""
+    """Serve GET /reviews.json."""
     headers = request.headers
     if "gzip" in headers.get("accept-encoding", ""):
         if headers.get("if-none-match") == _GZIP_TAG:
@@ -38,7 +38,7 @@ async def reviews(request: Request) -> Response:
 
 
 async def feed(request: Request) -> Response:
-    """As GET /api/feed.json."""
+    """Serve GET /api/feed.json."""
     if request.headers.get("if-none-match") == _TAG:
         return Response(status_code=304, headers=_HEADERS)
     return Response(_FEED, media_type=_JSON, headers=_HEADERS)

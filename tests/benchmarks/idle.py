@@ -1,9 +1,9 @@
-"""Idle connections: what 5,000 cost, and whether anybody else notices.
+"""Measures what 5,000 idle connections cost, and whether other clients notice them.
 
     python -m tests.benchmarks.idle [--connections 5000] [--seconds 10]
 
 Two daemons in turn, one that takes them all (``max_connections: 6000``) and one with the default of 4,096,
-where somebody has to make room; three kinds of idleness. Latencies are those of a client that asks for
+which has to close some; three kinds of idleness. Latencies are those of a client that asks for
 /healthz 100 times a second on a kept connection, and of one that opens a connection for each; from before
 the others come, while they come, and while they are there. Daemon on core 0, clients on core 1.
 """
@@ -50,21 +50,21 @@ KINDS = {
     "a body of 64 kB": get("/mcp", *_JSON).replace(b"GET", b"POST") + _BODY,
     "an answer of 100 reviews": get("/api/reviews/search?limit=100"),
 }
-"""What each connection sends before it is idle."""
+"""The bytes that each connection sends before it is idle."""
 
 
 @dataclass(slots=True)
 class Noticed:
-    """What clients see who have nothing to do with it."""
+    """Latencies and failures of a client that is not one of the idle ones."""
 
     times: list[float] = field(default_factory=list)
     """Milliseconds; of questions on a kept connection and on new ones by turns."""
-    lost: int = 0
+    failures: int = 0
     """Questions without an answer."""
 
     def __str__(self) -> str:
-        shown = f"{percentile(self.times, 99):.1f} / {max(self.times):.1f}"
-        return f"{shown}, **{self.lost} lost**" if self.lost else shown
+        latencies = f"{percentile(self.times, 99):.1f} / {max(self.times):.1f}"
+        return f"{latencies}, **{self.failures} lost**" if self.failures else latencies
 
 
 def asking(port: int, meanwhile: Callable[[], None]) -> Noticed:
@@ -76,45 +76,47 @@ def asking(port: int, meanwhile: Callable[[], None]) -> Noticed:
     """
     stop = threading.Event()
     with ThreadPoolExecutor(1) as pool:
-        found = pool.submit(_ask, port, stop)
+        answers = pool.submit(_ask, port, stop)
         try:
             meanwhile()
         finally:
             stop.set()
-        return found.result()
+        return answers.result()
 
 
 def _ask(port: int, stop: threading.Event) -> Noticed:
     noticed = Noticed()
-    kept: socket.socket | None = None
+    open_connection: socket.socket | None = None
     due = time.perf_counter()
     while not stop.is_set():
         for request in (_REQUEST, _CLOSING):
-            connection = kept if request is _REQUEST else None
+            connection = open_connection if request is _REQUEST else None
             begin = time.perf_counter()
             try:
                 if connection is None:
                     connection = socket.create_connection(("127.0.0.1", port), timeout=30)
                 connection.sendall(request)
-                said = connection.recv(65_536)
+                response = connection.recv(65_536)
             except OSError:
-                said = b""
+                response = b""
             noticed.times.append(1e3 * (time.perf_counter() - begin))
-            noticed.lost += not said.startswith(b"HTTP/1.1 200")
+            noticed.failures += not response.startswith(b"HTTP/1.1 200")
             if request is _REQUEST:
-                kept = connection if said and b"\r\nConnection: close" not in said else None
-            if connection is not None and connection is not kept:
+                open_connection = (
+                    connection if response and b"\r\nConnection: close" not in response else None
+                )
+            if connection is not None and connection is not open_connection:
                 connection.close()
         due += 1 / _RATE
         if (wait := due - time.perf_counter()) > 0:
             time.sleep(wait)
-    if kept is not None:
-        kept.close()
+    if open_connection is not None:
+        open_connection.close()
     return noticed
 
 
 def crowd(port: int, number: int, first: bytes) -> list[socket.socket]:
-    """So many connections that have said something and then say nothing."""
+    """Open connections that send ``first`` and are silent afterwards."""
     opened = []
     for place in range(number):
         connection = socket.create_connection(("127.0.0.1", port), timeout=30)
@@ -134,7 +136,7 @@ def crowd(port: int, number: int, first: bytes) -> list[socket.socket]:
 
 
 def remaining(connections: list[socket.socket]) -> int:
-    """How many the daemon has not ended."""
+    """Return how many connections the daemon has not closed."""
     poller = select.poll()
     for connection in connections:
         poller.register(connection, select.POLLIN)
@@ -159,7 +161,7 @@ def served(limit: int | None) -> Iterator[Daemon]:
 
 
 def measure(limit: int | None, kind: str, number: int, seconds: float) -> list[str]:
-    """One row."""
+    """Return one row of the table."""
     with served(limit) as daemon:
         assert daemon.process is not None
         pid, port = daemon.process.pid, daemon.port
@@ -169,7 +171,7 @@ def measure(limit: int | None, kind: str, number: int, seconds: float) -> list[s
         coming = asking(port, lambda: opened.extend(crowd(port, number, KINDS[kind])))
         during = asking(port, partial(time.sleep, seconds))
         large = _sizes(pid)
-        left = remaining(opened)
+        open_count = remaining(opened)
         for connection in opened:
             connection.close()
         time.sleep(1)
@@ -180,7 +182,7 @@ def measure(limit: int | None, kind: str, number: int, seconds: float) -> list[s
         str(limit or "4096"),
         kind,
         f"{number:,}",
-        f"{left:,}",
+        f"{open_count:,}",
         f"{large.descriptors - small.descriptors:,}",
         f"{grown:.1f}",
         f"{1024 * grown / max(1, large.descriptors - small.descriptors):.1f}",

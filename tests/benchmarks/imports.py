@@ -53,16 +53,16 @@ def outscraper(path: Path, rows: int, edited: str = "") -> None:
     with path.open("w", newline="", encoding="utf-8") as file:
         table = csv.writer(file)
         table.writerow(_COLUMNS.split())
-        for each in _reviews(rows, edited):
-            when = each["when"]
+        for review in _reviews(rows, edited):
+            when = review["when"]
             assert isinstance(when, datetime.datetime)
             spelled = when.strftime("%m/%d/%Y %H:%M:%S")
-            link = f"https://www.google.com/maps/reviews/{each['id']}"
+            link = f"https://www.google.com/maps/reviews/{review['id']}"
             table.writerow(
                 (
-                    *("Acme", "ChIJ1", each["id"], link, each["author"], link),
-                    *(each["text"], each["reply"], "", spelled if each["reply"] else ""),
-                    *(link, each["stars"], "", spelled, 0, "-1"),
+                    *("Acme", "ChIJ1", review["id"], link, review["author"], link),
+                    *(review["text"], review["reply"], "", spelled if review["reply"] else ""),
+                    *(link, review["stars"], "", spelled, 0, "-1"),
                 )
             )
 
@@ -73,16 +73,16 @@ def takeout(folder: Path, rows: int) -> None:
     place.mkdir(parents=True)
     (place / "data.json").write_text('{"title": "Acme"}')
     page: list[dict[str, object]] = []
-    for number, each in enumerate(_reviews(rows, ""), start=1):
-        when = each["when"]
+    for number, review in enumerate(_reviews(rows, ""), start=1):
+        when = review["when"]
         assert isinstance(when, datetime.datetime)
         stamp = when.strftime("%Y-%m-%dT%H:%M:%S.123456Z")
         page.append(
             {
-                "name": f"accounts/1/locations/2/reviews/{each['id']}",
-                "reviewer": {"displayName": each["author"]},
-                "starRating": ("", "ONE", "", "THREE", "FOUR", "FIVE")[int(str(each["stars"]))],
-                "comment": each["text"],
+                "name": f"accounts/1/locations/2/reviews/{review['id']}",
+                "reviewer": {"displayName": review["author"]},
+                "starRating": ("", "ONE", "", "THREE", "FOUR", "FIVE")[int(str(review["stars"]))],
+                "comment": review["text"],
                 "createTime": stamp,
                 "updateTime": stamp,
             }
@@ -111,12 +111,12 @@ def measured(what: str, *arguments: str, out: Path | None = None) -> None:
             stdout=sink if out else subprocess.PIPE,
             stderr=subprocess.DEVNULL,
         )
-        said = process.stdout.read() if process.stdout else b""
+        output = process.stdout.read() if process.stdout else b""
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
     seconds = time.monotonic() - started
     peak = usage.ru_maxrss / 1024
-    result = json.loads(said) if said else {}
+    result = json.loads(output) if output else {}
     counts = {name: result.get(name) for name in ("new", "changed", "unchanged") if result}
     sys.stdout.write(f"{what:<28}{seconds:8.1f} s   peak {peak:6.0f} MB   {counts}\n")
     sys.stdout.flush()
@@ -131,9 +131,9 @@ def main() -> None:
     options = parser.parse_args()
     folder: Path = options.folder
     shutil.rmtree(folder, ignore_errors=True)
-    data, other = folder / "data", folder / "other"
-    for each in (data, other):
-        each.mkdir(parents=True)
+    data, takeout_data = folder / "data", folder / "other"
+    for directory in (data, takeout_data):
+        directory.mkdir(parents=True)
     _apart(outscraper, folder / "first.csv", options.rows)
     _apart(takeout, folder / "takeout", options.rows)
     _apart(outscraper, folder / "next.csv", options.rows, " Edited.")
@@ -143,7 +143,7 @@ def main() -> None:
     sys.stdout.write(f"{'':<28}reviews.json has {size:,.0f} MB\n")
     measured("the same again", "import", str(folder / "first.csv"), *into)
     measured("every tenth edited", "import", str(folder / "next.csv"), *into)
-    measured("Takeout", "import", str(folder / "takeout"), "--data", str(other), "--json")
+    measured("Takeout", "import", str(folder / "takeout"), "--data", str(takeout_data), "--json")
     lines = folder / "lines.jsonl"
     measured("export --jsonl", "export", "--jsonl", "--data", str(data), out=lines)
     measured("our own lines", "import", str(lines), *into)

@@ -1,4 +1,4 @@
-"""What only the process itself can see: opening, searching and swapping snapshots.
+"""Measures inside the process how snapshots are opened, searched and swapped.
 
     python -m tests.benchmarks.inside DATA STATE > result.json
 
@@ -89,13 +89,13 @@ class Result(msgspec.Struct):
     reviews: int
     opening: list[float]
     first_touch: float
-    """The longest step of the first scan of a snapshot that nobody has read from, ms."""
+    """The longest step of the first scan of a snapshot that has not been read from, ms."""
     classes: list[Class]
     reloads: list[Reload]
 
 
 def order(data: Path, state: Path) -> PublicationOrder:
-    """What to publish."""
+    """Return the order to publish the data."""
     return PublicationOrder(
         data_dir=str(data),
         snapshots=str(state / "snapshots"),
@@ -208,7 +208,7 @@ async def measure(clock: PosixReactorBase, data: Path, state: Path, reloads: int
     hurry(_URGENT)
     first = Timed(Snapshot(link.resolve()).search(_ABSENT))
     await _run(scheduler, first.run())
-    found = [
+    measured_classes = [
         await _class(scheduler, snapshots.current, name, queries)
         for name, queries in classes(snapshots.current).items()
     ]
@@ -217,7 +217,7 @@ async def measure(clock: PosixReactorBase, data: Path, state: Path, reloads: int
         reviews=snapshots.current.columns.count,
         opening=opening,
         first_touch=1e3 * first.longest,
-        classes=found,
+        classes=measured_classes,
         reloads=[
             await _reload(clock, publisher, snapshots, data, number) for number in range(reloads)
         ],
@@ -274,16 +274,16 @@ async def _reload(
     report = await reloading
     end = time.perf_counter()
     await deferLater(clock, max(1, min(end - begin, 10)))
-    gone = end + _DISPOSED
-    idle = ticker.longest(gone, time.perf_counter())
+    disposed_at = end + _DISPOSED
+    idle = ticker.longest(disposed_at, time.perf_counter())
     ticker.stop()
     hurry(_USUAL)
     return Reload(
         outcome=report.outcome,
         seconds=end - begin,
         idle=idle,
-        longest=ticker.longest(begin, gone),
-        swap=ticker.longest(snapshots.began, gone),
+        longest=ticker.longest(begin, disposed_at),
+        swap=ticker.longest(snapshots.began, disposed_at),
         refresh=1e3 * (snapshots.ended - snapshots.began),
     )
 

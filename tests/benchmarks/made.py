@@ -1,4 +1,4 @@
-"""What insights made from the reviews add to a publication (insights.md 1 and 9).
+"""Measures what insights made from the reviews add to a publication (insights.md 1 and 9).
 
     python -m tests.benchmarks.made [--sizes 100000] [--data /tmp/w/made] [--rounds 3]
 
@@ -35,7 +35,7 @@ _spawning = multiprocessing.get_context("spawn")
 
 
 class Cost(NamedTuple):
-    """Of one publication."""
+    """The cost of one publication."""
 
     cpu: float
     """Seconds."""
@@ -65,22 +65,22 @@ def publish(job: Job) -> Cost:
 
 
 def change(source: Path, target: Path, number: int) -> None:
-    """The same reviews, with other texts in ten of them."""
+    """Write the same reviews with other texts in ten of them."""
     content = source.read_bytes()
     mark = b'"text":"' if b'"text":"' in content else b'"text": "'
     parts = content.split(mark)
     step = len(parts) // _CHANGED
-    for each in range(1, len(parts), step):
-        parts[each] = b"Changed %d. %b" % (number, parts[each])
+    for index in range(1, len(parts), step):
+        parts[index] = b"Changed %d. %b" % (number, parts[index])
     aside = target.with_suffix(".new")
     aside.write_bytes(mark.join(parts))
     aside.replace(target)
 
 
 def extend(source: Path, target: Path, number: int) -> None:
-    """The same reviews, and ten newer ones."""
+    """Write the same reviews and ten newer ones."""
     head, _, tail = source.read_bytes().rpartition(b"\n]")
-    new = b"".join(_NEW % (number, each, number) for each in range(_CHANGED))
+    new = b"".join(_NEW % (number, index, number) for index in range(_CHANGED))
     aside = target.with_suffix(".new")
     aside.write_bytes(b"%b%b\n]%b" % (head, new, tail))
     aside.replace(target)

@@ -64,7 +64,10 @@ class Sessions:
 
     def __init__(self, port: int, pid: int) -> None:
         self._port = port
-        self._all = [(each := Connection(port, pid), self._open(each)) for _ in range(CONNECTIONS)]
+        self._all = [
+            (connection := Connection(port, pid), self._open(connection))
+            for _ in range(CONNECTIONS)
+        ]
 
     def _open(self, connection: Connection) -> str:
         """The id of a new session."""
@@ -81,7 +84,9 @@ class Sessions:
     def _post(self, body: object, session: str = "") -> bytes:
         """A request as the SDK's client sends it."""
         content = msgspec.json.encode(body)
-        kept = (f"mcp-session-id: {session}", f"mcp-protocol-version: {VERSION}") if session else ()
+        session_headers = (
+            (f"mcp-session-id: {session}", f"mcp-protocol-version: {VERSION}") if session else ()
+        )
         lines = (
             "POST /mcp HTTP/1.1",
             f"host: 127.0.0.1:{self._port}",
@@ -89,7 +94,7 @@ class Sessions:
             "accept-encoding: gzip, deflate",
             "connection: keep-alive",
             "user-agent: python-httpx/0.28.1",
-            *kept,
+            *session_headers,
             "content-type: application/json",
             f"content-length: {len(content)}",
         )
@@ -100,8 +105,8 @@ class Sessions:
         bodies = []
         for begin in range(0, len(messages), CONNECTIONS):
             some = messages[begin : begin + CONNECTIONS]
-            for (connection, session), each in zip(self._all, some, strict=False):
-                connection.send(self._post(each, session))
+            for (connection, session), message in zip(self._all, some, strict=False):
+                connection.send(self._post(message, session))
             for connection, _ in self._all[: len(some)]:
                 head, body = connection.receive()
                 assert head.startswith(b"HTTP/1.1 200"), head
@@ -122,30 +127,30 @@ def message(method: str, number: int, params: object) -> dict[str, object]:
 
 
 def agents(snapshot: Snapshot) -> Iterator[SearchQuery]:
-    """What agents search for."""
+    """Yield the searches of agents."""
     rng = random.Random(1)
     counts = Counter(word for text in sample(snapshot) for word in set(text.split()))
     texts = [
         SearchQuery(query=word)
-        for word, found in counts.items()
-        if word.isalpha() and len(word) > 3 and found >= 2 * RESULTS
+        for word, frequency in counts.items()
+        if word.isalpha() and len(word) > 3 and frequency >= 2 * RESULTS
     ]
     every = [query for queries in classes(snapshot).values() for query in queries]
-    others = [query for query in every if query.query is None]
+    filters_only = [query for query in every if query.query is None]
     oldest = -snapshot.columns.days[-1]
     days = (-snapshot.columns.days[0] - oldest) // 2
     while True:
         since = datetime.date.fromordinal(oldest + rng.randrange(days))
-        yield replace(rng.choice(rng.choice((texts, others))), since=since)
+        yield replace(rng.choice(rng.choice((texts, filters_only))), since=since)
 
 
 def calls(snapshot: Snapshot, queries: Iterator[SearchQuery]) -> Iterator[dict[str, object]]:
     """Calls, none like another, that find at least 20 reviews; so many are what is answered."""
-    seen = set()
-    for number, each in enumerate(queries, 1):
-        query = replace(each, limit=RESULTS)
-        if query not in seen and len(_hits(snapshot, query).positions) == RESULTS:
-            seen.add(query)
+    queries_before = set()
+    for number, candidate in enumerate(queries, 1):
+        query = replace(candidate, limit=RESULTS)
+        if query not in queries_before and len(_hits(snapshot, query).positions) == RESULTS:
+            queries_before.add(query)
             params = {"name": "search_reviews", "arguments": _arguments(query)}
             yield message("tools/call", number, params)
 
@@ -215,11 +220,11 @@ def measure(data: Path, venv: Path, rounds: int) -> list[str]:
         ):
             if title != "ping":
                 agree(servers, list(islice(work, _CALLS)))
-            found = []
+            round_costs = []
             for _ in range(rounds):
                 some = list(islice(work, _CALLS))
-                found.append([server.cpu(some) for server in servers])
-            rows.append(row(title, found))
+                round_costs.append([server.cpu(some) for server in servers])
+            rows.append(row(title, round_costs))
         running.stop()
     return rows
 
@@ -228,18 +233,18 @@ def agree(servers: Sequence[Sessions], work: Sequence[object]) -> None:
     """All must find the same."""
     for request, *bodies in zip(work, *(server.ask(work) for server in servers), strict=True):
         results = [msgspec.json.decode(body, type=_Answer).result for body in bodies]
-        counts = {(each.structured.matched, each.structured.returned) for each in results}
-        texts = [msgspec.json.decode(each.content[0].text, type=Counts) for each in results]
+        counts = {(result.structured.matched, result.structured.returned) for result in results}
+        texts = [msgspec.json.decode(result.content[0].text, type=Counts) for result in results]
         assert 1 == len(counts), (request, counts)
         assert RESULTS == results[0].structured.returned
-        assert texts == [each.structured for each in results]
+        assert texts == [result.structured for result in results]
 
 
-def row(title: str, found: Sequence[Sequence[float]]) -> str:
+def row(title: str, round_costs: Sequence[Sequence[float]]) -> str:
     """Medians of the rounds, and how many times less we need."""
-    cells = [title] + [f"{median(each[side] for each in found):,.0f}" for side in range(3)]
+    cells = [title] + [f"{median(costs[side] for costs in round_costs):,.0f}" for side in range(3)]
     for side in (1, 2):
-        ratios = [each[side] / each[0] for each in found]
+        ratios = [costs[side] / costs[0] for costs in round_costs]
         cells.append(f"{median(ratios):.1f} ({min(ratios):.1f}..{max(ratios):.1f})")
     return f"| {' | '.join(cells)} |"
 

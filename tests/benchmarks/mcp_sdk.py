@@ -1,4 +1,4 @@
-"""What one would write instead: search_reviews on the official SDK's server. Runs in a venv of its own.
+"""search_reviews on the official SDK's server, to compare with ours. Runs in a venv of its own.
 
     python mcp_sdk.py PORT KIND      with PEER_DATA naming what search_peer wrote
 
@@ -40,12 +40,12 @@ SCHEMA = {
 Found = tuple[int, Sequence[int], str | None]
 
 
-def look(given: dict[str, object]) -> Found:
-    return find({name: str(value) for name, value in given.items()})  # type: ignore[no-any-return,unused-ignore]
+def look(arguments: dict[str, object]) -> Found:
+    return find({name: str(value) for name, value in arguments.items()})  # type: ignore[no-any-return,unused-ignore]
 
 
-def structured(found: Found) -> dict[str, Any]:
-    matched, page, cursor = found
+def structured(result: Found) -> dict[str, Any]:
+    matched, page, cursor = result
     return {
         "matched": matched,
         "returned": len(page),
@@ -66,8 +66,8 @@ async def search_reviews(  # noqa: PLR0913, PLR0917  the tool's arguments
     cursor: str | None = None,
 ) -> dict[str, Any]:
     """The reviews that match all given filters."""
-    given = locals()
-    return structured(look({name: value for name, value in given.items() if value is not None}))
+    arguments = locals()
+    return structured(look({name: value for name, value in arguments.items() if value is not None}))
 
 
 def documented() -> Starlette:
@@ -81,9 +81,9 @@ def inner() -> Starlette:
         return ListToolsResult(tools=[Tool(name="search_reviews", input_schema=SCHEMA)])
 
     async def call_tool(_context: object, params: object) -> CallToolResult:
-        found = look(params.arguments or {})  # type: ignore[attr-defined]
-        content = TextContent(type="text", text=rendered(*found).decode())
-        return CallToolResult(content=[content], structured_content=structured(found))
+        result = look(params.arguments or {})  # type: ignore[attr-defined]
+        content = TextContent(type="text", text=rendered(*result).decode())
+        return CallToolResult(content=[content], structured_content=structured(result))
 
     server = Server("peer", on_list_tools=list_tools, on_call_tool=call_tool)
     return server.streamable_http_app(json_response=True)
@@ -101,5 +101,5 @@ if __name__ == "__main__":
         http=http,
         access_log=False,
         log_level="error",
-        timeout_keep_alive=600,  # who is measured may wait for its turn
+        timeout_keep_alive=600,  # a server may wait long until it is measured
     )

@@ -1,4 +1,4 @@
-"""What a client and the machine see of a real daemon: start, memory, and latency at a reload.
+"""Measures a real daemon from outside: start, memory, and latency at a reload.
 
 python -m tests.benchmarks.outside DATA DIRECTORY > result.json
 """
@@ -170,7 +170,7 @@ def health(running: Daemon, number: int) -> Health:
 
 
 def _pinged(port: int, action: Callable[[], None]) -> list[float]:
-    """The latencies meanwhile."""
+    """Return the latencies during a reload."""
     stop = threading.Event()
     with ThreadPoolExecutor(1) as pool:
         pinging = pool.submit(ping, port, stop)

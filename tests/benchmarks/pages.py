@@ -1,4 +1,4 @@
-"""What pages cost beside what is asked anyway: at publication, and for a request (pages.md 4).
+"""Measures the cost of pages, at publication and for a request (pages.md 4).
 
     python -m tests.benchmarks.pages DATA STATE [--compile | --processes | --nginx]
 
@@ -151,8 +151,10 @@ def _publishing(data: Path, state: Path) -> None:
             )
             outcome = msgspec.json.decode(done.stdout.splitlines()[-1], type=Published)
             bytecode = outcome.bytecode or bytecode
-    for name, each in spent.items():
-        sys.stdout.write(f"{name}: {1000 * min(each):.0f} ms, median {1000 * median(each):.0f}\n")
+    for name, samples in spent.items():
+        sys.stdout.write(
+            f"{name}: {1000 * min(samples):.0f} ms, median {1000 * median(samples):.0f}\n"
+        )
 
 
 def _beside_nginx(data: Path, place: Path) -> None:
@@ -161,23 +163,29 @@ def _beside_nginx(data: Path, place: Path) -> None:
     root.mkdir()
     with ours(place / "ours", data) as (servers, snapshot):
         document = next(
-            each for each in Snapshot(snapshot).manifest.documents if each.path == urls.HOME
+            document
+            for document in Snapshot(snapshot).manifest.documents
+            if document.path == urls.HOME
         )
         shutil.copyfile(snapshot / document.file, root / "home")
         shutil.copyfile(snapshot / f"{document.file}{layout.GZIP}", root / f"home{layout.GZIP}")
-        with peers(place / "peers", root, place, (NGINX, READING)) as others:
-            asked = [(servers[0], urls.HOME), *((each, "/home") for each in others)]
+        with peers(place / "peers", root, place, (NGINX, READING)) as peer_servers:
+            targets = [(servers[0], urls.HOME), *((peer, "/home") for peer in peer_servers)]
             for title, headers in (("plain", ()), ("gzip", ("Accept-Encoding: gzip",))):
-                best = dict.fromkeys((each.name for each, _ in asked), float("inf"))
+                best = dict.fromkeys((server.name for server, _ in targets), float("inf"))
                 for _ in range(_TURNS):
-                    for server, path in asked:
+                    for server, path in targets:
                         before = server.used()
-                        said = wrk.run(server.url(path), ("Accept: text/html", *headers), seconds=1)
-                        assert not said.failures
-                        each = 1e6 * (server.used() - before) / said.requests
-                        best[server.name] = min(best[server.name], each)
-                told = ", ".join(f"{name} {each:.1f} us" for name, each in best.items())
-                sys.stdout.write(f"/ {title}: {told}\n")
+                        result = wrk.run(
+                            server.url(path), ("Accept: text/html", *headers), seconds=1
+                        )
+                        assert not result.failures
+                        microseconds = 1e6 * (server.used() - before) / result.requests
+                        best[server.name] = min(best[server.name], microseconds)
+                summary = ", ".join(
+                    f"{name} {microseconds:.1f} us" for name, microseconds in best.items()
+                )
+                sys.stdout.write(f"/ {title}: {summary}\n")
 
 
 def _compiling(data: Path) -> None:
@@ -188,8 +196,8 @@ def _compiling(data: Path) -> None:
     typed = [reviews_of.decode(record.raw) for record in dataset.records[:10_000]]
     tally = sites.StatisticsCounter()
     began = time.process_time()
-    for each in typed:
-        tally.add(each)
+    for review in typed:
+        tally.add(review)
     counting = (time.process_time() - began) / max(len(typed), 1)
     began = time.process_time()
     site = sites.make(
@@ -201,11 +209,11 @@ def _compiling(data: Path) -> None:
     )
     renderer = Renderer(site)
     frames = reviews.frames(renderer)
-    made = list(publication.documents(renderer, frames))
+    documents = list(publication.documents(renderer, frames))
     spent = time.process_time() - began
-    size = sum(len(each.content) for each in made)
+    size = sum(len(document.content) for document in documents)
     sys.stdout.write(
-        f"{len(dataset.records):,} reviews: {len(made)} documents, {size:,} bytes, "
+        f"{len(dataset.records):,} reviews: {len(documents)} documents, {size:,} bytes, "
         f"{1000 * spent:.1f} ms; counting {1e9 * counting:.0f} ns a review\n"
     )
 

@@ -1,4 +1,4 @@
-"""What one would write instead: the reads in Starlette, plain but tuned. Runs in a venv of its own.
+"""The reads in Starlette, plain but tuned, to compare with ours. Runs in a venv of its own.
 
 Everything is prepared at the start: records as bytes, casefolded texts, columns for the filters,
 documents with their entity tags. It has no conditional headers but ``If-None-Match`` on the
@@ -35,61 +35,61 @@ _DATES = [row["date"] for row in reversed(ROWS)]
 _KEYS = [(row["date"], row["id"]) for row in reversed(ROWS)]
 _COUNT = len(ROWS)
 _MENTIONS = {
-    field: {key: sorted(places) for key, places in found.items()}
-    for field, found in orjson.loads((_PLACE / "mentions.json").read_bytes()).items()
+    field: {key: sorted(places) for key, places in by_name.items()}
+    for field, by_name in orjson.loads((_PLACE / "mentions.json").read_bytes()).items()
 }
 
 
-def find(given: Mapping[str, str]) -> tuple[int, Sequence[int], str | None]:
-    """How many match, the places of a page of them, and the cursor of the next one."""
-    first = _COUNT - bisect_right(_DATES, given["until"]) if "until" in given else 0
-    last = _COUNT - bisect_left(_DATES, given["since"]) if "since" in given else _COUNT
-    found: list[int] | range = range(first, last)
+def find(parameters: Mapping[str, str]) -> tuple[int, Sequence[int], str | None]:
+    """Return the number of matches, the positions of one page, and the cursor of the next page."""
+    first = _COUNT - bisect_right(_DATES, parameters["until"]) if "until" in parameters else 0
+    last = _COUNT - bisect_left(_DATES, parameters["since"]) if "since" in parameters else _COUNT
+    matches: list[int] | range = range(first, last)
     for name, field in (("mentions_technician", "t"), ("mentions_service", "s")):
-        if name in given:
-            places = _MENTIONS[field].get(given[name].strip().casefold(), [])
+        if name in parameters:
+            places = _MENTIONS[field].get(parameters[name].strip().casefold(), [])
             places = places[bisect_left(places, first) : bisect_left(places, last)]
-            if not isinstance(found, range):
-                known = set(found)
-                places = [place for place in places if place in known]
-            found = places
-    if "rating" in given:
-        rating = int(given["rating"])
-        found = [place for place in found if _RATINGS[place] == rating]
-    if "min_rating" in given:
-        least = float(given["min_rating"])
-        found = [place for place in found if _RATINGS[place] >= least]
-    if "query" in given:
-        needle, texts = given["query"].casefold(), _TEXTS
-        found = [place for place in found if needle in texts[place]]
+            if not isinstance(matches, range):
+                indexed = set(matches)
+                places = [place for place in places if place in indexed]
+            matches = places
+    if "rating" in parameters:
+        rating = int(parameters["rating"])
+        matches = [place for place in matches if _RATINGS[place] == rating]
+    if "min_rating" in parameters:
+        least = float(parameters["min_rating"])
+        matches = [place for place in matches if _RATINGS[place] >= least]
+    if "query" in parameters:
+        needle, texts = parameters["query"].casefold(), _TEXTS
+        matches = [place for place in matches if needle in texts[place]]
     start = 0
-    if "cursor" in given:
-        plain = base64.urlsafe_b64decode(given["cursor"] + "==").decode()
+    if "cursor" in parameters:
+        plain = base64.urlsafe_b64decode(parameters["cursor"] + "==").decode()
         day, _, review_id = plain.partition("/")
-        start = bisect_left(found, _COUNT - bisect_left(_KEYS, (day, review_id)))
-    limit = int(given.get("limit", 20))
-    page = found[start : start + limit]
+        start = bisect_left(matches, _COUNT - bisect_left(_KEYS, (day, review_id)))
+    limit = int(parameters.get("limit", 20))
+    page = matches[start : start + limit]
     cursor = None
-    if start + limit < len(found):
+    if start + limit < len(matches):
         key = "/".join(_KEYS[_COUNT - 1 - page[-1]])
         cursor = base64.urlsafe_b64encode(key.encode()).rstrip(b"=").decode()
-    return len(found), page, cursor
+    return len(matches), page, cursor
 
 
 def rendered(matched: int, page: Sequence[int], cursor: str | None) -> bytes:
-    """What was found, as JSON."""
+    """Return a search result as JSON."""
     head = b'{"matched":%d,"returned":%d,"reviews":[' % (matched, len(page))
     body = b",".join([RECORDS[place] for place in page])
     return b"".join((head, body, b'],"next_cursor":', orjson.dumps(cursor), b"}"))
 
 
 async def search(request: Request) -> Response:
-    """As GET /api/reviews/search."""
+    """Serve GET /api/reviews/search."""
     return Response(rendered(*find(request.query_params)), media_type=_JSON)
 
 
 async def since(request: Request) -> Response:
-    """As GET /api/reviews/since/{date}."""
+    """Serve GET /api/reviews/since/{date}."""
     day = request.path_params["date"]
     count = _COUNT - bisect_left(_DATES, day)
     head = b'{"since":"%s","matched":%d,"returned":%d,"reviews":['
@@ -98,14 +98,14 @@ async def since(request: Request) -> Response:
 
 
 async def reviews(request: Request) -> Response:
-    """As GET /reviews.json."""
+    """Serve GET /reviews.json."""
     if request.headers.get("if-none-match") == _TAG:
         return Response(status_code=304, headers={"etag": _TAG})
     return Response(_REVIEWS, media_type=_JSON, headers={"etag": _TAG})
 
 
 async def feed(_: Request) -> Response:
-    """As GET /api/feed.json."""
+    """Serve GET /api/feed.json."""
     return Response(_FEED, media_type=_JSON, headers={"etag": _TAG})
 
 

@@ -1,4 +1,4 @@
-"""``systemctl restart`` under load: the listening socket stays, the daemon ends and starts anew.
+"""``systemctl restart`` under load: the listening socket stays open, the daemon is restarted.
 
     python -m tests.benchmarks.restarts [--restarts 10] [--connections 8]
 
@@ -83,19 +83,19 @@ def run(daemon: Daemon, restarts: int, kinds: Sequence[Kind], wrk: Wrk) -> tuple
             rows.append(row)
             for kind, tally in tallies.items():
                 failures.update({f"{kind.value}: {why}": n for why, n in tally.failures.items()})
-        said = wrk.end()
+        result = wrk.end()
     daemon.stop()
     assert "Traceback" not in daemon.log.read_text(), daemon.log
     lines = [f"| {' | '.join(row)} |" for row in rows]
-    lines += ["", _wrk(said)]
+    lines += ["", _wrk(result)]
     lines += [f"- {count} x {why}" for why, count in failures.most_common()]
-    return lines, failures.total() + said.failures
+    return lines, failures.total() + result.failures
 
 
-def _wrk(said: Said) -> str:
+def _wrk(result: Said) -> str:
     return (
-        f"wrk: {said.requests:,} requests in {said.seconds:.1f} s; connect {said.connect},"
-        f" read {said.read}, write {said.write}, timeout {said.timeout}, status {said.status}"
+        f"wrk: {result.requests:,} requests in {result.seconds:.1f} s; connect {result.connect},"
+        f" read {result.read}, write {result.write}, timeout {result.timeout}, status {result.status}"
     )
 
 
@@ -109,7 +109,7 @@ def main() -> None:
     os.sched_setaffinity(0, {_ASKING})
     kinds = list(Kind) * arguments.clients
     settings = "data: {poll_interval: 3600}\n"
-    lost = 0
+    failure_count = 0
     for title, headers in (("kept", ()), ("new", ("Connection: close",))):
         with (
             tempfile.TemporaryDirectory(prefix="reviewsd-restarts-") as name,
@@ -122,11 +122,11 @@ def main() -> None:
                 lines, failures = run(daemon, arguments.restarts, kinds, wrk)
             finally:
                 daemon.close()
-        lost += failures
+        failure_count += failures
         sys.stdout.write(f"### wrk on {title} connections\n\n")
         sys.stdout.write("\n".join(lines) + "\n\n")
-    sys.stdout.write(f"{lost} failures\n")
-    sys.exit(lost > 0)
+    sys.stdout.write(f"{failure_count} failures\n")
+    sys.exit(failure_count > 0)
 
 
 if __name__ == "__main__":

@@ -42,7 +42,7 @@ Work = list[bytes]
 
 
 class Counts(msgspec.Struct):
-    """Of a search answer what both must agree on."""
+    """The counts of a search answer on which both servers must agree."""
 
     matched: int
     returned: int
@@ -149,7 +149,7 @@ def peer(venv: Path, place: Path) -> Iterator[tuple[int, int]]:
 
 
 def prepare(snapshot: Snapshot, source: Path, place: Path) -> None:
-    """What the peer serves: our documents, and which reviews mention whom."""
+    """Write the peer's data: our documents, and the reviews of each mentioned name."""
     place.mkdir()
     for name in ("reviews.json", "feed.json"):
         shutil.copyfile(source / name, place / name)
@@ -157,18 +157,20 @@ def prepare(snapshot: Snapshot, source: Path, place: Path) -> None:
     columns = snapshot.columns
     for key in snapshot.sets.names:
         field, _, name = key.partition("\0")
-        if field in mentions and isinstance(found := snapshot.sets.get(field, name), BitMap):
-            mentions[field][name] = [*map(columns.numbering.position, found)]
+        if field in mentions and isinstance(numbers := snapshot.sets.get(field, name), BitMap):
+            mentions[field][name] = [*map(columns.numbering.position, numbers)]
     (place / "mentions.json").write_bytes(msgspec.json.encode(mentions))
 
 
-def compare(ours: Connection, theirs: Connection, work: Work, other: Work | None = None) -> str:
+def compare(
+    ours: Connection, theirs: Connection, work: Work, their_work: Work | None = None
+) -> str:
     """A row's figures: both, and how many times less we need."""
-    return _row([(ours.cpu(work), theirs.cpu(other or work)) for _ in range(_ROUNDS)])
+    return _row([(ours.cpu(work), theirs.cpu(their_work or work)) for _ in range(_ROUNDS)])
 
 
 def _row(pairs: list[tuple[float, float]]) -> str:
-    a, b = (median(each[side] for each in pairs) for side in (0, 1))
+    a, b = (median(pair[side] for pair in pairs) for side in (0, 1))
     ratios = [theirs_us / ours_us for ours_us, theirs_us in pairs]
     return f"{a:,.0f} | {b:,.0f} | {median(ratios):.2f} ({min(ratios):.2f}..{max(ratios):.2f})"
 
@@ -184,7 +186,8 @@ def searches(ours: Connection, theirs: Connection, snapshot: Snapshot, count: in
 
     for request in some(count):
         answers = [
-            msgspec.json.decode(each.ask(request)[1], type=Counts) for each in (ours, theirs)
+            msgspec.json.decode(connection.ask(request)[1], type=Counts)
+            for connection in (ours, theirs)
         ]
         assert answers[0] == answers[1], (request, answers)
     pairs = []
@@ -217,11 +220,11 @@ def measure(data: Path, venv: Path, size: int) -> list[str]:
                 row = compare(ours, theirs, work)
                 rows.append(f"| since/{{date}}, the last 20 days | {size:,} | {row} |")
                 etag = f'"{snapshot.manifest.documents[0].tag}"'
-                known = [get("/reviews.json", f"If-None-Match: {etag}")] * _CHEAP
-                other = [get("/reviews.json", 'If-None-Match: "peer"')] * _CHEAP
-                assert ours.ask(known[0])[0].startswith(b"HTTP/1.1 304")
-                assert theirs.ask(other[0])[0].startswith(b"HTTP/1.1 304")
-                row = compare(ours, theirs, known, other)
+                our_requests = [get("/reviews.json", f"If-None-Match: {etag}")] * _CHEAP
+                their_requests = [get("/reviews.json", 'If-None-Match: "peer"')] * _CHEAP
+                assert ours.ask(our_requests[0])[0].startswith(b"HTTP/1.1 304")
+                assert theirs.ask(their_requests[0])[0].startswith(b"HTTP/1.1 304")
+                row = compare(ours, theirs, our_requests, their_requests)
                 rows.append(f"| reviews.json, 304 | {size:,} | {row} |")
                 row = compare(ours, theirs, [get("/api/feed.json")] * _CHEAP)
                 rows.append(f"| feed.json | {size:,} | {row} |")

@@ -1,4 +1,4 @@
-"""How reviewsd grows with the data: compiling, opening, memory, searches, reloads, by size.
+"""Measures how compiling, opening, memory, searches and reloads grow with the data.
 
     python -m tests.benchmarks.sizes [--sizes 1000,100000,1000000] [--data DIR]
 
@@ -23,25 +23,25 @@ from tests.support.generate import write_data
 
 _NAMES = {1_000: "1k", 100_000: "100k", 1_000_000: "1m"}
 _TIMES = {1_000: 5, 100_000: 3, 1_000_000: 1}
-"""How often each is repeated, by size; medians are shown."""
+"""Repetitions of each measurement, by size; medians are shown."""
 
 T = TypeVar("T")
 
 
 def data_set(root: Path, reviews: int) -> Path:
     """The data of a size, made where they are not there."""
-    found = root / _NAMES.get(reviews, str(reviews))
-    if not (found / "reviews.json").exists():
-        write_data(found, reviews=reviews)
-    return found
+    directory = root / _NAMES.get(reviews, str(reviews))
+    if not (directory / "reviews.json").exists():
+        write_data(directory, reviews=reviews)
+    return directory
 
 
-def run(kept: Path, module: str, kind: type[T], *arguments: object) -> T:
+def run(result_file: Path, module: str, kind: type[T], *arguments: object) -> T:
     """One half, in a process of its own; not again where its result has been kept."""
     command = [sys.executable, "-m", f"tests.benchmarks.{module}", *map(str, arguments)]
-    if not kept.exists():
-        kept.write_bytes(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
-    return msgspec.json.decode(kept.read_bytes(), type=kind)
+    if not result_file.exists():
+        result_file.write_bytes(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
+    return msgspec.json.decode(result_file.read_bytes(), type=kind)
 
 
 Measured = tuple[inside.Result, outside.Result]
@@ -71,17 +71,17 @@ def _spread(values: list[float]) -> str:
 
 
 def _worst(result: inside.Result, value: Callable[[inside.Class], float]) -> str:
-    found = max(result.classes, key=value)
-    return f"{value(found):.1f} ({found.name})"
+    slowest = max(result.classes, key=value)
+    return f"{value(slowest):.1f} ({slowest.name})"
 
 
 ROWS: list[tuple[str, str, Callable[[inside.Result, outside.Result], str]]] = [
-    ("compiling, s", "", lambda _, o: _spread([each.seconds for each in o.compiling])),
-    ("compiling, CPU s", "", lambda _, o: _spread([each.cpu_seconds for each in o.compiling])),
+    ("compiling, s", "", lambda _, o: _spread([run_.seconds for run_ in o.compiling])),
+    ("compiling, CPU s", "", lambda _, o: _spread([run_.cpu_seconds for run_ in o.compiling])),
     (
         "compiling, peak RSS MB",
         "< 2,048 (unit)",
-        lambda _, o: _spread([each.peak_mb for each in o.compiling]),
+        lambda _, o: _spread([run_.peak_mb for run_ in o.compiling]),
     ),
     ("opening a snapshot, ms", "", lambda i, _: _spread(i.opening)),
     ("first scan, longest step, ms", "", lambda i, _: f"{i.first_touch:.1f}"),
@@ -94,42 +94,42 @@ ROWS: list[tuple[str, str, Callable[[inside.Result, outside.Result], str]]] = [
     (
         "search p99, worst class, ms",
         "< 5 (100k), < 50 (1m)",
-        lambda i, _: _worst(i, lambda each: each.cold[1]),
+        lambda i, _: _worst(i, lambda class_: class_.cold[1]),
     ),
-    ("... in CPU time, ms", "", lambda i, _: _worst(i, lambda each: each.cpu)),
+    ("... in CPU time, ms", "", lambda i, _: _worst(i, lambda class_: class_.cpu)),
     (
         "longest step of any search, ms",
         "< 5 (1m)",
-        lambda i, _: _worst(i, lambda each: each.step),
+        lambda i, _: _worst(i, lambda class_: class_.step),
     ),
-    ("... in CPU time, ms", "< 5 (1m)", lambda i, _: _worst(i, lambda each: each.step_cpu)),
-    ("reload: seconds", "", lambda i, _: _spread([each.seconds for each in i.reloads])),
+    ("... in CPU time, ms", "< 5 (1m)", lambda i, _: _worst(i, lambda class_: class_.step_cpu)),
+    ("reload: seconds", "", lambda i, _: _spread([reload.seconds for reload in i.reloads])),
     (
         "reload stall, gap at the swap, ms",
         "< 20",
-        lambda i, _: _spread([each.swap for each in i.reloads]),
+        lambda i, _: _spread([reload.swap for reload in i.reloads]),
     ),
-    ("... refresh() alone, ms", "", lambda i, _: _spread([each.refresh for each in i.reloads])),
+    ("... refresh() alone, ms", "", lambda i, _: _spread([reload.refresh for reload in i.reloads])),
     (
         "... longest gap of the whole reload, ms",
         "< 20",
-        lambda i, _: _spread([each.longest for each in i.reloads]),
+        lambda i, _: _spread([reload.longest for reload in i.reloads]),
     ),
     (
         "... longest gap without a reload, ms",
         "the neighbours",
-        lambda i, _: _spread([each.idle for each in i.reloads]),
+        lambda i, _: _spread([reload.idle for reload in i.reloads]),
     ),
     (
         "/healthz at 200/s in a reload: p99, ms",
         "",
-        lambda _, o: _spread([each.p99 for each in o.health]),
+        lambda _, o: _spread([probe.p99 for probe in o.health]),
     ),
-    ("... longest, ms", "", lambda _, o: _spread([each.longest for each in o.health])),
+    ("... longest, ms", "", lambda _, o: _spread([probe.longest for probe in o.health])),
     (
         "... longest without a reload, ms",
         "the neighbours",
-        lambda _, o: _spread([each.idle_longest for each in o.health]),
+        lambda _, o: _spread([probe.idle_longest for probe in o.health]),
     ),
     ("search at the door, median of 2,000, ms", "", lambda _, o: f"{o.search_ms:.2f}"),
 ]
@@ -140,21 +140,24 @@ def _table(head: list[str], rows: list[list[str]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def report(found: dict[int, Measured]) -> str:
+def report(results: dict[int, Measured]) -> str:
     """The tables."""
-    sizes = [f"{size:,}" for size in found]
-    main = [[name, *(value(*each) for each in found.values()), aim] for name, aim, value in ROWS]
+    sizes = [f"{size:,}" for size in results]
+    main = [
+        [name, *(value(*measured) for measured in results.values()), aim]
+        for name, aim, value in ROWS
+    ]
     tables = [_table(["", *sizes, "aim"], main)]
-    for size, (within, _) in found.items():
+    for size, (within, _) in results.items():
         rows = [
             [
-                each.name,
-                str(each.samples),
-                *(f"{value:.2f}" for value in (*each.cold, each.cpu, each.step)),
-                f"{each.step_cpu:.2f}",
-                f"`{each.worst[:60]}`",
+                class_.name,
+                str(class_.samples),
+                *(f"{value:.2f}" for value in (*class_.cold, class_.cpu, class_.step)),
+                f"{class_.step_cpu:.2f}",
+                f"`{class_.worst[:60]}`",
             ]
-            for each in within.classes
+            for class_ in within.classes
         ]
         head = [
             "class",
@@ -180,11 +183,11 @@ def main() -> None:
     arguments = parser.parse_args()
     keep = arguments.keep or Path(tempfile.mkdtemp(prefix="reviewsd-results-"))
     keep.mkdir(parents=True, exist_ok=True)
-    found = {}
+    results = {}
     for size in map(int, arguments.sizes.split(",")):
-        found[size] = measure(data_set(arguments.data, size), keep, _TIMES.get(size, 1))
+        results[size] = measure(data_set(arguments.data, size), keep, _TIMES.get(size, 1))
         sys.stderr.write(f"{size:,} done\n")
-    sys.stdout.write(report(found) + "\n")
+    sys.stdout.write(report(results) + "\n")
 
 
 if __name__ == "__main__":

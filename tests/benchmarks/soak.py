@@ -1,4 +1,4 @@
-"""A soak: a mixed load, reloads, and whether the daemon grows meanwhile.
+"""A soak: a mixed load with reloads, and whether the daemon grows under it.
 
     python -m tests.benchmarks.soak [--minutes 10] [--data DIR]
 
@@ -41,7 +41,7 @@ _HUB = 1.0  # seconds between two requests to the hub
 _LASTING = 10.0  # seconds; a younger child publishes
 _SHOWN = 40  # rows of the table
 _TOLERATED = {"rss": 1024, "private": 1024, "anonymous": 1024, "descriptors": 5, "threads": 1}
-"""By how much a figure may rise over the second half; kB and counts."""
+"""The tolerated rise of a figure over the second half; kB and counts."""
 
 _SETTINGS = """\
 data:
@@ -57,13 +57,13 @@ hub:
 
 
 class Load:
-    """The visitors, each in a thread of its own; after a fault a visitor begins anew."""
+    """The visitors, each in a thread of its own; a visitor starts over after a fault."""
 
     def __init__(self, visitors: Sequence[tuple[Callable[[], Visitor], float]]) -> None:
         self.done: Counter[str] = Counter()
         self.wrong: list[str] = []
         self._stopping = threading.Event()
-        self._threads = [threading.Thread(target=self._visit, args=each) for each in visitors]
+        self._threads = [threading.Thread(target=self._visit, args=visitor) for visitor in visitors]
         for thread in self._threads:
             thread.start()
 
@@ -86,18 +86,18 @@ class Load:
 def visitors(
     port: int, callback: Callable[[int], str]
 ) -> list[tuple[Callable[[], Visitor], float]]:
-    """How each begins, and the pause between what it does."""
-    found: list[tuple[Callable[[], Visitor], float]] = [
+    """Return the factory of each visitor, and the pause between its actions."""
+    factories: list[tuple[Callable[[], Visitor], float]] = [
         (partial(kind, port), pause)
         for kind, (number, pause) in VISITORS.items()
         for _ in range(number)
     ]
-    return [*found, (partial(subscriber, port, callback), _HUB)]
+    return [*factories, (partial(subscriber, port, callback), _HUB)]
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What was found at one moment."""
+    """The measurements of one moment."""
 
     at: float
     """Seconds from the beginning."""
@@ -110,12 +110,12 @@ class Sample:
 
 def sample(pid: int, began: float, load: Load) -> Sample:
     """The sizes of the daemon and its lasting children, in all."""
-    lasting = [each for each in family(pid) if each == pid or age(each) > _LASTING]
-    found = [sizes(each) for each in lasting]
+    lasting = [process for process in family(pid) if process == pid or age(process) > _LASTING]
+    process_sizes = [sizes(process) for process in lasting]
     return Sample(
         at=time.monotonic() - began,
-        sizes=reduce(add, found),
-        processes=len(found),
+        sizes=reduce(add, process_sizes),
+        processes=len(process_sizes),
         requests=load.done.total(),
         cpu=sum(map(cpu, lasting)),
     )
@@ -142,19 +142,19 @@ def soak(running: Daemon, load: Load, minutes: float) -> tuple[list[Sample], int
 
 def report(samples: Sequence[Sample]) -> tuple[str, bool]:
     """The tables, and whether something grows."""
-    names = [each.name for each in fields(Sizes)]
+    names = [size.name for size in fields(Sizes)]
     lines = ["| s | requests/s | CPU % | processes | " + " | ".join(names) + " |"]
     lines.append("|" + " --- |" * (4 + len(names)))
     step = max(1, len(samples) // _SHOWN)
-    shown = samples[::step]
-    for before, each in pairwise(shown):
-        seconds = each.at - before.at
+    selected = samples[::step]
+    for before, current in pairwise(selected):
+        seconds = current.at - before.at
         cells = [
-            f"{each.at:.0f}",
-            f"{(each.requests - before.requests) / seconds:,.0f}",
-            f"{100 * (each.cpu - before.cpu) / seconds:.0f}",
-            str(each.processes),
-            *(f"{getattr(each.sizes, name):,}" for name in names),
+            f"{current.at:.0f}",
+            f"{(current.requests - before.requests) / seconds:,.0f}",
+            f"{100 * (current.cpu - before.cpu) / seconds:.0f}",
+            str(current.processes),
+            *(f"{getattr(current.sizes, name):,}" for name in names),
         ]
         lines.append(f"| {' | '.join(cells)} |")
     lines += ["", "| | mean, 1st half | mean, 2nd half | a minute | in the 2nd half | |"]
@@ -162,8 +162,8 @@ def report(samples: Sequence[Sample]) -> tuple[str, bool]:
     half = len(samples) // 2
     grows = False
     for name in names:
-        values = [float(getattr(each.sizes, name)) for each in samples]
-        times = [each.at for each in samples[half:]]
+        values = [float(getattr(sample_.sizes, name)) for sample_ in samples]
+        times = [sample_.at for sample_ in samples[half:]]
         slope, start = linear_regression(times, values[half:])
         rise = slope * (times[-1] - times[0])
         rest = [value - start - slope * at for at, value in zip(times, values[half:], strict=True)]
@@ -194,13 +194,13 @@ def main() -> None:
         settings = _SETTINGS.format(ca=subscribing.ca_file)
         running = stack.enter_context(Patient(place / "d", settings))
         until_open(running)
-        load = Load(visitors(running.port, lambda each: subscribing.url(f"/callback/{each}")))
+        load = Load(visitors(running.port, lambda number: subscribing.url(f"/callback/{number}")))
         try:
             samples, published = soak(running, load, arguments.minutes)
         finally:
             load.stop()
         until_settled(running)
-        pushed = sum(heard.method == "POST" for heard in subscribing.log)
+        pushed = sum(request.method == "POST" for request in subscribing.log)
         code = running.stop()
         log = running.log.read_text()
     table, grows = report(samples)
@@ -210,8 +210,8 @@ def main() -> None:
         f"Wrong answers: {len(load.wrong)}. Tracebacks in the log: {log.count('Traceback')}."
         f" Exit code: {code}.\n"
     )
-    for each, many in Counter(load.wrong).most_common(5):
-        sys.stdout.write(f"\n{many} x {each}")
+    for fault, many in Counter(load.wrong).most_common(5):
+        sys.stdout.write(f"\n{many} x {fault}")
     if "Traceback" in log:
         sys.stdout.write(log[log.index("Traceback") - 200 :][:4_000])
     sys.exit(bool(grows or load.wrong or code or "Traceback" in log))

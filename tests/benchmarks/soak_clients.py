@@ -1,4 +1,4 @@
-"""Who uses the daemon in a soak, well and badly; each checks what it is answered.
+"""Well-behaved and badly behaved clients of a soak test; each checks its answers.
 
 A visitor is an endless generator, which does one thing after the other and yields what that was. What
 is not as it should be raises an AssertionError.
@@ -32,7 +32,7 @@ Visitor = Iterator[str]
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """As it came."""
+    """An answer as it was received."""
 
     status: int
     fields: Mapping[str, str]
@@ -41,7 +41,7 @@ class Answer:
 
 
 class Line:
-    """A connection, which is opened anew after the server has said that it closes it."""
+    """A connection, which is opened again after the server has announced that it closes it."""
 
     def __init__(self, port: int) -> None:
         self._port = port
@@ -65,7 +65,7 @@ class Line:
         while (end := self._received.find(b"\r\n\r\n")) < 0:
             self._received += self._more(rate)
         first, *lines = self._received[:end].decode("latin-1").split("\r\n")
-        fields = {name.lower(): found for name, _, found in (x.partition(": ") for x in lines)}
+        fields = {name.lower(): value for name, _, value in (x.partition(": ") for x in lines)}
         status = int(first.split(" ")[1])
         bodiless = head_only or status in {204, 304}
         size = 0 if bodiless else int(fields["content-length"])
@@ -119,18 +119,18 @@ def reader(port: int) -> Visitor:
     line = Line(port)
     while True:
         path = random.choice(_PATHS[:-1])
-        whole = line.ask(get(path))
-        assert whole.status == 200, whole
-        tagged(whole)
+        plain = line.ask(get(path))
+        assert plain.status == 200, plain
+        tagged(plain)
         yield "200"
         packed = line.ask(get(path, "Accept-Encoding: gzip"))
         assert packed.status == 200, packed
         tagged(packed)
         yield "200 gzip"
-        tag = whole.fields["etag"]
-        known = line.ask(get(path, f"If-None-Match: {tag}"))
-        assert known.status == 304 or known.fields["etag"] != tag, known.fields
-        yield str(known.status)
+        tag = plain.fields["etag"]
+        conditional = line.ask(get(path, f"If-None-Match: {tag}"))
+        assert conditional.status == 304 or conditional.fields["etag"] != tag, conditional.fields
+        yield str(conditional.status)
         head = line.ask(get(path).replace(b"GET", b"HEAD", 1))
         assert head.status == 200, head
         assert int(head.fields["content-length"]) > 0
@@ -154,20 +154,20 @@ def searcher(port: int) -> Visitor:
         yield "search"
         answer = line.ask(get(f"/api/reviews/since/{day}"))
         assert answer.status == 200, answer
-        found = json.loads(answer.body)
-        assert found["returned"] == len(found["reviews"]) == found["matched"]
-        assert all(review["date"] >= day for review in found["reviews"])
+        result = json.loads(answer.body)
+        assert result["returned"] == len(result["reviews"]) == result["matched"]
+        assert all(review["date"] >= day for review in result["reviews"])
         yield "since"
         assert line.ask(get("/api/reviews/search?limit=0&since=never")).status == 400
         yield "400"
 
 
-def counted(found: dict[str, object], limit: int) -> None:
+def counted(result: dict[str, object], limit: int) -> None:
     """A page of a search says truly how long it is."""
-    reviews, matched = found["reviews"], found["matched"]
+    reviews, matched = result["reviews"], result["matched"]
     assert isinstance(reviews, list)
     assert isinstance(matched, int)
-    assert found["returned"] == len(reviews) == min(limit, matched)
+    assert result["returned"] == len(reviews) == min(limit, matched)
 
 
 def post(path: str, body: bytes, *headers: str) -> bytes:
@@ -198,8 +198,8 @@ def agent(port: int) -> Visitor:
         session = opened.fields["mcp-session-id"]
         yield "MCP initialize"
         for _ in range(10):
-            wanted = {"query": random.choice(("great", "boiler", "late")), "limit": 5}
-            answer = call(session, "tools/call", {"name": "search_reviews", "arguments": wanted})
+            arguments = {"query": random.choice(("great", "boiler", "late")), "limit": 5}
+            answer = call(session, "tools/call", {"name": "search_reviews", "arguments": arguments})
             assert answer.status == 200, answer
             counted(json.loads(answer.body)["result"]["structuredContent"], 5)
             yield "MCP call"
@@ -222,7 +222,7 @@ def subscriber(port: int, callback: Callable[[int], str]) -> Visitor:
     line = Line(port)
 
     def ask(**fields: str) -> Answer:
-        form = urlencode({f"hub.{name}": given for name, given in fields.items()}).encode()
+        form = urlencode({f"hub.{name}": value for name, value in fields.items()}).encode()
         return line.ask(
             post("/api/websub/hub", form, "Content-Type: application/x-www-form-urlencoded")
         )
@@ -278,14 +278,14 @@ def slow_reader(port: int) -> Visitor:
 
 
 def vandal(port: int) -> Visitor:
-    """Leaves in the middle of things, and says what is no HTTP."""
-    whole = get(REVIEWS)
+    """Leave in the middle of a request, and send bytes that are no HTTP."""
+    request = get(REVIEWS)
     while True:
         for data, wait in (
             (b"", 0.0),
-            (whole[: len(whole) // 2], 0.0),
-            (whole, 0.0),
-            (whole * 3, 0.002),
+            (request[: len(request) // 2], 0.0),
+            (request, 0.0),
+            (request * 3, 0.002),
             (post("/api/websub/hub", b"x" * 100)[:-50], 0.0),
             (post("/mcp", b"{}")[:-1], 0.0),
         ):
@@ -323,4 +323,4 @@ VISITORS: Mapping[Callable[[int], Visitor], tuple[int, float]] = {
     slow_reader: (2, 0.5),
     vandal: (2, 0.05),
 }
-"""How many of each, and the seconds between what they do."""
+"""The number of each, and the seconds between its actions."""

@@ -24,7 +24,7 @@ _PAUSE = 0.05  # seconds, the longest between two requests
 
 
 class Kind(Enum):
-    """What a client does with its connection."""
+    """The way that a client uses its connection."""
 
     BUSY = "busy"
     """The next request follows the answer."""
@@ -40,29 +40,29 @@ class UnansweredError(Exception):
 
 @dataclass(slots=True)
 class Tally:
-    """What has come of some requests."""
+    """The results of some requests."""
 
     answered: int = 0
     failures: Counter[str] = field(default_factory=Counter)
-    """By what went wrong."""
+    """Failures by their kind."""
     announced: int = 0
     """Kept connections that ended with an answer that said so."""
     closed: int = 0
-    """That were found closed before a request."""
+    """Connections that were closed before a request."""
     longest: float = 0.0
     """Seconds from the attempt to connect or send until the whole answer."""
 
-    def add(self, other: "Tally") -> None:
+    def add(self, tally: "Tally") -> None:
         """Count another's too."""
-        self.answered += other.answered
-        self.failures += other.failures
-        self.announced += other.announced
-        self.closed += other.closed
-        self.longest = max(self.longest, other.longest)
+        self.answered += tally.answered
+        self.failures += tally.failures
+        self.announced += tally.announced
+        self.closed += tally.closed
+        self.longest = max(self.longest, tally.longest)
 
 
 class Clients:
-    """So many clients; they run on entering and until they are left.
+    """Concurrent clients; they run while the context is entered.
 
     Args:
         port: On loopback.
@@ -74,15 +74,15 @@ class Clients:
     def __init__(self, port: int, path: str, body: bytes, kinds: Sequence[Kind]) -> None:
         self._stopping = threading.Event()
         self._clients = [_Client(port, path, body, kind, self._stopping.is_set) for kind in kinds]
-        self._threads = [threading.Thread(target=each.run) for each in self._clients]
+        self._threads = [threading.Thread(target=client.run) for client in self._clients]
 
     def take(self) -> dict[Kind, Tally]:
-        """What has come of all since it was last asked, by kind."""
-        found = {kind: Tally() for kind in Kind}
+        """Return and reset the tallies of all clients, by kind."""
+        tallies = {kind: Tally() for kind in Kind}
         for client in self._clients:
             tally, client.tally = client.tally, Tally()
-            found[client.kind].add(tally)
-        return found
+            tallies[client.kind].add(tally)
+        return tallies
 
     def __enter__(self) -> Self:
         for thread in self._threads:
@@ -115,7 +115,7 @@ class _Client:
         self._request = "\r\n".join((*lines, "", "")).encode()
 
     def run(self) -> None:
-        """Ask until it is told to stop."""
+        """Send requests until it is stopped."""
         while not self._stopped():
             began = time.monotonic()
             try:
@@ -139,7 +139,7 @@ class _Client:
             self._connection = None
 
     def _exchange(self) -> bool:
-        """One request and its answer; whether the connection is kept."""
+        """Make one request; return whether the connection is kept."""
         if self._connection is not None and _ended(self._connection):
             self.tally.closed += 1
             self._drop()
@@ -163,8 +163,8 @@ class _Client:
             else:
                 how = "closed"
             if not piece:
-                told = "in the answer" if received else "without a byte"
-                raise UnansweredError(f"{which} connection, {told}: {how}")
+                progress = "in the answer" if received else "without a byte"
+                raise UnansweredError(f"{which} connection, {progress}: {how}")
             received += piece
             if not end and (at := received.find(b"\r\n\r\n")) >= 0:
                 end = at + 4

@@ -22,7 +22,7 @@ _UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
-    """What wrk reports."""
+    """The result of a run of wrk."""
 
     requests: int
     """Answered ones."""
@@ -41,7 +41,7 @@ class Said:
 
     @property
     def failures(self) -> int:
-        """All that was not as it should be."""
+        """The number of failed requests of any kind."""
         return self.connect + self.read + self.write + self.timeout + self.status
 
 
