@@ -1,4 +1,4 @@
-"""What the slow tests of packages share; ``just test-packaging`` runs them."""
+"""Fixtures of the slow tests of packages; ``just test-packaging`` runs them."""
 
 from pathlib import Path
 

@@ -285,7 +285,7 @@ def test_update_of_one_node_loses_no_request(shop: Shop, record_testsuite_proper
 
 
 def test_sync_imports_the_reviews_of_its_sources(shop: Shop) -> None:
-    """As the owner of the data, in the volume of the daemon, by the documented commands."""
+    """The commands of the document run as the owner of the data, in the volume of the daemon."""
     shop.run_block("mkdir")
     shop.run_block("docker run")
     incoming = shop.place / "sync/incoming"
@@ -316,7 +316,7 @@ def test_sync_imports_the_reviews_of_its_sources(shop: Shop) -> None:
 
 
 def test_clients_have_limits_of_their_own_by_both_protocols(shop: Shop) -> None:
-    """Each address counts for itself, whatever a client says of itself."""
+    """Each address has a limit of its own, and headers of the client do not change it."""
     shop.run_block("mkdir")
     shutil.copyfile(DEMO / "reviews.json", shop.data / "reviews.json")
     limit = {"REVIEWSD_HUB__LIMITS__REQUESTS_PER_MINUTE": str(REQUESTS)}

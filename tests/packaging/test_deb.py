@@ -77,8 +77,8 @@ def test_lintian_has_nothing_to_say(packages: dict[int, Path]) -> None:
 
 def test_its_life(packages: dict[int, Path], machine: System) -> None:
     """Install, configure, serve, upgrade, remove, purge: one after the other, on one machine."""
-    told = install(machine, packages[1])
-    assert "installed and not started" in told
+    output = install(machine, packages[1])
+    assert "installed and not started" in output
     installed(machine)
     serves_when_configured(machine)
 
@@ -107,7 +107,7 @@ def install(machine: System, package: Path) -> str:
 
 
 def installed(machine: System) -> None:
-    """What a package is expected to bring; and nothing is enabled."""
+    """Check the files and the group of the package, and that no service is enabled."""
     assert f"reviewsd {VERSION}\n" == machine.run("reviewsd", "--version")
     owner = machine.run("dpkg-query", "-W", "-f", "${Conffiles}", "reviewsd")
     assert [CONFIG] == re.findall(r"/\S+", owner)
@@ -135,15 +135,15 @@ def installed(machine: System) -> None:
 
 
 def serves_when_configured(machine: System) -> None:
-    """As the document goes on, as far as there is no systemd."""
+    """Follow the rest of the document, as far as it works without systemd."""
     first, *rest = block("install.md", "sudo apt-get", "As a Debian package").splitlines()
     assert "sudo apt-get install ./reviewsd_*.deb" == first
     takeout(machine.path("/takeout.zip"))
     for line in rest:
         command = line.removeprefix("sudo ")
         if not command.startswith("systemctl ") and not command.endswith(" doctor"):
-            told = machine.run("sh", "-euc", f"cd /; {command}")
-    assert "imported 7 new" in told
+            output = machine.run("sh", "-euc", f"cd /; {command}")
+    assert "imported 7 new" in output
     assert "valid: 7 reviews" in machine.run("reviewsd", "--check")
     assert serve(machine)
 
@@ -170,11 +170,11 @@ def serve(machine: System) -> bool:
         until(
             lambda: LISTENING.search(log.read_text()) or process.poll() is not None, "serving", 120
         )
-        found = LISTENING.search(log.read_text())
-        assert found, log.read_text()
+        match = LISTENING.search(log.read_text())
+        assert match, log.read_text()
         status = ("status", "--quiet", "--socket", f"{place}/admin.sock")
         assert "" == machine.run("reviewsctl", *status)
-        return b'"reviews"' in fetch(f"http://{found[1]}/reviews.json")
+        return b'"reviews"' in fetch(f"http://{match[1]}/reviews.json")
     finally:
         process.terminate()
         process.wait(40)

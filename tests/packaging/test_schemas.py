@@ -1,4 +1,4 @@
-"""What GitHub reads is as GitHub wants it, by the schemas that check-jsonschema brings along."""
+"""The files that GitHub reads fit their schemas, which check-jsonschema contains."""
 
 import pytest
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.packaging
         ("dependabot", ".github/dependabot.yml"),
     ],
 )
-def test_it_fits_its_schema(schema: str, files: str) -> None:
-    found = sorted(ROOT.glob(files))
-    assert found
-    run(program("check-jsonschema"), "--builtin-schema", f"vendor.{schema}", *found)
+def test_file_for_github_fits_its_schema(schema: str, files: str) -> None:
+    paths = sorted(ROOT.glob(files))
+    assert paths
+    run(program("check-jsonschema"), "--builtin-schema", f"vendor.{schema}", *paths)

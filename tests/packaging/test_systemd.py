@@ -169,10 +169,10 @@ def load(machine: Machine) -> Iterator[None]:
 def test_package_is_configured_and_started_as_documented(machine: Machine) -> None:
     check_runs(machine)
     assert '"review_count":7' in get(machine, "/insights.json").replace(" ", "")
-    code, found = machine.attempt("reviewsctl", "doctor")
+    code, report = machine.attempt("reviewsctl", "doctor")
     assert 5 == code  # there is no name server
     for line in ("ok    admin socket", "ok    serving", "ok    systemd"):
-        assert f"\n{line}" in f"\n{found}"
+        assert f"\n{line}" in f"\n{report}"
 
 
 def test_exposure_of_the_running_service_is_at_most_one_and_a_half(machine: Machine) -> None:
@@ -186,8 +186,8 @@ def test_admin_socket_is_open_to_its_group_alone(machine: Machine) -> None:
     stranger = ("setpriv", "--reuid=12345", "--regid=12345")
     refused = machine.run(*stranger, "--clear-groups", "reviewsctl", "status", "-q", code=3)
     assert "no permission to use /run/reviewsd/admin.sock" in refused
-    asked = machine.run(*stranger, f"--groups={group}", "reviewsctl", "status", "-q")
-    assert "" == asked
+    output = machine.run(*stranger, f"--groups={group}", "reviewsctl", "status", "-q")
+    assert "" == output
 
 
 def test_reviewsctl_asks_and_reloads(machine: Machine) -> None:
@@ -241,7 +241,7 @@ def setting(machine: Machine, *lines: str) -> Iterator[None]:
 
 
 def test_stuck_service_is_restarted_by_the_watchdog(machine: Machine) -> None:
-    """With a shorter watchdog than the 30 s of the unit."""
+    """The watchdog's interval is shorter here than the 30 s of the unit."""
     with setting(machine, "[Service]", "WatchdogSec=3", "TimeoutAbortSec=1"):
         machine.run("systemctl", "restart", "reviewsd")
         machine.run("kill", "-STOP", machine.shown("reviewsd", "MainPID"))
@@ -252,7 +252,7 @@ def test_stuck_service_is_restarted_by_the_watchdog(machine: Machine) -> None:
 
 
 def test_clients_of_a_broken_configuration_do_not_start_it_again(machine: Machine) -> None:
-    """Else they would use up the start limit, and systemd would refuse the start after the repair."""
+    """Otherwise they would use up the start limit, and systemd would refuse the repaired start."""
     good = machine.path(CONFIG).read_text()
     client = machine.popen("bash", "-c", 'while python3 -c "$0" /healthz; do sleep 0.3; done', GET)
     edit(machine, lambda text: re.sub("(?m)^base_url: .*", "base_url: nonsense", text))
@@ -269,11 +269,11 @@ def test_clients_of_a_broken_configuration_do_not_start_it_again(machine: Machin
     assert ["failed", "inactive", "inactive"] == states.split()
 
     refusal = machine.run("reviewsctl", "status", code=3)
-    found = re.search(r"Start it: (sudo .*) \(or name", refusal)
-    assert found, refusal
-    assert f"then: {found[1]}\n" in machine.attempt("reviewsctl", "doctor")[1]
+    match = re.search(r"Start it: (sudo .*) \(or name", refusal)
+    assert match, refusal
+    assert f"then: {match[1]}\n" in machine.attempt("reviewsctl", "doctor")[1]
     edit(machine, lambda _: good)
-    machine.shell(as_root(found[1]))
+    machine.shell(as_root(match[1]))
     check_runs(machine)
 
 
@@ -289,9 +289,9 @@ def test_start_limit_is_overcome_by_the_advised_command(machine: Machine) -> Non
 def test_stopped_service_with_its_sockets_stays_stopped(machine: Machine) -> None:
     """A restore needs that; the next start opens the sockets again."""
     document = (ROOT / "docs/how-to/back-up.md").read_text()
-    found = re.search(r"^sudo (systemctl stop .*)\nsudo .* restore ", document, re.MULTILINE)
-    assert found
-    machine.shell(found[1])
+    match = re.search(r"^sudo (systemctl stop .*)\nsudo .* restore ", document, re.MULTILINE)
+    assert match
+    machine.shell(match[1])
     assert "refused" in machine.run("python3", "-c", GET, "/healthz", code=1)
     states = machine.run("systemctl", "show", "--value", "--property=ActiveState", *UNITS)
     assert ["inactive"] * 3 == states.split()
@@ -300,7 +300,7 @@ def test_stopped_service_with_its_sockets_stays_stopped(machine: Machine) -> Non
 
 
 def test_upgrade_under_load_loses_no_request(machine: Machine, package: Path) -> None:
-    """Of the same version: dpkg runs the same scripts for a newer one."""
+    """Installing the same version is enough: dpkg runs the same scripts as for a newer one."""
     before, process = socket_file(machine), machine.shown("reviewsd", "MainPID")
     with load(machine):
         machine.run("dpkg", "--install", f"/root/{package.name}")
@@ -376,7 +376,7 @@ def check_synced(machine: Machine, author: str) -> None:
 
 
 def test_timer_of_the_package_syncs_as_the_owner_of_the_data(machine: Machine) -> None:
-    """By the commands of the document; the package enables nothing by itself."""
+    """The timer is enabled by the commands of the document, not by the package."""
     enabled = machine.attempt("systemctl", "is-enabled", "reviewsd-sync.timer")[1]
     assert "disabled\n" == enabled
     add_source(machine, "Sue")
@@ -484,8 +484,12 @@ def test_service_uninstall_stops_the_service_and_keeps_the_data(machine: Machine
     listed = ("systemctl", "list-units", "--all", "--no-legend", "--state=loaded", "reviewsd*")
     assert "" == machine.run(*listed)
     assert "refused" in machine.run("python3", "-c", GET, "/healthz", code=1)
-    kept = ("/etc/reviewsd/reviewsd.yaml", "/srv/reviews/reviews.json", "/var/lib/private/reviewsd")
-    assert all(machine.path(name).exists() for name in kept)
+    paths = (
+        "/etc/reviewsd/reviewsd.yaml",
+        "/srv/reviews/reviews.json",
+        "/var/lib/private/reviewsd",
+    )
+    assert all(machine.path(name).exists() for name in paths)
     assert not machine.path("/etc/systemd/system/reviewsd.service").exists()
     refused = machine.run("reviewsctl", "service", "uninstall", code=1)
     assert "there is no /etc/systemd/system/reviewsd.service" in refused

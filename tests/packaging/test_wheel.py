@@ -26,8 +26,8 @@ def look(address: str) -> None:
     assert b"</html>" in fetch(f"{address}/")
     assert b"</html>" in fetch(f"{address}/developers")
     reviews = json.loads(fetch(f"{address}/reviews.json"))["reviews"]
-    found = json.loads(fetch(f"{address}/api/reviews/search?min_rating=5"))
-    assert 0 < found["matched"] < len(reviews)
+    result = json.loads(fetch(f"{address}/api/reviews/search?min_rating=5"))
+    assert 0 < result["matched"] < len(reviews)
     assert len(reviews) == json.loads(fetch(f"{address}/insights.json"))["review_count"]
 
 
@@ -58,7 +58,7 @@ def test_uvx_runs_the_demo_of_the_wheel(wheel: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("installer", ["uv tool install", "pipx install"])
 def test_from_an_export_to_a_running_service(installer: str, wheel: Path, tmp_path: Path) -> None:
-    """The document's blocks, one after the other, in a home with nothing but an export."""
+    """The blocks of the document work in order, in a home with nothing but an export."""
     install = block("install.md", installer, "With uv or pipx")
     assert f"{installer} reviewsd\n" == install
     tool = Path(program(installer.partition(" ")[0]))
@@ -71,9 +71,9 @@ def test_from_an_export_to_a_running_service(installer: str, wheel: Path, tmp_pa
 
     *before, serve = block("install.md", "reviewsctl init", "With uv or pipx").splitlines()
     assert "reviewsd" == serve
-    told = run("bash", "-euc", "\n".join(before), cwd=tmp_path, env=environ)
-    assert "imported 7 new" in told
-    assert "all is well" in told
+    output = run("bash", "-euc", "\n".join(before), cwd=tmp_path, env=environ)
+    assert "imported 7 new" in output
+    assert "all is well" in output
     with served([home / ".local/bin/reviewsd"], tmp_path / "shop", environ) as address:
         assert 7 == len(json.loads(fetch(f"{address}/reviews.json"))["reviews"])
         assert b"Acme Plumbing" in fetch(f"{address}/")
@@ -81,13 +81,13 @@ def test_from_an_export_to_a_running_service(installer: str, wheel: Path, tmp_pa
 
 
 def units_name_the_programs(commands: Path, place: Path, environ: dict[str, str]) -> None:
-    """What the document says next needs root and systemd; here it says what it would do."""
+    """The next command needs root and systemd, so only ``--dry-run`` is checked here."""
     service = block("install.md", "sudo ", "With uv or pipx").splitlines()[0]
     assert 'sudo "$(command -v reviewsctl)" service install' == service
     ctl, config = commands / "reviewsctl", place / "reviewsd.yaml"
     install = (ctl, "service", "install", "--config", config)
-    told = run(*install, "--dry-run", env=environ, cwd=place)
-    assert "systemctl enable --now reviewsd.socket reviewsd-admin.socket reviewsd.service" in told
+    output = run(*install, "--dry-run", env=environ, cwd=place)
+    assert "systemctl enable --now reviewsd.socket reviewsd-admin.socket reviewsd.service" in output
     unit = run(*install, "--print-unit", env=environ, cwd=place)
     (start,) = [line for line in unit.splitlines() if line.startswith("ExecStart=")]
     daemon = Path(start.removeprefix("ExecStart=").split()[0])
@@ -95,7 +95,7 @@ def units_name_the_programs(commands: Path, place: Path, environ: dict[str, str]
 
 
 def test_the_tests_of_the_sdist_run(sdist: Path, tmp_path: Path) -> None:
-    """Those that packagers run: without git, from the unpacked archive, with its own extra."""
+    """They run without git, from the unpacked archive, with the extra for packagers."""
     with tarfile.open(sdist) as archive:
         archive.extractall(tmp_path, filter="data")
     (source,) = tmp_path.glob("reviewsd-*")
@@ -103,7 +103,7 @@ def test_the_tests_of_the_sdist_run(sdist: Path, tmp_path: Path) -> None:
     run(program("python3"), "-m", "venv", tmp_path / "venv", env=environ)
     run(tmp_path / "venv/bin/pip", "install", "-q", "-e", f"{source}[test]", env=environ)
     chosen = ("tests/unit/domain", "tests/unit/config", "tests/test_release.py")
-    told = run(
+    output = run(
         tmp_path / "venv/bin/pytest", "-n1", "-q", *chosen, cwd=source, env=environ, seconds=600
     )
-    assert " passed" in told.splitlines()[-1]
+    assert " passed" in output.splitlines()[-1]
