@@ -68,7 +68,9 @@ def main() -> None:
             text=f"Changed {index}. {changed.text}",
         )
     labels = analysis.labels
-    took, again = _best(options.rounds, lambda: analyse(records, business, settings, known=labels))
+    took, again = _best(
+        options.rounds, lambda: analyse(records, business, settings, known_labels=labels)
+    )
     sys.stdout.write(f"again  {took:.2f} s, {again.analysed} analysed\n")
 
 

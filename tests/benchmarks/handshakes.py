@@ -76,7 +76,7 @@ def _delegated(keys: list[ec.EllipticCurvePrivateKey]) -> Authority:
 
 
 def _explicit(directory: Path) -> x509.Certificate:
-    """Return a certificate with a key that includes its curve's parameters, which OpenSSL has to check."""
+    """Return a certificate with a key that includes the parameters of its curve."""
     key, certificate = directory / "key.pem", directory / "certificate.pem"
     for command in (
         f"ecparam -name secp521r1 -param_enc explicit -genkey -noout -out {key}",

@@ -13,14 +13,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-WAIT_SECONDS = 30.0  # a gate that nobody opens ends the test instead of hanging it
+WAIT_SECONDS = 30.0  # seconds until an unopened gate ends the test instead of hanging it
 
 HEADERS: Mapping[str, str] = {"Reviewsd-Api": "1", "Reviewsd-Version": "0.1.0"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scripted:
-    """One answer.
+    """A scripted answer.
 
     ``parts`` are written one after the other, flushed, as chunks if there is no ``length``; an
     Event among them holds the answer back until it is set.
@@ -64,7 +64,7 @@ def events(*parts: object, cut: bool = False) -> Scripted:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One request as it arrived."""
+    """A request as it arrived."""
 
     method: str
     target: str

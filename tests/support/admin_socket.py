@@ -74,7 +74,7 @@ async def ask(
     headers: Mapping[str, str] | None = None,
     body: bytes | None = None,
 ) -> Answer:
-    """One request as reviewsctl makes it; ``Host`` can be replaced, or left out with ''."""
+    """Make a request as reviewsctl does; ``Host`` can be replaced, or left out with ''."""
     answer: Answer = await deferToThread(_ask, socket_path, method, target, headers or {}, body)
     return answer
 

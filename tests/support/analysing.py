@@ -14,13 +14,13 @@ from reviewsd.domain.reviews import Business, Review
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Made:
-    """Insights, and what to keep so that the next ones are made faster."""
+    """Insights, and the labels that make the next ones faster."""
 
     insights: MadeInsights
     labels: dict[str, Labels]
-    """Of every different text; ``known`` of the next call."""
+    """The labels of every different text; pass them as ``known_labels`` to the next call."""
     analysed: int
-    """How many texts had to be read, for want of known labels."""
+    """The number of texts that were read because their labels were not known."""
 
 
 def analyse(
@@ -29,7 +29,7 @@ def analyse(
     settings: InsightSettings,
     *,
     generated_at: datetime.datetime | None = None,
-    known: KnownLabels | None = None,
+    known_labels: KnownLabels | None = None,
 ) -> Made:
     """Insights made from reviews alone.
 
@@ -37,13 +37,13 @@ def analyse(
 
     Args:
         reviews: ``per_review`` lists them in this order.
-        business: Whose reviews they are.
+        business: The business that is reviewed.
         settings: What the owner says; without ``faults``.
         generated_at: When the reviews were last updated.
-        known: Labels made before, for ``Analyser.know``.
+        known_labels: Labels made before, for ``Analyser.know``.
     """
     analyser = Analyser(business, settings)
-    analyser.know(known)
+    analyser.know(known_labels)
     block = analyser.block(reviews)
     totals = Totals(analyser.catalogue)
     totals.add(block.counts)

@@ -1,4 +1,4 @@
-"""A certificate authority to test with: made in milliseconds, trusted by nobody else."""
+"""A certificate authority for tests: made in milliseconds, trusted by the tests alone."""
 
 import ssl
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class Identity:
     certificate: x509.Certificate
     key: Key
     chain: tuple[x509.Certificate, ...] = ()
-    """From its issuer up to the one below the root."""
+    """The certificates from the issuer up to the one below the root."""
 
     @property
     def pem(self) -> bytes:
@@ -44,7 +44,7 @@ class Identity:
         return path
 
     def write_with_key(self, path: Path) -> Path:
-        """Both, as ``ssl.SSLContext.load_cert_chain`` wants them."""
+        """Write key and certificates to a file for ``ssl.SSLContext.load_cert_chain``."""
         path.write_bytes(self.key_pem + self.pem)
         return path
 
@@ -71,12 +71,12 @@ def authority() -> Authority:
 
 
 def self_signed(*names: str) -> Identity:
-    """What everybody can make."""
+    """Return an identity that is signed by itself."""
     return _signed("self", None, names=names)
 
 
 def client_context() -> ssl.SSLContext:
-    """For a test's own client to a server of these."""
+    """Return a context of a client that trusts this authority."""
     return ssl.create_default_context(cadata=authority().identity.pem.decode())
 
 
@@ -113,7 +113,7 @@ def _signed(
         signer = x509.AuthorityKeyIdentifier.from_issuer_public_key(issuer.key.public_key())
         builder = builder.add_extension(signer, critical=False)
     if names:
-        subjects = x509.SubjectAlternativeName([_general_name(each) for each in names])
+        subjects = x509.SubjectAlternativeName([_general_name(name) for name in names])
         builder = builder.add_extension(subjects, critical=False)
     certificate = builder.sign(issuer.key if issuer else key, hashes.SHA256())
     if issuer is None or issuer.certificate.issuer == issuer.certificate.subject:

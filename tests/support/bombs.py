@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.support.sheets import ROOT, SHEET
 
 Pieces = Iterable[bytes | tuple[bytes, int]]
-"""Of a member, in their order; with a number, so often."""
+"""Pieces of a member, in order; a piece with a number is repeated that often."""
 
 _MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 _RELATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
@@ -29,15 +29,15 @@ HEADER = b'<row><c t="inlineStr"><is><t>date</t></is></c><c t="inlineStr"><is><t
 def archive(
     path: Path | io.BytesIO, members: Mapping[str, Pieces], method: int = zipfile.ZIP_DEFLATED
 ) -> None:
-    """Write a zip, whose members need never be in memory."""
+    """Write a zip, without ever having its members in memory."""
     with zipfile.ZipFile(path, "w", method) as file:
         for name, pieces in members.items():
             with file.open(name, "w") as member:
                 for piece in pieces:
                     content, times = piece if isinstance(piece, tuple) else (piece, 1)
                     block = content * max(1, 65_536 // len(content))
-                    whole, rest = divmod(len(content) * times, len(block))
-                    for _ in range(whole):
+                    full_blocks, rest = divmod(len(content) * times, len(block))
+                    for _ in range(full_blocks):
                         member.write(block)
                     member.write(block[:rest])
 
@@ -50,7 +50,7 @@ def spreadsheet(
     behind: Pieces = (),
     prologue: Pieces = (),
 ) -> None:
-    """Write an XLSX whose first sheet has the columns date and rating.
+    """Write an XLSX with the columns date and rating in its first sheet.
 
     Args:
         path: Where.

@@ -114,8 +114,8 @@ class Machine:
 
     def wait(self, unit: str, name: str, value: str) -> None:
         """Wait until a property of a unit has a value."""
-        shown = f"systemctl show --value --property={name} {unit}"
-        self.run("bash", "-c", f'until [ "$({shown})" = {value} ]; do sleep 0.2; done')
+        command = f"systemctl show --value --property={name} {unit}"
+        self.run("bash", "-c", f'until [ "$({command})" = {value} ]; do sleep 0.2; done')
 
     def journal(self, *arguments: str) -> str:
         """Return the last lines of the journal."""

@@ -41,11 +41,11 @@ INSIGHTS: Document = json.loads("""{
   "faq": [{"question": "How fast?", "answer": "Very."}]}""")
 
 GONE = ""
-"""In place of a value's spelling: the member is not there."""
+"""A marker in place of a value's spelling: the member is left out."""
 
 
 def encoded(document: object) -> bytes:
-    """A document as it stands in its file."""
+    """Return a document as the bytes of its file."""
     return json.dumps(document).encode()
 
 
@@ -55,7 +55,7 @@ def in_insights(path: str) -> bool:
 
 
 def both(path: str, text: str) -> tuple[bytes, bytes]:
-    """Both files, with this text in place of the value at a JSON path."""
+    """Return both files, with this text in place of the value at a JSON path."""
     files = {"$": copy.deepcopy(INSIGHTS if in_insights(path) else REVIEWS)}
     part: Any = files
     key: str | int = "$"

@@ -43,7 +43,7 @@ class Received:
     """The bytes of a request."""
 
     head: bytes
-    """With the empty line at its end."""
+    """The head of the response, with the empty line at its end."""
     body: bytes
 
     @property

@@ -78,7 +78,7 @@ class Review(TypedDict, total=False):
 def review(
     review_id: str, *, date: str = "2025-03-14", rating: int = 5, text: str | None = None
 ) -> Review:
-    """One with everything that is required."""
+    """Return a review with every required member."""
     return {
         "id": review_id,
         "author": "Jane D.",
@@ -146,7 +146,7 @@ def open_columns(folder: Path, manifest: Manifest) -> Columns:
 
 
 def updated_at(review: Mapping[str, Any]) -> datetime.datetime:
-    """When a review changed last: data-model.md 4.0, read naively."""
+    """Return when a review changed last: data-model.md 4.0, read naively."""
     reply = review.get("owner_reply") or {}
     day = max(review["date"], reply.get("date", ""))
     stamps = [review[name] for name in ("added_at", "changed_at") if review.get(name)]
@@ -154,7 +154,7 @@ def updated_at(review: Mapping[str, Any]) -> datetime.datetime:
 
 
 class Data(NamedTuple):
-    """What a data directory holds."""
+    """The content of a data directory."""
 
     reviews: list[Review]
     insights: Insights
@@ -184,15 +184,15 @@ def _names_of(entity: str | Entity) -> set[str]:
 
 
 def _spelled(entry: dict[str, Any], kind: str, sentiment: str | None) -> set[str]:
-    """What an entry of ``per_review`` names, casefolded."""
-    found = entry.get(kind, [])
+    """Return the names in an entry of ``per_review``, casefolded."""
+    entries = entry.get(kind, [])
     if sentiment is not None:
-        found = [
-            each["id"]
-            for each in found
-            if isinstance(each, dict) and each.get("sentiment") == sentiment
+        entries = [
+            entry["id"]
+            for entry in entries
+            if isinstance(entry, dict) and entry.get("sentiment") == sentiment
         ]
-    names = [each["id"] if isinstance(each, dict) else each for each in found]
+    names = [entry["id"] if isinstance(entry, dict) else entry for entry in entries]
     return {name.strip().casefold() for name in names}
 
 
@@ -210,39 +210,39 @@ def _aliases(entity: str | Entity) -> list[str]:
 def _resolved(
     entities: list[str | Entity], kind: str, value: str, spelled: set[str]
 ) -> list[str | Entity]:
-    """Whom a name means: contract 3, read naively.
+    """Return the entities that a name means: contract 3, read naively.
 
     Raises:
         AmbiguousError: It may mean several.
     """
     key, plain = value.strip().casefold(), slug(value)
-    exact = [each for each in entities if key in _names_of(each)]
+    exact = [entity for entity in entities if key in _names_of(entity)]
     if exact:
         return exact
-    ways: list[Callable[[str | Entity], bool]]
-    ways = [lambda each: key in {alias.strip().casefold() for alias in _aliases(each)}]
+    matchers: list[Callable[[str | Entity], bool]]
+    matchers = [lambda entity: key in {alias.strip().casefold() for alias in _aliases(entity)}]
     if key not in spelled:
-        ways.append(lambda each: plain in map(slug, [*_raw_names(each), *_aliases(each)]))
+        matchers.append(lambda entity: plain in map(slug, [*_raw_names(entity), *_aliases(entity)]))
         if kind in {"technicians", "services"}:
-            ways.append(
-                lambda each: (
-                    plain in {slug(n.split()[0]) for n in _raw_names(each) if len(n.split()) > 1}
+            matchers.append(
+                lambda entity: (
+                    plain in {slug(n.split()[0]) for n in _raw_names(entity) if len(n.split()) > 1}
                 )
             )
-    for fits in ways:
-        labels = {_label(each) for each in entities if fits(each)}
+    for fits in matchers:
+        labels = {_label(entity) for entity in entities if fits(entity)}
         if len(labels) > 1:
             raise AmbiguousError(value)
         if labels:
-            return [each for each in entities if labels & _names_of(each)]
+            return [entity for entity in entities if labels & _names_of(entity)]
     return []
 
 
 def _raw_names(entity: str | Entity) -> list[str]:
     """Id, name and label, derived where they are not given (data-model.md 2)."""
-    given: Entity = {"label": entity} if isinstance(entity, str) else entity
-    label = given.get("label") or given.get("name") or given["id"]
-    return [name for name in (given.get("id") or slug(label), given.get("name"), label) if name]
+    members: Entity = {"label": entity} if isinstance(entity, str) else entity
+    label = members.get("label") or members.get("name") or members["id"]
+    return [name for name in (members.get("id") or slug(label), members.get("name"), label) if name]
 
 
 class AmbiguousError(Exception):
@@ -250,7 +250,7 @@ class AmbiguousError(Exception):
 
 
 def mentioned(insights: Insights, kind: str, value: str, sentiment: str | None = None) -> set[str]:
-    """The ids of the reviews that mention somebody: data-model.md 3, read naively.
+    """Return the ids of the reviews that mention an entity: data-model.md 3, read naively.
 
     Args:
         insights: Those of the data set.
@@ -267,13 +267,13 @@ def mentioned(insights: Insights, kind: str, value: str, sentiment: str | None =
     entries = insights.get("per_review", {})
     every = set().union(*(_spelled(entry, kind, None) for entry in entries.values()))
     resolved = _resolved(lists.get(kind, []), kind, value, every)
-    wanted = {key}.union(*map(_names_of, resolved))
-    found = {
+    names = {key}.union(*map(_names_of, resolved))
+    review_ids = {
         review_id
         for review_id, entry in entries.items()
-        if wanted & _spelled(entry, kind, sentiment)
+        if names & _spelled(entry, kind, sentiment)
     }
     for entity in resolved if sentiment is None else ():
         if not isinstance(entity, str):
-            found.update(entity.get("review_ids", []), entity.get("example_review_ids", []))
-    return found
+            review_ids.update(entity.get("review_ids", []), entity.get("example_review_ids", []))
+    return review_ids

@@ -24,17 +24,17 @@ _IMPORTED = (
     *("reviewsd.config.show", "csv", "encodings.utf_8_sig", "http.client", "importlib.metadata"),
     *("rich.progress", "rich.table", "typer._click.decorators", "zoneinfo"),
 )
-"""What functions import."""
+"""Modules that functions of the program import."""
 
 _PATHS = sys.path[2:]  # behind the server's own PYTHONPATH
 _NAMES = ("stdin", "stdout", "stderr")
 _STREAMS = [(name, getattr(sys, name).encoding, getattr(sys, name).errors) for name in _NAMES]
-_kept: list[object] = []  # streams of the process that was forked: closing them would write
+_old_streams: list[object] = []  # streams of the process that was forked: closing them would write
 
 
 def _import() -> None:
     reviewsctl = importlib.import_module("reviewsctl")
-    commands = [each.name for each in pkgutil.walk_packages(reviewsctl.__path__, "reviewsctl.")]
+    commands = [module.name for module in pkgutil.walk_packages(reviewsctl.__path__, "reviewsctl.")]
     for name in (*commands, *_IMPORTED):
         importlib.import_module(name)
     gc.collect()
@@ -73,10 +73,10 @@ def _become(
 
 
 def _reset_signals() -> None:
-    """As ``exec`` does, and then the interpreter."""
-    for each in signal.valid_signals():
-        if callable(signal.getsignal(each)):
-            signal.signal(each, signal.SIG_DFL)
+    """Reset signals as ``exec`` does, and then as the interpreter does at its start."""
+    for signal_ in signal.valid_signals():
+        if callable(signal.getsignal(signal_)):
+            signal.signal(signal_, signal.SIG_DFL)
     if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -84,14 +84,14 @@ def _reset_signals() -> None:
 def _reopen_streams() -> None:
     """Terminals are written to by lines, and files are not."""
     for number, (name, encoding, errors) in enumerate(_STREAMS):
-        _kept.append(getattr(sys, name))
+        _old_streams.append(getattr(sys, name))
         mode, buffering = "w" if number else "r", 1 if name == "stderr" else -1
         stream = open(number, mode, buffering, encoding, errors, closefd=False)  # noqa: SIM115
         setattr(sys, name, stream)
 
 
 def _end(code: Any) -> NoReturn:  # noqa: ANN401  as SystemExit has it
-    """What the interpreter does at the end, without taking every module apart."""
+    """End the process as the interpreter does, without taking every module apart."""
     try:
         if code is not None and not isinstance(code, int):
             sys.stderr.write(f"{code}\n")

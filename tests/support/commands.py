@@ -34,12 +34,12 @@ _ENVIRON = {
 
 
 def is_plain(environment: Mapping[str, str]) -> bool:
-    """Whether the interpreter is told by this environment what the server's was.
+    """Return whether this environment has the interpreter's variables of the server.
 
     PYTHONPATH may have other folders, as long as they hide no module of ours.
     """
-    told = {name for name in environment if name.startswith(INTERPRETERS)} - {"PYTHONPATH"}
-    return {name: environment[name] for name in told} == _INTERPRETER
+    names = {name for name in environment if name.startswith(INTERPRETERS)} - {"PYTHONPATH"}
+    return {name: environment[name] for name in names} == _INTERPRETER
 
 
 @functools.cache
@@ -100,8 +100,8 @@ def _run(
     ):
         streams = (stdin.fileno(), stdout.fileno(), stderr.fileno())
         code = _ended(_start(module, arguments, environment, streams, folder))
-        for each in (stdout, stderr):
-            each.seek(0)
+        for stream in (stdout, stderr):
+            stream.seek(0)
         return subprocess.CompletedProcess(arguments, code, stdout.read(), stderr.read())
 
 
@@ -136,29 +136,29 @@ def _ended(process: "Forked | subprocess.Popen[bytes]") -> int:
 
 
 def on_a_terminal(environment: Mapping[str, str], *arguments: str) -> str:
-    """What a terminal that nobody types at gets to see."""
-    code, seen = at_a_terminal(environment, None, *arguments)
+    """Return what a terminal shows that gets no input."""
+    code, screen = at_a_terminal(environment, None, *arguments)
     assert code == 0
-    return seen
+    return screen
 
 
 def at_a_terminal(
     environment: Mapping[str, str], typed: bytes | None, *arguments: str
 ) -> tuple[int, str]:
-    """The exit code of reviewsctl, and what a terminal gets to see while somebody types."""
+    """Return the exit code of reviewsctl, and what a terminal shows that gets this input."""
     master, slave = pty.openpty()
-    whole = {"TERM": "xterm-256color", "COLUMNS": "80", **environment}
+    terminal_environment = {"TERM": "xterm-256color", "COLUMNS": "80", **environment}
     with Path(os.devnull).open() as nothing:
         stdin = nothing.fileno() if typed is None else slave
-        process = _start(REVIEWSCTL, arguments, whole, (stdin, slave, slave))
+        process = _start(REVIEWSCTL, arguments, terminal_environment, (stdin, slave, slave))
     os.close(slave)
     os.write(master, typed or b"")
-    seen = bytearray()
+    screen = bytearray()
     try:
         while chunk := os.read(master, 65536):
-            seen += chunk
+            screen += chunk
     except OSError:  # EIO: the last writer has closed the terminal
         pass
     finally:
         os.close(master)
-    return _ended(process), seen.decode()
+    return _ended(process), screen.decode()

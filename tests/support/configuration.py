@@ -10,7 +10,7 @@ from reviewsd.config.errors import ConfigError
 from reviewsd.config.load import load
 
 BASE = "base_url: https://reviews.example.com\ndata_dir: data\n"
-"""The two required keys, so that what follows begins in line 3."""
+"""The two required keys, so that a test's own keys begin in line 3."""
 
 Write = Callable[[str | bytes], Path]
 

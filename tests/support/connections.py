@@ -40,7 +40,7 @@ def ask(path: str = "/now", *fields: str, method: str = "GET", version: str = "1
 
 @implementer(IHalfCloseableDescriptor)
 class Line(StringTransport):
-    """A transport whose client takes all bytes at once, unless it is slow.
+    """A transport to a client that takes all bytes at once, unless it is slow.
 
     Like a transport of TCP it can be closed in one direction, and pauses its producer when it is full.
     """

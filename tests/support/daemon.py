@@ -26,7 +26,7 @@ NO_PAGES = "pages: {enabled: false}\n"
 """Settings for tests that publish often: pages take half of the time."""
 
 SECONDS = 240
-"""Until what does not come is a failure: 30 MB are published at low priority beside whatever else runs."""
+"""Seconds until a missing event is a failure; a busy machine publishes 30 MB slowly."""
 LAST_WORDS_SECONDS = 0.05  # a datagram on its way when the process ended
 
 
@@ -127,18 +127,18 @@ class Daemon:
 
     @property
     def heard(self) -> list[str]:
-        """What the manager has heard from the latest process."""
+        """The messages of the latest process to the service manager."""
         assert self.manager is not None
         return self.manager.heard
 
     @property
     def lines(self) -> list[str]:
-        """What the log says; not that root runs it, as it may do for tests."""
+        """The lines of the log, without the warning that root runs it, which is usual for tests."""
         return [line for line in self.log.read_text().splitlines() if AS_ROOT not in line]
 
     @property
     def unusual(self) -> list[str]:
-        """What the log says beyond info."""
+        """The lines of the log above level info."""
         return [line for line in self.lines if " info " not in line]
 
     def launch(self, before: Sequence[str] = (), descriptors: Sequence[int] = ()) -> None:

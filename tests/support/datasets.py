@@ -49,7 +49,7 @@ _SHAPES: dict[str, Document] = {
     | dict.fromkeys(("added_at", "changed_at"), _ABSENT),
     "owner_reply": dict.fromkeys(("text", "date")),
 }
-"""Of each object: its members in order, with their defaults."""
+"""The members of each object in order, with their defaults."""
 
 
 def filled(value: object, shape: Document) -> object:
@@ -58,48 +58,52 @@ def filled(value: object, shape: Document) -> object:
         return [filled(part, shape) for part in value]
     if not isinstance(value, dict):
         return value
-    known = {name: value.get(name, shape[name]) for name in shape}
-    known = {
+    members = {name: value.get(name, shape[name]) for name in shape}
+    members = {
         name: filled(part, _SHAPES.get(name, {}))
-        for name, part in known.items()
+        for name, part in members.items()
         if part is not _ABSENT
     }
-    return known | {name: filled(value[name], {}) for name in sorted(value.keys() - known.keys())}
+    return members | {
+        name: filled(value[name], {}) for name in sorted(value.keys() - members.keys())
+    }
 
 
-def over(computed: Document, given: Document | None) -> Document:
-    """What is given, but for nulls in place of what is computed."""
-    chosen = (given or {}).items()
+def over(computed: Document, published: Document | None) -> Document:
+    """Return the published values; nulls and missing ones are replaced by the computed ones."""
+    chosen = (published or {}).items()
     return computed | {k: v for k, v in chosen if v is not None or k not in computed}
 
 
-def expected_of(given: Document) -> object:
+def expected_of(dataset: Document) -> object:
     """``/reviews.json`` for a data set."""
-    reviews = sorted(given["reviews"], key=lambda each: (each["date"], each["id"]), reverse=True)
-    reviews = [each | {"text": each.get("text") or None} for each in reviews]
-    ratings = [int(each["rating"].spelling) for each in reviews]
+    reviews = sorted(
+        dataset["reviews"], key=lambda review: (review["date"], review["id"]), reverse=True
+    )
+    reviews = [review | {"text": review.get("text") or None} for review in reviews]
+    ratings = [int(review["rating"].spelling) for review in reviews]
     mean = Decimal(sum(ratings)) / max(len(ratings), 1)
     rounded = Number(str(float(mean.quantize(Decimal("0.01"), ROUND_HALF_UP))))
     aggregate: Document = {"rating_value": rounded if ratings else None}
     aggregate |= {"review_count": len(ratings), "best_rating": 5, "worst_rating": 1}
-    aggregate = over(aggregate | {"distribution": {}}, given.get("aggregate_rating"))
+    aggregate = over(aggregate | {"distribution": {}}, dataset.get("aggregate_rating"))
     counts = {str(stars): ratings.count(stars) for stars in (1, 2, 3, 4, 5)}
     aggregate["distribution"] = over(counts, aggregate["distribution"])
-    for each in reviews:
-        each.update(
-            (name, _STAMPS[each[name]]) for name in ("added_at", "changed_at") if each.get(name)
+    for review in reviews:
+        review.update(
+            (name, _STAMPS[review[name]]) for name in ("added_at", "changed_at") if review.get(name)
         )
     latest = {"updated_at": max(map(_updated, reviews), default=None)}
     computed = {"reviews": reviews, "aggregate_rating": aggregate}
-    return filled(over(latest, given) | computed, _SHAPES["$"])
+    return filled(over(latest, dataset) | computed, _SHAPES["$"])
 
 
-def _updated(each: Document) -> str:
-    """When a review changed last; these spellings are in the order of time."""
-    if stamps := [each[name] for name in ("added_at", "changed_at") if each.get(name)]:
+def _updated(review: Document) -> str:
+    """Return when a review changed last; these spellings sort by time."""
+    if stamps := [review[name] for name in ("added_at", "changed_at") if review.get(name)]:
         return str(max(stamps))
-    reply = each.get("owner_reply") or {}
-    return f"{max(each['date'], reply.get('date', ''))}T12:00:00Z"
+    reply = review.get("owner_reply") or {}
+    return f"{max(review['date'], reply.get('date', ''))}T12:00:00Z"
 
 
 def spelled(value: object, random: Random | None = None) -> str:
@@ -136,8 +140,8 @@ _Values = dict[str, st.SearchStrategy[Any]]
 
 
 def _members(required: _Values, optional: _Values) -> st.SearchStrategy[Document]:
-    known = st.fixed_dictionaries(required, optional=optional)
-    return st.builds(lambda unknown, given: unknown | given, _UNKNOWN, known)
+    known_members = st.fixed_dictionaries(required, optional=optional)
+    return st.builds(lambda unknown, members: unknown | members, _UNKNOWN, known_members)
 
 
 _MAYBE, _URL = st.none() | _TEXT, st.sampled_from(["https://x.example/é", "HTTP://x"])
@@ -187,7 +191,7 @@ _AGGREGATE = _members(
 REVIEWS_FILE = _members(
     {
         "business": _BUSINESS,
-        "reviews": st.lists(_REVIEW, max_size=4, unique_by=lambda each: each["id"]),
+        "reviews": st.lists(_REVIEW, max_size=4, unique_by=lambda review: review["id"]),
     },
     {"aggregate_rating": _AGGREGATE, "updated_at": st.none() | st.just("2025-06-01T04:00:00Z")},
 )

@@ -80,7 +80,7 @@ class System:
             shutil.copyfile(f"/{name}", root / name)
 
     def run(self, *command: str, code: int = 0) -> str:
-        """What a command in it prints."""
+        """Run a command inside, and return its output."""
         return run("chroot", self.root, *command, env=self.environ, code=code, seconds=900)
 
     @property
@@ -95,7 +95,7 @@ class System:
         }
 
     def path(self, name: str) -> Path:
-        """Where a path of the system is on this machine."""
+        """Return the path on this machine of a path inside."""
         return self.root / name.lstrip("/")
 
 
@@ -112,5 +112,5 @@ def system(root: Path) -> Iterator[System]:
             mounted.append(Path(where))
         yield System(root)
     finally:
-        for each in reversed(mounted):
-            subprocess.run(["umount", "-l", str(each)], check=True)
+        for directory in reversed(mounted):
+            subprocess.run(["umount", "-l", str(directory)], check=True)

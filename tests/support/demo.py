@@ -48,6 +48,6 @@ class Demo:
 
     def ctl(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
         """The reviewsctl command that it prints, with other words at its end."""
-        shown = re.search(r"reviewsctl status (--socket .*)\n", self.printed)
-        assert shown is not None
-        return ctl(*shlex.split(shown[1]), *arguments)
+        match = re.search(r"reviewsctl status (--socket .*)\n", self.printed)
+        assert match is not None
+        return ctl(*shlex.split(match[1]), *arguments)

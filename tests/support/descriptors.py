@@ -1,4 +1,4 @@
-"""What this process has open."""
+"""The open descriptors of this process."""
 
 import gc
 from contextlib import suppress
@@ -12,8 +12,8 @@ def open_descriptors() -> dict[int, str]:
     a comparison of before and after depends on when.
     """
     gc.collect()
-    found = {}
-    for each in Path("/proc/self/fd").iterdir():
+    targets = {}
+    for entry in Path("/proc/self/fd").iterdir():
         with suppress(FileNotFoundError):  # the directory's own
-            found[int(each.name)] = str(each.readlink())
-    return found
+            targets[int(entry.name)] = str(entry.readlink())
+    return targets

@@ -59,19 +59,21 @@ def tracked() -> list[str]:
 
 
 def metadata(wheel: Path) -> str:
-    """What the wheel says of itself."""
+    """Return the metadata of a wheel."""
     with zipfile.ZipFile(wheel) as archive:
-        (name,) = [each for each in archive.namelist() if each.endswith(".dist-info/METADATA")]
+        (name,) = [
+            member for member in archive.namelist() if member.endswith(".dist-info/METADATA")
+        ]
         return archive.read(name).decode()
 
 
 def program(name: str, package: str = "") -> str:
     """A program of this machine, or beside this Python; the test is skipped without."""
     beside = Path(sys.executable).with_name(name)
-    found = str(beside) if beside.exists() else shutil.which(name)
-    if found is None:
+    path = str(beside) if beside.exists() else shutil.which(name)
+    if path is None:
         pytest.skip(f"needs {name}: {package or name} is not installed")
-    return found
+    return path
 
 
 def run(
@@ -81,9 +83,9 @@ def run(
     code: int = 0,
     seconds: float = 300,
 ) -> str:
-    """What a command prints, both ways; it has to end with this code."""
+    """Run a command that must end with this code; return its output and errors."""
     done = subprocess.run(
-        [str(each) for each in command],
+        [str(argument) for argument in command],
         cwd=cwd,
         env=env,
         stdin=subprocess.DEVNULL,
@@ -101,8 +103,8 @@ def bare(home: Path) -> dict[str, str]:
     """An environment with nothing of ours; what installs may know of this machine's package index."""
     home.mkdir(exist_ok=True)
     names = ("PIP_", "UV_", "SSL_", "HTTP", "http", "no_proxy", "NO_PROXY")
-    kept = {name: value for name, value in os.environ.items() if name.startswith(names)}
-    return {**kept, "PATH": "/usr/bin:/bin", "HOME": str(home), "LC_ALL": "C.UTF-8"}
+    inherited = {name: value for name, value in os.environ.items() if name.startswith(names)}
+    return {**inherited, "PATH": "/usr/bin:/bin", "HOME": str(home), "LC_ALL": "C.UTF-8"}
 
 
 @contextmanager
@@ -117,7 +119,7 @@ def demo(
     temporary = Path(tempfile.mkdtemp(prefix="d", dir="/tmp"))  # short: a socket's path is in it
     with log.open("wb") as out:
         process = subprocess.Popen(
-            [str(each) for each in command],
+            [str(argument) for argument in command],
             cwd=cwd,
             env={**env, "REVIEWSD_LISTEN": LOOPBACK, "TMPDIR": str(temporary)},
             stdout=out,
@@ -127,9 +129,9 @@ def demo(
         until(
             lambda: ADDRESS.search(log.read_text()) or process.poll() is not None, "the demo", 120
         )
-        found = ADDRESS.search(log.read_text())
-        assert found, log.read_text()
-        yield found[1], temporary
+        match = ADDRESS.search(log.read_text())
+        assert match, log.read_text()
+        yield match[1], temporary
         process.terminate()
         assert 0 == process.wait(30), log.read_text()
         assert [] == list(temporary.iterdir())
@@ -148,7 +150,7 @@ def served(command: Sequence[str | Path], cwd: Path, env: Mapping[str, str]) -> 
     log = cwd / "log"
     with log.open("wb") as out:
         process = subprocess.Popen(
-            [str(each) for each in command],
+            [str(argument) for argument in command],
             cwd=cwd,
             env={**env, "REVIEWSD_LISTEN": LOOPBACK},
             stdout=out,
@@ -156,9 +158,9 @@ def served(command: Sequence[str | Path], cwd: Path, env: Mapping[str, str]) -> 
         )
     try:
         until(lambda: LISTENING.search(log.read_text()) or process.poll() is not None, "it", 120)
-        found = LISTENING.search(log.read_text())
-        assert found, log.read_text()
-        yield f"http://{found[1]}"
+        match = LISTENING.search(log.read_text())
+        assert match, log.read_text()
+        yield f"http://{match[1]}"
         process.terminate()
         assert 0 == process.wait(45), log.read_text()
     finally:
@@ -167,7 +169,7 @@ def served(command: Sequence[str | Path], cwd: Path, env: Mapping[str, str]) -> 
 
 
 def fetch(url: str) -> bytes:
-    """What is at an address."""
+    """Return the body of a URL."""
     with urllib.request.urlopen(url, timeout=30) as answer:
         body: bytes = answer.read()
     return body
@@ -178,8 +180,8 @@ def block(page: str, begins: str, heading: str = "") -> str:
     text = (ROOT / "docs" / "how-to" / page).read_text()
     if heading:
         text = text.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
-    found = re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
-    (one,) = [each for each in found if each.startswith(begins)]
+    blocks = re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
+    (one,) = [code for code in blocks if code.startswith(begins)]
     return str(one)
 
 

@@ -22,16 +22,16 @@ from typing import Self
 ROOT = Path(__file__).parents[2]
 SAMPLES = ROOT / "tests" / "unit" / "cli" / "importing" / "samples"
 CHECKOUT = ("cli", "config", "docs", "reviewsd")
-"""What a reader of the documents finds in the folder where the commands are typed."""
+"""The parts of the checkout that are in the folder where a reader types the commands."""
 
 INTERNAL = frozenset({"decisions", "spec"})
 """Folders of documents that describe no command as it is now."""
 
 DEFAULT_PORTS = ("8080", "9443")
-"""That the documents name; each terminal has others in their place."""
+"""The ports that the documents name; each terminal replaces them by its own."""
 
 SECONDS = 30
-"""For a command to end, and for what it shows to become true."""
+"""Seconds for a command to end, and for its output to become the documented one."""
 
 _FENCE = re.compile(r"^( *)```([a-z]*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 _ENDS = re.compile(r" --(check|version|help)\b|&$")
@@ -47,7 +47,7 @@ class Block:
     document: str
     """Its path in the checkout."""
     line: int
-    """That of its first line of code."""
+    """The line number of its first line of code."""
     language: str
     text: str
 
@@ -73,18 +73,18 @@ def documents() -> list[Path]:
 def blocks(file: Path) -> Iterator[Block]:
     """The blocks of a document, in their order."""
     text = file.read_text()
-    for found in _FENCE.finditer(text):
-        indent, language, code = found.groups()
+    for match in _FENCE.finditer(text):
+        indent, language, code = match.groups()
         yield Block(
             document=str(file.relative_to(ROOT)),
-            line=text.count("\n", 0, found.start()) + 2,
+            line=text.count("\n", 0, match.start()) + 2,
             language=language,
             text=re.sub(f"^{indent}", "", code, flags=re.MULTILINE),
         )
 
 
 def steps(block: Block) -> Iterator[Step]:
-    """What is typed in a ``console`` block, one command after the other."""
+    """Yield the commands of a ``console`` block, each with its output."""
     command, output = "", ""
     for line in block.text.splitlines():
         if command.endswith("\\"):
@@ -99,12 +99,12 @@ def steps(block: Block) -> Iterator[Step]:
     yield Step(command, output)
 
 
-def matches(shown: str, output: str) -> bool:
+def matches(documented: str, output: str) -> bool:
     """Whether an output is what a document shows; blanks in a row count as one."""
-    shown, output = (re.sub(" +", " ", text) for text in (shown, output))
+    documented, output = (re.sub(" +", " ", text) for text in (documented, output))
     pattern = "".join(
         r"(?:.*\n)*" if line == "..." else re.escape(line).replace(r"\.\.\.", ".*") + r"\n"
-        for line in shown.splitlines()
+        for line in documented.splitlines()
     )
     # a body that curl prints ends without a newline
     return re.fullmatch(pattern, output if output.endswith("\n") else f"{output}\n") is not None
@@ -138,10 +138,10 @@ class Terminal:
         )
 
     def _environ(self) -> dict[str, str]:
-        kept = {name: value for name, value in os.environ.items() if "REVIEWSD" not in name}
-        path = [each for each in kept["PATH"].split(":") if ".venv" not in each]
+        inherited = {name: value for name, value in os.environ.items() if "REVIEWSD" not in name}
+        path = [directory for directory in inherited["PATH"].split(":") if ".venv" not in directory]
         return {
-            **kept,
+            **inherited,
             "PATH": ":".join(path),
             "HOME": str(self._home),
             "TMPDIR": str(self._temporary),
@@ -177,14 +177,14 @@ class Terminal:
 
     def _here(self, text: str) -> str:
         """The text of a document with our ports."""
-        for shown, ours in self._ports.items():
-            text = re.sub(rf"\b{shown}\b", ours, text)
+        for documented_port, ours in self._ports.items():
+            text = re.sub(rf"\b{documented_port}\b", ours, text)
         return text
 
     def _shown(self, text: str) -> str:
         """Our output with the ports of the documents."""
-        for shown, ours in self._ports.items():
-            text = re.sub(rf"\b{ours}\b", shown, text)
+        for documented_port, ours in self._ports.items():
+            text = re.sub(rf"\b{ours}\b", documented_port, text)
         return text
 
     def play(self, block: Block) -> None:
@@ -226,12 +226,12 @@ class Terminal:
             return code, ""
         code, output = self._type(command)
         for config in self._place.glob("*/reviewsd.yaml"):
-            shown = config.read_text()
+            documented = config.read_text()
             # once: what was started in the foreground may be reading it
-            ours = self._here(shown)
+            ours = self._here(documented)
             if not re.search("(?m)^listen:", ours):
                 ours += self._here('listen: ["tcp:8080:interface=127.0.0.1"]\n')
-            if not config.parent.is_symlink() and ours != shown:
+            if not config.parent.is_symlink() and ours != documented:
                 config.write_text(ours)
         return code, output
 
@@ -271,10 +271,10 @@ class Terminal:
 
 
 def _free_ports(count: int) -> list[str]:
-    """Ports that nobody listens on; nothing can hold them until the programs do."""
+    """Return free ports, which no other program can take until these programs do."""
     held = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
     try:
-        return [str(each.getsockname()[1]) for each in held]
+        return [str(server.getsockname()[1]) for server in held]
     finally:
-        for each in held:
-            each.close()
+        for server in held:
+            server.close()

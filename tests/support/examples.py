@@ -1,4 +1,4 @@
-"""How many examples Hypothesis makes up: what a suite that runs every day has time for, or more.
+"""The number of examples that Hypothesis tries: few in the usual run, more on request.
 
 ``REVIEWSD_EXAMPLES=20 .venv/bin/pytest tests/unit`` tries twenty times as many.
 """
@@ -8,7 +8,7 @@ import os
 from hypothesis import settings
 
 USUAL = 40
-"""Where a test names no number."""
+"""The number of examples of a test that names no number."""
 
 _TIMES = float(os.environ.get("REVIEWSD_EXAMPLES", "1"))
 
@@ -19,12 +19,12 @@ def examples(count: int) -> settings:
 
 
 def number(count: int) -> int:
-    """How many to try where a usual run tries so many."""
+    """Return the number of examples for a test that usually tries ``count``."""
     return max(1, round(count * _TIMES))
 
 
 def stride(step: int) -> int:
-    """From one try to the next, where a usual run tries only every so manieth."""
+    """Return the step between tries for a test that usually skips ``step``."""
     return max(1, round(step / _TIMES))
 
 

@@ -27,7 +27,7 @@ from typing import IO, Any
 
 ROOT = Path(__file__).parents[2]
 INTERPRETERS = ("GLIBC_", "LANG", "LC_", "LD_", "MALLOC_", "OPENSSL_", "PYTHON", "SSL_", "TZ")
-"""How variables begin that are read before any code of ours, or by a library once."""
+"""Prefixes of variables that are read before our code runs, or once by a library."""
 
 _ENVIRON = dict(os.environ)  # the server's
 _MOST = 1 << 18  # bytes of an order
@@ -58,7 +58,7 @@ class Forked:
     """
 
     def __init__(self, server: "Server", order: Mapping[str, Any], *streams: int) -> None:
-        self._said = b""
+        self._received = b""
         self.returncode: int | None = None
         self._server = server
         self._socket, theirs = socket.socketpair()
@@ -69,14 +69,14 @@ class Forked:
         self.pid = int(self._line())
 
     def _line(self) -> bytes:
-        while b"\n" not in self._said:
+        while b"\n" not in self._received:
             received = self._socket.recv(64)
             if not received:
                 self._socket.close()
                 code = self._server.process.poll()
                 raise RuntimeError(f"the fork server has ended: {code}")
-            self._said += received
-        line, _, self._said = self._said.partition(b"\n")
+            self._received += received
+        line, _, self._received = self._received.partition(b"\n")
         return line
 
     def poll(self) -> int | None:
@@ -144,7 +144,7 @@ class Server:
 
 
 def daemon(arguments: Sequence[str], environ: Mapping[str, str], log: IO[bytes]) -> Forked:
-    """Fork ``reviewsd``, which writes to the log whatever it says."""
+    """Fork ``reviewsd`` with its output in the log."""
     order = {"arguments": arguments, "environ": dict(environ), "folder": str(Path.cwd())}
     return Forked(_server(), order, log.fileno(), log.fileno())
 
@@ -155,15 +155,15 @@ def _server() -> Server:
 
 
 _IMPORTED = ("reviewsd.app.daemon", "reviewsd.publish.page_settings", "reviewsd.config.load")
-"""What ``reviewsd.__main__`` imports when it runs the daemon."""
+"""The modules that ``reviewsd.__main__`` imports when it runs the daemon."""
 
 
 def _import() -> None:
     """Import the daemon; Klein gets its reactor, which it imports, only after the fork."""
     name = "twisted.internet.reactor"
     sys.modules[name] = types.ModuleType(name)
-    for each in ("twisted.internet.epollreactor", *_IMPORTED):
-        importlib.import_module(each)
+    for module in ("twisted.internet.epollreactor", *_IMPORTED):
+        importlib.import_module(module)
     del sys.modules[name]
     gc.collect()
     gc.freeze()  # else each collection in what is forked copies all of it
@@ -198,7 +198,7 @@ def serve(orders: socket.socket) -> Any:  # noqa: ANN401  JSON
 
 def _bury(pid: int, teller: socket.socket) -> None:
     code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-    with teller, suppress(OSError):  # nobody may want to know any more
+    with teller, suppress(OSError):  # the receiver may be gone
         teller.sendall(b"%d\n" % code)
 
 

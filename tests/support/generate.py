@@ -186,7 +186,7 @@ def write_data(
         reviews: How many.
         seed: Another one gives other data of the same kind.
         insights: Without, ``insights.json`` is removed; ``reviews.json`` stays the same.
-        progress: Told now and then how many reviews are written.
+        progress: Called now and then with the number of reviews written.
     """
     directory.mkdir(parents=True, exist_ok=True)
     rng = random.Random(seed)
@@ -232,9 +232,9 @@ def _main() -> None:
     arguments = parser.parse_args()
     start = time.monotonic()
 
-    def show(written: int) -> None:
+    def show(count: int) -> None:
         seconds = time.monotonic() - start
-        sys.stderr.write(f"\r{written:,} of {arguments.reviews:,} reviews, {seconds:.1f} s")
+        sys.stderr.write(f"\r{count:,} of {arguments.reviews:,} reviews, {seconds:.1f} s")
         sys.stderr.flush()
 
     write_data(**vars(arguments), progress=show)

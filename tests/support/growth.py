@@ -55,5 +55,5 @@ def _measurable(making: Making) -> int | None:
 
 
 def _growth(making: Making, size: int) -> float:
-    """How many times as long ``TIMES`` as much takes."""
+    """Return how many times as long an input ``TIMES`` as large takes."""
     return cpu(making(TIMES * size)) / cpu(making(size))

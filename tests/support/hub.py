@@ -218,7 +218,7 @@ class Exchange:
     callback: Callback
     request: CallbackRequest
     at: float
-    """On the monotonic clock."""
+    """The time of the request on the monotonic clock."""
     outcome: Deferred[Outcome] = field(default_factory=Deferred)
     """Called back by a test that responds itself."""
     hangs: bool = False
@@ -292,13 +292,13 @@ class Callbacks:
         self.latency: float | None = None
         """Seconds until a response."""
         self.timeouts = {b"GET": 15.0, b"POST": 30.0}
-        """Those of the configuration."""
+        """The settings of the configuration."""
         self.requesters: list[str] = []
         self.gets: list[Exchange] = []
         self.posts: list[Exchange] = []
         self.running: list[Exchange] = []
         self.peak: dict[str, int] = {}
-        """By host: the most exchanges under way."""
+        """The highest number of concurrent exchanges, by host."""
         self.turned_away = 0
         self.observer: Callable[[Exchange, Outcome], None] = lambda _exchange, _outcome: None
         """Called with what the hub receives."""
@@ -363,14 +363,14 @@ class Callbacks:
 # Data ---------------------------------------------------------------------------------------------
 
 
-def snapshot(text: str, others: Mapping[str, str] | None = None) -> Snapshot:
+def snapshot(text: str, other_texts: Mapping[str, str] | None = None) -> Snapshot:
     """Return a snapshot with topics that hold their path and a text.
 
     Args:
         text: The text of all topics.
-        others: Other texts, by path.
+        other_texts: Other texts, by path.
     """
-    texts = {**dict.fromkeys(urls.TOPICS, text), **(others or {})}
+    texts = {**dict.fromkeys(urls.TOPICS, text), **(other_texts or {})}
     bodies = {path: content(path, text) for path, text in texts.items()}
     fingerprint = SimpleNamespace(
         reviews=SimpleNamespace(mtime_ns=10**9), insights=None, settings=None
@@ -463,9 +463,9 @@ class HubProcess:
             result.raiseException()
         return result
 
-    def publish(self, text: str, others: Mapping[str, str] | None = None) -> None:
+    def publish(self, text: str, other_texts: Mapping[str, str] | None = None) -> None:
         """Publish new data."""
-        self.hub.topics_changed(snapshot(text, others))
+        self.hub.topics_changed(snapshot(text, other_texts))
 
     def kill(self) -> None:
         """End it without notice: what is not in the store is lost."""

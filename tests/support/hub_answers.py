@@ -1,4 +1,4 @@
-"""What a daemon says of its hub, for the tests of reviewsctl: JSON as it is on the wire."""
+"""The daemon's answers about its hub, for the tests of reviewsctl: JSON as it is on the wire."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""What an analysis would say of generated reviews: the content of insights.json (data-model.md 2).
+"""Analyses of generated reviews: the content of insights.json (data-model.md 2).
 
 Technicians and services follow Zipf's law, so that the mention filters have dense cases and rare
 ones. All counts are exact.
@@ -55,8 +55,8 @@ def some(rng: random.Random, labels: Weighted[str], first: float, second: float)
     if rng.random() >= first:
         return []
     drawn = [labels.one(rng)]
-    if rng.random() < second and (other := labels.one(rng)) not in drawn:
-        drawn.append(other)
+    if rng.random() < second and (label := labels.one(rng)) not in drawn:
+        drawn.append(label)
     return drawn
 
 
@@ -80,7 +80,7 @@ def analyse(
     technicians: list[str],
     services: list[str],
 ) -> Analysis:
-    """What is said of a review with these stars that names these aspects and labels."""
+    """Return the analysis of a review with these stars that names these aspects and labels."""
     sentiment, score = _OPINIONS[rating]
     complains = rating <= 3
     return Analysis(
@@ -101,7 +101,7 @@ def _ids(labels: list[str]) -> list[str]:
 
 @dataclass(slots=True)
 class _Tally:
-    """What is counted of an aspect, an entity, a topic, a month, or of everything."""
+    """Counts of an aspect, an entity, a topic, a month, or of all reviews."""
 
     sentiments: dict[str, int] = field(default_factory=lambda: dict.fromkeys(_SENTIMENTS, 0))
     score: float = 0.0
@@ -123,7 +123,7 @@ class _Tally:
         return round(100 * self.sentiments[sentiment] / max(self.total, 1), 1)
 
     def average(self) -> dict[str, object]:
-        """What a month says."""
+        """Return the members of a month."""
         return {
             "average_rating": round(self.stars / self.total, 2) if self.total else None,
             "score": round(self.score / max(self.total, 1), 3),
@@ -131,7 +131,7 @@ class _Tally:
         }
 
     def facts(self) -> dict[str, object]:
-        """What an entity says."""
+        """Return the members of an entity."""
         counts = {f"{sentiment}_count": count for sentiment, count in self.sentiments.items()}
         return {
             "mention_count": self.total,
@@ -156,20 +156,20 @@ class Summary:
 
     @property
     def total(self) -> int:
-        """How many reviews are counted."""
+        """The number of counted reviews."""
         return self._overall.total
 
     def add(self, review_id: str, rating: int, date: str, analysis: Analysis) -> None:
         """Count one analysed review."""
-        said = (review_id, rating, analysis.sentiment, analysis.score)
-        self._overall.add(*said)
-        self._months.setdefault(date[:7], _Tally()).add(*said)
+        counted = (review_id, rating, analysis.sentiment, analysis.score)
+        self._overall.add(*counted)
+        self._months.setdefault(date[:7], _Tally()).add(*counted)
         self._days.add(date)
         for aspect in analysis.aspects:
             self._aspects[aspect.id].add(review_id, rating, aspect.sentiment, analysis.score)
         for member, tallies in self._entities.items():
             for entity in getattr(analysis, member):
-                tallies[entity].add(*said)
+                tallies[entity].add(*counted)
 
     def members(self) -> dict[str, object]:
         """Name and value of each member; the counts are exact."""

@@ -21,7 +21,7 @@ class Received:
 
     path: str
     headers: dict[str, str]
-    """By lower-case name."""
+    """The header fields, by lower-case name."""
     body: bytes
 
     @property
@@ -35,8 +35,8 @@ class Received:
 
     @property
     def reviews(self) -> list[Review]:
-        found: list[Review] = json.loads(self.document["messages"][-1]["content"])
-        return found
+        reviews: list[Review] = json.loads(self.document["messages"][-1]["content"])
+        return reviews
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,8 +81,8 @@ class LanguageModel:
     def __init__(self, *answers: Answer) -> None:
         self.received: list[Received] = []
         self.answers = list(answers)
-        """Of the first requests; the rest are answered honestly."""
-        self.asked = threading.Semaphore(0)
+        """The answers to the first requests; later requests are answered honestly."""
+        self.requests = threading.Semaphore(0)
         """Released with each request."""
         self.ending = threading.Event()
         """Set when the test ends: what holds an answer back waits for it."""
@@ -91,7 +91,7 @@ class LanguageModel:
 
     @property
     def url(self) -> str:
-        """Where its API begins, as OpenAI's has it."""
+        """The base URL of its API, which is OpenAI's."""
         scheme = "https" if self.tls else "http"
         return f"{scheme}://127.0.0.1:{self.port}/v1"
 
@@ -101,14 +101,14 @@ class LanguageModel:
         return Raw(status=503)
 
     def answer(self, received: Received) -> Raw:
-        """What a request is answered."""
+        """Return the answer to a request."""
         number = len(self.received)
         self.received.append(received)
-        self.asked.release()
-        made = (self.answers[number] if number < len(self.answers) else honest)(received)
-        if isinstance(made, Raw):
-            return made
-        text = made if isinstance(made, str) else json.dumps({"reviews": made})
+        self.requests.release()
+        answer = (self.answers[number] if number < len(self.answers) else honest)(received)
+        if isinstance(answer, Raw):
+            return answer
+        text = answer if isinstance(answer, str) else json.dumps({"reviews": answer})
         document: dict[str, object] = {
             "choices": [{"message": {"role": "assistant", "content": text}}],
             "usage": {"prompt_tokens": 1000, "completion_tokens": 100},

@@ -1,4 +1,4 @@
-"""What a process may have no more of, and what one has used."""
+"""Limits on the resources of a process, and its measured use of them."""
 
 import itertools
 import resource
@@ -19,15 +19,15 @@ print(ended.returncode, usage.ru_maxrss, usage.ru_utime + usage.ru_stime)
 
 
 class Used(NamedTuple):
-    """What became of a command, and what it took."""
+    """The result of a command, and the resources that it used."""
 
     said: bytes
-    """On standard error."""
+    """Its standard error."""
     status: int
     peak: int
     """KiB of memory."""
     seconds: float
-    """Of CPU."""
+    """Seconds of CPU."""
 
 
 def measured(command: Sequence[str], environment: Mapping[str, str]) -> Used:
@@ -55,7 +55,7 @@ def descriptor_limit(free: int, pid: "int | None" = None) -> int:
         pid: Of the process; None means this one.
     """
     listed = list(Path(f"/proc/{pid or 'self'}/fd").iterdir())
-    used = {int(each.name) for each in listed if each.is_symlink()}  # the listing's own is gone
+    used = {int(entry.name) for entry in listed if entry.is_symlink()}  # the listing's own is gone
     unused = (number for number in itertools.count() if number not in used)
     return next(itertools.islice(unused, free, None))  # it limits the numbers, which may have gaps
 
@@ -69,7 +69,7 @@ def few_descriptors(free: int) -> Iterator[None]:
 
 @contextmanager
 def file_size(most: int) -> Iterator[None]:
-    """Have this process write no file beyond so many bytes: stands for a full disk."""
+    """Limit the size of files that this process writes, which imitates a full disk."""
     with _limited(resource.RLIMIT_FSIZE, most):
         yield
 

@@ -2,8 +2,8 @@
 
     python -m tests.support.mcp_sdk URL MODE
 
-It connects, uses everything that is offered, and writes what it saw as one line of JSON. Whoever
-sends it a line then makes it ask once more in the same session.
+It connects, uses everything that is offered, and writes what it saw as one line of JSON. A line on
+its input makes it call once more in the same session.
 """
 
 import json
@@ -33,9 +33,11 @@ def text(result: CallToolResult) -> str:
 async def everything(client: Client) -> dict[str, object]:
     tools = [tool.name for tool in (await client.list_tools()).tools]
     summary = await call(client, "get_summary")
-    found = await call(client, "search_reviews", min_rating="4", limit=2, query=None)
-    following = await call(client, "search_reviews", min_rating=4, cursor=found["next_cursor"])
-    first = found["reviews"][0]
+    first_page = await call(client, "search_reviews", min_rating="4", limit=2, query=None)
+    second_page = await call(
+        client, "search_reviews", min_rating=4, cursor=first_page["next_cursor"]
+    )
+    first = first_page["reviews"][0]
     arguments: dict[str, dict[str, object]] = {
         "get_aspect_sentiment": {"aspect": summary["aspects"][0]["id"]},
         "get_technician": {"name": summary["technicians"][0]["name"].upper()},
@@ -67,8 +69,8 @@ async def everything(client: Client) -> dict[str, object]:
         "server": client.server_info.name if client.server_info else None,
         "instructions": client.instructions,
         "tools": tools,
-        "found": found["reviews"],
-        "following": following["reviews"],
+        "found": first_page["reviews"],
+        "following": second_page["reviews"],
         "problems": len(problems["topics"] + more["topics"]),
         "read": read,
         "templates": len((await client.list_resource_templates()).resource_templates),

@@ -44,7 +44,7 @@ def sync(config: Path, order: Mapping[str, Any]) -> None:
     now = datetime.datetime.fromisoformat(order["now"])
 
     async def run(reactor: Any) -> None:  # noqa: ANN401  # interfaces of a reactor, which are many
-        def reader(source: ReviewSource, wire: Wire, state: Path, *others: Any) -> Any:  # noqa: ANN401
+        def reader(source: ReviewSource, wire: Wire, state: Path, *rest: Any) -> Any:  # noqa: ANN401
             """Make the readers of platforms with the addresses of stubs, which are on loopback."""
             wire = readers.wire(
                 replace(source, allow_private=True), wire.budget, reactor, lambda: now
@@ -64,7 +64,7 @@ def sync(config: Path, order: Mapping[str, Any]) -> None:
                     return TrustpilotReader(
                         wire, "harbor.example", "k3y", "s3cret", order["trustpilot"]
                     )
-            return readers.reader(source, wire, state, *others)
+            return readers.reader(source, wire, state, *rest)
 
         running = Sync(
             config=load(config, {})[0],

@@ -1,4 +1,4 @@
-"""A network of a test's own: with public addresses, names for them, and nobody else (E16).
+"""A network of a test's own: with public addresses, names for them, and no other machines (E16).
 
 Needs root and ``ip`` of iproute2. Only in such a network can the default policy be met: on
 loopback every callback is refused, and what is opened for a test is not what users run.
@@ -23,13 +23,13 @@ from tests.support.subscriber import Subscriber, settings
 
 CLONE_NEWNET = 0x40000000  # setns(2)
 NAMESERVER = "127.0.0.1"
-"""Whom its programs ask for names that are not in its hosts file."""
+"""The server that programs inside ask for names that are not in their hosts file."""
 
 _ETC = Path("/etc/netns")
 
 
 class Namespace:
-    """A network. Who enters is in it, with all processes and threads started meanwhile.
+    """A network. Entering moves this process in, with all processes and threads started meanwhile.
 
     The network is gone after leaving. Where there can be none, the test is skipped.
 
@@ -50,15 +50,15 @@ class Namespace:
 
     @property
     def connections(self) -> int:
-        """TCP connections that anybody in it has begun, since ever."""
+        """The number of TCP connections that were begun inside, since the network exists."""
         lines = Path("/proc/thread-self/net/snmp").read_text().splitlines()
         names, values = [line.split() for line in lines if line.startswith("Tcp:")]
         return int(values[names.index("ActiveOpens")])
 
     def know(self, names: dict[str, Sequence[str]]) -> None:
-        """From now on the addresses of these names are these, and no others are known."""
+        """Replace the known names by these names with their addresses."""
         lines = [f"{address} {name}\n" for name in names for address in names[name]]
-        # In place: the file is bound into the view of who has been started already.
+        # In place: the file is bound into the view of processes that have been started already.
         (self._etc / "hosts").write_text("".join(lines))
 
     def __enter__(self) -> Self:
@@ -105,7 +105,7 @@ class Namespace:
         subprocess.run(["ip", "netns", "delete", self._name], capture_output=True, check=False)
         shutil.rmtree(self._etc, ignore_errors=True)
         with suppress(OSError):
-            _ETC.rmdir()  # if nobody else has something in it
+            _ETC.rmdir()  # unless something else is in it
 
 
 class Listener:
@@ -126,14 +126,14 @@ class Listener:
         self._socket.settimeout(0)
 
     def look(self) -> int:
-        """See who has come and who has left; returns how many have come in all."""
+        """Update the open connections; return how many have been accepted in all."""
         with suppress(BlockingIOError):
             while True:
                 connection, _ = self._socket.accept()
                 connection.settimeout(0)
                 self.open.append(connection)
                 self.connections += 1
-        self.open = [each for each in self.open if not self._left(each)]
+        self.open = [connection_ for connection_ in self.open if not self._left(connection_)]
         self.most = max(self.most, len(self.open))
         return self.connections
 
@@ -149,8 +149,8 @@ class Listener:
         return True
 
     def close(self) -> None:
-        for each in (self._socket, *self.open):
-            each.close()
+        for socket_ in (self._socket, *self.open):
+            socket_.close()
 
 
 @contextmanager
@@ -161,13 +161,13 @@ def listening(addresses: Sequence[str], ports: Sequence[int]) -> Iterator[list[L
         listeners += (Listener(address, port) for address in addresses for port in ports)
         yield listeners
     finally:
-        for each in listeners:
-            each.close()
+        for listener in listeners:
+            listener.close()
 
 
 @contextmanager
 def filtered(address: str, port: int) -> Iterator[None]:
-    """Nothing sent there is ever answered: who listens takes nobody, and has a full queue."""
+    """Make a port that never answers: its server accepts no connection, and its queue is full."""
     with socket.create_server((address, port), backlog=0), socket.socket() as only:
         only.connect((address, port))
         yield
@@ -203,7 +203,7 @@ def running(network: Namespace, daemon: Daemon) -> Iterator[Daemon]:
 
 
 def said(daemon: Daemon, pattern: str) -> list[str]:
-    """What in the daemon's log fits."""
+    """Return the parts of the daemon's log that match."""
     return re.findall(pattern, daemon.log.read_text())
 
 

@@ -122,22 +122,22 @@ class Sender:
         slots: Slots,
         slot: Slot | None,
     ) -> Outcome:
-        taken = slot or free_slot(slots)
+        sending_slot = slot or free_slot(slots)
         try:
             request = CallbackRequest(
-                method=method, callback=rebuilt(url), slot=taken, headers=headers, body=parts
+                method=method, callback=rebuilt(url), slot=sending_slot, headers=headers, body=parts
             )
             response = await self._client.send(request, seconds)
             body = await response.content()
         except NoResponseError as error:
-            return Missing(error.reason, taken.address)
+            return Missing(error.reason, sending_slot.address)
         except NetworkFullError:
             return FULL
         finally:
             if slot is None:
-                slots.leave(taken)
+                slots.leave(sending_slot)
         (retry_after,) = response.headers.getRawHeaders(b"Retry-After", [None])
-        return Received(response.code, body, retry_after, taken.address)
+        return Received(response.code, body, retry_after, sending_slot.address)
 
 
 def callback(url: str) -> Callback:

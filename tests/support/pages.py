@@ -73,29 +73,29 @@ class Place:
         return outcome
 
     def get(self, target: str, *fields: str, method: str = "GET") -> ReceivedResponse:
-        """What an address answers."""
+        """Request a path, and return the response."""
         line = Line()
         connection = line.protocol = self._server.buildProtocol(None)
         connection.makeConnection(line)
         connection.dataReceived(ask(target, *fields, "Connection: close", method=method))
         heads = (0,) if method == "HEAD" else ()
-        (found,) = responses(line.value(), heads)
-        return found
+        (response,) = responses(line.value(), heads)
+        return response
 
     def page(self, target: str) -> "Html":
         """A page that is there."""
-        found = self.get(target)
-        assert 200 == found.status, target
-        return Html(found.body.decode())
+        response = self.get(target)
+        assert 200 == response.status, target
+        return Html(response.body.decode())
 
 
 def demo(place: Path, settings: PageSettings | None = None) -> Place:
     """The sample business."""
     reviews = json.loads((DEMO / "reviews.json").read_text())
     insights = json.loads((DEMO / "insights.json").read_text())
-    found = Place(place, settings=settings)
-    found.publish(reviews["reviews"], reviews["business"], insights)
-    return found
+    pages = Place(place, settings=settings)
+    pages.publish(reviews["reviews"], reviews["business"], insights)
+    return pages
 
 
 @dataclass
@@ -150,16 +150,16 @@ class Html(HTMLParser):
 
     def named(self, name: str) -> list[dict[str, str]]:
         """The attributes of all elements of a name."""
-        return [each.attributes for each in self.elements if each.name == name]
+        return [element.attributes for element in self.elements if element.name == name]
 
     @property
     def links(self) -> set[str]:
-        """Where it leads, and what it loads."""
+        """The targets of its links, and the URLs that it loads."""
         values = {
-            each.attributes[name]
-            for each in self.elements
+            element.attributes[name]
+            for element in self.elements
             for name in ("href", "src", "action")
-            if name in each.attributes
+            if name in element.attributes
         }
         return {value for value in values if not value.startswith("#")}
 

@@ -16,7 +16,7 @@ import pytest
 
 PLACES = ("/usr/lib/postgresql/15/bin", *os.environ.get("PATH", "").split(os.pathsep))
 USER = "nobody"
-"""Who runs the server where the tests are run by root, which it refuses."""
+"""The user that runs the server where root runs the tests, because it refuses root."""
 
 SETTINGS = {
     "listen_addresses": "",

@@ -11,7 +11,7 @@ from tests.support.daemon import Answer
 
 
 class PublicSite:
-    """What the public sees.
+    """The service as the public sees it.
 
     Args:
         name: The public name.

@@ -2,7 +2,7 @@
 
 A daemon that is started again finds its data published. So does one under test, unless its test is about
 what comes before: in its state directory are the files that it would have published by itself. Were they
-others, it would publish, as a daemon does whose program has changed.
+others, it would publish, as a daemon does after an upgrade of its program.
 """
 
 import atexit
@@ -26,7 +26,7 @@ from reviewsd.snapshot import layout
 from reviewsd.snapshot.layout import open_seen
 from tests.support.publishing import publish_here
 
-LARGEST = 1 << 20  # bytes of a file; more is for the process whose memory is limited
+LARGEST = 1 << 20  # bytes of a file; a larger one is left to the process with the memory limit
 
 _snapshots: dict[str, Path | None] = {}
 
@@ -59,12 +59,12 @@ def provide(config: Path, environ: Mapping[str, str]) -> None:
     snapshots.parent.mkdir(mode=0o700)
     shutil.copytree(published, snapshots, symlinks=True)
     current = snapshots / layout.CURRENT
-    seen = open_seen(current)
-    assert seen is not None
+    build = open_seen(current)
+    assert build is not None
     now = time.time()
-    times = dict.fromkeys(seen.first_seen, int(now))
+    times = dict.fromkeys(build.first_seen, int(now))
     looked = fingerprint(data)
-    changed = msgspec.structs.replace(seen, fingerprint=looked, published_at=now, first_seen=times)
+    changed = msgspec.structs.replace(build, fingerprint=looked, published_at=now, first_seen=times)
     (current / layout.SEEN).write_bytes(msgspec.json.encode(changed))
 
 

@@ -44,7 +44,7 @@ def publish_here(job: Job) -> Outcome:
 
 
 class Directories:
-    """Both directories, and what is to be published from one into the other."""
+    """The data and the state directory, and the order to publish from one into the other."""
 
     def __init__(self, place: Path) -> None:
         self.data = place / "data"
@@ -84,12 +84,12 @@ class Directories:
         return publish_here(self.job(now, lifted=lifted, **order))
 
     def seen(self) -> BuildInfo:
-        seen = open_seen(self.current)
-        assert seen is not None
-        return seen
+        build = open_seen(self.current)
+        assert build is not None
+        return build
 
     def manifest(self) -> Manifest:
-        """That of the current snapshot, which is whole."""
+        """Return the manifest of the current snapshot, which must be complete."""
         revision = self.current.readlink().name
         encoded = (self.current / layout.MANIFEST).read_bytes()
         manifest = open_manifest(self.current)
@@ -111,23 +111,23 @@ class Directories:
         manifest = self.manifest()
         assert {"current", self.current.readlink().name} == names_in(self.snapshots)
         origin = manifest.insights_origin
-        kept = {layout.REVIEW_BLOCKS}
+        blocks = {layout.REVIEW_BLOCKS}
         if origin and origin.made and not origin.fault:
-            kept.add(layout.BLOCKS)
-        assert {*manifest.files, layout.MANIFEST, layout.SEEN, *kept} == names_in(self.current)
+            blocks.add(layout.BLOCKS)
+        assert {*manifest.files, layout.MANIFEST, layout.SEEN, *blocks} == names_in(self.current)
 
 
 @contextlib.contextmanager
 def in_memory() -> Iterator[Path]:
-    """A directory in memory, where there is such a place: who publishes much waits for a disk."""
+    """A directory in memory, if there is one: many publications would wait for a disk."""
     memory = Path("/dev/shm")
     with TemporaryDirectory(dir=memory if memory.is_dir() else None) as place:
         yield Path(place)
 
 
 def names_in(place: Path) -> set[str]:
-    """All that is in a directory."""
-    return {each.name for each in place.iterdir()}
+    """Return the names in a directory."""
+    return {file.name for file in place.iterdir()}
 
 
 def start() -> "subprocess.Popen[bytes]":
@@ -144,10 +144,10 @@ def run(job: Job, most_bytes: int = resource.RLIM_INFINITY) -> tuple[int, list[J
     """Exit status, lines on stdout, and what it said on stderr."""
     with start() as process:
         resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (most_bytes, most_bytes))
-        said, complained = process.communicate(msgspec.json.encode(job))
-    assert said == b"" or said.endswith(b"\n")
+        output, complained = process.communicate(msgspec.json.encode(job))
+    assert output == b"" or output.endswith(b"\n")
     return (
         process.returncode,
-        [_line.decode(each) for each in said.splitlines()],
+        [_line.decode(line) for line in output.splitlines()],
         complained.decode(),
     )

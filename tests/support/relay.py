@@ -24,14 +24,14 @@ class Relay:
         self.port: int = self._listener.getsockname()[1]
         self._open: list[socket.socket] = []
         self._threads: list[threading.Thread] = []
-        self._ways = threading.Event()
-        self._ways.set()
+        self._flowing = threading.Event()
+        self._flowing.set()
 
     def silence(self) -> None:
-        self._ways.clear()
+        self._flowing.clear()
 
     def speak(self) -> None:
-        self._ways.set()
+        self._flowing.set()
 
     def __enter__(self) -> Self:
         self._start(self._accept)
@@ -43,13 +43,13 @@ class Relay:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        for each in (self._listener, *self._open):
+        for socket_ in (self._listener, *self._open):
             with suppress(OSError):
-                each.shutdown(socket.SHUT_RDWR)
+                socket_.shutdown(socket.SHUT_RDWR)
         for thread in tuple(self._threads):
             thread.join()
-        for each in (self._listener, *self._open):
-            each.close()
+        for socket_ in (self._listener, *self._open):
+            socket_.close()
 
     def _start(self, target: Callable[..., None], *args: object) -> None:
         thread = threading.Thread(target=target, args=args)
@@ -63,7 +63,7 @@ class Relay:
             except OSError:
                 return
             self._open.append(client)
-            if not self._ways.is_set():
+            if not self._flowing.is_set():
                 self._start(self._swallow, client)
                 continue
             server = self._connect()
@@ -74,7 +74,7 @@ class Relay:
     def _pass_on(self, source: socket.socket, target: socket.socket) -> None:
         with suppress(OSError):
             while data := source.recv(65_536):
-                if not self._ways.is_set():
+                if not self._flowing.is_set():
                     self._swallow(source)
                     return
                 target.sendall(data)

@@ -28,7 +28,7 @@ def spreadsheet(table: Path, path: Path, **more: Path) -> Path:
         more: Other sheets, by their names.
     """
     strings: dict[str, int] = {}
-    sheets = {name: _sheet(each, strings) for name, each in {"Reviews": table, **more}.items()}
+    sheets = {name: _sheet(rows, strings) for name, rows in {"Reviews": table, **more}.items()}
     items = "".join(f"<si>{_runs(text)}</si>" for text in strings)
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("_rels/.rels", ROOT)

@@ -20,9 +20,9 @@ class Shop:
 
     folder: Path
     lines: list[str] = field(default_factory=list)
-    """What the last import said before it wrote."""
+    """The lines that the last import printed before it wrote."""
     answer: bool | None = None
-    """What the operator answers at a terminal; None without one."""
+    """The operator's answer at a terminal; None without a terminal."""
     questions: list[str] = field(default_factory=list)
     now: datetime.datetime = NOW
 
@@ -67,12 +67,12 @@ class Shop:
     @property
     def reviews(self) -> dict[str, dict[str, Any]]:
         """The reviews by their authors."""
-        return {each["author"]: each for each in self.file["reviews"]}
+        return {review["author"]: review for review in self.file["reviews"]}
 
     def edit(self, author: str, **members: object) -> None:
         """Change a review by hand."""
         content = self.file
-        (review,) = [each for each in content["reviews"] if each["author"] == author]
+        (review,) = [candidate for candidate in content["reviews"] if candidate["author"] == author]
         review.update(members)
         (self.folder / "reviews.json").write_text(json.dumps(content))
 

@@ -1,4 +1,4 @@
-"""An HTTP server for tests of sources: it answers as it is told, over real sockets on loopback."""
+"""An HTTP server for tests of sources, with scripted answers, over real sockets on loopback."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -92,7 +92,7 @@ class _Connection(Protocol):
 
 
 class Hurried:
-    """The real reactor, whose pauses are over at once, and whose timeouts a test moves by ``clock``."""
+    """The real reactor with pauses that end at once, and timeouts that a test moves by ``clock``."""
 
     def __init__(self) -> None:
         self.clock = Clock()

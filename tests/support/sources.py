@@ -19,7 +19,7 @@ from reviewsd.config.load import load
 
 PROMPTS = Prompts(progress=lambda _: None, show=lambda _: None, choose=None)
 START = datetime.datetime(2030, 1, 1, tzinfo=datetime.UTC)
-"""Later than the files that tests write, so that these are quiet."""
+"""A time after the files that tests write, so that these have not changed lately."""
 
 
 @dataclass(slots=True)

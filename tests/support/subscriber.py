@@ -47,7 +47,7 @@ class LoggedRequest:
     method: str
     target: str
     fields: tuple[tuple[str, str], ...]
-    """In their order, with names as they were sent."""
+    """The header fields in their order, with names as they were sent."""
     sha256: str
     """Digest of the body, which is in ``Subscriber.bodies``."""
     status: int | None = None

@@ -118,5 +118,5 @@ class Texts:
     def _foreign(self, length: int, openings: list[str]) -> str:
         rng = self._rng
         divider, words = pick(rng, vocabulary.LANGUAGES)
-        said = divider.join(rng.choices(words, k=max(2, length // 7)))
-        return ". ".join([*openings, said[0].upper() + said[1:]]) + "!"
+        sentence = divider.join(rng.choices(words, k=max(2, length // 7)))
+        return ". ".join([*openings, sentence[0].upper() + sentence[1:]]) + "!"

@@ -83,7 +83,7 @@ cut drilled painted sealed 2 3 5 10 15 24 30 45 100% $89 $120 $150 $450 $1,200 7
 LED A/C 50-gallon 3rd 1920s DIY BBB OK café naïve résumé façade décor fiancée jalapeño Zürich
 """)
 
-# What reviews say again and again, by aspect: ten who praise, then six who complain.
+# Frequent phrases of reviews, by aspect: ten of praise, then six of complaint.
 _PHRASES = {
     "punctuality": """arrived right on time | showed up in the promised window | they came earlier
         than expected | on time and ready to work | called ahead before arriving | always punctual

@@ -1,4 +1,4 @@
-"""A daemon whose wall clock a test sets, by libfaketime; the monotonic clocks go on as they are."""
+"""A daemon with a wall clock that a test sets, by libfaketime; the monotonic clocks are real."""
 
 from pathlib import Path
 

@@ -95,7 +95,7 @@ class Witness:
         self.forbidden: set[str] = set()
         """Blocked hosts, which must not be called."""
         self.quiet_since: int | None = None
-        """When the hub was paused, milliseconds of the wall clock."""
+        """The time of the hub's pause, milliseconds of the wall clock."""
         self.removed: set[Pair] = set()
         """Pairs that the operator has removed or blocked."""
         self.pushed = False
@@ -105,7 +105,7 @@ class Witness:
         """Whether each delivery succeeded, by row; None: 410."""
         self._accepted: defaultdict[int, set[int]] = defaultdict(set)
         self._accepted_by_process: dict[tuple[int, int], int] = {}
-        """By row and version: when the subscription was verified last; of this process only."""
+        """The last verification of a subscription in this process, by row and version."""
         self._newest: Counter[Pair] = Counter()
         self._running: dict[Exchange, tuple[Row, bool]] = {}
         """The row at the begin, and whether it was signed with the secret of that time."""
@@ -140,7 +140,7 @@ class Witness:
                 self._report(f"{pair} has been no subscription for {since} ms (I2)")
             return
         (row,) = rows
-        if any(other.id == row.id for other, _ in self._running.values()):
+        if any(running.id == row.id for running, _ in self._running.values()):
             self._report(f"a second delivery to {pair} is under way (I4)")
         if row.version < self._newest[pair]:
             self._report(f"{pair} sees version {row.version} after {self._newest[pair]} (I3)")
@@ -158,10 +158,10 @@ class Witness:
         if row.sha256 != digest:
             self._report(f"{pair} gets other content than the store has (I10)")
         secret = None if row.secret is None else self._secrets.unseal(row.secret, *pair)
-        known = self.secrets_sent[pair]
-        if secret not in known:
+        sent_secrets = self.secrets_sent[pair]
+        if secret not in sent_secrets:
             self._report(f"{pair} never gave such a secret (I10)")
-        if exchange.signature not in {_signature(key, exchange.body) for key in known}:
+        if exchange.signature not in {_signature(key, exchange.body) for key in sent_secrets}:
             self._report(f"the signature for {pair} is wrong (I10)")
         # An earlier secret may sign while a new one is confirmed; that delivery does not count
         self._running[exchange] = row, exchange.signature == _signature(secret, exchange.body)
@@ -232,8 +232,8 @@ class Witness:
             self._joins_written[row.pair] += 1
             if self._joins_written[row.pair] > self.joined[row.pair]:
                 self._report(f"{row.pair} has changed without a confirmation (I2, I8)")
-        known = self._accepted[row.id] | ({before.delivered} if before is not None else set())
-        if before is not None and row.delivered not in known | {0}:
+        deliverable = self._accepted[row.id] | ({before.delivered} if before is not None else set())
+        if before is not None and row.delivered not in deliverable | {0}:
             self._report(f"{row.pair} has not accepted version {row.delivered} (I1)")
         if row.delivered == 0 and not self.pushed:
             self._report(f"{row.pair} will receive everything again (I6)")

@@ -118,8 +118,8 @@ def test_a_run_that_is_killed_loses_one_batch(folder: Path) -> None:
             env={**os.environ, "PYTHONPATH": str(CLI)},
             stderr=subprocess.DEVNULL,
         ) as running:
-            assert model.asked.acquire(timeout=60)
-            assert model.asked.acquire(timeout=60)
+            assert model.requests.acquire(timeout=60)
+            assert model.requests.acquire(timeout=60)
             running.kill()
         assert not (folder / "insights.json").exists()
         with (folder / "insights.labels").open("ab") as kept:

@@ -164,7 +164,7 @@ def test_only_what_changed_is_read_again() -> None:
     assert first.analysed == len(set(texts))
     texts[3] = (texts[3][0] + " And friendly.", texts[3][1])
     texts[4] = (texts[4][0], 3)
-    second = analyse(_reviews(texts), _BUSINESS, _SETTINGS, known=stored_labels)
+    second = analyse(_reviews(texts), _BUSINESS, _SETTINGS, known_labels=stored_labels)
     assert second.analysed == 2
     assert second.insights == analyse(_reviews(texts), _BUSINESS, _SETTINGS).insights
     assert len(second.labels) == len(first.labels)
@@ -183,7 +183,7 @@ def test_changed_settings_analyse_everything_again(
 ) -> None:
     reviews = _reviews([("They were on time.", 5)])
     stored_labels = analyse(reviews, _BUSINESS, _SETTINGS).labels
-    assert analyse(reviews, business, owner, known=stored_labels).analysed == 1
+    assert analyse(reviews, business, owner, known_labels=stored_labels).analysed == 1
 
 
 @pytest.mark.parametrize(
