@@ -43,7 +43,7 @@ def restore(daemon: Daemon, copy: Path, *options: str) -> list[str]:
     return done.stdout.splitlines()
 
 
-def test_what_was_backed_up_is_there_again(tmp_path: Path, subscriber: Subscriber) -> None:
+def test_restored_backup_has_all_that_was_backed_up(tmp_path: Path, subscriber: Subscriber) -> None:
     """Subscriptions with their secrets, sessions, and those that have ended."""
     copy = tmp_path / "copy.sqlite"
     daemon = Daemon(tmp_path, hub.settings(subscriber.ca_file))
@@ -55,11 +55,11 @@ def test_what_was_backed_up_is_there_again(tmp_path: Path, subscriber: Subscribe
         assert 204 == end(daemon, ended)
         done = daemon.ctl("backup", str(copy), "--json", "--config", str(daemon.config))
         assert (0, "") == (done.returncode, done.stderr)
-        told = json.loads(done.stdout)
+        summary = json.loads(done.stdout)
         subscribe(daemon, subscriber, "/later")
-    assert (2, 1, 1) == (told["subscriptions"], told["signed"], told["sessions_ended"])
-    assert {"config/reviewsd.yaml", "keys/secret.key", "keys/mcp.key"} <= set(told["files"])
-    assert [] == told["notes"]
+    assert (2, 1, 1) == (summary["subscriptions"], summary["signed"], summary["sessions_ended"])
+    assert {"config/reviewsd.yaml", "keys/secret.key", "keys/mcp.key"} <= set(summary["files"])
+    assert [] == summary["notes"]
     assert 0o600 == stat.S_IMODE(copy.stat().st_mode)
 
     restore(daemon, copy)
@@ -84,12 +84,12 @@ def test_a_restore_without_its_key_is_refused_before_it_costs_subscriptions(
         subscribe(daemon, subscriber, "/signed", secret="open sesame")
         assert 0 == daemon.ctl("backup", str(copy)).returncode
     restore(daemon, copy)
-    kept = (daemon.state / "secret.key").read_bytes()
+    key = (daemon.state / "secret.key").read_bytes()
     (daemon.state / "secret.key").unlink()
     daemon.launch()
     assert 78 == daemon.ended()
     assert "is not the key that has sealed the secrets in state.sqlite" in daemon.log.read_text()
-    (daemon.state / "secret.key").write_bytes(kept)
+    (daemon.state / "secret.key").write_bytes(key)
     daemon.start()
     assert 1 == hub.hub(daemon)["active"]
     daemon.close()
@@ -161,9 +161,9 @@ def test_restore_refuses_what_would_cost_something(daemon: Daemon, tmp_path: Pat
     assert 1 == running.returncode
     assert "the daemon runs\nStop it, and its sockets, first" in running.stderr
     (tmp_path / "other").mkdir()
-    other = Daemon(tmp_path / "other")
-    config = ("--config", str(other.config))
-    there = other.ctl("restore", str(copy), *config)
+    target = Daemon(tmp_path / "other")
+    config = ("--config", str(target.config))
+    there = target.ctl("restore", str(copy), *config)
     assert 1 == there.returncode
     assert "exists already\nReplace existing files with --force." in there.stderr
     of_config = reviewsctl(dict(os.environ), "restore", str(copy), "--config", str(daemon.config))
@@ -171,10 +171,10 @@ def test_restore_refuses_what_would_cost_something(daemon: Daemon, tmp_path: Pat
     cut = tmp_path / "cut"
     cut.write_bytes(copy.read_bytes()[:-200])
     for path in (cut, daemon.config):
-        refused = other.ctl("restore", str(path), "--force", *config)
+        refused = target.ctl("restore", str(path), "--force", *config)
         assert 1 == refused.returncode
         assert "Error: not restored: " in refused.stderr
-        assert not other.state.exists()
+        assert not target.state.exists()
 
 
 def test_review_that_was_erased_since_does_not_return(tmp_path: Path) -> None:
@@ -197,10 +197,13 @@ def test_review_that_was_erased_since_does_not_return(tmp_path: Path) -> None:
     lines = restore(daemon, copy, "--force")
     assert "not restored, as they were erased since: 1 review" in lines
     assert erased not in [
-        each["id"] for each in json.loads((daemon.data / "reviews.json").read_bytes())["reviews"]
+        review["id"]
+        for review in json.loads((daemon.data / "reviews.json").read_bytes())["reviews"]
     ]
     with daemon:
-        assert [410, 410] == [daemon.get(f"/r/{each}").status for each in (erased, hidden)]
+        assert [410, 410] == [
+            daemon.get(f"/r/{review_id}").status for review_id in (erased, hidden)
+        ]
 
 
 def test_a_file_that_is_there_is_left_alone(daemon: Daemon, tmp_path: Path) -> None:
@@ -228,7 +231,7 @@ def test_without_a_daemon_nothing_is_written(tmp_path: Path) -> None:
     assert not (tmp_path / "copy").exists()
 
 
-def test_what_a_killed_daemon_left_half_done_goes_at_the_next_start(tmp_path: Path) -> None:
+def test_unfinished_backup_of_a_killed_daemon_is_removed_at_the_next_start(tmp_path: Path) -> None:
     daemon = Daemon(tmp_path)
     daemon.state.mkdir(mode=0o700)
     (daemon.state / ".backup-0123").write_text("half")

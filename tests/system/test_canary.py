@@ -1,6 +1,6 @@
-"""What is told the daemon in confidence appears nowhere (O8, H11, ASVS 16).
+"""Secrets and callbacks appear nowhere outside the store (O8, H11, ASVS 16).
 
-Nowhere in the log, in what the operator is told (but for the callback of a subscription that he asks
+Not in the log, in the output for the operator (but for the callback of a subscription that is asked
 for), in metrics, in answers, or on the disk beside the sealed store.
 """
 
@@ -23,12 +23,12 @@ NAMES = "ts level event type topic version callback_host subscription_id client 
 LEVELS = {"debug", "info", "warn", "error", "critical"}
 
 Seen = dict[str, str]
-"""What there is to see, by where."""
+"""The visible texts, by the place where they appear."""
 
 
 def sing(place: Path, form: str) -> tuple[Conversation, Seen]:
-    """Live, listening, and gather all there is to see."""
-    seen: Seen = {}
+    """Run a daemon through a conversation, and return all visible texts."""
+    texts: Seen = {}
     with Subscriber(place, reply=replies) as subscriber:
         daemon = Daemon(place, settings(subscriber.ca_file), ("--log-format", form))
         conversation = Conversation(daemon, subscriber)
@@ -40,23 +40,23 @@ def sing(place: Path, form: str) -> tuple[Conversation, Seen]:
                 until(lambda: b'"drop"' in events.read_bytes(), "the removal")
                 listener.send_signal(signal.SIGINT)
                 assert 130 == listener.wait(10)
-            seen["events"] = events.read_text()
+            texts["events"] = events.read_text()
             for words in ("status", "hub status", "metrics", "hub blocks", "status --json"):
-                seen[words] = daemon.ctl(*words.split()).stdout
+                texts[words] = daemon.ctl(*words.split()).stdout
             assert 0 == daemon.ctl("reload").returncode
             backup = daemon.directory / "copy"
             assert 0 == daemon.ctl("backup", str(backup)).returncode
             with tarfile.open(backup) as archive:
                 store = archive.extractfile("state/state.sqlite")
                 assert store is not None
-                seen["the backup, but for callbacks"] = store.read().decode("latin-1")
+                texts["the backup, but for callbacks"] = store.read().decode("latin-1")
             only = json.loads(daemon.ctl("subs", "list", "--json").stdout)["id"]
-            seen["subs show"] = daemon.ctl("subs", "show", str(only)).stdout
+            texts["subs show"] = daemon.ctl("subs", "show", str(only)).stdout
             assert 0 == daemon.stop()
         for number, answer in enumerate(conversation.answers):
-            seen[f"answer {number}"] = answer.decode()
-        seen["log"] = daemon.log.read_text()
-    return conversation, seen
+            texts[f"answer {number}"] = answer.decode()
+        texts["log"] = daemon.log.read_text()
+    return conversation, texts
 
 
 def listening(daemon: Daemon, output: int) -> "subprocess.Popen[bytes]":
@@ -71,19 +71,19 @@ def listening(daemon: Daemon, output: int) -> "subprocess.Popen[bytes]":
 
 @pytest.mark.parametrize("form", ["text", "json"])
 def test_no_canary_is_heard(tmp_path: Path, form: str) -> None:
-    conversation, seen = sing(tmp_path, form)
-    for where, text in seen.items():
+    conversation, texts = sing(tmp_path, form)
+    for where, text in texts.items():
         for what, canary in conversation.canaries.items():
-            shown = where in {"subs show", "the backup, but for callbacks"}
-            if shown and canary in {PATH, QUERY}:
+            may_be_shown = where in {"subs show", "the backup, but for callbacks"}
+            if may_be_shown and canary in {PATH, QUERY}:
                 assert canary in text  # otherwise this test would hear nothing
             else:
                 assert canary not in text, f"{what} in {where}"
-    assert TYPES == {json.loads(line)["type"] for line in seen["events"].splitlines()} - {
+    assert TYPES == {json.loads(line)["type"] for line in texts["events"].splitlines()} - {
         "listening"
     }
     if form == "json":
-        check_schema(seen["log"])
+        check_schema(texts["log"])
 
 
 def check_schema(log: str) -> None:
@@ -100,7 +100,7 @@ def check_schema(log: str) -> None:
 
 
 def test_faults_of_clients_give_a_bounded_number_of_lines(tmp_path: Path) -> None:
-    """O8: whoever sends rubbish cannot fill the disk."""
+    """A client that sends rubbish cannot fill the disk (O8)."""
     daemon = Daemon(tmp_path)
     with daemon:
         before = len(daemon.log.read_text().splitlines())

@@ -1,4 +1,4 @@
-"""An owner hides and erases reviews of a running daemon; every door tells the same (corrections.md)."""
+"""An owner hides and erases reviews of a running daemon; each interface obeys (corrections.md)."""
 
 import json
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from tests.support.daemon import DEMO, Answer, Daemon
 pytestmark = pytest.mark.processes
 
 VERSION, CLIENT = "2025-06-18", {"name": "test", "version": "1"}
-NAMES = [each["id"] for each in json.loads((DEMO / "reviews.json").read_bytes())["reviews"]]
+NAMES = [review["id"] for review in json.loads((DEMO / "reviews.json").read_bytes())["reviews"]]
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def test_every_door_tells_that_a_review_is_hidden(daemon: Daemon) -> None:
     assert 404 == daemon.get(f"/api/reviews/{hidden}").status
     served = daemon.get("/reviews.json").json()
     assert {"count": 1, "reasons": {"spam": 1}} == served["withheld"]
-    assert [hidden] == [each["id"] for each in served["removed"]]
+    assert [hidden] == [removal["id"] for removal in served["removed"]]
     total = len(NAMES)
     for path in ("/", "/reviews"):
         page = daemon.get(path).body.decode()

@@ -14,10 +14,10 @@ LIMITED = ("sh", "-c", f'ulimit -Sn {SOFT}; ulimit -Hn {HARD}; exec "$@"', "sh")
 
 
 def limits(pid: int) -> list[str]:
-    """Of open files: soft and hard."""
+    """Return the soft and the hard limit of open files."""
     lines = Path(f"/proc/{pid}/limits").read_text().splitlines()
-    (found,) = (line.split()[3:5] for line in lines if line.startswith("Max open files"))
-    return found
+    (values,) = (line.split()[3:5] for line in lines if line.startswith("Max open files"))
+    return values
 
 
 @contextmanager

@@ -28,7 +28,7 @@ from tests.support.documents import ROOT, Block, Terminal, blocks, documents, ma
 ALL = [block for file in documents() for block in blocks(file)]
 TYPED = [
     ROOT / name
-    for name in dict.fromkeys(each.document for each in ALL if each.language == "console")
+    for name in dict.fromkeys(block.document for block in ALL if block.language == "console")
 ]
 LENGTHS = {"README.md": 120}
 LONGEST = 250
@@ -45,22 +45,22 @@ FORM = {
     ),
     *("hub.challenge", "hub.reason"),
 }
-"""Of WebSub (WebSub 5.1 to 5.3): no keys of the configuration, though they look like some."""
+"""Names of WebSub (WebSub 5.1 to 5.3), which look like keys of the configuration."""
 
 LANGUAGES = {"console", "sh", "json", "yaml", "text", *PROXIES}
 
 every_document = pytest.mark.parametrize(
-    "file", documents(), ids=lambda each: str(each.relative_to(ROOT))
+    "file", documents(), ids=lambda path: str(path.relative_to(ROOT))
 )
 
 
 def of(*languages: str) -> list[Any]:
     """The blocks in these languages, as parameters."""
-    return [pytest.param(each, id=each.place) for each in ALL if each.language in languages]
+    return [pytest.param(block, id=block.place) for block in ALL if block.language in languages]
 
 
-@pytest.mark.parametrize("file", TYPED, ids=lambda each: str(each.relative_to(ROOT)))
-def test_what_is_typed_shows_what_the_document_shows(file: Path) -> None:
+@pytest.mark.parametrize("file", TYPED, ids=lambda path: str(path.relative_to(ROOT)))
+def test_typed_commands_show_the_output_of_the_document(file: Path) -> None:
     """The blocks of a document one after the other, as a reader would type them."""
     typed = [block for block in blocks(file) if block.language == "console"]
     if missing := [name for name in ("curl", "openssl") if shutil.which(name) is None]:
@@ -82,7 +82,7 @@ def demo() -> str:
 
 
 @pytest.mark.parametrize("block", of("console", "sh"))
-def test_what_is_typed_is_shell(block: Block) -> None:
+def test_block_of_commands_is_valid_shell(block: Block) -> None:
     code = block.text
     if block.language == "console":
         code = "\n".join(step.command for step in steps(block))
@@ -106,13 +106,13 @@ def test_json_is_json_and_data_are_valid(block: Block, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("block", of("yaml"))
 def test_yaml_is_a_configuration(block: Block, tmp_path: Path) -> None:
-    """Or the settings of insights, or a scrape of Prometheus."""
+    """Settings of insights and a scrape of Prometheus are YAML blocks as well."""
     settings = yaml.safe_load(block.text)
     if "scrape_configs" in settings:
         return
     if settings.keys() & {"technicians", "publish"}:  # insights.yaml
-        found, problems = examine(block.text.encode())
-        assert ([], True) == (problems, bool(found.technicians or found.publish))
+        parsed, problems = examine(block.text.encode())
+        assert ([], True) == (problems, bool(parsed.technicians or parsed.publish))
         return
     needed = {"base_url": "https://reviews.example.com", "data_dir": "data"}
     file = tmp_path / "reviewsd.yaml"
@@ -133,7 +133,7 @@ def lines_of(text: str) -> set[str]:
 
 
 def test_blocks_have_known_languages() -> None:
-    """What has another one is tested by nobody."""
+    """A block of another language would not be tested."""
     assert [] == [block.place for block in ALL if block.language not in LANGUAGES]
 
 
@@ -165,8 +165,8 @@ def named(file: Path) -> Iterator[list[str]]:
 def test_commands_and_options_exist(file: Path) -> None:
     for program, *words in named(file):
         options = [word.partition("=")[0] for word in words if word.startswith("--")]
-        known = daemon_options() if program == "reviewsd" else tool_options(words)
-        assert set(options) <= known, (program, words)
+        known_options = daemon_options() if program == "reviewsd" else tool_options(words)
+        assert set(options) <= known_options, (program, words)
 
 
 @cache
@@ -177,21 +177,25 @@ def daemon_options() -> frozenset[str]:
 
 
 def tool_options(words: list[str]) -> set[str]:
-    """Of the command that the words name, and those before it."""
+    """Return the options of the command that the words name, and of those before it."""
     command: Any = typer.main.get_command(app)
-    found: set[str] = {"--help"}
+    options: set[str] = {"--help"}
     skip = False
     for word in [*words, ""]:
-        found |= {option for each in command.params for option in getattr(each, "opts", ())}
-        found |= {
-            option for each in command.params for option in getattr(each, "secondary_opts", ())
+        options |= {
+            option for parameter in command.params for option in getattr(parameter, "opts", ())
+        }
+        options |= {
+            option
+            for parameter in command.params
+            for option in getattr(parameter, "secondary_opts", ())
         }
         if skip or word.startswith("-"):
             skip = word == "--socket"
         elif hasattr(command, "commands") and word:
             assert word in command.commands, words
             command = command.get_command(None, word)
-    return found
+    return options
 
 
 @every_document
@@ -233,12 +237,12 @@ def test_links_lead_somewhere(file: Path) -> None:
 
 def anchors(file: Path) -> set[str]:
     headings = re.findall(r"^#+ (.*)", file.read_text(), re.MULTILINE)
-    return {re.sub(r"[^\w -]", "", each).lower().replace(" ", "-") for each in headings}
+    return {re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings}
 
 
 @every_document
 def test_user_page_does_not_send_its_reader_to_requirements(file: Path) -> None:
-    """What a user needs to know stands in a page for users."""
+    """Everything that a user needs to know is in a page for users."""
     if "contributing" not in file.parts:
         assert [] == re.findall(
             r"\]\([^)]*contributing/(?:spec|decisions)[^)]*\)", file.read_text()
@@ -269,7 +273,7 @@ def test_contributors_find_their_command() -> None:
 
 
 @pytest.mark.parametrize(
-    "file", sorted((ROOT / "docs" / "examples").glob("*.py")), ids=lambda each: each.name
+    "file", sorted((ROOT / "docs" / "examples").glob("*.py")), ids=lambda path: path.name
 )
 def test_examples_need_the_standard_library_only(file: Path) -> None:
     tree = ast.parse(file.read_text())

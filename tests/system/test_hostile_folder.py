@@ -28,8 +28,8 @@ def hostile(tmp_path: Path) -> Path:
     folder = tmp_path / "hostile"
     folder.mkdir()
     for name in NAMES:
-        said = f"open({str(folder / 'imported')!r}, 'a').write(__name__ + '\\n')\n"
-        (folder / f"{name}.py").write_text(said)
+        code = f"open({str(folder / 'imported')!r}, 'a').write(__name__ + '\\n')\n"
+        (folder / f"{name}.py").write_text(code)
     return folder
 
 

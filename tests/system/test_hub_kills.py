@@ -187,14 +187,14 @@ class Storm:
 
     def _deliveries(self, requests: Sequence[LoggedRequest]) -> list[Delivery]:
         """A delivery is unsure if it is the last one before a kill: the next one needs a claim."""
-        following = [*(request.epoch for request in requests[1:]), self._subscriber.epoch]
+        next_epochs = [*(request.epoch for request in requests[1:]), self._subscriber.epoch]
         return [
             Delivery(
                 change=change_of(self._subscriber.bodies[request.sha256]),
                 accepted=request.accepted,
                 unsure=request.epoch != epoch,
             )
-            for request, epoch in zip(requests, following, strict=True)
+            for request, epoch in zip(requests, next_epochs, strict=True)
         ]
 
 

@@ -97,7 +97,7 @@ def test_names_with_a_private_address_are_refused(
         assert len(targets) == network.connections - before  # our own, to ask
         assert [0] * len(private) == [socket.look() for socket in private]
         assert [["GET", "POST"]] * 2 == [
-            [request.method for request in each.log] for each in public
+            [request.method for request in subscriber_.log] for subscriber_ in public
         ]
 
 
@@ -127,7 +127,7 @@ def test_addresses_of_a_name_are_checked_for_each_request(
 def test_own_listener_is_refused(
     tmp_path: Path, network: Namespace, subscriber: Subscriber, endpoint: str
 ) -> None:
-    """E5: whatever address it listens on."""
+    """Its own listener is refused on any address (E5)."""
     listen = f"listen: {json.dumps(['tcp:0:interface=127.0.0.1', endpoint])}\n"
     with running(network, Daemon(tmp_path, listen + policy(subscriber))) as daemon:
         until_open(daemon)

@@ -264,9 +264,9 @@ class Storm:
         )
 
     def _deliveries(self, requests: Sequence[LoggedRequest]) -> Iterator[Delivery]:
-        following = [(request.at, request.epoch) for request in requests[1:]]
-        following.append((time.monotonic(), self._subscriber.epoch))
-        for request, (at, epoch) in zip(requests, following, strict=True):
+        ends = [(request.at, request.epoch) for request in requests[1:]]
+        ends.append((time.monotonic(), self._subscriber.epoch))
+        for request, (at, epoch) in zip(requests, ends, strict=True):
             void = bisect.bisect(self._voided, at) != bisect.bisect(self._voided, request.at)
             yield Delivery(
                 change=change_of(self._subscriber.bodies[request.sha256]),
@@ -410,7 +410,7 @@ def test_a_request_is_refused_soon_while_the_connection_to_the_server_is_silent(
 def test_an_operators_command_reaches_all_nodes(
     tmp_path: Path, server: Server, subscriber: Subscriber
 ) -> None:
-    """H7: any node may be asked for it."""
+    """Any node accepts the command (H7)."""
     site = Site(tmp_path, server, settings(subscriber.ca_file), count=2)
     first, second = site.nodes
     shutil.copytree(first.data, second.data, dirs_exist_ok=True)

@@ -38,7 +38,7 @@ class Site:
         (place.parent / "home").mkdir()
 
     def ctl(self, *arguments: str, code: int = 0, place: Path | None = None) -> str:
-        """What a command prints, both ways."""
+        """Run a command that must end with this code; return its output and errors."""
         command = [sys.executable, "-c", "from reviewsctl.main import main; main()", *arguments]
         done = subprocess.run(
             command,
@@ -49,9 +49,9 @@ class Site:
             cwd=place or self.place,
             env=self._environ,
         )
-        said = done.stdout + done.stderr
-        assert code == done.returncode, said
-        return said
+        output = done.stdout + done.stderr
+        assert code == done.returncode, output
+        return output
 
     @contextmanager
     def running(self) -> Iterator[None]:
@@ -106,10 +106,10 @@ def zipped(target: Path) -> Path:
 
 def test_the_first_day_of_an_operator(tmp_path: Path) -> None:
     site = Site(tmp_path / "shop")
-    said = site.ctl(
+    output = site.ctl(
         "init", "shop", "--name", "Acme", "--base-url", "http://localhost:8080", place=tmp_path
     )
-    assert "reviewsctl import EXPORT  " in said
+    assert "reviewsctl import EXPORT  " in output
     config = site.place / "reviewsd.yaml"
 
     export = str(zipped(tmp_path / "takeout.zip"))
@@ -130,15 +130,15 @@ def test_the_first_day_of_an_operator(tmp_path: Path) -> None:
 
 
 def day(site: Site, subscriber: Subscriber, tmp_path: Path) -> None:
-    """Serve, subscribe, break, mend, back up."""
+    """Serve, subscribe, break, fix and back up."""
     assert 7 == len(json.loads(site.get(TOPIC))["reviews"])
-    wanted = [
+    form = [
         ("hub.mode", "subscribe"),
         ("hub.topic", f"http://localhost:8080{TOPIC}"),
         ("hub.callback", subscriber.url()),
         ("hub.secret", "open sesame"),
     ]
-    assert 202 == site.subscribe(wanted)
+    assert 202 == site.subscribe(form)
     until(lambda: "active" in site.daemon("subs", "list"), "the subscription")
     assert "ok" in site.daemon("status")
 
@@ -155,8 +155,8 @@ def day(site: Site, subscriber: Subscriber, tmp_path: Path) -> None:
 
     data.write_bytes(good.replace(b"Acme", b"Acme & Daughters"))
     assert "degraded" not in site.daemon("reload") + site.daemon("status")
-    heard = subscriber.until_deliveries(1)
-    assert heard.field("X-Hub-Signature") is not None
+    delivery = subscriber.until_deliveries(1)
+    assert delivery.field("X-Hub-Signature") is not None
     assert b"Acme & Daughters" in site.get(TOPIC)
     # the delivery is known to the hub a moment after the subscriber has answered it
     until(lambda: "1 of 1" in site.daemon("subs", "push"), "a push")
@@ -164,7 +164,7 @@ def day(site: Site, subscriber: Subscriber, tmp_path: Path) -> None:
 
 
 def restored(site: Site, tmp_path: Path) -> None:
-    """On another disk: state and data come back from the backup."""
+    """State and data come back from the backup, on another disk."""
     for name in ("state", "data"):
         (site.place / name).rename(site.place / f"lost {name}")
     site.daemon("restore", str(tmp_path / "backup.tar.gz"))

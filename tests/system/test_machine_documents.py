@@ -67,32 +67,32 @@ def write(place: Path, _settings: str) -> None:
     (place / "data").mkdir()
     content = json.loads((DEMO / "reviews.json").read_bytes())
     content["business"] |= {"name": NAME, "verification_statement": NAME}
-    for given, review_id in zip(content["reviews"], IDS, strict=False):
-        given |= {"id": review_id, "author": NAME, "text": NAME}
+    for review, review_id in zip(content["reviews"], IDS, strict=False):
+        review |= {"id": review_id, "author": NAME, "text": NAME}
     (place / "data/reviews.json").write_text(json.dumps(content))
 
 
 @pytest.mark.parametrize("path", MEDIA_TYPES)
 def test_documents_are_served_like_other_reads(daemon: Daemon, path: str) -> None:
-    found = daemon.get(path)
+    answer = daemon.get(path)
     head = daemon.request("HEAD", path)
-    again = daemon.get(path, {"If-None-Match": found.headers["ETag"]})
+    again = daemon.get(path, {"If-None-Match": answer.headers["ETag"]})
 
-    assert (200, MEDIA_TYPES[path]) == (found.status, found.headers["Content-Type"])
-    assert "*" == found.headers["Access-Control-Allow-Origin"]
+    assert (200, MEDIA_TYPES[path]) == (answer.status, answer.headers["Content-Type"])
+    assert "*" == answer.headers["Access-Control-Allow-Origin"]
     assert (200, b"") == (head.status, head.body)
     changing = {"Date"}
-    assert [each for each in found.headers.items() if each[0] not in changing] == [
-        each for each in head.headers.items() if each[0] not in changing
+    assert [field for field in answer.headers.items() if field[0] not in changing] == [
+        field for field in head.headers.items() if field[0] not in changing
     ]
     assert (304, b"") == (again.status, again.body)
     packed = daemon.get(path, {"Accept-Encoding": "gzip"})
     if packed.headers["Content-Encoding"] == "gzip":
-        assert found.body == gzip.decompress(packed.body)
-        assert len(packed.body) < len(found.body)
+        assert answer.body == gzip.decompress(packed.body)
+        assert len(packed.body) < len(answer.body)
     else:
-        assert found.body == packed.body
-        assert len(found.body) < 1_500
+        assert answer.body == packed.body
+        assert len(answer.body) < 1_500
 
 
 def test_every_route_of_machine_documents_is_tested() -> None:
@@ -161,9 +161,9 @@ def test_documents_that_the_operator_switches_off_are_404(tmp_path: Path) -> Non
     with Daemon(tmp_path, settings) as daemon:
         missing = (urls.SECURITY, urls.REGISTRY_AUTH, urls.SITEMAP, f"{urls.SITEMAP_PART}1.xml")
         for path in missing:
-            found = daemon.get(path)
-            assert 404 == found.status
-            assert f"{BASE_URL}/developers/errors#not-found" == found.json()["type"]
+            answer = daemon.get(path)
+            assert 404 == answer.status
+            assert f"{BASE_URL}/developers/errors#not-found" == answer.json()["type"]
         assert b"Disallow: /\n" in daemon.get(urls.ROBOTS).body
         assert urls.SITEMAP not in daemon.get(urls.DEVELOPERS).body.decode()
 
@@ -197,15 +197,15 @@ class Links(HTMLParser):
 
     def __init__(self, text: str) -> None:
         super().__init__()
-        self.found: list[str] = []
+        self.targets: list[str] = []
         self.anchors: set[str] = set()
         self.feed(text)
 
     def handle_starttag(self, _tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = dict(attrs)
-        self.anchors |= {given.get("id") or ""}
-        named = (given.get("href"), given.get("src"), given.get("action"))
-        self.found += [each for each in named if each is not None]
+        attributes = dict(attrs)
+        self.anchors |= {attributes.get("id") or ""}
+        named = (attributes.get("href"), attributes.get("src"), attributes.get("action"))
+        self.targets += [target for target in named if target is not None]
 
 
 ABSOLUTE = re.compile(rf"{re.escape(BASE_URL)}[^\s\"'<>`\\)\]]*")
@@ -219,20 +219,20 @@ def links(path: str, answer: Answer) -> set[str]:
     """The addresses of our origin that an answer leads to, absolute."""
     kind = answer.headers["Content-Type"] or ""
     text = answer.body.decode()
-    found = TARGET.findall(answer.headers["Link"] or "")
+    targets = TARGET.findall(answer.headers["Link"] or "")
     if "html" in kind:
-        found += Links(text).found
+        targets += Links(text).targets
     elif "xml" in kind:
-        for each in ET.fromstring(text).iter():
-            found += [each.text or "", *each.attrib.values()]
+        for element in ET.fromstring(text).iter():
+            targets += [element.text or "", *element.attrib.values()]
     elif "json" in kind:
-        found += strings(json.loads(text))
+        targets += strings(json.loads(text))
     else:
-        found += MARKDOWN.findall(text)
+        targets += MARKDOWN.findall(text)
         bare = ABSOLUTE.findall(MARKDOWN.sub("", text))
-        found += [each.rstrip(".,:") for each in bare if INVALID not in each]
-    here = {urljoin(BASE_URL + path, each) for each in found if LINK.fullmatch(each)}
-    return {each.replace("{searchTerms}", "boiler") for each in here}
+        targets += [url.rstrip(".,:") for url in bare if INVALID not in url]
+    here = {urljoin(BASE_URL + path, target) for target in targets if LINK.fullmatch(target)}
+    return {link.replace("{searchTerms}", "boiler") for link in here}
 
 
 def strings(value: object) -> list[str]:
@@ -241,7 +241,7 @@ def strings(value: object) -> list[str]:
         case str():
             return [value]
         case list():
-            return [each for item in value for each in strings(item)]
+            return [text for item in value for text in strings(item)]
         case dict():
             return strings(list(value.values()))
     return []
@@ -249,28 +249,30 @@ def strings(value: object) -> list[str]:
 
 def test_every_link_to_our_origin_answers(daemon: Daemon) -> None:
     """From these documents, the pages, the feeds, an error and what agents are answered."""
-    seen: dict[str, Answer] = {}
-    wanted: dict[str, str] = {}
+    answers: dict[str, Answer] = {}
+    sources: dict[str, str] = {}
     for path in (*MEDIA_TYPES, urls.HOME, urls.LIST, urls.JSON_FEED, urls.ATOM_FEED, "/nothing"):
-        seen[path] = daemon.get(path)
-        wanted |= dict.fromkeys(links(path, seen[path]), path)
-    told = [asked(daemon, "initialize", INITIALIZE), asked(daemon, "resources/list", META)]
-    told += [daemon.get(f"{urls.SEARCH}?rating=9").json(), daemon.get(urls.HOME_INDEX).json()]
-    wanted |= dict.fromkeys((each for each in strings(told) if each.startswith(BASE_URL)), "told")
+        answers[path] = daemon.get(path)
+        sources |= dict.fromkeys(links(path, answers[path]), path)
+    results = [asked(daemon, "initialize", INITIALIZE), asked(daemon, "resources/list", META)]
+    results += [daemon.get(f"{urls.SEARCH}?rating=9").json(), daemon.get(urls.HOME_INDEX).json()]
+    sources |= dict.fromkeys(
+        (text for text in strings(results) if text.startswith(BASE_URL)), "told"
+    )
 
-    assert f"{BASE_URL}{urls.DEVELOPERS_ERRORS}#invalid-query" in wanted
-    assert f"{BASE_URL}/r/{quote(IDS[1], safe='')}" in wanted
+    assert f"{BASE_URL}{urls.DEVELOPERS_ERRORS}#invalid-query" in sources
+    assert f"{BASE_URL}/r/{quote(IDS[1], safe='')}" in sources
     dead = []
-    for link, source in sorted(wanted.items()):
+    for link, source in sorted(sources.items()):
         address, fragment = urldefrag(link)
         path = address.removeprefix(BASE_URL) or "/"
         if path == urls.MCP:  # takes messages alone
             assert asked(daemon, "initialize", INITIALIZE)
             continue
-        if path not in seen:
-            seen[path] = daemon.get(path)
-        answer = seen[path]
-        gone = fragment and fragment not in Links(answer.body.decode()).anchors
-        if answer.status != 200 or gone:
+        if path not in answers:
+            answers[path] = daemon.get(path)
+        answer = answers[path]
+        dead_anchor = fragment and fragment not in Links(answer.body.decode()).anchors
+        if answer.status != 200 or dead_anchor:
             dead.append(f"{link} of {source}: {answer.status}")
     assert "" == "\n".join(dead)

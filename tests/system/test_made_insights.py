@@ -1,4 +1,4 @@
-"""Insights for who has nothing but the reviews of a platform (insights.md 1)."""
+"""A business gets insights from nothing but the reviews of a platform (insights.md 1)."""
 
 import csv
 import json
@@ -19,7 +19,7 @@ ROWS = [
 
 
 def called(daemon: Daemon, tool: str, **arguments: object) -> Any:  # noqa: ANN401  JSON
-    """What a tool answers, as a structured value."""
+    """Call a tool, and return its structured result."""
     message = modern("tools/call", name=tool, arguments=arguments)
     fields = {
         "Content-Type": "application/json",
@@ -33,7 +33,7 @@ def called(daemon: Daemon, tool: str, **arguments: object) -> Any:  # noqa: ANN4
 
 
 def test_an_imported_folder_is_served_with_insights(tmp_path: Path) -> None:
-    """Import, start, ask; then name a technician, break the settings, and mend them."""
+    """Import, start and search; then name a technician, break the settings, and fix them."""
     data = tmp_path / "data"
     data.mkdir()
     with (tmp_path / "export.csv").open("w", newline="") as file:
@@ -50,7 +50,7 @@ def test_an_imported_folder_is_served_with_insights(tmp_path: Path) -> None:
         str(data),
     )
     assert 0 == imported.returncode, imported.stderr
-    assert [".reviewsctl", "reviews.json"] == sorted(each.name for each in data.iterdir())
+    assert [".reviewsctl", "reviews.json"] == sorted(path.name for path in data.iterdir())
     with Daemon(tmp_path) as daemon:
         insights = daemon.get("/insights.json").json()
         assert ("lexicon-2", 5) == (insights["model"], insights["review_count"])
@@ -58,18 +58,18 @@ def test_an_imported_folder_is_served_with_insights(tmp_path: Path) -> None:
         assert "insights   made from 5 reviews (lexicon-2)\n" in daemon.ctl("status").stdout
         summary = called(daemon, "get_summary")
         assert "5 reviews" in summary["summary"]
-        pricing = next(each for each in summary["aspects"] if each["id"] == "pricing")
+        pricing = next(aspect for aspect in summary["aspects"] if aspect["id"] == "pricing")
         assert 3 == pricing["mention_count"]
         assert [] == insights["entities"]["technicians"]
 
         settings = daemon.data / "insights.yaml"
         settings.write_text("technicians: [{name: Priya Raman, aliases: [Priya]}]\n")
-        found = "/api/reviews/search?mentions_technician=priya-raman"
-        until(lambda: daemon.get(found).json()["matched"] == 2, "the technician")
+        search = "/api/reviews/search?mentions_technician=priya-raman"
+        until(lambda: daemon.get(search).json()["matched"] == 2, "the technician")
         settings.write_text("technicans: []\n")
         until(lambda: daemon.status()["data"]["state"] == "degraded", "the refusal")
         (problem,) = daemon.status()["data"]["problems"]
         assert 'insights.yaml:1:1: technicans: unknown key "technicans"' in problem
-        assert 2 == daemon.get(found).json()["matched"]
+        assert 2 == daemon.get(search).json()["matched"]
         settings.unlink()
-        until(lambda: daemon.get(found).json()["matched"] == 0, "no technician")
+        until(lambda: daemon.get(search).json()["matched"] == 0, "no technician")

@@ -116,7 +116,7 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
     [("legacy", "2025-11-25"), ("auto", "2026-07-28"), ("2026-07-28", "2026-07-28")],
 )
 def test_the_sdks_client_can_use_everything(daemon: Daemon, mode: str, protocol: str) -> None:
-    """Both eras, every tool against its schemas, every resource."""
+    """Every tool is checked against its schemas, and every resource is read, in both eras."""
     with sdk(daemon, mode) as client:
         saw = client.heard()
 
@@ -140,8 +140,12 @@ def test_the_sdks_client_can_use_everything(daemon: Daemon, mode: str, protocol:
     search = daemon.get("/api/reviews/search?min_rating=4&limit=22").json()["reviews"]
     unseen = {"author_avatar_url"}
     assert saw["found"] + saw["following"] == [
-        {name: value for name, value in each.items() if value is not None and name not in unseen}
-        for each in search
+        {
+            name: value
+            for name, value in arguments.items()
+            if value is not None and name not in unseen
+        }
+        for arguments in search
     ]
     problems = daemon.get("/insights.json").json()["entities"]["problems"]
     assert len(problems) == saw["problems"]
@@ -167,14 +171,14 @@ def test_the_sdks_client_does_not_notice_a_restart(tmp_path: Path, mode: str) ->
 
 @pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGKILL])
 def test_sessions_survive_the_daemon(tmp_path: Path, sign: signal.Signals) -> None:
-    """And what was ended stays ended (S18)."""
+    """A session that has ended stays ended (S18)."""
     with Daemon(tmp_path) as daemon:
-        kept, ended = opened(daemon), opened(daemon)
+        session, ended = opened(daemon), opened(daemon)
         assert (204, 404) == (end(daemon, ended), end(daemon, ended))
-        before = (alive(daemon, kept), alive(daemon, ended))
+        before = (alive(daemon, session), alive(daemon, ended))
         daemon.stop(sign)
         daemon.start()
-        after = (alive(daemon, kept), alive(daemon, ended))
+        after = (alive(daemon, session), alive(daemon, ended))
 
         assert (200, 404) == before == after
         assert 404 == end(daemon, ended)
@@ -271,11 +275,11 @@ def test_nodes_that_share_a_store_hear_of_each_others_ends(tmp_path: Path) -> No
             Daemon(places[0], environ=environ) as first,
             Daemon(places[1], environ=environ) as second,
         ):
-            session, other = opened(first), opened(second)
-            assert [200, 200] == [alive(second, session), alive(first, other)]
+            session, second_session = opened(first), opened(second)
+            assert [200, 200] == [alive(second, session), alive(first, second_session)]
             assert 204 == end(first, session)
             until(lambda: alive(second, session) == 404, "the end to be heard of")
-            assert 200 == alive(second, other)
+            assert 200 == alive(second, second_session)
             second.stop(signal.SIGKILL)
             second.start()
             assert 404 == alive(second, session)

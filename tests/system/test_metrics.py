@@ -31,12 +31,12 @@ def free_port() -> int:
 
 def samples(text: str) -> Samples:
     """Every number, by the name of its metric and the values of its labels."""
-    found: Samples = {}
+    samples_by_name: Samples = {}
     for family in text_string_to_metric_families(text):
         for sample in family.samples:
             row = tuple(sample.labels[name] for name in sorted(sample.labels))
-            found.setdefault(sample.name, {})[row] = sample.value
-    return found
+            samples_by_name.setdefault(sample.name, {})[row] = sample.value
+    return samples_by_name
 
 
 def scrape(daemon: Daemon) -> Samples:
@@ -113,7 +113,7 @@ def test_a_thousand_random_paths_add_no_series(daemon: Daemon) -> None:
     }
 
 
-def test_what_the_hub_refuses_is_counted(daemon: Daemon) -> None:
+def test_refused_requests_of_the_hub_are_counted(daemon: Daemon) -> None:
     form = {
         "hub.mode": "subscribe",
         "hub.topic": f"{BASE_URL}/feed.xml",
@@ -125,9 +125,9 @@ def test_what_the_hub_refuses_is_counted(daemon: Daemon) -> None:
         for _ in range(7)
     ]
     assert [403] * 5 + [429] * 2 == answers
-    found = scrape(daemon)
-    assert 5 == found["reviewsd_callback_refused_total"]["ip-literal",]
-    assert 2 == found["reviewsd_ratelimited_total"]["requests-per-minute",]
+    metrics = scrape(daemon)
+    assert 5 == metrics["reviewsd_callback_refused_total"]["ip-literal",]
+    assert 2 == metrics["reviewsd_ratelimited_total"]["requests-per-minute",]
     assert b"canary" not in daemon.admin("GET", "/v1/metrics").body
 
 
@@ -178,21 +178,21 @@ def test_reloads_are_told(daemon: Daemon) -> None:
 
 def test_every_metric_that_an_alert_rule_names_is_there(daemon: Daemon) -> None:
     """O13: all but Prometheus's own ``up``."""
-    found = scrape(daemon)
+    metrics = scrape(daemon)
     for group in yaml.safe_load(ALERTS.read_text())["groups"]:
         for rule in group["rules"]:
             names = set(re.findall(r"\b(?:reviewsd|process)_[a-z_]+", rule["expr"]))
-            assert set() == names - set(found), rule["alert"]
+            assert set() == names - set(metrics), rule["alert"]
             assert names or re.search(r"\bup\{", rule["expr"]), rule["alert"]
 
 
 def test_state_of_a_source_is_reported_after_each_sync(daemon: Daemon) -> None:
     for state in ("stopped", "ok"):
         write_sources(daemon, state)
-        found = scrape(daemon)
-        states = {row for row, value in found["reviewsd_source_state"].items() if value}
+        metrics = scrape(daemon)
+        states = {row for row, value in metrics["reviewsd_source_state"].items() if value}
         assert {("google", state)} == states
-    assert {("google",): 7.0} == found["reviewsd_source_reviews"]
+    assert {("google",): 7.0} == metrics["reviewsd_source_reviews"]
 
 
 def test_the_operators_tool_prints_them(daemon: Daemon) -> None:
@@ -213,8 +213,8 @@ def test_a_listener_of_their_own_serves_them_and_nothing_else(tmp_path: Path) ->
         assert (200, b"") == ((head := daemon.request("HEAD", "/metrics")).status, head.body)
         for path in ("/", "/metrics/", "/reviews.json", "/v1/status"):
             assert (404, "text/plain") == (
-                (other := daemon.get(path)).status,
-                other.headers["Content-Type"],
+                (own := daemon.get(path)).status,
+                own.headers["Content-Type"],
             )
         assert 405 == daemon.request("POST", "/metrics", body=b"x").status
         daemon.port = public
@@ -231,10 +231,10 @@ def test_a_listener_of_their_own_serves_them_and_nothing_else(tmp_path: Path) ->
 
 def test_a_listener_that_cannot_be_had_ends_the_start(tmp_path: Path) -> None:
     """O1"""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        port = taken.getsockname()[1]
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        port = listener.getsockname()[1]
         daemon = Daemon(tmp_path, f"metrics: {{listen: 'tcp:{port}:interface=127.0.0.1'}}\n")
         daemon.launch()
         assert 1 == daemon.ended()

@@ -69,18 +69,18 @@ def label(
 
 
 def made(folder: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((folder / "insights.json").read_bytes())
-    return found
+    insights: dict[str, Any] = json.loads((folder / "insights.json").read_bytes())
+    return insights
 
 
 def test_reviews_are_labelled_and_their_authors_never_sent(folder: Path) -> None:
-    """Then the file is not the rules' any more, and nobody is asked before it is clear that it may go."""
+    """The file is then not made by rules, and no text is sent before it may be replaced."""
     key = folder / "key"
     key.write_text(f"{SECRET}\n")
     with language_model() as model:
-        result, said = label(folder, model, f"--key-file={key}", "--prices", "1", "10")
+        result, output = label(folder, model, f"--key-file={key}", "--prices", "1", "10")
         again, refused = label(folder, model, code=1)
-        assert [20, 5] == [len(each.reviews) for each in model.received]
+        assert [20, 5] == [len(request.reviews) for request in model.received]
     assert (25, 0, 25, 0) == (
         result["reviews_by_model"],
         result["reviews_by_rules"],
@@ -90,16 +90,16 @@ def test_reviews_are_labelled_and_their_authors_never_sent(folder: Path) -> None
     assert str(folder / "insights.json") == result["file"]
     assert (2000, 200, 0.004) == (result["tokens_in"], result["tokens_out"], result["cost"])
     assert ({}, True) == (again, "rules did not make it" in refused)
-    assert {f"Bearer {SECRET}"} == {each.headers["authorization"] for each in model.received}
-    assert SECRET not in said
-    wire = b"".join(each.body for each in model.received)
+    assert {f"Bearer {SECRET}"} == {request.headers["authorization"] for request in model.received}
+    assert SECRET not in output
+    wire = b"".join(request.body for request in model.received)
     for hidden in ("Aldebrand", "Wintersgill", "Nobody", "id-of", "2026-01", "wordless"):
         assert hidden.encode() not in wire
 
     insights = made(folder)
     assert ("tiny", 26) == (insights["model"], insights["review_count"])
     assert {"model": 25, "rules": 0} == insights["method"]["labelled"]
-    (work,) = [each for each in insights["aspects"] if each["id"] == "work_quality"]
+    (work,) = [aspect for aspect in insights["aspects"] if aspect["id"] == "work_quality"]
     assert (25, 12, 13) == (work["mention_count"], work["positive_count"], work["negative_count"])
 
 
@@ -122,10 +122,10 @@ def test_a_run_that_is_killed_loses_one_batch(folder: Path) -> None:
             assert model.requests.acquire(timeout=60)
             running.kill()
         assert not (folder / "insights.json").exists()
-        with (folder / "insights.labels").open("ab") as kept:
-            kept.write(b'{"model": "ti')  # as a kill in the middle of a write leaves it
+        with (folder / "insights.labels").open("ab") as labels:
+            labels.write(b'{"model": "ti')  # as a kill in the middle of a write leaves it
         result, _ = label(folder, model)
-        assert [BATCH, 5, 5] == [len(each.reviews) for each in model.received]
+        assert [BATCH, 5, 5] == [len(request.reviews) for request in model.received]
     assert (25, 5) == (result["reviews_by_model"], result["asked"])
     kept_lines = (folder / "insights.labels").read_bytes().splitlines()
     assert [BATCH, 5] == [len(json.loads(line)["labels"]) for line in kept_lines]
@@ -141,7 +141,7 @@ def lie(received: Received) -> list[dict[str, Any]]:
 
 
 def obey(received: Received) -> list[dict[str, Any]]:
-    """What a review wants said of others, in few enough labels not to be asked again."""
+    """Label other reviews as a review demands, with too few labels to be called again."""
     entries = honest(received)
     entries[0]["technicians"] = ["sam-ortiz"]
     entries[-1]["technicians"] = ["priya-raman"]
@@ -149,7 +149,7 @@ def obey(received: Received) -> list[dict[str, Any]]:
 
 
 def test_a_server_that_limits_lies_floods_and_obeys_reviews(folder: Path) -> None:
-    """The first batch is asked for again with its faults, and then left to the rules."""
+    """The first batch is sent again with its faults, and then left to the rules."""
     now = {"Retry-After-Ms": "1"}
     answers: list[Answer] = [
         lambda _: Raw(status=429, headers=now, body=b'{"error": {"message": "slow down"}}'),
@@ -164,7 +164,7 @@ def test_a_server_that_limits_lies_floods_and_obeys_reviews(folder: Path) -> Non
     assert first.reviews == second.reviews
     assert "review 1, aspects[0].phrase: not a verbatim piece of the text" in second.system
     assert "best plumber" not in second.system  # nor anything else of the answer or the reviews
-    assert INJECTED in {each["text"] for each in last.reviews}
+    assert INJECTED in {review["text"] for review in last.reviews}
     assert INJECTED not in last.system
     assert (1, 5, 20) == (
         result["batches_by_rules"],
@@ -173,12 +173,14 @@ def test_a_server_that_limits_lies_floods_and_obeys_reviews(folder: Path) -> Non
     )
     insights = made(folder)
     assert {"model": 5, "rules": 20} == insights["method"]["labelled"]
-    assert "looks" not in {each["id"] for each in insights["aspects"]}
-    assert ["priya-raman"] == [each["id"] for each in insights["entities"]["technicians"]]
+    assert "looks" not in {aspect["id"] for aspect in insights["aspects"]}
+    assert ["priya-raman"] == [
+        technician["id"] for technician in insights["entities"]["technicians"]
+    ]
 
 
-def test_what_it_may_cost_ends_it(folder: Path) -> None:
-    """What is labelled until then is used; rules label the rest."""
+def test_cost_limit_stops_the_labelling(folder: Path) -> None:
+    """Labels that were made before are used; rules label the rest."""
     with language_model() as model:
         prices = ("--prices", "1000", "0", "--max-cost=2")
         result, _ = label(folder, model, *prices)
@@ -204,6 +206,6 @@ def test_texts_do_not_leave_the_machine_unasked(folder: Path) -> None:
 def test_a_file_of_the_owner_is_not_replaced(folder: Path) -> None:
     (folder / "insights.json").write_text('{"model": "mine"}')
     with language_model() as model:
-        _, said = label(folder, model, code=1)
-        assert "rules did not make it" in said
+        _, output = label(folder, model, code=1)
+        assert "rules did not make it" in output
         assert [] == model.received

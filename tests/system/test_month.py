@@ -142,10 +142,10 @@ class World:
 
     def texts(self) -> set[str]:
         """The words of all reviews, those that were never to be shown apart."""
-        found = {review["comment"] for review in self.google.values()}
-        found |= {review["text"] for review in self.trustpilot.values()}
-        found |= {text for _, text in self.portal.values()} | set(self.takeout.values())
-        return {text for text in found if HIDDEN not in text and ERASED not in text}
+        all_texts = {review["comment"] for review in self.google.values()}
+        all_texts |= {review["text"] for review in self.trustpilot.values()}
+        all_texts |= {text for _, text in self.portal.values()} | set(self.takeout.values())
+        return {text for text in all_texts if HIDDEN not in text and ERASED not in text}
 
 
 @contextmanager
@@ -187,7 +187,7 @@ def served(world: World) -> Iterator[str]:
 
 
 class Owner:
-    """A business whose sources are synced at simulated times."""
+    """A business with sources that are synced at simulated times."""
 
     def __init__(self, folder: Path, world: World, origin: str) -> None:
         self.folder = folder
@@ -287,7 +287,7 @@ class Owner:
         return list(content["reviews"])
 
     def shown(self) -> bytes:
-        """What is served: the reviews after the corrections."""
+        """The served reviews, after the corrections."""
         files = [self.folder / "data" / f"{name}.json" for name in ("reviews", "corrections")]
         reviews, corrections = [file.read_bytes() if file.exists() else None for file in files]
         if reviews is None:
@@ -297,8 +297,8 @@ class Owner:
 
     def correct(self, command: str, words: str) -> None:
         """Hide or erase the review with these words, by the command."""
-        (found,) = [review for review in self.reviews if words in (review["text"] or "")]
-        self.run("reviews", command, found["id"], "--reason", "request")
+        (target,) = [review for review in self.reviews if words in (review["text"] or "")]
+        self.run("reviews", command, target["id"], "--reason", "request")
 
     def import_by_hand(self) -> None:
         """Import an export of another location: that is a question, which a sync answers by a stop."""
@@ -324,7 +324,7 @@ class Owner:
 
 
 def story(owner: Owner, world: World) -> dict[int, Callable[[], object]]:
-    """What happens on which day, before the first sync of it."""
+    """Return what happens on each day, before its first sync."""
 
     def edit(reviews: dict[str, dict[str, Any]], key: str, **members: object) -> None:
         reviews[key] = {**reviews[key], **members}
@@ -438,9 +438,9 @@ def check(owner: Owner, staying: set[str], day: int, seed: int) -> None:
         return
     texts = {review["text"] for review in owner.reviews}
     assert staying <= texts, (day, seed, staying - texts)
-    shown = owner.shown().decode()
+    served = owner.shown().decode()
     if day >= 3:
-        assert HIDDEN not in shown, (day, seed)
+        assert HIDDEN not in served, (day, seed)
     if day >= 10:
-        assert ERASED not in shown, (day, seed)
+        assert ERASED not in served, (day, seed)
         assert not any(ERASED in (text or "") for text in texts), (day, seed)

@@ -117,7 +117,7 @@ def load(node: Node) -> Iterator[list[int]]:
 
 
 def read_once(node: Node) -> bool:
-    """Read on a new connection; returns whether the node has answered a read by now."""
+    """Read on a new connection; return whether the node has answered any read."""
     assert 200 == node.get("/api/feed.json").status
     text = node.admin("GET", "/v1/metrics").body.decode()
     lines = (line for line in text.splitlines() if 'route="/api/feed.json"' in line)
@@ -154,8 +154,8 @@ def test_three_nodes_are_one_service(nodes: list[Node], subscriber: Subscriber) 
     assert -signal.SIGKILL == second.stop(signal.SIGKILL)
     first.data = first.directory.parent / "data"
     edit(first, name="Three nodes")
-    heard = subscriber.until_deliveries(1)
-    assert b"Three nodes" in subscriber.bodies[heard.sha256]
+    delivery = subscriber.until_deliveries(1)
+    assert b"Three nodes" in subscriber.bodies[delivery.sha256]
     second.begin()
     second.wait_ready()
     assert {200} == {alive(first, session) for _ in range(24)}

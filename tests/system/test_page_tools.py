@@ -94,11 +94,11 @@ class Walk:
         """Status, media type and text of an address."""
         request = urllib.request.Request(url, content, dict(headers))
         try:
-            with urllib.request.urlopen(request, timeout=60) as found:
+            with urllib.request.urlopen(request, timeout=60) as response:
                 return (
-                    found.status,
-                    found.headers.get_content_type(),
-                    found.read().decode("latin-1"),
+                    response.status,
+                    response.headers.get_content_type(),
+                    response.read().decode("latin-1"),
                 )
         except urllib.error.HTTPError as error:
             with error:
@@ -106,32 +106,32 @@ class Walk:
 
     def named(self, text: str) -> set[str]:
         """The addresses of ours that a text of any kind spells out; no patterns such as ``/r/{id}``."""
-        found = re.findall(rf"{self.origin}[^\s\"'<>)\\|`]*", text)
-        return {each.rstrip(".,;") for each in found if "{" not in each and "…" not in each}
+        urls = re.findall(rf"{self.origin}[^\s\"'<>)\\|`]*", text)
+        return {url.rstrip(".,;") for url in urls if "{" not in url and "…" not in url}
 
     def links(self, url: str) -> set[str]:
-        """Where a document leads; what it is itself is kept."""
+        """Return the links of a document, and keep its text."""
         status, kind, text = self.ask(url)
         if status != 200:
             self.dead.append(f"{status} {url}")
         if kind == "text/markdown":  # not what its code shows
-            found = self.named(" ".join(re.findall(r"(?:\]\(|<)(https?:[^)>]*)", text)))
+            targets = self.named(" ".join(re.findall(r"(?:\]\(|<)(https?:[^)>]*)", text)))
         elif kind != "text/html":
-            found = self.named(html.unescape(text))
+            targets = self.named(html.unescape(text))
         else:
             page = Html(text)
             self.anchors[url] = {
-                each.attributes["id"] for each in page.elements if "id" in each.attributes
+                element.attributes["id"] for element in page.elements if "id" in element.attributes
             }
-            found = self.named(" ".join(page.scripts))  # whose anchors are names of things
-            found = {urldefrag(each).url for each in found}
-            found |= {urljoin(url, each) for each in (*page.links, *fragments(page))}
-        return {each for each in found if each.startswith(self.origin)}
+            targets = self.named(" ".join(page.scripts))  # their anchors are names of things
+            targets = {urldefrag(target).url for target in targets}
+            targets |= {urljoin(url, target) for target in (*page.links, *fragments(page))}
+        return {target for target in targets if target.startswith(self.origin)}
 
 
 def fragments(page: Html) -> set[str]:
     """The links to a place on the same page."""
-    return {each["href"] for each in page.named("a") if each.get("href", "").startswith("#")}
+    return {link["href"] for link in page.named("a") if link.get("href", "").startswith("#")}
 
 
 def followed(url: str) -> bool:
@@ -140,25 +140,25 @@ def followed(url: str) -> bool:
 
 
 def test_every_link_to_this_service_is_alive(demo: Demo) -> None:
-    """Of pages, feeds, errors, tool results and documents for machines; with its anchor, where it has one."""
+    """Pages, feeds, errors, tool results and documents for machines have live links and anchors."""
     walk = Walk(demo.base_url)
-    found = {demo.base_url + path for path in FIRST}
-    found |= {json.loads(walk.ask(demo.base_url + path)[2])["type"] for path in FAULTS}
+    links = {demo.base_url + path for path in FIRST}
+    links |= {json.loads(walk.ask(demo.base_url + path)[2])["type"] for path in FAULTS}
     for name, arguments in CALLS:
         message = mcp.modern("tools/call", name=name, arguments=arguments)
         headers = {**MESSAGE, "Mcp-Method": "tools/call", "Mcp-Name": name}
         status, _, text = walk.ask(f"{demo.base_url}/mcp", json.dumps(message).encode(), headers)
         assert 200 == status, text
-        found |= walk.named(text.replace("\\", " "))
-    seen: set[str] = set()
-    while waiting := {urldefrag(each).url for each in found} - seen:
+        links |= walk.named(text.replace("\\", " "))
+    visited: set[str] = set()
+    while waiting := {urldefrag(link).url for link in links} - visited:
         for url in sorted(waiting):
-            seen.add(url)
+            visited.add(url)
             if url in {demo.base_url + urls.MCP, demo.base_url + urls.HUB}:
                 continue  # these are asked by POST
             leads = walk.links(url)
-            found |= leads if followed(url) else {each for each in leads if "#" in each}
+            links |= leads if followed(url) else {link for link in leads if "#" in link}
     assert [] == walk.dead
-    assert 150 < len(seen)
-    places = [urldefrag(each) for each in found if "#" in each]
-    assert [] == [each for each in places if each.fragment not in walk.anchors[each.url]]
+    assert 150 < len(visited)
+    places = [urldefrag(link) for link in links if "#" in link]
+    assert [] == [place for place in places if place.fragment not in walk.anchors[place.url]]

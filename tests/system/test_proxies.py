@@ -93,7 +93,9 @@ def haproxy(place: Path, listen: int, daemon: int) -> list[str]:
     return ["haproxy", "-db", "-f", str(place / "haproxy.cfg")]
 
 
-@pytest.fixture(scope="module", params=[nginx, caddy, haproxy], ids=lambda each: each.__name__)
+@pytest.fixture(
+    scope="module", params=[nginx, caddy, haproxy], ids=lambda program: program.__name__
+)
 def proxy(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[PublicSite]:
@@ -127,7 +129,7 @@ def proxy(
 
 
 def test_nginx_takes_the_block_of_the_readme_as_pasted(tmp_path: Path) -> None:
-    """Into a server of the operator's own, which has no upstream of our name."""
+    """The block goes into a server of the operator's own, which has no upstream of our name."""
     if shutil.which("nginx") is None:
         pytest.skip("nginx is not installed (Debian: apt install nginx)")
     readme = (PROXIES.parents[1] / "README.md").read_text()
@@ -173,7 +175,7 @@ def test_agents_come_through(proxy: PublicSite) -> None:
 
 
 def test_subscribers_come_through_and_each_client_has_its_own_limit(proxy: PublicSite) -> None:
-    """What a client writes into X-Forwarded-For itself gives it no other limit."""
+    """An X-Forwarded-For that the client sends gives it no other limit."""
     form = b"hub.mode=subscribe&hub.topic=/feed.xml&hub.callback=http://subscriber.example/"
     for client in ("127.0.0.3", "127.0.0.4"):
         answers = [

@@ -20,7 +20,7 @@ PUBLIC = "server: {readyz: true}\n"
 
 
 def asked(daemon: Daemon) -> tuple[int, Any]:
-    """What both doors say, which is the same: unless it changed between the two questions."""
+    """Return the readiness that both listeners report, as soon as their answers agree."""
     for _ in range(3):
         public, own = daemon.get("/readyz"), daemon.admin("GET", "/v1/ready")
         if public.body == own.body:
@@ -44,7 +44,7 @@ def test_all_is_well(tmp_path: Path) -> None:
         assert (200, {"status": "ok"}) == (health.status, health.json())
 
 
-def test_it_is_public_only_when_that_is_wanted(tmp_path: Path) -> None:
+def test_readiness_is_public_only_when_configured(tmp_path: Path) -> None:
     with Daemon(tmp_path) as daemon:
         assert 404 == daemon.get("/readyz").status
         assert 200 == daemon.admin("GET", "/v1/ready").status
@@ -112,7 +112,7 @@ def test_while_it_stops_it_says_so(tmp_path: Path) -> None:
         assert daemon.process is not None
         with socket.create_connection(("127.0.0.1", daemon.port), timeout=60) as client:
             client.sendall(b"GET /readyz HTTP/1.1\r\n")
-            daemon.get("/healthz")  # by now that has been read
+            daemon.get("/healthz")  # this request has been read when the answer comes
             daemon.process.send_signal(signal.SIGTERM)
             until(lambda: "STOPPING=1" in daemon.heard, "STOPPING=1")
             client.sendall(b"Host: a\r\n\r\n")
@@ -133,8 +133,8 @@ def test_a_daemon_that_was_frozen_gives_no_sign_of_life_until_it_has_caught_up(
         until(lambda: "WATCHDOG=1" in daemon.heard, "a sign of life")
         daemon.process.send_signal(signal.SIGSTOP)
         time.sleep(LATE_SECONDS + 0.5)
-        heard = daemon.heard.count("WATCHDOG=1")
+        signs = daemon.heard.count("WATCHDOG=1")
         daemon.process.send_signal(signal.SIGCONT)
         until(lambda: "no sign of life for systemd" in daemon.log.read_text(), "a warning")
-        assert heard == daemon.heard.count("WATCHDOG=1")
-        until(lambda: daemon.heard.count("WATCHDOG=1") > heard, "a sign of life")
+        assert signs == daemon.heard.count("WATCHDOG=1")
+        until(lambda: daemon.heard.count("WATCHDOG=1") > signs, "a sign of life")

@@ -45,7 +45,7 @@ def test_an_unchanged_configuration_changes_nothing(daemon: Daemon) -> None:
     assert [] == daemon.unusual
 
 
-def test_what_can_be_changed_at_once_is(daemon: Daemon) -> None:
+def test_key_that_needs_no_restart_changes_at_once(daemon: Daemon) -> None:
     write_data(daemon.data, reviews=100)
     assert "published" == reload(daemon)["outcome"]
     configure(
@@ -68,7 +68,7 @@ def test_what_can_be_changed_at_once_is(daemon: Daemon) -> None:
     assert 100 == daemon.status()["snapshot"]["review_count"]
 
 
-def test_what_needs_a_restart_is_named_until_it_came(daemon: Daemon) -> None:
+def test_key_that_needs_a_restart_is_named_until_then(daemon: Daemon) -> None:
     configure(daemon, "feeds: {year: 2001}\ncache: {max_age: 7}\nhub: {lease: {default: 4000}}\n")
     done = daemon.ctl("reload")
     assert (0, "") == (done.returncode, done.stderr)
@@ -76,8 +76,8 @@ def test_what_needs_a_restart_is_named_until_it_came(daemon: Daemon) -> None:
     waiting = "cache.max_age, feeds.year"
     assert f"configuration: {waiting} changed; takes effect after a restart" in done.stdout
     assert f"config     needs a restart: {waiting}\n" in daemon.ctl("status").stdout
-    said = f"these keys of the configuration have changed and wait for a restart: {waiting}"
-    assert [said in line for line in daemon.unusual] == [True]
+    warning = f"these keys of the configuration have changed and wait for a restart: {waiting}"
+    assert [warning in line for line in daemon.unusual] == [True]
     assert (lease(daemon), "max-age=60") == (
         True,
         daemon.get("/feed.xml").headers["Cache-Control"].split(", ")[1],
@@ -88,7 +88,7 @@ def test_what_needs_a_restart_is_named_until_it_came(daemon: Daemon) -> None:
 
 
 def test_a_fault_changes_nothing_and_is_shown_at_its_place(daemon: Daemon) -> None:
-    """Not even the keys without a fault, nor the data."""
+    """Neither the keys without a fault nor the data change."""
     configure(daemon, "hub: {lease: {default: 4000}}\ncache: {max_age: never}\n")
     done = daemon.ctl("reload")
     assert 1 == done.returncode
@@ -108,10 +108,12 @@ def test_a_hangup_does_the_same(daemon: Daemon) -> None:
     """O2: systemd hears when it begins and when it is over."""
     configure(daemon, "hub: {lease: {default: 4000}}\n")
     assert daemon.process is not None
-    heard = len(daemon.heard)
+    messages_before = len(daemon.heard)
     daemon.process.send_signal(signal.SIGHUP)
-    until(lambda: "READY=1" in daemon.heard[heard:], "the end of the reload")
-    begin = next(each for each in daemon.heard[heard:] if each.startswith("RELOADING=1"))
+    until(lambda: "READY=1" in daemon.heard[messages_before:], "the end of the reload")
+    begin = next(
+        message for message in daemon.heard[messages_before:] if message.startswith("RELOADING=1")
+    )
     assert "MONOTONIC_USEC=" in begin
     assert lease(daemon)
 

@@ -80,7 +80,7 @@ def rewrite_in_place(data: Path, content: bytes) -> None:
 
 
 def swap_the_link(data: Path, content: bytes) -> None:
-    """As Kubernetes does it with a ConfigMap; the first time the directory becomes a link."""
+    """Replace the data as Kubernetes does with a ConfigMap; the directory becomes a link."""
     new = data.with_name(f"data-{hashlib.sha256(content).hexdigest()[:8]}")
     shutil.copytree(data, new)
     (new / "reviews.json").write_bytes(content)
@@ -103,7 +103,7 @@ def create_again(data: Path, content: bytes) -> None:
 def test_a_change_is_noticed_and_served(
     daemon: Daemon, replace: Callable[[Path, bytes], None]
 ) -> None:
-    """Nobody has to say so (contract 1: within three seconds, on a machine with nothing else to do)."""
+    """No reload is requested (contract 1: within three seconds, on an idle machine)."""
     before = daemon.get("/reviews.json")
     replace(daemon.data, named("Edited"))
     until(partial(another, daemon, before), "another ETag")
@@ -144,7 +144,7 @@ def _seconds(http_date: str) -> float:
 
 
 def test_broken_data_leaves_the_old_in_service_and_says_so_everywhere(daemon: Daemon) -> None:
-    """R3, R6, and then R4: through a restart, until it is mended."""
+    """The old data stay in service, through a restart too, until they are fixed (R3, R6, R4)."""
     before = daemon.get("/reviews.json")
     rename_over(daemon.data, BROKEN)
     until(lambda: data_state(daemon) == "degraded", "degraded")
@@ -155,10 +155,10 @@ def test_broken_data_leaves_the_old_in_service_and_says_so_everywhere(daemon: Da
         for name in ("ETag", "Last-Modified"):
             assert before.headers[name] == now.headers[name]
         assert 200 == daemon.get("/healthz").status
-        shown = daemon.ctl("status")
-        assert (0, "") == (shown.returncode, shown.stderr)
-        assert "state      degraded" in shown.stdout
-        assert FINDING in shown.stdout
+        status = daemon.ctl("status")
+        assert (0, "") == (status.returncode, status.stderr)
+        assert "state      degraded" in status.stdout
+        assert FINDING in status.stdout
         refused = daemon.ctl("reload")
         assert (1, "") == (refused.returncode, refused.stdout)
         assert "\nError: reload refused: the new data has problems; the last" in refused.stderr
@@ -258,7 +258,7 @@ def test_another_base_url_means_other_links_and_nothing_else(daemon: Daemon) -> 
     daemon.stop()
     text = daemon.config.read_text()
     daemon.config.write_text(text.replace("reviews.example.com", "new.example.com"))
-    daemon.start()  # with what there is, where the machine is too busy to publish soon
+    daemon.start()  # with the old data, if the machine is too busy to publish soon
     until(lambda: feed.headers["ETag"] != daemon.get("/api/feed.json").headers["ETag"], "the links")
     now = daemon.get("/api/feed.json")
     assert feed.headers["Last-Modified"] != now.headers["Last-Modified"]
@@ -348,11 +348,15 @@ def test_requests_for_a_reload_join(tmp_path: Path) -> None:
     with Daemon(tmp_path, ONLY_ASKED, publishes=True) as daemon:
         rename_over(daemon.data, named("Joined"))
         with ThreadPoolExecutor(5) as pool:
-            results = [each.result() for each in [pool.submit(daemon.reload) for _ in range(5)]]
-        assert {"published", "unchanged"} >= {each["outcome"] for each in results}
-        assert "published" in {each["outcome"] for each in results}
-        assert {"result"} == {each["type"] for each in results}
-        assert {daemon.status()["snapshot"]["revision"]} == {each["revision"] for each in results}
+            results = [
+                request.result() for request in [pool.submit(daemon.reload) for _ in range(5)]
+            ]
+        assert {"published", "unchanged"} >= {result["outcome"] for result in results}
+        assert "published" in {result["outcome"] for result in results}
+        assert {"result"} == {result["type"] for result in results}
+        assert {daemon.status()["snapshot"]["revision"]} == {
+            result["revision"] for result in results
+        }
         assert "Joined" == name_in(daemon)
         assert 2 == daemon.log.read_text().count(" published ")
 
@@ -361,7 +365,7 @@ def test_requests_for_a_reload_join(tmp_path: Path) -> None:
 def test_a_client_that_leaves_does_not_stop_the_reload(
     tmp_path: Path, many: Path, after: bytes
 ) -> None:
-    """A3: whether it has heard of a first step or not."""
+    """The client may leave before or after its first progress (A3)."""
     with Daemon(tmp_path, ONLY_ASKED) as daemon:
         shutil.copytree(many, daemon.data, dirs_exist_ok=True)
         with socket.socket(socket.AF_UNIX) as client:
@@ -375,8 +379,8 @@ def test_a_client_that_leaves_does_not_stop_the_reload(
 def test_a_reload_can_be_asked_for_without_waiting(tmp_path: Path) -> None:
     with Daemon(tmp_path, ONLY_ASKED) as daemon:
         rename_over(daemon.data, named("Later"))
-        asked = daemon.admin("POST", "/v1/reload?wait=false")
-        assert (202, {"type": "accepted"}) == (asked.status, asked.json())
+        answer = daemon.admin("POST", "/v1/reload?wait=false")
+        assert (202, {"type": "accepted"}) == (answer.status, answer.json())
         until(lambda: name_in(daemon) == "Later", "the new data")
 
 
@@ -406,8 +410,10 @@ def test_a_publication_that_is_killed_is_a_failure_not_the_end(tmp_path: Path, m
         (resource.RLIMIT_FSIZE, "File too large"),  # stands for the end of the disk
     ],
 )
-def test_what_passes_is_waited_for(tmp_path: Path, kind: int, reason: str) -> None:
-    """Nobody has to touch the files again: status, log and metrics say when it is tried again."""
+def test_publication_is_tried_again_after_a_passing_failure(
+    tmp_path: Path, kind: int, reason: str
+) -> None:
+    """The files need no new change: status, log and metrics give the time of the next try."""
     with Daemon(tmp_path, NO_PAGES) as daemon:
         assert daemon.process is not None
         pid = daemon.process.pid
@@ -418,9 +424,9 @@ def test_what_passes_is_waited_for(tmp_path: Path, kind: int, reason: str) -> No
         resource.prlimit(pid, kind, (few, usual[1]))
         rename_over(daemon.data, named("Later"))
         until(lambda: "tried again in 1 s" in daemon.log.read_text(), "a failure")
-        found = daemon.status()
-        assert before == found["snapshot"]["revision"]
-        assert reason in found["data"]["problems"][0]
+        status = daemon.status()
+        assert before == status["snapshot"]["revision"]
+        assert reason in status["data"]["problems"][0]
         metric = b"\nreviewsd_data_retry_timestamp_seconds "
         until(lambda: metric in daemon.admin("GET", "/v1/metrics").body, "the time of the next try")
         until(lambda: daemon.status()["data"]["retry_at"], "the same as status")
@@ -437,7 +443,9 @@ def test_a_start_without_data_tries_again(tmp_path: Path) -> None:
     """systemd hears what it waits for; a refusal would have ended the start."""
     daemon = Daemon(tmp_path, NO_PAGES, publishes=True)
     daemon.launch(["prlimit", "--fsize=10000:"])
-    until(lambda: any("tried again in 2 s" in each for each in daemon.heard), "a second failure")
+    until(
+        lambda: any("tried again in 2 s" in message for message in daemon.heard), "a second failure"
+    )
     assert daemon.process is not None
     resource.prlimit(daemon.process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
     daemon.wait_ready()

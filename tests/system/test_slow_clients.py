@@ -35,7 +35,7 @@ CALL = b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json
 
 @pytest.fixture(scope="module")
 def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
-    """A daemon for all tests, whose clients may cause no error in its log."""
+    """A daemon for all tests; its clients may cause no error in its log."""
     directory = tmp_path_factory.mktemp("daemon")
     with Daemon(directory, SETTINGS) as running:
         write_large(running.data)

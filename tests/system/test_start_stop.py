@@ -87,10 +87,10 @@ def check_tidy(daemon: Daemon) -> None:
     """Nothing is left in the state directory but what the documentation names."""
     documented = {"lock", "mcp.key", "secret.key", "snapshots", "state.sqlite"}
     # the log of the store, while it is open
-    assert documented == {each.name for each in daemon.state.iterdir()} - {"state.sqlite-wal"}
+    assert documented == {path.name for path in daemon.state.iterdir()} - {"state.sqlite-wal"}
     current = (daemon.state / "snapshots" / "current").readlink()
     assert {"current", str(current)} == {
-        each.name for each in (daemon.state / "snapshots").iterdir()
+        path.name for path in (daemon.state / "snapshots").iterdir()
     }
 
 
@@ -115,24 +115,24 @@ def test_ready_comes_after_the_first_publication_and_when_all_listeners_answer(
     assert 200 == daemon.get("/healthz").status
     before = daemon.heard[: daemon.heard.index("READY=1")]
     assert "EXTEND_TIMEOUT_USEC=30000000" in before
-    assert any(re.fullmatch(r"STATUS=\w+ [\d,]+ of [\d,]+", each) for each in before)
-    assert {"STATUS", "EXTEND_TIMEOUT_USEC"} == {each.partition("=")[0] for each in before}
+    assert any(re.fullmatch(r"STATUS=\w+ [\d,]+ of [\d,]+", message) for message in before)
+    assert {"STATUS", "EXTEND_TIMEOUT_USEC"} == {message.partition("=")[0] for message in before}
     until(lambda: daemon.heard[-1].startswith("STATUS=Serving 3,000 reviews, data of 20"), "status")
 
 
 def test_a_reload_by_signal_is_bracketed_for_notify_reload(daemon: Daemon) -> None:
-    """O2: ready again only after the reload, whose status comes before."""
+    """It is ready again only after the reload, and the status comes before (O2)."""
     daemon.start()
     assert daemon.process is not None
     edit(daemon)
     begin = len(daemon.heard)
     daemon.process.send_signal(signal.SIGHUP)
     until(lambda: "READY=1" in daemon.heard[begin:], "READY=1 after SIGHUP")
-    heard = daemon.heard[begin:]  # and perhaps a status of the watcher's before it, or behind
-    first = next(at for at, each in enumerate(heard) if each.startswith("RELOADING=1"))
-    reloading, *between, ready = heard[first : heard.index("READY=1") + 1]
+    messages = daemon.heard[begin:]  # and perhaps a status of the watcher's before it, or behind
+    first = next(at for at, message in enumerate(messages) if message.startswith("RELOADING=1"))
+    reloading, *between, ready = messages[first : messages.index("READY=1") + 1]
     assert re.fullmatch(r"RELOADING=1\nMONOTONIC_USEC=\d+", reloading)
-    assert {"STATUS"} == {each.partition("=")[0] for each in between}
+    assert {"STATUS"} == {message.partition("=")[0] for message in between}
     assert "READY=1" == ready
     assert "Edited" == daemon.get("/reviews.json").json()["business"]["name"]
 
@@ -158,7 +158,7 @@ def test_the_watchdog_hears_a_sign_of_life_three_times_per_interval(tmp_path: Pa
         until(lambda: daemon.heard.count("WATCHDOG=1") >= 3, "WATCHDOG=1")
 
 
-def test_somebody_elses_watchdog_hears_nothing(tmp_path: Path) -> None:
+def test_watchdog_of_another_process_gets_no_sign_of_life(tmp_path: Path) -> None:
     """sd_watchdog_enabled(3)"""
     environ = {"WATCHDOG_USEC": "30000", "WATCHDOG_PID": "1"}
     with Daemon(tmp_path, environ=environ) as daemon:
@@ -220,7 +220,7 @@ def no_way_to_the_socket(daemon: Daemon) -> None:
 
 
 @pytest.mark.parametrize(
-    ("prepare", "code", "said"),
+    ("prepare", "code", "reason"),
     [
         (bad_config, 78, r"^reviewsd: \S+/reviewsd\.yaml:6:18: cache\.max_age: expected .*"),
         (no_config, 78, r"^reviewsd: \S+/reviewsd\.yaml: cannot be read: No such file"),
@@ -232,14 +232,14 @@ def no_way_to_the_socket(daemon: Daemon) -> None:
     ],
 )
 def test_a_start_that_cannot_succeed_says_why(
-    daemon: Daemon, prepare: Callable[[Daemon], None], code: int, said: str
+    daemon: Daemon, prepare: Callable[[Daemon], None], code: int, reason: str
 ) -> None:
     """O7: 78 where starting again cannot help."""
     prepare(daemon)
     daemon.launch()
     assert code == daemon.ended()
     log = daemon.log.read_text()
-    assert re.search(said, log, re.MULTILINE)
+    assert re.search(reason, log, re.MULTILINE)
     assert "Traceback" not in log
     assert "READY=1" not in daemon.heard
 
@@ -247,8 +247,8 @@ def test_a_start_that_cannot_succeed_says_why(
 @real_start
 def test_taken_port_ends_the_start_before_anything_is_published(tmp_path: Path) -> None:
     """O1. A million reviews would take half a minute before the same error."""
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        endpoint = f"tcp:{taken.getsockname()[1]}:interface=127.0.0.1"
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        endpoint = f"tcp:{listener.getsockname()[1]}:interface=127.0.0.1"
         daemon = Daemon(tmp_path, f'listen: ["{endpoint}"]\n')
         daemon.launch()
         assert 1 == daemon.ended()
@@ -265,7 +265,7 @@ def test_taken_port_ends_the_start_before_anything_is_published(tmp_path: Path) 
 def test_status_shows_the_first_publication_while_it_runs_and_when_it_fails(
     daemon: Daemon,
 ) -> None:
-    """Both doors are bound by then; connections wait until there is something to serve."""
+    """Both listeners are bound before; connections wait until there is something to serve."""
     daemon.launch()
     child = hold_publication(daemon)
     until(daemon.socket.exists, "the admin socket")
@@ -274,9 +274,9 @@ def test_status_shows_the_first_publication_while_it_runs_and_when_it_fails(
     assert 503 == daemon.admin("GET", "/v1/ready").status
     os.kill(child, signal.SIGKILL)
     until(lambda: daemon.status()["data"]["state"] == "failing", "the failure in the status")
-    shown = daemon.ctl("status").stdout
-    assert "state      failing\n" in shown
-    assert "signal 9" in shown
+    output = daemon.ctl("status").stdout
+    assert "state      failing\n" in output
+    assert "signal 9" in output
     daemon.wait_ready()  # the second try succeeds
     assert "ok" == daemon.status()["data"]["state"]
 
@@ -285,7 +285,7 @@ def test_status_shows_the_first_publication_while_it_runs_and_when_it_fails(
 def test_reason_of_a_failed_start_is_kept_until_a_start_succeeds(
     daemon: Daemon, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A daemon that has exited can tell nobody."""
+    """A daemon that has exited cannot report its failure."""
     monkeypatch.setenv("REVIEWSD_CONFIG", str(daemon.config))
     reviews = daemon.data / "reviews.json"
     content = reviews.read_bytes()
@@ -293,26 +293,26 @@ def test_reason_of_a_failed_start_is_kept_until_a_start_succeeds(
     daemon.launch()
     assert 78 == daemon.ended()
     for command in ("status", "doctor"):
-        told = commands.ctl(command)
-        said = " ".join((told.stdout + told.stderr).split())
-        assert 0 != told.returncode
+        result = commands.ctl(command)
+        output = " ".join((result.stdout + result.stderr).split())
+        assert 0 != result.returncode
         assert re.search(
             r"its last start failed at \S+ \S+ UTC with exit code 78: there is no data to serve: "
             r"reviews\.json: \$\.reviews\[\d+\]\.rating .*expected 1\.\.5, got 7",
-            said,
+            output,
         )
     reviews.write_bytes(content)
     daemon.start()
     daemon.stop()
-    said = " ".join(commands.ctl("status").stderr.split())
-    assert "it is not running" in said
-    assert "last start" not in said
+    output = " ".join(commands.ctl("status").stderr.split())
+    assert "it is not running" in output
+    assert "last start" not in output
     check_tidy(daemon)
 
 
 @real_start
 def test_wait_for_data_starts_without_data_and_serves_it_when_it_comes(tmp_path: Path) -> None:
-    """Containers start in any order; restarting every two seconds helps nobody."""
+    """Containers start in any order, and restarting every two seconds does not help."""
     daemon = Daemon(tmp_path, "server: {readyz: true}\n", ("--wait-for-data",))
     reviews = daemon.data / "reviews.json"
     content = reviews.read_bytes()
@@ -371,11 +371,11 @@ def test_an_admin_socket_has_one_daemon(daemon: Daemon, tmp_path: Path) -> None:
     """A4"""
     daemon.start()
     (tmp_path / "other").mkdir()
-    other = Daemon(tmp_path / "other", environ={"REVIEWSD_ADMIN_SOCKET": str(daemon.socket)})
-    other.launch()
-    assert 1 == other.ended()
+    second = Daemon(tmp_path / "other", environ={"REVIEWSD_ADMIN_SOCKET": str(daemon.socket)})
+    second.launch()
+    assert 1 == second.ended()
     reason = f"reviewsd: admin_socket {daemon.socket}: another daemon answers there\n"
-    assert other.log.read_text().endswith(reason)
+    assert second.log.read_text().endswith(reason)
     assert daemon.process is not None
     assert daemon.process.pid == daemon.status()["pid"]
 
@@ -399,8 +399,8 @@ def test_the_state_is_private_and_the_socket_is_for_the_group(daemon: Daemon) ->
     daemon.start()
     assert 0o700 == stat.S_IMODE(daemon.state.stat().st_mode)
     assert 0o660 == stat.S_IMODE(daemon.socket.stat().st_mode)
-    for each in daemon.state.rglob("*"):
-        assert each.is_symlink() or stat.S_IMODE(each.stat().st_mode) & 0o077 == 0
+    for path in daemon.state.rglob("*"):
+        assert path.is_symlink() or stat.S_IMODE(path.stat().st_mode) & 0o077 == 0
 
 
 def test_the_group_can_get_to_a_socket_in_a_directory_that_the_daemon_made(tmp_path: Path) -> None:
@@ -438,7 +438,7 @@ def test_a_state_directory_of_somebody_else_is_78(daemon: Daemon) -> None:
 
 @real_start
 @pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGINT])
-def test_it_stops_as_asked_and_leaves_nothing(daemon: Daemon, sign: signal.Signals) -> None:
+def test_daemon_stops_on_a_signal_and_leaves_nothing(daemon: Daemon, sign: signal.Signals) -> None:
     daemon.start()
     assert 0 == daemon.stop(sign)
     assert not answers(daemon.port)
@@ -476,7 +476,7 @@ def test_a_second_signal_ends_it_at_once(daemon: Daemon) -> None:
 
 @real_start
 def test_stopped_during_the_first_publication_it_ends_at_once(daemon: Daemon) -> None:
-    """Not after all the reviews of a large business have been read."""
+    """The stop does not wait until all reviews of a large business are read."""
     daemon.launch()
     child = hold_publication(daemon)
     assert 0 == daemon.stop()
@@ -514,7 +514,7 @@ def test_stopped_during_a_publication_it_takes_the_process_along(daemon: Daemon)
 
 
 def test_a_publication_does_not_outlive_a_killed_daemon_for_long(daemon: Daemon) -> None:
-    """And meanwhile it holds neither port nor lock (D7): the next daemon can start."""
+    """Meanwhile it holds neither port nor lock (D7): the next daemon can start."""
     daemon.start()
     edit(daemon)
     child = hold_publication(daemon)
@@ -544,7 +544,7 @@ def test_check_of_good_data(daemon: Daemon) -> None:
 
 
 @pytest.mark.parametrize(
-    ("prepare", "said"),
+    ("prepare", "reason"),
     [
         (bad_config, r"reviewsd: \S+/reviewsd\.yaml:6:18: cache\.max_age: "),
         (broken_data, r"reviewsd: reviews\.json: \$\.reviews\[\d+\]\.rating \(id \S+\): expected"),
@@ -552,12 +552,12 @@ def test_check_of_good_data(daemon: Daemon) -> None:
     ],
 )
 def test_check_of_what_is_wrong(
-    daemon: Daemon, prepare: Callable[[Daemon], None], said: str
+    daemon: Daemon, prepare: Callable[[Daemon], None], reason: str
 ) -> None:
     prepare(daemon)
     done = run("--check", "--config", str(daemon.config))
     assert (78, "") == (done.returncode, done.stdout)
-    assert re.match(said, done.stderr)
+    assert re.match(reason, done.stderr)
 
 
 def test_check_needs_no_state_and_disturbs_no_daemon(daemon: Daemon) -> None:
@@ -568,10 +568,10 @@ def test_check_needs_no_state_and_disturbs_no_daemon(daemon: Daemon) -> None:
 
 def test_version_and_help() -> None:
     assert f"reviewsd {version('reviewsd')}\n" == run("--version").stdout
-    shown = run("--help")
-    assert 0 == shown.returncode
+    help_ = run("--help")
+    assert 0 == help_.returncode
     for word in ("--config FILE", "--check", "--demo", "$REVIEWSD_CONFIG", "reviewsctl"):
-        assert word in shown.stdout
+        assert word in help_.stdout
 
 
 @pytest.mark.parametrize("arguments", [["--nope"], ["serve"], ["--check", "--demo"], ["--config"]])
@@ -604,7 +604,7 @@ os.environ.update(
 )
 os.execv(command[0], command)
 """
-"""What systemd does for a service with sockets: descriptors from 3 up, and their names."""
+"""Hands sockets over as systemd does: descriptors from 3 up, and their names."""
 
 
 def handed_over(names: str, *places: str | Path) -> list[str]:
@@ -654,8 +654,8 @@ def test_a_socket_that_systemd_did_not_hand_over_is_named(tmp_path: Path) -> Non
     daemon = Daemon(tmp_path, 'listen: ["systemd:name=http"]\n')
     daemon.launch(handed_over("https", "127.0.0.1"))
     assert 1 == daemon.ended()
-    said = "listen: systemd:name=http: no socket of this name was handed over by systemd"
-    assert f"reviewsd: {said} (got: https); start reviewsd.socket" in daemon.log.read_text()
+    reason = "listen: systemd:name=http: no socket of this name was handed over by systemd"
+    assert f"reviewsd: {reason} (got: https); start reviewsd.socket" in daemon.log.read_text()
     assert "READY=1" not in daemon.heard
 
 
@@ -676,8 +676,8 @@ def test_a_hangup_during_the_start_is_no_end_and_no_ready(daemon: Daemon) -> Non
 def test_every_start_says_where_it_listens(daemon: Daemon) -> None:
     for _ in range(2):
         daemon.start()
-        said = f"serving https://reviews.example.com, listening on tcp:127.0.0.1:{daemon.port}"
-        until(lambda: said in daemon.log.read_text(), "where it listens")  # noqa: B023  in this turn
+        line = f"serving https://reviews.example.com, listening on tcp:127.0.0.1:{daemon.port}"
+        until(lambda: line in daemon.log.read_text(), "where it listens")  # noqa: B023  in this turn
         assert 0 == daemon.stop()
 
 
@@ -706,10 +706,10 @@ def test_help_imports_next_to_nothing(option: str) -> None:
 
 
 def test_a_state_directory_that_cannot_be_written_is_a_sentence(daemon: Daemon) -> None:
-    """As on a full disk, of which a limit of no bytes for a file is the nearest that anybody has."""
+    """A full disk is imitated by a limit of no bytes for a file."""
     daemon.launch(before=["sh", "-c", '(ulimit -f 0; exec "$@") 2>&1 | cat', "sh"])
     assert daemon.process is not None
     daemon.process.wait(30)
-    said = daemon.log.read_text()
-    assert f"reviewsd: state_dir {daemon.state} cannot be written: File too large" in said
-    assert "Traceback" not in said
+    log = daemon.log.read_text()
+    assert f"reviewsd: state_dir {daemon.state} cannot be written: File too large" in log
+    assert "Traceback" not in log

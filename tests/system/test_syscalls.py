@@ -1,4 +1,4 @@
-"""What the daemon asks of the kernel lies inside the filter of the unit (O6).
+"""The system calls of the daemon are inside the filter of the unit (O6).
 
 Outside of it a call fails with EPERM, which is noticed on the operator's machine only: there is no
 systemd where tests run. So a daemon is traced while it does all that it does.
@@ -20,7 +20,7 @@ from tests.system.crash.tracing import STRACE, obstacle
 UNIT = Path(__file__).parents[2] / "systemd" / "reviewsd.service"
 
 AS_ROOT = {"fchown"}
-"""Where root runs it, SQLite gives the files beside the database its owner; nobody else could."""
+"""SQLite gives the files beside the database its owner, which only root can do."""
 
 pytestmark = [
     pytest.mark.skipif(obstacle() != "", reason=obstacle()),
@@ -32,7 +32,7 @@ pytestmark = [
 
 @cache
 def calls_of(name: str) -> frozenset[str]:
-    """What a set of systemd's stands for, which others may be part of."""
+    """Return the calls of a set of systemd, which may contain other sets."""
     if not name.startswith("@"):
         return frozenset((name,))
     done = subprocess.run(
@@ -42,12 +42,12 @@ def calls_of(name: str) -> frozenset[str]:
         check=True,
     )
     members = [line.strip() for line in done.stdout.splitlines()[1:]]
-    found = [calls_of(each) for each in members if each and not each.startswith("#")]
-    return frozenset().union(*found)
+    sets = [calls_of(member) for member in members if member and not member.startswith("#")]
+    return frozenset().union(*sets)
 
 
 def allowed() -> frozenset[str]:
-    """What the unit lets through: a later list adds to it, or takes away (systemd.exec(5))."""
+    """Return the calls that the unit allows; later lists change the earlier (systemd.exec(5))."""
     allowed: frozenset[str] = frozenset()
     for line in UNIT.read_text().splitlines():
         if line.startswith("SystemCallFilter="):

@@ -49,12 +49,15 @@ def line(stream: IO[str] | None) -> str:
 def test_a_change_is_shown_as_it_happens(daemon: Daemon) -> None:
     with tail(daemon) as process:
         write_data(daemon.data, reviews=7)
-        said = line(process.stdout).split(maxsplit=2)
-        assert ("load", True) == (said[1], said[2].startswith("published "))
+        columns = line(process.stdout).split(maxsplit=2)
+        assert ("load", True) == (columns[1], columns[2].startswith("published "))
         assert "change" == line(process.stdout).split()[1]
         (daemon.data / "reviews.json").write_text("{")
-        said = line(process.stdout).split(maxsplit=2)
-        assert ("load", True) == (said[1], said[2].startswith("data refused; the last good data "))
+        columns = line(process.stdout).split(maxsplit=2)
+        assert ("load", True) == (
+            columns[1],
+            columns[2].startswith("data refused; the last good data "),
+        )
 
 
 def test_json_has_the_fields_of_the_log(daemon: Daemon) -> None:
@@ -74,12 +77,12 @@ def test_ctrl_c_ends_it_and_nothing_else(daemon: Daemon) -> None:
     assert "Traceback" not in daemon.log.read_text()
 
 
-def test_it_ends_with_the_daemon(daemon: Daemon) -> None:
+def test_tail_ends_when_the_daemon_stops(daemon: Daemon) -> None:
     with tail(daemon) as process:
         assert 0 == daemon.stop()
-        _, said = process.communicate(timeout=60)
+        _, error = process.communicate(timeout=60)
         assert 3 == process.returncode
-    assert said.startswith("Error: reviewsd is not reachable: it has stopped\n")
+    assert error.startswith("Error: reviewsd is not reachable: it has stopped\n")
     assert [] == daemon.unusual
 
 
@@ -87,8 +90,8 @@ def test_listeners_have_a_limit(daemon: Daemon) -> None:
     """A script that forgets to leave must not cost more and more."""
     listening = [listener(daemon) for _ in range(MAX_LISTENERS)]
     assert 503 == daemon.admin("GET", "/v1/events").status
-    for each in listening:
-        each.close()
+    for connection in listening:
+        connection.close()
     until(lambda: free(daemon), "room for another")
 
 

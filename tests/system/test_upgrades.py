@@ -19,12 +19,12 @@ STATES = sorted(Path(make.__file__).parent.glob("*.tar.gz"))
 DAY_MS = 86_400_000
 
 every_release = pytest.mark.parametrize(
-    "state", STATES, ids=lambda each: each.name.removesuffix(".tar.gz")
+    "state", STATES, ids=lambda path: path.name.removesuffix(".tar.gz")
 )
 
 
 def earlier(state: Path, place: Path, subscriber: Subscriber) -> Daemon:
-    """What a release has left in a place; its callbacks listen where the subscriber does.
+    """Unpack the state of a release; its callbacks listen at the subscriber.
 
     The leases are as long as they were, and begin today.
     """
@@ -42,8 +42,8 @@ def earlier(state: Path, place: Path, subscriber: Subscriber) -> Daemon:
 
 def version(daemon: Daemon) -> int:
     with closing(sqlite3.connect(daemon.state / "state.sqlite")) as connection:
-        (found,) = connection.execute("PRAGMA user_version").fetchone()
-    return int(found)
+        (number,) = connection.execute("PRAGMA user_version").fetchone()
+    return int(number)
 
 
 def test_there_is_a_release_to_go_on_from() -> None:
@@ -71,13 +71,13 @@ def test_subscriptions_of_an_earlier_release_get_the_next_change(
             aside.write_text(json.dumps(document))
             aside.rename(file)
             for path, topic in make.CALLBACKS.items():
-                heard = subscriber.until_deliveries(1, path)
-                body = subscriber.bodies[heard.sha256]
+                delivery = subscriber.until_deliveries(1, path)
+                body = subscriber.bodies[delivery.sha256]
                 assert b"After the upgrade" in body
                 assert daemon.get(topic).body == body
                 signature = hmac.new(make.SECRET.encode(), body, "sha256").hexdigest()
-                wanted = f"sha256={signature}" if path == "/signed" else None
-                assert wanted == heard.field("X-Hub-Signature")
+                expected = f"sha256={signature}" if path == "/signed" else None
+                assert expected == delivery.field("X-Hub-Signature")
             assert 0 == daemon.stop()
             assert [] == [line for line in daemon.unusual if "opened" not in line]
         assert len(MIGRATIONS) == version(daemon)
@@ -85,7 +85,7 @@ def test_subscriptions_of_an_earlier_release_get_the_next_change(
 
 @every_release
 def test_the_last_good_data_of_an_earlier_release_stays_online(state: Path, tmp_path: Path) -> None:
-    """Where the files are broken by the time of the upgrade."""
+    """The files are broken at the time of the upgrade."""
     with Subscriber(tmp_path) as subscriber:
         daemon = earlier(state, tmp_path, subscriber)
         (daemon.data / "reviews.json").write_text("{")
@@ -96,7 +96,7 @@ def test_the_last_good_data_of_an_earlier_release_stays_online(state: Path, tmp_
 
 @every_release
 def test_a_later_state_is_refused_and_a_backup_leads_back(state: Path, tmp_path: Path) -> None:
-    """As docs/how-to/upgrade.md has it: the older program never misreads what a newer one has written."""
+    """The older program never misreads what a newer one has written (docs/how-to/upgrade.md)."""
     with Subscriber(tmp_path) as subscriber:
         daemon = earlier(state, tmp_path, subscriber)
         store = daemon.state / "state.sqlite"

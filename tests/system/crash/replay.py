@@ -22,7 +22,7 @@ Change = tuple[int, bytes] | int
 
 
 class Kept(Enum):
-    """What the disk has kept of that which was not synced."""
+    """The part of the unsynced data that the disk has written."""
 
     NOTHING = "nothing"
     ALL = "all"
@@ -32,7 +32,7 @@ class Kept(Enum):
 
 @dataclass
 class File:
-    """A file, whatever its name."""
+    """A file, under any name."""
 
     synced: bytes = b""
     unsynced: list[Change] = field(default_factory=list)
@@ -43,12 +43,12 @@ class File:
         self.unsynced.clear()
 
     def lose(self) -> None:
-        """What was not synced is in the kernel's memory only, and stays there."""
+        """Drop the unsynced data, which a failed sync leaves in the kernel's memory only."""
         self.unsynced.clear()
 
-    def left(self, kept: Kept, rng: random.Random) -> bytes:
-        """What is found after a power loss."""
-        return _changed(self.synced, _kept(self.unsynced, kept, rng))
+    def after_power_loss(self, kind: Kept, rng: random.Random) -> bytes:
+        """Return the content after a power loss."""
+        return _changed(self.synced, _kept(self.unsynced, kind, rng))
 
 
 class Disk:
@@ -93,17 +93,17 @@ class Disk:
         self._renamed.append((name, file))
         self._files = _named(self._files, [(name, file)])
 
-    def left(self, kept: Kept, rng: random.Random) -> Files:
-        """What is found after a power loss now."""
+    def after_power_loss(self, kind: Kept, rng: random.Random) -> Files:
+        """Return the files after a power loss now."""
         sure = {Kept.NOTHING: 0, Kept.ALL: len(self._renamed)}
-        renamed = self._renamed[: sure.get(kept, rng.randint(0, len(self._renamed)))]
+        renamed = self._renamed[: sure.get(kind, rng.randint(0, len(self._renamed)))]
         names = _named(self._names, renamed)
-        return {name: file.left(kept, rng) for name, file in names.items()}
+        return {name: file.after_power_loss(kind, rng) for name, file in names.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """What a power loss has left."""
+    """The files after a power loss."""
 
     acknowledged: int
     """Transactions; -1 while the store had not been opened."""
@@ -114,19 +114,19 @@ def losses(calls: Sequence[Call], kinds: Sequence[Kept], seed: int = 0) -> Itera
     """Let the power fail after each call; what looks the same comes once."""
     rng = random.Random(seed)
     disk, acknowledged = Disk(), -1
-    seen: set[int] = set()
+    digests: set[int] = set()
     for call in calls:
         if call.file == LOG:
             if call.name == "write":
-                said = note(call.data.decode()).acknowledged
-                acknowledged = acknowledged if said is None else said
+                transactions = note(call.data.decode()).acknowledged
+                acknowledged = acknowledged if transactions is None else transactions
             continue
         disk.apply(call)
-        for kept in kinds:
-            loss = Loss(acknowledged, disk.left(kept, rng))
-            known = hash((acknowledged, tuple(sorted(loss.files.items()))))
-            if known not in seen:
-                seen.add(known)
+        for kind in kinds:
+            loss = Loss(acknowledged, disk.after_power_loss(kind, rng))
+            state = hash((acknowledged, tuple(sorted(loss.files.items()))))
+            if state not in digests:
+                digests.add(state)
                 yield loss
 
 
@@ -143,12 +143,12 @@ def _changed(content: bytes, changes: Sequence[Change]) -> bytes:
     return bytes(changed)
 
 
-def _kept(changes: Sequence[Change], kept: Kept, rng: random.Random) -> list[Change]:
-    if kept is Kept.NOTHING:
+def _kept(changes: Sequence[Change], kind: Kept, rng: random.Random) -> list[Change]:
+    if kind is Kept.NOTHING:
         return []
-    if kept is Kept.ALL:
+    if kind is Kept.ALL:
         return list(changes)
-    if kept is Kept.TORN:
+    if kind is Kept.TORN:
         changes = [part for change in changes for part in _sectors(change)]
     return [change for change in changes if rng.random() < 0.5]
 

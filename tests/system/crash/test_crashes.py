@@ -36,7 +36,7 @@ LOST = "lost what was acknowledged"
 
 @pytest.fixture
 def place(tmp_path: Path) -> Iterator[Path]:
-    """In memory, where there is such a place: the disk is what is made up here."""
+    """A directory in memory if there is one, because the disk is simulated here."""
     memory = Path("/dev/shm")
     with TemporaryDirectory(dir=memory if memory.is_dir() else tmp_path) as place:
         yield Path(place)
@@ -60,22 +60,22 @@ def fresh(place: Path) -> Iterator[Path]:
 def unhurt(
     workshop: Writers, place: Path, traced: int = 0, *, weak: bool = False
 ) -> tuple[list[Call], list[str]]:
-    """What a writer does when nothing happens to it, and the digests after each transaction."""
+    """Return the calls of an undisturbed writer, and the digest after each transaction."""
     with fresh(place) as one:
         calls = workshop.trace(one, traced=traced, weak=weak)
-        said = {each.acknowledged: each.said for each in notes(one)}
-    return calls, [said[index] for index in range(len(said))]
+        digests = {note_.acknowledged: note_.outcome for note_ in notes(one)}
+    return calls, [digests[index] for index in range(len(digests))]
 
 
 def count(calls: Sequence[Call]) -> Counter[str]:
-    """How often each call is made in the traced life: by its first thread that makes any."""
+    """Count the calls of the traced life, of the first thread that makes any."""
     calls = [call for call in calls if call.name in CALLS and call.file != LOG]
     return Counter(call.name for call in calls if call.thread == calls[0].thread)
 
 
-def acknowledged(said: Sequence[Note]) -> int:
-    """How many transactions were; -1 when the store was not even open."""
-    return max((each.acknowledged for each in said if each.acknowledged is not None), default=-1)
+def acknowledged(log: Sequence[Note]) -> int:
+    """Return the number of acknowledged transactions; -1 if the store was not even open."""
+    return max((note_.acknowledged for note_ in log if note_.acknowledged is not None), default=-1)
 
 
 def lay_out(files: Files, directory: Path) -> Path:
@@ -87,16 +87,16 @@ def lay_out(files: Files, directory: Path) -> Path:
 
 
 async def verdict(store: Path, acknowledged: int, digests: Sequence[str]) -> str:
-    """What is wrong with a store after a crash; "" when nothing is."""
+    """Return what is wrong with a store after a crash, or ""."""
     try:
         async with opened(store) as database:
-            whole = await rows(database, "PRAGMA integrity_check")
-            found = await database.run(digest)
+            integrity = await rows(database, "PRAGMA integrity_check")
+            current = await database.run(digest)
     except StoreError as error:
         return f"cannot be opened: {error}"
-    if whole != [("ok",)]:
-        return f"is damaged: {whole}"
-    fits = [index for index, expected in enumerate(digests) if found == expected]
+    if integrity != [("ok",)]:
+        return f"is damaged: {integrity}"
+    fits = [index for index, expected in enumerate(digests) if current == expected]
     if not fits:
         return "holds half a transaction"
     if fits[-1] < acknowledged:
@@ -105,13 +105,13 @@ async def verdict(store: Path, acknowledged: int, digests: Sequence[str]) -> str
 
 
 async def verdicts(
-    found: Iterable[Loss], place: Path, digests: Sequence[str]
+    power_losses: Iterable[Loss], place: Path, digests: Sequence[str]
 ) -> tuple[int, Counter[str]]:
     """Judge all that power losses have left: how many, and what is wrong with how many."""
     wrong: Counter[str] = Counter()
     states = 0
     with fresh(place) as one:
-        for loss in found:
+        for loss in power_losses:
             states += 1
             store = lay_out(loss.files, one / "state")
             wrong[await verdict(store, loss.acknowledged, digests)] += 1
@@ -168,10 +168,12 @@ def injections(times: Mapping[str, int]) -> Iterator[str]:
                 yield f"{name}:error={error}:when={number}..{last}"
 
 
-def agree(said: Iterable[Note], digests: Sequence[str]) -> bool:
+def agree(log: Iterable[Note], digests: Sequence[str]) -> bool:
     """Whether every transaction has led where it leads undisturbed."""
     return all(
-        each.said == digests[each.acknowledged] for each in said if each.acknowledged is not None
+        note_.outcome == digests[note_.acknowledged]
+        for note_ in log
+        if note_.acknowledged is not None
     )
 
 
@@ -179,7 +181,7 @@ def agree(said: Iterable[Note], digests: Sequence[str]) -> bool:
 async def test_after_an_error_of_any_call_it_recovers_by_itself(
     workshop: Writers, place: Path
 ) -> None:
-    """And neither loses nor repeats a transaction (D9)."""
+    """It neither loses nor repeats a transaction (D9)."""
     points, felt, wrong = 0, 0, Counter[str]()
     for life in (0, 1):
         calls, digests = unhurt(workshop, place, life)
@@ -187,11 +189,11 @@ async def test_after_an_error_of_any_call_it_recovers_by_itself(
             with fresh(place) as one:
                 assert workshop.hurt(one, injection, life)
                 points += 1
-                said = notes(one)
-                felt += any(each.acknowledged is None for each in said)
-                done = acknowledged(said)
+                log = notes(one)
+                felt += any(note_.acknowledged is None for note_ in log)
+                done = acknowledged(log)
                 wrong["did not recover"] += done != len(digests) - 1
-                wrong["went astray"] += not agree(said, digests)
+                wrong["went astray"] += not agree(log, digests)
                 wrong[await verdict(one / STORE, done, digests)] += 1
     wrong = +wrong
     del wrong[""]
@@ -212,8 +214,8 @@ async def test_after_a_failed_sync_nothing_is_built_on_what_may_be_missing(
             with fresh(place) as one:
                 fault = f"inject=fdatasync:error=EIO:when={number}..{last}"
                 hurt = workshop.trace(one, "-e", fault)
-            more, found = await verdicts(losses(hurt, (Kept.NOTHING,)), place, digests)
-            points, states, wrong = points + 1, states + more, wrong + found
+            more, violations = await verdicts(losses(hurt, (Kept.NOTHING,)), place, digests)
+            points, states, wrong = points + 1, states + more, wrong + violations
     print(f"failed sync: {points} points, {states} states, violations: {dict(wrong)}")  # noqa: T201
     assert states > 150
     assert {} == wrong

@@ -19,7 +19,7 @@ CALLS = ("openat", "pwrite64", "fdatasync", "fsync", "ftruncate", "unlink")
 """All that SQLite and we do to change files; the shared-memory index is not used."""
 
 _TRACED = (*CALLS, "write", "rename", "fallocate", "pwritev", "mmap")
-"""With those that would be news: the model of the disk would have to learn them."""
+"""These calls and those that the model of the disk does not know."""
 
 _LINE = re.compile(
     r'(?P<thread>\d+) +(?P<name>\w+)\((?:AT_FDCWD<[^>]*>, )?(?:\d+<(?P<open>[^>]*)>)?(?:"(?P<path>[^"]*)")?'
@@ -54,13 +54,13 @@ class Note:
     """A line of the log."""
 
     acknowledged: int | None
-    """How many transactions; None when the store failed."""
-    said: str
+    """The number of transactions; None if the store failed."""
+    outcome: str
     """The digest of the rows, or why it failed."""
 
 
 class Writers:
-    """Where writers come from."""
+    """Starts writers, as forks of one process."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self._process = process
@@ -132,7 +132,7 @@ def writers() -> Iterator[Writers]:
 
 
 def notes(place: Path) -> list[Note]:
-    """What a writer has noted."""
+    """Return the lines of a writer's log."""
     return [note(line) for line in (place / LOG).read_text().splitlines()]
 
 
@@ -166,17 +166,17 @@ def _whole(lines: Iterable[str]) -> Iterator[str]:
 
 
 def _call(line: str, place: Path) -> Call:
-    found = _LINE.match(line)
-    if found is None:
+    match = _LINE.match(line)
+    if match is None:
         raise ValueError(f"what does strace say here? {line[:300]}")
-    path = Path(_bytes(found["open"] or found["path"]).decode().removesuffix(" (deleted)"))
+    path = Path(_bytes(match["open"] or match["path"]).decode().removesuffix(" (deleted)"))
     return Call(
-        thread=int(found["thread"]),
-        name=found["name"],
+        thread=int(match["thread"]),
+        name=match["name"],
         file="" if path == (place / STORE).parent else path.name,
-        data=_bytes(found["data"] or ""),
-        rest=found["rest"],
-        failed=found["result"] in {"-1", "?"},
+        data=_bytes(match["data"] or ""),
+        rest=match["rest"],
+        failed=match["result"] in {"-1", "?"},
     )
 
 

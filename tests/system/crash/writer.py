@@ -1,12 +1,12 @@
 """The process that the crash tests let die: the hub's own transactions on our own Database.
 
 Everything in it is determined, times and tokens too: after n transactions the store always holds the
-same, and a digest of its rows tells after how many a crash has left it.
+same, and a digest of its rows identifies the transaction after which it crashed.
 
 Python and Twisted take longer to start than all the rest takes to run, so one process imports them and
 forks a writer for each line that it reads: ``PLACE TRACED full|weak``.
 
-In ``PLACE/log`` it notes what a subscriber would be told: ``3 DIGEST`` once transaction 3 is
+In ``PLACE/log`` it notes what a subscriber would learn: ``3 DIGEST`` once transaction 3 is
 acknowledged, ``! 3 REASON`` when the store has failed it.
 """
 
@@ -87,7 +87,7 @@ class Hub:
         bump(cursor, self._contents(), self.now, self.now)
 
     def _ask(self, number: int, mode: Mode, cursor: SqlCursor) -> None:
-        asked = Intent(
+        intent = Intent(
             mode=mode,
             topic_given=TOPICS[number % 3],
             secret=b"sealed %d" % number,
@@ -101,7 +101,9 @@ class Hub:
         )
         caps = Caps(active=100, active_per_host=100, pending=100, pending_per_client=100)
         callback = (f"https://subscriber.com/{number}?{'x' * 500}", "subscriber.com")
-        intents.record_request(cursor, TOPICS[number % 3], callback, asked, caps, backing_off=False)
+        intents.record_request(
+            cursor, TOPICS[number % 3], callback, intent, caps, backing_off=False
+        )
 
     def _sweep(self, cursor: SqlCursor) -> None:
         pairs = {pair for pair, _ in upkeep.expired(cursor, self.now)}
@@ -110,9 +112,9 @@ class Hub:
     def _turn_verifications(self, token: str | None, cursor: SqlCursor) -> None:
         """Claim what is due; without a token, write what came of the claimed."""
         if token is not None:
-            wanted, _ = intents.find_due(cursor, self.now, 10, ())
+            due, _ = intents.find_due(cursor, self.now, 10, ())
             until = self.now + 90_000
-            self._verifying = intents.settle_and_claim(cursor, (), wanted, token, self.now, until)
+            self._verifying = intents.settle_and_claim(cursor, (), due, token, self.now, until)
             return
         results = [
             intents.VerificationOutcome(claim, Unreachable() if claim.id % 5 == 4 else Confirmed())
@@ -123,10 +125,10 @@ class Hub:
     def _turn_deliveries(self, token: str | None, cursor: SqlCursor) -> None:
         contents = self._contents()
         if token is not None:
-            wanted, _ = deliveries.find_due(cursor, contents, self.now, 10, ())
+            due, _ = deliveries.find_due(cursor, contents, self.now, 10, ())
             until = self.now + 90_000
             self._delivering, _ = deliveries.settle_and_claim(
-                cursor, (), wanted, contents, token, self.now, until
+                cursor, (), due, contents, token, self.now, until
             )
             return
         results = [_outcome(claim) for claim in self._delivering]
@@ -144,27 +146,27 @@ def _outcome(claim: deliveries.DeliveryClaim) -> deliveries.DeliveryOutcome:
 
 
 def digest(cursor: SqlCursor) -> str:
-    """Of all rows of all tables."""
+    """Return a digest of all rows of all tables."""
     tables = "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name"
-    found = hashlib.sha256()
+    sha = hashlib.sha256()
     for (table,) in cursor.execute(tables).fetchall():
         rows = cursor.execute(f"SELECT * FROM {table} ORDER BY 1").fetchall()
-        found.update(repr((table, rows)).encode())
-    return found.hexdigest()[:16]
+        sha.update(repr((table, rows)).encode())
+    return sha.hexdigest()[:16]
 
 
 class Log:
-    """What a writer notes."""
+    """The log of a writer."""
 
     def __init__(self, place: Path) -> None:
         self._file = os.open(place / LOG, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
 
-    def acknowledged(self, transactions: int, found: str) -> None:
-        """So many are done, and this is the digest."""
-        os.write(self._file, f"{transactions} {found}\n".encode())
+    def acknowledged(self, transactions: int, rows_digest: str) -> None:
+        """Log the number of acknowledged transactions, and the digest after them."""
+        os.write(self._file, f"{transactions} {rows_digest}\n".encode())
 
     def failed(self, transactions: int, error: StoreError) -> None:
-        """So many were done before the one that failed."""
+        """Log the number of transactions before the one that failed."""
         os.write(self._file, f"! {transactions} {error}\n".encode())
 
 
@@ -229,7 +231,7 @@ async def _patiently(
 
 
 def _wait_for_strace(place: Path) -> None:
-    """Say the process id, and wait until somebody makes the file that stands for "go on"."""
+    """Print the process id, and wait for the file that lets the writer go on."""
     print(os.getpid(), flush=True)  # noqa: T201 - the answer
     while not (place / GO).exists():
         time.sleep(0.001)
@@ -249,7 +251,7 @@ def _run(place: str, traced: str, weak: str) -> NoReturn:
 
 def main() -> None:
     """Fork a writer for each line; it says its process id when it waits for strace."""
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for them but strace
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # only strace waits for the writers
     for line in sys.stdin:
         if os.fork() == 0:
             _run(*line.split())

@@ -23,7 +23,7 @@ SECRET = "open sesame"
 BLOCKED = "blocked.example.com"
 
 PORT = "9443"
-"""Of the callbacks in what is kept, whatever it was."""
+"""The port of the callbacks in the archives, in place of the real one."""
 
 SAMPLE = Path(__file__).parents[3] / "cli" / "reviewsctl" / "shipped" / "reviews.json"
 
@@ -46,8 +46,8 @@ def main() -> None:
                 daemon.stop()
             move(daemon.state, port_of(subscriber), PORT)
         with tarfile.open(target, "w:gz") as archive:
-            for each in ("state", "data"):
-                archive.add(place / each, each, filter=anonymous)
+            for directory in ("state", "data"):
+                archive.add(place / directory, directory, filter=anonymous)
 
 
 def active(daemon: Daemon, count: int) -> bool:
@@ -56,12 +56,12 @@ def active(daemon: Daemon, count: int) -> bool:
 
 
 def port_of(subscriber: Subscriber) -> str:
-    """Where it listens."""
+    """Return the listening port."""
     return subscriber.url("").rpartition(":")[2]
 
 
 def anonymous(entry: tarfile.TarInfo) -> tarfile.TarInfo:
-    """Of nobody in particular."""
+    """Remove the owner from an entry."""
     entry.uid = entry.gid = 0
     entry.uname = entry.gname = ""
     return entry
