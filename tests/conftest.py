@@ -1,4 +1,4 @@
-"""What holds for all tests."""
+"""Settings and hooks of all tests."""
 
 import gc
 import os
@@ -23,12 +23,12 @@ settings.register_profile("suite", max_examples=number(USUAL), deadline=None)
 settings.load_profile("suite")
 
 # Behind nohup and & these are ignored, here and in every process that a test starts
-for each, handler in (
+for signal_, handler in (
     (signal.SIGHUP, signal.SIG_DFL),
     (signal.SIGINT, signal.default_int_handler),
 ):
-    if signal.getsignal(each) is signal.SIG_IGN:
-        signal.signal(each, handler)
+    if signal.getsignal(signal_) is signal.SIG_IGN:
+        signal.signal(signal_, handler)
 
 
 @pytest.hookimpl(wrapper=True)

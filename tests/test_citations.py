@@ -40,13 +40,13 @@ ROW = re.compile(rf"^\| ([{LETTERS}]\d+|\d[abc]-\d+) \||\*\*(T\d)\*\*", re.MULTI
 
 
 def defined() -> Counter[str]:
-    """What docs/contributing/spec has: ids of rows, and sections as ``file section``."""
-    found = Counter[str]()
+    """Count the ids of rows and the sections (``file section``) of docs/contributing/spec."""
+    definitions = Counter[str]()
     for file, text in SPEC.items():
-        found.update(f"{file} {number}" for number in HEADING.findall(text))
+        definitions.update(f"{file} {number}" for number in HEADING.findall(text))
         for row, threat in ROW.findall(text):
-            found[f"{file} {row}" if row[:1].isdigit() else row or threat] += 1
-    return found
+            definitions[f"{file} {row}" if row[:1].isdigit() else row or threat] += 1
+    return definitions
 
 
 DEFINED = defined()
@@ -69,11 +69,11 @@ def expand(first: str, more: str) -> Iterator[str]:
 
 
 def cited(text: str) -> Iterator[str]:
-    """What a text cites, in the form of ``defined``."""
+    """Yield the citations of a text, in the form of ``defined``."""
     text = re.sub(r"\s+(?:# )?", " ", text)
-    for found in FILE.finditer(text):
-        file = (found["file"] or found["bare"]).lower()
-        for section in expand(found["first"], found["more"]):
+    for match in FILE.finditer(text):
+        file = (match["file"] or match["bare"]).lower()
+        for section in expand(match["first"], match["more"]):
             yield f"{file} {section}"
     for letter, begin, end in ID.findall(text):
         yield from (f"{letter}{number}" for number in range(int(begin), int(end or begin) + 1))
@@ -104,7 +104,7 @@ def written(page: Path) -> Iterator[tuple[int, str]]:
 
 
 def missing(names: Iterable[str]) -> list[str]:
-    """What is cited and not there."""
+    """Return the citations without a definition."""
     return [name for name in names if name not in DEFINED]
 
 
@@ -120,18 +120,18 @@ def test_each_id_is_defined_once() -> None:
         ("(H2 to H4, D7)", ["H2", "H3", "H4", "D7"]),
         ("O1-O4", ["O1", "O2", "O3", "O4"]),
         ("mcp.md 2a-13 to 15, 2c; S17", ["mcp 2a-13", "mcp 2a-14", "mcp 2a-15", "mcp 2c", "S17"]),
-        ("data-model.md 1, 2, 3 and 5", [f"data-model {each}" for each in (1, 2, 3, 5)]),
+        ("data-model.md 1, 2, 3 and 5", [f"data-model {section}" for section in (1, 2, 3, 5)]),
         ("mcp.md 5.3 to 5.5", ["mcp 5.3", "mcp 5.4", "mcp 5.5"]),
-        ("interfaces.md 1.1-1.4", [f"interfaces 1.{each}" for each in (1, 2, 3, 4)]),
+        ("interfaces.md 1.1-1.4", [f"interfaces 1.{section}" for section in (1, 2, 3, 4)]),
         ("seed 2 and 4,\n    contract 2-3", ["seed 2", "seed 4", "contract 2", "contract 3"]),
         ("T12:00, 2025-W01-1, %F0, RFC 9110 13.1", []),
     ],
 )
-def test_what_a_citation_names(text: str, names: list[str]) -> None:
+def test_citation_names_each_of_its_sections(text: str, names: list[str]) -> None:
     assert names == list(cited(text))
 
 
-def test_what_code_cites_is_there() -> None:
+def test_citation_in_code_has_a_definition() -> None:
     """Most modules are done at a glance: nothing in them, code and all, looks like a stray citation."""
     assert MODULES
     assert [] == [
@@ -143,7 +143,7 @@ def test_what_code_cites_is_there() -> None:
     ]
 
 
-def test_what_a_page_cites_is_there() -> None:
+def test_citation_in_a_page_has_a_definition() -> None:
     assert PAGES
     assert [] == [
         f"{page.relative_to(ROOT)}:{line}: {name}"
@@ -163,7 +163,9 @@ def test_decisions_are_numbered_and_listed() -> None:
         for number, title in re.findall(r"^## (\d+)\. (.+)$", page.read_text(), re.MULTILINE)
     ]
     rows = re.findall(r"^\| (\d+) \| \[(.+)\]\((\w+\.md)#", index, re.MULTILINE)
-    named = {int(each) for text in SPEC.values() for each in re.findall(r"\bdecision (\d+)", text)}
+    named = {
+        int(number_) for text in SPEC.values() for number_ in re.findall(r"\bdecision (\d+)", text)
+    }
 
     assert headings
     assert sorted(headings) == [(int(number), title, name) for number, title, name in rows]

@@ -33,14 +33,14 @@ _PAGES = (
 
 @pytest.mark.parametrize("path", [*documents(), *_PACKAGES], ids=lambda path: path.name)
 def test_document_claims_nothing_of_all_reviews(path: Path) -> None:
-    assert [] == [found[0] for found in _CLAIM.finditer(path.read_text())]
+    assert [] == [match[0] for match in _CLAIM.finditer(path.read_text())]
 
 
 def test_program_claims_nothing_of_all_reviews() -> None:
     described = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["description"]
     texts = (described, reviewsd.__doc__ or "", program._parser().format_help(), LISTING.decode())
     openapi = json.dumps(json.loads(document.render("https://a.example", Business(name="Acme"))))
-    assert [] == [found[0] for text in (*texts, openapi) for found in _CLAIM.finditer(text)]
+    assert [] == [match[0] for text in (*texts, openapi) for match in _CLAIM.finditer(text)]
 
 
 @pytest.mark.processes
@@ -62,6 +62,6 @@ def test_page_claims_nothing_of_reviews_that_nobody_checked(tmp_path: Path) -> N
     place = Place(tmp_path)
     place.publish([review])
     for target in _PAGES:
-        found = place.get(target)
-        assert 200 == found.status, target
-        assert _CLAIM.search(found.body.decode()) is None, target
+        response = place.get(target)
+        assert 200 == response.status, target
+        assert _CLAIM.search(response.body.decode()) is None, target

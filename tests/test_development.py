@@ -40,7 +40,7 @@ def check(folder: Path) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """As the introduction makes it."""
+    """A folder made by the commands of the introduction."""
     for name in ("config", "reviewsd"):
         (tmp_path / name).symlink_to(ROOT / name)
     subprocess.run(["sh", "-euc", steps()], cwd=tmp_path, capture_output=True, check=True)
@@ -72,8 +72,8 @@ def test_a_check_reads_the_authority(folder: Path) -> None:
     assert 78 == done.returncode
     assert done.stderr.startswith(f"reviewsd: hub.callbacks.ca_file: {folder / 'ca.pem'}: ")
     (folder / "ca.pem").unlink()
-    wanted = f"reviewsd: hub.callbacks.ca_file: {folder / 'ca.pem'}: No such file or directory\n"
-    assert wanted == check(folder).stderr
+    error = f"reviewsd: hub.callbacks.ca_file: {folder / 'ca.pem'}: No such file or directory\n"
+    assert error == check(folder).stderr
 
 
 def test_everything_is_kept_in_its_folder() -> None:
@@ -109,7 +109,7 @@ def test_the_rest_is_as_strict_as_ever(url: str, refusal: Refusal) -> None:
     assert refusal == caught.value.refusal
 
 
-def test_it_explains_every_line() -> None:
+def test_every_key_of_the_example_has_a_comment() -> None:
     lines = FILE.read_text().splitlines()
     bare = [
         line

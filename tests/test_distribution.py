@@ -1,4 +1,4 @@
-"""What is released: the files of wheel and sdist, what they say of themselves, and equal bytes.
+"""The files of wheel and sdist, their metadata, and their equal bytes.
 
 That they work alone, in an empty environment, is tested in ``tests/packaging``.
 """
@@ -30,40 +30,40 @@ def sdist(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_wheel_has_all_that_the_packages_have(wheel: Path) -> None:
     """Templates, word lists and their licences, sample data, units, and py.typed; links as files."""
     with zipfile.ZipFile(wheel) as archive:
-        found = set(archive.namelist())
+        names = set(archive.namelist())
         unit = archive.read("reviewsctl/shipped/reviewsd.service")
     expected = {
         name.removeprefix("cli/") for name in tracked() if name.startswith(("reviewsd/", "cli/"))
     }
-    assert expected == {name for name in found if ".dist-info/" not in name}
-    assert {"reviewsd/py.typed", "reviewsctl/py.typed", "reviewsd/demo/reviews.json"} <= found
+    assert expected == {name for name in names if ".dist-info/" not in name}
+    assert {"reviewsd/py.typed", "reviewsctl/py.typed", "reviewsd/demo/reviews.json"} <= names
     assert (ROOT / "systemd/reviewsd.service").read_bytes() == unit
 
 
 def test_the_sdist_has_the_repository(sdist: Path) -> None:
-    """With the tests, so that who packages it can run them."""
+    """The tests are in it, so that packagers can run them."""
     with tarfile.open(sdist) as archive:
-        found = {name.partition("/")[2] for name in archive.getnames()}
-    assert set(tracked()) - NOT_SHIPPED == found - {"PKG-INFO"} - NOT_SHIPPED
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    assert set(tracked()) - NOT_SHIPPED == names - {"PKG-INFO"} - NOT_SHIPPED
 
 
 def test_equal_sources_give_equal_bytes(wheel: Path, sdist: Path, tmp_path: Path) -> None:
-    """In another place, by a user with another umask, from files with other times."""
-    other = tmp_path / "elsewhere"
+    """The copy is in another place, by a user with another umask, from files with other times."""
+    elsewhere = tmp_path / "elsewhere"
     for name in tracked():
-        copy = other / name
+        copy = elsewhere / name
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(ROOT / name, copy, follow_symlinks=False)
         if not copy.is_symlink():
             copy.chmod(0o700 if (ROOT / name).stat().st_mode & 0o100 else 0o600)
-    again = build("wheel", tmp_path / "wheel", other, umask=0o077)
+    again = build("wheel", tmp_path / "wheel", elsewhere, umask=0o077)
     assert (wheel.name, wheel.read_bytes()) == (again.name, again.read_bytes())
-    packed = build("sdist", tmp_path / "sdist", other, umask=0o077)
+    packed = build("sdist", tmp_path / "sdist", elsewhere, umask=0o077)
     assert sdist.read_bytes() == packed.read_bytes()
 
 
 def test_the_wheel_of_the_sdist_is_the_wheel(wheel: Path, sdist: Path, tmp_path: Path) -> None:
-    """So whoever builds it from the source distribution gets what was tested."""
+    """A wheel that is built from the source distribution is the wheel that was tested."""
     with tarfile.open(sdist) as archive:
         archive.extractall(tmp_path, filter="data")
     (unpacked,) = tmp_path.iterdir()
@@ -71,22 +71,22 @@ def test_the_wheel_of_the_sdist_is_the_wheel(wheel: Path, sdist: Path, tmp_path:
 
 
 def test_the_wheel_says_what_it_is(wheel: Path) -> None:
-    said = message_from_string(metadata(wheel))
-    assert (PROJECT["name"], PROJECT["version"]) == (said["Name"], said["Version"])
-    assert "MIT" == said["License-Expression"]
+    fields = message_from_string(metadata(wheel))
+    assert (PROJECT["name"], PROJECT["version"]) == (fields["Name"], fields["Version"])
+    assert "MIT" == fields["License-Expression"]
     assert {f"{name}, {url}" for name, url in PROJECT["urls"].items()} == set(
-        said.get_all("Project-URL", [])
+        fields.get_all("Project-URL", [])
     )
-    assert "text/markdown" == said["Description-Content-Type"]
+    assert "text/markdown" == fields["Description-Content-Type"]
     assert {"notify", "postgres", "model", "test", "lint"} == set(
-        said.get_all("Provides-Extra", [])
+        fields.get_all("Provides-Extra", [])
     )
     licences = [
         "LICENSE",
         *(f"reviewsd/analysis/data/LICENSE-{name}.txt" for name in ("opinion-lexicon", "vader")),
         "reviewsd/pages/fonts/LICENSE-manrope.txt",
     ]
-    assert licences == said.get_all("License-File")
+    assert licences == fields.get_all("License-File")
     with zipfile.ZipFile(wheel) as archive:
         root = f"reviewsd-{PROJECT['version']}.dist-info/licenses"
         assert all(archive.read(f"{root}/{name}") for name in licences)
@@ -94,16 +94,18 @@ def test_the_wheel_says_what_it_is(wheel: Path) -> None:
 
 def test_classifiers_are_those_of_the_index() -> None:
     """It refuses an upload with another; hatchling brings the list along."""
-    known = pytest.importorskip("trove_classifiers").classifiers
-    assert [] == [each for each in PROJECT["classifiers"] if each not in known]
+    classifiers = pytest.importorskip("trove_classifiers").classifiers
+    assert [] == [
+        classifier for classifier in PROJECT["classifiers"] if classifier not in classifiers
+    ]
 
 
 def test_supported_versions_of_python_are_said_once() -> None:
     """Classifiers and ``requires-python`` agree."""
     minors = [
-        int(each.rpartition(".")[2])
-        for each in PROJECT["classifiers"]
-        if each.startswith("Programming Language :: Python :: 3.")
+        int(classifier.rpartition(".")[2])
+        for classifier in PROJECT["classifiers"]
+        if classifier.startswith("Programming Language :: Python :: 3.")
     ]
     assert list(range(11, 15)) == minors
     assert ">=3.11" == PROJECT["requires-python"]

@@ -22,9 +22,9 @@ class _ReviewsFile(msgspec.Struct, frozen=True):
 
 @pytest.fixture(scope="module")
 def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("generated")
-    write_data(made, reviews=2000)
-    return made
+    folder = tmp_path_factory.mktemp("generated")
+    write_data(folder, reviews=2000)
+    return folder
 
 
 @pytest.fixture(scope="module")
@@ -75,13 +75,13 @@ def test_without_insights_the_reviews_are_the_same_and_an_old_file_goes(tmp_path
 @pytest.mark.parametrize("count", [0, 1, 999, 1000, 1001])
 def test_there_are_as_many_reviews_as_asked_for(count: int, tmp_path: Path) -> None:
     """Around the size of a batch, where a comma could be missing or one too many."""
-    told: list[int] = []
-    write_data(tmp_path, reviews=count, progress=told.append)
+    counts: list[int] = []
+    write_data(tmp_path, reviews=count, progress=counts.append)
     file = msgspec.json.decode((tmp_path / "reviews.json").read_bytes(), type=_ReviewsFile)
     insights = msgspec.json.decode((tmp_path / "insights.json").read_bytes(), type=Insights)
     assert count == len(file.reviews)
     assert len(insights.per_review) == insights.review_count
-    assert count == max(told, default=0)
+    assert count == max(counts, default=0)
 
 
 def test_every_member_of_a_review_is_written(directory: Path) -> None:
@@ -102,8 +102,8 @@ def test_ids_are_ulids_of_the_day_and_unique(reviews: tuple[Review, ...]) -> Non
 
 
 def test_insights_name_only_what_exists(reviews: tuple[Review, ...], insights: Insights) -> None:
-    known = {review.id for review in reviews}
-    assert set(insights.per_review) <= known
+    ids = {review.id for review in reviews}
+    assert set(insights.per_review) <= ids
     entities = insights.entities
     for analysis in insights.per_review.values():
         assert set(analysis.technicians) <= _ids(entities.technicians)
@@ -113,7 +113,7 @@ def test_insights_name_only_what_exists(reviews: tuple[Review, ...], insights: I
         assert set(analysis.topics) <= _ids(insights.topics)
     for entity in (*entities.technicians, *entities.services, *insights.aspects):
         assert isinstance(entity, Entity)
-        assert set(entity.example_review_ids) <= known
+        assert set(entity.example_review_ids) <= ids
 
 
 def test_counts_of_mentions_are_exact(insights: Insights) -> None:

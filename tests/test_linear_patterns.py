@@ -1,7 +1,7 @@
-"""No regular expression takes more than time in proportion, whatever it is given.
+"""Each regular expression takes time in proportion to its input, even a hostile one.
 
 Each one of the product stands in ``PATTERNS`` with inputs made to hurt it: 28,000 zeros in one header
-field once took 55 s, and nobody else was answered meanwhile.
+field once took 55 s, and no other client was answered meanwhile.
 """
 
 import ast
@@ -27,12 +27,12 @@ SOURCES = {
 SCREENED = 2048  # bytes of a first look
 QUICK = 0.001  # seconds for these: twenty times what a linear pattern takes
 COMMON = "aZ0 \t\n\"'\\/:@.,;-_%#?&=+<>[]{}()*!~|★"
-"""One of each kind that a pattern may tell apart."""
+"""One character of each kind that a pattern may distinguish."""
 
 FULL, MATCH, SEARCH, FIND, SUB, SPLIT = "fullmatch", "match", "search", "findall", "sub", "split"
 
 Attack = tuple[str, str, str]
-"""How it begins, what is repeated, how it ends."""
+"""The beginning of an input, its repeated part, and its end."""
 
 PATTERNS: dict[str, tuple[str, *tuple[Attack, ...]]] = {
     "reviewsd.analysis.text:_TOKEN": (
@@ -372,19 +372,19 @@ OF_OUR_OWN = {
     "reviewsctl.manual.roff",
     "reviewsd.store.postgres",
 }
-"""Modules whose patterns see nothing but texts that are part of the program."""
+"""Modules with patterns that match nothing but texts of the program."""
 
 
 def patterns_of(name: str) -> list[re.Pattern[typing.Any]]:
     """The pattern of a module, or the patterns."""
     module, _, variable = name.partition(":")
-    found = getattr(importlib.import_module(module), variable)
-    if isinstance(found, re.Pattern):
-        return [found]
-    if isinstance(found, tuple):
-        return list(found)
-    metas = [each for each in typing.get_args(found) if isinstance(each, msgspec.Meta)]
-    return [re.compile(each.pattern) for each in metas if each.pattern is not None]
+    value = getattr(importlib.import_module(module), variable)
+    if isinstance(value, re.Pattern):
+        return [value]
+    if isinstance(value, tuple):
+        return list(value)
+    metas = [meta for meta in typing.get_args(value) if isinstance(meta, msgspec.Meta)]
+    return [re.compile(meta.pattern) for meta in metas if meta.pattern is not None]
 
 
 def asked(pattern: re.Pattern[typing.Any], method: str, attack: Attack) -> Making:
@@ -418,7 +418,7 @@ def test_a_pattern_takes_time_in_proportion(name: str) -> None:
 
 
 def test_every_pattern_is_listed_with_what_it_is_asked() -> None:
-    """Whoever adds one says here what is asked of it and what would hurt it."""
+    """A new pattern is added here with inputs that would hurt it."""
     listed: set[str] = set()
     for module, path in SOURCES.items():
         text = path.read_text()

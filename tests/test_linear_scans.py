@@ -1,4 +1,4 @@
-"""No scan written by hand takes more than time in proportion, whatever it is given.
+"""Each scan written by hand takes time in proportion to its input, even a hostile one.
 
 Strict JSON, files of the data directory, requests, answers of subscribers, exports: what reads a byte
 again for each byte lets one small message stand for a minute of work. Patterns are in
@@ -51,16 +51,19 @@ REFUSED = (
 
 
 def members(pair: bytes, size: int) -> bytes:
-    """A JSON object whose members have numbered names."""
+    """Return a JSON object with numbered member names."""
     return b"{%b}" % b",".join(pair % number for number in range(size // len(pair) + 1))
 
 
 def reviews(more: bytes = b"", extra: bytes = b"1", size: int = 0) -> bytes:
-    """A reviews.json with more members, and a member that nobody knows in its reviews."""
-    known = (
+    """Return a reviews.json with more members, and an unknown member in its reviews."""
+    review_members = (
         b'"author":"A","rating":5,"date":"2025-01-01","source":"g","verified":true,"x":%b' % extra
     )
-    records = (b'{"id":"r%d",%b}' % (number, known) for number in range(size // len(known) + 1))
+    records = (
+        b'{"id":"r%d",%b}' % (number, review_members)
+        for number in range(size // len(review_members) + 1)
+    )
     return b'{"business":{"name":"A"},"reviews":[%b]%b}' % (b",".join(records), more)
 
 
@@ -74,8 +77,8 @@ def one_name(size: int) -> Dataset:
     count = size // 4
     mentions = b",".join(b'"r%d":{"technicians":["x"]}' % number for number in range(count))
     names = b",".join(b'"x"' for _ in range(count // 16))
-    given = b'{"per_review":{%b},"entities":{"technicians":[%b]}}' % (mentions, names)
-    return load(reviews(size=80 * count), given)
+    insights = b'{"per_review":{%b},"entities":{"technicians":[%b]}}' % (mentions, names)
+    return load(reviews(size=80 * count), insights)
 
 
 def many_names(size: int) -> Dataset:
@@ -84,17 +87,17 @@ def many_names(size: int) -> Dataset:
         b'{"label":"Sam %b","aliases":["boss","a%d"]}' % (b"Jones" if n % 2 else b"%d" % n, n)
         for n in range(size // 40)
     )
-    given = b'{"entities":{"technicians":[%b]}}' % b",".join(people)
-    return load(reviews(size=80), given)
+    insights = b'{"entities":{"technicians":[%b]}}' % b",".join(people)
+    return load(reviews(size=80), insights)
 
 
 def mentioned(dataset: Dataset) -> object:
-    """Who finds which reviews."""
+    """Return the reviews of each mentioned name."""
     assert dataset.insights is not None
     return mentions.mention_positions(dataset.insights, dataset.records.places)
 
 
-_PARAMETERS = {each.name: each for each in SEARCH_PARAMETERS}
+_PARAMETERS = {parameter.name: parameter for parameter in SEARCH_PARAMETERS}
 
 
 def arguments_of(more: Callable[[int], bytes]) -> Scan:
@@ -144,7 +147,7 @@ def indexed(texts: bytes) -> None:
 
 
 def tags(tail: bytes) -> Scan:
-    """If-None-Match with many tags, and ours among them."""
+    """The scan of an If-None-Match with many tags, and ours among them."""
     return (
         lambda n: conditional_request({b"if-none-match": (b'"a" , , ' * (n // 8) + tail,)}),
         lambda request: preconditions.evaluate(request, b'"z"', last_modified=1, now=1),
@@ -338,11 +341,11 @@ def test_a_scan_takes_time_in_proportion(name: str) -> None:
     make, read = SCANS[name]
 
     def making(size: int) -> Thunk:
-        given = make(size)
+        content = make(size)
 
         def work() -> None:
             with contextlib.suppress(*REFUSED):
-                read(given)
+                read(content)
 
         return work
 

@@ -1,4 +1,4 @@
-"""What CONTRIBUTING.md and ARCHITECTURE.md say of modules and imports, where no tool checks it."""
+"""The rules of CONTRIBUTING.md and ARCHITECTURE.md on modules and imports that no tool checks."""
 
 import ast
 import os
@@ -32,21 +32,21 @@ def test_a_module_opens_with_what_it_is() -> None:
 
 
 def test_a_module_can_be_read_in_one_go() -> None:
-    """At 400 lines it is split by concept."""
+    """A module of 400 lines is split by concept."""
     lines = {module: len(module.read_text().splitlines()) for module in MODULES}
     assert {} == {module: count for module, count in lines.items() if count > MAX_LINES}
 
 
 def test_only_the_command_imports_the_reactor() -> None:
-    """Everybody else is handed it: importing it installs it."""
-    found = [
+    """Other modules get it as an argument: importing it installs it."""
+    importers = [
         name
         for name, tree in trees()
         for node in ast.walk(tree)
-        if (isinstance(node, ast.ImportFrom) and "reactor" in {each.name for each in node.names})
-        or (isinstance(node, ast.Import) and "reactor" in str([each.name for each in node.names]))
+        if (isinstance(node, ast.ImportFrom) and "reactor" in {alias.name for alias in node.names})
+        or (isinstance(node, ast.Import) and "reactor" in str([alias.name for alias in node.names]))
     ]
-    assert ["reviewsd/__main__.py"] == sorted(set(found))
+    assert ["reviewsd/__main__.py"] == sorted(set(importers))
 
 
 def test_packages_are_only_described() -> None:
@@ -69,7 +69,7 @@ def test_a_name_has_one_meaning() -> None:
 
 
 def test_imports_go_down_the_floors() -> None:
-    """As pyproject.toml has it; ``.ci/run`` runs it too, but only this is run while one works."""
+    """``.ci/run`` checks the layers of pyproject.toml too, but this test runs more often."""
     command = shutil.which("lint-imports", path=Path(sys.executable).parent)
     if command is None:
         pytest.skip("import-linter is not installed")
@@ -100,7 +100,7 @@ def test_the_map_is_true() -> None:
     """ARCHITECTURE.md has a row for each folder, and the modules and files it names are there."""
     text = (ROOT / "ARCHITECTURE.md").read_text()
     homes = (ROOT / "reviewsd", ROOT / "cli/reviewsctl", ROOT)
-    folders = {each.parent.name for each in homes[0].glob("*/__init__.py")}
+    folders = {init.parent.name for init in homes[0].glob("*/__init__.py")}
     modules = {
         f"{folder}/{name}"
         for folder, name in re.findall(r"`([a-z_0-9]+)\.([a-z_0-9]+)[\w.]*`", text)

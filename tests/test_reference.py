@@ -1,4 +1,4 @@
-"""The pages of docs that list things list all of them, as the code has them."""
+"""The pages of docs that are lists name everything that is in the code."""
 
 import json
 import re
@@ -37,7 +37,7 @@ def text(name: str) -> str:
 
 
 def listed(name: str) -> set[str]:
-    """What a page has between backquotes in its tables."""
+    """Return the words between backquotes in the tables of a page."""
     rows = [row for row in (DOCS / name).read_text().splitlines() if row.startswith("|")]
     return set(re.findall(r"`([^`]+)`", "\n".join(rows)))
 
@@ -51,18 +51,18 @@ def listed(name: str) -> set[str]:
         *(insights.MonthlySentiment, insights.Temporal, insights.AspectMention),
         *(insights.PerReview, insights.FaqEntry, insights.Insights),
     ],
-    ids=lambda each: each.__name__,
+    ids=lambda struct: struct.__name__,
 )
 def test_data_has_every_member(struct: Any) -> None:  # noqa: ANN401  a struct type
     named = listed("reference/data.md")
-    inside = {word for each in named for word in re.findall(r'"(\w+)"', each)}
-    tops = {each.rpartition(".")[2].removesuffix("[]") for each in named}
+    inside = {word for name in named for word in re.findall(r'"(\w+)"', name)}
+    tops = {name.rpartition(".")[2].removesuffix("[]") for name in named}
     missing = {field.encode_name for field in msgspec.structs.fields(struct)} - tops - inside
     assert set() == missing
 
 
 def test_platforms_has_every_format() -> None:
-    """With what it leaves, and with where ``verified`` comes from."""
+    """The page says what a format leaves out, and where ``verified`` comes from."""
     rows = [
         [cell.strip().strip("`") for cell in row.strip("|").split("|")]
         for row in (DOCS / "reference/platforms.md").read_text().splitlines()
@@ -70,9 +70,9 @@ def test_platforms_has_every_format() -> None:
     ]
     described = {row[1]: (row[6], row[3].startswith("false")) for row in rows[2:]}
     assert {
-        each.name: (each.leaves, each.verification.startswith("false"))
-        for each in FORMATS
-        if each is not google.MAPS
+        format_.name: (format_.leaves, format_.verification.startswith("false"))
+        for format_ in FORMATS
+        if format_ is not google.MAPS
     } == described
 
 
@@ -85,13 +85,15 @@ def test_http_has_every_address_and_parameter() -> None:
 
 
 def test_http_has_every_status() -> None:
-    """Those of errors; 403 and 500 are the admin socket's and our own fault."""
+    """The statuses of errors; 403 and 500 are the admin socket's and our own faults."""
     everything = {
-        each.status for each in vars(problems).values() if isinstance(each, problems.Problem)
+        problem.status
+        for problem in vars(problems).values()
+        if isinstance(problem, problems.Problem)
     }
     rows = re.findall(r"^\| ([0-9, ]+) \|", (DOCS / "reference/http.md").read_text(), re.MULTILINE)
-    found = {int(status) for row in rows for status in row.split(",")}
-    assert everything - {403, 415, 500} <= found
+    statuses = {int(status) for row in rows for status in row.split(",")}
+    assert everything - {403, 415, 500} <= statuses
 
 
 def test_agents_has_every_tool() -> None:
@@ -141,7 +143,7 @@ def test_numbers_are_the_defaults() -> None:
     assert 10 * 86_400 == hub.lease.default
     assert (60, 1800) == hub.delivery.retry_delays
     assert 30 * 86_400 == LIFETIME
-    for page, said in (
+    for page, sentence in (
         ("reference/websub.md", f"({MIN_LEASE} to {MAX_LEASE:,})"),
         ("reference/websub.md", "lasts 10 days"),
         ("reference/websub.md", f"at most {MAX_SECRET} bytes"),
@@ -156,4 +158,4 @@ def test_numbers_are_the_defaults() -> None:
         ("reference/http.md", f"`cache.max_age` ({cache.max_age} s)"),
         ("how-to/proxy.md", f"`server.idle` ({server.idle:.0f} s)"),
     ):
-        assert said in text(page), (page, said)
+        assert sentence in text(page), (page, sentence)

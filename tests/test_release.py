@@ -1,4 +1,4 @@
-"""What a release is made of besides the distributions: one version, its notes, the registry's entry."""
+"""A release has one version, its notes, and an entry of the registry."""
 
 import json
 import re
@@ -23,10 +23,10 @@ def notes(version: str) -> "subprocess.CompletedProcess[str]":
 
 
 def test_the_changelog_has_the_notes_of_a_version() -> None:
-    found = notes("Unreleased")
+    result = notes("Unreleased")
     text = (ROOT / "CHANGELOG.md").read_text()
     part = text.partition("\n## Unreleased\n")[2].partition("\n## ")[0]
-    assert (0, part.strip()) == (found.returncode, found.stdout.strip())
+    assert (0, part.strip()) == (result.returncode, result.stdout.strip())
     missing = notes("0.0.0")
     assert (1, "CHANGELOG.md has nothing about 0.0.0\n") == (missing.returncode, missing.stderr)
 
@@ -45,7 +45,7 @@ def test_the_registry_entry_is_of_this_version_and_of_this_package() -> None:
     assert f"io.github.{owner}/{PROJECT['name']}" == SERVER["name"]
 
 
-@pytest.mark.parametrize("file", WORKFLOWS, ids=lambda each: each.name)
+@pytest.mark.parametrize("file", WORKFLOWS, ids=lambda path: path.name)
 def test_workflows_run_what_is_there_with_rights_that_they_name(file: Path) -> None:
     """Actions are pinned, the token reads only, and each job ends some time."""
     workflow: dict[str, Any] = yaml.safe_load(file.read_text())
@@ -61,9 +61,9 @@ def test_workflows_run_what_is_there_with_rights_that_they_name(file: Path) -> N
 
 def test_the_matrix_is_what_the_classifiers_promise() -> None:
     promised = [
-        each.rpartition(" ")[2]
-        for each in PROJECT["classifiers"]
-        if re.fullmatch(r"Programming Language :: Python :: 3\.\d+", each)
+        classifier.rpartition(" ")[2]
+        for classifier in PROJECT["classifiers"]
+        if re.fullmatch(r"Programming Language :: Python :: 3\.\d+", classifier)
     ]
     jobs = yaml.safe_load((ROOT / ".github/workflows/test.yml").read_text())["jobs"]
     assert promised == jobs["locked"]["strategy"]["matrix"]["python"]

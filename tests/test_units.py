@@ -42,15 +42,15 @@ def units(tmp_path: Path) -> Path:
 
 def settings(name: str, section: str) -> dict[str, list[str]]:
     """The settings of a section; one given several times has several values."""
-    found: dict[str, list[str]] = {}
+    values: dict[str, list[str]] = {}
     current = ""
     for line in (UNITS / name).read_text().splitlines():
         if line.startswith("["):
             current = line.strip("[]")
         elif current == section and "=" in line and not line.startswith("#"):
             key, _, value = line.partition("=")
-            found.setdefault(key, []).append(value)
-    return found
+            values.setdefault(key, []).append(value)
+    return values
 
 
 def analyze(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
@@ -83,7 +83,7 @@ def test_the_service_is_exposed_to_at_most_one_and_a_half(units: Path) -> None:
     assert done.returncode == 0, done.stdout
 
 
-def test_what_must_stay_off_is_off() -> None:
+def test_protections_that_break_the_service_are_off() -> None:
     """Each broke something when it was on (F11, F12, F22)."""
     service = settings("reviewsd.service", "Service")
     assert service["MemoryDenyWriteExecute"] == ["no"]
@@ -147,7 +147,7 @@ def test_there_is_room_for_all_connections() -> None:
 
 
 def test_memory_is_enough_for_the_largest_files() -> None:
-    """Both files, each as large as may be: compiling takes 0.6 of what they have together."""
+    """Both files have their largest size: compiling takes 0.6 of their sum."""
     service = settings("reviewsd.service", "Service")
     assert "2G" == service["MemoryMax"][0]
     assert SHARE * 2 * (1 << 30) > 0.6 * 2 * MAX_BYTES
@@ -179,7 +179,7 @@ def test_a_hopeless_start_is_not_repeated() -> None:
 
 
 def test_sockets_are_closed_when_the_service_has_failed() -> None:
-    """Else a waiting client starts it over and over, until systemd refuses every start."""
+    """Otherwise a waiting client starts it again and again, until systemd refuses every start."""
     sockets = settings("reviewsd.service", "Service")["Sockets"]
     assert ["reviewsd-failed.target"] == settings("reviewsd.service", "Unit")["OnFailure"]
     assert sockets == settings("reviewsd-failed.target", "Unit")["Conflicts"]
@@ -192,7 +192,7 @@ def test_a_reload_waits_for_its_outcome() -> None:
 
 
 def test_nothing_runs_as_root() -> None:
-    """What it runs may be another's to change; the group opens the admin socket for a reload."""
+    """A program may belong to another user; the group opens the admin socket for a reload."""
     service = settings("reviewsd.service", "Service")
     commands = [line for key in service if key.startswith("Exec") for line in service[key]]
     assert all(command.startswith("/") for command in commands)
