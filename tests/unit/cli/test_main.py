@@ -504,7 +504,7 @@ def test_a_reader_who_leaves_gets_no_traceback(
     os.close(writing)
 
 
-def test_what_a_terminal_cannot_encode_is_escaped(
+def test_character_that_a_terminal_cannot_encode_is_escaped(
     environment: dict[str, str], daemon: AdminFake
 ) -> None:
     scripted(daemon, status=document({**STATUS, "base_url": "https://łuk.example"}))

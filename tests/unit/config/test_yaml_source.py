@@ -135,7 +135,7 @@ def test_each_alias_is_refused_at_its_place() -> None:
     assert [(2, 4), (3, 5), (3, 9)] == [(fault.line, fault.column) for fault in document.faults]
 
 
-def test_what_a_billion_laughs_needs_is_not_followed() -> None:
+def test_aliases_of_a_billion_laughs_are_refused() -> None:
     levels = "".join(f"a{n}: &a{n} [{f'*a{n - 1}, ' * 9}]\n" for n in range(1, 9))
     document = read(f"a0: &a0 ha\n{levels}".encode())
     assert len(document.faults) == 72

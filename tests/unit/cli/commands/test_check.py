@@ -129,7 +129,7 @@ def test_no_stranger_is_run(environment: dict[str, str], folder: Path) -> None:
 # --- config
 
 
-def test_what_is_set_is_shown_with_its_origin(environment: dict[str, str], folder: Path) -> None:
+def test_value_is_shown_with_its_origin(environment: dict[str, str], folder: Path) -> None:
     environment["REVIEWSD_CACHE__MAX_AGE"] = "9"
     environment["REVIEWSD_HUB__STORE"] = "postgresql://u:geheim@h/db"
     del environment["REVIEWSD_ADMIN_SOCKET"]
@@ -153,7 +153,7 @@ def test_defaults_are_shown_when_asked_for(environment: dict[str, str], folder: 
     assert len(lines) == len(whole["settings"])
 
 
-def test_what_is_shown_is_yaml_that_says_the_same(
+def test_shown_configuration_is_yaml_of_the_same_values(
     folder: Path, environment: dict[str, str]
 ) -> None:
     """A colour without quotes is a remark, and so on."""

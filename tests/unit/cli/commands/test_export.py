@@ -100,7 +100,7 @@ def test_names_are_shortened_on_request(environment: dict[str, str], data: Path,
 
 
 @pytest.mark.parametrize(("kind", "name"), [("--csv", "x.csv"), ("--jsonl", "x.jsonl")])
-def test_what_is_exported_is_imported_unchanged(
+def test_exported_reviews_are_imported_unchanged(
     environment: dict[str, str], tmp_path: Path, data: Path, kind: str, name: str
 ) -> None:
     path = tmp_path / name
@@ -132,7 +132,9 @@ def test_what_is_exported_is_imported_unchanged(
     assert (2, 0) == tuple(json.loads(new.stdout)[each] for each in ("new", "refused"))
 
 
-def test_it_says_what_is_missing(environment: dict[str, str], tmp_path: Path, data: Path) -> None:
+def test_missing_format_or_data_is_named(
+    environment: dict[str, str], tmp_path: Path, data: Path
+) -> None:
     neither = reviewsctl(environment, "export", "--data", str(data))
     nothing = reviewsctl(environment, "export", "--csv", "--data", str(tmp_path))
 

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.processes
 FILES = ("reviewsd.yaml", "reviewsd.schema.json", "data/reviews.json")
 
 
-def test_what_is_written_passes_the_check(environment: dict[str, str], tmp_path: Path) -> None:
+def test_written_files_pass_the_check(environment: dict[str, str], tmp_path: Path) -> None:
     shop = tmp_path / "shop"
     done = reviewsctl(environment, "init", str(shop), "--name", "Ärger & Söhne")
 
@@ -43,7 +43,9 @@ def test_of_the_business_only_the_name_is_written(
     assert {"name": "Roe & Roe", "language": "en"} == written
 
 
-def test_nobody_else_may_write_the_files(environment: dict[str, str], tmp_path: Path) -> None:
+def test_written_files_are_writable_by_their_owner_only(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
     reviewsctl(
         environment, "init", str(tmp_path / "shop"), before=("sh", "-c", 'umask 0; exec "$@"', "sh")
     )
@@ -175,7 +177,7 @@ def test_values_are_set_on_the_lines_of_their_keys() -> None:
     assert text == with_values(text, {"c": "4"})
 
 
-def test_what_an_installation_comes_with_is_the_projects_own() -> None:
+def test_shipped_files_are_links_to_those_of_the_project() -> None:
     """Links into config/ and systemd/, which become files in the wheel."""
     root = SHIPPED.parents[2]
     links = {path.name: path.resolve() for path in SHIPPED.iterdir() if path.is_symlink()}

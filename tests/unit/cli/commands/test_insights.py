@@ -37,7 +37,7 @@ def told(
     return done.stdout, done.stderr
 
 
-def test_what_is_made_is_a_table(environment: dict[str, str], folder: Path) -> None:
+def test_made_insights_are_shown_as_a_table(environment: dict[str, str], folder: Path) -> None:
     shown, _ = told(environment, folder)
     assert shown == told(environment, folder, "show")[0]
     assert "insights       made from 2 reviews (lexicon-2)\n" in shown
@@ -75,7 +75,9 @@ def test_why_a_review_has_its_labels(environment: dict[str, str], folder: Path) 
     assert 'reviews.json: has no review with the id "none"' in said
 
 
-def test_what_the_rules_make_is_written_and_kept(environment: dict[str, str], folder: Path) -> None:
+def test_insights_made_by_rules_are_written_and_replaced_only_on_request(
+    environment: dict[str, str], folder: Path
+) -> None:
     file = folder / "insights.json"
     told(environment, folder, "write")
     made = json.loads(file.read_bytes())

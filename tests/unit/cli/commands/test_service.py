@@ -161,7 +161,9 @@ def test_an_image_gets_all_of_it(environment: dict[str, str], shop: Path, tmp_pa
 
 
 @needs_systemd
-def test_what_is_there_stays(environment: dict[str, str], shop: Path, tmp_path: Path) -> None:
+def test_existing_configuration_is_not_replaced(
+    environment: dict[str, str], shop: Path, tmp_path: Path
+) -> None:
     root = tmp_path / "root"
     (root / "etc/reviewsd").mkdir(parents=True)
     config = root / CONFIG.relative_to("/")

@@ -222,7 +222,7 @@ def test_json_of_a_list_is_a_line_for_each_with_all_that_the_daemon_says(
     assert "\x1b" not in run.stdout
 
 
-def test_what_a_callback_is_called_cannot_steer_the_terminal(
+def test_url_of_a_callback_cannot_control_the_terminal(
     environment: dict[str, str], daemon: AdminFake
 ) -> None:
     hostile = {**SUBSCRIPTION, "callback": "https://x.example/\x1b[2J\u202e\x07"}
@@ -500,7 +500,7 @@ def test_where_no_terminal_is_there_is_no_pager(
     assert not paged.exists()
 
 
-def test_who_has_seen_enough_fetches_no_more(
+def test_closed_pager_ends_the_fetching(
     environment: dict[str, str], daemon: AdminFake, tmp_path: Path
 ) -> None:
     pages = {}

@@ -239,7 +239,7 @@ def test_a_reload_that_falls_silent_is_not_waited_for_for_ever(tmp_path: Path) -
     [(b"", errors.Unreachable), (b"220 mail.example.com ESMTP\r\n", errors.UnexpectedAnswer)],
     ids=["hangs up", "another protocol"],
 )
-def test_who_does_not_speak_http_is_no_daemon(
+def test_peer_that_does_not_speak_http_is_no_daemon(
     tmp_path: Path, spoken: bytes, error: type[errors.DaemonError]
 ) -> None:
     with socket.socket(socket.AF_UNIX) as listening:
@@ -259,7 +259,7 @@ def test_who_does_not_speak_http_is_no_daemon(
         thread.join()
 
 
-def test_who_answers_is_told_even_when_the_answer_is_refused(tmp_path: Path) -> None:
+def test_peer_is_observed_even_when_the_request_is_refused(tmp_path: Path) -> None:
     """A3: a mismatch of versions explains the refusal, so it must be known."""
     seen: list[Peer] = []
     script = {"GET /v1/blocks": document({}, status=400, Reviewsd_Version="9.9\x9b")}

@@ -88,7 +88,7 @@ def test_a_link_to_what_only_root_may_read_is_not_installed(
 
 
 @pytest.mark.parametrize("way", ["a link", "a second name", "a link to the folder"])
-def test_what_only_root_may_read_is_not_copied_for_all_to_read(
+def test_file_that_only_root_may_read_is_not_copied_for_all_to_read(
     shop: Path, secret: Path, tmp_path: Path, way: str
 ) -> None:
     data = shop / "data"
@@ -125,7 +125,7 @@ def test_a_configuration_swapped_for_a_link_is_not_made_readable_for_all(
         list(plan(installation, tmp_path))
 
 
-def test_what_others_can_change_is_not_installed(
+def test_files_of_another_user_are_not_installed(
     environment: dict[str, str], shop: Path, tmp_path: Path
 ) -> None:
     refusal = install(environment, shop, tmp_path / "image")

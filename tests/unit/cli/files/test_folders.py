@@ -52,7 +52,7 @@ def test_a_file_is_written_whole_and_with_its_mode(tmp_path: Path) -> None:
     }
 
 
-def test_what_is_no_file_is_not_opened(tmp_path: Path) -> None:
+def test_only_a_regular_file_is_opened(tmp_path: Path) -> None:
     """A pipe would be waited for."""
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "link").symlink_to("pipe")

@@ -155,7 +155,7 @@ def test_no_reviews_where_there_were_some_is_never_a_read(business: Business) ->
     ["<!DOCTYPE html><html><title>Log in</title>", '{"reviews": [{"rating": 5, "da', "", "\0\1\2"],
     ids=["page", "cut", "empty", "binary"],
 )
-def test_what_is_no_export_changes_nothing(business: Business, content: str) -> None:
+def test_file_that_is_no_export_changes_nothing(business: Business, content: str) -> None:
     put(business, table("ab"))
     business.sync()
     put(business, content, age=60)

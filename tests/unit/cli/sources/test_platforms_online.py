@@ -254,7 +254,7 @@ async def test_incomplete_list_changes_nothing(
 
 @ensure_deferred  # type: ignore[untyped-decorator]
 @pytest.mark.parametrize("body", ["<html>Sign in", '{"reviews": [{"na', "[]", '{"reviews": 3}', ""])
-async def test_what_is_no_page_changes_nothing(google: Place, stub: Stub, body: str) -> None:
+async def test_answer_that_is_no_page_changes_nothing(google: Place, stub: Stub, body: str) -> None:
     stub.answer = Google(3)
     await google.sync()
     stub.answer = lambda _: response(body)

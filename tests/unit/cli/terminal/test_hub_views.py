@@ -211,7 +211,7 @@ def test_a_hub_at_work_is_shown_in_numbers() -> None:
         ),
     ],
 )
-def test_what_an_operator_should_know_stands_out(changes: dict[str, object], shown: str) -> None:
+def test_warning_for_the_operator_is_colored(changes: dict[str, object], shown: str) -> None:
     assert shown in text(hub_views.render_hub(hub(**changes), NOW))
     assert "\x1b[" in text(hub_views.render_hub(hub(**changes), NOW), colour=True)
 

@@ -155,7 +155,7 @@ def test_a_restart_on_the_last_good_data_is_degraded_without_a_reload() -> None:
     assert "data       /srv/reviews\n" in text(status_views.render_status(status, NOW))
 
 
-def test_what_the_data_does_not_have_is_not_shown() -> None:
+def test_line_without_a_value_is_not_shown() -> None:
     snapshot = msgspec.structs.replace(
         SNAPSHOT, updated_at=None, insights=False, review_count=1, published_at=NOW
     )

@@ -8,7 +8,7 @@ from reviewsd.analysis.suggesting import Candidate, Suggestions
 
 
 @pytest.mark.parametrize("name", ["Sam", "O'Brien", "yes", "No", "5", "a: b", "#x", "Zoë 😀"])
-def test_what_a_line_suggests_is_what_was_found(name: str) -> None:
+def test_suggested_line_is_the_candidate_as_yaml(name: str) -> None:
     """YAML would take some names for truth, numbers or remarks."""
     found = Candidate(name=name, also=("x", name), reviews=3, quotation="q", review_id="r")
     lines = list(
