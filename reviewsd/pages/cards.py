@@ -1,6 +1,6 @@
 """Reviews as cards: every value is a text already, so that templates only place it (pages.md 2)."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import lru_cache
 
 from msgspec import Struct
@@ -8,9 +8,9 @@ from msgspec.structs import replace
 
 from reviewsd.domain.reviews import OwnerReply, Review, is_blank
 from reviewsd.http1 import urls
-from reviewsd.pages.language import Language
 from reviewsd.pages.naming import initials, source_name
 from reviewsd.pages.text import beginning, highlighted, printable
+from reviewsd.pages.words import Words
 
 _LONG = 280
 """Characters of a text that the front page shows in full; cards in a row are as high as the highest."""
@@ -64,13 +64,12 @@ class Cards:
     """Makes cards.
 
     Args:
-        language: The language of dates.
-        words: Returns the words of a key.
+        words: The words of the pages.
         name: Name of the business.
     """
 
-    def __init__(self, language: Language, words: Callable[..., str], name: str) -> None:
-        self._date = lru_cache(1024)(language.date)
+    def __init__(self, words: Words, name: str) -> None:
+        self._date = lru_cache(1024)(words.language.date)
         self._words = words
         self._verified = printable(words("verified"))
         self._reply_heading = printable(words("reply", name=name))

@@ -47,7 +47,7 @@ def months(renderer: Renderer) -> MonthChart | None:
     top = step * lines
     bars = [
         MonthBar(
-            label=renderer.language.month(year, month),
+            label=renderer.formats.month(year, month),
             count=count,
             height=max(1, count * HEIGHT // top),
         )

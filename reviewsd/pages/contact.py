@@ -5,7 +5,7 @@ from itertools import groupby
 from operator import attrgetter
 from urllib.parse import quote_plus
 
-from reviewsd.domain.reviews import Business
+from reviewsd.domain.reviews import Business, OpeningHours
 from reviewsd.pages.naming import mail_link, phone_link, site_name, source_name
 from reviewsd.pages.rendering import Renderer
 
@@ -91,7 +91,7 @@ def hours(renderer: Renderer) -> list[tuple[str, str]]:
     """Return (days, times); days in a row with the same times are one line."""
     opening = renderer.site.business.hours
     days = [
-        (day, ", ".join(f"{part.opens}\N{EN DASH}{part.closes}" for part in group))
+        (day, ", ".join(_times(renderer, part) for part in group))
         for day, group in groupby(opening, key=attrgetter("day"))
     ]
     runs = groupby(
@@ -99,10 +99,16 @@ def hours(renderer: Renderer) -> list[tuple[str, str]]:
     )
     lines = []
     for (times, _), run in runs:
-        names = [renderer.words(day) for _, (day, _) in run]
+        names = [renderer.formats.weekday(day) for _, (day, _) in run]
         first, *rest = names
         lines.append((f"{first}\N{EN DASH}{rest[-1]}" if rest else first, times))
     return lines
+
+
+def _times(renderer: Renderer, opening: OpeningHours) -> str:
+    if (opening.opens, opening.closes) == ("00:00", "24:00"):
+        return renderer.words("all_day")
+    return renderer.formats.hours(opening.opens, opening.closes)
 
 
 def _unbroken(phone: str) -> str:

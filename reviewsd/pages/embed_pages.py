@@ -18,9 +18,8 @@ from reviewsd.pages.cards import Cards
 from reviewsd.pages.environment import Templates, style
 from reviewsd.pages.filters import MAX_VALUE
 from reviewsd.pages.frames import EmbedFrames, Frames
-from reviewsd.pages.language import language_of
-from reviewsd.pages.rendering import fill_in
 from reviewsd.pages.text import beginning, printable
+from reviewsd.pages.words import Words
 
 _EXCERPT = 220
 """Characters of a review in the embed."""
@@ -64,10 +63,9 @@ class EmbedPages:
     def __init__(self, published: Frames, templates: Templates | None = None) -> None:
         self.frames: EmbedFrames = published.embed
         self._base_url = published.base_url
-        self._texts = published.words
         self._templates = templates or published.templates_for_requests()
-        self._language = language_of(published.business.language)
-        self._cards = Cards(self._language, self._words, published.business.name)
+        self._words = Words(published.words, published.language)
+        self._cards = Cards(self._words, published.business.name)
         self._title = self._words("embed_title", name=published.business.name)
         self.sheet = lru_cache(_SHEETS)(self._sheet)
 
@@ -215,9 +213,6 @@ class EmbedPages:
             most=parameter.maximum,
             example=parameter.example,
         )
-
-    def _words(self, key: str, **values: object) -> str:
-        return self._language.isolated(fill_in(self._texts, key, values))
 
 
 def _choices(parameter: SearchParameter) -> Sequence[str]:

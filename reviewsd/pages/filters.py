@@ -2,7 +2,7 @@
 
 import datetime
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from urllib.parse import urlencode
 
 from msgspec import Struct
@@ -13,6 +13,7 @@ from reviewsd.domain.search_query import BY_RATING, HIGHEST, MENTIONS, SearchQue
 from reviewsd.http1 import urls
 from reviewsd.pages.language import Language
 from reviewsd.pages.naming import source_name
+from reviewsd.pages.words import Words
 
 CURSOR = "cursor"
 _NOT_FILTERS = ("sort", "limit", CURSOR)
@@ -61,8 +62,7 @@ class Filters:
     """Describes filters in words.
 
     Args:
-        words: Returns the words of a key.
-        language: The language of dates.
+        words: The words of the pages.
         names: Labels by id, by parameter.
         sources: The sources of the reviews.
         years: The years with reviews, and the number of each.
@@ -70,47 +70,40 @@ class Filters:
 
     def __init__(
         self,
-        words: Callable[..., str],
-        language: Language,
+        words: Words,
         names: Mapping[str, Mapping[str, str]],
         sources: Iterable[str],
         years: Iterable[tuple[int, int]],
     ) -> None:
         self._words = words
-        self._language = language
+        self._language = words.language
         self._names = names
         self._sources = frozenset(map(mention_key, sources))
         self._years = tuple(years)
-        self._stars = [
-            (stars, words("star" if stars == 1 else "star_many", rating=stars))
-            for stars in BY_RATING[HIGHEST]
-        ]
+        self._stars = [(stars, words.plural("star", stars)) for stars in BY_RATING[HIGHEST]]
 
-    def of(self, query: SearchQuery, parameters: Mapping[str, str]) -> list[Filter]:
-        """The filters of a search.
+    def of(self, parameters: Mapping[str, str]) -> list[Filter]:
+        """Return the filters of a search.
 
         Args:
-            query: The search.
             parameters: The parameters of its first page.
         """
         groups: list[tuple[str, ...]] = [(name,) for name in parameters if name not in _NOT_FILTERS]
         if _year(parameters) is not None:
             groups = [("since", "until"), *(names for names in groups if names[0] not in _DAYS)]
         return [
-            Filter(group[0], self._label(query, parameters, group), address(parameters, group))
+            Filter(group[0], self._label(parameters, group), address(parameters, group))
             for group in groups
         ]
 
-    def _label(
-        self, query: SearchQuery, parameters: Mapping[str, str], group: tuple[str, ...]
-    ) -> str:
+    def _label(self, parameters: Mapping[str, str], group: tuple[str, ...]) -> str:
         name = group[0]
         value = parameters[name]
         if len(group) > 1:
             return _year(parameters) or value
         match name:
             case "rating":
-                return self._words("star" if query.rating == 1 else "star_many", rating=value)
+                return self._words.plural("star", int(value))
             case "sentiment":
                 return self._words(value)
             case "source":
@@ -122,11 +115,20 @@ class Filters:
                 return self._words(f"filter_{name}", value=day)
             case "changed_since":
                 return self._words("filter_changed_since", value=_moment(value, self._language))
-            case "min_rating" | "max_rating" | "query":
-                return self._words(f"filter_{name}", value=value)
+            case "min_rating" | "max_rating":
+                return self._limit(f"filter_{name}", value)
+            case "query":
+                return self._words("filter_query", value=value)
             case _:
                 named = self._names.get(name, {}).get(value)
                 return named or self._words("filter_named", field=self._field(name), value=value)
+
+    def _limit(self, key: str, value: str) -> str:
+        """Return a limit of stars in words; it need not be a whole number."""
+        stars = float(value)
+        if stars.is_integer():
+            return self._words.plural(key, int(stars))
+        return self._words(key, count=value.replace(".", self._language.point))
 
     def nothing(self, query: SearchQuery) -> str:
         """Return why no review can match; empty if none happens to."""

@@ -15,8 +15,9 @@ from msgspec import Struct
 from reviewsd.domain.embed_options import BadgeOptions
 from reviewsd.domain.reviews import Business
 from reviewsd.pages.environment import Templates
-from reviewsd.pages.language import language_of
-from reviewsd.pages.rendering import Page, Renderer, fill_in, shared
+from reviewsd.pages.language import Language
+from reviewsd.pages.rendering import Page, Renderer, shared
+from reviewsd.pages.words import Words
 
 
 class Frame(Struct, frozen=True):
@@ -76,6 +77,7 @@ class Frames(Struct, frozen=True, kw_only=True):
     headers: dict[str, str]
     """Header fields of these pages."""
     words: dict[str, str]
+    language: Language
     templates: dict[str, str]
     """Sources of the templates that are rendered for a request, by name."""
     review: Frame
@@ -101,22 +103,20 @@ class Frames(Struct, frozen=True, kw_only=True):
         return _templates(
             tuple(self.templates.items()),
             tuple(self.words.items()),
-            self.business.language,
+            self.language,
             self.business.name,
         )
 
 
 @lru_cache(maxsize=2)
 def _templates(
-    sources: tuple[tuple[str, str], ...], words: tuple[tuple[str, str], ...], tag: str, name: str
+    sources: tuple[tuple[str, str], ...],
+    words: tuple[tuple[str, str], ...],
+    language: Language,
+    name: str,
 ) -> Templates:
     """Compile templates, or return those of a snapshot with the same sources."""
-    texts, language = dict(words), language_of(tag)
-
-    def say(key: str, **values: object) -> str:
-        return language.isolated(fill_in(texts, key, values))
-
-    return Templates(dict(sources), shared(language, say, name), prepared=True)
+    return Templates(dict(sources), shared(Words(dict(words), language), name), prepared=True)
 
 
 def slot(name: str) -> Markup:

@@ -70,11 +70,8 @@ def _mentioned(renderer: Renderer, entity: Entity, count: int, parameter: str) -
         label=entity.label or name,
         count=count,
         positive=None if positive is None else round(positive, 1),
-        percent=None if positive is None else renderer.language.number(positive),
-        mentions=renderer.words(
-            "aspect_mentions_one" if count == 1 else "aspect_mentions",
-            count=renderer.language.number(count),
-        ),
+        percent=None if positive is None else renderer.formats.percent(positive),
+        mentions=renderer.plural("aspect_mentions", count),
         href=f"{urls.LIST}?{parameter}={quote_plus(name)}" if len(name) <= _MAX_ID else None,
     )
 

@@ -33,10 +33,8 @@ def more(renderer: Renderer) -> Iterator[str]:
             pass
         case 0:
             yield words("about_reply_time_same")
-        case 1:
-            yield words("about_reply_time_one")
         case days:
-            yield words("about_reply_time", days=number(days))
+            yield plural("about_reply_time", days)
     if site.insights is not None:
         yield site.insights_note or words("about_insights", model=site.insights.model)
 

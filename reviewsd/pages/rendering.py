@@ -1,24 +1,20 @@
 """One page in the frame: title, links, style, header fields, and its Markdown twin (pages.md 1, 4)."""
 
 import datetime
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-import msgspec
 from markupsafe import Markup
 
 from reviewsd.http1 import urls
 from reviewsd.pages import theme
 from reviewsd.pages.cards import Cards
 from reviewsd.pages.document import HTML, MARKDOWN, FixedDocument
-from reviewsd.pages.environment import TEMPLATES, Bytecode, TemplateError, Templates, style
-from reviewsd.pages.language import Language, language_of
+from reviewsd.pages.environment import Bytecode, Templates, style
 from reviewsd.pages.naming import initials, source_name
 from reviewsd.pages.site import Site
-
-WORDS = "words.json"
-"""File of the words of the pages by key; the operator's file of this name comes first."""
+from reviewsd.pages.words import WORDS, Words, has_catalog, load
 
 _POLICY = (
     "default-src 'none'; connect-src 'self'; style-src '{style}'; img-src 'self' https: data:; "
@@ -53,20 +49,21 @@ class Page:
     """Whether it names hub and self, for subscribers (WebSub 4)."""
 
 
-def shared(language: Language, words: Callable[..., str], name: str) -> dict[str, object]:
+def shared(words: Words, name: str) -> dict[str, object]:
     """Return the values for every template, also for those rendered for a request.
 
     Args:
-        language: The language of dates and numbers.
-        words: Returns the words of a key.
+        words: The words of the pages.
         name: Name of the business.
     """
+    language = words.language
     return {
         "date": language.date,
         "initials": initials,
         "language": language,
         "name": name,
         "number": language.number,
+        "plural": words.plural,
         "permalink": urls.permalink,
         "source": source_name,
         "t": words,
@@ -86,21 +83,24 @@ class Renderer:
     """
 
     def __init__(self, site: Site, bytecode: Bytecode | None = None) -> None:
+        from reviewsd.pages.locales import formats_of  # noqa: PLC0415  serving processes need no Babel
+
         self.site = site
         self.bytecode = bytecode or Bytecode({})
-        self.language = language_of(site.business.language)
-        self.all_words = _words(site.templates)
-        self.cards = Cards(self.language, self.words, site.business.name)
+        self.formats = formats_of(site.business.language)
+        self.language = self.formats.language
+        self.words = Words(load(self.language.tag, site.templates, self.bytecode), self.language)
+        self.plural = self.words.plural
+        self.cards = Cards(self.words, site.business.name)
         self.templates = Templates(
             site.templates,
             {
-                **shared(self.language, self.words, site.business.name),
+                **shared(self.words, site.business.name),
                 "site": site,
                 "business": site.business,
                 "rating": site.rating,
                 "base_url": site.base_url,
                 "counted": self.counted,
-                "plural": self.plural,
                 "foreign": self._foreign(),
                 "navigation": self._navigation(),
                 "site_has_insights": site.insights is not None,
@@ -111,31 +111,13 @@ class Renderer:
             bytecode=self.bytecode,
         )
 
-    def words(self, key: str, **values: object) -> str:
-        """Return the words of a key, with values in place of their braces.
-
-        Raises:
-            TemplateError: The key or a value is missing.
-        """
-        return self.language.isolated(fill_in(self.all_words, key, values))
-
     def counted(self, count: int) -> str:
         """Return a number of reviews in words."""
         return self.plural("review_count", count)
 
-    def plural(self, key: str, count: int, **values: object) -> str:
-        """Return the words of a key for a count, those of ``{key}_one`` for one.
-
-        Raises:
-            TemplateError: The key or a value is missing.
-        """
-        form = f"{key}_one" if count == 1 else key
-        return self.words(form, count=self.language.number(count), **values)
-
     def _foreign(self) -> bool:
         """Return whether our words are English on a page in another language (WCAG 2.2, 3.1.2)."""
-        primary = self.language.tag.lower().partition("-")[0]
-        return primary != "en" and WORDS not in self.site.templates
+        return not has_catalog(self.language.tag) and WORDS not in self.site.templates
 
     def _navigation(self) -> list[tuple[str, str]]:
         """Return (text, path) of the links in the head of each page."""
@@ -152,7 +134,7 @@ class Renderer:
         statement = self.site.business.verification_statement
         if self.site.statistics.verified:
             return statement or self.words("verified_meaning")
-        unverified = self.words("unverified_one" if self.site.count == 1 else "unverified")
+        unverified = self.plural("unverified", self.site.count)
         return f"{statement} {unverified}" if statement else unverified
 
     def withheld_note(self) -> str | None:
@@ -226,19 +208,6 @@ class Renderer:
             )
 
 
-def fill_in(words: Mapping[str, str], key: str, values: Mapping[str, object]) -> str:
-    """Return the words of a key, with values in place of their braces.
-
-    Raises:
-        TemplateError: The key or a value is missing.
-    """
-    try:
-        text = words[key]
-        return text.format_map(values) if "{" in text else text
-    except (KeyError, ValueError, IndexError, AttributeError, TypeError) as error:
-        raise TemplateError(WORDS, None, f'"{key}": {error!r}') from error
-
-
 def _links(page: Page, base_url: str) -> Iterator[str]:
     """Yield the links of a page, in the order of pages-documents 2.1."""
     yield f'<{urls.API_CATALOG}>; rel="api-catalog"'
@@ -252,21 +221,3 @@ def _links(page: Page, base_url: str) -> Iterator[str]:
     if page.topic:
         yield f'<{base_url}{urls.HUB}>; rel="hub"'
         yield f'<{base_url}{page.path}>; rel="self"'
-
-
-def _words(own: Mapping[str, str]) -> Mapping[str, str]:
-    """Load the words by key.
-
-    Raises:
-        TemplateError: The operator's file is not a JSON object of strings.
-    """
-    shipped: dict[str, str] = _decode((TEMPLATES / WORDS).read_bytes())
-    if WORDS not in own:
-        return shipped
-    try:
-        return shipped | _decode(own[WORDS])
-    except msgspec.MsgspecError as error:
-        raise TemplateError(WORDS, None, str(error)) from error
-
-
-_decode = msgspec.json.Decoder(dict[str, str]).decode

@@ -18,10 +18,9 @@ from reviewsd.pages.environment import Templates
 from reviewsd.pages.filters import CURSOR, MAX_VALUE, Filter, Filters, address, field_of, instead_of
 from reviewsd.pages.form import Form
 from reviewsd.pages.frames import Frame, Frames
-from reviewsd.pages.language import language_of
 from reviewsd.pages.naming import report_link
-from reviewsd.pages.rendering import fill_in
 from reviewsd.pages.text import printable, shortened
+from reviewsd.pages.words import Words
 
 MAX_DESCRIPTION = 155
 """Characters of a page's description that search engines show."""
@@ -57,8 +56,8 @@ class RequestPages:
     def __init__(self, published: Frames, templates: Templates | None = None) -> None:
         self.frames = published
         self._templates = templates or published.templates_for_requests()
-        self._language = language_of(published.business.language)
-        self._cards = Cards(self._language, self._words, published.business.name)
+        self._words = Words(published.words, published.language)
+        self._cards = Cards(self._words, published.business.name)
         self._notes: dict[bool, str] = {}
         self._form = Form(
             self._templates,
@@ -67,9 +66,7 @@ class RequestPages:
             published.sources,
             published.booleans,
         )
-        self._filters = Filters(
-            self._words, self._language, published.names, published.sources, published.years
-        )
+        self._filters = Filters(self._words, published.names, published.sources, published.years)
 
     def review(self, review: Review) -> bytes:
         """Render the page of one review."""
@@ -78,7 +75,7 @@ class RequestPages:
         path = urls.permalink(review.id)
         heading = self._words("review_heading", author=author)
         title = f"{heading} · {name}"
-        date = self._language.date(review.date)
+        date = self._words.language.date(review.date)
         description = review.text or f"{self._words('stars', rating=review.rating)}, {date}."
         return self.frames.review.fill(
             {
@@ -151,7 +148,7 @@ class RequestPages:
         """
         first = query.first_page()
         parameters = dict(parse_qsl(first))
-        filters = self._filters.of(query, parameters)
+        filters = self._filters.of(parameters)
         cards = self._templates.render(
             "list.html",
             filters=[item for item in filters if item.name != form.RATING],  # a chip removes that
@@ -189,7 +186,7 @@ class RequestPages:
 
     def listed_markdown(self, query: SearchQuery, result: ReviewsFound) -> bytes:
         """Render a page of reviews as Markdown."""
-        filters = self._filters.of(query, dict(parse_qsl(query.first_page())))
+        filters = self._filters.of(dict(parse_qsl(query.first_page())))
         return self._templates.render(
             "reviews.md",
             heading=self._heading(filters),
@@ -227,9 +224,6 @@ class RequestPages:
                 "found": content,
             }
         )
-
-    def _words(self, key: str, **values: object) -> str:
-        return self._language.isolated(fill_in(self.frames.words, key, values))
 
 
 def try_templates(pages: RequestPages) -> None:

@@ -41,7 +41,8 @@ def frames(renderer: Renderer) -> Frames:
         base_url=site.base_url,
         business=site.business,
         headers=renderer.headers(listed),
-        words=dict(renderer.all_words),
+        words=dict(words.texts),
+        language=renderer.language,
         templates={name: renderer.templates.source(name) for name in TEMPLATES},
         review=frame(
             renderer,

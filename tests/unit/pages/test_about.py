@@ -39,7 +39,7 @@ def test_places_and_their_checks_are_counted(place: Place) -> None:
     ]
     assert "- Google: 2 (Authors checked to be customers: 0)" in rows
     assert "- Trustpilot: 1 (Authors checked to be customers: 1)" in rows
-    for text in (ALL, "The newest review is of 14 March 2025."):
+    for text in (ALL, "The newest review is of March 14, 2025."):
         assert text in page.text
 
 

@@ -138,12 +138,12 @@ def opening(day: str, opens: str = "08:00", closes: str = "17:00") -> dict[str, 
 @pytest.mark.parametrize(
     ("hours", "lines"),
     [
-        ([opening("monday"), opening("tuesday")], ["Monday\N{EN DASH}Tuesday 08:00"]),
-        ([opening("monday"), opening("wednesday")], ["Monday 08:00", "Wednesday 08:00"]),
-        ([opening("sunday"), opening("monday")], ["Sunday 08:00", "Monday 08:00"]),
+        ([opening("monday"), opening("tuesday")], ["Monday\N{EN DASH}Tuesday 8 AM"]),
+        ([opening("monday"), opening("wednesday")], ["Monday 8 AM", "Wednesday 8 AM"]),
+        ([opening("sunday"), opening("monday")], ["Sunday 8 AM", "Monday 8 AM"]),
         (
             [opening("monday"), opening("monday", "18:00", "20:00"), opening("tuesday")],
-            ["Monday 08:00\N{EN DASH}17:00, 18:00\N{EN DASH}20:00", "Tuesday 08:00"],
+            ["Monday 8 AM \N{EN DASH} 5 PM, 6 \N{EN DASH} 8 PM", "Tuesday 8 AM"],
         ),
     ],
 )

@@ -13,7 +13,6 @@ from PIL import Image
 from reviewsd.domain.reviews import AggregateRating, Business
 from reviewsd.http1 import urls
 from reviewsd.pages import extras, naming, share_card, theme
-from reviewsd.pages.language import language_of
 from reviewsd.pages.pictures import Picture
 from reviewsd.pages.share_card import ShareCard
 from reviewsd.pages.site import PageSettings, Site, Statistics
@@ -76,28 +75,6 @@ def test_telephone_numbers(phone: str, link: str | None) -> None:
 )
 def test_mail_addresses(email: str, link: str | None) -> None:
     assert link == naming.mail_link(email)
-
-
-@pytest.mark.parametrize(
-    ("tag", "number", "date", "direction"),
-    [
-        ("en", "1,234.5", "1 March 2025", "ltr"),
-        ("de-AT", "1.234,5", "1. März 2025", "ltr"),
-        ("fr", "1\u202f234,5", "1 mars 2025", "ltr"),
-        ("he", "1,234.5", "2025-03-01", "rtl"),
-        ("az-Arab", "1,234.5", "2025-03-01", "rtl"),
-        ("ur-Latn", "1,234.5", "2025-03-01", "ltr"),
-        ("-", "1,234.5", "2025-03-01", "ltr"),
-    ],
-)
-def test_languages(tag: str, number: str, date: str, direction: str) -> None:
-    language = language_of(tag)
-    day = datetime.date(2025, 3, 1)
-    assert (number, date, direction) == (
-        language.number(1234.5, 1),
-        language.date(day),
-        language.direction,
-    )
 
 
 @pytest.mark.parametrize(

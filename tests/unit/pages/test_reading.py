@@ -66,7 +66,7 @@ def test_single_unverified_review_is_stated_to_be_unchecked(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("query", "explanation"),
     [
-        ("since=2026-05-01&until=2025-01-01", "1 May 2026 is after 1 January 2025"),
+        ("since=2026-05-01&until=2025-01-01", "May 1, 2026 is after January 1, 2025"),
         ("min_rating=4&rating=2", "the filters exclude each other"),
         ("rating=5&max_rating=2", "the filters exclude each other"),
         ("min_rating=3.2&max_rating=3.8", "the filters exclude each other"),

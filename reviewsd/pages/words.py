@@ -1,0 +1,128 @@
+"""The words of the pages, in the language of the business (pages.md 2).
+
+The English words are in ``templates/words.json`` by key; a plural has two keys, ``KEY_one`` and ``KEY``. Each other
+language has a catalog of gettext in ``translations``, with the key as the context of a message. To add a word, write it
+into ``words.json``, run ``python -m tests.support.words``, and translate what that adds to the catalogs.
+"""
+
+from collections.abc import Mapping
+from gettext import c2py
+from io import BytesIO
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from reviewsd.pages.environment import TEMPLATES, Bytecode, TemplateError
+from reviewsd.pages.language import Language
+
+WORDS: Final = "words.json"
+"""File of the English words; the operator's file of this name comes before every catalog."""
+
+CATALOGS: Final = Path(__file__).parent / "translations"
+"""Folder of the catalogs, one for each language."""
+
+_FORMS: Final = ("_one", "")
+"""Endings of the keys of a plural, in the order of its forms in a catalog."""
+
+_PLURAL: Final = ""
+"""Key of the number of the form for ``n``, as an expression of C; no words have this key, as in catalogs."""
+
+_ENGLISH_PLURAL: Final = "n != 1"
+
+
+class Words:
+    """The words in one language.
+
+    Args:
+        texts: The words by key, with the names of values in braces.
+        language: Their language.
+    """
+
+    def __init__(self, texts: Mapping[str, str], language: Language) -> None:
+        self.texts = texts
+        self.language = language
+        self._form = c2py(texts[_PLURAL])
+
+    def __call__(self, key: str, **values: object) -> str:
+        """Return the words of a key, with values in place of their braces.
+
+        Raises:
+            TemplateError: The key or a value is missing.
+        """
+        try:
+            text = self.texts[key]
+            text = text.format_map(values) if "{" in text else text
+        except (KeyError, ValueError, IndexError, AttributeError, TypeError) as error:
+            raise TemplateError(WORDS, None, f'"{key}": {error!r}') from error
+        return self.language.isolated(text)
+
+    def plural(self, key: str, count: int, **values: object) -> str:
+        """Return the words of a key for a count.
+
+        Raises:
+            TemplateError: The key or a value is missing.
+        """
+        form = _FORMS[self._form(count)]
+        return self(f"{key}{form}", count=self.language.number(count), **values)
+
+
+def english() -> dict[str, str]:
+    """Load the English words by key."""
+    return _decode((TEMPLATES / WORDS).read_bytes())
+
+
+def has_catalog(tag: str) -> bool:
+    """Return whether there are words in a language (BCP 47)."""
+    return _primary(tag) == "en" or _file(tag).is_file()
+
+
+def load(tag: str, own: Mapping[str, str], kept: Bytecode) -> dict[str, str]:
+    """Load the words of a language by key; English ones without a catalog.
+
+    Args:
+        tag: The language tag (BCP 47).
+        own: The operator's templates, by name.
+        kept: Results of the publication before; reading a catalog takes longer than to render a page.
+
+    Raises:
+        TemplateError: The operator's file is not a JSON object of strings.
+    """
+    texts = english()
+    texts[_PLURAL] = _ENGLISH_PLURAL
+    if _primary(tag) != "en" and _file(tag).is_file():
+        source = _file(tag).read_bytes()
+        texts.update(_decode(kept.result("words", source, lambda: _translated(source))))
+    if WORDS not in own:
+        return texts
+    try:
+        return {**texts, **_decode(own[WORDS]), _PLURAL: texts[_PLURAL]}
+    except msgspec.MsgspecError as error:
+        raise TemplateError(WORDS, None, str(error)) from error
+
+
+def _translated(source: bytes) -> bytes:
+    """Return the words of a catalog by key, as JSON."""
+    from babel.messages.pofile import read_po  # noqa: PLC0415  only for a catalog that has changed
+
+    catalog = read_po(BytesIO(source))
+    texts = {_PLURAL: catalog.plural_expr}
+    for message in catalog:
+        forms = message.string if isinstance(message.string, tuple) else (message.string,)
+        endings = _FORMS if message.pluralizable else _FORMS[-1:]
+        if message.context is not None:
+            keys = (f"{message.context}{ending}" for ending in endings)
+            texts.update(zip(keys, map(str, forms), strict=True))
+    return msgspec.json.encode(texts)
+
+
+def _primary(tag: str) -> str:
+    return tag.lower().partition("-")[0]
+
+
+def _file(tag: str) -> Path:
+    primary = _primary(tag)
+    return CATALOGS / f"{primary}.po" if primary.isalpha() else CATALOGS
+
+
+_decode = msgspec.json.Decoder(dict[str, str]).decode

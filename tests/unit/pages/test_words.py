@@ -1,0 +1,301 @@
+"""Words, dates and numbers in the language of the business (pages.md 2)."""
+
+import datetime
+import string
+from gettext import c2py
+from pathlib import Path
+
+import pytest
+from babel import Locale
+from babel.dates import format_date
+from babel.messages.catalog import Catalog
+from babel.messages.pofile import read_po
+from babel.numbers import format_decimal
+
+from reviewsd.pages.environment import Bytecode
+from reviewsd.pages.locales import formats_of
+from reviewsd.pages.words import CATALOGS, Words, english, load
+from reviewsd.publish.messages import Published
+from tests.support.pages import Html, Place
+from tests.support.words import merged
+
+LANGUAGES = ("de", "es", "fr", "it", "nl", "pt")
+
+SAME = 15
+"""Words that are the same in English and in another language, such as "Aspect" in French, at most."""
+
+
+def catalog(tag: str) -> Catalog:
+    with (CATALOGS / f"{tag}.po").open("rb") as file:
+        return read_po(file)
+
+
+def fields(text: str) -> set[str]:
+    return {name for _, name, _, _ in string.Formatter().parse(text) if name is not None}
+
+
+def words(tag: str) -> Words:
+    return Words(load(tag, {}, Bytecode({})), formats_of(tag).language)
+
+
+def test_each_language_has_a_catalog() -> None:
+    assert LANGUAGES == tuple(sorted(path.stem for path in CATALOGS.glob("*.po")))
+
+
+@pytest.mark.parametrize("tag", LANGUAGES)
+def test_catalog_has_the_messages_of_the_english_words(tag: str) -> None:
+    """``python -m tests.support.words`` merges them."""
+    path = CATALOGS / f"{tag}.po"
+    assert path.read_bytes() == merged(path.read_bytes())
+    assert english().keys() == words(tag).texts.keys() - {""}
+
+
+@pytest.mark.parametrize("tag", LANGUAGES)
+def test_each_message_is_translated(tag: str) -> None:
+    texts = english()
+    same = 0
+    for message in catalog(tag):
+        if message.context is None:
+            continue
+        forms = message.string if isinstance(message.string, tuple) else (message.string,)
+        assert not message.fuzzy, message.context
+        assert all(forms), message.context
+        assert fields(texts[message.context]) == fields(forms[-1]), message.context
+        one = fields(texts.get(f"{message.context}_one", texts[message.context]))
+        assert one <= fields(forms[0]) <= fields(forms[-1]), message.context
+        same += forms[-1] == texts[message.context] and any(map(str.isalpha, _plain(forms[-1])))
+    assert same <= SAME
+
+
+def _plain(text: str) -> str:
+    return "".join(literal for literal, *_ in string.Formatter().parse(text))
+
+
+@pytest.mark.parametrize("tag", ["en", *LANGUAGES])
+def test_plural_forms_are_those_of_cldr(tag: str) -> None:
+    """The form "many" of CLDR is for words such as "million", which the pages never write."""
+    form, rule = c2py(words(tag).texts[""]), Locale(tag).plural_form
+    numbers = (*range(300), 1_000, 1_001, 1_000_000)
+    assert [0 if rule(number) == "one" else 1 for number in numbers] == list(map(form, numbers))
+
+
+@pytest.mark.parametrize(
+    ("tag", "none", "one", "many"),
+    [
+        ("en", "0 reviews", "1 review", "1,234 reviews"),
+        ("de", "0 Bewertungen", "1 Bewertung", "1.234 Bewertungen"),
+        ("fr", "0 avis", "1 avis", "1\u202f234 avis"),
+        ("es", "0 reseñas", "1 reseña", "1.234 reseñas"),
+        ("it", "0 recensioni", "1 recensione", "1.234 recensioni"),
+        ("nl", "0 beoordelingen", "1 beoordeling", "1.234 beoordelingen"),
+        ("pt", "0 avaliação", "1 avaliação", "1.234 avaliações"),
+        ("pl", "0 reviews", "1 review", "1\u00a0234 reviews"),
+    ],
+)
+def test_counts_have_the_form_of_their_language(tag: str, none: str, one: str, many: str) -> None:
+    plural = words(tag).plural
+    counts = (0, 1, 1234)
+    assert [none, one, many] == [plural("review_count", count) for count in counts]
+
+
+@pytest.mark.parametrize(
+    ("tag", "number", "date", "direction"),
+    [
+        ("en", "1,234.5", "March 1, 2025", "ltr"),
+        ("en-GB", "1,234.5", "1 March 2025", "ltr"),
+        ("de-AT", "1.234,5", "1. März 2025", "ltr"),
+        ("de", "1.234,5", "1. März 2025", "ltr"),
+        ("fr", "1\u202f234,5", "1 mars 2025", "ltr"),
+        ("es", "1.234,5", "1 de marzo de 2025", "ltr"),
+        ("it", "1.234,5", "1 marzo 2025", "ltr"),
+        ("nl", "1.234,5", "1 maart 2025", "ltr"),
+        ("pt-BR", "1.234,5", "1 de março de 2025", "ltr"),
+        ("ja", "1,234.5", "2025年3月1日", "ltr"),
+        ("he", "1,234.5", "1 במרץ 2025", "rtl"),
+        ("th", "1,234.5", "2025-03-01", "ltr"),
+        ("az-Arab", "1,234.5", "2025-03-01", "rtl"),
+        ("ur-Latn", "1,234.5", "2025-03-01", "ltr"),
+        ("-", "1,234.5", "2025-03-01", "ltr"),
+        ("xx", "1,234.5", "2025-03-01", "ltr"),
+    ],
+)
+def test_formats_for_requests(tag: str, number: str, date: str, direction: str) -> None:
+    language = formats_of(tag).language
+    assert (number, date, direction) == (
+        language.number(1234.5, 1),
+        language.date(datetime.date(2025, 3, 1)),
+        language.direction,
+    )
+
+
+@pytest.mark.parametrize("tag", ["en", "en-GB", "de-AT", "pt-PT", "pl", "ja", *LANGUAGES])
+def test_patterns_agree_with_babel(tag: str) -> None:
+    """Requests fill in a pattern, because Babel takes a hundred times as long."""
+    language, locale = formats_of(tag).language, Locale.parse(tag, sep="-")
+    for month in range(1, 13):
+        day = datetime.date(2026, month, month * 2)
+        assert format_date(day, "long", locale=locale) == language.date(day)
+    for number in (0, 7, 12_345, 1_234_567):
+        assert format_decimal(number, locale=locale) == language.number(number)
+    assert format_decimal(4.5, locale=locale) == language.number(4.5, 1)
+
+
+@pytest.mark.parametrize(
+    ("tag", "percent", "month", "hours", "half_hours", "day"),
+    [
+        (
+            "en",
+            "91%",
+            "June 2026",
+            "8 AM \N{EN DASH} 6 PM",
+            "8:30 AM \N{EN DASH} 6:00 PM",
+            "Monday",
+        ),
+        ("en-GB", "91%", "June 2026", "08:00\N{EN DASH}18:00", "08:30\N{EN DASH}18:00", "Monday"),
+        (
+            "de",
+            "91\xa0%",
+            "Juni 2026",
+            "08:00\N{EN DASH}18:00 Uhr",
+            "08:30\N{EN DASH}18:00 Uhr",
+            "Montag",
+        ),
+        (
+            "fr",
+            "91\xa0%",
+            "juin 2026",
+            "08:00 \N{EN DASH} 18:00",
+            "08:30 \N{EN DASH} 18:00",
+            "Lundi",
+        ),
+        ("es", "91\xa0%", "junio de 2026", "8:00\N{EN DASH}18:00", "8:30\N{EN DASH}18:00", "Lunes"),
+        ("it", "91%", "giugno 2026", "08:00\N{EN DASH}18:00", "08:30\N{EN DASH}18:00", "Lunedì"),
+        ("nl", "91%", "juni 2026", "08:00\N{EN DASH}18:00", "08:30\N{EN DASH}18:00", "Maandag"),
+        (
+            "pt",
+            "91%",
+            "junho de 2026",
+            "08:00 \N{EN DASH} 18:00",
+            "08:30 \N{EN DASH} 18:00",
+            "Segunda-feira",
+        ),
+        ("pl", "91%", "czerwiec 2026", "08:00\N{EN DASH}18:00", "08:30\N{EN DASH}18:00", "Monday"),
+        ("xx", "91%", "2026-06", "08:00\N{EN DASH}18:00", "08:30\N{EN DASH}18:00", "Monday"),
+    ],
+)
+def test_formats_for_publication(
+    tag: str, percent: str, month: str, hours: str, half_hours: str, day: str
+) -> None:
+    formats = formats_of(tag)
+    assert percent == formats.percent(91.2).replace("\N{NARROW NO-BREAK SPACE}", "\xa0")
+    assert month == formats.month(2026, 6)
+    assert hours == _spaced(formats.hours("08:00", "18:00"))
+    assert half_hours == _spaced(formats.hours("08:30", "18:00"))
+    assert day == formats.weekday("monday")
+
+
+def _spaced(text: str) -> str:
+    """Return a text with plain spaces; those of CLDR are thin, and some break no line."""
+    return " ".join(text.split())
+
+
+@pytest.mark.parametrize(
+    ("opens", "closes", "hours"),
+    [
+        ("18:00", "02:00", "6 PM \N{EN DASH} 2 AM"),
+        ("08:00", "24:00", "8 AM \N{EN DASH} 12 AM"),
+        ("08:00", "08:00", "8 AM \N{EN DASH} 8 AM"),
+        ("10:00", "02:00", "10 AM \N{EN DASH} 2 AM"),
+        ("09:00", "11:30", "9:00 \N{EN DASH} 11:30 AM"),
+    ],
+)
+def test_hours_at_the_ends_of_a_day(opens: str, closes: str, hours: str) -> None:
+    assert hours == _spaced(formats_of("en").hours(opens, closes))
+
+
+PAGES = (  # but for errors of parameters, which are in the words of the API
+    *(
+        "/",
+        "/index.md",
+        "/reviews",
+        "/reviews.md",
+        "/reviews?rating=5&min_rating=2&since=2025-01-01",
+    ),
+    *("/reviews?rating=5&sort=lowest&verified=true", "/summary", "/about-reviews", "/review-us"),
+    *("/r/a", "/r/a.md", "/r/none", "/embed?min_rating=4", "/embed?layout=x"),
+)
+
+NAMES = frozenset({"Google", "Trustpilot"})
+"""Names of platforms, which are the same in all languages."""
+
+
+_REVIEW = {
+    "author": "7",
+    "rating": 4,
+    "date": "2025-03-14",
+    "source": "google",
+    "text": None,
+    "verified": False,
+}
+_REPLY = {"text": "2", "date": "2025-03-20"}
+
+
+def published(folder: Path, tag: str) -> Place:
+    """Publish a business without any words of its own."""
+    folder.mkdir()
+    place = Place(folder)
+    week = ("monday", "tuesday", "sunday")
+    outcome = place.publish(
+        [
+            {**_REVIEW, "id": "a", "verified": True, "text": "1", "owner_reply": _REPLY},
+            {**_REVIEW, "id": "b", "date": "2024-12-01", "rating": 2},
+        ],
+        {
+            "name": "3",
+            "language": tag,
+            "email": "a@b.example",
+            "phone": "123456",
+            "url": "https://b.example",
+            "reports": "https://b.example/r",
+            "review_urls": {"google": "https://g.example", "trustpilot": "https://t.example"},
+            "hours": [{"day": day, "opens": "08:00", "closes": "24:00"} for day in week],
+        },
+        {
+            "summary": "4",
+            "aspects": [{"id": "5", "label": "5", "mention_count": 2, "positive_pct": 91}],
+            "topics": [{"id": "6", "label": "6", "mention_count": 1}],
+        },
+    )
+    assert isinstance(outcome, Published), outcome
+    return place
+
+
+def texts(content: str, *, markup: bool) -> set[str]:
+    """Return the texts of a page with its attributes for readers, if they have letters and no address."""
+    if not markup:
+        parts = [part.strip("#- ") for part in content.splitlines()]
+    else:
+        page = Html(content)
+        names = ("aria-label", "placeholder", "title")
+        parts = [element.attributes.get(name, "") for element in page.elements for name in names]
+        parts += page.texts
+    return {
+        part.strip()
+        for part in parts
+        if any(map(str.isalpha, part))
+        and ".example" not in part
+        and not part.startswith((":root", "@font-face", "{"))
+    }
+
+
+@pytest.mark.parametrize("tag", LANGUAGES)
+def test_page_has_no_english_words_in_another_language(tmp_path: Path, tag: str) -> None:
+    """What stands on both pages is not translated, or the same word in both languages."""
+    english_place, place = published(tmp_path / "en", "en"), published(tmp_path / tag, tag)
+    translated = words(tag).texts
+    same = {text for key, text in english().items() if translated[key] == text}
+    for path in PAGES:
+        markup = not path.partition("?")[0].endswith(".md")
+        sources = [shop.get(path).body.decode() for shop in (english_place, place)]
+        left = texts(sources[0], markup=markup) & texts(sources[1], markup=markup)
+        assert set() == left - same - NAMES, path
