@@ -57,7 +57,8 @@ def test_each_message_is_translated(tag: str) -> None:
     for message in catalog(tag):
         if message.context is None:
             continue
-        forms = message.string if isinstance(message.string, tuple) else (message.string,)
+        string = message.string or ""
+        forms = [string] if isinstance(string, str) else list(string)
         assert not message.fuzzy, message.context
         assert all(forms), message.context
         assert fields(texts[message.context]) == fields(forms[-1]), message.context
