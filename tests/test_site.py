@@ -28,7 +28,7 @@ def test_site_has_no_warning_and_no_dead_link(tmp_path: Path) -> None:
 
 def warnings(target: Path, builder: str, *pages: Path) -> list[str]:
     """Run Sphinx with a builder and return its warnings, one a line."""
-    options = ("-q", "-n", "-b", builder, "-d", target / "doctrees")
+    options = ("-q", "-N", "-n", "-b", builder, "-d", target / "doctrees")
     done = subprocess.run(
         [sys.executable, "-m", "sphinx", *options, ROOT / "docs", target / builder, *pages],
         capture_output=True,
