@@ -4,12 +4,14 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-# Whoever copies a data directory copies all of them, in this order: reviews without their corrections
-# would show what is hidden
-DATA_FILES = (
-    *("corrections.json", "reviews.json", "insights.json", "insights.yaml", "insights.labels"),
-    *("logo.svg", "logo.png", "logo.webp"),
+LOGO_FILES = ("logo.svg", "logo.png", "logo.webp")  # the first that is usable is shown
+# The files of a data directory that the service reads, in the order in which they are copied: reviews
+# without their corrections would show what is hidden
+SERVED_FILES = (
+    *("corrections.json", "reviews.json", "insights.json", "insights.yaml"),
+    *LOGO_FILES,
 )
+DATA_FILES = (*SERVED_FILES, "insights.labels")  # all that an owner would miss
 KEPT_FOLDER = ".reviewsctl"  # in the data directory, for files of reviewsctl
 
 HERE = Path("reviewsd.yaml")

@@ -7,6 +7,7 @@ and what an SVG contains. An unusable picture is left out, and never stops a pub
 import struct
 from collections.abc import Mapping
 from io import BytesIO
+from pathlib import PurePath
 from typing import Final
 
 from msgspec import Struct
@@ -21,14 +22,8 @@ MAX_SIDE: Final = 4_096
 MAX_PIXELS: Final = 4_000_000
 """Bounds of the declared dimensions: a few kilobytes can declare gigabytes of pixels."""
 
-LOGOS: Final = ("logo.svg", "logo.png", "logo.webp")
-"""Names of the files with the logo; the first that is usable is served."""
-
-_MEDIA_TYPES: Final = {
-    "logo.svg": "image/svg+xml",
-    "logo.png": "image/png",
-    "logo.webp": "image/webp",
-}
+_SVG: Final = "image/svg+xml"
+_MEDIA_TYPES: Final = {".svg": _SVG, ".png": "image/png", ".webp": "image/webp"}
 _PNG: Final = b"\x89PNG\r\n\x1a\n"
 _14_BITS: Final = 0x3FFF
 
@@ -42,7 +37,7 @@ class Picture(Struct, frozen=True):
     @property
     def drawn(self) -> bool:
         """Whether it consists of pixels, so that it can be drawn into another picture."""
-        return self.media_type != _MEDIA_TYPES["logo.svg"]
+        return self.media_type != _SVG
 
 
 def examine(contents: Mapping[str, bytes]) -> tuple[dict[str, Picture], list[Diagnostic]]:
@@ -69,7 +64,7 @@ def examined(name: str, content: bytes) -> Picture:
     """Return the picture of a file.
 
     Args:
-        name: One of ``LOGOS``.
+        name: One of ``LOGO_FILES``.
         content: The content of the file.
 
     Raises:
@@ -77,7 +72,7 @@ def examined(name: str, content: bytes) -> Picture:
     """
     if len(content) > MAX_BYTES:
         raise PictureError(f"larger than {MAX_BYTES // 1024} kB")
-    media_type = _MEDIA_TYPES[name]
+    media_type = _MEDIA_TYPES[PurePath(name).suffix]
     if name.endswith(".svg"):
         if (reason := svg.refusal(content)) is not None:
             raise PictureError(reason)

@@ -82,7 +82,7 @@ class Site:
     templates: Mapping[str, str] = field(default_factory=dict)
     """The operator's templates, by name."""
     logos: Mapping[str, Picture] = field(default_factory=dict)
-    """The owner's pictures by the names of their files, in the order of ``pictures.LOGOS``."""
+    """The owner's pictures by the names of their files, in the order of ``LOGO_FILES``."""
     absent: frozenset[str] = frozenset()
     """Paths of documents that are not served, so nothing links to them."""
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import BinaryIO, Generic, TypeVar, overload
 
 from reviewsd.api.files import Diagnostic
+from reviewsd.api.places import LOGO_FILES
 from reviewsd.domain.corrections import CORRECTIONS_FILE
 from reviewsd.domain.data_errors import DataError
 from reviewsd.domain.dataset import REVIEWS_FILE, SETTINGS_FILE
@@ -96,7 +97,7 @@ def fingerprint(data_dir: Path, templates_dir: Path | None = None) -> Fingerprin
         settings=_look(data_dir / SETTINGS_FILE),
         corrections=_look(data_dir / CORRECTIONS_FILE),
         templates=_template_fingerprints(templates_dir),
-        logos=_fingerprints(data_dir, pictures.LOGOS),
+        logos=_fingerprints(data_dir, LOGO_FILES),
     )
 
 

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
+from reviewsd.api.places import LOGO_FILES
 from reviewsd.pages import pictures, svg
 from reviewsd.pages.pictures import PictureError, examined
 from reviewsd.publish.messages import Published, Unchanged
@@ -145,8 +146,8 @@ def test_svg_with_scripts_or_references_is_refused(content: bytes, reason: str) 
 
 @given(st.binary(max_size=200))
 def test_bytes_of_any_kind_are_a_picture_or_a_reason(content: bytes) -> None:
-    usable, findings = pictures.examine(dict.fromkeys(pictures.LOGOS, content))
-    assert {*pictures.LOGOS} == usable.keys() | {finding.file for finding in findings}
+    usable, findings = pictures.examine(dict.fromkeys(LOGO_FILES, content))
+    assert {*LOGO_FILES} == usable.keys() | {finding.file for finding in findings}
 
 
 @pytest.fixture

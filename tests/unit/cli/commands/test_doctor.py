@@ -19,6 +19,7 @@ from reviewsctl.doctor import offline, public, running
 from reviewsctl.doctor.verdict import Diagnosis, Verdict
 from reviewsd.api.files import CheckReport, Diagnostic, Facts
 from reviewsd.api.hub import HubState
+from reviewsd.api.places import SERVED_FILES
 from reviewsd.api.status import Status
 from tests.support.authority import authority
 from tests.support.commands import reviewsctl
@@ -271,6 +272,16 @@ def test_permissions_of_the_data_are_reported(
     diagnosis = offline.directory(report(data))
     assert verdict is diagnosis.verdict
     assert detail in diagnosis.detail
+
+
+@pytest.mark.parametrize("name", SERVED_FILES)
+def test_each_file_that_the_service_reads_must_be_readable(data: Path, name: str) -> None:
+    """A service that cannot read corrections.json refuses the data."""
+    (data / name).touch()
+    (data / name).chmod(0o600)
+    diagnosis = offline.directory(report(data))
+    assert WARN is diagnosis.verdict
+    assert str(data / name) in diagnosis.remedy
 
 
 def test_closed_parent_folder_is_named(data: Path) -> None:
