@@ -4,12 +4,10 @@ import datetime
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
-from msgspec import Struct
-
 from reviewsd.http1 import urls
 from reviewsd.pages import catalogs, llms, opensearch, robots, security_txt, sitemap, skill
 from reviewsd.pages.document import MARKDOWN, TEXT, FixedDocument
-from reviewsd.pages.robots import Crawlers
+from reviewsd.pages.settings import MachineSettings
 from reviewsd.pages.site import Site
 
 XML: Final = "application/xml"
@@ -20,26 +18,6 @@ SITEMAP_REVIEWS: Final = 50_000
 
 ChangedDays = Callable[[int], Iterable[tuple[str, datetime.date]]]
 """Returns the given number of newest reviews, oldest first: id, and the day of the last change."""
-
-
-class SecurityContact(Struct, frozen=True, kw_only=True):
-    """The contact for vulnerabilities (``security.*``, RFC 9116)."""
-
-    contact: tuple[str, ...]
-    expires: datetime.datetime
-
-
-class MachineSettings(Struct, frozen=True, kw_only=True):
-    """The operator's settings of documents for machines, and facts about the program."""
-
-    crawlers: Crawlers = "all"
-    security: SecurityContact | None = None
-    registry_auth: str | None = None
-    """Proof of the domain for the MCP registry (``mcp.registry_auth``)."""
-    version: str = "0.0.0"
-    """Version of the program."""
-    tools: str = '{"tools":[]}'
-    """The result of ``tools/list``."""
 
 
 def absent(settings: MachineSettings) -> frozenset[str]:

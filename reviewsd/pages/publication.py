@@ -9,8 +9,9 @@ from reviewsd.pages.developers import documents as documentation
 from reviewsd.pages.developers.pages import Interfaces
 from reviewsd.pages.document import HTML, FixedDocument
 from reviewsd.pages.frames import Frames
-from reviewsd.pages.machines import ChangedDays, MachineSettings
+from reviewsd.pages.machines import ChangedDays
 from reviewsd.pages.rendering import Renderer
+from reviewsd.pages.settings import MachineSettings
 
 
 def documents(renderer: Renderer, frames: Frames) -> Iterator[FixedDocument]:

@@ -1,11 +1,9 @@
 """robots.txt: what crawlers may read (RFC 9309, contentsignals.org, pages.md 5)."""
 
-from typing import Final, Literal
+from typing import Final
 
 from reviewsd.http1 import urls
-
-Crawlers = Literal["all", "no-training", "no-ai", "none"]
-"""Policies for crawlers (``crawlers``)."""
+from reviewsd.pages.settings import Crawlers
 
 TRAINING: Final = (
     "GPTBot",

@@ -11,28 +11,15 @@ from dataclasses import dataclass, field
 from operator import neg
 from urllib.parse import urlsplit
 
-from msgspec import Struct
-
 from reviewsd.domain.corrected import Withheld
 from reviewsd.domain.insights import Insights
 from reviewsd.domain.reviews import AggregateRating, Business, Review
 from reviewsd.http1 import urls
 from reviewsd.pages.pictures import Picture
+from reviewsd.pages.settings import PageSettings
 
 NEWEST = 50
 """Reviews that fixed documents may show: ``/llms-full.txt`` has the most."""
-
-DEFAULT_ACCENT = "#0b6e6e"
-
-
-class PageSettings(Struct, frozen=True, kw_only=True):
-    """Settings of the pages (``pages.*``)."""
-
-    enabled: bool = True
-    accent: str = DEFAULT_ACCENT
-    """``#rrggbb``, for light backgrounds."""
-    jsonld_reviews: bool = True
-    """Whether the structured data has ratings and reviews."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

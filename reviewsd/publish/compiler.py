@@ -7,7 +7,7 @@ import array
 import mmap
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from itertools import chain, islice, repeat
 from pathlib import Path
@@ -27,13 +27,12 @@ from reviewsd.pages.catalogs import REVISIONS
 from reviewsd.pages.developers.pages import Interfaces
 from reviewsd.pages.document import FixedDocument
 from reviewsd.pages.environment import TemplateSources
-from reviewsd.pages.machines import MachineSettings
 from reviewsd.pages.rendering import Renderer
-from reviewsd.pages.site import PageSettings
 from reviewsd.publish import atom, documents, feed, fragments, json_feed
 from reviewsd.publish import site as sites
 from reviewsd.publish.compression import Compressor
 from reviewsd.publish.feed import FeedFrame, FeedPage
+from reviewsd.publish.messages import CompileSettings
 from reviewsd.publish.openapi import document
 from reviewsd.publish.review_blocks import Earlier, ReusedReviews
 from reviewsd.publish.site import StatisticsCounter
@@ -51,20 +50,6 @@ _encode = msgspec.json.Encoder(order="sorted").encode
 
 _CHUNK = 1 << 20
 _STEP = 10_000  # records between two steps of progress
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompileSettings:
-    """The settings that a snapshot depends on."""
-
-    base_url: str
-    authority: str
-    """Domain name of the Atom ids, which the operator owned in ``year`` (RFC 4151)."""
-    year: int
-    max_resource: int = 1 << 20
-    """Greatest size in bytes of an MCP resource (mcp.md 5.5)."""
-    pages: PageSettings = field(default_factory=PageSettings)
-    machines: MachineSettings = field(default_factory=MachineSettings)
 
 
 def compile_folder(

@@ -5,6 +5,7 @@ which take memory and time.
 """
 
 import hashlib
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -14,11 +15,23 @@ from pyroaring import __croaring_version__
 from reviewsd.analysis.labels import RULES
 from reviewsd.api.jobs import Guard, Step
 from reviewsd.config.schema import Config
-from reviewsd.pages.machines import MachineSettings, SecurityContact
-from reviewsd.pages.site import PageSettings
-from reviewsd.publish.compiler import CompileSettings
+from reviewsd.pages.settings import MachineSettings, PageSettings, SecurityContact
 from reviewsd.publish.sources import MAX_BYTES
 from reviewsd.snapshot import layout
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompileSettings:
+    """The settings that a snapshot depends on."""
+
+    base_url: str
+    authority: str
+    """Domain name of the Atom ids, which the operator owned in ``year`` (RFC 4151)."""
+    year: int
+    max_resource: int = 1 << 20
+    """Greatest size in bytes of an MCP resource (mcp.md 5.5)."""
+    pages: PageSettings = field(default_factory=PageSettings)
+    machines: MachineSettings = field(default_factory=MachineSettings)
 
 
 class PublicationOrder(Struct, frozen=True, kw_only=True):

@@ -11,7 +11,7 @@ from reviewsd.domain.data_errors import DataError
 from reviewsd.domain.dataset import Dataset
 from reviewsd.pages import theme
 from reviewsd.pages.environment import TemplateError
-from reviewsd.pages.site import PageSettings
+from reviewsd.pages.settings import PageSettings
 from reviewsd.publish import site, sources
 
 _NOTICE = datetime.timedelta(days=30)

@@ -21,7 +21,8 @@ from reviewsd.pages.developers import documents as documentation
 from reviewsd.pages.developers.pages import Interfaces
 from reviewsd.pages.pictures import Picture
 from reviewsd.pages.rendering import Renderer
-from reviewsd.pages.site import NEWEST, PageSettings, Site, Statistics
+from reviewsd.pages.settings import PageSettings
+from reviewsd.pages.site import NEWEST, Site, Statistics
 from reviewsd.publish import documents
 from reviewsd.publish.openapi import document
 

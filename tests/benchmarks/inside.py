@@ -29,8 +29,7 @@ from twisted.internet.threads import deferToThread
 from reviewsd.domain.search_query import SearchQuery
 from reviewsd.http1.responses import Responses
 from reviewsd.publish import compile_process
-from reviewsd.publish.compiler import CompileSettings
-from reviewsd.publish.messages import PublicationOrder
+from reviewsd.publish.messages import CompileSettings, PublicationOrder
 from reviewsd.publish.publisher import Publisher
 from reviewsd.publish.sources import fingerprint
 from reviewsd.runtime.turns import CooperativeScheduler

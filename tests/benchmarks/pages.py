@@ -30,11 +30,10 @@ from reviewsd.http1.request import Request
 from reviewsd.http1.responses import Responses
 from reviewsd.pages import publication, reviews
 from reviewsd.pages.rendering import Renderer
-from reviewsd.pages.site import PageSettings
+from reviewsd.pages.settings import PageSettings
 from reviewsd.publish import site as sites
 from reviewsd.publish.compile_process import COMMAND
-from reviewsd.publish.compiler import CompileSettings
-from reviewsd.publish.messages import Job, PublicationOrder, Published
+from reviewsd.publish.messages import CompileSettings, Job, PublicationOrder, Published
 from reviewsd.publish.publication import publish
 from reviewsd.snapshot import layout
 from reviewsd.snapshot.snapshots import Snapshot, Snapshots

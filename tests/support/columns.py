@@ -17,8 +17,9 @@ from pyroaring import BitMap
 from reviewsd.domain.dataset import load
 from reviewsd.domain.insights import slug
 from reviewsd.domain.naming import Ambiguous
-from reviewsd.pages.site import PageSettings
-from reviewsd.publish.compiler import CompileSettings, compile_folder
+from reviewsd.pages.settings import PageSettings
+from reviewsd.publish.compiler import compile_folder
+from reviewsd.publish.messages import CompileSettings
 from reviewsd.snapshot import (
     changes,
     columns,

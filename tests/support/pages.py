@@ -12,7 +12,7 @@ import msgspec
 from twisted.internet.task import Clock
 
 from reviewsd.http1.responses import Responses
-from reviewsd.pages.site import PageSettings
+from reviewsd.pages.settings import PageSettings
 from reviewsd.publish.messages import Outcome
 from reviewsd.server.connections import ConnectionLimits
 from reviewsd.snapshot.snapshots import Snapshots

@@ -7,7 +7,8 @@ import msgspec
 
 from reviewsd.domain.dataset import load
 from reviewsd.domain.reviews import Review
-from reviewsd.pages.site import PageSettings, Site
+from reviewsd.pages.settings import PageSettings
+from reviewsd.pages.site import Site
 from reviewsd.publish import site as sites
 from reviewsd.publish.site import StatisticsCounter
 

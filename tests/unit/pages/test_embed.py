@@ -15,7 +15,7 @@ from reviewsd.domain.embed_options import BadgeOptions, EmbedOptions
 from reviewsd.http1 import urls
 from reviewsd.pages import theme
 from reviewsd.pages.embed_lines import badge_line, frame_line, script_line
-from reviewsd.pages.site import PageSettings
+from reviewsd.pages.settings import PageSettings
 from reviewsd.publish.messages import Published, Refused
 from tests.support.connections import BASE_URL
 from tests.support.pages import Html, Place, demo

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from reviewsd.http1 import urls
-from reviewsd.pages.site import PageSettings
+from reviewsd.pages.settings import PageSettings
 from reviewsd.publish.messages import Published, Refused, Unchanged
 from tests.support.connections import BASE_URL
 from tests.support.pages import Html, Place, demo

@@ -14,8 +14,9 @@ from reviewsd.domain.reviews import AggregateRating, Business
 from reviewsd.http1 import urls
 from reviewsd.pages import extras, naming, share_card, theme
 from reviewsd.pages.pictures import Picture
+from reviewsd.pages.settings import PageSettings
 from reviewsd.pages.share_card import ShareCard
-from reviewsd.pages.site import PageSettings, Site, Statistics
+from reviewsd.pages.site import Site, Statistics
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,8 @@ from urllib.robotparser import RobotFileParser
 import pytest
 
 from reviewsd.pages import robots
-from reviewsd.pages.robots import ANSWERING, TRAINING, Crawlers
+from reviewsd.pages.robots import ANSWERING, TRAINING
+from reviewsd.pages.settings import Crawlers
 
 BASE = "https://reviews.example.com"
 NOBODY = "SomeCrawler"

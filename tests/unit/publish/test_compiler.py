@@ -303,8 +303,8 @@ import sys
 from pathlib import Path
 from reviewsd.domain.dataset import load
 from reviewsd.mcp.tools import LISTING
-from reviewsd.pages.machines import MachineSettings
-from reviewsd.pages.site import PageSettings
+from reviewsd.pages.settings import MachineSettings
+from reviewsd.pages.settings import PageSettings
 from reviewsd.publish import compiler
 from tests.support.columns import SETTINGS
 source, target = map(Path, sys.argv[1:])

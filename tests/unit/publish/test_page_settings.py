@@ -8,7 +8,7 @@ import pytest
 
 from reviewsd.config.schema import Config, Pages, Security
 from reviewsd.domain.dataset import load
-from reviewsd.pages.site import PageSettings
+from reviewsd.pages.settings import PageSettings
 from reviewsd.publish.messages import PublicationOrder
 from reviewsd.publish.page_settings import fault, warnings
 

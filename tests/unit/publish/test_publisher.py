@@ -12,7 +12,7 @@ from twisted.internet.task import Clock
 from twisted.logger import LogEvent, capturedLogs, formatEvent
 
 from reviewsd.api.jobs import Guard, Step
-from reviewsd.pages.site import PageSettings
+from reviewsd.pages.settings import PageSettings
 from reviewsd.publish.compile_process import ChildError, StepObserver
 from reviewsd.publish.messages import Job, Outcome
 from reviewsd.publish.publication import publish

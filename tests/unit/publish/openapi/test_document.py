@@ -27,7 +27,7 @@ from reviewsd.domain.search_parameters import SEARCH_PARAMETERS, SINCE_DATE
 from reviewsd.domain.search_query import BY_RATING, CHANGED, SORTS, Cursor
 from reviewsd.domain.times import STAMPS
 from reviewsd.http1 import urls
-from reviewsd.publish import compiler
+from reviewsd.publish import compiler, messages
 from reviewsd.publish.openapi import document as openapi
 from reviewsd.publish.openapi import examples, schemas
 
@@ -469,7 +469,7 @@ LENIENT = b"""{"aspects": ["price", {"label": "Speed"}], "entities": {"technicia
 def test_served_documents_match_their_schemas(
     reviews: bytes, insights: bytes, tmp_path: Path
 ) -> None:
-    settings = compiler.CompileSettings(base_url=BASE_URL, authority="acme.example", year=2025)
+    settings = messages.CompileSettings(base_url=BASE_URL, authority="acme.example", year=2025)
     dataset = load(reviews, insights)
     manifest = compiler.compile_folder(dataset, settings, tmp_path, lambda *_: None)
     described = [item for item in manifest.documents if item.path in OPERATIONS]
