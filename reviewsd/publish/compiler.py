@@ -5,7 +5,7 @@ Deterministic: no clock, no environment; the same dataset and settings give the 
 
 import array
 import mmap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
@@ -28,28 +28,32 @@ from reviewsd.pages.developers.pages import Interfaces
 from reviewsd.pages.document import FixedDocument
 from reviewsd.pages.environment import TemplateSources
 from reviewsd.pages.rendering import Renderer
-from reviewsd.publish import atom, documents, feed, fragments, json_feed
+from reviewsd.pages.site import Statistics
+from reviewsd.publish import atom, documents, excerpts, feed, fragments, json_feed
 from reviewsd.publish import site as sites
 from reviewsd.publish.compression import Compressor
 from reviewsd.publish.feed import FeedFrame, FeedPage
 from reviewsd.publish.messages import CompileSettings
 from reviewsd.publish.openapi import document
-from reviewsd.publish.review_blocks import Earlier, ReusedReviews
 from reviewsd.publish.site import StatisticsCounter
 from reviewsd.snapshot import layout
 from reviewsd.snapshot.columns_writer import ColumnsWriter
 from reviewsd.snapshot.digests import DigestsWriter
 from reviewsd.snapshot.fragment_store import FragmentsWriter
-from reviewsd.snapshot.layout import Document, File, GoneReviews, Manifest, Writer
+from reviewsd.snapshot.layout import Document, File, GoneReviews, Manifest, SegmentFile, Writer
 from reviewsd.snapshot.mentions import MentionIndex, mention_positions
 from reviewsd.snapshot.text_index_writer import SegmentsWriter
 
 JSON = "application/json"
 
+_OPENAPI_FILE = "openapi.json"
+
 _encode = msgspec.json.Encoder(order="sorted").encode
+_decode = msgspec.json.Decoder(Review).decode
 
 _CHUNK = 1 << 20
-_STEP = 10_000  # records between two steps of progress
+_BATCH = 250  # reviews that are rendered before they are written
+_STEP = 10_000  # reviews between two steps of progress, a multiple of the above
 
 
 def compile_folder(
@@ -59,7 +63,7 @@ def compile_folder(
     progress: Progress,
     origin: InsightsOrigin | None = None,
     templates: TemplateSources | None = None,
-    earlier: Earlier | None = None,
+    earlier: Path | None = None,
 ) -> Manifest:
     """Write the documents and columns of a dataset into an empty folder.
 
@@ -70,180 +74,202 @@ def compile_folder(
         progress: Called with the number of reviews written so far.
         origin: The origin of the insights.
         templates: The operator's templates, used in addition to the shipped ones.
-        earlier: The last snapshot, whose unchanged parts are copied. None copies nothing, and stores
-            nothing for the next publication.
+        earlier: The folder of the last snapshot, whose text indexes are reused; it may not exist.
 
     Raises:
         TemplateError: A template is invalid.
     """
     with ThreadPoolExecutor(max_workers=1) as threads:
-        compressor = Compressor(target, threads)
-        return _compile(
-            dataset,
-            settings,
-            target,
-            progress,
-            origin,
-            templates or TemplateSources(),
-            earlier,
-            compressor,
+        folder = _Folder(target, progress, Compressor(target, threads))
+        folder.serve(urls.REVIEWS, JSON, REVIEWS_FILE)
+        # Insights are written first, because their memory must be free before the columns need theirs.
+        folder.files |= fragments.write(dataset, settings.base_url, target)
+        folder.write(layout.IDS, _by_id(dataset.records.ids))
+        mentions = _add_insights(folder, dataset)
+        if dataset.removed or dataset.withheld.keys:
+            ids = frozenset(review.id for review in dataset.removed)
+            folder.write(layout.GONE, _encode(GoneReviews(ids=ids, keys=dataset.withheld.keys)))
+        statistics, segments = _add_reviews(folder, dataset, mentions, earlier)
+        _add_feeds(folder, dataset, settings)
+        for page in _pages(folder, dataset, settings, templates or TemplateSources(), statistics):
+            folder.serve_page(page)
+        folder.quote(settings.max_resource)
+        return Manifest(
+            base_url=settings.base_url,
+            review_count=len(dataset.records),
+            updated_at=documents.updated_at(dataset),
+            insights=dataset.insights is not None,
+            insights_origin=origin,
+            documents=folder.documents(),
+            files=folder.files,
+            segments=segments,
         )
 
 
-def _compile(
-    dataset: Dataset,
-    settings: CompileSettings,
-    target: Path,
-    progress: Progress,
-    origin: InsightsOrigin | None,
-    templates: TemplateSources,
-    earlier: Earlier | None,
-    compressor: Compressor,
-) -> Manifest:
-    rendered = {(urls.REVIEWS, JSON): REVIEWS_FILE}
-    # Insights are written first, because their memory must be free before the columns need theirs.
-    files = fragments.write(dataset, settings.base_url, target)
-    files[layout.IDS] = _write_ids(dataset.records.ids, target)
-    mentions: MentionIndex = {}
-    if dataset.insights is not None:
-        places = dataset.records.places
-        files |= _write_insights(dataset.insights, dataset, target, progress)
-        compressor.begin(INSIGHTS_FILE, files[INSIGHTS_FILE].size)
-        rendered[urls.INSIGHTS, JSON] = INSIGHTS_FILE
-        mentions = mention_positions(dataset.insights, places)
-    if dataset.removed or dataset.withheld.keys:
-        gone = GoneReviews(
-            ids=frozenset(review.id for review in dataset.removed), keys=dataset.withheld.keys
-        )
-        files[layout.GONE] = layout.write(target, layout.GONE, _encode(gone))
-    counted = StatisticsCounter()
-    with SegmentsWriter(target, len(dataset.records), earlier and earlier.folder) as texts:
-        columns = ColumnsWriter(target, texts)
-        with ReusedReviews(earlier, target) as reusing:
-            files |= _write_reviews(
-                dataset, columns, counted, target, progress, reusing, compressor
-            )
-        compressor.begin(REVIEWS_FILE, files[REVIEWS_FILE].size)
-        segments, column_files = columns.close(
-            mentions, dataset.records.by_change(), partial(progress, "indexing")
-        )
-        files |= column_files
-    frame = feed.frame_of(dataset, settings.base_url, settings.authority, settings.year)
-    files[layout.FEED] = layout.write(target, layout.FEED, msgspec.json.encode(frame))
-    first_page = _first_page(dataset, frame)
-    for path, media_type, file, content in (
-        (urls.JSON_FEED, json_feed.MEDIA_TYPE, "feed.json", b"".join(json_feed.render(first_page))),
-        (urls.ATOM_FEED, atom.MEDIA_TYPE, "feed.xml", b"".join(atom.render(first_page))),
-        (urls.OPENAPI, JSON, "openapi.json", document.render(settings.base_url, dataset.business)),
-    ):
-        files[file] = layout.write(target, file, content)
-        rendered[path, media_type] = file
-    fixed = machines.policies(settings.base_url, settings.machines, pages=settings.pages.enabled)
-    if settings.pages.enabled:
-        site = sites.make(
-            dataset,
-            settings.base_url,
-            settings.pages,
-            counted.statistics(),
-            templates.own,
-            logos=templates.logos,
-            absent=machines.absent(settings.machines),
-        )
-        renderer = Renderer(site, templates.bytecode)
-        frames = reviews.frames(renderer)
-        files[layout.PAGES] = layout.write(target, layout.PAGES, msgspec.json.encode(frames))
-        interfaces = Interfaces(
-            openapi=(target / "openapi.json").read_bytes(),
-            tools=settings.machines.tools.encode(),
-            revisions=REVISIONS,
-        )
-        changes = partial(sites.changes, dataset.records)
-        pages = publication.documents(renderer, frames)
-        machine_files = publication.for_machines(
-            renderer, pages, interfaces, settings.machines, changes
-        )
-        fixed = chain(fixed, machine_files)
-    extra: dict[str, FixedDocument] = {}
-    for page in fixed:
+class _Folder:
+    """The folder that is written: its files, and which of them are served as documents.
+
+    Args:
+        target: The folder.
+        progress: Called with the number of documents compressed so far.
+        compressor: Writes the gzip forms.
+    """
+
+    def __init__(self, target: Path, progress: Progress, compressor: Compressor) -> None:
+        self.target, self.progress, self.compressor = target, progress, compressor
+        self.files: dict[str, File] = {}
+        self._served: dict[tuple[str, str], str] = {}
+        self._pages: dict[str, FixedDocument] = {}
+
+    def write(self, name: str, content: bytes) -> None:
+        """Write a whole file."""
+        self.files[name] = layout.write(self.target, name, content)
+
+    def serve(self, path: str, media_type: str, file: str) -> None:
+        """Serve a file at a path."""
+        self._served[path, media_type] = file
+
+    def serve_page(self, page: FixedDocument) -> None:
+        """Write a page, and serve it."""
         file = f"page{quote(page.path, safe='')}"
-        files[file] = layout.write(target, file, page.content)
-        rendered[page.path, page.media_type] = file
-        extra[page.path] = replace(page, content=b"")  # a sitemap may have 5 MB
-    compressed: dict[str, File] = {}
-    for done, file in enumerate(rendered.values()):
-        progress("compressing", done, len(rendered))
-        if (smaller := compressor.compressed(file, files[file].size)) is not None:
-            compressed[file] = smaller
-    quoted = {
-        f"{file}{layout.QUOTED}": _quote(target, file)
-        for (path, _), file in rendered.items()
-        if path in urls.RESOURCES and files[file].size <= settings.max_resource
-    }
-    return Manifest(
-        base_url=settings.base_url,
-        review_count=len(dataset.records),
-        updated_at=documents.updated_at(dataset),
-        insights=dataset.insights is not None,
-        insights_origin=origin,
-        documents=tuple(
+        self.write(file, page.content)
+        self.serve(page.path, page.media_type, file)
+        self._pages[page.path] = replace(page, content=b"")  # a sitemap may have 5 MB
+
+    def quote(self, max_size: int) -> None:
+        """Write the JSON strings of the documents that MCP serves, and that are not larger."""
+        for (path, _), file in self._served.items():
+            if path in urls.RESOURCES and self.files[file].size <= max_size:
+                self.files[f"{file}{layout.QUOTED}"] = _quote(self.target, file)
+
+    def documents(self) -> tuple[Document, ...]:
+        """Write the gzip forms, and return all documents."""
+        compressed = set()
+        for done, file in enumerate(self._served.values()):
+            self.progress("compressing", done, len(self._served))
+            smaller = self.compressor.compressed(file, self.files[file].size)
+            if smaller is not None:
+                self.files[f"{file}{layout.GZIP}"] = smaller
+                compressed.add(file)
+        return tuple(
             Document(
                 path=path,
                 media_type=media_type,
                 file=file,
-                sha256=files[file].sha256,
+                sha256=self.files[file].sha256,
                 compressed=file in compressed,
-                headers=dict(extra[path].headers) if path in extra else {},
-                others=dict(extra[path].others) if path in extra else {},
+                headers=dict(self._pages[path].headers) if path in self._pages else {},
+                others=dict(self._pages[path].others) if path in self._pages else {},
             )
-            for (path, media_type), file in rendered.items()
-        ),
-        files=files | {f"{name}{layout.GZIP}": file for name, file in compressed.items()} | quoted,
-        segments=segments,
-    )
+            for (path, media_type), file in self._served.items()
+        )
 
 
-def _write_reviews(
-    dataset: Dataset,
-    columns: ColumnsWriter,
-    counted: StatisticsCounter,
-    target: Path,
-    progress: Progress,
-    reusing: ReusedReviews,
-    compressor: Compressor,
-) -> dict[str, File]:
-    """Write ``reviews.json`` and, for each review, its excerpt, columns, digest and offset."""
+def _add_insights(folder: _Folder, dataset: Dataset) -> MentionIndex:
+    """Write insights.json, if there are insights; return the positions of all mentions."""
+    if dataset.insights is None:
+        return {}
+    folder.files |= _write_insights(dataset.insights, dataset, folder.target, folder.progress)
+    folder.compressor.begin(INSIGHTS_FILE, folder.files[INSIGHTS_FILE].size)
+    folder.serve(urls.INSIGHTS, JSON, INSIGHTS_FILE)
+    return mention_positions(dataset.insights, dataset.records.places)
+
+
+def _add_reviews(
+    folder: _Folder, dataset: Dataset, mentions: MentionIndex, earlier: Path | None
+) -> tuple[Statistics, tuple[SegmentFile, ...]]:
+    """Write reviews.json, and for each review its excerpt, columns, digest and offset."""
+    target, records, counted = folder.target, dataset.records, StatisticsCounter()
     writer, excerpts_writer = Writer(target, REVIEWS_FILE), Writer(target, layout.EXCERPTS)
     digests = DigestsWriter(target)
     writer.write(documents.reviews_head(dataset))
-    records, listed = FragmentsWriter(writer), FragmentsWriter(excerpts_writer)
-    next_step = 0
-    for begin, block in reusing.blocks(dataset.records):
-        if begin >= next_step:
-            progress("writing", begin, len(dataset.records))
-            next_step = begin - begin % _STEP + _STEP
-            writer.flush()
-            compressor.follow(REVIEWS_FILE, writer.size)
-        records.extend(*block.records)
-        listed.extend(*block.excerpts)
-        digests.extend(block.digests)
-        days = dataset.records.days[begin : begin + len(block.marks)]
-        columns.extend(days, block.marks, block.sources, *block.texts)
-        counted.extend(block.counted)
-    begins, listed_begins = records.offsets(), listed.offsets()
-    writer.write(documents.reviews_tail(dataset))
-    return {
-        REVIEWS_FILE: writer.close(),
-        layout.RECORDS: layout.write(target, layout.RECORDS, begins),
-        layout.EXCERPTS: excerpts_writer.close(),
-        layout.EXCERPT_OFFSETS: layout.write(target, layout.EXCERPT_OFFSETS, listed_begins),
-        **digests.close(),
-    }
+    served, listed = FragmentsWriter(writer), FragmentsWriter(excerpts_writer)
+    with SegmentsWriter(target, len(records), earlier) as texts:
+        columns = ColumnsWriter(target, texts)
+        for begin in range(0, len(records), _BATCH):
+            if begin % _STEP == 0:
+                folder.progress("writing", begin, len(records))
+                writer.flush()
+                folder.compressor.follow(REVIEWS_FILE, writer.size)
+            raws = [*records.raws(begin, begin + _BATCH)]
+            reviews = [*map(_decode, raws)]
+            rendered = [*map(documents.review, raws, reviews)]
+            contents = [each.content for each in rendered]
+            served.extend(contents)
+            listed.extend([*map(excerpts.listed, rendered, reviews)])
+            digests.extend(contents)
+            columns.extend(reviews)
+            for review in reviews:
+                counted.add(review)
+        begins, listed_begins = served.offsets(), listed.offsets()
+        writer.write(documents.reviews_tail(dataset))
+        folder.files |= {
+            REVIEWS_FILE: writer.close(),
+            layout.RECORDS: layout.write(target, layout.RECORDS, begins),
+            layout.EXCERPTS: excerpts_writer.close(),
+            layout.EXCERPT_OFFSETS: layout.write(target, layout.EXCERPT_OFFSETS, listed_begins),
+            **digests.close(),
+        }
+        folder.compressor.begin(REVIEWS_FILE, folder.files[REVIEWS_FILE].size)
+        indexing = partial(folder.progress, "indexing")
+        segments, files = columns.close(mentions, records.by_change(), indexing)
+    folder.files |= files
+    return counted.statistics(), segments
 
 
-def _write_ids(ids: Sequence[str], target: Path) -> File:
-    """Write the positions in the order of the casefolded ids; equal ones newest first."""
+def _add_feeds(folder: _Folder, dataset: Dataset, settings: CompileSettings) -> None:
+    """Write the first pages of the feeds, what the others are made from, and the OpenAPI document."""
+    frame = feed.frame_of(dataset, settings.base_url, settings.authority, settings.year)
+    folder.write(layout.FEED, msgspec.json.encode(frame))
+    page = _first_page(dataset, frame)
+    openapi = document.render(settings.base_url, dataset.business)
+    for path, media_type, file, content in (
+        (urls.JSON_FEED, json_feed.MEDIA_TYPE, "feed.json", b"".join(json_feed.render(page))),
+        (urls.ATOM_FEED, atom.MEDIA_TYPE, "feed.xml", b"".join(atom.render(page))),
+        (urls.OPENAPI, JSON, _OPENAPI_FILE, openapi),
+    ):
+        folder.write(file, content)
+        folder.serve(path, media_type, file)
+
+
+def _pages(
+    folder: _Folder,
+    dataset: Dataset,
+    settings: CompileSettings,
+    templates: TemplateSources,
+    statistics: Statistics,
+) -> Iterator[FixedDocument]:
+    """Render the pages and the documents for machines."""
+    enabled = settings.pages.enabled
+    yield from machines.policies(settings.base_url, settings.machines, pages=enabled)
+    if not enabled:
+        return
+    site = sites.make(
+        dataset,
+        settings.base_url,
+        settings.pages,
+        statistics,
+        templates.own,
+        logos=templates.logos,
+        absent=machines.absent(settings.machines),
+    )
+    renderer = Renderer(site, templates.bytecode)
+    frames = reviews.frames(renderer)
+    folder.write(layout.PAGES, msgspec.json.encode(frames))
+    interfaces = Interfaces(
+        openapi=(folder.target / _OPENAPI_FILE).read_bytes(),
+        tools=settings.machines.tools.encode(),
+        revisions=REVISIONS,
+    )
+    pages = publication.documents(renderer, frames)
+    changes = partial(sites.changes, dataset.records)
+    yield from publication.for_machines(renderer, pages, interfaces, settings.machines, changes)
+
+
+def _by_id(ids: Sequence[str]) -> bytes:
+    """Return the column of positions in the order of the casefolded ids; equal ones newest first."""
     order = sorted(range(len(ids)), key=list(map(str.casefold, ids)).__getitem__)
-    return layout.write(target, layout.IDS, array.array("I", order).tobytes())
+    return array.array("I", order).tobytes()
 
 
 def _write_insights(

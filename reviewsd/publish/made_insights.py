@@ -28,15 +28,12 @@ from reviewsd.domain.insights import Insights, PerReview
 from reviewsd.domain.insights_file import InsightsFile, Mentions, Spellings
 from reviewsd.domain.records import Progress
 from reviewsd.domain.reviews import Review
-from reviewsd.http1.representation import Buffer
-from reviewsd.publish import block_file, counted_blocks, documents, second_process
+from reviewsd.publish import block_file, counted_blocks, documents
 from reviewsd.publish.block_file import BlocksReader, BlocksWriter, Span
 from reviewsd.publish.counted_blocks import KeptBlock
 from reviewsd.publish.feed import MAX_ENTRIES
-from reviewsd.publish.second_process import SecondProcess
 
 _STEP = 10_000  # reviews between two steps of progress
-_MANY = 10_000  # reviews that take more than a second to count
 
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(Review).decode
@@ -91,11 +88,11 @@ def make(
         )
     analyser.know(known)
     totals = Totals(analyser.catalogue)
-    with _Entries(folder) as entries, _second_process(dataset, analyser, spans, keeping) as second:
+    with _Entries(folder) as entries:
         for span in spans:
             if span.begin // _STEP != span.end // _STEP:
                 progress("analysing", span.begin, len(dataset.records))
-            block = _block(dataset, analyser, span, keeping, second)
+            block = _block(dataset, analyser, span, keeping)
             totals.add(block.counts)
             entries.add(block)
         progress("analysing", len(dataset.records), len(dataset.records))
@@ -154,46 +151,9 @@ def file_origin(file: InsightsFile) -> InsightsOrigin:
     )
 
 
-class _SecondProcess(SecondProcess):
-    """Counts every other missing block in a second process.
-
-    Args:
-        dataset: Has the reviews.
-        analyser: Counts the reviews.
-        spans: The blocks to count.
-    """
-
-    def __init__(self, dataset: Dataset, analyser: Analyser, spans: Sequence[Span]) -> None:
-        super().__init__(counted_blocks.encode(_count(dataset, analyser, span)) for span in spans)
-        self._keys = {span.key for span in spans}
-
-    def find(self, key: bytes) -> bytes | None:
-        """Return the block of a key, or None; blocks must be requested in their order."""
-        return self.next() if key in self._keys else None
-
-
-def _second_process(
-    dataset: Dataset, analyser: Analyser, spans: Sequence[Span], keeping: Keeping | None
-) -> contextlib.AbstractContextManager[_SecondProcess | None]:
-    """Return a second process if there are enough reviews to count."""
-    earlier = set[bytes]() if keeping is None else keeping.earlier.keys()
-    missing = [span for span in spans if span.key not in earlier]
-    if sum(span.end - span.begin for span in missing) >= _MANY and second_process.worthwhile():
-        return _SecondProcess(dataset, analyser, missing[1::2])
-    return contextlib.nullcontext()
-
-
-def _block(
-    dataset: Dataset,
-    analyser: Analyser,
-    span: Span,
-    keeping: Keeping | None,
-    second: _SecondProcess | None,
-) -> KeptBlock:
+def _block(dataset: Dataset, analyser: Analyser, span: Span, keeping: Keeping | None) -> KeptBlock:
     """Return the stored block, or count it."""
-    content: Buffer | None = None if keeping is None else keeping.earlier.find(span.key)
-    if content is None and second is not None:
-        content = second.find(span.key)
+    content = None if keeping is None else keeping.earlier.find(span.key)
     if content is not None:
         with contextlib.suppress(msgspec.MsgspecError):  # of another version
             block = counted_blocks.decode(content)

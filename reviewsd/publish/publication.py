@@ -51,7 +51,6 @@ from reviewsd.publish.messages import (
     Refused,
     Unchanged,
 )
-from reviewsd.publish.review_blocks import Earlier
 from reviewsd.publish.sources import Sources, Unsettled
 from reviewsd.snapshot import layout
 from reviewsd.snapshot.layout import (
@@ -97,7 +96,6 @@ def _publish_aside(job: Job, progress: Progress, snapshots: Path, aside: Path) -
     previous = open_manifest(snapshots / layout.CURRENT)
     build_key = order.build_key(job.version)
     before = open_seen(snapshots / layout.CURRENT)
-    earlier = Earlier(snapshots / layout.CURRENT, build_key.encode())
     try:
         files = _read_settled(order)
         if before is not None and "corrections" not in job.lifted:
@@ -127,7 +125,7 @@ def _publish_aside(job: Job, progress: Progress, snapshots: Path, aside: Path) -
             report,
             origin,
             TemplateSources(files.templates, bytecode, logos),
-            earlier=earlier,
+            earlier=snapshots / layout.CURRENT,
         )
     except TemplateError as error:
         place = "" if order.templates_dir is None else f"{order.templates_dir}/"
@@ -145,10 +143,9 @@ def _publish_aside(job: Job, progress: Progress, snapshots: Path, aside: Path) -
     target = snapshots / layout.CURRENT if unchanged else aside
     _replace(target / layout.SEEN, msgspec.json.encode(seen))
     if unchanged:
-        for name in layout.KEPT:  # changed settings have other keys even if the bytes are the same
-            if (aside / name).exists():
-                _sync(aside / name)
-                (aside / name).replace(target / name)
+        if (aside / layout.BLOCKS).exists():  # changed settings have other keys for equal bytes
+            _sync(aside / layout.BLOCKS)
+            (aside / layout.BLOCKS).replace(target / layout.BLOCKS)
         return Unchanged(revision, fault, compiled, left_out)
     (aside / layout.MANIFEST).write_bytes(encoded)
     progress("syncing", 0, 1)

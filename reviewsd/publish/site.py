@@ -36,7 +36,7 @@ class _Method(Struct):
     note: object = None
 
 
-class StatisticsCounter(Struct, array_like=True):
+class StatisticsCounter(Struct):
     """Counts reviews while they are written, because they are read only once."""
 
     sources: dict[str, int] = {}
@@ -60,17 +60,6 @@ class StatisticsCounter(Struct, array_like=True):
             self.answered += reply is not None
         if reply is not None:
             self.waits.append(max(0, (reply.date - review.date).days))
-
-    def extend(self, counter: "StatisticsCounter") -> None:
-        """Add the counts of other reviews."""
-        for source, count in counter.sources.items():
-            self.sources[source] = self.sources.get(source, 0) + count
-        for source, count in counter.verified_sources.items():
-            self.verified_sources[source] = self.verified_sources.get(source, 0) + count
-        self.verified += counter.verified
-        self.critical += counter.critical
-        self.answered += counter.answered
-        self.waits += counter.waits
 
     def statistics(self) -> Statistics:
         """Return the statistics."""

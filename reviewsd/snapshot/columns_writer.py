@@ -1,7 +1,7 @@
 """Writes the columns for ``snapshot.search``, newest review first."""
 
 from array import array
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import compress, count, pairwise
 from pathlib import Path
 
@@ -9,8 +9,8 @@ import msgspec
 from pyroaring import BitMap
 
 from reviewsd.domain.naming import Ambiguous, mention_key
+from reviewsd.domain.reviews import Review
 from reviewsd.domain.search_query import TRUTH
-from reviewsd.http1.representation import Buffer
 from reviewsd.snapshot import changes, layout
 from reviewsd.snapshot.fragment_store import FragmentStoreWriter
 from reviewsd.snapshot.layout import File, SegmentFile
@@ -35,9 +35,10 @@ _STARS, _VERIFIED, _HAS_REPLY = 0b111, 0b1000, 0b10000
 _encode = msgspec.json.Encoder().encode
 
 
-def mark(rating: int, *, verified: bool, has_reply: bool) -> int:
+def _mark(review: Review) -> int:
     """Return the byte of a review: its stars, whether it is verified, and whether it has a reply."""
-    return rating | verified * _VERIFIED | has_reply * _HAS_REPLY
+    has_reply = review.owner_reply is not None
+    return review.rating | review.verified * _VERIFIED | has_reply * _HAS_REPLY
 
 
 class ColumnsWriter:
@@ -55,27 +56,12 @@ class ColumnsWriter:
         self._marks = bytearray()
         self._sources = _NamedPositions()
 
-    def extend(
-        self,
-        days: Iterable[int],
-        marks: bytes,
-        sources: Iterable[str],
-        texts: Buffer,
-        sizes: "array[int]",
-    ) -> None:
-        """Add reviews.
-
-        Args:
-            days: The ordinals of their dates.
-            marks: The byte of each (``mark``).
-            sources: The source of each.
-            texts: As in ``SegmentsWriter.extend``.
-            sizes: The same.
-        """
-        self._sources.extend(len(self._marks), sources)
-        self._days.extend([-day for day in days])
-        self._marks += marks
-        self._segments.extend(texts, sizes)
+    def extend(self, reviews: Sequence[Review]) -> None:
+        """Add reviews."""
+        self._sources.extend(len(self._marks), (review.source for review in reviews))
+        self._days.extend([-review.date.toordinal() for review in reviews])
+        self._marks.extend(map(_mark, reviews))
+        self._segments.extend([review.text for review in reviews])
 
     def close(
         self,

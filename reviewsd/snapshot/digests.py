@@ -6,10 +6,9 @@ digest of the run that is shorter by one and that of the last review. Equal byte
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from reviewsd.http1.representation import Buffer
 from reviewsd.snapshot import layout as names
 from reviewsd.snapshot.layout import File, Writer
 
@@ -25,15 +24,12 @@ class DigestsWriter:
         self._last = digest(b"")
         self._chain.write(self._last)
 
-    def extend(self, digests: Buffer) -> None:
-        """Add the joined digests of reviews."""
-        self._reviews.write(digests)
-        last, chain = self._last, []
-        for at in range(0, len(digests), SIZE):
-            last = digest(last + digests[at : at + SIZE])
-            chain.append(last)
-        self._last = last
-        self._chain.write(b"".join(chain))
+    def extend(self, reviews: Iterable[bytes]) -> None:
+        """Add reviews in their served form."""
+        for own in map(digest, reviews):
+            self._last = digest(self._last + own)
+            self._reviews.write(own)
+            self._chain.write(self._last)
 
     def close(self) -> dict[str, File]:
         """Finish the files, and return them."""

@@ -16,7 +16,6 @@ import msgspec
 from msgspec import Struct
 
 from reviewsd.domain.naming import loose_key, mention_key
-from reviewsd.http1.representation import Buffer
 from reviewsd.snapshot import layout
 from reviewsd.snapshot.layout import File, Writer
 
@@ -38,13 +37,14 @@ class FragmentsWriter:
         self._writer = writer
         self._begins = array("Q")
 
-    def extend(self, fragments: Buffer, sizes: Iterable[int]) -> None:
-        """Add fragments with commas between them; each of the sizes includes a comma, also the last."""
+    def extend(self, fragments: Sequence[bytes]) -> None:
+        """Add fragments."""
         if self._begins:
             self._writer.write(b",")
+        sizes = (len(fragment) + 1 for fragment in fragments)
         self._begins.extend(accumulate(sizes, initial=self._writer.size))
         self._begins.pop()
-        self._writer.write(fragments)
+        self._writer.write(b",".join(fragments))
 
     def offsets(self) -> bytes:
         """Return the column of offsets, after the last fragment."""
@@ -65,7 +65,7 @@ class FragmentStoreWriter:
 
     def add(self, fragment: bytes) -> int:
         """Write a fragment; return its row."""
-        self._fragments.extend(fragment, (len(fragment) + 1,))
+        self._fragments.extend((fragment,))
         self._count += 1
         return self._count - 1
 

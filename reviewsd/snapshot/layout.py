@@ -17,7 +17,6 @@
     excerpts           the reviews in lists for agents (``publish.excerpts``)
     fragments          pieces of the insights for agents (``snapshot.fragment_store``)
     blocks             the analyser's results, if the insights were made (``publish.counted_blocks``)
-    review_blocks      the offsets of blocks of reviews (``publish.review_blocks``)
 
 The manifest is a function of the data, ``base_url`` and the program; its digest is the folder's
 name. The arrays are in this machine's byte order: a snapshot is rebuilt, never carried elsewhere.
@@ -54,8 +53,8 @@ DIGESTS, CHAIN = "digests.column", "chain.column"
 INSIGHT_SPANS = "insight_spans.column"
 FEED, PAGES, GONE = "feed_frame.json", "pages.json", "gone.json"
 
-BLOCKS, REVIEW_BLOCKS = KEPT = ("blocks.column", "review_blocks.column")
-"""The files that only the next publication reads. They are not served, so the manifest does not list them."""
+BLOCKS = "blocks.column"
+"""The file that only the next publication reads. It is not served, so the manifest does not list it."""
 
 _PART = 1 << 18  # bytes
 

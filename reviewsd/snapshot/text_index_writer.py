@@ -8,7 +8,7 @@ snapshot with the same name is reused, and segments with equal texts have an ind
 import hashlib
 import os
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import accumulate
 from pathlib import Path
@@ -16,7 +16,6 @@ from typing import Self
 
 import pyroaring
 
-from reviewsd.http1.representation import Buffer
 from reviewsd.snapshot import layout as names
 from reviewsd.snapshot import suffix_array
 from reviewsd.snapshot.layout import File, SegmentFile, Writer, open_manifest
@@ -28,8 +27,8 @@ _SEPARATOR = bytes([suffix_array.SEPARATOR])
 _THREADS = 2  # each uses up to 11 times the memory of the texts of a segment
 
 
-def folded(text: str | None) -> bytes:
-    """Return the text of a review in the form of the column of texts."""
+def _folded(text: str | None) -> bytes:
+    """Return the text of a review as the column of texts has it."""
     return _SEPARATOR if text is None else text.casefold().encode() + _SEPARATOR
 
 
@@ -57,15 +56,15 @@ class SegmentsWriter:
     def __exit__(self, *_: object) -> None:
         self._threads.shutdown(cancel_futures=True)
 
-    def extend(self, texts: Buffer, sizes: "array[int]") -> None:
-        """Add the ``folded`` texts of reviews, joined, with the size of each."""
-        while sizes:
-            some = sizes[: self._coming[-1] - len(self._sizes)]
-            size = sum(some)
-            self._offsets.extend(accumulate(some, initial=self._offsets.pop()))
-            self._texts.write(texts[:size])
-            self._sizes.extend(some)
-            texts, sizes = texts[size:], sizes[len(some) :]
+    def extend(self, texts: Iterable[str | None]) -> None:
+        """Add the texts of reviews."""
+        parts = [*map(_folded, texts)]
+        while parts:
+            some = parts[: self._coming[-1] - len(self._sizes)]
+            self._texts.write(b"".join(some))
+            self._sizes.extend(map(len, some))
+            self._offsets.extend(accumulate(map(len, some), initial=self._offsets.pop()))
+            parts = parts[len(some) :]
             if len(self._sizes) == self._coming[-1]:
                 self._coming.pop()
                 self._index()

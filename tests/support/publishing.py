@@ -111,9 +111,7 @@ class Directories:
         manifest = self.manifest()
         assert {"current", self.current.readlink().name} == names_in(self.snapshots)
         origin = manifest.insights_origin
-        blocks = {layout.REVIEW_BLOCKS}
-        if origin and origin.made and not origin.fault:
-            blocks.add(layout.BLOCKS)
+        blocks = {layout.BLOCKS} if origin and origin.made and not origin.fault else set()
         assert {*manifest.files, layout.MANIFEST, layout.SEEN, *blocks} == names_in(self.current)
 
 

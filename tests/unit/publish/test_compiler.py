@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from reviewsd.domain.dataset import load
 from reviewsd.http1 import urls
-from reviewsd.publish import block_file, compiler, compression
+from reviewsd.publish import compiler, compression
 from reviewsd.publish.compiler import compile_folder
 from reviewsd.publish.compression import Compressor
 from reviewsd.snapshot import layout
@@ -285,7 +285,7 @@ def test_the_feed_has_the_50_newest(tmp_path: Path) -> None:
 
 def test_progress_is_told_in_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compiler, "_STEP", 2)
-    monkeypatch.setattr(block_file, "_MAX_REVIEWS", 2)
+    monkeypatch.setattr(compiler, "_BATCH", 2)
     steps: list[tuple[str, int, int]] = []
     content = {"business": {"name": "Acme"}, "reviews": [review(name) for name in "abcde"]}
     dataset = load(json.dumps(content).encode(), None)

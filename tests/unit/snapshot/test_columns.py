@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from pyroaring import BitMap
 
 from reviewsd.domain.naming import Ambiguous, mention_key
+from reviewsd.domain.reviews import OwnerReply, Review
 from reviewsd.snapshot import layout as names
-from reviewsd.snapshot.columns_writer import ColumnsWriter, mark
+from reviewsd.snapshot.columns_writer import ColumnsWriter
 from reviewsd.snapshot.layout import File, SegmentFile
 from reviewsd.snapshot.mentions import MentionIndex
 from reviewsd.snapshot.numbering import Numbering
@@ -26,7 +27,7 @@ from reviewsd.snapshot.position_sets import (
     TECHNICIAN,
     VERIFIED,
 )
-from reviewsd.snapshot.text_index_writer import SegmentsWriter, folded
+from reviewsd.snapshot.text_index_writer import SegmentsWriter
 from tests.support.columns import (
     Data,
     Entity,
@@ -143,6 +144,21 @@ def test_other_lists_have_no_filter(insights: Insights) -> None:
 # -- files
 
 
+def rated(rating: int, text: str | None) -> Review:
+    """Return a review with stars, a text and a reply."""
+    day = datetime.date(2025, 3, 1)
+    return Review(
+        id="a",
+        author="A",
+        rating=rating,
+        date=day,
+        text=text,
+        source="google",
+        owner_reply=OwnerReply(text="Thanks", date=day),
+        verified=False,
+    )
+
+
 def written(
     folder: Path, reviews: list[tuple[int, str | None]], mentions: MentionIndex | None = None
 ) -> tuple[tuple[SegmentFile, ...], dict[str, File]]:
@@ -150,9 +166,7 @@ def written(
     with SegmentsWriter(folder, len(reviews)) as segments:
         writer = ColumnsWriter(folder, segments)
         for rating, text in reviews:
-            part = folded(text)
-            marks = bytes([mark(rating, verified=False, has_reply=True)])
-            writer.extend([730_000], marks, ["google"], part, array("Q", [len(part)]))
+            writer.extend([rated(rating, text)])
         return writer.close(mentions or {}, array("I", range(len(reviews))))
 
 

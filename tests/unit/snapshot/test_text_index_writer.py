@@ -1,6 +1,5 @@
 """Reviews are divided into segments, and the next publication reuses indexes."""
 
-from array import array
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from hypothesis import strategies as st
 from reviewsd.snapshot import layout, numbering, suffix_array, text_index_writer
 from reviewsd.snapshot.layout import File, Manifest, SegmentFile
 from reviewsd.snapshot.numbering import Numbering, divided, fitting
-from reviewsd.snapshot.text_index_writer import SegmentsWriter, folded
+from reviewsd.snapshot.text_index_writer import SegmentsWriter
 
 
 @pytest.fixture(autouse=True)
@@ -29,10 +28,8 @@ def write(folder: Path, texts: Sequence[str | None], earlier: Path | None = None
     """Write texts, newest first, into a folder with a manifest."""
     folder.mkdir()
     with SegmentsWriter(folder, len(texts), earlier) as writer:
-        parts = [folded(text) for text in texts]
-        for at in range(0, len(parts), 7):  # neither a segment nor a part of one
-            some = parts[at : at + 7]
-            writer.extend(b"".join(some), array("Q", map(len, some)))
+        for at in range(0, len(texts), 7):  # neither a segment nor a part of one
+            writer.extend(texts[at : at + 7])
         segments, files = writer.close(lambda *_: None)
     manifest = Manifest(
         base_url="",
