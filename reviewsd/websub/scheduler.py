@@ -249,18 +249,23 @@ class Scheduler(Generic[C, R]):
 
     def _enter(self) -> list[Slot]:
         """Enter slots for the rows of the last query."""
+        if not self._may_claim():
+            return []
         entries: list[Slot] = []
         skipped: list[Due] = []
-        for index, row in enumerate(self._due):
-            if not self._may_claim():
-                skipped.extend(self._due[index:])
-                break
-            slot = self._slots.try_enter(row)
-            if slot is None:
-                skipped.append(row)
-            else:
+        full_hosts: set[str] = set()
+        rows = iter(self._due)
+        for row in rows:
+            slot = None if row.host in full_hosts else self._slots.try_enter(row)
+            if slot is not None:
                 entries.append(slot)
-        self._due = skipped
+                if not self._may_claim():
+                    break
+            else:
+                skipped.append(row)
+                if self._slots.is_full(row.host):
+                    full_hosts.add(row.host)
+        self._due = [*skipped, *rows]
         return entries
 
     async def _settle_and_claim(self, entries: Sequence[Slot]) -> None:

@@ -215,6 +215,10 @@ class Slots:
         self._add(slot)
         return slot
 
+    def is_full(self, host: str) -> bool:
+        """Return whether a host has all slots of its share, so that none of its rows can enter."""
+        return self._counts.get((_HOST, host), 0) >= self._share(host)
+
     def begin(self, slot: Slot) -> None:
         """Count a slot as running."""
         slot.began_at = now = self._clock.seconds()

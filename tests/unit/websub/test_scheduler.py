@@ -159,12 +159,22 @@ class MemoryWork:
             raise StoreError("disk I/O error")
 
 
+class CountingSlots(Slots):
+    """Slots that count how often they were asked for one."""
+
+    tries = 0
+
+    def try_enter(self, due: Due) -> Slot | None:
+        self.tries += 1
+        return super().try_enter(due)
+
+
 @dataclass
 class Rig:
     time: Time
     work: MemoryWork
     scheduler: Scheduler[Claim, RowResult]
-    slots: Slots
+    slots: CountingSlots
     backoffs: Backoffs = field(default_factory=Backoffs)
 
     def back_off(self, host: str) -> None:
@@ -179,7 +189,7 @@ class Rig:
 def build(places: int = PLACES, offset: float = 0.0) -> Rig:
     time = Time()
     work, backoffs = MemoryWork(time), Backoffs()
-    slots = Slots(time.clock, places, PER_HOST, 1_000, backoffs)
+    slots = CountingSlots(time.clock, places, PER_HOST, 1_000, backoffs)
     scheduler = Scheduler("attempts", time.clock, work, slots, offset=lambda: offset)
     return Rig(time, work, scheduler, slots, backoffs)
 
@@ -227,6 +237,20 @@ def test_no_more_attempts_run_than_there_are_slots() -> None:
         assert list(range(40)) == rig.work.done
         assert dict.fromkeys("abcd", PER_HOST) == rig.work.peak
         assert PLACES == rig.work.most_in_all
+
+
+def test_full_host_is_tried_once_for_all_of_its_rows() -> None:
+    """A fan-out has up to a thousand rows of one host due, and goes through them after each response."""
+    with scheduling() as rig:
+        rig.work.add("a", MAX_ROWS - 1)
+        rig.work.add("b")
+        rig.work.seconds["a"] = 60.0
+
+        rig.scheduler.start()
+        rig.time.advance(1.0)
+
+        assert [MAX_ROWS - 1] == rig.work.done
+        assert rig.slots.tries < MAX_ROWS / 10
 
 
 @pytest.mark.parametrize("latency", [0.0, 0.01])
