@@ -156,8 +156,8 @@ def import_(  # noqa: PLR0913  # these are the command's options
         typer.Option(
             "-v",
             "--verbose",
-            help="List the reviews that are new, changed or removed, and the rows that were refused "
-            "or skipped.",
+            help="List the reviews that are new, changed or removed, the rows that were refused or "
+            "skipped, and all notes.",
         ),
     ] = False,
     quiet: Quiet = False,
@@ -169,7 +169,8 @@ def import_(  # noqa: PLR0913  # these are the command's options
     same export twice changes nothing, and a newer one adds what is new and updates what was edited.
     What you have added to the file yourself stays: the business, and members of reviews that the
     export does not have. What you have changed in a review is listed before it is overwritten. An
-    older export never undoes newer edits. Rows without a usable rating or date are refused, and counted.
+    older export never undoes newer edits. Rows without a usable rating or date are refused; the
+    first are listed.
 
     The new file takes the place of the old one at once. The last ten versions are kept, and
     "reviewsctl reviews undo" puts one of them back.
@@ -185,7 +186,7 @@ def import_(  # noqa: PLR0913  # these are the command's options
     now = datetime.datetime.now(datetime.UTC)
     with refusals("not imported", as_json=as_json):
         configuration = configuration_in_use(data, config, os.environ)
-        if configuration is not None and not (quiet or as_json):
+        if configuration is not None and verbose and not (quiet or as_json):
             typer.echo(printable(f"configuration: {configuration.absolute()}"))
         options = ImportOptions(
             exports=_existing(exports),
@@ -196,15 +197,16 @@ def import_(  # noqa: PLR0913  # these are the command's options
             yes=yes,
             dry_run=dry_run,
             now=now,
+            verbose=verbose,
         )
         with interruption.stoppable(), copied(options) as readable:
             result = _imported(readable, silent=quiet or as_json)
     interruption.loaded()
     if as_json:
-        typer.echo(json_line(document(options, result, verbose=verbose)))
+        typer.echo(json_line(document(options, result)))
         return
     undo = undo_command(data, config)
-    for line in () if quiet else lines(options, result, verbose=verbose, undo=undo):
+    for line in () if quiet else lines(options, result, undo=undo):
         typer.echo(printable(line))
     if result.is_written and not quiet:
         offer_reload(ctx.obj, options.target)
@@ -269,9 +271,9 @@ def offer_reload(session: Session, target: Path) -> None:
         if not applied:
             raise typer.Exit(1)
         return
-    from reviewsctl.commands.insights import next_steps
+    from reviewsctl.commands.insights import next_step
 
-    typer.echo("\n".join(next_steps(target)))
+    typer.echo(next_step(target))
 
 
 def _serves(session: Session, target: Path) -> bool:

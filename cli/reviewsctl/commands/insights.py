@@ -18,7 +18,7 @@ from reviewsctl.terminal.output import (
 from reviewsctl.terminal.remedies import in_container, to_write
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
 FILE: Final = "insights.json"
 
@@ -303,26 +303,20 @@ def _write(folder: Path, insights: bytes) -> str:
     return f"wrote {path}{backup}; from now on it is served unchanged, also with new reviews"
 
 
-def next_steps(reviews: Path) -> "Iterator[str]":
-    """Yield the steps after an import into this file, as they can be typed there."""
+def next_step(reviews: Path) -> str:
+    """Return the step after an import into this file, as it can be typed there."""
     from reviewsctl.daemon import default_paths  # see main
     from reviewsctl.daemon.units import install_command
     from reviewsd.api.places import SYSTEM
 
-    folder = shlex.quote(str(reviews.parent))
     config = default_paths.configuration(os.environ)
     data = None if config is None else default_paths.data_dir(config, os.environ)
     if data is None or data.resolve() != reviews.parent:
-        yield f"next: reviewsctl check --data {folder}"
-    elif os.path.lexists(default_paths.admin_socket(os.environ)):  # False without permission
-        yield "next: reviewsctl check, then reviewsctl reload (a running daemon notices by itself)"
-    elif in_container():
-        yield "next: start the container that serves them; a running one notices by itself"
-    elif config == SYSTEM:
-        yield f"next: reviewsctl check, then {install_command()}"
-    else:
-        yield "next: reviewsctl check, then reviewsd, which serves them"
-    if not os.path.lexists(reviews.with_name(FILE)):
-        yield f"insights are made from the reviews; see: reviewsctl insights --data {folder}"
-        yield f"to include technicians, name them in {reviews.with_name('insights.yaml')}"
-        yield f"people that the reviews name: reviewsctl insights suggest --data {folder}"
+        return f"next: reviewsctl check --data {shlex.quote(str(reviews.parent))}"
+    if os.path.lexists(default_paths.admin_socket(os.environ)):  # False without permission
+        return "next: reviewsctl check; the running daemon notices by itself"
+    if in_container():
+        return "next: start the container that serves them; a running one notices by itself"
+    if config == SYSTEM:
+        return f"next: reviewsctl check, then {install_command()}"
+    return "next: reviewsctl check, then reviewsd, which serves them"

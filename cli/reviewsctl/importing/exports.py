@@ -21,7 +21,6 @@ from reviewsctl.importing.options import ImportOptions
 from reviewsctl.importing.platforms.columns import listed
 from reviewsctl.importing.readers.parts import Part, parts_of
 from reviewsctl.importing.recognize import Export, chosen
-from reviewsctl.importing.settings import Settings
 
 # a browser puts " (1)" behind a name that is there already; unpacked, it is a folder
 _PART_NAME: Final = re.compile(
@@ -71,24 +70,25 @@ def _parts_beside(folder: Path) -> list[Path]:
 _SHOWN: Final = 3  # other files in a message
 
 
-def described(export: Export, settings: Settings) -> list[str]:
-    """Return what was recognized, for the operator."""
+def described(export: Export, options: ImportOptions) -> list[str]:
+    """Return what was recognized, for the operator; in two lines where that is enough."""
     first, format_ = export.sources[0], export.format
     files = f"{len(export.sources):,} files" if len(export.sources) > 1 else ""
     manner = ", ".join(filter(None, (first.writing, files)))
     lines = [f"{export.name}: {format_.title}{f' ({manner})' if manner else ''}"]
     if export.second is not None:
         lines.append(f"it looks like {export.second.title} too (--from {export.second.name})")
-    lines += format_.describe_columns(first.head, settings)
-    if format_.leaves:
+    columns = format_.describe_columns(first.head, options.settings)
+    lines += columns if options.verbose else filter(None, ["; ".join(columns)])
+    if format_.leaves and options.verbose:
         lines.append(f"not taken: {format_.leaves}")
-    if format_.verification and not format_.generic:
+    if format_.verification and options.verbose and not format_.generic:
         lines.append(f"verified: {format_.verification}")
     if unread := [
         f"{source.part.name}: {unread}" for source in export.sources for unread in source.unread
     ]:
         lines.append(f"not read: {listed(unread)}")
-    if ignored := export.ignored:
+    if options.verbose and (ignored := export.ignored):
         more = f" and {len(ignored) - _SHOWN:,} more" if len(ignored) > _SHOWN else ""
         lines.append(f"other files, left alone: {', '.join(ignored[:_SHOWN])}{more}")
     return lines

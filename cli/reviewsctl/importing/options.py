@@ -39,6 +39,7 @@ class ImportOptions:
     """Whether all questions are answered with yes."""
     dry_run: bool
     now: datetime.datetime
+    verbose: bool = False
     synced: SyncedRead | None = None
     """Set by ``reviewsctl sync``."""
 

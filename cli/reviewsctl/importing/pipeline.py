@@ -70,7 +70,7 @@ def run(options: ImportOptions, prompts: Prompts) -> ImportResult:
 
 def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export]) -> ImportResult:
     check_options(options, exports)
-    lines = [line for export in exports for line in described(export, options.settings)]
+    lines = [line for export in exports for line in described(export, options)]
     readers = readers_of(options, exports)
     prompts.show(lines)
     place = options.target.parent

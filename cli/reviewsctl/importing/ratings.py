@@ -214,10 +214,14 @@ class Scale:
         return _rounded(exact)
 
     def _five(self, value: object, number: Fraction) -> StarRating:
+        if number > MAX_STARS and not self.is_set:
+            raise RowRefusedError(
+                f"rating {shown(value)} is above five; correct it in the file and import it again",
+                "above-five",
+            )
         if not 1 <= number <= MAX_STARS and not (self.is_set and 0 < number < 1):
             raise RowRefusedError(
-                f"rating {shown(value)} is not a whole number of stars from 1 to 5",
-                "above-five" if number > MAX_STARS and not self.is_set else "",
+                f"rating {shown(value)} is not a whole number of stars from 1 to 5"
             )
         if number.denominator != 1 and not self.is_set:
             raise RowRefusedError(

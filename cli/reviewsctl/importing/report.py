@@ -15,7 +15,14 @@ from reviewsctl.importing.rows import RowCounts
 from reviewsctl.terminal.words import counted
 
 _IN_JSON: Final = 100  # refused rows without --verbose
+_SHOWN: Final = 3  # refused rows without --verbose, for people
 _LISTED: Final = (Fate.NEW, Fate.CHANGED, Fate.REMOVED)
+
+
+class Detail(str):
+    """A note that people get with --verbose only, as nothing is to be done about it."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,24 +53,26 @@ def _counts(result: ImportResult) -> str:
     return ", ".join([*parts, f"{result.rows.refused:,} refused"])
 
 
-def lines(options: ImportOptions, result: ImportResult, *, verbose: bool, undo: str) -> list[str]:
-    """Return the result for people: the line that counts, what changed, and the notes.
+def lines(options: ImportOptions, result: ImportResult, *, undo: str) -> list[str]:
+    """Return the result for people: the line that counts, what changed or was refused, and the notes.
 
     Args:
         options: The options of the import.
         result: The result.
-        verbose: Whether all reviews that changed are listed.
         undo: The command that undoes it.
     """
-    has_details = result.rows.untaken or any(map(result.merge.count, (Fate.CHANGED, Fate.REMOVED)))
-    hint = " (list with --verbose)" if has_details and not verbose else ""
+    notes = [note for note in result.notes if options.verbose or not isinstance(note, Detail)]
+    has_more = len(notes) < len(result.notes) or result.rows.refused > _SHOWN
+    has_more |= bool(result.rows.skips) or any(
+        map(result.merge.count, (Fate.CHANGED, Fate.REMOVED))
+    )
+    hint = " (details with --verbose)" if has_more and not options.verbose else ""
     done = "would import" if options.dry_run else "imported"
     text = [f"{done} {_counts(result)}{hint}"]
-    if verbose:
-        text += _details(result)
-    text += [f"note: {note}" for note in result.notes]
+    text += _details(result) if options.verbose else _refusals(result.rows, _SHOWN)
+    text += [f"note: {note}" for note in notes]
     if options.dry_run:
-        text.append("nothing was written (--dry-run)")
+        text.append(f"nothing was written to {options.target} (--dry-run)")
     elif not result.is_written:
         text.append(f"{options.target} needs no change; nothing was written")
     else:
@@ -79,18 +88,23 @@ def _details(result: ImportResult) -> Iterator[str]:
         if more := result.merge.count(fate) - len(changes):
             yield f"  and {more:,} more {fate.value}"
     rows = result.rows
-    yield from (f"  {where}: {reason}" for where, reason in rows.refusals)
-    if more := rows.refused - len(rows.refusals):
-        yield f"  and {more:,} more"
+    yield from _refusals(rows, len(rows.refusals))
     yield from (f"  {where}: skipped, {reason}" for where, reason in rows.skips)
     if more := rows.skipped.total() - len(rows.skips):
         yield f"  and {more:,} more skipped"
 
 
-def document(options: ImportOptions, result: ImportResult, *, verbose: bool) -> dict[str, object]:
+def _refusals(rows: RowCounts, count: int) -> Iterator[str]:
+    """Yield the first rows that were refused, and the number of the others."""
+    yield from (f"  {where}: {reason}" for where, reason in rows.refusals[:count])
+    if (more := rows.refused - count) > 0:
+        yield f"  and {more:,} more refused"
+
+
+def document(options: ImportOptions, result: ImportResult) -> dict[str, object]:
     """Return the result under ``--json``."""
     merge, rows = result.merge, result.rows
-    most = None if verbose else _IN_JSON
+    most = None if options.verbose else _IN_JSON
     return {
         "type": "result",
         "format": ", ".join(format_.name for format_ in result.formats),
@@ -147,6 +161,14 @@ _MENTIONED: Final = {
     "(--set verified=yes if you know that they are)",
 }
 
+_DETAILS: Final = frozenset(
+    (
+        *("no-id", "withheld-reply", "withheld-name", "undated-reply", "translated", "unsaid"),
+        *(Fate.EXAMPLE, Fate.REPLY_KEPT),
+    )
+)
+"""Names of notes that only --verbose shows."""
+
 _OF_REVIEWS: Final = {
     Fate.EXAMPLE: "{count:,} examples of reviewsctl init left out",
     Fate.SPARED: "{reviews} not removed: the export has them, in rows that were refused or skipped",
@@ -180,14 +202,14 @@ def notes_of_rows(
     notes = list(dict.fromkeys(export.format.terms for export in exports if export.format.terms))
     notes += [f"{count:,} skipped: {reason}" for reason, count in rows.skipped.items()]
     if twice:
-        notes.append(f"{twice:,} were there more than once")
+        notes.append(Detail(f"{counted(twice, 'row')} of a review that is there more than once"))
     if elsewhere:
         notes.append(f"{elsewhere:,} left out: of other locations")
     # of a platform's own export the rule was shown when it was recognized
     tabular = any(export.format.tabular for export in exports)
     for name, text in _MENTIONED.items():
         if (count := rows.notes.get(name)) and (tabular or name != "unsaid"):
-            notes.append(text.format(count=f"{count:,}"))
+            notes.append(_note(name, text.format(count=f"{count:,}")))
     for export in exports:
         around = {
             name: value for source in export.sources for name, value in source.head.around.items()
@@ -197,10 +219,14 @@ def notes_of_rows(
     return notes + missing_pages(exports, rows.rows)
 
 
+def _note(name: object, text: str) -> str:
+    return Detail(text) if name in _DETAILS else text
+
+
 def notes_of_merge(result: MergeResult) -> list[str]:
     """Return notes on the reviews that were there."""
     notes = [
-        text.format(count=count, reviews=counted(count, "review"))
+        _note(fate, text.format(count=count, reviews=counted(count, "review")))
         for fate, text in _OF_REVIEWS.items()
         if (count := result.count(fate))
     ]
@@ -210,7 +236,7 @@ def notes_of_merge(result: MergeResult) -> list[str]:
             f"names that are short already: {count:,}; they stay so (--set names=full){new}"
         )
     if result.filled:
-        notes.append(f"what the business got: {', '.join(result.filled)}")
+        notes.append(Detail(f"what the business got: {', '.join(result.filled)}"))
     if result.is_different and result.review_count not in (None, result.total):
         notes.append(
             f"aggregate_rating in the file is kept: it says {counted(result.review_count or 0, 'review')}, there "

@@ -164,7 +164,7 @@ def check_usable(options: ImportOptions, staged: Staging, rows: RowCounts) -> No
         SayMoreError: The scale of the ratings is open.
         ImportRefusedError: There is no review.
     """
-    unsettled(rows.notes, rows.refusals)
+    unsettled(rows.notes, rows.rows.total(), rows.refusals)
     options.settings.publicity.settle()
     if staged.count():
         return

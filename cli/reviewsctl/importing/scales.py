@@ -55,6 +55,8 @@ _TEN: Final = 10
 
 _LOOKED_AT: Final = 20  # rows that show the columns of a platform
 _ENOUGH: Final = 5  # ratings, where the name of their column says nothing of stars
+_OTHERS: Final = 4  # ratings that fit, where one is mistyped
+_ROWS_PER_TYPO: Final = 20
 _LOWEST_MEAN: Final = 3  # of five stars, where only the ratings show that
 _QUARTERS: Final = frozenset(Fraction(number) for number in ("2.5", "5", "7.5", "10"))
 _HALF_QUARTERS: Final = frozenset(map(Fraction, ("2.5", "7.5")))
@@ -143,11 +145,12 @@ def is_scale(value: object) -> bool:
     return scale is not None and scale.best in (1, *SCALES)
 
 
-def unsettled(counts: Mapping[str, int], refusals: Sequence[tuple[str, str]]) -> None:
+def unsettled(counts: Mapping[str, int], rows: int, refusals: Sequence[tuple[str, str]]) -> None:
     """Refuse the import if rows further down do not fit what the first ones show.
 
     Args:
         counts: The notes on all rows.
+        rows: All rows.
         refusals: The first rows that were refused: where, and why.
 
     Raises:
@@ -157,14 +160,21 @@ def unsettled(counts: Mapping[str, int], refusals: Sequence[tuple[str, str]]) ->
         ("above-five", "ratings above five"),
         ("unscaled", "ratings without a scale"),
     ):
-        if counts.get(name):
+        count = counts.get(name, 0)
+        if count and not (name == "above-five" and _are_typos(count, rows)):
             where, why = next(refusal for refusal in refusals if refusal[1].startswith("rating"))
-            raise SayMoreError(f"{what}: {counts[name]:,}, as in {where}: {why}", REMEDY)
+            raise SayMoreError(f"{what}: {count:,}, as in {where}: {why}", REMEDY)
+
+
+def _are_typos(above: int, rows: int) -> bool:
+    """Return whether ratings above five are so few that each may be a mistyped star."""
+    return rows - above >= _OTHERS and 0 < above <= max(1, rows // _ROWS_PER_TYPO)
 
 
 REMEDY: Final = (
-    "Say the best rating there is, as in --set scale=10 (ratings are then brought to five stars) or --set scale=5 "
-    "(stars); from the worst to the best where 1 is best, as of school grades: --set scale=6-1"
+    "Correct them in the file if they are mistyped. Else say the best rating there is, as in --set scale=10 "
+    "(ratings are then brought to five stars) or --set scale=5 (stars); from the worst to the best where 1 is "
+    "best, as of school grades: --set scale=6-1"
 )
 
 
@@ -209,12 +219,15 @@ def _shown_by(
         return Scale(best=platform.best), f"the columns of {platform.title}"
     if not bare:
         return Scale(), "each says of how many it is"
-    doubt = _doubt(sample, column, columns, ratings, bare)
+    above = sum(number > MAX_STARS for number in bare)
+    fitting = [number for number in bare if number <= MAX_STARS]
+    judged = fitting if _are_typos(above, len(bare)) else bare
+    doubt = _doubt(sample, column, columns, ratings, judged)
     words = normal(column).split()
     if not doubt and any(part.startswith(_STARS) for part in words):
         return Scale(best=MAX_STARS), f"column {shown(column)}"
     is_rating = any(part.endswith(_RATINGS) or part.startswith(_RATINGS) for part in words)
-    if not doubt and _are_stars(bare, 1 if is_rating else _ENOUGH):
+    if not doubt and _are_stars(judged, 1 if is_rating else _ENOUGH):
         return Scale(best=MAX_STARS), "none is above, and five is among them"
     low, high = (_spelled(number) for number in (min(bare), max(bare)))
     span = f"all are {low}" if low == high else f"they are from {low} to {high}"
@@ -296,7 +309,8 @@ def _doubt(
 ) -> str:
     """Return what speaks against five stars, or nothing."""
     if max(bare) > MAX_STARS:
-        return f"{sum(number > MAX_STARS for number in bare):,} are above five"
+        above = sum(number > MAX_STARS for number in bare)
+        return f"{above:,} {'is' if above == 1 else 'are'} above five"
     best = next((rating.best for rating in ratings if rating.best not in (None, MAX_STARS)), None)
     if best is not None:
         return f"others say that they are of {best}"

@@ -385,7 +385,7 @@ def test_table_without_verification_is_not_verified(tmp_path: Path) -> None:
     """Nothing has to be said for a first import; a note names the setting."""
     export = tmp_path / "x.csv"
     export.write_text("rating,date,author,source\n5,2025-03-14,Ann,x\n")
-    options = ["--data", str(tmp_path), "--set", "name=Acme", "--dry-run"]
+    options = ["--data", str(tmp_path), "--set", "name=Acme", "--dry-run", "--verbose"]
     silent = reviewsctl(ENVIRONMENT, "import", str(export), *options)
     answered = reviewsctl(ENVIRONMENT, "import", str(export), *options, "--set", "verified=no")
 

@@ -61,10 +61,10 @@ def test_points_are_stars_only_where_many_show_it(name: str) -> None:
         ("Rating", LOW, "they are from 3 to 4"),
         ("Rating", ["1", "2", "1", "5"], "they are from 1 to 5"),
         ("Rating", ["1,0", "1,3", "2,7", "5"], "they are from 1 to 5"),
-        ("Rating", ["8", "4"], "1 are above five"),
-        ("Stars", ["8", "4"], "1 are above five"),
+        ("Rating", ["8", "4"], "1 is above five"),
+        ("Stars", ["8", "4"], "1 is above five"),
         ("Rating", ["8/10", "4"], "others say that they are of 10"),
-        ("Rating", ["★★★★★★★", "★★★"], "1 are above five"),
+        ("Rating", ["★★★★★★★", "★★★"], "1 is above five"),
         ("Note", OUT_OF_FIVE, "it may be a school grade"),
         ("Schulnote", ["1", "2"], "it may be a school grade"),
         ("Note (1-6)", ["1", "2"], "it may be a school grade"),
@@ -80,6 +80,41 @@ def test_ratings_that_show_no_scale_are_a_question(name: str, values: list[str],
     assert why in caught.value.detail
     assert "--set scale=10" in caught.value.remedy
     assert "--set scale=6-1" in caught.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "typos"),
+    [
+        ("Stars", ["5", "9", "3", "4", "4"], 1),
+        ("Rating", [*OUT_OF_FIVE, "55"], 1),
+        ("Score", ["6", *OUT_OF_FIVE], 1),
+        ("Rating", [*OUT_OF_FIVE * 8, "9", "45"], 2),
+    ],
+)
+def test_typo_above_five_refuses_its_row_alone(name: str, values: list[str], typos: int) -> None:
+    """One mistyped row would otherwise stop the import of all others."""
+    results = column(name, values)
+    refused = [result for result in results if isinstance(result, str)]
+    assert (typos, len(values) - typos) == (len(refused), len(results) - len(refused))
+    assert all("is above five; correct it in the file" in reason for reason in refused)
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "why"),
+    [
+        ("Stars", ["5", "9", "3", "4"], "1 is above five"),
+        ("Rating", [*OUT_OF_FIVE, "7", "9"], "2 are above five"),
+        ("Rating", ["2", "1", "1", "2", "5", "9"], "they are from 1 to 9"),
+        ("Points", ["3", "4", "4", "3", "4", "9"], "they are from 3 to 9"),
+        ("Nota", [*OUT_OF_FIVE, "9"], "it may be a school grade"),
+    ],
+)
+def test_rating_above_five_is_a_question_unless_all_others_are_stars(
+    name: str, values: list[str], why: str
+) -> None:
+    """Two points of ten would otherwise become two stars."""
+    with pytest.raises(SayMoreError, match=why):
+        column(name, values)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,76 @@
+"""The report of an import: short, with the reasons for what was refused."""
+
+import datetime
+from pathlib import Path
+
+import pytest
+
+from reviewsctl.importing.errors import SayMoreError
+from reviewsctl.importing.options import ImportOptions
+from reviewsctl.importing.report import lines
+from reviewsctl.importing.settings import Settings
+from tests.support.shop import NOW, Shop
+
+HEADER = "Date,Stars,Name,Review"
+GOOD = [f"2025-03-{day:02},{stars},Name {day},Fine" for day, stars in enumerate("5453544", 1)]
+
+
+def export(folder: Path, *rows: str) -> Path:
+    file = folder / "reviews.csv"
+    file.write_text("\n".join([HEADER, *rows]))
+    return file
+
+
+def report(shop: Shop, file: Path, *, verbose: bool = False) -> list[str]:
+    """Import a file, and return all lines that people get."""
+    result = shop.imported(file, settings=Settings(name="Acme", source="web"), verbose=verbose)
+    options = ImportOptions(
+        exports=[file],
+        target=shop.folder / "reviews.json",
+        format_name="auto",
+        settings=Settings(),
+        replace=False,
+        yes=False,
+        dry_run=False,
+        now=NOW + datetime.timedelta(days=1),
+        verbose=verbose,
+    )
+    return [*shop.lines, *lines(options, result, undo="reviewsctl reviews undo")]
+
+
+def test_ordinary_import_is_reported_in_four_lines(shop: Shop, tmp_path: Path) -> None:
+    """Those and the next step are all that an owner reads; --verbose has the rest."""
+    assert [
+        "reviews.csv: a table with columns of its own (utf-8, commas)",
+        (
+            "columns: rating = Stars, date = Date, author = Name, text = Review; dates: ISO 8601; "
+            'ratings: of 5 (column "Stars")'
+        ),
+        "imported 7 new, 0 changed, 0 unchanged, 0 refused (details with --verbose)",
+        f"wrote {shop.folder}/reviews.json with 7 reviews",
+    ] == report(shop, export(tmp_path, *GOOD))
+
+
+def test_first_refused_rows_are_listed_and_the_others_counted(shop: Shop, tmp_path: Path) -> None:
+    bad = ["2025-03-20,9,Eve,Wow", ",5,Max,Nice", "2025-03-21,,Zoe,", "2025-03-22,,Al,", "x,5,Bo,"]
+    file = export(tmp_path, *GOOD, *bad)
+    shown = report(shop, file)
+    at = shown.index("imported 7 new, 0 changed, 0 unchanged, 5 refused (details with --verbose)")
+    assert [
+        '  row 9: rating "9" is above five; correct it in the file and import it again',
+        "  row 10: no date",
+        "  row 11: no rating",
+        "  and 2 more refused",
+    ] == shown[at + 1 : at + 5]
+    assert '  row 13: date "x" is not understood' in report(shop, file, verbose=True)
+
+
+def test_rows_above_five_behind_the_first_ones_are_a_question_if_they_are_many(
+    shop: Shop, tmp_path: Path
+) -> None:
+    """A table of ten points may begin with a hundred bad reviews."""
+    many = GOOD * 300  # more than the rows that the scale is found by
+    report(shop, export(tmp_path, *many, *["2025-04-01,9,Eve,Wow"] * 100))
+    with pytest.raises(SayMoreError, match="ratings above five: 120, as in row 2102") as caught:
+        report(shop, export(tmp_path, *many, *["2025-04-01,9,Eve,Wow"] * 120))
+    assert "Correct them in the file if they are mistyped." in caught.value.remedy
