@@ -43,6 +43,7 @@ PATTERNS: dict[str, tuple[str, *tuple[Attack, ...]]] = {
         ("a", "'a", "'"),
         ("", "dr.", ""),
     ),
+    "reviewsd.analysis.text:_ELIDED_TOKEN": (SPLIT, ("", "a'", ""), ("a", "'", "'a")),
     "reviewsd.config.rules:_IPV6": (MATCH, ("http://[", "0", "x")),
     "reviewsd.domain.callback:_BRACKETED": (FULL, ("[::1]:", ":", "\n"), ("[", ":", "x")),
     "reviewsd.domain.callback:_DIVIDED": (FULL, ("https://", ":", "?\n"), ("https://", "/", "\n")),

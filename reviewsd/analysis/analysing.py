@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from reviewsd.analysis.aspects import knowledge
+from reviewsd.analysis.aspects import PROBLEM_LABELS
 from reviewsd.analysis.counting import BlockCounter, Catalogue
 from reviewsd.analysis.counts import Counts
 from reviewsd.analysis.labels import WORDLESS, Labels, label_key
@@ -89,7 +89,7 @@ def catalogue(
         aspects=rules.aspects,
         technicians=rules.technicians,
         services={service.id: service.label for service in rules.services},
-        problems=knowledge().problems if PROBLEMS in settings.publish else {},
+        problems=PROBLEM_LABELS if PROBLEMS in settings.publish else {},
         service_areas=rules.areas,
         topics={s.id: s.topic for s in rules.services if s.topic is not None},
         aliases={person.id: person.aliases for person in settings.technicians},

@@ -1,26 +1,43 @@
-"""Parses the aspects, problems and clause marks of ``data/aspects.txt`` (insights.md 4, rules 3 and 7).
+"""Aspects, problems, and what a pattern can say of them (insights.md 4, rules 3 and 7)."""
 
-The file has sections in brackets. ``[classes]`` and ``[macros]`` name groups of words and phrases;
-``[aspect ID LABEL]`` and ``[problem ID LABEL]`` are declarations. Other lines are lists of patterns,
-with their meaning before the colon:
-
-- ``=`` names the aspect, ``?`` names it only with an opinion in the same clause;
-- ``+`` is praise, ``-`` a complaint, ``+?`` and ``-?`` are weak forms;
-- ``-ID`` is a complaint and a mention of the problem with that id.
-
-A pattern of ``[none]`` hides all matches inside it. ``[others]`` and ``[conditional]`` mark a clause
-that is not about the work of this business, ``[wished]`` one about something that was missing.
-"""
-
-import functools
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
-from reviewsd.analysis.wordlists import data_lines
-
 STRONG: Final = 0.5
 WEAK: Final = 0.25
+
+ASPECT_LABELS: Final = {
+    "punctuality": "Punctuality",
+    "pricing": "Pricing",
+    "technical_knowledge": "Technical knowledge",
+    "communication": "Communication",
+    "friendliness": "Friendliness",
+    "work_quality": "Quality of work",
+    "response_time": "Response time",
+    "cleanliness": "Cleanliness",
+    "scheduling": "Scheduling",
+}
+"""Labels of the nine aspects by id."""
+
+PROBLEM_LABELS: Final = {
+    "late-arrival": "Late arrival",
+    "late-finish": "Late finish",
+    "no-show": "No-show",
+    "cancelled-appointment": "Cancelled appointment",
+    "long-wait": "Long wait",
+    "price-above-quote": "Price above the quote",
+    "billing-mistake": "Billing mistake",
+    "no-callback": "No call back",
+    "repeat-visit": "Repeat visit",
+    "mess-left-behind": "Mess left behind",
+    "property-damage": "Property damage",
+    "missing-items": "Missing items",
+    "rude-staff": "Rude staff",
+    "pressure-to-buy": "Pressure to buy",
+    "wrong-diagnosis": "Wrong diagnosis",
+}
+"""Labels of the problems by id."""
 
 
 class ClauseMark(Enum):
@@ -43,52 +60,12 @@ class Sense:
     problem: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Knowledge:
-    """The parsed file."""
+def sense_of(aspect: str, kind: str) -> Sense:
+    """Return the sense of the patterns of an aspect, from what stands before their colon.
 
-    classes: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    aspects: dict[str, str] = field(default_factory=dict)
-    """Labels by id, in the order of the file."""
-    problems: dict[str, str] = field(default_factory=dict)
-    patterns: list[tuple[str, Sense | ClauseMark]] = field(default_factory=list)
-
-
-@functools.cache
-def knowledge() -> Knowledge:
-    """Return the parsed file."""
-    result = Knowledge()
-    macros: dict[str, str] = {}
-    section, _, rest = "", "", ""
-    for line in data_lines("aspects.txt"):
-        if line.startswith("["):
-            section, _, rest = line.strip("[]").partition(" ")
-            name, _, label = rest.partition(" ")
-            if section == "aspect":
-                result.aspects[name] = label
-            elif section == "problem":
-                result.problems[name] = label
-        elif section == "classes":
-            key, _, words = line.partition(":")
-            result.classes[key] = tuple(dict.fromkeys(words.split()))
-        elif section == "macros":
-            key, _, words = line.partition(":")
-            macros[f"<{key}>"] = f"({words.strip()})"
-        else:
-            kind, colon, patterns = line.partition(": ")
-            sense: Sense | ClauseMark
-            if section == "aspect":
-                sense = _sense(rest.partition(" ")[0], kind)
-            else:
-                sense = ClauseMark(section)
-                patterns = patterns if colon and kind == "+" else line
-            for macro, words in macros.items():
-                patterns = patterns.replace(macro, words)
-            result.patterns.extend((pattern.strip(), sense) for pattern in patterns.split(","))
-    return result
-
-
-def _sense(aspect: str, kind: str) -> Sense:
+    Raises:
+        ValueError: It is none of the forms that ``language_data`` lists.
+    """
     match kind:
         case "=":
             return Sense(aspect=aspect)
@@ -102,5 +79,7 @@ def _sense(aspect: str, kind: str) -> Sense:
             return Sense(aspect=aspect, strength=-STRONG)
         case "-?":
             return Sense(aspect=aspect, strength=-WEAK)
-        case _:
-            return Sense(aspect=aspect, strength=-STRONG, problem=kind.removeprefix("-"))
+    problem = kind.removeprefix("-")
+    if problem not in PROBLEM_LABELS:
+        raise ValueError(f"no kind of patterns: {kind!r}")
+    return Sense(aspect=aspect, strength=-STRONG, problem=problem)

@@ -13,7 +13,7 @@ from typing import Final
 from msgspec import Struct
 
 from reviewsd.analysis.aspects import STRONG, ClauseMark, Sense
-from reviewsd.analysis.lexicon import Opinion, negated, opinions, score
+from reviewsd.analysis.lexicon import Lexicon, Opinion, score
 from reviewsd.analysis.patterns import Match, within_longer
 from reviewsd.analysis.text import Clause
 from reviewsd.domain.insights import Sentiment
@@ -69,16 +69,17 @@ class ClauseReading(Struct, gc=False):
     decisions: Sequence[Decision] = ()
 
 
-def decide(reading: ClauseReading, words: Sequence[str], rating: int) -> None:
+def decide(reading: ClauseReading, words: Sequence[str], rating: int, lexicon: Lexicon) -> None:
     """Fill in the opinions, the score and the decisions of a clause.
 
     Args:
         reading: The clause with its matches.
         words: The tokens of the text.
         rating: The stars of the review.
+        lexicon: The words of its language.
     """
     if reading.words:
-        reading.opinions = opinions(words, reading.words, reading.clause.start)
+        reading.opinions = lexicon.opinions(words, reading.words, reading.clause.start)
         reading.score = score(reading.opinions)
     senses = reading.senses
     if not senses or (reading.mark is not None and reading.mark in _SET_ASIDE):
@@ -86,7 +87,7 @@ def decide(reading: ClauseReading, words: Sequence[str], rating: int) -> None:
     decisions = []
     for aspect, matches in _by_aspect(senses).items():
         outer = matches if len(matches) == 1 else _outermost(matches)
-        decision = _decide_aspect(aspect, outer, reading, words, rating)
+        decision = _decide_aspect(aspect, outer, reading, words, rating, lexicon)
         if decision is not None:
             decisions.append(decision)
     reading.decisions = decisions
@@ -124,6 +125,7 @@ def _decide_aspect(
     reading: ClauseReading,
     words: Sequence[str],
     rating: int,
+    lexicon: Lexicon,
 ) -> Decision | None:
     clause = reading.score
     best: Match | None = None
@@ -131,7 +133,7 @@ def _decide_aspect(
     praise = blame = 0.0
     problem = None
     for match, sense in senses:
-        strength = _strength(match, sense, reading, words)
+        strength = _strength(match, sense, reading, words, lexicon)
         if strength is None:
             continue
         if sense.problem is not None and reading.mark is None and strength == sense.strength:
@@ -163,7 +165,7 @@ def _decide_aspect(
 
 
 def _strength(
-    match: Match, sense: Sense, reading: ClauseReading, words: Sequence[str]
+    match: Match, sense: Sense, reading: ClauseReading, words: Sequence[str], lexicon: Lexicon
 ) -> float | None:
     """Return the strength of a match in its clause, -1 to 1; None if it does not count."""
     strength = sense.strength
@@ -171,7 +173,7 @@ def _strength(
         return -STRONG
     if sense.needs_opinion:
         return strength if _opinion_near(match, reading.opinions) else None
-    if strength and negated(words, match.start, reading.clause.start):
+    if strength and lexicon.negated(words, match.start, reading.clause.start):
         return -STRONG if strength > 0 else STRONG
     return strength
 

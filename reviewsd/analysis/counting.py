@@ -127,10 +127,8 @@ class BlockCounter:
         sums.stars += review.rating
         sums.hundredths += hundredths
         sums.positive += sentiment == "positive"
-        if labels.foreign:
-            counts.foreign += 1
-        elif labels.analysed:
-            counts.read += 1
+        if labels.language:
+            counts.languages[labels.language] = counts.languages.get(labels.language, 0) + 1
         else:
             counts.wordless += 1
 

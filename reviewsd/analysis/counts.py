@@ -88,9 +88,8 @@ class Counts(Struct, array_like=True, gc=False):
     earliest: int = 0
     """Proleptic ordinal of the first date; undefined without reviews, like ``latest``."""
     latest: int = 0
-    read: int = 0
-    """Reviews with words in a language that the rules or the model know."""
-    foreign: int = 0
+    languages: dict[str, int] = {}
+    """Reviews with words, by language (ISO 639)."""
     wordless: int = 0
     sentiments: dict[Sentiment, list[int]] = {}
     """Positions of the reviews in the block, by the sentiment of the review."""

@@ -50,7 +50,10 @@ class Explanation(Struct, frozen=True, kw_only=True):
 
     id: str
     rating: int
-    english: bool
+    language: str
+    """The language of the text (ISO 639); empty without words."""
+    is_read: bool
+    """Whether the rules know the language."""
     clauses: tuple[ClauseExplanation, ...]
     labels: Labels
 
@@ -61,13 +64,19 @@ def explain(review: Review, business: Business, settings: InsightSettings) -> Ex
     text = review.text
     if text is None or not text.strip():
         return Explanation(
-            id=review.id, rating=review.rating, english=False, clauses=(), labels=WORDLESS
+            id=review.id,
+            rating=review.rating,
+            language="",
+            is_read=False,
+            clauses=(),
+            labels=WORDLESS,
         )
     reading = rules.read(text, review.rating)
     return Explanation(
         id=review.id,
         rating=review.rating,
-        english=reading.english,
+        language=reading.lexicon.language,
+        is_read=reading.lexicon.is_known,
         clauses=tuple(_clause(clause, reading) for clause in reading.clauses),
         labels=labels_of(reading, review.rating),
     )

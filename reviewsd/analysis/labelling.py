@@ -5,10 +5,9 @@ from typing import Final, NamedTuple
 from reviewsd.analysis.aspects import ClauseMark
 from reviewsd.analysis.clause_rules import ClauseReading, Decision
 from reviewsd.analysis.labels import AspectLabel, EntityLabel, Labels
-from reviewsd.analysis.lexicon import NEGATIONS
+from reviewsd.analysis.lexicon import Lexicon
 from reviewsd.analysis.patterns import Match
 from reviewsd.analysis.text import Tokens
-from reviewsd.analysis.wordlists import word_set
 
 MAX_PHRASE: Final = 120  # characters; insights.md 4, rule 6
 _COUNTING: Final = (None, ClauseMark.WISHED)  # marks of clauses whose words count
@@ -19,7 +18,8 @@ class Reading(NamedTuple):
     """A text with all matches and decisions."""
 
     tokens: Tokens
-    english: bool
+    lexicon: Lexicon
+    """The words of its language."""
     clauses: list[ClauseReading]
     entities: dict[str, dict[str, Match]]
     """The first mention of each entity, by kind, then by id."""
@@ -28,6 +28,7 @@ class Reading(NamedTuple):
 def labels_of(reading: Reading, rating: int) -> Labels:
     """Return the labels of a reading."""
     tokens = reading.tokens
+    leads = reading.lexicon.leads
     strongest: dict[str, tuple[float, Decision, ClauseReading]] = {}
     problems: dict[str, EntityLabel] = {}
     expected = "positive" if rating > PROBLEM_STARS - 1 else "negative"  # preferred in a tie
@@ -48,18 +49,17 @@ def labels_of(reading: Reading, rating: int) -> Labels:
                 strongest[decision.aspect] = (strength, decision, clause)
             problem = decision.problem
             if problem is not None and rating <= PROBLEM_STARS and problem not in problems:
-                phrase = _phrase(tokens, decision, clause)
+                phrase = _phrase(tokens, decision, clause, leads)
                 problems[problem] = EntityLabel(id=problem, phrase=phrase)
     return Labels(
         words=round(total / scored, 2) if scored else 0.0,
-        analysed=reading.english,
-        foreign=not reading.english,
+        language=reading.lexicon.language,
         aspects=tuple(
             [  # a list, because a generator is slower
                 AspectLabel(
                     id=aspect,
                     sentiment=decision.sentiment,
-                    phrase=_phrase(tokens, decision, clause),
+                    phrase=_phrase(tokens, decision, clause, leads),
                     strength=round(strength, 2),
                 )
                 for aspect, (strength, decision, clause) in strongest.items()
@@ -76,16 +76,15 @@ def labels_of(reading: Reading, rating: int) -> Labels:
     )
 
 
-_LEAD: Final = NEGATIONS | word_set("leads")
-
-
-def _phrase(tokens: Tokens, decision: Decision, reading: ClauseReading) -> str:
+def _phrase(
+    tokens: Tokens, decision: Decision, reading: ClauseReading, leads: frozenset[str]
+) -> str:
     """Return the match with adjacent words that belong to it; at least two words if the clause has them."""
     words = tokens.words
     first = reading.clause.start
     start, end = decision.start, decision.end
     least = max(first, start - 3)
-    while start > least and words[start - 1] in _LEAD:
+    while start > least and words[start - 1] in leads:
         start -= 1
     if not decision.score or end - start == 1:  # extend the name of the aspect to its opinion
         near = [word.at for word in reading.opinions if -4 <= word.at - start <= 4]  # noqa: PLR2004

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from reviewsd.domain.insights import Sentiment
 
-RULES: Final = "lexicon-2"
+RULES: Final = "lexicon-3"
 """The version of the rules; raise it when rules or words change labels."""
 
 
@@ -39,10 +39,8 @@ class Labels(Struct, frozen=True, kw_only=True, array_like=True, gc=False):
 
     words: float = 0.0
     """Sentiment of the words alone, -1 to 1."""
-    analysed: bool = True
-    """Whether the review has words in a language that the rules know."""
-    foreign: bool = False
-    """Whether the review is in a language that the rules do not know."""
+    language: str = ""
+    """The language of the text (ISO 639); empty without words."""
     aspects: tuple[AspectLabel, ...] = ()
     technicians: tuple[EntityLabel, ...] = ()
     services: tuple[EntityLabel, ...] = ()
@@ -50,7 +48,7 @@ class Labels(Struct, frozen=True, kw_only=True, array_like=True, gc=False):
     service_areas: tuple[EntityLabel, ...] = ()
 
 
-WORDLESS: Final = Labels(analysed=False)
+WORDLESS: Final = Labels()
 """The labels of a rating without words."""
 
 

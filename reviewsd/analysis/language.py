@@ -1,55 +1,77 @@
-"""Detects English by stop words (insights.md 4, rule 8).
+"""Finds the language of a review by Compact Language Detector 2 (insights.md 11).
 
-A text without evidence of another language counts as English, because telegram style has hardly any
-stop words.
+It has no wheel for Python 3.14 yet; without it, every review counts as written in the language of the
+business.
 """
 
-import functools
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Callable
+from typing import Final, Protocol, cast
 
-from reviewsd.analysis.wordlists import data_lines
+try:
+    import pycld2
+except ImportError:  # Python 3.14
+    pycld2 = None
 
 ENGLISH: Final = "en"
-OTHER: Final = "other"
 
-_LEAST: Final = 2  # different stop words that are evidence of another language
-
-
-@functools.cache
-def stop_words() -> dict[str, frozenset[str]]:
-    """Return the stop words by language, English first."""
-    lists = {}
-    for line in data_lines("languages.txt"):
-        language, _, words = line.partition(": ")
-        lists[language] = frozenset(words.split())
-    return lists
+_SHORT: Final = 40  # characters; the language of the business is a hint for shorter texts
+_MOST: Final = 1_000  # characters that are looked at
+_CODE: Final = (
+    2  # letters of the languages that count; others are of scripts, jokes and rare languages
+)
 
 
-def is_english(text: str, words: Sequence[str]) -> bool:
-    """Return whether the rules for English apply to a text."""
-    lists = stop_words()
-    english = len(lists[ENGLISH].intersection(words))
-    if english * 3 >= len(words) and english > _LEAST:
-        return True  # the usual case, without a set of the words
-    distinct = set(words)
-    if english * 3 >= len(distinct) and english > _LEAST:
-        return True
-    if not text.isascii() and _foreign_script(text):
-        return False
-    if len(_foreign_words() & distinct) <= max(english, _LEAST - 1):
-        return True
-    foreign = [len(stops & distinct) for name, stops in lists.items() if name != ENGLISH]
-    return max(foreign) <= max(english, _LEAST - 1)
+class Library(Protocol):
+    """The ``pycld2`` module."""
+
+    LANGUAGES: tuple[tuple[str, str], ...]
+    DETECTED_LANGUAGES: tuple[str, ...]
+    detect: Callable[..., tuple[bool, int, tuple[tuple[str, str, int, float], ...]]]
+    error: type[Exception]
 
 
-@functools.cache
-def _foreign_words() -> frozenset[str]:
-    lists = stop_words()
-    return frozenset().union(*(stops for name, stops in lists.items() if name != ENGLISH))
+LIBRARY: Final = cast("Library | None", pycld2)
 
 
-def _foreign_script(text: str) -> bool:
-    """Return whether most letters are not Latin (U+0250 and up)."""
-    letters = [c for c in text if c.isalpha()]
-    return 2 * sum(c > "\u024f" for c in letters) > len(letters)
+def primary(tag: str) -> str:
+    """Return the code of the language (ISO 639) of a tag (BCP 47)."""
+    return tag.partition("-")[0].lower()
+
+
+class Detector:
+    """Finds the language of texts.
+
+    Args:
+        language: The language of the business (ISO 639), for texts whose language is not found.
+        library: The detector; without one all texts are in the language of the business.
+    """
+
+    def __init__(self, language: str, library: Library | None = LIBRARY) -> None:
+        self._language = language
+        self._library = library
+        self._codes = frozenset[str]()
+        self._hint: str | None = None
+        if library is not None:
+            codes = {name: code for name, code in library.LANGUAGES if len(code) == _CODE}
+            self._hint = language if language in codes.values() else None
+            self._codes = frozenset(
+                codes[name] for name in library.DETECTED_LANGUAGES if name in codes
+            )
+
+    def language_of(self, text: str) -> str:
+        """Return the language of a text (ISO 639)."""
+        if self._library is None:
+            return self._language
+        hint = self._hint if len(text) < _SHORT else None
+        try:
+            code = _detect(self._library, text[:_MOST], hint)
+        except self._library.error:  # refuses control characters and the like
+            printable = "".join(c if c.isprintable() else " " for c in text[:_MOST])
+            code = _detect(self._library, printable, hint)
+        return code if code in self._codes else self._language
+
+
+def _detect(library: Library, text: str, hint: str | None) -> str:
+    content = text.encode("utf-8", "replace")
+    _, _, details = library.detect(content, isPlainText=True, bestEffort=True, hintLanguage=hint)
+    return details[0][1]

@@ -1,4 +1,4 @@
-"""Valences of words and of clauses, after VADER (insights.md 4, rules 4 and 9).
+"""The words of one language, and the valences of words and clauses, after VADER (insights.md 4, 9 and 11).
 
 Hutto, C.J. and Gilbert, E.E. (2014): VADER: A Parsimonious Rule-based Model for Sentiment Analysis
 of Social Media Text. Its rules for negation and boosters are used, those for capitals and emoticons
@@ -7,12 +7,15 @@ are not.
 
 import functools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from msgspec import Struct
 
-from reviewsd.analysis.wordlists import data_lines, word_list, word_set
+from reviewsd.analysis.language_data import LanguageData, load
+from reviewsd.analysis.patterns import PatternMatcher
+from reviewsd.analysis.spelling import Spelling
+from reviewsd.analysis.text import Grammar, Tokens, tokenise, words_of
 
 WINDOW: Final = 3  # words before an opinion word that can negate or boost it
 
@@ -22,26 +25,6 @@ _NEGATED: Final = -0.74  # VADER's N_SCALAR
 _NOT_BAD: Final = -0.4  # "not bad" is not as good as "good"
 _SQUASH: Final = 15.0  # VADER's alpha: a sum of 15 ** 0.5 makes 0.71
 
-NEGATIONS: Final = word_set("negations")
-_EXCUSED: Final = word_set("excused")
-_EXCUSES: Final = word_set("excuses")
-_BOOSTERS: Final = dict.fromkeys(word_list("boosters"), _BOOST) | dict.fromkeys(
-    word_list("dampeners"), -_BOOST
-)
-
-
-@functools.cache
-def valences() -> Mapping[str, float]:
-    """Return the opinion words with their valences, -4 to 4."""
-    lexicon: dict[str, float] = {}
-    for line in data_lines("opinion-words.txt"):
-        word, _, valence = line.partition(" ")
-        lexicon[word] = float(valence)
-    for line in data_lines("own-words.txt"):
-        number, _, words = line.partition(": ")
-        lexicon.update(dict.fromkeys(words.split(), float(number)))
-    return {word: valence for word, valence in lexicon.items() if valence}
-
 
 class Opinion(Struct, frozen=True, gc=False):
     """The token of an opinion word, and its valence in context."""
@@ -50,59 +33,128 @@ class Opinion(Struct, frozen=True, gc=False):
     valence: float
 
 
-def opinions(
-    words: Sequence[str], tokens: Sequence[tuple[int, float]], start: int
-) -> list[Opinion]:
-    """Return the opinions of a clause, with negation and boosters applied.
+class Lexicon:
+    """The words of one language; without its file it has none.
 
     Args:
-        words: The tokens of the text.
-        tokens: Opinion words of the clause by token, with the valence of the word alone.
-        start: The first token of the clause.
+        language: The code of the language (ISO 639).
+        data: The content of its file.
     """
-    return [Opinion(at, _in_context(words, at, value, start)) for at, value in tokens]
+
+    def __init__(self, language: str, data: LanguageData) -> None:
+        self.language = language
+        self.is_known = bool(data.patterns)
+        """Whether the language has a file."""
+        self.endings = data.endings
+        self.valences = data.valences
+        lists = {name: frozenset(words) for name, words in data.words.items()}
+        none = frozenset[str]()
+        self.negations = lists.get("negations", none)
+        self.leads = self.negations | lists.get("leads", none)
+        """Words that a phrase may begin with before what matched."""
+        self.comparing = lists.get("comparing", none)
+        self.repairing = lists.get("repairing", none)
+        contrasts = lists.get("contrasts", none)
+        self.grammar = Grammar(
+            abbreviations=lists.get("abbreviations", none),
+            contrasts=contrasts,
+            no_contrast_after={word: lists.get(f"no-{word}-after", none) for word in contrasts},
+            joiners=lists.get("joiners", none),
+            pronouns=lists.get("pronouns", none),
+            after_comma=lists.get("after-comma", none),
+        )
+        self._excused = lists.get("excused", none)
+        self._excuses = lists.get("excuses", none)
+        self._boosters = dict.fromkeys(data.words.get("boosters", ()), _BOOST)
+        self._boosters |= dict.fromkeys(data.words.get("dampeners", ()), -_BOOST)
+        self._excess = lists.get("excess", none)
+        self._modifiers = self.negations | self._boosters.keys() | self._excess
+        self.function_words = self._modifiers | lists.get("numbers", none)
+        """Negations, boosters and numbers."""
+        features = lists.get("features", none)
+        self._elides = "elisions" in features
+        self._matcher = PatternMatcher(data)
+        for pattern, sense in data.patterns:
+            self._matcher.add(pattern, sense)
+        self._spelling: Spelling | None = None
+        if "accents" in features or not data.patterns:
+            words: set[str] = set().union(*lists.values(), self.valences)
+            self._spelling = Spelling(
+                words | self._matcher.vocabulary(self.valences).keys(),
+                lists.get("distinct", none),
+                lists.get("compounds", none),
+                data.words.get("transliterations", ()),
+            )
+
+    def matcher(self) -> PatternMatcher:
+        """Return a matcher of the patterns of the language, to which more may be added."""
+        return self._matcher.copy()
+
+    def spelling(self) -> Spelling | None:
+        """Return the spelling of the language, to which words may be added; None if it has no accents."""
+        return None if self._spelling is None else self._spelling.copy()
+
+    def tokenise(self, text: str) -> Tokens:
+        """Split a text into tokens."""
+        return tokenise(text, elides=self._elides)
+
+    def words_of(self, text: str) -> list[str]:
+        """Return the words of a text without separators."""
+        return words_of(text, elides=self._elides)
+
+    def opinions(
+        self, words: Sequence[str], tokens: Iterable[tuple[int, float]], start: int
+    ) -> list[Opinion]:
+        """Return the opinions of a clause, with negation and boosters applied.
+
+        Args:
+            words: The tokens of the text.
+            tokens: Opinion words of the clause by token, with the valence of the word alone.
+            start: The first token of the clause.
+        """
+        return [Opinion(at, self._in_context(words, at, value, start)) for at, value in tokens]
+
+    def negated(self, words: Sequence[str], at: int, start: int) -> bool:
+        """Return whether one of the three words before token ``at`` negates it, after any comma."""
+        first = at - WINDOW
+        first = first if first > start else start  # noqa: FURB136  max() takes three times as long
+        if self.negations.isdisjoint(words[first:at]):
+            return False
+        for back in range(at - 1, first - 1, -1):
+            if words[back] == ",":
+                return False
+            if words[back] in self.negations and not self._is_excused(words, back):
+                return True
+        return False
+
+    def _is_excused(self, words: Sequence[str], at: int) -> bool:
+        """Return whether a negation increases the praise: "couldn't be happier", "not only"."""
+        return words[at] in self._excused and not self._excuses.isdisjoint(words[at + 1 : at + 5])
+
+    def _in_context(self, words: Sequence[str], at: int, valence: float, start: int) -> float:
+        """Return the valence of an opinion word in its context."""
+        first = at - WINDOW
+        before = words[first if first > start else start : at]  # noqa: FURB136
+        if self._modifiers.isdisjoint(before):
+            return valence
+        sign = 1.0 if valence > 0 else -1.0
+        if before[-1] in self._excess and valence > 0:
+            return -valence / 2
+        for word, fade in zip(reversed(before), _FADE, strict=False):
+            if word in self._boosters:
+                valence += sign * self._boosters[word] * fade
+        if self.negated(words, at, start):
+            valence *= _NEGATED if sign > 0 else _NOT_BAD
+        return valence
+
+
+@functools.lru_cache(maxsize=16)  # of the languages without a file, each is as small as the next
+def lexicon_of(language: str) -> Lexicon:
+    """Return the lexicon of a language (ISO 639)."""
+    return Lexicon(language, load(language))
 
 
 def score(parts: Sequence[Opinion]) -> float:
     """Return the sentiment of a clause, -1 to 1."""
     total = sum([opinion.valence for opinion in parts])
     return total / math.sqrt(total * total + _SQUASH)
-
-
-def negated(words: Sequence[str], at: int, start: int) -> bool:
-    """Return whether one of the three words before token ``at`` negates it; commas end the search."""
-    first = at - WINDOW
-    first = first if first > start else start  # noqa: FURB136  max() takes three times as long
-    if NEGATIONS.isdisjoint(words[first:at]):
-        return False
-    for back in range(at - 1, first - 1, -1):
-        if words[back] == ",":
-            return False
-        if words[back] in NEGATIONS and not _excused(words, back):
-            return True
-    return False
-
-
-def _excused(words: Sequence[str], at: int) -> bool:
-    """Return whether a negation increases the praise: "couldn't be happier", "not only"."""
-    return words[at] in _EXCUSED and not _EXCUSES.isdisjoint(words[at + 1 : at + 5])
-
-
-def _in_context(words: Sequence[str], at: int, valence: float, start: int) -> float:
-    """Return the valence of an opinion word in its context."""
-    first = at - WINDOW
-    before = words[first if first > start else start : at]  # noqa: FURB136
-    if _MODIFIERS.isdisjoint(before):
-        return valence
-    sign = 1.0 if valence > 0 else -1.0
-    if before[-1] == "too" and valence > 0:
-        return -valence / 2
-    for word, fade in zip(reversed(before), _FADE, strict=False):
-        if word in _BOOSTERS:
-            valence += sign * _BOOSTERS[word] * fade
-    if negated(words, at, start):
-        valence *= _NEGATED if sign > 0 else _NOT_BAD
-    return valence
-
-
-_MODIFIERS: Final = NEGATIONS | _BOOSTERS.keys() | {"too"}

@@ -229,8 +229,7 @@ def merged(answer: ReviewAnswer, rules: Labels) -> Labels:
     }
     return Labels(
         words=rules.words,
-        analysed=True,
-        foreign=rules.foreign,
+        language=rules.language,
         aspects=tuple(
             AspectLabel(
                 id=aspect.id,

@@ -4,7 +4,7 @@ Patterns of the word lists have this syntax:
 
 - ``late`` is a word; ``(on|in) time`` and ``(very|) late`` are alternatives, one may be empty;
   ``peel(s|ed|ing)`` are endings;
-- ``arrive/v`` is a regular verb in all its forms, ``fee/n`` a noun with its plural;
+- ``arrive/v`` is a word in all its forms (``language_data.Endings``);
 - ``{staff}`` is any word of a class; ``{pos}`` and ``{neg}`` are positive and negative words of the
   lexicon; ``#`` is a number, ``$`` an amount of money;
 - ``~`` is up to three words of any kind, but never a barrier such as the end of a sentence.
@@ -20,8 +20,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from reviewsd.analysis.text import words_of
-from reviewsd.analysis.wordlists import word_list
+from reviewsd.analysis.language_data import Endings, LanguageData
 
 GAP: Final = "~"
 POSITIVE: Final = "{pos}"
@@ -89,11 +88,13 @@ class PatternMatcher:
     """Finds patterns, each with a payload.
 
     Args:
-        classes: Classes of words by name, for ``{name}`` in patterns.
+        data: Has the classes of words, endings and numbers for the patterns.
     """
 
-    def __init__(self, classes: Mapping[str, Iterable[str]]) -> None:
-        self._classes = {f"{{{name}}}": tuple(words) for name, words in classes.items()}
+    def __init__(self, data: LanguageData) -> None:
+        self._classes = {f"{{{name}}}": words for name, words in data.classes.items()}
+        self._endings = data.endings
+        self._numbers = data.words.get("numbers", ())
         self._root = _Node()
         self._symbols: dict[str, None] = {}
         self._kinds: dict[tuple[str, ...], int] = {(): OTHER_WORD}
@@ -104,8 +105,8 @@ class PatternMatcher:
 
     def copy(self) -> "PatternMatcher":
         """Return a matcher with the same patterns, to which more may be added."""
-        copy = PatternMatcher({})
-        copy._classes = self._classes
+        copy = PatternMatcher(LanguageData())
+        copy._classes, copy._endings, copy._numbers = self._classes, self._endings, self._numbers
         copy._root.absorb(self._root)
         copy._symbols = dict(self._symbols)
         return copy
@@ -117,17 +118,15 @@ class PatternMatcher:
             ValueError: The pattern is malformed, empty, may be empty, names an unknown class, or
                 begins or ends with a gap.
         """
-        groups = parse(pattern)
+        groups = parse(pattern, self._endings)
         if not groups or [(GAP,)] in (groups[0], groups[-1]):
             raise ValueError(f"no pattern: {pattern!r}")
         self._insert(groups, payload)
 
-    def add_words(self, text: str, payload: object) -> bool:
-        """Add the words of a plain text; return whether it has any."""
-        words = tuple(words_of(text))
-        if words:
-            self._insert([[words]], payload)
-        return bool(words)
+    def add_words(self, words: Iterable[str], payload: object) -> None:
+        """Add a sequence of words; nothing if it is empty."""
+        if sequence := tuple(words):
+            self._insert([[sequence]], payload)
 
     def vocabulary(self, valences: Mapping[str, float]) -> dict[str, int]:
         """The kind of each word that patterns can tell from others, ``#`` and ``$`` among them.
@@ -147,9 +146,9 @@ class PatternMatcher:
             if valence and polarity in self._symbols:
                 symbols.setdefault(word, []).append(polarity)
         for word, known in symbols.items():
-            if word in _NUMBER_WORDS or (word[0].isdigit() and NUMBER not in known):
+            if word in self._numbers or (word[0].isdigit() and NUMBER not in known):
                 known.append(NUMBER)
-        for word in _NUMBER_WORDS:
+        for word in self._numbers:
             symbols.setdefault(word, [NUMBER])
         return {word: self._kind(tuple(known)) for word, known in symbols.items()}
 
@@ -247,11 +246,11 @@ def _gap(rest: _Node) -> _Node:
     return node
 
 
-def parse(pattern: str) -> list[Alternatives]:
+def parse(pattern: str, endings: Endings) -> list[Alternatives]:
     """Return the parts of a pattern in order, each with its alternatives as sequences of symbols.
 
     Raises:
-        ValueError: The brackets do not match.
+        ValueError: The brackets do not match, or a word has no forms of its kind.
     """
     parts: list[Alternatives] = []
     rest = pattern
@@ -259,47 +258,23 @@ def parse(pattern: str) -> list[Alternatives]:
         before, bracket, rest = rest.partition("(")
         symbols = before.split()
         stem = symbols.pop() if bracket and before[-1:].strip() else ""
-        parts.extend(_forms(symbol) for symbol in symbols)
+        parts.extend(_forms(symbol, endings) for symbol in symbols)
         if bracket:
             inside, closed, rest = rest.partition(")")
             if not closed or "(" in inside:
                 raise ValueError(f"brackets do not match: {pattern!r}")
             choices = [(stem + choice).split() for choice in inside.split("|")]
-            parts.append([sequence for choice in choices for sequence in _sequences(choice)])
+            parts.append(
+                [sequence for choice in choices for sequence in _sequences(choice, endings)]
+            )
     return parts
 
 
-def _sequences(symbols: list[str]) -> Alternatives:
-    forms = itertools.product(*map(_forms, symbols))
+def _sequences(symbols: list[str], endings: Endings) -> Alternatives:
+    forms = itertools.product(*(_forms(symbol, endings) for symbol in symbols))
     return [tuple(itertools.chain.from_iterable(form)) for form in forms]
 
 
-def _forms(symbol: str) -> Alternatives:
+def _forms(symbol: str, endings: Endings) -> Alternatives:
     word, mark, kind = symbol.partition("/")
-    if not mark:
-        return [(symbol,)]
-    forms = {"v": verb_forms, "n": noun_forms}[kind](word)
-    return [(form,) for form in forms]
-
-
-_VOWELS: Final = "aeiou"
-_NUMBER_WORDS: Final = word_list("numbers")
-
-
-def noun_forms(word: str) -> tuple[str, ...]:
-    """Return a regular noun and its plural."""
-    if word.endswith(("s", "x", "z", "ch", "sh")):
-        return word, word + "es"
-    if word.endswith("y") and word[-2] not in _VOWELS:
-        return word, word[:-1] + "ies"
-    return word, word + "s"
-
-
-def verb_forms(word: str) -> tuple[str, ...]:
-    """Return the forms of a regular verb: base, third person, past, -ing."""
-    if word.endswith("e"):
-        return word, word + "s", word + "d", word[:-1] + "ing"
-    _, third = noun_forms(word)
-    if word.endswith("y") and word[-2] not in _VOWELS:
-        return word, third, word[:-1] + "ied", word + "ing"
-    return word, third, word + "ed", word + "ing"
+    return [(form,) for form in endings.forms(word, kind)] if mark else [(symbol,)]

@@ -13,8 +13,8 @@ from typing import Final
 from msgspec import Struct
 
 from reviewsd.analysis.labelling import Reading
-from reviewsd.analysis.language import ENGLISH, stop_words
-from reviewsd.analysis.lexicon import valences
+from reviewsd.analysis.language import ENGLISH
+from reviewsd.analysis.lexicon import lexicon_of
 from reviewsd.analysis.prose import MAX_QUOTE
 from reviewsd.analysis.rules import Rules
 from reviewsd.analysis.settings import InsightSettings, ServiceSetting
@@ -150,7 +150,7 @@ def suggest(
         if text is None or not text.strip():
             continue
         reading = rules.read(text, review.rating)
-        if not reading.english:
+        if reading.lexicon.language != ENGLISH:
             continue
         read += 1
         people.add(finder.people(reading.tokens), review, reading.tokens)
@@ -191,20 +191,19 @@ class _Finder:
         for person in settings.technicians:
             names += [person.name, *person.aliases]
         self._excluded = {word for name in names for word in words_of(name)} | _NEVER
+        lexicon = lexicon_of(ENGLISH)
+        self._valences = lexicon.valences
         self._stop = (
-            stop_words()[ENGLISH]
-            | word_set("function")
+            word_set("function")
             | _DETERMINERS
             | _WORK
-            | word_set("boosters")
-            | word_set("negations")
-            | word_set("numbers")
+            | lexicon.function_words
             | word_set("generic")
         )
         texts = [text for service in rules.services for text in service.words]
         texts += [text for aspect in settings.aspects.values() for text in aspect.words]
         self._configured = {word for text in texts for word in words_of(text)}
-        self._common = self._stop | self._configured | valences().keys()
+        self._common = self._stop | self._configured | self._valences.keys()
         self.lower: dict[str, int] = {}
         """Number of lower-case occurrences of words that may be names."""
 
@@ -294,7 +293,7 @@ class _Finder:
     def _noun(self, words: Sequence[str], start: int, matched: set[int]) -> tuple[int, int]:
         """Return begin and end of the phrase that begins here; both are equal without a phrase."""
         for word in words[start : start + _MAX_WORDS]:
-            if word not in valences() and word not in _DETERMINERS:
+            if word not in self._valences and word not in _DETERMINERS:
                 break
             start += 1  # "the new boiler", "a terrible smell"
         end = start
@@ -311,7 +310,7 @@ class _Finder:
             word.isalpha()
             and word not in self._stop
             and word not in BARRIERS
-            and word not in valences()
+            and word not in self._valences
             and word not in _WORK_NOUNS
             and not word.endswith(("ly", "ed"))
         )

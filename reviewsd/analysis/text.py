@@ -5,36 +5,55 @@ Tokens keep their offsets, so that quotations are verbatim.
 
 import itertools
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Final, NamedTuple
 
 from msgspec import Struct
 
-from reviewsd.analysis.wordlists import word_set
-
 # Possessive quantifiers keep the time linear in the text. Each branch begins with a character and not
-# with a lookaround, so that it fails fast.
-_TOKEN: Final = re.compile(
-    r"([^\W\d_]++(?:'[^\W\d_]++)*+"  # word, didn't; the most frequent kind comes first
+# with a lookaround, so that it fails fast; words, the most frequent kind, come first.
+_MARKS: Final = (
     r"|[.](?<!\bdr[.])(?<!\bmr[.])(?<!\bms[.])(?<!\bst[.])(?<!\bmrs[.])(?!\w)"  # "Dr. Lee"
     r"|[!?](?!\w)|[,;:()\u2013\u2014\u2026\n]"
     r"|\$?\d++(?:[.,:]\d++)*+"  # 8:30, 1,200, $99.50
     r"|-(?:-++|(?<=\s-)(?=\s)))"
 )
+_TOKEN: Final = re.compile(r"([^\W\d_]++(?:'[^\W\d_]++)*+" + _MARKS)  # word, didn't
+_ELIDED_TOKEN: Final = re.compile(r"([^\W\d_]++(?:'(?=\w))?+" + _MARKS)  # l', accueil
 
 ENDS: Final = frozenset(".!?\n\u2026")
 BREAKS: Final = frozenset({";", ":", "\u2013", "\u2014", "-", "(", ")"})
 BARRIERS: Final = ENDS | BREAKS
 """Tokens that end all patterns."""
 
-_ABBREVIATIONS: Final = word_set("abbreviations")
-_PRONOUNS: Final = word_set("pronouns")
-_JOINERS: Final = word_set("joiners")
-_CONTRASTS: Final = word_set("contrasts")
-_NO_CONTRAST_AFTER: Final = {word: word_set(f"no-{word}-after") for word in ("but", "while", "yet")}
+_ABBREVIATIONS: Final = frozenset(("mr", "mrs", "ms", "dr", "st", "vs", "jr", "sr", "no", "approx"))
+"""Words before a full stop within a sentence, whatever the language."""
 _NOWHERE: Final[frozenset[str]] = frozenset()
 _CLOSERS: Final = frozenset("\"'\u2019\u201d)!?.")
-_SPECIAL: Final = BARRIERS | _JOINERS | _CONTRASTS | {","}
-"""All tokens that may be where a clause begins or ends."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grammar:
+    """The words of a language that show where clauses begin."""
+
+    abbreviations: frozenset[str] = frozenset()
+    """Words before a full stop within a sentence."""
+    contrasts: frozenset[str] = frozenset()
+    """Words that begin a clause, and mark all clauses of their sentence."""
+    no_contrast_after: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """Words after which a contrast word is none."""
+    joiners: frozenset[str] = frozenset()
+    """Words that begin a clause before a pronoun, as a comma does."""
+    pronouns: frozenset[str] = frozenset()
+    after_comma: frozenset[str] = frozenset()
+    """Further words that begin a clause after a comma."""
+
+    @cached_property
+    def bounds(self) -> frozenset[str]:
+        """All tokens that may be where a clause begins or ends."""
+        return BARRIERS | self.joiners | self.contrasts | {","}
 
 
 class Clause(Struct, frozen=True, gc=False):
@@ -74,27 +93,37 @@ def fold(text: str) -> str:
     return folded.replace("\u2019", "'")
 
 
-def tokenise(text: str) -> Tokens:
-    """Split a text into tokens."""
-    parts = _TOKEN.split(fold(text))  # gaps and tokens alternate
+def tokenise(text: str, *, elides: bool = False) -> Tokens:
+    """Split a text into tokens.
+
+    Args:
+        text: The text.
+        elides: Whether an apostrophe ends a word, as in French and Italian.
+    """
+    pattern = _ELIDED_TOKEN if elides else _TOKEN
+    parts = pattern.split(fold(text))  # gaps and tokens alternate
     return Tokens(text, parts[1::2], list(itertools.accumulate(map(len, parts))))
 
 
-def words_of(text: str) -> list[str]:
+def words_of(text: str, *, elides: bool = False) -> list[str]:
     """Return the words of a text without separators, to compare names and patterns."""
-    return [word for word in tokenise(text).words if word not in BARRIERS and word != ","]
+    words = tokenise(text, elides=elides).words
+    return [word for word in words if word not in BARRIERS and word != ","]
 
 
-def clauses(words: list[str]) -> list[Clause]:
+def clauses(words: list[str], grammar: Grammar) -> list[Clause]:
     """Return the clauses of a token list, in order and without separators."""
+    bounds_of_clauses = grammar.bounds
+    contrasts = grammar.contrasts
+    joiners = grammar.joiners
     result: list[Clause] = []
     sentence = 0
     start = 0
     bounds: list[tuple[int, int]] = []
     contrasted = False
-    for at in [at for at, word in enumerate(words) if word in _SPECIAL] + [len(words)]:
+    for at in [at for at, word in enumerate(words) if word in bounds_of_clauses] + [len(words)]:
         word = words[at] if at < len(words) else "\n"
-        if not (_ends_clause if word in BARRIERS else _begins_clause)(words, at, word):
+        if not (_ends_clause if word in BARRIERS else _begins_clause)(words, at, word, grammar):
             continue
         if start < at:
             bounds.append((start, at))
@@ -105,28 +134,28 @@ def clauses(words: list[str]) -> list[Clause]:
             sentence += bool(bounds)
             bounds.clear()
             contrasted = False
-        elif word in _CONTRASTS:
+        elif word in contrasts:
             contrasted = True
             start = at
-        elif word in _JOINERS:
+        elif word in joiners:
             start = at
     return result
 
 
-def _ends_clause(words: list[str], at: int, word: str) -> bool:
+def _ends_clause(words: list[str], at: int, word: str, grammar: Grammar) -> bool:
     """Return whether a clause ends at this barrier."""
-    if word != "." or not at or words[at - 1] not in _ABBREVIATIONS:
+    if word != "." or not at or words[at - 1] not in grammar.abbreviations:
         return True
     return at + 1 >= len(words)
 
 
-def _begins_clause(words: list[str], at: int, word: str) -> bool:
+def _begins_clause(words: list[str], at: int, word: str, grammar: Grammar) -> bool:
     """Return whether a clause begins with this comma, joiner or contrast word."""
-    if word in _CONTRASTS:
+    if word in grammar.contrasts:
         before = words[at - 1] if at else ""
-        return before not in _NO_CONTRAST_AFTER.get(word, _NOWHERE)
+        return before not in grammar.no_contrast_after.get(word, _NOWHERE)
     after = words[at + 1] if at + 1 < len(words) else ""
-    return after in _PRONOUNS or (word == "," and after == "and")
+    return after in grammar.pronouns or (word == "," and after in grammar.after_comma)
 
 
 def sentences(text: str) -> list[str]:

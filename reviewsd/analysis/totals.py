@@ -2,6 +2,7 @@
 
 import datetime
 import heapq
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Final
 
@@ -44,7 +45,8 @@ class Totals:
         self._months = Months()
         self._days: list[int] = []  # the first and the last day of each block
         self._signs: dict[Sentiment, int] = {"positive": 0, "neutral": 0, "negative": 0}
-        self._read = self._foreign = self._wordless = 0
+        self._languages: Counter[str] = Counter()
+        self._wordless = 0
         self._rankings: dict[str, dict[str, Ranking]] = {kind: {} for kind in ("aspects", *KINDS)}
         self._quotes: dict[int, list[Quote]] = {}
 
@@ -61,8 +63,7 @@ class Totals:
             self._total.add(sums)
         self._months.add(counts.months)
         self._days += counts.earliest, counts.latest
-        self._read += counts.read
-        self._foreign += counts.foreign
+        self._languages.update(counts.languages)
         self._wordless += counts.wordless
         for sentiment, positions in counts.sentiments.items():
             self._signs[sentiment] += len(positions)
@@ -112,7 +113,9 @@ class Totals:
             pull_quote=pull_quote(self._newest_quotes(), review_of) or UNSET,
             method=Method(
                 rules=RULES,
-                languages={"en": self._read, "other": self._foreign},
+                languages=dict(
+                    sorted(self._languages.items(), key=lambda item: (-item[1], item[0]))
+                ),
                 not_analysed=self._wordless,
                 note=NOTE,
                 not_published=UNSET if public else (PROBLEMS,),

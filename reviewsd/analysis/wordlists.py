@@ -11,9 +11,9 @@ def data_lines(name: str) -> Iterator[str]:
     return (line for line in text.splitlines() if line and not line.startswith("# "))
 
 
-def word_list(name: str) -> tuple[str, ...]:
-    """Return one of the lists of ``words.txt``."""
-    return _lists()[name]
+def is_data(name: str) -> bool:
+    """Return whether there is a data file of this name."""
+    return (importlib.resources.files(__package__) / "data" / name).is_file()
 
 
 def word_set(name: str) -> frozenset[str]:

@@ -69,8 +69,8 @@ def _row(entity: "Entity", *, has_bar: bool) -> str:
 
 def explained(explanation: "Explanation") -> Iterator[str]:
     """Yield the lines of a review, clause by clause."""
-    is_read = explanation.english or not explanation.clauses
-    note = "" if is_read else ", not English: only its stars count"
+    is_read = explanation.is_read or not explanation.clauses
+    note = "" if is_read else f", in a language ({explanation.language}) without rules"
     yield f"{explanation.id}, {counted(explanation.rating, 'star')}{note}"
     for clause in explanation.clauses:
         yield ""

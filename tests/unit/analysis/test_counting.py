@@ -227,10 +227,11 @@ def test_pull_quote_is_of_the_newest_year() -> None:
 
 def test_method_says_what_was_read() -> None:
     insights = _count(
-        (_review("a"), Labels()),
-        (_review("b"), Labels(analysed=False, foreign=True)),
-        (_review("c"), WORDLESS),
+        (_review("a"), Labels(language="pl")),
+        (_review("b"), Labels(language="en")),
+        (_review("c"), Labels(language="en")),
+        (_review("d"), WORDLESS),
     )
     method = insights.method
-    assert (method.languages, method.not_analysed) == ({"en": 1, "other": 1}, 1)
+    assert (list(method.languages.items()), method.not_analysed) == ([("en", 2), ("pl", 1)], 1)
     assert re.fullmatch(r"lexicon-\d+", method.rules)

@@ -1,14 +1,14 @@
 import pytest
 
-from reviewsd.analysis.lexicon import opinions, score, valences
-from reviewsd.analysis.text import tokenise
+from reviewsd.analysis.lexicon import lexicon_of, score
 
 
 def _score(text: str) -> float:
-    words = tokenise(text).words
-    known = valences()
+    lexicon = lexicon_of("en")
+    words = lexicon.tokenise(text).words
+    known = lexicon.valences
     result = [(at, known[word]) for at, word in enumerate(words) if word in known]
-    return score(opinions(words, result, 0))
+    return score(lexicon.opinions(words, result, 0))
 
 
 @pytest.mark.parametrize(

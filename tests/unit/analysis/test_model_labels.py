@@ -157,7 +157,7 @@ def test_a_long_phrase_is_cut_at_a_word() -> None:
 def test_the_rules_add_what_a_model_is_not_asked() -> None:
     rules = Labels(
         words=0.4,
-        foreign=True,
+        language="pl",
         aspects=(AspectLabel(id="pricing", sentiment="positive", phrase="x", strength=0.9),),
         services=(EntityLabel(id="leak-repair", phrase="the leak"),),
         service_areas=(EntityLabel(id="north"),),
@@ -172,7 +172,11 @@ def test_the_rules_add_what_a_model_is_not_asked() -> None:
     result = merged(answer_text, rules)
     assert [0.9, 0.5] == [label.strength for label in result.aspects]
     assert ["the leak", None] == [label.phrase for label in result.services]
-    assert (0.4, rules.service_areas, True) == (result.words, result.service_areas, result.foreign)
+    assert (0.4, rules.service_areas, "pl") == (
+        result.words,
+        result.service_areas,
+        result.language,
+    )
 
 
 @given(st.text(), st.text(), st.integers(0, 200), st.integers(1, 200))

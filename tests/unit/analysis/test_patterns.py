@@ -1,18 +1,17 @@
 import pytest
 
-from reviewsd.analysis.patterns import (
-    BARRIER,
-    OTHER_WORD,
-    PatternMatcher,
-    noun_forms,
-    parse,
-    verb_forms,
-)
+from reviewsd.analysis.language_data import Endings, LanguageData, load
+from reviewsd.analysis.patterns import BARRIER, OTHER_WORD, PatternMatcher, parse
 from reviewsd.analysis.text import BARRIERS, tokenise
 
 
 def _found(pattern: str, text: str) -> list[str]:
-    matcher = PatternMatcher({"staff": ("tech", "crew")})
+    english = load("en")
+    matcher = PatternMatcher(
+        LanguageData(
+            words=english.words, endings=english.endings, classes={"staff": ("tech", "crew")}
+        )
+    )
     matcher.add(pattern, "p")
     kinds = matcher.vocabulary({"great": 3.1, "awful": -2.0})
     kinds |= dict.fromkeys(BARRIERS, BARRIER)
@@ -49,15 +48,16 @@ def test_pattern(pattern: str, text: str, expected: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    "pattern", ["", "~ late", "late ~", "(late|)", "(late", "(very (late))", "{nobody} late"]
+    "pattern",
+    ["", "~ late", "late ~", "(late|)", "(late", "(very (late))", "{nobody} late", "late/n"],
 )
 def test_malformed_patterns_are_refused(pattern: str) -> None:
-    with pytest.raises(ValueError, match=r"pattern|brackets|class"):
-        PatternMatcher({}).add(pattern, "p")
+    with pytest.raises(ValueError, match=r"pattern|brackets|class|forms"):
+        PatternMatcher(LanguageData()).add(pattern, "p")
 
 
 def test_a_copy_leaves_the_original_alone() -> None:
-    first = PatternMatcher({})
+    first = PatternMatcher(LanguageData())
     first.add("late", "one")
     second = first.copy()
     second.add("late", "two")
@@ -68,10 +68,27 @@ def test_a_copy_leaves_the_original_alone() -> None:
     assert payloads == [["one"], ["one", "two"]]
 
 
-def test_forms() -> None:
-    assert noun_forms("company") == ("company", "companies")
-    assert noun_forms("box") == ("box", "boxes")
-    assert verb_forms("replace") == ("replace", "replaces", "replaced", "replacing")
-    assert verb_forms("try") == ("try", "tries", "tried", "trying")
-    assert verb_forms("call") == ("call", "calls", "called", "calling")
-    assert parse("fee/n (a|b c)") == [[("fee",), ("fees",)], [("a",), ("b", "c")]]
+@pytest.mark.parametrize(
+    ("word", "kind", "forms"),
+    [
+        ("company", "n", ("company", "companies")),
+        ("delay", "n", ("delay", "delays")),
+        ("box", "n", ("box", "boxes")),
+        ("replace", "v", ("replace", "replaces", "replaced", "replacing")),
+        ("try", "v", ("try", "tries", "tried", "trying")),
+        ("call", "v", ("call", "calls", "called", "calling")),
+    ],
+)
+def test_english_forms(word: str, kind: str, forms: tuple[str, ...]) -> None:
+    assert forms == load("en").endings.forms(word, kind)
+
+
+def test_form_may_have_letters_before_the_stem() -> None:
+    endings = Endings({"v": {"en": ("en", "te", "ge~t")}})
+    assert ("putzen", "putzte", "geputzt") == endings.forms("putzen", "v")
+
+
+def test_forms_stand_in_the_place_of_their_word() -> None:
+    assert [[("fee",), ("fees",)], [("a",), ("b", "c")]] == parse(
+        "fee/n (a|b c)", load("en").endings
+    )

@@ -180,36 +180,24 @@ def test_areas(rules: Rules, text: str, areas: list[str]) -> None:
     assert [item.id for item in rules.label(text, 5).service_areas] == areas
 
 
-@pytest.mark.parametrize(
-    ("text", "foreign"),
-    [
-        ("Muy buen servicio y muy amables, llegaron a tiempo", True),
-        ("Sehr freundlich und p\u00fcnktlich, gerne wieder", True),
-        ("Tr\u00e8s bon travail, je recommande pour les prix", True),
-        ("Ottimo lavoro, sono stati molto gentili", True),
-        (
-            "\u041e\u0442\u043b\u0438\u0447\u043d\u0430\u044f \u0440\u0430\u0431\u043e\u0442\u0430",
-            True,
-        ),
-        ("Fast, clean, cheap", False),
-        ("ok", False),
-        ("De Luca Plumbing fixed the leak, la familia is happy", False),
-    ],
-)
-def test_language(rules: Rules, text: str, *, foreign: bool) -> None:
-    labels = rules.label(text, 5)
-    assert labels.foreign is foreign
-    assert labels.analysed is not foreign
-
-
-def test_another_language_is_taken_by_its_stars_but_names_stay_names(rules: Rules) -> None:
-    labels = rules.label("Priya es muy amable y llega a tiempo, on time", 5)
-    assert (labels.aspects, [item.id for item in labels.technicians]) == ((), ["priya-raman"])
+def test_owners_words_are_found_whatever_the_language(rules: Rules) -> None:
+    """A review without rules for its language has the opinion of its stars."""
+    labels = rules.label(
+        "Priya jest bardzo mi\u0142a i punktualna, easy parking, \u015bwietna robota", 5
+    )
+    assert ("pl", ["priya-raman"]) == (labels.language, [item.id for item in labels.technicians])
+    assert {"parking": "positive"} == {item.id: item.sentiment for item in labels.aspects}
 
 
 def test_the_owner_may_say_the_language() -> None:
-    rules = Rules(_BUSINESS, InsightSettings(language="de"))
-    assert rules.label("They were on time.", 5).foreign
+    rules = Rules(_BUSINESS, InsightSettings(language="pl-PL"))
+    labels = rules.label("They were on time.", 5)
+    assert ("pl", ()) == (labels.language, labels.aspects)
+
+
+def test_preset_of_services_is_for_english_alone(rules: Rules) -> None:
+    assert ["leak-repair"] == [item.id for item in rules.label("They fixed the leak.", 5).services]
+    assert () == rules.label("Przyjechali szybko, \u015bwietna robota, naprawa leak", 5).services
 
 
 @pytest.mark.parametrize("text", [None, "", "  \n"])

@@ -2,12 +2,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reviewsd.analysis.lexicon import lexicon_of
 from reviewsd.analysis.text import clauses, fold, sentences, tokenise
+
+_ENGLISH = lexicon_of("en").grammar
 
 
 def _clauses(text: str) -> list[str]:
     tokens = tokenise(text)
-    return [tokens.cut(clause.start, clause.end) for clause in clauses(tokens.words)]
+    return [tokens.cut(clause.start, clause.end) for clause in clauses(tokens.words, _ENGLISH)]
 
 
 @pytest.mark.parametrize(
@@ -25,6 +28,12 @@ def _clauses(text: str) -> list[str]:
 )
 def test_tokens(text: str, words: list[str]) -> None:
     assert tokenise(text).words == words
+
+
+def test_apostrophe_ends_a_word_where_the_language_elides() -> None:
+    text = "L'accueil, c'est 'super', un po' d\u2019attente"
+    words = ["l'", "accueil", ",", "c'", "est", "super", ",", "un", "po", "d'", "attente"]
+    assert words == tokenise(text, elides=True).words
 
 
 @pytest.mark.parametrize(
@@ -49,7 +58,7 @@ def test_clauses(text: str, expected: list[str]) -> None:
 
 
 def test_a_contrast_word_marks_all_clauses_of_its_sentence() -> None:
-    result = clauses(tokenise("Nice, but late. Clean.").words)
+    result = clauses(tokenise("Nice, but late. Clean.").words, _ENGLISH)
     assert [(clause.contrasted, clause.sentence) for clause in result] == [
         (True, 0),
         (True, 0),

@@ -59,7 +59,7 @@ def test_text_of_several_reviews_is_sent_once() -> None:
     insights = json.loads(result.insights)
     (pricing,) = [aspect for aspect in insights["aspects"] if aspect["id"] == "pricing"]
     assert (3, 3) == (pricing["mention_count"], pricing["positive_count"])
-    assert ["tiny", "lexicon-2"] == [insights["method"][name] for name in ("model", "rules")]
+    assert ["tiny", "lexicon-3"] == [insights["method"][name] for name in ("model", "rules")]
 
 
 def test_texts_of_an_earlier_run_are_not_sent_again() -> None:
@@ -96,13 +96,13 @@ def test_batches_are_bounded_in_bytes() -> None:
 
 
 def test_maker_of_insights_follows_from_model_and_method() -> None:
-    by_rules = {"model": "lexicon-2", "method": {"rules": "lexicon-2"}}
+    by_rules = {"model": "lexicon-3", "method": {"rules": "lexicon-2"}}
     cases = [
         (None, "none"),
         (by_rules, "rules"),
         ({"model": "mine"}, "other"),
         ({}, "other"),
-        ({"model": "lexicon-2", "method": {"model": "tiny"}}, "other"),
+        ({"model": "lexicon-3", "method": {"model": "tiny"}}, "other"),
     ]
     assert [maker for _, maker in cases] == [
         labeller(*REVIEWS, insights=insights).maker for insights, _ in cases

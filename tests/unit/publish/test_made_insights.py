@@ -65,10 +65,10 @@ def test_reviews_alone_have_insights(directories: Directories) -> None:
     assert isinstance(publish(directories, *REVIEWS), Published)
     results = insights(directories)
     assert [item["id"] for item in REVIEWS] == sorted(results["per_review"])
-    assert ("lexicon-2", 4) == (results["model"], results["review_count"])
+    assert ("lexicon-3", 4) == (results["model"], results["review_count"])
     served = json.loads((directories.current / "reviews.json").read_bytes())
     assert served["updated_at"] == results["generated_at"]
-    origin = InsightsOrigin(made=True, model="lexicon-2", reviews=4)
+    origin = InsightsOrigin(made=True, model="lexicon-3", reviews=4)
     assert origin == directories.manifest().insights_origin
     directories.check_tidy()
 
@@ -195,7 +195,7 @@ def test_changed_rules_publish_again(
     order = directories.job(insights="auto").order
     before = order.build_key("1")
     assert before != directories.job(insights="file").order.build_key("1")
-    monkeypatch.setattr("reviewsd.publish.messages.RULES", "lexicon-3")
+    monkeypatch.setattr("reviewsd.publish.messages.RULES", "lexicon-4")
     assert before != order.build_key("1")
 
 

@@ -40,7 +40,7 @@ def told(
 def test_made_insights_are_shown_as_a_table(environment: dict[str, str], folder: Path) -> None:
     shown, _ = told(environment, folder)
     assert shown == told(environment, folder, "show")[0]
-    assert "insights       made from 2 reviews (lexicon-2)\n" in shown
+    assert "insights       made from 2 reviews (lexicon-3)\n" in shown
     assert (
         "  Pricing                             2  ██████████░░░░░░░░░░   50 % positive\n" in shown
     )
@@ -85,7 +85,7 @@ def test_insights_made_by_rules_are_written_and_replaced_only_on_request(
     assert (
         [] == made["entities"]["problems"]
     )  # it is served as it is, and nobody has asked for them
-    assert "lexicon-2" == made["model"]
+    assert "lexicon-3" == made["model"]
     file.write_text('{"model": "mine"}')
     _, said = told(environment, folder, "write", code=1)
     assert "is there already" in said

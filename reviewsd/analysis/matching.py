@@ -1,0 +1,76 @@
+"""Finds the patterns of one language and the owner's words in a text (insights.md 4, rule 10, and 11)."""
+
+from collections.abc import Iterable, Iterator
+from typing import Final, NamedTuple
+
+from reviewsd.analysis.lexicon import Lexicon
+from reviewsd.analysis.patterns import BARRIER, MONEY, NUMBER, OTHER_WORD, Match
+from reviewsd.analysis.text import BARRIERS, Tokens
+
+_MAX_KINDS: Final = 50_000  # bounds the memory of words in no pattern
+_MAX_WORD: Final = 30  # characters
+_PLURAL: Final = "n"
+
+
+class OwnedWords(NamedTuple):
+    """Words of the owner, and what they mention."""
+
+    text: str
+    payload: object
+    has_plural: bool = False
+    """Whether the last word is found in the plural as well."""
+
+
+class LanguageMatcher:
+    """Finds the patterns of a lexicon and the owner's words.
+
+    Args:
+        lexicon: The words of the language.
+        owned: The owner's words, which are found in every language.
+    """
+
+    def __init__(self, lexicon: Lexicon, owned: Iterable[OwnedWords]) -> None:
+        self.lexicon = lexicon
+        self._patterns = lexicon.matcher()
+        self._spelling = lexicon.spelling()
+        for item in owned:
+            for words in self._forms(item):
+                if self._spelling is not None:
+                    self._spelling.add(words)
+                self._patterns.add_words(words, item.payload)
+        self._kinds = _Kinds(self._patterns.vocabulary(lexicon.valences))
+        self._kinds.update(dict.fromkeys(BARRIERS, BARRIER))
+
+    def tokenise(self, text: str) -> Tokens:
+        """Split a text into tokens, with the dictionary words of what customers spelled."""
+        tokens = self.lexicon.tokenise(text)
+        if self._spelling is None:
+            return tokens
+        return tokens._replace(words=list(map(self._spelling.__getitem__, tokens.words)))
+
+    def find(self, words: Iterable[str]) -> list[Match]:
+        """Return all matches in the words of a text, by start, shorter ones first."""
+        return self._patterns.find(list(map(self._kinds.__getitem__, words)))
+
+    def _forms(self, item: OwnedWords) -> Iterator[list[str]]:
+        words = self.lexicon.words_of(item.text)
+        yield words
+        if item.has_plural and item.text[-1:].isalpha() and _PLURAL in self.lexicon.endings.lines:
+            for form in self.lexicon.endings.forms(words[-1], _PLURAL):
+                if form != words[-1]:
+                    yield [*words[:-1], form]
+
+
+class _Kinds(dict[str, int]):
+    """Maps tokens to kinds, with a bounded cache of words in no pattern."""
+
+    def __missing__(self, word: str) -> int:
+        if word.isalpha():
+            if len(self) < _MAX_KINDS and len(word) < _MAX_WORD:
+                self[word] = OTHER_WORD
+            return OTHER_WORD
+        if word[0] == "$":
+            return self[MONEY]
+        if word[0].isdigit():
+            return self[NUMBER]
+        return self.get(word.removesuffix("'s"), OTHER_WORD)

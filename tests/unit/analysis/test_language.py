@@ -1,0 +1,53 @@
+"""The language of a review."""
+
+import pytest
+
+from reviewsd.analysis.language import Detector, primary
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("Muy buen servicio y muy amables, llegaron a tiempo", "es"),
+        ("Sehr freundlich und p\u00fcnktlich, gerne wieder", "de"),
+        ("SEHR GUTER SERVICE", "de"),
+        ("Tr\u00e8s bon travail, je recommande pour les prix", "fr"),
+        ("Ottimo lavoro, sono stati molto gentili", "it"),
+        (
+            "\u041e\u0442\u043b\u0438\u0447\u043d\u0430\u044f \u0440\u0430\u0431\u043e\u0442\u0430",
+            "ru",
+        ),
+        (
+            "\u0645\u0631\u062d\u0628\u0627 \u0628\u0643\u0645 \u062e\u062f\u0645\u0629 \u0645\u0645\u062a\u0627\u0632\u0629",
+            "ar",
+        ),
+        ("Fast, clean, cheap", "en"),
+        ("De Luca Plumbing fixed the leak, la familia is happy", "en"),
+        ("Very good\x07 and\x00 quick\ud800\ufdd0 people\x85", "en"),  # refused by the detector
+        ("<html lang='de'>Very good and quick, friendly people</html>", "en"),
+        ("\U0001f600" * 50, "en"),
+        ("x" * 10_000, "en"),
+        ("ok", "en"),
+    ],
+)
+def test_language_of_text(text: str, language: str) -> None:
+    assert language == Detector("en").language_of(text)
+
+
+@pytest.mark.parametrize("text", ["Super", "Top!", "Alles gut", "ok"])
+def test_language_of_short_text_is_that_of_the_business(text: str) -> None:
+    """The words are those of several languages."""
+    assert ["de", "en"] == [Detector(tag).language_of(text) for tag in ("de", "en")]
+
+
+def test_language_of_the_business_may_be_unknown_to_the_detector() -> None:
+    assert "xyz" == Detector("xyz").language_of("123 456 789")
+
+
+def test_language_is_that_of_the_business_without_the_detector() -> None:
+    """Python 3.14 has no wheel of it."""
+    assert "de" == Detector("de", None).language_of("They were on time, and friendly to all of us.")
+
+
+def test_region_of_a_tag_does_not_matter() -> None:
+    assert "de" == primary("DE-at")
