@@ -107,6 +107,7 @@ PATTERNS: dict[str, tuple[str, *tuple[Attack, ...]]] = {
         ("https://", "a", " "),
         ("https://a#", "a", "#"),
     ),
+    "reviewsd.domain.reviews:LocationId": (SEARCH, ("a", "a-", "a/")),
     "reviewsd.domain.reviews:ReviewId": (SEARCH, ("", "a", " ")),
     "reviewsd.domain.reviews:Url": (
         SEARCH,

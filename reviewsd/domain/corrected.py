@@ -15,7 +15,7 @@ from reviewsd.domain.records import Progress, Records
 from reviewsd.domain.reviews import Review
 
 _STEP: Final = 10_000  # reviews between two calls of Progress
-_SAFE_MEMBERS: Final = frozenset({*Review.__struct_fields__, "location"})
+_SAFE_MEMBERS: Final = frozenset(Review.__struct_fields__)
 """Members of a corrected review. Others are removed: they may repeat hidden words, as a title does."""
 
 _decode = msgspec.json.Decoder(Review).decode

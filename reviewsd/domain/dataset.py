@@ -21,6 +21,7 @@ from reviewsd.domain.corrections import load as load_corrections
 from reviewsd.domain.data_errors import member, show
 from reviewsd.domain.insights_file import INSIGHTS_FILE, InsightsFile, load_insights
 from reviewsd.domain.json_file import Findings, JsonFile, PartType
+from reviewsd.domain.locations import Locations, faults
 from reviewsd.domain.records import Progress, Records, RecordText
 from reviewsd.domain.reviews import AggregateRating, Business, RemovedReview, Review, Timestamp
 from reviewsd.domain.withheld_words import remove_words
@@ -159,7 +160,8 @@ def _load_reviews(file: JsonFile, text: RecordText, progress: Progress) -> Datas
         file.refuse("$.reviews", "missing")
         return None
     records = Records(text)
-    stars, latest = _load_records(file, records, reviews, begins.get("reviews", 0), progress)
+    begin, locations = begins.get("reviews", 0), _locations(file, business)
+    stars, latest = _load_records(file, records, reviews, begin, locations, progress)
     if business is None:
         return None
     records.sort()
@@ -173,8 +175,22 @@ def _load_reviews(file: JsonFile, text: RecordText, progress: Progress) -> Datas
     )
 
 
+def _locations(file: JsonFile, business: Business | None) -> Locations:
+    """Return the locations that reviews may name, after adding the findings about them."""
+    if business is None:
+        return Locations()
+    for path, reason in faults(business):
+        file.refuse(path, reason)
+    return Locations.of(business)
+
+
 def _load_records(
-    file: JsonFile, records: Records, raw: Raw, begin: int, progress: Progress
+    file: JsonFile,
+    records: Records,
+    raw: Raw,
+    begin: int,
+    locations: Locations,
+    progress: Progress,
 ) -> tuple[Mapping[int, int], datetime.date | None]:
     """Collect the valid reviews.
 
@@ -183,6 +199,7 @@ def _load_records(
         records: Receives the reviews.
         raw: The array of reviews.
         begin: The offset of the array in the file.
+        locations: The locations that a review may name; without any it may name each.
         progress: Called with the number of reviews validated so far.
 
     Returns:
@@ -207,6 +224,9 @@ def _load_records(
             continue
         if review.added_at or review.changed_at:
             _refuse_outside_utc(file, path, review, item)
+        if locations.by_id and review.location and locations.find(review) is None:
+            reason = "" if file.full else locations.explain(review.location)
+            file.refuse(f"{path}.location", reason, review.id)
         first = indexes.setdefault(review.id, index)
         if first != index:
             file.refuse(f"{path}.id", f"duplicate of $.reviews[{first}].id", review.id)

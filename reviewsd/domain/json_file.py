@@ -95,6 +95,11 @@ class JsonFile:
         """Whether any file has a finding."""
         return bool(self._findings)
 
+    @property
+    def full(self) -> bool:
+        """Whether further findings are only counted."""
+        return self._findings.full
+
     def refuse(self, path: str, reason: str, review_id: str | None = None) -> None:
         """Add a finding."""
         self._findings.add(Diagnostic(file=self._name, path=path, reason=reason, id=review_id))

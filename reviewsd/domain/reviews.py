@@ -131,6 +131,34 @@ class OpeningHours(Struct, frozen=True, kw_only=True):
     closes: ClockTime
 
 
+LocationId = Annotated[
+    str,
+    Meta(
+        pattern=r"^[0-9A-Za-z_][0-9A-Za-z_-]{0,63}" + _END,
+        extra={"expected": "1..64 letters, digits, - and _"},
+    ),
+]
+"""The last segment of the address of a location's page, so it needs no escape and has no dot."""
+
+
+class Location(Struct, frozen=True, kw_only=True):
+    """One of the places of the business; reviews name it by its id or an alias (pages.md 8)."""
+
+    id: Annotated[LocationId, Meta(description="Slug, the end of the address of its page")]
+    name: Annotated[str, Meta(min_length=1, max_length=200)]
+    aliases: Annotated[
+        tuple[Text, ...], Meta(description="Other names of it in reviews, such as a platform's id")
+    ] = ()
+    description: str | None = None
+    url: Url | None = None
+    phone: str | None = None
+    email: str | None = None
+    address: Address | None = None
+    geo: Geo | None = None
+    hours: tuple[OpeningHours, ...] = ()
+    review_urls: dict[Text, HttpsUrl] = {}
+
+
 class Business(Struct, frozen=True, kw_only=True):
     """The business whose reviews are served (data-model.md 1.1)."""
 
@@ -163,6 +191,9 @@ class Business(Struct, frozen=True, kw_only=True):
         dict[Text, HttpsUrl],
         Meta(description="Where a customer can write a review, by platform"),
     ] = {}
+    locations: Annotated[
+        tuple[Location, ...] | UnsetType, Meta(description="Its places; absent where it has one")
+    ] = UNSET
 
 
 class Distribution(
@@ -205,7 +236,7 @@ class OwnerReply(Struct, frozen=True, kw_only=True):
 
 
 class Review(Struct, frozen=True, kw_only=True, gc=False):
-    """One customer review; every member but the stamps is always served (data-model.md 1.3)."""
+    """One customer review; every member is always served but stamps and location (data-model.md 1.3)."""
 
     id: Annotated[ReviewId, Meta(description="Stable key, by convention a ULID")]
     author: Annotated[Text, Meta(description="Display name")]
@@ -228,6 +259,10 @@ class Review(Struct, frozen=True, kw_only=True, gc=False):
     changed_at: Annotated[
         Timestamp | UnsetType | None,
         Meta(description="When its content last changed, UTC; absent where nobody knows"),
+    ] = UNSET
+    location: Annotated[
+        str | UnsetType | None,
+        Meta(description="Id or alias of the location it is about; absent where nobody knows"),
     ] = UNSET
 
 

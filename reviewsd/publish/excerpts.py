@@ -73,6 +73,7 @@ class Listed(Struct, frozen=True, kw_only=True):
     owner_reply: OwnerReply | UnsetType = UNSET
     verified: bool
     changed_at: Timestamp | UnsetType = UNSET
+    location: str | UnsetType = UNSET
     truncated: Annotated[
         str | UnsetType, Meta(description="What is left out here; get_review has it")
     ] = UNSET
@@ -93,6 +94,7 @@ def listed(rendered: RenderedReview, typed: Review) -> bytes:
                 owner_reply=typed.owner_reply or UNSET,
                 verified=typed.verified,
                 changed_at=typed.changed_at.astimezone(datetime.UTC) if typed.changed_at else UNSET,
+                location=typed.location or UNSET,
             )
         )
     members = {

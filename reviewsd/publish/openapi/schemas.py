@@ -39,6 +39,7 @@ _FROM_OUTSIDE = {
     "AggregateRating": "Average and number of the ratings.",
     "Business": "The business whose reviews are served.",
     "Insights": "What the reviews say, by aspect, entity, topic, month and review.",
+    "Location": "One of several places of the business.",
     "JsonFeed": "A JSON Feed 1.1 document with the newest reviews.",
     "Review": "One customer review.",
 }
@@ -53,6 +54,9 @@ _CLIENT_NAMES = {
 """Longer names for generated clients, which have no modules."""
 
 
+_ABSENT = frozenset((*STAMPS, "location", "locations"))
+"""Members of reviews and the business that are served only where the file has them."""
+
 _MAYBE_NULL_RATING = "rating_value"  # null without reviews; all else is computed where missing
 
 
@@ -62,7 +66,7 @@ def components() -> Mapping[str, Json]:
     schemas = _schemas(AggregateRating, Business, Insights, JsonFeed, Review)
     for name in _schemas(Business, AggregateRating, Review):
         served = _members(schemas[name])
-        schemas[name]["required"] = [member for member in served if member not in STAMPS]
+        schemas[name]["required"] = [member for member in served if member not in _ABSENT]
     for name in ("AggregateRating", "Distribution"):
         schemas[name]["properties"] = {
             member: schema if member == _MAYBE_NULL_RATING else _never_null(schema)
