@@ -87,7 +87,10 @@ def test_there_are_as_many_reviews_as_asked_for(count: int, tmp_path: Path) -> N
 def test_every_member_of_a_review_is_written(directory: Path) -> None:
     """All but stamps and locations, which only an import knows."""
     file = msgspec.json.decode((directory / "reviews.json").read_bytes())
-    members = {field.encode_name for field in msgspec.structs.fields(Review)} - {*STAMPS, "location"}
+    members = {field.encode_name for field in msgspec.structs.fields(Review)} - {
+        *STAMPS,
+        "location",
+    }
     assert {frozenset(members)} == {frozenset(review) for review in file["reviews"]}
 
 

@@ -73,6 +73,12 @@ SEARCH_PARAMETERS = (
         example="google",
     ),
     SearchParameter(
+        name="location",
+        kind=ParameterType.TEXT,
+        description="Id, alias or name of one of business.locations.",
+        example="dover",
+    ),
+    SearchParameter(
         name="verified",
         kind=ParameterType.BOOLEAN,
         description="Whether its source has checked that the author was a customer.",

@@ -112,6 +112,7 @@ class SearchQuery(Struct, frozen=True, kw_only=True):
     min_rating: float | None = None
     max_rating: float | None = None
     source: str | None = None
+    location: str | None = None
     verified: bool | None = None
     has_reply: bool | None = None
     since: datetime.date | None = None
@@ -174,6 +175,7 @@ _SPELLED: tuple[tuple[str, object, Callable[..., object]], ...] = (
     ("min_rating", None, _number),
     ("max_rating", None, _number),
     ("source", None, _quoted),
+    ("location", None, _quoted),
     ("verified", None, TRUTH.__getitem__),
     ("has_reply", None, TRUTH.__getitem__),
     ("since", None, str),

@@ -24,14 +24,14 @@ from reviewsd.mcp.results import (
 )
 from reviewsd.publish import documents, excerpts, fragments
 from reviewsd.publish.excerpts import MAX_LISTED, NoPartError, excerpt, whole_in
-from reviewsd.snapshot.position_sets import FIELDS, SOURCE
+from reviewsd.snapshot.position_sets import FIELDS, LOCATION, SOURCE
 from reviewsd.snapshot.snapshots import Snapshot
 
 _INSIGHT_FILTERS = (*fragments.FILTERS.values(), "sentiment")
 """Filters that need insights."""
 
-_MAX_SOURCES = 20
-"""Sources that a note lists."""
+_MAX_NAMES = 20
+"""Sources or locations that a note lists."""
 
 _text = msgspec.json.Decoder(str)
 
@@ -110,18 +110,20 @@ def _note(call: Call, query: SearchQuery) -> str:
         if name is not None and call.snapshot.sets.get(FIELDS[parameter], name) is None:
             kind = parameter.removeprefix("mentions_")
             return describe_unknown(kind, section, name, call.snapshot)
-    if query.source is not None and call.snapshot.sets.get(SOURCE, query.source) is None:
-        return _unknown_source(query.source, call.snapshot)
+    for kind, name in ((SOURCE, query.source), (LOCATION, query.location)):
+        if name is not None and call.snapshot.sets.get(kind, name) is None:
+            return _unknown_name(kind, name, call.snapshot)
     return keyword_note(query.query)
 
 
-def _unknown_source(name: str, snapshot: Snapshot) -> str:
-    """Return the note on a source without reviews, with the most frequent sources."""
-    rows = snapshot.sets.rows(SOURCE)
-    names = [quoted(_text.decode(snapshot.sets.at(row))) for row in rows[:_MAX_SOURCES]]
-    if len(rows) > _MAX_SOURCES:
-        names.append(f"and {len(rows) - _MAX_SOURCES} more")
-    return f"no source is called {quoted(name)}. Known sources: {', '.join(names) or 'none'}"
+def _unknown_name(kind: str, name: str, snapshot: Snapshot) -> str:
+    """Return the note on a source or location without reviews, with the first known ones."""
+    rows = snapshot.sets.rows(kind)
+    names = [quoted(_text.decode(snapshot.sets.at(row))) for row in rows[:_MAX_NAMES]]
+    if len(rows) > _MAX_NAMES:
+        names.append(f"and {len(rows) - _MAX_NAMES} more")
+    known = ", ".join(names) or "none"
+    return f"no {kind} is called {quoted(name)}. Known {kind}s: {known}"
 
 
 def get_review(call: Call) -> ToolSteps:

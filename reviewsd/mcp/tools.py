@@ -172,7 +172,7 @@ TOOLS = (
         description=(
             "Returns what reviewers say about one named technician: mentions by sentiment, average "
             "rating, frequent phrases and ids of example reviews. Use it when a person is named; use "
-            "search_reviews with what its search_reviews has for the full texts, get_summary for all "
+            "search_reviews with mentions_technician for the full texts, get_summary for all "
             "names. An unknown or ambiguous name gives an error that lists the known ones."
         ),
         call=partial(insight_tools.get_entity, "technician", fragments.TECHNICIANS),
@@ -187,7 +187,7 @@ TOOLS = (
         name="get_service",
         title="Service summary",
         description=(
-            "Returns what reviewers say about one service: mentions by sentiment, average rating, frequent phrases and ids of example reviews. Use it when a "
+            "Returns what reviewers say about one service: figures, frequent phrases and ids of example reviews. Use it when a "
             "kind of job is asked about; use search_reviews with mentions_service for the full texts, "
             "get_summary for the list of services. An unknown service gives an error that lists the "
             "known ids."
@@ -208,7 +208,7 @@ TOOLS = (
         description=(
             "Returns the topics that reviewers write about, or with kind the aspects, technicians, "
             "services, problems or service areas: all of them in pages, most mentioned first, each "
-            "with mentions, share of positive ones, score, frequent phrases and ids of example "
+            "with figures, frequent phrases and ids of example "
             "reviews. Use it to learn what matters or what customers complain of; use get_summary for "
             "a short overview. Pass next_offset as offset for the next page; without entries the list "
             "is empty."
@@ -237,7 +237,7 @@ TOOLS = (
             "Returns how sentiment moves: improving, stable or declining, and for each month the "
             "number of reviews, average rating, score and share of positive ones. Use it for "
             "change over time; use get_summary for all reviews, search_reviews with since and until "
-            "for a period's texts. The newest months, 24 by "
+            "for a period's texts. 24 months by "
             "default, oldest first; next_offset as offset leads to older ones. What is not known is "
             "left out."
         ),

@@ -18,6 +18,7 @@ import msgspec
 from reviewsd.api.jobs import InsightsOrigin
 from reviewsd.domain.dataset import REVIEWS_FILE, Dataset
 from reviewsd.domain.insights_file import INSIGHTS_FILE, InsightsFile
+from reviewsd.domain.locations import Locations
 from reviewsd.domain.records import Progress
 from reviewsd.domain.reviews import Review
 from reviewsd.domain.search_query import Cursor
@@ -185,7 +186,7 @@ def _add_reviews(
     writer.write(documents.reviews_head(dataset))
     served, listed = FragmentsWriter(writer), FragmentsWriter(excerpts_writer)
     with SegmentsWriter(target, len(records), earlier) as texts:
-        columns = ColumnsWriter(target, texts)
+        columns = ColumnsWriter(target, texts, Locations.of(dataset.business))
         for begin in range(0, len(records), _BATCH):
             if begin % _STEP == 0:
                 folder.progress("writing", begin, len(records))

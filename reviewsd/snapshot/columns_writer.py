@@ -8,8 +8,9 @@ from pathlib import Path
 import msgspec
 from pyroaring import BitMap
 
+from reviewsd.domain.locations import Locations
 from reviewsd.domain.naming import Ambiguous, mention_key
-from reviewsd.domain.reviews import Review
+from reviewsd.domain.reviews import Location, Review
 from reviewsd.domain.search_query import TRUTH
 from reviewsd.snapshot import changes, layout
 from reviewsd.snapshot.fragment_store import FragmentStoreWriter
@@ -19,6 +20,7 @@ from reviewsd.snapshot.numbering import Numbering
 from reviewsd.snapshot.position_sets import (
     CHANGES,
     HAS_REPLY,
+    LOCATION,
     MAX_RATING,
     MIN_RATING,
     RATING,
@@ -47,18 +49,24 @@ class ColumnsWriter:
     Args:
         folder: The folder of the files.
         segments: Collects the texts.
+        locations: The declared locations.
     """
 
-    def __init__(self, folder: Path, segments: SegmentsWriter) -> None:
+    def __init__(
+        self, folder: Path, segments: SegmentsWriter, locations: Locations | None = None
+    ) -> None:
         self._folder = folder
         self._segments = segments
         self._days = array("i")
         self._marks = bytearray()
-        self._sources = _NamedPositions()
+        self._sources = _NamedPositions(mention_key)
+        self._declared = locations or Locations()
+        self._locations = _NamedPositions(self._declared.key_of)
 
     def extend(self, reviews: Sequence[Review]) -> None:
         """Add reviews."""
         self._sources.extend(len(self._marks), (review.source for review in reviews))
+        self._locations.extend(len(self._marks), (review.location or "" for review in reviews))
         self._days.extend([-review.date.toordinal() for review in reviews])
         self._marks.extend(map(_mark, reviews))
         self._segments.extend([review.text for review in reviews])
@@ -88,13 +96,34 @@ class ColumnsWriter:
             for key, positions in self._sources.sets().items()
         }
         sets |= {
+            (LOCATION, key): _numbers(positions, numbering)
+            for key, positions in self._located().items()
+        }
+        sets |= {
             key: reviews if isinstance(reviews, Ambiguous) else _numbers(reviews, numbering)
             for key, reviews in mentions.items()
         }
         store = FragmentStoreWriter(self._folder, layout.SETS, layout.SET_OFFSETS)
         write_sets(store, sets)
         store.put(SOURCE, map(_encode, self._sources.names()))
+        store.put(LOCATION, map(_encode, self._declared.ids() or self._locations.names()))
         return segments, files | store.close()
+
+    def _located(self) -> dict[str, BitMap]:
+        """Return the positions of each location, by the keys of its id, aliases and name."""
+        sets = self._locations.sets()
+        for key, location in self._declared.by_id.items():
+            sets[key] = sets.get(mention_key(location.id), BitMap())
+        named = {
+            key: BitMap().union(*(sets[mention_key(each.id)] for each in locations))
+            for key, locations in self._declared.by_name.items()
+        }
+        return named | sets
+
+    def of_location(self, location: Location) -> tuple[Sequence[int], list[int]]:
+        """Return the positions of the reviews of a location, and the stars of each."""
+        positions = self._locations.positions(mention_key(location.id))
+        return positions, [self._marks[position] & _STARS for position in positions]
 
     def _marked_sets(self, numbering: Numbering) -> Iterator[tuple[tuple[str, str], BitMap]]:
         """Yield the position sets of stars, verified reviews, and reviews with a reply."""
@@ -118,9 +147,14 @@ class ColumnsWriter:
 
 
 class _NamedPositions:
-    """The positions of the reviews by a name that they carry, such as their source; the case does not matter."""
+    """The positions of the reviews by a name that they carry, such as their source.
 
-    def __init__(self) -> None:
+    Args:
+        key_of: Returns the key of a name.
+    """
+
+    def __init__(self, key_of: Callable[[str], str]) -> None:
+        self._key_of = key_of
         self._keys: dict[str, str] = {}
         self._spellings: dict[str, str] = {}
         self._positions: dict[str, array[int]] = {}
@@ -128,16 +162,22 @@ class _NamedPositions:
     def extend(self, first: int, names: Iterable[str]) -> None:
         """Add the names of consecutive reviews; ``first`` is the position of the first one."""
         for position, name in enumerate(names, first):
+            if not name:
+                continue
             key = self._keys.get(name)
             if key is None:
-                key = self._keys[name] = mention_key(name)
+                key = self._keys[name] = self._key_of(name)
                 self._spellings.setdefault(key, name)
                 self._positions.setdefault(key, array("I"))
             self._positions[key].append(position)
 
     def sets(self) -> dict[str, BitMap]:
-        """Return the positions of each name, by its key (``domain.naming.mention_key``)."""
+        """Return the positions of each name, by its key."""
         return {key: BitMap(positions) for key, positions in self._positions.items()}
+
+    def positions(self, key: str) -> Sequence[int]:
+        """Return the positions of a key, ascending."""
+        return self._positions.get(key, ())
 
     def names(self) -> list[str]:
         """Return each name in its first spelling, the most frequent name first."""

@@ -17,6 +17,7 @@ from reviewsd.snapshot.fragment_store import FragmentStore, FragmentStoreWriter
 RATING, MIN_RATING, MAX_RATING = "rating", "min_rating", "max_rating"  # "1" to "5"
 VERIFIED, HAS_REPLY = "verified", "has_reply"  # "true" and "false"
 SOURCE = "source"  # of a review (``domain.naming.mention_key``)
+LOCATION = "location"  # of a review, by its id, aliases and name (``domain.locations``)
 SENTIMENT = "f"  # of a review: "positive", "neutral" or "negative"
 CHANGES = "c"  # the numbers of the blocks in the order of change (``snapshot.changes``)
 TECHNICIAN, SERVICE, ASPECT, PROBLEM, TOPIC, AREA = "t", "s", "a", "p", "o", "r"  # exact names

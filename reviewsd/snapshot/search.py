@@ -2,7 +2,7 @@
 
 A column is a flat file made at publication (``snapshot.columns_writer``) and mapped into memory. Each filter
 has *position sets* (``position_sets``): Roaring bitmaps with the numbers of the reviews that have a rating, a
-source, a reply, a sentiment, or a mention.
+source, a location, a reply, a sentiment, or a mention.
 
 - Dates are a range of positions, found by bisection.
 - Sets are intersected, a million reviews in some 20 microseconds.
@@ -28,6 +28,7 @@ from reviewsd.snapshot import changes
 from reviewsd.snapshot.columns import Columns
 from reviewsd.snapshot.position_sets import (
     HAS_REPLY,
+    LOCATION,
     MAX_RATING,
     MIN_RATING,
     RATING,
@@ -235,6 +236,8 @@ def _filters(columns: Columns, query: SearchQuery) -> list[BitMap] | None:
         keys.append((MAX_RATING, str(math.floor(query.max_rating))))
     if query.source is not None:
         keys.append((SOURCE, query.source))
+    if query.location is not None:
+        keys.append((LOCATION, query.location))
     if query.verified is not None:
         keys.append((VERIFIED, TRUTH[query.verified]))
     if query.has_reply is not None:

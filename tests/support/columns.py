@@ -74,6 +74,15 @@ class Review(TypedDict, total=False):
     verified: bool
     added_at: str
     changed_at: str
+    location: str | None
+
+
+class Location(TypedDict, total=False):
+    """A declared location as an operator writes it."""
+
+    id: str
+    name: str
+    aliases: list[str]
 
 
 def review(
@@ -91,11 +100,16 @@ def review(
     }
 
 
-def compiled(folder: Path, reviews: Sequence[Review], insights: Insights | None = None) -> Manifest:
+def compiled(
+    folder: Path,
+    reviews: Sequence[Review],
+    insights: Insights | None = None,
+    locations: Sequence[Location] = (),
+) -> Manifest:
     """Compile reviews, in any order, into a new folder."""
     folder.mkdir()
     dataset = load(
-        _json({"business": {"name": "Acme"}, "reviews": reviews}),
+        _json({"business": {"name": "Acme", "locations": locations}, "reviews": reviews}),
         None if insights is None else _json(insights),
     )
     return compile_folder(dataset, SETTINGS, folder, lambda *_: None)
@@ -159,6 +173,7 @@ class Data(NamedTuple):
 
     reviews: list[Review]
     insights: Insights
+    locations: Sequence[Location] = ()
 
 
 @contextmanager
@@ -176,7 +191,7 @@ def opened(data: Data, **thresholds: object) -> Iterator[Columns]:
             ):
                 if hasattr(module, name):
                     patch.setattr(module, name, value)
-        manifest = compiled(Path(place, "folder"), data.reviews, data.insights)
+        manifest = compiled(Path(place, "folder"), data.reviews, data.insights, data.locations)
         yield open_columns(Path(place, "folder"), manifest)
 
 

@@ -85,6 +85,7 @@ GOOD = [
     (b"query", SearchQuery()),
     (b"mentions_technician=Sam+Jones", SearchQuery(mentions_technician="Sam Jones")),
     (b"source=Yelp&source_url=x", SearchQuery(source="Yelp")),
+    (b"location=Dover%20", SearchQuery(location="Dover ")),
     (b"verified=true&has_reply=false", SearchQuery(verified=True, has_reply=False)),
     (b"verified=f%61lse", SearchQuery(verified=False)),
     (b"sort=oldest", SearchQuery(sort=OLDEST)),
@@ -398,6 +399,7 @@ WRONG = [
     (b"min_rating=9", "too_big"),
     (b"max_rating=x", "invalid_type"),
     (b"source=%ff", "invalid_format"),
+    (b"location=%zz", "invalid_format"),
     (b"verified=1", "invalid_type"),
     (b"has_reply=True", "invalid_type"),
     (b"since=1", "invalid_format"),
@@ -538,6 +540,7 @@ QUERIES = st.builds(
     min_rating=st.none() | st.integers(1, 3) | st.floats(1, 3),
     max_rating=st.none() | st.integers(3, 5) | st.floats(3, 5),
     source=TEXTS,
+    location=TEXTS,
     verified=st.none() | st.booleans(),
     has_reply=st.none() | st.booleans(),
     since=DATES,
@@ -581,6 +584,7 @@ def test_the_canonical_form_of_everything() -> None:
         min_rating=4.5,
         max_rating=5,
         source="Ängi",
+        location="dover",
         verified=True,
         has_reply=False,
         since=datetime.date(25, 1, 31),
@@ -599,7 +603,7 @@ def test_the_canonical_form_of_everything() -> None:
         cursor=CHANGED_CURSOR,
     )
     expected = (
-        "rating=5&min_rating=4.5&max_rating=5&source=%C3%84ngi&verified=true&has_reply=false"
+        "rating=5&min_rating=4.5&max_rating=5&source=%C3%84ngi&location=dover&verified=true&has_reply=false"
         "&since=0025-01-31&until=2025-12-31"
         "&changed_since=0025-01-31T09:00:00Z&query=a+b%26c%3D%C3%9F%25"
         "&mentions_technician=Sam&mentions_service=%2B&mentions_aspect=pricing"

@@ -31,9 +31,12 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Tools:
     return Tools(demo_snapshot(Directories(tmp_path_factory.mktemp("demo"))))
 
 
-def publish_reviews(place: Path, *reviews: Review, insights: object = None) -> Tools:
+def publish_reviews(
+    place: Path, *reviews: Review, insights: object = None, locations: object = ()
+) -> Tools:
+    place.mkdir(exist_ok=True)
     directories = Directories(place)
-    directories.write(*reviews, insights=insights)
+    directories.write(*reviews, insights=insights, locations=locations)
     return Tools(published(directories))
 
 
@@ -94,6 +97,7 @@ FILTERS = {
     "changed_since": DAYS,
     "sort": st.sampled_from(SORTS),
     "source": st.sampled_from(["google", "Yelp", "nowhere"]),
+    "location": st.sampled_from(["dover", "Kittery", "nowhere"]),
     "verified": st.booleans(),
     "has_reply": st.booleans(),
     "limit": st.integers(1, 100),
@@ -137,6 +141,27 @@ def test_note_on_an_unknown_source_names_the_sources(tmp_path: Path) -> None:
     expected = f'no source is called "gogle". Known sources: "google", {listed}, "s18", and 2 more'
     assert (0, expected) == (result["matched"], result["note"])
     assert "note" not in tools.data("search_reviews", {"source": "GOOGLE", "rating": 1})
+
+
+def test_note_on_an_unknown_location_names_the_locations(tmp_path: Path) -> None:
+    """Declared ones by id, in the order of the file; without any, those that reviews name."""
+    reviews = [review(f"r{at}") | {"location": name} for at, name in enumerate(("b", "x", "x"))]
+    bare = publish_reviews(tmp_path / "bare", *reviews).data("search_reviews", {"location": "Dovr"})
+    expected = 'no location is called "Dovr". Known locations: '
+    assert (0, f'{expected}"x", "b"') == (bare["matched"], bare["note"])
+    declared = [
+        {"id": "b", "name": "Berwick"},
+        {"id": "a", "name": "Alton"},
+        {"id": "dover", "name": "Dover", "aliases": ["x"]},
+    ]
+    tools = publish_reviews(tmp_path / "declared", *reviews, locations=declared)
+    note = tools.data("search_reviews", {"location": "Dovr"})["note"]
+    assert f'{expected}"b", "a", "dover"' == note
+    found = tools.data("search_reviews", {"location": "DOVER"})
+    assert (2, ["x", "x"]) == (found["matched"], [item["location"] for item in found["reviews"]])
+    assert "note" not in tools.data("search_reviews", {"location": "Alton"})
+    profile = tools.data("get_business", {})["business"]
+    assert ["Berwick", "Alton", "Dover"] == [place["name"] for place in profile["locations"]]
 
 
 def test_reviews_are_those_of_the_dataset(demo: Tools) -> None:

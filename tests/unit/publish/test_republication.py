@@ -50,7 +50,8 @@ OTHER: list[dict[str, object]] = [
     {"text": ""},
     {"text": "word " * 2_000},
     {"owner_reply": {"text": "Thanks", "date": "2025-04-01", "by": "Ann"}, "rating": 1},
-    {"location": {"b": [1.50], "a": None}, "verified": False},
+    {"place": {"b": [1.50], "a": None}, "verified": False},
+    {"location": "dover"},
 ]
 REVIEWS = st.dictionaries(
     st.integers(0, 60),

@@ -34,6 +34,7 @@ from tests.support.columns import (
     AmbiguousError,
     Data,
     Insights,
+    Location,
     Review,
     mentioned,
     opened,
@@ -88,7 +89,21 @@ def key_of(name: str) -> str:
     return name.strip().casefold()
 
 
-def matches(item: Review, insights: Insights, query: SearchQuery) -> bool:
+def is_at(item: Review, locations: Sequence[Location], name: str) -> bool:
+    """Return whether a review is about a location: ids and aliases come first, then names."""
+    if not item.get("location"):
+        return False
+    own, key = key_of(item["location"] or ""), key_of(name)
+    names = [{key_of(each) for each in (at["id"], *at["aliases"])} for at in locations]
+    known = [group for group in names if key in group]
+    known = known or [
+        group for at, group in zip(locations, names, strict=True) if key_of(at["name"]) == key
+    ]
+    return any(own in group for group in known) if locations else own == key
+
+
+def matches(item: Review, data: Data, query: SearchQuery) -> bool:
+    insights = data.insights
     text, stars = item["text"], item["rating"]
     needle, since, until = query.query, query.since, query.until
     labels = insights.get("per_review", {}).get(item["id"], {})
@@ -106,6 +121,7 @@ def matches(item: Review, insights: Insights, query: SearchQuery) -> bool:
             query.rating is None or stars == query.rating,
             query.min_rating is None or stars >= query.min_rating,
             query.source is None or key_of(item["source"]) == key_of(query.source),
+            query.location is None or is_at(item, data.locations, query.location),
             query.verified is None or item["verified"] is query.verified,
             query.has_reply is None or ("owner_reply" in item) is query.has_reply,
             since is None or item["date"] >= since.isoformat(),
@@ -204,6 +220,24 @@ SOURCES: tuple[Review, ...] = (
 )
 """Sources, in several spellings."""
 
+LOCATIONS: tuple[Location, ...] = (
+    {"id": "dover", "name": "Rye", "aliases": ["1234", "Straße"]},
+    {"id": "Rye", "name": "Harbor", "aliases": []},
+    {"id": "kittery", "name": "harbor ", "aliases": ["ChIJ"]},
+    {"id": "empty", "name": "Empty", "aliases": []},
+)
+"""Locations of which one has the name that is the id of another, and two have one name."""
+
+LOCATED: tuple[Review, ...] = (
+    {},
+    {"location": None},
+    {"location": ""},
+    *(Review(location=name) for name in ("dover", "DOVER", "1234", "STRASSE", "rye", "ChIJ")),
+)
+
+
+WHERE = ("dover", "Dover ", "1234", "strasse", "RYE", "Harbor", "empty", "chij")
+
 
 @st.composite
 def data_sets(draw: st.DrawFn) -> Data:
@@ -218,9 +252,10 @@ def data_sets(draw: st.DrawFn) -> Data:
         review(review_id, date=str(day), rating=rating, text=text)
         | random.choice(STAMPED)
         | random.choice(SOURCES)
+        | random.choice(LOCATED)
         for review_id, (day, rating, text) in zip(chosen, kinds * repeated, strict=True)
     ]
-    return Data(reviews, draw(INSIGHTS))
+    return Data(reviews, draw(INSIGHTS), draw(st.sampled_from([(), LOCATIONS])))
 
 
 @st.composite
@@ -245,6 +280,7 @@ def queries(draw: st.DrawFn, data: Data) -> SearchQuery:
         max_rating=draw(st.none() | st.sampled_from([1, 1.5, 3.0, 4.01, 5])),
         sentiment=draw(st.none() | SENTIMENTS),
         source=draw(st.none() | st.sampled_from(["google", "STRASSE", "Yelp ", "nowhere", " "])),
+        location=draw(st.none() | st.sampled_from([*WHERE, "nowhere", " "])),
         verified=draw(st.none() | st.booleans()),
         has_reply=draw(st.none() | st.booleans()),
         sort=draw(st.sampled_from(SORTS)),
@@ -317,7 +353,7 @@ def check(columns: Columns, data: Data, query: SearchQuery) -> None:
         assert ambiguous == [issue.path[0] for issue in error.value.issues]
         return
     ordered = ORDERS[query.sort](data.reviews)
-    expected = [item for item in ordered if matches(item, data.insights, query)]
+    expected = [item for item in ordered if matches(item, data, query)]
     for start in range(0, max(1, len(expected)), query.limit):
         page = expected[start : start + query.limit]
         hits = run(columns, query)
@@ -362,9 +398,11 @@ MANY = Data(
         )
         | STAMPED[number % len(STAMPED)]
         | SOURCES[number // 3 % len(SOURCES)]
+        | LOCATED[number // 5 % len(LOCATED)]
         for number in NUMBERS
     ],
     {"entities": {"technicians": ["Ann"], "services": ["Most", "Few"]}, "per_review": MENTIONED},
+    LOCATIONS,
 )
 SMALL: dict[str, Any] = {
     "SEGMENT": 16,
@@ -399,6 +437,8 @@ WAYS = [
     SearchQuery(source="google"),
     SearchQuery(source="strasse", verified=True, min_rating=2),
     SearchQuery(source="yelp", verified=True),
+    *(SearchQuery(location=name) for name in (*WHERE, "nowhere")),
+    *(SearchQuery(location="dover", sort=sort, min_rating=2) for sort in SORTS),
     SearchQuery(has_reply=True, sort=OLDEST),
     SearchQuery(has_reply=False, verified=False, sort=HIGHEST),
     *(SearchQuery(sort=sort) for sort in SORTS),

@@ -267,6 +267,7 @@ def test_the_parameters_are_those_of_the_table() -> None:
         ("mentions_area", {"type": "string"}),
         ("sentiment", {"type": "string", "enum": ["positive", "neutral", "negative"]}),
         ("source", {"type": "string"}),
+        ("location", {"type": "string"}),
         ("verified", {"type": "boolean"}),
         ("has_reply", {"type": "boolean"}),
         ("sort", {"type": "string", "enum": [*SORTS], "default": "newest"}),
