@@ -22,6 +22,8 @@ SHOWN = 15
 
 _QUESTIONS = 12
 _SOURCES = 8
+_NAMED = 4
+"""Places named beside the rating, at most."""
 
 
 def documents(renderer: Renderer) -> Iterator[FixedDocument]:
@@ -35,6 +37,8 @@ def _page(renderer: Renderer) -> Page:
     business, rated = site.business, site.rating.rating_value
     facts = {"name": business.name}
     insights = site.insights
+    aspects = () if insights is None else mentions.aspects(renderer, insights)
+    groups = () if insights is None else mentions.groups(renderer, insights)
     average = None if rated is None else renderer.language.number(rated, 1)
     title, description = (
         words("home_title_empty", **facts),
@@ -56,6 +60,7 @@ def _page(renderer: Renderer) -> Page:
             "place": contact.place(business),
             "rated": bool(site.count) and rated is not None,
             "average": average,
+            "total": _total(renderer),
             "filled": stars_filled(rated),
             "distribution": charts.distribution(site),
             "write": contact.write_buttons(renderer),
@@ -66,8 +71,9 @@ def _page(renderer: Renderer) -> Page:
             "notes": list(_notes(renderer)),
             "summary": [] if insights is None else paragraphs(insights.summary),
             "quote": None if insights is None else insights.pull_quote,
-            "aspects": () if insights is None else mentions.aspects(renderer, insights),
-            "groups": () if insights is None else mentions.groups(renderer, insights),
+            "aspects": aspects,
+            "groups": groups,
+            "folded": mentions.are_folded(aspects, groups),
             "months": charts.months(renderer),
             "faq": () if insights is None else insights.faq[:_QUESTIONS],
             "about": list(origin.about(renderer)),
@@ -80,6 +86,15 @@ def _page(renderer: Renderer) -> Page:
             "hours": contact.hours(renderer),
         },
     )
+
+
+def _total(renderer: Renderer) -> str:
+    """Return the number of reviews, and the places that have the most of them."""
+    site = renderer.site
+    names = list(dict.fromkeys(source_name(name) for name, _ in site.statistics.sources))
+    if len(names) > _NAMED:
+        names[_NAMED - 1 :] = [renderer.words("other_sources")]
+    return renderer.plural("reviews_from", site.count, sources=renderer.formats.listed(names))
 
 
 def paragraphs(text: str | None) -> list[str]:

@@ -1,12 +1,14 @@
 """Formats of a language from CLDR, by Babel, at publication (pages.md 2)."""
 
 import datetime
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
 from babel import Locale, UnknownLocaleError
 from babel.dates import format_interval, format_skeleton
+from babel.lists import format_list
 
 from reviewsd.pages.language import Language
 from reviewsd.pages.words import has_catalog
@@ -108,9 +110,17 @@ class LocaleFormats:
         Args:
             day: The day as in the data, such as ``monday``.
         """
-        names = (self.locale or _ENGLISH) if has_catalog(self.tag) else _ENGLISH
-        name: str = names.days["stand-alone"]["wide"][_WEEK.index(day)]
+        name: str = self._words.days["stand-alone"]["wide"][_WEEK.index(day)]
         return name[:1].upper() + name[1:]
+
+    def listed(self, names: Sequence[str]) -> str:
+        """Join names, as in ``Google, Yelp, and Facebook``."""
+        return format_list(names, locale=self._words)
+
+    @property
+    def _words(self) -> Locale:
+        """The locale of words, which agree with those of the catalogs."""
+        return self.locale or _ENGLISH if has_catalog(self.tag) else _ENGLISH
 
     def hours(self, opens: str, closes: str) -> str:
         """Format opening hours, as in ``8 AM to 6 PM`` with a dash.

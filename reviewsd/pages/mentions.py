@@ -1,6 +1,6 @@
 """The most mentioned aspects, people and topics, with links to their reviews (pages.md 3)."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote_plus
 
@@ -11,6 +11,9 @@ from reviewsd.http1 import urls
 from reviewsd.pages.rendering import Renderer
 
 _ASPECTS, _ENTRIES = 8, 8
+_FIRST_ASPECTS, _FIRST_GROUPS, _FIRST_ENTRIES = 4, 3, 3
+"""What telephones show before a visitor asks for all, as ``.fold`` in the style sheet does."""
+
 _MAX_ID = 256
 """Characters of an id in a link, at most."""
 
@@ -51,6 +54,17 @@ def groups(renderer: Renderer, insights: Insights) -> list[tuple[str, list[Menti
         for heading, entities, parameter in listed
     )
     return [(heading, entries) for heading, entries in headed if entries]
+
+
+def are_folded(
+    aspects: Sequence[Mentioned], groups: Sequence[tuple[str, Sequence[Mentioned]]]
+) -> bool:
+    """Return whether telephones show only the first of them."""
+    return (
+        len(aspects) > _FIRST_ASPECTS
+        or len(groups) > _FIRST_GROUPS
+        or any(len(entries) > _FIRST_ENTRIES for _, entries in groups)
+    )
 
 
 def _most(

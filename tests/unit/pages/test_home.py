@@ -131,6 +131,57 @@ def test_directions_need_a_street_or_a_position(
     assert (None if place is None else f"{contact.MAPS}{place}") == found
 
 
+@pytest.mark.parametrize(
+    ("sources", "total"),
+    [
+        (["google"], "1 review from Google"),
+        (["google", "Google"], "2 reviews from Google"),
+        (["yelp", "google", "google"], "3 reviews from Google and Yelp"),
+        (["a", "b", "c", "d"], "4 reviews from a, b, c, and d"),
+        (["a", "b", "c", "d", "e"], "5 reviews from a, b, c, and others"),
+    ],
+)
+def test_rating_names_the_places_with_the_most_reviews(
+    tmp_path: Path, sources: list[str], total: str
+) -> None:
+    place = Place(tmp_path)
+    place.publish([review(f"r{at}", source=source) for at, source in enumerate(sources)])
+    assert total in place.page("/").text
+    assert total in place.get("/index.md").body.decode().replace("\n", " ")
+
+
+def test_head_of_the_page_leads_once_to_all_reviews(harbor: Place) -> None:
+    """Two links with other words would make a reader look for the difference."""
+    head, _, _ = harbor.page("/").source.partition("<h2")
+    assert 1 == head.partition("<main")[2].count('href="/reviews"')
+
+
+def test_stars_with_reviews_are_links_to_them(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    place.publish([review("a"), review("b", rating=1)])
+    paths = [link for link in links(place.page("/")) if "?rating=" in link]
+    assert ["/reviews?rating=4", "/reviews?rating=1"] == paths
+
+
+def test_hours_stand_with_the_rating_until_they_are_opened(harbor: Place) -> None:
+    head, _, rest = harbor.page("/").source.partition("<h2")
+    assert "<details><summary>Opening hours</summary>" in head
+    assert (1, 1) == (head.count("<li>Monday"), rest.count("<li>Monday"))
+
+
+@pytest.mark.parametrize(("topics", "folded"), [(3, False), (4, True)])
+def test_long_lists_of_mentions_can_be_shown_whole(
+    tmp_path: Path, topics: int, *, folded: bool
+) -> None:
+    """A telephone shows the first of them, so that more reviews are near."""
+    named = [{"id": f"t{at}", "label": f"T{at}", "mention_count": 3} for at in range(topics)]
+    place = Place(tmp_path)
+    place.publish([review()], insights={"topics": named})
+    page = place.page("/")
+    assert folded == ("Show all" in page.text)
+    assert topics == page.source.count("?mentions_topic=")
+
+
 def opening(day: str, opens: str = "08:00", closes: str = "17:00") -> dict[str, str]:
     return {"day": day, "opens": opens, "closes": closes}
 
