@@ -57,6 +57,7 @@ def test_restored_backup_has_all_that_was_backed_up(tmp_path: Path, subscriber: 
         assert (0, "") == (done.returncode, done.stderr)
         summary = json.loads(done.stdout)
         subscribe(daemon, subscriber, "/later")
+    assert 122 == summary["reviews"]
     assert (2, 1, 1) == (summary["subscriptions"], summary["signed"], summary["sessions_ended"])
     assert {"config/reviewsd.yaml", "keys/secret.key", "keys/mcp.key"} <= set(summary["files"])
     assert [] == summary["notes"]
@@ -141,7 +142,7 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
 def test_backup_says_what_is_in_it(daemon: Daemon, tmp_path: Path) -> None:
     done = daemon.ctl("backup", str(tmp_path / "copy"))
     first, *rest = done.stdout.splitlines()
-    assert first.startswith(f"wrote {tmp_path / 'copy'}: 6 files, 0 subscriptions, ")
+    assert first.startswith(f"wrote {tmp_path / 'copy'}: 122 reviews, 6 files, 0 subscriptions, ")
     (last,) = rest
     assert last.startswith("it holds keys: ")
     with tarfile.open(tmp_path / "copy") as archive:

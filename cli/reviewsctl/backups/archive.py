@@ -22,16 +22,13 @@ from typing import IO, BinaryIO, Final
 
 import msgspec
 
-from reviewsctl.importing.history import FOLDER
-from reviewsd.api.places import DATA_FILES, KEPT_FOLDER
+from reviewsctl.files.data_files import KEPT_FOLDERS, owner_files
+from reviewsd.api.places import DATA_FILES
 
 VERSION: Final = 1
 MANIFEST: Final = "manifest.json"
 CONFIG: Final = "config/reviewsd.yaml"
 STORE: Final = "state/state.sqlite"
-FOLDERS: Final = (KEPT_FOLDER, f"{KEPT_FOLDER}/{FOLDER}")
-"""Folders of the data directory whose files are archived."""
-
 _MODE: Final = 0o600
 
 
@@ -97,13 +94,8 @@ class ArchiveWriter:
 
     def add_data(self, folder: Path) -> None:
         """Add the files of a data directory."""
-        for name in DATA_FILES:
+        for name in owner_files(folder):
             self.add_file(f"data/{name}", folder / name)
-        for below in FOLDERS:
-            if (folder / below).is_dir():
-                for path in sorted((folder / below).iterdir()):
-                    if path.is_file() and not path.name.startswith("."):
-                        self.add_file(f"data/{below}/{path.name}", path)
 
 
 @contextmanager
@@ -147,7 +139,7 @@ def _files(tar: tarfile.TarFile) -> Iterator[tuple[str, IO[bytes]]]:
         folder, _, name = entry.name.rpartition("/")
         is_ours = entry.name in expected or folder in {
             "keys",
-            *(f"data/{below}" for below in FOLDERS),
+            *(f"data/{below}" for below in KEPT_FOLDERS),
         }
         content = tar.extractfile(entry) if entry.isreg() and is_ours else None
         if content is None or name in {"", ".", ".."}:

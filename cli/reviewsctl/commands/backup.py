@@ -103,7 +103,21 @@ def _write(daemon: "Client", out: BinaryIO, config: Path | None) -> dict[str, ob
             missing = [key for key in keys if not writer.add_file(f"keys/{key.name}", key)]
     notes = [fault] if fault else []
     notes += [f"not in it, keep it apart: {key}" for key in missing]
-    return {**_members(contents), "files": writer.names, "notes": notes}
+    found = {} if (count := _reviews(data)) is None else {"reviews": count}
+    return {**found, **_members(contents), "files": writer.names, "notes": notes}
+
+
+def _reviews(data: Path) -> int | None:
+    """Return the number of reviews in reviews.json; None if it cannot be read."""
+    import msgspec  # see main
+
+    try:
+        document = msgspec.json.decode(
+            (data / "reviews.json").read_bytes(), type=dict[str, msgspec.Raw]
+        )
+        return len(msgspec.json.decode(document["reviews"], type=list[msgspec.Raw]))
+    except (OSError, KeyError, msgspec.MsgspecError, UnicodeDecodeError):
+        return None
 
 
 def _members(contents: "BackupContents | None") -> dict[str, object]:
@@ -120,19 +134,22 @@ def _described(file: Path, report: dict[str, object]) -> str:
     from reviewsctl.terminal.words import counted  # see main
 
     words = {
+        "reviews": "review",
+        "files": "file",
         "subscriptions": "subscription",
         "requests": "pending request",
         "blocks": "block",
         "sessions_ended": "ended MCP session",
     }
+    names, notes = cast("list[str]", report["files"]), cast("list[str]", report["notes"])
+    counts = {**report, "files": len(names)}
     parts = [
         counted(value, word)
         for name, word in words.items()
-        if isinstance(value := report.get(name), int)
+        if isinstance(value := counts.get(name), int)
     ]
-    names, notes = cast("list[str]", report["files"]), cast("list[str]", report["notes"])
     lines = [
-        f"wrote {file}: {', '.join([counted(len(names), 'file'), *parts])}",
+        f"wrote {file}: {', '.join(parts)}",
         *(f"note: {note}" for note in notes),
         "it holds keys: keep it where nobody else can read it. The way back: reviewsctl restore",
     ]

@@ -93,7 +93,7 @@ def install(
     The daemon runs as a user of its own, which systemd makes; members of the group reviewsd-admin
     may use reviewsctl without sudo. A configuration that is not /etc/reviewsd/reviewsd.yaml yet is
     copied there, with the paths of a service, and data that lies beside it or in a home directory
-    to /srv/reviews. What is there already stays. Manual pages and completion for bash, zsh and fish
+    to /srv/reviews, with the versions that reviewsctl keeps of it. What is there already stays. Manual pages and completion for bash, zsh and fish
     go to /usr/local/share. If the configuration has sources, a timer runs reviewsctl sync as the user that
     owns the data directory; a directory of root is given to the user reviewsd-sync. Run it again after an upgrade, with --restart. --dry-run shows the steps,
     and of files the lines that would change.
@@ -203,14 +203,15 @@ def _service_is(state: str, root: Path) -> bool:
 
 
 def _do_all(steps: "Sequence[Step]", root: Path) -> None:
-    from reviewsctl.files.steps import CopyFile, read
+    from reviewsctl.files.steps import CopyFile, CopyFolder, read
 
     os.umask(0o022)
+    files = [step.source for step in steps if isinstance(step, CopyFile)]
+    files += [file for step in steps if isinstance(step, CopyFolder) for file in step.files()]
     try:
-        for step in steps:  # before anything is done
-            if isinstance(step, CopyFile):
-                with read(step.source):
-                    pass
+        for file in files:  # before anything is done
+            with read(file):
+                pass
     except OSError as fault:
         _refuse_for(fault)
     for step in steps:

@@ -23,6 +23,7 @@ from reviewsctl.daemon.units import (
 from reviewsctl.files import sync_installation
 from reviewsctl.files.steps import (
     CopyFile,
+    CopyFolder,
     MakeFolder,
     RemoveFile,
     Run,
@@ -34,7 +35,7 @@ from reviewsctl.files.steps import (
 from reviewsctl.files.sync_installation import SyncInstallation
 from reviewsctl.files.unit_text import is_hidden, shipped, with_folders, word
 from reviewsctl.manual.keys import with_values
-from reviewsd.api.places import DATA_FILES
+from reviewsd.api.places import DATA_FILES, KEPT_FOLDER
 
 CONFIG: Final = Path("/etc/reviewsd/reviewsd.yaml")
 DATA: Final = Path("/srv/reviews")
@@ -102,10 +103,17 @@ def plan(installation: Installation, root: Path) -> Iterator[Step]:
         text = with_values(content, {**_PLACES, "data_dir": str(data)})
         yield MakeFolder(data)
         if data != installation.data_dir:
+            kept = (
+                installation.data_dir / KEPT_FOLDER
+            )  # of these reviews, not of those that are there
+            places = [data / name for name in ("reviews.json", KEPT_FOLDER)]
+            is_new = not any(os.path.lexists(below(root, place)) for place in places)
             for name in DATA_FILES:
                 source = installation.data_dir / name
                 if source.is_file() and not os.path.lexists(below(root, data / name)):
                     yield CopyFile(source, data / name)
+            if is_new and kept.is_dir():
+                yield CopyFolder(installation.data_dir, data)
         yield WriteFile(CONFIG, text, content)
     yield WriteFile(_SYSUSERS, shipped("reviewsd.sysusers.conf"))
     prefix = () if running else (f"--root={root}",)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, TypeAlias
 
+from reviewsctl.files.data_files import owner_files
 from reviewsctl.files.folders import Folder, opened
 from reviewsctl.files.ownership import user_name
 from reviewsctl.terminal.words import counted
@@ -134,6 +135,7 @@ class CopyFile:
 
     source: Path
     path: Path
+    mode: int = 0o644
 
     def __str__(self) -> str:
         return f"install -m 644 {self.source} {self.path}"
@@ -144,7 +146,31 @@ class CopyFile:
             if folder.look(self.path.name) is None:
                 with folder.draft(self.path.name) as new:
                     shutil.copyfileobj(source, new.file)
-                    new.put(0o644)
+                    new.put(self.mode)
+
+
+@dataclass(frozen=True, slots=True)
+class CopyFolder:
+    """A copy of what ``reviewsctl`` keeps beside the data; its private files stay private."""
+
+    source: Path
+    """The data directory."""
+    path: Path
+
+    def __str__(self) -> str:
+        return f"cp -R {self.source / KEPT_FOLDER} {self.path}"
+
+    def files(self) -> Iterator[Path]:
+        """Yield the files to copy."""
+        names = owner_files(self.source)
+        yield from (self.source / name for name in names if name.startswith(KEPT_FOLDER))
+
+    def do(self, root: Path) -> None:
+        """Do the step below a root."""
+        for file in self.files():
+            target = self.path / file.relative_to(self.source)
+            MakeFolder(target.parent).do(root)
+            CopyFile(file, target, file.stat().st_mode & 0o644).do(root)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +203,7 @@ class RemoveFile:
             folder.remove(self.path.name)
 
 
-Step: TypeAlias = "MakeFolder | GiveFolder | WriteFile | CopyFile | RemoveFile | Run"
+Step: TypeAlias = "MakeFolder | GiveFolder | WriteFile | CopyFile | CopyFolder | RemoveFile | Run"
 
 
 def _changed(before: str, after: str) -> Iterator[str]:

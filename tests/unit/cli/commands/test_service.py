@@ -20,11 +20,13 @@ from reviewsctl.files.installation import (
     restart_steps,
     service_unit,
 )
-from reviewsctl.files.steps import CopyFile, GiveFolder, WriteFile
+from reviewsctl.files.steps import CopyFile, CopyFolder, GiveFolder, MakeFolder, WriteFile
+from reviewsctl.importing.undo import undo
 from reviewsctl.manual.keys import SHIPPED
 from reviewsctl.manual.shares import shares
 from reviewsd.api.places import DATA_FILES
 from tests.support.commands import reviewsctl
+from tests.support.shop import NOW, Shop, google
 
 pytestmark = pytest.mark.processes
 
@@ -123,6 +125,30 @@ def test_service_gets_all_files_of_the_data_directory_and_corrections_first(tmp_
     copies = [step for step in plan(installation(config, data), root) if isinstance(step, CopyFile)]
     assert set(DATA_FILES) == {step.source.name for step in copies}
     assert "corrections.json" == copies[0].source.name
+
+
+def test_import_can_be_undone_on_the_server(tmp_path: Path) -> None:
+    """The history and the log of imports lie beside the reviews, for their owner alone."""
+    config, data, root = tmp_path / "reviewsd.yaml", tmp_path / "data", tmp_path / "root"
+    config.write_text("base_url: https://r.example.com\n")
+    config.chmod(0o644)
+    data.mkdir()
+    root.mkdir()
+    shop = Shop(data)
+    shop.imported(google(tmp_path / "1.json", {"author": "Ann"}))
+    shop.imported(google(tmp_path / "2.json", {"author": "Ann"}, {"author": "Bo"}))
+    (data / ".reviewsctl/corrections.log").write_text("{}\n")
+    (data / ".reviewsctl/corrections.log").chmod(0o600)
+    steps = plan(installation(config, data), root)
+    for step in steps:
+        if isinstance(step, MakeFolder | CopyFile | CopyFolder):
+            step.do(root)
+    there = root / "srv/reviews"
+    assert {"Ann", "Bo"} == Shop(there).reviews.keys()
+    assert 0o600 == stat.S_IMODE((there / ".reviewsctl/corrections.log").stat().st_mode)
+    assert (1, 1) == (undo(there / "reviews.json", 1, NOW).gone, len(Shop(there).reviews))
+    again = plan(installation(config, data), root)
+    assert [] == [step for step in again if isinstance(step, CopyFile | CopyFolder)]
 
 
 @needs_systemd
