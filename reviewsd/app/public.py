@@ -11,6 +11,7 @@ from reviewsd.config import convert
 from reviewsd.domain.addresses import neighbourhood
 from reviewsd.http1.hosts import Hosts, Origins
 from reviewsd.http1.responses import Responses
+from reviewsd.mcp.change_streams import MAX_STREAMS, ChangeStreams
 from reviewsd.mcp.introduction import Introduction
 from reviewsd.mcp.methods import Methods
 from reviewsd.mcp.server import McpServer
@@ -63,17 +64,18 @@ async def build_public(
     budgets = Budgets(time_budget, MemoryBudget(networks))
     reads = Reads(snapshots, responses, budgets, context.unknown_parameters)
     hosts = Hosts(config.base_url, convert.allowed_hosts(config))
+    max_connections = fitting_connections(config.server.max_connections, raise_limit())
+    max_streams = min(MAX_STREAMS, max_connections // 2)  # readers have the other half
     answerers = (
         reads,
         FeedReads(reads),
         PageReads(reads),
         EmbedReads(reads),
         HubRoute(hub.requests, responses, context.tasks, networks),
-        await _build_mcp(context, snapshots, store, hub, responses, budgets, hosts),
+        await _build_mcp(context, snapshots, store, hub, responses, budgets, hosts, max_streams),
         Probes(responses, readiness if config.server.readyz else None),
     )
     routes = RouteIndex(answerers, responses, time_budget if time_budget.is_limited else None)
-    max_connections = fitting_connections(config.server.max_connections, raise_limit())
     limits = ConnectionLimits(idle=config.server.idle, connections=max_connections)
     connections = Connections(reactor, limits, trusted)
     snapshots.observe(lambda _: connections.snapshot_changed())
@@ -90,6 +92,7 @@ async def _build_mcp(
     responses: Responses,
     budgets: Budgets,
     hosts: Hosts,
+    max_streams: int,
 ) -> McpRoute:
     """Build the route of MCP, and load the sessions that clients have ended."""
     config, counters = context.config, context.counters
@@ -104,8 +107,11 @@ async def _build_mcp(
     configured = config.mcp.session_key_file
     key_file = None if configured is None else Path(configured)
     keys = SESSION_KEYS.load(config.key_folder, context.environ, key_file)
-    methods = Methods(Introduction(context.version), counters)
-    server = McpServer(Sessions(keys, ended.__contains__), methods, os.urandom)
+    introduction = Introduction(context.version)
+    streams = ChangeStreams(introduction, budgets.time.networks.of, max_streams)
+    snapshots.observe(streams.published)
+    methods = Methods(introduction, counters)
+    server = McpServer(Sessions(keys, ended.__contains__), methods, streams, os.urandom)
     ends = TokenBuckets(ENDS_PER_DAY, 86_400.0)
     rules = AccessRules(
         origins=Origins(config.base_url, convert.allowed_origins(config)),
@@ -113,5 +119,5 @@ async def _build_mcp(
         may_end=lambda network: ends.take(network, time.monotonic()),
     )
     route = McpRoute(server, snapshots, ended, rules, responses, budgets, context.tasks, time.time)
-    counters.include(lambda: {"mcp_delete_refused_total": route.refused})
+    counters.include(streams.counts, lambda: {"mcp_delete_refused_total": route.refused})
     return route

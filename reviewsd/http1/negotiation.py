@@ -15,8 +15,11 @@ MAX_PREFERENCES = 256
 """Bytes of Accept or Accept-Encoding that are read; browsers send 140. A longer field counts as absent: it has
 room for thousands of ranges, which take 10 microseconds each (S10, RFC 9110 12.1)."""
 
-_JSON_RANGES = (b"application/json", b"application/*", b"*/*")
+JSON_RANGES = (b"application/json", b"application/*", b"*/*")
 """Media ranges that include JSON; the first one in Accept counts (RFC 9110 12.5.1)."""
+
+EVENT_RANGES = (b"text/event-stream", b"text/*", b"*/*")
+"""Media ranges that include server-sent events."""
 
 _QUALITY = re.compile(rb"[01](\.[0-9]*)?")
 
@@ -35,8 +38,8 @@ def best_type(accept: tuple[bytes, ...], offered: tuple[str, ...]) -> int:
 
 
 @lru_cache(maxsize=64)
-def accepts_json(accept: tuple[bytes, ...]) -> bool:
-    """Return whether Accept includes JSON; without one everything is accepted."""
+def accepts(accept: tuple[bytes, ...], ranges: tuple[bytes, ...]) -> bool:
+    """Return whether Accept includes a media type by one of its ranges; without one everything is accepted."""
     qualities: dict[bytes, float] = {}
     for part in _joined(accept).lower().split(b","):
         media_range, *parameters = (piece.strip(b" \t") for piece in part.split(b";"))
@@ -45,7 +48,7 @@ def accepts_json(accept: tuple[bytes, ...]) -> bool:
             qualities[media_range] = max(quality, qualities.get(media_range, 0.0))
     if not qualities:
         return True
-    return next((qualities[name] > 0 for name in _JSON_RANGES if name in qualities), False)
+    return next((qualities[name] > 0 for name in ranges if name in qualities), False)
 
 
 def _quality(parameter: bytes) -> float:

@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from reviewsd.domain.parameters import Issue
 from reviewsd.http1 import problems, urls
+from reviewsd.http1.events import EventSource
 from reviewsd.http1.negotiation import HTML, PROBLEMS, accepted_codings, best_type
 from reviewsd.http1.preconditions import evaluate, http_date
 from reviewsd.http1.problems import Problem
@@ -47,6 +48,11 @@ _PREFLIGHT: Final[tuple[Header, ...]] = (
 )
 """Fields of responses to a preflight."""
 
+_EVENT_STREAM: Final[tuple[Header, ...]] = (
+    (b"Content-Type", b"text/event-stream"),
+    (b"X-Accel-Buffering", b"no"),
+)
+
 _date = lru_cache(maxsize=2)(http_date)
 
 
@@ -60,6 +66,8 @@ class Response(Struct, frozen=True):
     """The parts of the body; the connection leaves them out for HEAD."""
     reserve: Callable[[], Callable[[], None]] | None = None
     """Counts the memory of the body, and returns a function that stops counting; None if it is not counted."""
+    events: EventSource | None = None
+    """What follows the body, as server-sent events."""
 
 
 class Prepared(Struct, frozen=True, kw_only=True):
@@ -360,6 +368,13 @@ class Responses:
     ) -> Response:
         """Answer with a body that no cache may store; ``headers`` have its Content-Type."""
         return _reply(status, self._unkept, headers, body)
+
+    def event_stream(
+        self, headers: Sequence[Header], body: tuple[Buffer, ...], events: EventSource
+    ) -> Response:
+        """Answer with server-sent events, which no cache may store and no proxy may hold back."""
+        block = self._unkept + _encoded((*headers, *_EVENT_STREAM))
+        return Response(_OK, block, body, events=events)
 
     def refusal(self, problem: Problem) -> Response:
         """Answer a request that no route answers, or malformed bytes."""

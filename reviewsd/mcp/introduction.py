@@ -18,6 +18,12 @@ MAX_INSTRUCTIONS = 600  # characters; mcp.md 4
 _MAX_NAME = 120  # characters of the business's name, which may have 200
 
 CAPABILITIES = b'{"tools":{},"resources":{}}'
+"""What revisions with sessions are offered."""
+
+STATELESS_CAPABILITIES = b'{"tools":{},"resources":{"subscribe":true}}'
+
+SERVER_INFO = b"io.modelcontextprotocol/serverInfo"
+"""Member of ``_meta`` in results of the stateless era."""
 
 _encode = msgspec.json.Encoder().encode
 

@@ -59,6 +59,7 @@ class Params(Struct, frozen=True):
     arguments: Raw = Raw()
     uri: Raw = Raw()
     cursor: Raw = Raw()
+    notifications: Raw = Raw()
     protocol_version: Raw = msgspec.field(default=Raw(), name="protocolVersion")
     raw_meta: Raw = msgspec.field(default=Raw(), name="_meta")
 

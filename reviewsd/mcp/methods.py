@@ -7,7 +7,12 @@ from msgspec.structs import replace
 from reviewsd.domain.parameters import InvalidParametersError
 from reviewsd.http1.representation import Buffer
 from reviewsd.mcp import arguments, resources
-from reviewsd.mcp.introduction import CAPABILITIES, Introduction
+from reviewsd.mcp.introduction import (
+    CAPABILITIES,
+    SERVER_INFO,
+    STATELESS_CAPABILITIES,
+    Introduction,
+)
 from reviewsd.mcp.jsonrpc import (
     INVALID_PARAMS,
     METHOD_NOT_FOUND,
@@ -44,7 +49,6 @@ _UNKNOWN_TOOL = f"Unknown tool; known: {', '.join(_TOOLS)}"
 _LIMITS = frozenset({"limit", "months"})
 """Arguments by which an agent asks for a longer list."""
 
-_SERVER_INFO = b"io.modelcontextprotocol/serverInfo"
 _DISCOVERY = b'{"supportedVersions":%b,"capabilities":%b,"instructions":%b}'
 
 
@@ -85,7 +89,7 @@ class Methods:
         if revision.stateless:
             front = b'{"resultType":"complete",%b"_meta":{"%b":%b%b},' % (
                 _freshness(request.method),
-                _SERVER_INFO,
+                SERVER_INFO,
                 self._introduction.server_info(snapshot, revision),
                 b"," + result.notes if result.notes else b"",
             )
@@ -118,7 +122,7 @@ class Methods:
                 return Result((b"{}",))
             case "server/discover" if revision.stateless:
                 instructions = self._introduction.instructions(snapshot)
-                return Result((_DISCOVERY % (SUPPORTED, CAPABILITIES, instructions),))
+                return Result((_DISCOVERY % (SUPPORTED, STATELESS_CAPABILITIES, instructions),))
         raise JsonRpcError(METHOD_NOT_FOUND, "Method not found")
 
     def _call_tool(self, params: Params, snapshot: Snapshot) -> Generator[None, None, Result]:

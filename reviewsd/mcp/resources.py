@@ -48,6 +48,20 @@ _RESOURCES = (
 )
 
 
+def addresses(snapshot: Snapshot) -> tuple[str, ...]:
+    """Return the addresses of all resources, also of those that are not published now."""
+    return tuple(_address(snapshot, resource) for resource in _RESOURCES)
+
+
+def tags(snapshot: Snapshot) -> dict[str, bytes]:
+    """Return the entity tags of the published resources by address."""
+    return {
+        _address(snapshot, resource): snapshot.documents[resource.path].etag
+        for resource in _RESOURCES
+        if resource.path in snapshot.documents
+    }
+
+
 def listing(snapshot: Snapshot) -> bytes:
     """Return the result of ``resources/list``."""
     return msgspec.json.encode(

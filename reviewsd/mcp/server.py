@@ -10,9 +10,11 @@ from typing import Protocol
 
 from msgspec import Raw, Struct
 
+from reviewsd.http1.negotiation import EVENT_RANGES, accepts
 from reviewsd.http1.representation import Buffer
 from reviewsd.http1.request import Request
 from reviewsd.mcp import stateless
+from reviewsd.mcp.change_streams import LISTEN, ChangeStream, ChangeStreams, StreamsFullError
 from reviewsd.mcp.jsonrpc import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
@@ -40,6 +42,11 @@ SESSION_ID = b"Mcp-Session-Id"
 
 BATCH_FULL = "The answers to this batch are too large together; send this request by itself"
 
+STREAMS_FULL = (
+    "Too many streams of changes are open, from your network or in all; read the resource from time"
+    " to time instead"
+)
+
 _HANDSHAKE_VERSIONS = frozenset(revision.name.encode() for revision in HANDSHAKE)
 _NOT_THE_CLIENT = frozenset((429, 500, 503))
 """Statuses of requests that are valid."""
@@ -52,6 +59,8 @@ class McpAnswer(Struct, frozen=True):
     body: tuple[Buffer, ...] = ()
     """One JSON value in parts; Content-Type is sent only with a body."""
     headers: tuple[tuple[bytes, bytes], ...] = ()
+    events: ChangeStream | None = None
+    """What follows the body, which is then the first event."""
 
 
 def refusal(
@@ -95,14 +104,20 @@ class McpServer:
     Args:
         sessions: Mints and reads session ids.
         methods: The methods of the protocol.
+        streams: The streams of changes.
         random: Returns a number of unguessable bytes.
     """
 
     def __init__(
-        self, sessions: Sessions, methods: Methods, random: Callable[[int], bytes]
+        self,
+        sessions: Sessions,
+        methods: Methods,
+        streams: ChangeStreams,
+        random: Callable[[int], bytes],
     ) -> None:
         self._sessions = sessions
         self._methods = methods
+        self._streams = streams
         self._random = random
 
     def post(
@@ -233,11 +248,24 @@ class McpServer:
                 kind = "an array" if isinstance(message, JsonRpcBatch) else "a response"
                 return refusal(400, f"Revision {STATELESS.name} has requests, not {kind}")
             stateless.check_request(message, request)
+            if message.method == LISTEN:
+                return self._listen(message, request, snapshot)
             payload = yield from self._methods.call(message, STATELESS, snapshot)
         except JsonRpcError as error:
             status = 404 if error.code == METHOD_NOT_FOUND else 400
             return McpAnswer(status, (failure(error, _id(message)),))
         return McpAnswer(200, result(message.id, payload))
+
+    def _listen(self, message: JsonRpcRequest, request: Request, snapshot: Snapshot) -> McpAnswer:
+        """Return the first event of a stream of changes, and the stream."""
+        if not accepts(request.lines(b"accept"), EVENT_RANGES):
+            text = "The answer is text/event-stream, which Accept excludes"
+            return refusal(406, text, request_id=message.id)
+        try:
+            stream = self._streams.stream(message, request, snapshot)
+        except StreamsFullError:
+            return refusal(429, STREAMS_FULL, ((b"Retry-After", b"60"),), message.id)
+        return McpAnswer(200, (stream.acknowledgment,), events=stream)
 
 
 def _is_stateless(message: Message | JsonRpcBatch, request: Request) -> bool:

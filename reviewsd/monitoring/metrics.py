@@ -92,6 +92,7 @@ DURATIONS: dict[str, tuple[str, Labels]] = {
 GAUGES: dict[str, tuple[str, Labels]] = {
     "connections": ("Open public connections.", {}),
     "inflight": ("Requests that are being answered.", {}),
+    "mcp_streams": ("Open streams of changes of MCP.", {}),
     "computations_waiting": ("Searches and MCP messages that wait for their turn.", {}),
     "answer_bytes_held": ("Bytes of MCP answers that their clients have not taken.", {}),
     "reviews": ("Reviews that are served.", {}),

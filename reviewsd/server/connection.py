@@ -28,6 +28,7 @@ from twisted.python.failure import Failure
 from zope.interface import implementer
 
 from reviewsd.http1 import problems
+from reviewsd.http1.events import EventSource
 from reviewsd.http1.head import RefusedError
 from reviewsd.http1.hosts import is_loopback
 from reviewsd.http1.parser import HEAD, NOTHING, RequestParser
@@ -36,17 +37,16 @@ from reviewsd.http1.proxy_header import read_header
 from reviewsd.http1.request import Request
 from reviewsd.http1.responses import Response
 from reviewsd.server.connections import NEVER, Connections
+from reviewsd.server.pace import DRAIN_WINDOW, Pace
 from reviewsd.server.site import PublicSite
-from reviewsd.server.write_buffer import WriteBuffer, unacknowledged, write_buffer_for
+from reviewsd.server.stream import Stream
+from reviewsd.server.write_buffer import WriteBuffer, write_buffer_for
 
 LAST_REQUEST_SECONDS = 1
 """Time for one more request when the daemon stops (O4)."""
 
 LINGER_SECONDS = 5
 """Seconds for which bytes of a refused client are skipped, so that it can read the response."""
-
-DRAIN_WINDOW = 10.0
-"""Seconds over which the minimum rate of a client is measured (S5)."""
 
 _MAX_BUFFERED = 16_384  # bytes during an answer; with more of them reading is paused
 
@@ -62,6 +62,7 @@ class State(Enum):
     QUEUED = "has bytes of its next request, and waits for its turn"
     ANSWERING = "waits for the response to its request"
     SENDING = "waits until the client takes its response"
+    STREAMING = "sends events until one side ends; further bytes are skipped"
     CLOSING = "has sent its last response; further bytes are skipped"
 
 
@@ -84,13 +85,13 @@ class ClientConnection(Protocol):
         self._request_count = 0
         self._timed_state = NOTHING  # the parser's state to which the deadline belongs
         self._pending: Deferred[Response] | None = None  # the answer under way
+        self._stream: Stream | None = None  # the events of the last response, if it has any
         self._release: Callable[[], object] = bool  # stops counting the memory of the response
         self._closes = False  # after the response under way, or the next
         self._lingers = False  # whether further bytes are skipped at the end
         self._reading_paused = False
         self._has_finished = False  # whether the client has closed its side
         self._blocked_since = NEVER
-        self._last_untaken = 0  # bytes at the begin of the drain window; 0 if none were measured
 
     # Beginning and end ----------------------------------------------------------------------------
 
@@ -102,12 +103,14 @@ class ClientConnection(Protocol):
             self._set_client(peer.host)
         self.out: WriteBuffer = write_buffer_for(transport, self)
         limits = self._connections.limits
-        self._expire_in(limits.idle if self._proxy_header is None else limits.header)
+        self.pace = Pace(self.out, transport, limits.drain_rate)
+        self.expire_in(limits.idle if self._proxy_header is None else limits.header)
         problem = self._connections.enter(self, self._remote_client)
         if problem is not None:
             self._refuse(problem)
 
-    def _expire_in(self, seconds: float) -> None:
+    def expire_in(self, seconds: float) -> None:
+        """Set the deadline."""
         self.deadline = self._connections.clock.seconds() + seconds
 
     def _set_client(self, host: str) -> None:
@@ -140,7 +143,7 @@ class ClientConnection(Protocol):
                 self._refuse(problem)
                 return b""
         if not self._closes:
-            self._expire_in(self._connections.limits.idle)
+            self.expire_in(self._connections.limits.idle)
         return rest
 
     def readConnectionLost(self) -> None:
@@ -150,10 +153,10 @@ class ClientConnection(Protocol):
         """
         self._has_finished = True
         match self.state:
-            case State.CLOSING:
+            case State.CLOSING | State.STREAMING:
                 self.out.end(lingering=False)
             case State.ANSWERING:
-                self._expire_in(self._connections.limits.idle)
+                self.expire_in(self._connections.limits.idle)
             case State.READING:
                 self._read_request()
 
@@ -164,6 +167,8 @@ class ClientConnection(Protocol):
         self.state = State.CLOSING
         self._connections.leave(self)
         self._connections.turns.remove(self._take_turn)
+        if self._stream is not None:
+            self._stream.close()
         self._release()
         if self._pending is not None:
             self._pending.cancel()
@@ -174,11 +179,13 @@ class ClientConnection(Protocol):
         A request may be on its way, which closing at once would lose.
         """
         self._closes = True
-        if not self._has_request:
+        if self.state is State.STREAMING and self._stream is not None:
+            self._stream.end()
+        elif not self._has_request:
             if self.state is State.SENDING:
-                self._end()
+                self.end()
             else:
-                self._expire_in(LAST_REQUEST_SECONDS)
+                self.expire_in(LAST_REQUEST_SECONDS)
 
     def abort(self) -> None:
         """Close at once."""
@@ -205,7 +212,7 @@ class ClientConnection(Protocol):
     # Reading --------------------------------------------------------------------------------------
 
     def dataReceived(self, data: bytes) -> None:
-        if self.state is State.CLOSING:
+        if self.state is State.CLOSING or self.state is State.STREAMING:
             return
         if self._proxy_header is not None and not (data := self._read_proxy_header(data)):
             return
@@ -232,12 +239,12 @@ class ClientConnection(Protocol):
     def _wait_for_rest(self) -> None:
         """Set the deadline of the head or body, which runs from its first byte."""
         if self._has_finished:
-            self._end()
+            self.end()
             return
         state, limits = self.parser.state, self._connections.limits
         if state != self._timed_state:
             self._timed_state = state
-            self._expire_in(limits.header if state == HEAD else limits.body)
+            self.expire_in(limits.header if state == HEAD else limits.body)
             if self.parser.awaits_continue:
                 self.out.send(_CONTINUE)
         self._resume_reading()
@@ -253,7 +260,7 @@ class ClientConnection(Protocol):
             self.state = State.QUEUED
             self._connections.turns.add(self._take_turn)
         elif self._has_finished:
-            self._end()
+            self.end()
         else:
             self._resume_reading()
 
@@ -304,18 +311,29 @@ class ClientConnection(Protocol):
 
     def _send(self, response: Response, *, is_head: bool) -> None:
         """Send a response, without its body to a HEAD."""
+        if response.events is not None:
+            self._closes = True  # the end of the connection is the end of the body
         end = _CLOSE if self._closes else _END
         head = self._site.prefix(response.status) + response.block + end
         self.state = State.READING
         self.out.send(head, *(() if is_head else response.body))
         if self.state is State.SENDING and response.reserve is not None:  # see pauseProducing
             self._release = response.reserve()
-        if self._closes:
-            self._end()
+        if response.events is not None:
+            self._begin_stream(response.events)
+        elif self._closes:
+            self.end()
         elif self.state is State.READING:
             self.deadline = self._connections.now + self._connections.limits.idle
             if self.parser.buffer or self._has_finished or self._reading_paused:
                 self._read_on()
+
+    def _begin_stream(self, events: EventSource) -> None:
+        paused = self.state is State.SENDING
+        self.state, self.parser.buffer = State.STREAMING, b""
+        self._stream = Stream(self, events, self._connections, paused=paused)
+        if self._has_finished or self._connections.draining:
+            self._stream.end()
 
     def _refuse(self, problem: Problem) -> None:
         """Answer malformed bytes, and close; further bytes are skipped."""
@@ -324,7 +342,7 @@ class ClientConnection(Protocol):
         is_head = line is not None and line.method == b"HEAD"
         self._send(self._site.refuse(problem), is_head=is_head)
 
-    def _end(self) -> None:
+    def end(self) -> None:
         """Close when all is sent."""
         self.state = State.CLOSING
         may_send = self._lingers or self._reading_paused or bool(self.parser.buffer)
@@ -332,8 +350,8 @@ class ClientConnection(Protocol):
         self.parser.buffer = b""
         pending = self.out.pending
         if pending:
-            self._last_untaken = self._untaken
-        self._expire_in(LINGER_SECONDS if lingering and not pending else DRAIN_WINDOW)
+            self.pace.begin()
+        self.expire_in(LINGER_SECONDS if lingering and not pending else DRAIN_WINDOW)
         self._resume_reading()
         self.out.end(lingering=lingering)
 
@@ -341,9 +359,11 @@ class ClientConnection(Protocol):
 
     def expire(self) -> None:
         """Act on the deadline, which has passed."""
-        if self.out.pending or (self.state is State.CLOSING and self._untaken):
-            if self._keeps_pace() and not self._connections.is_stale(self._blocked_since):
-                self._expire_in(DRAIN_WINDOW)
+        if self.state is State.STREAMING and self._stream is not None:
+            self._stream.expire(self._connections.now)
+        elif self.out.pending or (self.state is State.CLOSING and self.pace.untaken):
+            if self.pace.next_window() and not self._connections.is_stale(self._blocked_since):
+                self.expire_in(DRAIN_WINDOW)
             else:
                 self.abort()
         elif self.state is State.CLOSING:
@@ -351,37 +371,30 @@ class ClientConnection(Protocol):
         elif self.parser.state != NOTHING:
             self._refuse(problems.TIMEOUT)
         else:
-            self._end()
-
-    @property
-    def _untaken(self) -> int:
-        """Bytes of responses that the client does not have yet."""
-        assert self.transport is not None  # noqa: S101  it is connected
-        return self.out.pending + unacknowledged(self.transport)
-
-    def _keeps_pace(self) -> bool:
-        """Return whether the client has taken enough bytes since the last measurement, if any (S5)."""
-        before, self._last_untaken = self._last_untaken, self._untaken
-        least = self._connections.limits.drain_rate * DRAIN_WINDOW
-        return not before or before - self._last_untaken >= least
+            self.end()
 
     def pauseProducing(self) -> None:
         """Wait until the client takes its response: called while one is sent."""
+        if self._stream is not None:
+            self._stream.pause()
+            return
         if self.state is not State.CLOSING:
             self.state = State.SENDING
-        self._last_untaken = self._untaken
-        self._expire_in(DRAIN_WINDOW)
+        self.pace.begin()
+        self.expire_in(DRAIN_WINDOW)
         self._blocked_since = self.deadline - DRAIN_WINDOW
 
     def resumeProducing(self) -> None:
         """Continue: the transport has sent all bytes."""
-        self._last_untaken = 0
+        self.pace.end()
         self._release()
         if self.state is State.SENDING:
             self.state = State.READING
             if self.parser.state == NOTHING:
-                self._expire_in(self._connections.limits.idle)
+                self.expire_in(self._connections.limits.idle)
             self._read_on()
+        elif self.state is State.STREAMING and self._stream is not None:
+            self._stream.resume()
 
     def stopProducing(self) -> None:
         pass  # the connection is lost, and ``connectionLost`` is called

@@ -110,7 +110,8 @@ class Connections:
         """The clock's seconds at the last sweep, which is exact enough for idle times."""
         self.open: set[CountedConnection] = set()
         self._proxies = proxies
-        self._draining = False
+        self.draining = False
+        """Whether all connections are being closed."""
         self._per_network: Counter[str] = Counter()
         self._idle: list[CountedConnection] | None = None  # of the last scan; longest idle last
         self._idle_count = 0  # of the last scan
@@ -128,7 +129,7 @@ class Connections:
         if not self._sweeping.running:
             self.now = self.clock.seconds()
             self._sweeping.start(SWEEP_SECONDS, now=False)
-        if self._draining:
+        if self.draining:
             connection.drain()
         problem = self.count_client(connection, client)
         is_full = len(self.open) > self.limits.connections
@@ -212,7 +213,7 @@ class Connections:
 
     async def drain(self) -> None:
         """Let responses under way end, and close all connections; returns when none is left."""
-        self._draining = True
+        self.draining = True
         for connection in tuple(self.open):
             connection.drain()
         if not self.open:

@@ -16,7 +16,7 @@ from twisted.python.failure import Failure
 
 from reviewsd.http1 import urls
 from reviewsd.http1.hosts import Hosts, Origins
-from reviewsd.http1.negotiation import accepts_json
+from reviewsd.http1.negotiation import JSON_RANGES, accepts
 from reviewsd.http1.problems import MCP_MAX_BODY
 from reviewsd.http1.request import Request
 from reviewsd.http1.responses import Response, Responses
@@ -126,6 +126,8 @@ class McpRoute:
         return self._reply(request, cors, answer)
 
     def _reply(self, request: Request, cors: Headers, answer: McpAnswer) -> Response:
+        if answer.events is not None:
+            return self._responses.event_stream(cors, answer.body, answer.events)
         typed = (_TYPE,) if answer.body else ()
         headers = (*cors, *typed, *answer.headers)
         response = self._responses.no_store(answer.status, headers, answer.body)
@@ -172,7 +174,7 @@ class McpRoute:
             case b"POST":
                 if not _is_json(request.lines(b"content-type")):
                     return WRONG_TYPE
-                if not accepts_json(request.lines(b"accept")):
+                if not accepts(request.lines(b"accept"), JSON_RANGES):
                     return NOT_ACCEPTED
                 return TOO_LARGE if request.truncated else self._post(request)
             case b"DELETE":

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from reviewsd.http1.representation import Buffer
 from reviewsd.http1.request import Request
+from reviewsd.mcp.change_streams import ChangeStreams
 from reviewsd.mcp.introduction import Introduction
 from reviewsd.mcp.methods import Methods
 from reviewsd.mcp.server import McpAnswer, McpServer
@@ -89,6 +90,7 @@ _FIELDS = {
     "versions": b"mcp-protocol-version",
     "methods": b"mcp-method",
     "names": b"mcp-name",
+    "accept": b"accept",
 }
 
 
@@ -121,27 +123,40 @@ class Room:
 class Bench:
     """A server, a snapshot and a clock."""
 
-    def __init__(self, snapshot: Snapshot, secrets: Sequence[bytes] = (SECRET,)) -> None:
+    def __init__(
+        self, snapshot: Snapshot, secrets: Sequence[bytes] = (SECRET,), max_streams: int = 1_000
+    ) -> None:
         self.snapshot = snapshot
         self.now = NOW
         self.room = Room()
         self.ended: set[bytes] = set()
         numbers = count(1)
+        introduction = Introduction("1.2.3")
+        self.wakes: list[None] = []
+        """An entry for each time that a stream has said that it has events."""
+        self.streams = ChangeStreams(introduction, lambda _: "network", max_streams)
+        self.streams.published(snapshot)
         self.server = McpServer(
             Sessions(secrets, self.ended.__contains__, LIFETIME),
-            Methods(Introduction("1.2.3"), Counters()),
+            Methods(introduction, Counters()),
+            self.streams,
             lambda size: next(numbers).to_bytes(size, "big"),
         )
 
     def send(self, message: object, **fields: Sequence[bytes]) -> Reply:
         """POST a message, or raw bytes."""
+        return reply(self.answer(message, **fields))
+
+    def answer(self, message: object, **fields: Sequence[bytes]) -> McpAnswer:
+        """Return the answer to a message, or to raw bytes."""
         body = message if isinstance(message, bytes) else json.dumps(message).encode()
         steps = self.server.post(http_request(body, **fields), self.snapshot, self.now, self.room)
         while True:
             try:
                 next(steps)
             except StopIteration as end:
-                return reply(end.value)
+                answer: McpAnswer = end.value
+                return answer
 
     def initialize(self, version: str = "2025-06-18", **fields: Sequence[bytes]) -> Reply:
         client = {"name": "test", "version": "1"}

@@ -10,7 +10,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -82,6 +82,22 @@ class Sdk:
         self._process.stdin.write("again\n")
         self._process.stdin.flush()
         return self.heard()
+
+
+@contextmanager
+def listener(daemon: Daemon, path: str) -> Iterator[Callable[[], str]]:
+    """A client of the SDK that listens for changes; yields what returns its next word."""
+    command = [sys.executable, "-m", "tests.support.mcp_listener"]
+    addresses = (f"http://127.0.0.1:{daemon.port}/mcp", BASE_URL + path)
+    with subprocess.Popen(
+        [*command, *addresses], stdout=subprocess.PIPE, text=True, cwd=ROOT
+    ) as process:
+        output = process.stdout
+        assert output is not None
+        try:
+            yield lambda: output.readline().strip()
+        finally:
+            process.kill()
 
 
 @contextmanager
@@ -164,6 +180,35 @@ def test_the_sdks_client_does_not_notice_a_restart(tmp_path: Path, mode: str) ->
         business = client.ask_again()["business"]
 
     assert "Harbor Heating & Plumbing" == business["name"]
+
+
+def test_the_sdks_client_hears_of_new_reviews_through_a_kill(tmp_path: Path) -> None:
+    """It subscribes again when the connection is lost, and learns when the daemon stops."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    fixed_port = f'listen: ["tcp:{port}:interface=127.0.0.1"]\n'
+    with Daemon(tmp_path, fixed_port) as daemon, listener(daemon, "/reviews.json") as heard:
+        words = [heard()]
+        add_review(daemon, "first")
+        words.append(heard())
+        daemon.stop(signal.SIGKILL)
+        words.append(heard())
+        daemon.start()
+        words.append(heard())
+        add_review(daemon, "second")
+        words.append(heard())
+        daemon.stop()
+        words.append(heard())
+
+    assert ["listening", "changed", "lost", "listening", "changed", "ended"] == words
+
+
+def add_review(daemon: Daemon, review_id: str) -> None:
+    """Write a file with one review more."""
+    file = daemon.data / "reviews.json"
+    content = json.loads(file.read_text())
+    content["reviews"].insert(0, content["reviews"][0] | {"id": review_id})
+    file.write_text(json.dumps(content))
 
 
 # Sessions ---------------------------------------------------------------------------------------

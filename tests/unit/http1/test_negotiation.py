@@ -5,10 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewsd.http1.negotiation import (
+    JSON_RANGES,
     MAX_PREFERENCES,
     PROBLEMS,
     accepted_codings,
-    accepts_json,
+    accepts,
     best_type,
 )
 
@@ -34,7 +35,7 @@ from reviewsd.http1.negotiation import (
 )
 def test_json_is_accepted_unless_excluded(accept: bytes) -> None:
     """claude-code#45368, composio#2152: clients that do not accept streams were refused."""
-    assert accepts_json((accept,))
+    assert accepts((accept,), JSON_RANGES)
 
 
 @pytest.mark.parametrize(
@@ -50,12 +51,12 @@ def test_json_is_accepted_unless_excluded(accept: bytes) -> None:
     ],
 )
 def test_excluded_json_is_not_accepted(accept: bytes) -> None:
-    assert not accepts_json((accept,))
+    assert not accepts((accept,), JSON_RANGES)
 
 
 @given(st.binary(max_size=30))
 def test_any_accept_is_parsed(accept: bytes) -> None:
-    accepts_json((accept, accept))
+    accepts((accept, accept), JSON_RANGES)
 
 
 @pytest.mark.parametrize(

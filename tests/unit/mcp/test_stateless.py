@@ -98,7 +98,7 @@ def test_2b_3_discover(bench: Bench) -> None:
         "cacheScope": "public",
         "_meta": {"io.modelcontextprotocol/serverInfo": info},
         "supportedVersions": [MODERN],
-        "capabilities": {"tools": {}, "resources": {}},
+        "capabilities": {"tools": {}, "resources": {"subscribe": True}},
     }
     assert expected == result
 
@@ -224,7 +224,6 @@ def test_2b_6_name_is_ignored_for_other_methods(bench: Bench) -> None:
         "logging/setLevel",
         "resources/subscribe",
         "resources/unsubscribe",
-        "subscriptions/listen",
         "prompts/list",
         "tasks/get",
         "nonsense",

@@ -34,9 +34,10 @@ from zope.interface import directlyProvides, implementer
 
 from reviewsd.http1.request import Request
 from reviewsd.http1.responses import Response
-from reviewsd.server.connection import DRAIN_WINDOW, ClientConnection
+from reviewsd.server.connection import ClientConnection
 from reviewsd.server.connections import MAX_STALE_SNAPSHOTS, STALE_SECONDS
 from reviewsd.server.listener import as_public_port
+from reviewsd.server.pace import DRAIN_WINDOW
 from reviewsd.server.transport import DirectServer
 from reviewsd.server.write_buffer import PIECE, ChunkedWriter, unacknowledged, write_buffer_for
 from tests.support.authority import authority, client_context
