@@ -72,6 +72,8 @@ def _run_demo(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     try:
         with demo.temporary(environ, options.port) as path:
             return _run(options, path, environ, partial(demo.print_guide, path.parent, environ))
+    except StartError as error:
+        return _fail([str(error)], error.code)
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
         return _fail([f"the demo needs room for its files: {place}{error.strerror}"], 1)
@@ -150,7 +152,7 @@ def _parser() -> argparse.ArgumentParser:
         action="store_true",
         help="serve a sample business on http://127.0.0.1:8080 with temporary state; see --port",
     )
-    port_help = "of the demo; else 8080, or the next one that is free"
+    port_help = "of the demo, 0 for any free one; else 8080, or the next one that is free"
     add("--port", type=_port, metavar="N", help=port_help)
     add(
         "--log-format",
@@ -173,9 +175,9 @@ def _parser() -> argparse.ArgumentParser:
 
 def _port(text: str) -> int:
     """Return the number of a port, or raise what argparse reports."""
-    if text.isascii() and text.isdigit() and 0 < int(text) <= MAX_PORT:
+    if text.isascii() and text.isdigit() and int(text) <= MAX_PORT:
         return int(text)
-    raise argparse.ArgumentTypeError(f"expected a port from 1 to {MAX_PORT}, got {text!r}")
+    raise argparse.ArgumentTypeError(f"expected a port from 0 to {MAX_PORT}, got {text!r}")
 
 
 def check(config: "Config") -> int:

@@ -1,22 +1,25 @@
 """The sample business of ``reviewsd --demo``, in a temporary directory."""
 
+import errno
 import os
 import secrets
 import shutil
 import signal
 import socket
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from importlib.resources import as_file, files
 from pathlib import Path
 from types import FrameType
 
 from reviewsd.http1 import urls
+from reviewsd.runtime.sockets import port_holder
+from reviewsd.runtime.state_dir import StartError
 
 DEFAULT_PORT = 8080
 _PORTS_TRIED = 100
-_LAST_PORT = 65_535
 _CONFIG = """\
 base_url: http://127.0.0.1:{port}
 data_dir: data
@@ -37,11 +40,13 @@ def temporary(environ: Mapping[str, str], port: int | None) -> Iterator[Path]:
 
     Args:
         environ: ``REVIEWSD_LISTEN`` also sets the port of base_url, if it is one of this machine.
-        port: The port to listen on; None for 8080, or the next one that is free.
+        port: The port to listen on, as for ``choose_port``.
 
     Raises:
         OSError: The files cannot be written.
+        StartError: The port is in use.
     """
+    chosen_port = choose_port(environ, port)
     directory: Path | None = None
 
     def end(number: int, _: FrameType | None) -> None:
@@ -60,7 +65,7 @@ def temporary(environ: Mapping[str, str], port: int | None) -> Iterator[Path]:
             with as_file(files(__package__) / file) as source:
                 shutil.copyfile(source, directory / "data" / file)
         config = directory / "reviewsd.yaml"
-        config.write_text(_CONFIG.format(port=port or _default_port(environ)))
+        config.write_text(_CONFIG.format(port=chosen_port))
         yield config
     finally:
         if directory is not None:
@@ -87,11 +92,35 @@ def print_guide(folder: Path, environ: Mapping[str, str], listen: Sequence[str])
     print(text, flush=True)  # noqa: T201  the guide of a command
 
 
-def _default_port(environ: Mapping[str, str]) -> int:
-    """Return the port of the first endpoint of ``REVIEWSD_LISTEN``, else the first free one from 8080 on."""
+def choose_port(environ: Mapping[str, str], wanted: int | None, default: int = DEFAULT_PORT) -> int:
+    """Return the port to listen on, and print why it is not the default.
+
+    Args:
+        environ: Its ``REVIEWSD_LISTEN`` replaces the default.
+        wanted: The argument of ``--port``: 0 for any free port; None for the default, or the next free port.
+        default: The default.
+
+    Raises:
+        StartError: The wanted port is in use.
+    """
     listen = environ.get("REVIEWSD_LISTEN", "")
-    if not listen:
-        return first_free_port(DEFAULT_PORT)
+    if wanted is None and listen:
+        return _port_of(listen)
+    first = default if wanted is None else wanted
+    if (port := _free_port(first)) is not None:
+        return port
+    reason = f"port {first} is in use by {port_holder(first) or 'another program'}"
+    if wanted is not None:
+        remedy = "choose another with --port N, or a free one with --port 0"
+        raise StartError(f"{reason}; {remedy}", 1)
+    port = next(filter(None, map(_free_port, range(first + 1, first + _PORTS_TRIED))), first)
+    notice = f"reviewsd: {reason}, so the demo uses port {port}; --port N chooses another"
+    print(notice, file=sys.stderr)  # noqa: T201  of a command
+    return port
+
+
+def _port_of(listen: str) -> int:
+    """Return the port of the first endpoint of ``REVIEWSD_LISTEN``, if it is one of this machine."""
     begin, _, rest = listen.partition(":")  # e.g. ["tcp:8081:interface=127.0.0.1"]
     port = rest.partition(":")[0].rstrip('"]')
     if begin.endswith("tcp") and port.isascii() and port.isdigit():
@@ -99,15 +128,16 @@ def _default_port(environ: Mapping[str, str]) -> int:
     return DEFAULT_PORT
 
 
-def first_free_port(first: int) -> int:
-    """Return the first port of this machine that is free, or ``first`` if a hundred are taken."""
-    for port in range(first, min(first + _PORTS_TRIED, _LAST_PORT + 1)):
-        with socket.socket() as probe, suppress(OSError):
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+def _free_port(port: int) -> int | None:
+    """Return a port unless it is in use; for 0 a free one. The start reports other faults."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
             probe.bind(("127.0.0.1", port))
             probe.listen()
-            return port
-    return first
+        except OSError as error:
+            return None if error.errno == errno.EADDRINUSE else port
+        return int(probe.getsockname()[1])
 
 
 def _remove(directory: Path) -> None:

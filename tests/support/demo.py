@@ -3,7 +3,6 @@
 import os
 import re
 import shlex
-import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -19,28 +18,18 @@ class Demo:
         self.temporary = place / "tmp"
         self.temporary.mkdir()
         self._printed = place / "printed"
-        for _ in range(3):  # others may take the port between its choice and its use
-            self._start(place)
-            if self.process.poll() is None:
-                break
-
-    def _start(self, place: Path) -> None:
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            port = free.getsockname()[1]
-        self.base_url = f"http://127.0.0.1:{port}"
         with self._printed.open("wb") as printed:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "reviewsd", "--demo"],
+                [sys.executable, "-m", "reviewsd", "--demo", "--port", "0"],
                 stdout=printed,
                 stderr=printed,
                 cwd=place,
-                env={
-                    **os.environ,
-                    "TMPDIR": str(self.temporary),
-                    "REVIEWSD_LISTEN": f'["tcp:{port}:interface=127.0.0.1"]',
-                },
+                env={**os.environ, "TMPDIR": str(self.temporary)},
             )
         until(lambda: "Ctrl-C" in self.printed or self.process.poll() is not None, "the guide")
+        address = re.search(r"http://127\.0\.0\.1:[0-9]+", self.printed)
+        assert address is not None, self.printed
+        self.base_url = address[0]
 
     @property
     def printed(self) -> str:

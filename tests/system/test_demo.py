@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from reviewsd.demo.demo import first_free_port
+from reviewsd.demo.demo import choose_port
 from tests.support.daemon import until
 from tests.support.demo import Demo
 
@@ -206,20 +206,21 @@ def test_port_in_use_is_reported_and_leaves_no_files(short_path: Path) -> None:
     assert [] == list(short_path.iterdir())
 
 
-def test_port_is_chosen_by_the_option(short_path: Path) -> None:
+def test_chosen_port_that_is_in_use_is_reported_with_a_remedy(short_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as occupied:
         port = occupied.getsockname()[1]
         done = demo_command(short_path, "--demo", "--port", str(port))
     assert 1 == done.returncode
-    assert f"cannot listen on tcp:{port}:interface=127.0.0.1: " in done.stderr
+    assert f"reviewsd: port {port} is in use by {holder()}; choose another with" in done.stderr
+    assert [] == list(short_path.iterdir())
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (("--port", "8081"), "--port belongs to --demo; otherwise set listen in the configuration"),
-        (("--demo", "--port", "0"), "argument --port: expected a port from 1 to 65535, got '0'"),
-        (("--demo", "--port", "http"), "expected a port from 1 to 65535, got 'http'"),
+        (("--demo", "--port", "-1"), "argument --port: expected a port from 0 to 65535, got '-1'"),
+        (("--demo", "--port", "http"), "expected a port from 0 to 65535, got 'http'"),
     ],
 )
 def test_port_that_cannot_be_used_is_an_error_of_usage(
@@ -230,12 +231,33 @@ def test_port_that_cannot_be_used_is_an_error_of_usage(
     assert message in done.stderr
 
 
-def test_next_free_port_is_taken_when_the_usual_one_is_in_use() -> None:
+def test_next_free_port_is_used_and_named_when_the_default_is_in_use(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     """Two demos, or any other program on 8080, must not keep a newcomer out."""
     with socket.create_server(("127.0.0.1", 0)) as occupied:
-        port = occupied.getsockname()[1]
-        assert port < first_free_port(port) < port + 100
-    assert port == first_free_port(port)
+        default = occupied.getsockname()[1]
+        port = choose_port({}, None, default)
+    assert default < port < default + 100
+    notice = f"port {default} is in use by {holder()}, so the demo uses port {port}; --port N"
+    assert notice in capsys.readouterr().err
+
+
+def test_free_default_port_is_used_without_a_notice(capsys: pytest.CaptureFixture[str]) -> None:
+    default = choose_port({}, 0)
+    assert default == choose_port({}, None, default)
+    assert "" == capsys.readouterr().err
+
+
+def test_port_0_is_any_free_port() -> None:
+    ports = [choose_port({}, 0), choose_port({}, 0)]
+    assert [] == [port for port in ports if port < 1024]
+
+
+def holder() -> str:
+    """Return this process as messages name it."""
+    name = Path("/proc/self/comm").read_text().strip()
+    return f"{name} (pid {os.getpid()})"
 
 
 def demo_command(place: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
