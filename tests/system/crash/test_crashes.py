@@ -29,7 +29,7 @@ FAULTS = (
 )
 """Calls that fail, how, and in which steps they are tried."""
 
-KILL_STEPS = {"pwrite64": 9}
+KILL_STEPS = {"pwrite64": 27, "fdatasync": 3}
 
 LOST = "lost what was acknowledged"
 
@@ -135,7 +135,7 @@ async def test_killed_at_any_call_it_has_what_was_acknowledged(
                     wrong[await verdict(one / STORE, acknowledged(notes(one)), digests)] += 1
     del wrong[""]
     print(f"kill -9: {points} points, violations: {dict(wrong)}")  # noqa: T201 - the totals
-    assert points > 100
+    assert points > 50
     assert {} == wrong
 
 
@@ -144,7 +144,8 @@ async def test_a_power_loss_at_any_call_leaves_what_was_acknowledged(
     workshop: Writers, place: Path
 ) -> None:
     calls, digests = unhurt(workshop, place)
-    states, wrong = await verdicts(losses(calls, tuple(Kept)), place, digests)
+    some = islice(losses(calls, tuple(Kept)), 0, None, stride(2))
+    states, wrong = await verdicts(some, place, digests)
     print(f"power loss: {len(calls)} points, {states} states, violations: {dict(wrong)}")  # noqa: T201
     assert states > 300
     assert {} == wrong
@@ -161,10 +162,11 @@ async def test_the_test_bites(workshop: Writers, place: Path) -> None:
 
 
 def injections(times: Mapping[str, int]) -> Iterator[str]:
-    """Errors for strace to inject: of one call, and of that and the three after it."""
+    """Errors for strace to inject: of one call, or of that and the three after it, in turn."""
     for name, error, steps in FAULTS:
-        for number in range(1, times[name] + 1, stride(steps)):
-            for last in (number, number + 3):
+        for turn, number in enumerate(range(1, times[name] + 1, stride(steps))):
+            lasts = (number, number + 3)
+            for last in lasts[turn % 2 :: stride(2)]:
                 yield f"{name}:error={error}:when={number}..{last}"
 
 
@@ -198,7 +200,7 @@ async def test_after_an_error_of_any_call_it_recovers_by_itself(
     wrong = +wrong
     del wrong[""]
     print(f"errors: {points} points, {felt} felt, violations: {dict(wrong)}")  # noqa: T201
-    assert felt > 50
+    assert felt > 25
     assert {} == wrong
 
 
@@ -209,7 +211,7 @@ async def test_after_a_failed_sync_nothing_is_built_on_what_may_be_missing(
     """D10: what the failed fdatasync should have written never gets to the disk by itself."""
     calls, digests = unhurt(workshop, place)
     points, states, wrong = 0, 0, Counter[str]()
-    for number in range(1, count(calls)["fdatasync"] + 1, stride(16)):
+    for number in range(1, count(calls)["fdatasync"] + 1, stride(32)):
         for last in (number, number + 1):  # the sync of a commit, or that of closing after it too
             with fresh(place) as one:
                 fault = f"inject=fdatasync:error=EIO:when={number}..{last}"
