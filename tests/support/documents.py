@@ -19,6 +19,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from tests.support.daemon import Manager, until
+
 ROOT = Path(__file__).parents[2]
 SAMPLES = ROOT / "tests" / "unit" / "cli" / "importing" / "samples"
 CHECKOUT = ("cli", "config", "docs", "reviewsd")
@@ -30,8 +32,9 @@ INTERNAL = frozenset({"decisions", "spec"})
 DEFAULT_PORTS = ("8080", "9443")
 """The ports that the documents name; each terminal replaces them by its own."""
 
-SECONDS = 30
+SECONDS = 60
 """Seconds for a command to end, and for its output to become the documented one."""
+PAUSE = 0.25  # seconds between two tries of a command: each of them imports its modules
 
 _FENCE = re.compile(r"^( *)```([a-z]*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 _ENDS = re.compile(r" --(check|version|help)\b|&$")
@@ -126,6 +129,7 @@ class Terminal:
         self._step = place / ".step"
         self._foreground: str | None = None  # its process id
         self._furnish()
+        self._manager = Manager(place / "notify.sock")
         self._shell = subprocess.Popen(
             ["bash", "--norc"],
             cwd=place,
@@ -201,7 +205,7 @@ class Terminal:
                 late = time.monotonic() - began > SECONDS
                 if good or late or not _READS.match(step.command):
                     break
-                time.sleep(0.05)
+                time.sleep(PAUSE)
             assert good, (
                 f"{block.place}: $ {step.command}\nshows:\n{step.output}\n"
                 f"and printed ({code}):\n{output}\nin the foreground:\n{self._log()}"
@@ -220,9 +224,12 @@ class Terminal:
         words = re.match(r"(?:\S*/)?reviewsd\b", command)
         if words and not _ENDS.search(command):
             self._interrupt()
-            command = f"{command} > {self._place}/foreground.log 2>&1 & echo $!"
-            code, output = self._type(command)
+            log, address = f"{self._place}/foreground.log", self._manager.address
+            code, output = self._type(f"NOTIFY_SOCKET={address} {command} > {log} 2>&1 & echo $!")
             self._foreground = output.strip()
+            process = Path("/proc", self._foreground)
+            until(lambda: "READY=1" in self._manager.heard or not process.exists(), command)
+            self._manager.heard.clear()
             return code, ""
         code, output = self._type(command)
         for config in self._place.glob("*/reviewsd.yaml"):
@@ -268,6 +275,7 @@ class Terminal:
         self._interrupt()
         os.killpg(self._shell.pid, signal.SIGKILL)
         self._shell.communicate()
+        self._manager.close()
 
 
 def _free_ports(count: int) -> list[str]:
