@@ -286,6 +286,8 @@ def test_setup_page_shows_the_result_and_both_lines(harbor: Place) -> None:
         script_line(BASE_URL, options, title),
         frame_line(BASE_URL, options, title),
     ] == copied
+    assert page.source.index('<pre class="copy">') < page.source.index("<iframe")
+    assert ".copy{-webkit-user-select:all;user-select:all}" in page.source
     chosen = {option["value"] for option in page.named("option") if "selected" in option}
     assert {"dark", "grid", "6", "1"} == chosen
     assert (
