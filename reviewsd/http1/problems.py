@@ -61,6 +61,12 @@ NO_REVIEW = Problem(
     "No Such Review",
     "No review has this id. Take ids as they are, from a search or a feed.",
 )
+REVIEW_REMOVED = Problem(
+    410,
+    "review-removed",
+    "Review Removed",
+    "The review with this id was removed, or is no longer shown. Delete what you have kept of it.",
+)
 NO_OPERATION = replace(NOT_FOUND, detail="This daemon has no such operation.")
 NOT_PUBLISHED = Problem(
     404,

@@ -58,6 +58,7 @@ INVALID_SEARCH = b"rating=7&limit=500"
 _PROBLEMS = (
     problems.NOT_FOUND,
     problems.NO_REVIEW,
+    problems.REVIEW_REMOVED,
     problems.NOT_PUBLISHED,
     problems.NOT_ACCEPTABLE,
     problems.PRECONDITION_FAILED,

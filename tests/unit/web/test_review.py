@@ -43,15 +43,18 @@ def test_review_has_the_bytes_of_the_lists(place: Place) -> None:
     assert (200, b"", *answer.values("ETag")) == (head.status, head.body, *head.values("ETag"))
 
 
-def test_withheld_review_is_404(place: Place) -> None:
-    """Whether the owner hid it or it never existed is not told here."""
+def test_withheld_review_is_410(place: Place) -> None:
+    """Who keeps a copy learns that it has to go, as from `removed` and the page."""
     hidden = {IDS[0]: {"action": "hide", "reason": "spam", "at": "2026-11-24T09:00:00Z"}}
     corrections = {"version": 1, "reviews": hidden, "key": "k", "erased": {}}
     (place.directories.data / "corrections.json").write_text(json.dumps(corrections))
     place.again()
     answer = place.get(urls.review(IDS[0]))
-    assert (404, "application/json") == (answer.status, *answer.values("Content-Type"))
-    assert answer.body == place.get(urls.review("nobody")).body
+    assert (410, "application/json") == (answer.status, *answer.values("Content-Type"))
+    problem = json.loads(answer.body)
+    assert "https://reviews.example/developers/errors#review-removed" == problem["type"]
+    assert (410, 410) == (place.get(f"/r/{IDS[0]}").status, place.get(f"/r/{IDS[0]}.md").status)
+    assert 404 == place.get(urls.review("nobody")).status
 
 
 def test_search_and_since_are_not_ids(place: Place) -> None:
