@@ -114,7 +114,8 @@ class Responses:
             b"Cache-Control": cache_control.encode(),
             b"Accept-Ranges": b"none",
         }
-        self._private = {b"Cache-Control": cache_control.replace("public", "private").encode()}
+        self.private = cache_control.replace("public", "private")
+        """Cache-Control of what not every client gets at an address."""
         self._data = _encoded(self._usual.items())
         self._unkept = self._secured + _encoded(no_store)
         self._plain = self._unkept + _encoded(((b"Content-Type", b"text/plain; charset=utf-8"),))
@@ -144,7 +145,7 @@ class Responses:
         plain = self._prepared(resource, {b"Link": link, **own}, negotiated=bool(alternatives))
         if not alternatives:
             return plain
-        private = {b"Link": link, **own, **self._private}
+        private = {b"Link": link, **own, b"Cache-Control": self.private.encode()}
         media_type, _, _ = resource.media_type.decode().partition(";")
         documents = {media_type: plain}
         for kind, document in alternatives.items():

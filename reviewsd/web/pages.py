@@ -18,6 +18,7 @@ from reviewsd.domain.parameters import InvalidParametersError, read_query
 from reviewsd.domain.reviews import Review
 from reviewsd.domain.search_query import SearchQuery
 from reviewsd.http1 import urls
+from reviewsd.http1.negotiation import best_type
 from reviewsd.http1.request import Request
 from reviewsd.http1.responses import Response, Responses
 from reviewsd.pages.document import HTML, MARKDOWN
@@ -28,6 +29,7 @@ from reviewsd.web.app import Answer, PublicApp
 from reviewsd.web.reads import Reads, entity_tag
 
 _TWIN = ".md"
+_KINDS = ("text/html", "text/markdown")
 _review = msgspec.json.Decoder(Review)
 
 
@@ -42,12 +44,24 @@ class _SnapshotPages:
             (*stable, frames.jsonld_reviews)
         )  # of a page without its review
         self._headers, self._responses = frames.headers, responses
-        self.error_block = responses.header_block({**frames.headers, "Cache-Control": "no-store"})
+        no_store = {"Cache-Control": "no-store"}
+        self.error_block = responses.header_block({**frames.headers, **no_store})
+        self._invalid_block = self.error_block + b"Vary: Accept\r\n"
 
-    def block(self, link: str) -> bytes:
-        """Return the header fields of a page, with one more link."""
-        headers = self._headers
-        return self._responses.header_block({**headers, "Link": f"{headers['Link']}, {link}"})
+    def block(self, link: str, *, negotiated: bool, twin: bool) -> bytes:
+        """Return the header fields of a page, with one more link.
+
+        Args:
+            link: The link.
+            negotiated: Whether the address has the page as HTML and as Markdown.
+            twin: Whether this is the Markdown.
+        """
+        headers = {**self._headers, "Link": f"{self._headers['Link']}, {link}"}
+        if negotiated:
+            headers["Vary"] = "Accept"
+            if twin:  # a cache that ignores Vary would serve it to browsers
+                headers["Cache-Control"] = self._responses.private
+        return self._responses.header_block(headers)
 
     def error(self, status: int, page: str) -> Response:
         """Return a page about an error."""
@@ -56,7 +70,7 @@ class _SnapshotPages:
     def invalid(self, query: bytes, error: InvalidParametersError) -> Response:
         """Return the page about invalid parameters."""
         content = self.pages.invalid(query, error.issues)
-        return self._responses.page_error(400, self.error_block, content)
+        return self._responses.page_error(400, self._invalid_block, content)
 
 
 class PageReads:
@@ -87,12 +101,12 @@ class PageReads:
 
     @app.route(f"{urls.REVIEW}<path:id>", page=True)
     def review(self, request: Request, id: str) -> Response:  # noqa: A002  as in the API
-        """Answer with the page of one review; with ``.md`` after its id as Markdown."""
+        """Answer with the page of one review; as Markdown with ``.md`` after its id, or by Accept."""
         published = self._now()
-        snapshot, twin = published.snapshot, False
+        snapshot, negotiated = published.snapshot, True
         position = snapshot.position(id)
         if position is None and id.endswith(_TWIN):
-            position, twin = snapshot.position(id.removesuffix(_TWIN)), True
+            position, negotiated = snapshot.position(id.removesuffix(_TWIN)), False
         if position is None:
             gone = snapshot.is_gone(id) or snapshot.is_gone(id.removesuffix(_TWIN))
             status = HTTPStatus.GONE if gone else HTTPStatus.NOT_FOUND
@@ -100,13 +114,15 @@ class PageReads:
         review = _review.decode(snapshot.records.at(position))
         own = urls.permalink(review.id)
         pages = published.pages
+        twin = not negotiated or _prefers_markdown(request)
         tag = entity_tag(published.review_digest + b"md" * twin, snapshot.digests.of((position,)))
         link = f'<{own}{_TWIN}>; rel="alternate"; type="text/markdown"'
         media_type, body = HTML, partial(pages.review, review)
         if twin:
             link = f'<{pages.frames.base_url}{own}>; rel="canonical"'
             media_type, body = MARKDOWN, partial(pages.review_markdown, review)
-        return self._responses.page(request, published.block(link), tag, media_type, body)
+        block = published.block(link, negotiated=negotiated, twin=twin)
+        return self._responses.page(request, block, tag, media_type, body)
 
     @app.route(urls.LIST, urls.LIST_MARKDOWN, page=True)
     def reviews(self, request: Request) -> Answer:
@@ -118,13 +134,14 @@ class PageReads:
             InvalidParametersError: A Markdown page is requested, which has the errors of the API.
         """
         published = self._now()
-        twin = unquote_to_bytes(request.path).endswith(_TWIN.encode())
+        negotiated = not unquote_to_bytes(request.path).endswith(_TWIN.encode())
         clean = _without_blanks(request.query)
         if clean != request.query:
-            path = urls.LIST_MARKDOWN if twin else urls.LIST
+            path = urls.LIST if negotiated else urls.LIST_MARKDOWN
             return self._responses.moved(path.encode(), clean, HTTPStatus.SEE_OTHER)
         if not clean:
             return self._reads.document(request)
+        twin = not negotiated or _prefers_markdown(request)
         try:
             query = read_query(clean)
         except InvalidParametersError as error:
@@ -133,10 +150,17 @@ class PageReads:
             return published.invalid(clean, error)
         if query == SearchQuery():
             return self._reads.document(request)
-        return self._reads.time.run(request, self._search(request, query, published, twin=twin))
+        search = self._search(request, query, published, negotiated=negotiated, twin=twin)
+        return self._reads.time.run(request, search)
 
     def _search(
-        self, request: Request, query: SearchQuery, published: _SnapshotPages, *, twin: bool
+        self,
+        request: Request,
+        query: SearchQuery,
+        published: _SnapshotPages,
+        *,
+        negotiated: bool,
+        twin: bool,
     ) -> Generator[None, None, Response]:
         snapshot, pages = published.snapshot, published.pages
         try:
@@ -166,12 +190,17 @@ class PageReads:
 
         response = self._responses.page(
             request,
-            published.block(link),
+            published.block(link, negotiated=negotiated, twin=twin),
             entity_tag(facts, snapshot.digests.of(positions)),
             MARKDOWN if twin else HTML,
             body,
         )
         return self._reads.memory.admit(request, response)
+
+
+def _prefers_markdown(request: Request) -> bool:
+    """Return whether the client prefers Markdown to HTML."""
+    return best_type(request.lines(b"accept"), _KINDS) == 1
 
 
 def _without_blanks(query: bytes) -> bytes:

@@ -18,6 +18,7 @@ from reviewsd.publish.messages import Published, Refused, Unchanged
 from tests.support.connections import BASE_URL
 from tests.support.pages import Html, Place, demo
 
+REVIEW = "/r/01M735509D7J01RS7WWV71AR47"
 PAGES = (
     "/",
     "/reviews",
@@ -25,7 +26,7 @@ PAGES = (
     "/summary",
     "/about-reviews",
     "/developers/embed",
-    "/r/01M735509D7J01RS7WWV71AR47",
+    REVIEW,
 )
 
 NASTY = "</script><script>alert(1)</script>]]>\"'&<b>\x00\x07\u202e\u2066 {{ 7*7 }} " + "x" * 10_000
@@ -152,7 +153,9 @@ def test_home_page_has_three_representations(harbor: Place) -> None:
     assert len(packed.body) < 20_000
 
 
-@pytest.mark.parametrize("path", ["/", "/reviews", "/summary"])
+@pytest.mark.parametrize(
+    "path", ["/", "/reviews", "/reviews?min_rating=4&limit=5", REVIEW, "/summary"]
+)
 def test_negotiated_answer_is_private(harbor: Place, path: str) -> None:
     """Caches that do not look at Vary would serve Markdown to browsers; an address's default stays public."""
     kinds = {"text/markdown", *(["application/json"] if path == "/" else [])}
@@ -164,6 +167,8 @@ def test_negotiated_answer_is_private(harbor: Place, path: str) -> None:
         (tag,) = chosen.values("etag")
         unmodified = harbor.get(path, f"Accept: {kind}", f"If-None-Match: {tag}")
         assert default.values("etag") != [tag]
+        for response in (default, chosen):
+            assert "Accept" in response.values("vary")[0].split(", ")
         assert (200, ["private, max-age=60"]) == (chosen.status, chosen.values("cache-control"))
         assert (304, ["private, max-age=60"]) == (
             unmodified.status,
@@ -375,6 +380,21 @@ def test_markdown_twin_of_a_filtered_list_is_filtered(harbor: Place, query: str)
         assert f"({BASE_URL}{link.replace('/reviews?', '/reviews.md?')})" in text
 
 
+@pytest.mark.parametrize(
+    ("path", "twin"), [("/reviews?rating=1", "/reviews.md?rating=1"), (REVIEW, f"{REVIEW}.md")]
+)
+def test_page_made_for_a_request_is_markdown_by_accept(harbor: Place, path: str, twin: str) -> None:
+    """Agents ask so for any page, and would otherwise read HTML."""
+    chosen, expected = harbor.get(path, "Accept: text/markdown, */*;q=0.1"), harbor.get(twin)
+    assert expected.body == chosen.body
+    for name in ("content-type", "etag", "link"):
+        assert expected.values(name) == chosen.values(name)
+    assert [] == expected.values("vary")
+    for accept in ("*/*", "text/html", "text/html, text/markdown;q=0.9", "image/png"):
+        response = harbor.get(path, f"Accept: {accept}")
+        assert ["text/html; charset=utf-8"] == response.values("content-type"), accept
+
+
 def test_markdown_twin_links_to_its_next_page(harbor: Place) -> None:
     text = harbor.get("/reviews.md").body.decode()
     (next_path,) = re.findall(rf"\({BASE_URL}(/reviews\.md\?cursor=[^)]+)\)", text)
@@ -385,7 +405,10 @@ def test_markdown_twin_links_to_its_next_page(harbor: Place) -> None:
 
 @pytest.mark.parametrize("query", ["rating=9", "stars=1", "mentions_service=boiler", "cursor=zzz"])
 def test_markdown_twin_answers_invalid_parameters_with_a_problem(harbor: Place, query: str) -> None:
+    by_accept = harbor.get(f"/reviews?{query}", "Accept: text/markdown")
     response = harbor.get(f"/reviews.md?{query}")
+    assert by_accept.body == response.body
+    assert ["Accept"] == harbor.get(f"/reviews?{query}").values("vary")
     assert (400, ["application/json"]) == (response.status, response.values("content-type"))
     assert json.loads(response.body)["issues"]
 
