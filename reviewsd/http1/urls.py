@@ -37,6 +37,7 @@ EMBED_SCRIPT = "/embed.js"
 BADGE = "/badge.svg"
 ICON = "/favicon.svg"
 ICON_ICO = "/favicon.ico"
+TOUCH_ICON = "/apple-touch-icon.png"
 CARD = "/og.png"
 FONT = "/headings.woff2"
 LOGO = "/logo"
@@ -116,7 +117,7 @@ PAGES = (
         REVIEW_US,
         REVIEW_US_MARKDOWN,
     ),
-    *(EMBED_SCRIPT, twin(DEVELOPERS_EMBED), ICON, ICON_ICO, CARD, LOGO, FONT),
+    *(EMBED_SCRIPT, twin(DEVELOPERS_EMBED), ICON, ICON_ICO, TOUCH_ICON, CARD, LOGO, FONT),
     *DOCUMENTATION,
     *map(twin, DOCUMENTATION),
     *(LLMS, LLMS_FULL, ROBOTS, SITEMAP, OPENSEARCH),

@@ -4,19 +4,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from reviewsd.http1 import urls
-from reviewsd.pages import share_card, structured_data, theme
+from reviewsd.pages import icons, share_card, structured_data, theme
 from reviewsd.pages.document import SVG, FixedDocument
 from reviewsd.pages.home import paragraphs
 from reviewsd.pages.naming import initials
+from reviewsd.pages.pictures import Picture
 from reviewsd.pages.rendering import Page, Renderer
 from reviewsd.pages.request_pages import MAX_DESCRIPTION
 from reviewsd.pages.text import shortened
 
 FONT_FILE = Path(__file__).parent / "fonts" / "manrope-latin.woff2"
 """The font of headings with all its weights, in Latin letters; names in other scripts have a font of the system."""
-
-ICON_FILE = Path(__file__).parent / "favicon.ico"
-"""The icon for browsers that take no SVG; 32 x 32, in the default accent."""
 
 LOGO_POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox; frame-ancestors 'none'"
@@ -61,24 +59,30 @@ def _logo(renderer: Renderer) -> Iterator[FixedDocument]:
     """Yield the owner's logo, whose own policy forbids scripts also where it is opened by itself."""
     logo = renderer.site.logo
     if logo is not None:
-        yield FixedDocument(
-            path=urls.LOGO,
-            media_type=logo.media_type,
-            content=logo.content,
-            headers={"Content-Security-Policy": LOGO_POLICY},
-        )
+        yield _owned(urls.LOGO, logo)
+
+
+def _owned(path: str, picture: Picture) -> FixedDocument:
+    return FixedDocument(
+        path=path,
+        media_type=picture.media_type,
+        content=picture.content,
+        headers={"Content-Security-Policy": LOGO_POLICY},
+    )
 
 
 def _pictures(renderer: Renderer) -> Iterator[FixedDocument]:
     site = renderer.site
     accent = theme.colours(site.settings.accent)["accent"]
-    icon = renderer.templates.render("favicon.svg", accent=accent)
-    yield FixedDocument(path=urls.ICON, media_type=SVG, content=icon.encode())
-    yield FixedDocument(
-        path=urls.ICON_ICO,
-        media_type="image/vnd.microsoft.icon",
-        content=ICON_FILE.read_bytes(),
-    )
+    logo = None if icons.TEMPLATE in site.templates else site.svg_logo
+    if logo is not None:
+        yield _owned(urls.ICON, logo)
+    else:
+        icon = renderer.templates.render(icons.TEMPLATE, accent=accent)
+        yield FixedDocument(path=urls.ICON, media_type=SVG, content=icon.encode())
+    small, touch = icons.icons(site.drawn_logo, accent)
+    yield FixedDocument(path=urls.ICON_ICO, media_type="image/vnd.microsoft.icon", content=small)
+    yield FixedDocument(path=urls.TOUCH_ICON, media_type="image/png", content=touch)
     yield FixedDocument(
         path=urls.CARD,
         media_type="image/png",

@@ -133,7 +133,7 @@ def _draw_logo(image: "Image", draw: "ImageDraw", card: ShareCard) -> None:
         middle = (_LEFT + _LOGO // 2, _TOP + _LOGO // 2)
         initials = drawable(card.initials) or "★"
         if initials == "★":
-            _draw_star(draw, middle, _LOGO * 0.36, _GROUND)
+            draw_star(draw, middle, _LOGO * 0.36, _GROUND)
         else:
             draw.text(middle, initials, fill=_GROUND, font=_font(60), anchor="mm")
         return
@@ -181,7 +181,7 @@ def _draw_stars(image: "Image", place: tuple[int, int], rating: float, accent: s
     draw = ImageDraw.Draw(mask)
     for at in range(5):
         middle = (at * (_STAR + _STAR_GAP) + _STAR / 2) * _SMOOTH
-        _draw_star(draw, (middle, _STAR * 0.53 * _SMOOTH), _STAR / 2 * _SMOOTH, 255)
+        draw_star(draw, (middle, _STAR * 0.53 * _SMOOTH), _STAR / 2 * _SMOOTH, 255)
     mask = mask.reduce(_SMOOTH)
     number = int(rating)
     lit = round(number * (_STAR + _STAR_GAP) + (rating - number) * _STAR)
@@ -190,9 +190,10 @@ def _draw_stars(image: "Image", place: tuple[int, int], rating: float, accent: s
     image.paste(colors, place, mask)
 
 
-def _draw_star(
+def draw_star(
     draw: "ImageDraw", middle: tuple[float, float], radius: float, fill: "int | str"
 ) -> None:
+    """Draw a star."""
     points = []
     for corner in range(10):
         length = radius * (0.48 if corner % 2 else 1.0)

@@ -88,6 +88,11 @@ class Site:
         return next((logo for logo in self.logos.values() if logo.drawn), None)
 
     @property
+    def svg_logo(self) -> Picture | None:
+        """The logo that browsers can draw in any size."""
+        return next((logo for logo in self.logos.values() if not logo.drawn), None)
+
+    @property
     def logo_url(self) -> str | None:
         """The absolute address of the logo."""
         return self.business.logo_url if self.logo is None else self.url(urls.LOGO)

@@ -99,7 +99,15 @@ def test_every_route_of_machine_documents_is_tested() -> None:
     """A new document needs its media type here, so that its links are tested."""
     ours = {route.path for route in ROUTES if route.page and "{" not in route.path}
     people = {urls.HOME, urls.LIST, urls.SUMMARY, urls.EMBED, urls.BADGE, urls.ICON}
-    people |= {urls.ICON_ICO, urls.CARD, urls.ABOUT, urls.REVIEW_US, urls.LOGO, urls.FONT}
+    people |= {
+        urls.ICON_ICO,
+        urls.TOUCH_ICON,
+        urls.CARD,
+        urls.ABOUT,
+        urls.REVIEW_US,
+        urls.LOGO,
+        urls.FONT,
+    }
     twins = {path for path in ours if path.endswith((".md", "index.json"))} - set(MEDIA_TYPES)
     assert ours - people - twins <= set(MEDIA_TYPES)
 

@@ -12,7 +12,7 @@ from PIL import Image
 
 from reviewsd.domain.reviews import AggregateRating, Business
 from reviewsd.http1 import urls
-from reviewsd.pages import extras, naming, share_card, theme
+from reviewsd.pages import extras, icons, naming, share_card, theme
 from reviewsd.pages.pictures import Picture
 from reviewsd.pages.settings import PageSettings
 from reviewsd.pages.share_card import ShareCard
@@ -199,7 +199,7 @@ def test_font_of_headings_is_small_and_free() -> None:
 
 
 def test_shipped_icon_is_one_picture_in_the_default_accent() -> None:
-    icon = extras.ICON_FILE.read_bytes()
+    icon = icons.SHIPPED.read_bytes()
     assert (0, 1, 1) == struct.unpack_from("<HHH", icon)
     size, offset = struct.unpack_from("<II", icon, 14)
     picture = icon[offset : offset + size]

@@ -172,6 +172,65 @@ def test_logo_is_served_under_a_policy_of_its_own(place: Place) -> None:
     assert '"logo":"https://reviews.example/logo"' in place.page("/").scripts[0]
 
 
+def icon(place: Place, path: str) -> Image.Image:
+    return Image.open(BytesIO(place.get(path).body)).convert("RGB")
+
+
+def links_to_icons(place: Place) -> list[str]:
+    return [link["href"] for link in place.page("/").named("link") if "icon" in link["rel"]]
+
+
+ICONS = ["/favicon.ico", "/favicon.svg", "/apple-touch-icon.png"]
+
+
+def test_icons_are_a_star_without_a_logo(place: Place) -> None:
+    place.publish([REVIEW])
+    assert ICONS == links_to_icons(place)
+    assert (180, 180) == icon(place, ICONS[2]).size
+    assert (11, 110, 110) == icon(place, ICONS[2]).getpixel((0, 0))
+    assert b'fill="#0b6e6e"' in place.get(ICONS[1]).body
+
+
+def test_icons_are_made_of_the_logo(place: Place) -> None:
+    """A tab of the browser with a star says nothing about the business."""
+    (place.directories.data / "logo.png").write_bytes(pixels(size=(400, 200)))
+    place.publish([REVIEW])
+    assert [ICONS[0], ICONS[2]] == links_to_icons(place)
+    small, touch = icon(place, ICONS[0]), icon(place, ICONS[2])
+    assert ((32, 32), (180, 180)) == (small.size, touch.size)
+    assert [(11, 110, 110)] * 2 == [small.getpixel((16, 16)), touch.getpixel((90, 90))]
+    assert (255, 255, 255) == touch.getpixel((90, 10))
+
+
+def test_transparent_logo_has_a_ground_and_a_margin_on_telephones(place: Place) -> None:
+    out = BytesIO()
+    logo = Image.new("RGBA", (200, 200), "#0b6e6e")
+    logo.putpixel((0, 0), (0, 0, 0, 0))
+    logo.save(out, "PNG")
+    (place.directories.data / "logo.png").write_bytes(out.getvalue())
+    place.publish([REVIEW])
+    touch = icon(place, ICONS[2])
+    assert [(255, 255, 255), (11, 110, 110)] == [touch.getpixel((at, 90)) for at in (10, 20)]
+
+
+def test_svg_logo_is_the_icon_as_it_is(place: Place) -> None:
+    (place.directories.data / "logo.svg").write_bytes(GOOD)
+    place.publish([REVIEW])
+    response = place.get(ICONS[1])
+    assert GOOD == response.body
+    assert "sandbox" in response.values("content-security-policy")[0]
+    assert ICONS == links_to_icons(place)
+
+
+def test_icon_of_the_operator_comes_before_the_logo(place: Place) -> None:
+    (place.templates / "favicon.svg").write_text("<svg xmlns='http://www.w3.org/2000/svg'/>")
+    (place.directories.data / "logo.svg").write_bytes(GOOD)
+    (place.directories.data / "logo.png").write_bytes(pixels())
+    place.publish([REVIEW])
+    assert b"<svg xmlns='http://www.w3.org/2000/svg'/>" == place.get(ICONS[1]).body
+    assert ICONS == links_to_icons(place)
+
+
 def test_first_usable_logo_is_served(place: Place) -> None:
     (place.directories.data / "logo.svg").write_bytes(SVG % b"<script/>")
     (place.directories.data / "logo.png").write_bytes(pixels())

@@ -1,0 +1,64 @@
+"""The icons of the site: the owner's logo in small, else a star in the accent (pages.md 4.1).
+
+Pillow scales a logo of pixels. An SVG is served as it is, and drawn by the browser.
+"""
+
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from reviewsd.pages.pictures import Picture
+from reviewsd.pages.share_card import draw_star
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+SHIPPED: Final = Path(__file__).parent / "favicon.ico"
+"""The icon for browsers that take no SVG; 32 x 32, in the default accent."""
+
+TEMPLATE: Final = "favicon.svg"
+"""The star, which the operator may replace."""
+
+SMALL, TOUCH = 32, 180
+"""Pixels of ``/favicon.ico``, and of the icon on the first screen of a telephone."""
+
+_MARGIN = 16  # around a logo with transparent parts
+_GROUND = "#ffffff"  # telephones show transparent parts in black
+_SMOOTH = 4  # the star is drawn so many times larger, then reduced
+
+
+def icons(logo: Picture | None, accent: str) -> tuple[bytes, bytes]:
+    """Return ``/favicon.ico`` and ``/apple-touch-icon.png``.
+
+    Args:
+        logo: A logo of pixels.
+        accent: ``#rrggbb``, for the star in place of a logo.
+    """
+    from PIL import Image, ImageOps  # noqa: PLC0415  the daemon imports this module, and draws nothing
+
+    if logo is None:
+        return SHIPPED.read_bytes(), _encoded(_star(accent), "PNG")
+    with Image.open(BytesIO(logo.content)) as picture:
+        largest = ImageOps.contain(picture.convert("RGBA"), (TOUCH, TOUCH))
+    small = ImageOps.pad(largest, (SMALL, SMALL), color=(0, 0, 0, 0))
+    is_opaque = largest.getchannel("A").getextrema() == (255, 255)
+    inner = TOUCH if is_opaque else TOUCH - 2 * _MARGIN
+    fitted = ImageOps.contain(largest, (inner, inner))
+    touch = Image.new("RGB", (TOUCH, TOUCH), _GROUND)
+    touch.paste(fitted, ((TOUCH - fitted.width) // 2, (TOUCH - fitted.height) // 2), fitted)
+    return _encoded(small, "ICO"), _encoded(touch, "PNG")
+
+
+def _star(accent: str) -> "Image":
+    from PIL import Image, ImageDraw  # noqa: PLC0415  as above
+
+    side = TOUCH * _SMOOTH
+    image = Image.new("RGB", (side, side), accent)
+    draw_star(ImageDraw.Draw(image), (side / 2, side * 0.52), side * 0.34, _GROUND)
+    return image.reduce(_SMOOTH)
+
+
+def _encoded(image: "Image", kind: str) -> bytes:
+    out = BytesIO()
+    image.save(out, kind, **({"sizes": [image.size]} if kind == "ICO" else {}))
+    return out.getvalue()
