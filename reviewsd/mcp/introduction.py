@@ -20,7 +20,9 @@ _MAX_NAME = 120  # characters of the business's name, which may have 200
 CAPABILITIES = b'{"tools":{},"resources":{}}'
 """What revisions with sessions are offered."""
 
-STATELESS_CAPABILITIES = b'{"tools":{},"resources":{"subscribe":true}}'
+STATELESS_CAPABILITIES = (
+    b'{"tools":{},"resources":{"subscribe":true},"extensions":{"io.modelcontextprotocol/ui":{}}}'
+)
 
 SERVER_INFO = b"io.modelcontextprotocol/serverInfo"
 """Member of ``_meta`` in results of the stateless era."""
@@ -28,13 +30,15 @@ SERVER_INFO = b"io.modelcontextprotocol/serverInfo"
 _encode = msgspec.json.Encoder().encode
 
 
-class _Business(msgspec.Struct, frozen=True):
+class BusinessName(msgspec.Struct, frozen=True):
+    """The members of the business that describe the server."""
+
     name: str
     verification_statement: str | None = None
 
 
 class _Profile(msgspec.Struct, frozen=True):
-    business: _Business
+    business: BusinessName
 
 
 class _ReviewDate(msgspec.Struct, frozen=True):
@@ -81,8 +85,7 @@ class Introduction:
         return self._rendered
 
     def _render(self, snapshot: Snapshot) -> _SnapshotTexts:
-        (row,) = snapshot.sections.rows(fragments.BUSINESS)
-        business = _profile.decode(snapshot.sections.at(row)).business
+        business = business_of(snapshot)
         title = server_title(business.name)
         info = {"name": "reviewsd", "title": title, "version": self._version}
         return _SnapshotTexts(
@@ -95,7 +98,13 @@ class Introduction:
         )
 
 
-def _instructions(business: _Business, snapshot: Snapshot) -> str:
+def business_of(snapshot: Snapshot) -> BusinessName:
+    """Return the name and the verification statement of the business."""
+    (row,) = snapshot.sections.rows(fragments.BUSINESS)
+    return _profile.decode(snapshot.sections.at(row)).business
+
+
+def _instructions(business: BusinessName, snapshot: Snapshot) -> str:
     name, count = shortened(business.name, _MAX_NAME), snapshot.manifest.review_count
     newest = f", the newest of {_review_date.decode(snapshot.records.at(0)).date}" if count else ""
     text = (

@@ -33,6 +33,7 @@ from reviewsd.mcp.results import (
 )
 from reviewsd.mcp.revisions import SUPPORTED, Revision
 from reviewsd.mcp.tools import LISTING, TOOLS
+from reviewsd.mcp.views import Views
 from reviewsd.runtime.counters import Counters
 from reviewsd.snapshot.snapshots import Snapshot
 
@@ -67,6 +68,7 @@ class Methods:
         self._introduction = introduction
         self._counters = counters
         self._budget = answer_budget
+        self._views = Views()
 
     def initialize(self, revision: Revision, snapshot: Snapshot) -> bytes:
         """Return the result of initialize."""
@@ -117,7 +119,9 @@ class Methods:
                 _check_cursor(params)
                 return Result((TEMPLATES,))
             case "resources/read":
-                return Result(resources.read(string(params.uri), revision, snapshot))
+                uri = string(params.uri)
+                view = self._views.read(uri, snapshot)
+                return Result(view or resources.read(uri, revision, snapshot))
             case "ping" if not revision.stateless:
                 return Result((b"{}",))
             case "server/discover" if revision.stateless:

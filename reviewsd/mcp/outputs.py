@@ -72,7 +72,7 @@ class Topics(Struct):
     kind: str
     matched: Annotated[NonNegative, Meta(description="All of this kind")]
     returned: NonNegative
-    topics: Annotated[tuple[TopicFragment, ...], Meta(description="Most mentioned first")]
+    topics: tuple[TopicFragment, ...]
     next_offset: int | None
     note: Missing = UNSET
 
@@ -81,9 +81,9 @@ class SentimentTrend(Struct, kw_only=True):
     """The data of ``get_sentiment_trend``."""
 
     trend: Literal["improving", "stable", "declining"] | UnsetType = UNSET
-    matched: Annotated[NonNegative, Meta(description="All months there are")]
+    matched: NonNegative
     returned: NonNegative
-    monthly: Annotated[tuple[MonthlySentiment, ...], Meta(description="Oldest first")]
+    monthly: tuple[MonthlySentiment, ...]
     next_offset: int | None
     note: Missing = UNSET
 

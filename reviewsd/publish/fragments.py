@@ -72,7 +72,7 @@ _NOTE = "note"
 _LEFT_OUT = frozenset({"review_ids", _NOTE})
 
 Examples = Annotated[tuple[str, ...], Meta(description="For get_review")]
-Unknown = Annotated[str | UnsetType, Meta(description="What is not known")]
+Unknown = Annotated[str | UnsetType, Meta(description="What is unknown")]
 
 
 class AspectFragment(Struct, frozen=True, kw_only=True):

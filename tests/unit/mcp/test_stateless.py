@@ -98,7 +98,11 @@ def test_2b_3_discover(bench: Bench) -> None:
         "cacheScope": "public",
         "_meta": {"io.modelcontextprotocol/serverInfo": info},
         "supportedVersions": [MODERN],
-        "capabilities": {"tools": {}, "resources": {"subscribe": True}},
+        "capabilities": {
+            "tools": {},
+            "resources": {"subscribe": True},
+            "extensions": {"io.modelcontextprotocol/ui": {}},
+        },
     }
     assert expected == result
 
