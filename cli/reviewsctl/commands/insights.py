@@ -246,9 +246,11 @@ def label(  # noqa: PLR0913  # these are the command's options
 
     try:
         with failing(as_json=as_json):
-            from reviewsctl.labelling import command  # openai takes a second
+            from reviewsctl.labelling import run  # openai takes a second
 
-            options = command.Options(
+            options = run.Options(
+                config=config,
+                data=data,
                 model=model,
                 endpoint=endpoint,
                 key_file=key_file,
@@ -258,17 +260,17 @@ def label(  # noqa: PLR0913  # these are the command's options
                 prices=prices,
                 max_cost=max_cost,
                 replace=replace,
+                quiet=as_json,
             )
-            outcome, bill = command.label(options, config, data, quiet=as_json)
+            folder, insights, counts = run.label(options)
     except KeyboardInterrupt:
         detail = "nothing was written but insights.labels; the same command goes on from there"
         fail("interrupted", detail, as_json=as_json, code=EXIT_INTERRUPTED)
-    written = _write(outcome.folder, outcome.insights)
+    written = _write(folder, insights)
     if as_json:
-        file = str(outcome.folder / FILE)
-        typer.echo(json_line(command.document(outcome, bill) | {"file": file}))
+        typer.echo(json_line(counts.document(prices) | {"file": str(folder / FILE)}))
         return
-    for line in (*command.summary_lines(outcome, bill, model), written):
+    for line in (*counts.lines(model, prices), written):
         typer.echo(printable(line))
 
 

@@ -3,40 +3,24 @@
 import ipaddress
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
-from reviewsctl.labelling.errors import ModelError
+from reviewsctl.daemon.errors import DaemonError
 
 MAX_KEY: Final = 4096  # bytes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Endpoint:
-    """The address of a server."""
+class ModelError(DaemonError):
+    """The run ends; what is labelled until then is kept."""
 
-    tls: bool
-    host: str
-    authority: str
-    """Host and port as the Host header has them."""
-    url: str
-    """The base of the API's paths."""
-
-    @property
-    def loopback(self) -> bool:
-        """Whether its name is one of this machine."""
-        if self.host == "localhost":
-            return True
-        try:
-            return ipaddress.ip_address(self.host).is_loopback
-        except ValueError:
-            return False
+    def __init__(self, detail: str, remedy: str = "", *, title: str = "not labelled") -> None:
+        super().__init__(title, detail, remedy=remedy)
 
 
-def parse(url: str) -> Endpoint:
-    """Parse a URL.
+def parse(url: str) -> SplitResult:
+    """Return the address of a server.
 
     Raises:
         ModelError: It is none.
@@ -57,17 +41,23 @@ def parse(url: str) -> Endpoint:
         )
     if parts.query or parts.fragment or not url.isascii() or not url.isprintable() or " " in url:
         raise ModelError("the endpoint has a query, a fragment or characters that no URL has")
-    tls = parts.scheme == "https"
-    return Endpoint(
-        tls=tls,
-        host=host,
-        authority=parts.netloc,
-        url=url,
-    )
+    return parts
+
+
+def is_loopback(endpoint: SplitResult) -> bool:
+    """Return whether the name of a server is one of this machine."""
+    host = endpoint.hostname or ""
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def key_of(
-    endpoint: Endpoint, file: Path | None, variable: str, environ: Mapping[str, str] = os.environ
+    endpoint: SplitResult,
+    file: Path | None,
+    variable: str,
+    environ: Mapping[str, str] = os.environ,
 ) -> str | None:
     """Return the key of a file or an environment variable; other users can read the command line.
 
@@ -78,20 +68,19 @@ def key_of(
         return None
     if file is not None and variable:
         raise ModelError("a key comes from --key-file or from --key-env, not both")
-    if file is not None:
-        try:
-            with file.open("rb") as content:
-                key = content.read(MAX_KEY + 1).decode("ascii").strip()
-        except OSError as fault:
-            raise ModelError(f"cannot read {file}: {fault.strerror}") from fault
-        except UnicodeDecodeError as fault:
-            raise ModelError(f"{file} holds no key") from fault
-    else:
-        key = environ.get(variable, "").strip()
-    where = file or f"the environment variable {variable}"
+    try:
+        if file is None:
+            content = environ.get(variable, "")
+        else:
+            with file.open(encoding="ascii", errors="replace") as text:
+                content = text.read(MAX_KEY + 2)
+    except OSError as fault:
+        raise ModelError(f"cannot read {file}: {fault.strerror}") from fault
+    key = content.strip()
     if not key or len(key) > MAX_KEY or not key.isascii() or not key.isprintable() or " " in key:
+        where = file or f"the environment variable {variable}"
         raise ModelError(f"{where} holds no key", "It is one line of letters, digits and marks.")
-    if not endpoint.tls and not endpoint.loopback:
+    if endpoint.scheme != "https" and not is_loopback(endpoint):
         raise ModelError(
             "the key would be sent unencrypted", "Use an https: endpoint, or one on this machine."
         )

@@ -6,15 +6,14 @@ no proxy of the environment is used.
 
 import ssl
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Final
+from urllib.parse import SplitResult
 
 import msgspec
 
-from reviewsctl.labelling.endpoint import Endpoint
-from reviewsctl.labelling.errors import ModelError
+from reviewsctl.labelling.endpoint import ModelError
 
 try:
     import httpx2
@@ -32,6 +31,14 @@ _OMITTED: Final = ("OpenAI-Organization", "OpenAI-Project", "Authorization")
 """Headers that the package fills from the environment; the last is sent if there is a key."""
 _REASON: Final = 300  # characters of a server's error that are printed
 _RESUME: Final = "What is labelled is kept; the same command goes on from there."
+
+
+_REMEDIES: Final[dict[int, str]] = {
+    HTTPStatus.UNAUTHORIZED: "See --key-file and --key-env.",
+    HTTPStatus.FORBIDDEN: "See --key-file and --key-env.",
+    HTTPStatus.NOT_FOUND: "See --model, and the path of --endpoint.",
+    HTTPStatus.TOO_MANY_REQUESTS: _RESUME,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,11 +60,11 @@ class Question:
 class Reply:
     """The response of a model."""
 
-    text: str
+    text: str = ""
     """Empty if the model refused to answer."""
-    tokens_in: int | None
+    tokens_in: int | None = None
     """The count that the server reports, or None."""
-    tokens_out: int | None
+    tokens_out: int | None = None
 
 
 class Model:
@@ -72,20 +79,20 @@ class Model:
 
     def __init__(
         self,
-        endpoint: Endpoint,
+        endpoint: SplitResult,
         key: str | None,
         *,
         seconds: float = SECONDS,
         retries: int = RETRIES,
     ) -> None:
-        self._endpoint = endpoint
+        self._server = endpoint.netloc
         self._key = key
         http = httpx2.Client(
             transport=_BoundedTransport(seconds), follow_redirects=False, trust_env=False
         )
         self._headers = {name: openai.Omit() for name in _OMITTED[: None if key is None else -1]}
         self._client = openai.OpenAI(
-            base_url=endpoint.url,
+            base_url=endpoint.geturl(),
             api_key=key or "none",
             timeout=seconds,
             max_retries=retries,
@@ -118,30 +125,34 @@ class Model:
         except openai.APIStatusError as error:
             raise ModelError(self._refusal(error), _remedy(error.status_code)) from error
         except _TooLargeError:
-            return Reply(text="", tokens_in=None, tokens_out=None)
+            return Reply()
         except openai.APIConnectionError as error:
             raise self._unreachable(error) from error
         return _reply(response.http_response.content)
 
     def _refusal(self, error: openai.APIStatusError) -> str:
-        reason = _reason(error.response.content)
+        reason = error.body.get("message") if isinstance(error.body, dict) else error.body
+        status = f"{self._server} responds with status {error.status_code}"
+        if not (isinstance(reason, str) and reason):
+            return status
         if self._key is not None:  # some servers repeat it
             reason = reason.replace(self._key, "(the key)")
-        status = f"{self._endpoint.authority} responds with status {error.status_code}"
-        return f"{status}: {reason}" if reason else status
+        return f"{status}: {reason[:_REASON]}"
 
     def _unreachable(self, error: openai.APIConnectionError) -> ModelError:
-        if certificate := _caused_by(error, ssl.SSLCertVerificationError):
-            return ModelError(
-                f"the server's certificate is not valid: {certificate}",
-                "Certificates are always verified; that of an own authority is trusted with "
-                "SSL_CERT_FILE=PATH.",
-            )
         if isinstance(error, openai.APITimeoutError):
-            return ModelError(f"{self._endpoint.authority} does not respond in time", _RESUME)
-        reason = error.__cause__ or error
+            return ModelError(f"{self._server} does not respond in time", _RESUME)
+        cause: BaseException | None = error
+        while cause is not None:
+            if isinstance(cause, ssl.SSLCertVerificationError):
+                return ModelError(
+                    f"the server's certificate is not valid: {cause}",
+                    "Certificates are always verified; that of an own authority is trusted with "
+                    "SSL_CERT_FILE=PATH.",
+                )
+            cause = cause.__cause__ or cause.__context__
         return ModelError(
-            f"{self._endpoint.authority}: no connection ({reason})",
+            f"{self._server}: no connection ({error.__cause__ or error})",
             f"See --endpoint, and whether the server runs. {_RESUME}",
         )
 
@@ -163,97 +174,48 @@ class _BoundedTransport(httpx2.HTTPTransport):
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         deadline = time.monotonic() + self._seconds
         response = super().handle_request(request)
-        response.stream = _BoundedStream(response.stream, deadline)
-        return response
-
-
-class _BoundedStream(httpx2.SyncByteStream):
-    def __init__(self, stream: object, deadline: float) -> None:
-        assert isinstance(stream, httpx2.SyncByteStream)  # noqa: S101  of a synchronous transport
-        self._stream = stream
-        self._deadline = deadline
-
-    def __iter__(self) -> Iterator[bytes]:
-        size = 0
-        for piece in self._stream:
-            size += len(piece)
-            if size > MAX_BODY:
+        body = b""
+        for piece in response.iter_raw():
+            body += piece
+            if len(body) > MAX_BODY:
+                response.close()
                 raise _TooLargeError
-            if time.monotonic() > self._deadline:
-                raise httpx2.ReadTimeout("the response takes too long")
-            yield piece
-
-    def close(self) -> None:
-        self._stream.close()
-
-
-class _Usage(msgspec.Struct, frozen=True):
-    prompt_tokens: object = None
-    completion_tokens: object = None
-
-
-class _Message(msgspec.Struct, frozen=True):
-    content: str | None = None
-
-
-class _Choice(msgspec.Struct, frozen=True):
-    message: _Message
-
-
-class _Completion(msgspec.Struct, frozen=True):
-    choices: tuple[_Choice, ...]
-    usage: _Usage | None = None
-
-
-class _Error(msgspec.Struct, frozen=True):
-    error: object = None
+            if time.monotonic() > deadline:
+                response.close()
+                raise httpx2.ReadTimeout("the response takes too long", request=request)
+        return httpx2.Response(
+            response.status_code,
+            headers=response.headers,
+            stream=httpx2.ByteStream(body),
+            extensions=response.extensions,
+        )
 
 
 def _reply(body: bytes) -> Reply:
     try:
-        completion = msgspec.json.decode(body, type=_Completion)
-    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-        raise ModelError(
-            f"the response of the endpoint is not of the OpenAI API ({error})",
-            "See whether the path of --endpoint is right, such as /v1.",
-        ) from error
-    text = next((choice.message.content or "" for choice in completion.choices), "")
-    usage = completion.usage or _Usage()
-    return Reply(
-        text=text, tokens_in=_count(usage.prompt_tokens), tokens_out=_count(usage.completion_tokens)
-    )
-
-
-def _reason(body: bytes) -> str:
-    """Return the reason of an error response; "" if it has none."""
-    try:
-        error = msgspec.json.decode(body, type=_Error).error
+        document = msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
-        return ""
-    message = error.get("message") if isinstance(error, dict) else error
-    return message[:_REASON] if isinstance(message, str) else ""
+        document = None
+    match document:
+        case {"choices": [{"message": {"content": str() | None as text}}, *_], **others}:
+            usage = others.get("usage")
+        case _:
+            raise ModelError(
+                "the response of the endpoint is not of the OpenAI API",
+                "See whether the path of --endpoint is right, such as /v1.",
+            )
+    counts = usage if isinstance(usage, dict) else {}
+    tokens_in, tokens_out = map(counts.get, ("prompt_tokens", "completion_tokens"))
+    return Reply(text=text or "", tokens_in=_count(tokens_in), tokens_out=_count(tokens_out))
 
 
 def _count(value: object) -> int | None:
-    plausible = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 40
-    return int(value) if plausible and isinstance(value, int) else None
+    return value if type(value) is int and 0 <= value < 1 << 40 else None
 
 
 def _remedy(status: int) -> str:
     if HTTPStatus.MULTIPLE_CHOICES <= status < HTTPStatus.BAD_REQUEST:
         return "Redirects are not followed: name the address itself."
-    if status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:
-        return "See --key-file and --key-env."
-    if status == HTTPStatus.NOT_FOUND:
-        return "See --model, and the path of --endpoint."
-    if status == HTTPStatus.TOO_MANY_REQUESTS or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+    if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         return _RESUME
-    return "The model must be able to answer by a JSON schema."
-
-
-def _caused_by(error: BaseException, kind: type[BaseException]) -> BaseException | None:
-    """Return the first error of a kind among an error and its causes."""
-    cause: BaseException | None = error
-    while cause is not None and not isinstance(cause, kind):
-        cause = cause.__cause__ or cause.__context__
-    return cause
+    return _REMEDIES.get(status, "The model must be able to answer by a JSON schema.")

@@ -8,39 +8,36 @@ import contextlib
 import fcntl
 import os
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import BinaryIO, Final
 
 from reviewsctl.files.folders import Folder
-from reviewsctl.labelling.errors import ModelError
+from reviewsctl.labelling.endpoint import ModelError
 
 NAME: Final = "insights.labels"
 _MODE: Final = 0o644  # as insights.json: it says nothing that is not in there
 
 
+@dataclass(frozen=True, slots=True)
 class Records:
     """The file, which is this run's alone; made by ``opened``."""
 
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
+    file: BinaryIO
 
-    def lines(self) -> Iterator[bytes]:
-        """The whole lines; what is behind the last one is taken away."""
-        self._file.seek(0)
-        end = 0
-        with open(os.dup(self._file.fileno()), "rb") as reader:  # noqa: PTH123  a descriptor
-            for line in reader:
-                if not line.endswith(b"\n"):
-                    break
-                end += len(line)
-                yield line
-        self._file.truncate(end)
+    def lines(self) -> list[bytes]:
+        """Return the whole lines; what is behind the last one is taken away."""
+        with open(os.dup(self.file.fileno()), "rb") as reader:  # noqa: PTH123  a descriptor
+            reader.seek(0)
+            lines = [line for line in reader if line.endswith(b"\n")]
+        self.file.truncate(sum(map(len, lines)))
+        return lines
 
     def add(self, line: bytes) -> None:
         """Write a line, on the disk when this returns."""
         rest = memoryview(line + b"\n")
         while rest:
-            rest = rest[self._file.write(rest) :]
-        os.fsync(self._file.fileno())
+            rest = rest[self.file.write(rest) :]
+        os.fsync(self.file.fileno())
 
 
 @contextlib.contextmanager

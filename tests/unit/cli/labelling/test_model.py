@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from reviewsctl.labelling.endpoint import key_of, parse
-from reviewsctl.labelling.errors import ModelError
+from reviewsctl.labelling.endpoint import ModelError, is_loopback, key_of, parse
 from reviewsctl.labelling.model import Model, Question, Reply
 from tests.support.authority import authority, self_signed
 from tests.support.commands import CLI
@@ -202,7 +201,7 @@ def test_certificates_are_verified(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     ],
 )
 def test_loopback_endpoint_is_recognized_by_its_name(url: str, *, loopback: bool) -> None:
-    assert loopback == parse(url).loopback
+    assert loopback == is_loopback(parse(url))
 
 
 @pytest.mark.parametrize(

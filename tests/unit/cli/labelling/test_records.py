@@ -8,7 +8,7 @@ import pytest
 
 from reviewsctl.files import folders
 from reviewsctl.labelling import records
-from reviewsctl.labelling.errors import ModelError
+from reviewsctl.labelling.endpoint import ModelError
 
 
 def test_a_line_without_an_end_is_taken_away(tmp_path: Path) -> None:

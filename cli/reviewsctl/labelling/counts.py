@@ -1,0 +1,92 @@
+"""The result of a run, with its cost: estimated before, as the server reports it after (insights.md 7)."""
+
+from dataclasses import asdict, dataclass
+from typing import Final
+
+from reviewsctl.labelling.model import Reply
+
+BYTES: Final = 4  # bytes of a token, about; more in English, fewer in other languages
+ANSWERED: Final = 70  # tokens of the labels of a review, about
+_MILLION: Final = 1_000_000
+
+Prices = tuple[float, float]
+"""The prices of a million tokens sent and received, in any currency."""
+
+
+def cost(prices: Prices | None, tokens_in: int, tokens_out: int) -> float | None:
+    """Return the cost of tokens; None without prices."""
+    return prices and (prices[0] * tokens_in + prices[1] * tokens_out) / _MILLION
+
+
+def line(prices: Prices | None, tokens_in: int, tokens_out: int, origin: str = "") -> str:
+    """Return tokens and their cost as a sentence."""
+    money = cost(prices, tokens_in, tokens_out)
+    price = "" if money is None else f", {money:,.2f} by the given prices"
+    return f"{tokens_in:,} tokens in and {tokens_out:,} out{origin}{price}"
+
+
+@dataclass(slots=True)
+class Counts:
+    """What a run has done and used, by the names of its JSON."""
+
+    reviews_by_model: int = 0
+    reviews_by_rules: int = 0
+    asked: int = 0
+    """Reviews that this run has sent to the model."""
+    labels: int = 0
+    refused: int = 0
+    """Labels that failed the verification."""
+    batches_by_rules: int = 0
+    stopped: bool = False
+    """Whether the cost limit has ended it."""
+    tokens_in: int = 0
+    tokens_out: int = 0
+    tokens_estimated: bool = False
+    """Whether an answer had no usage."""
+
+    def affords(self, prices: Prices | None, limit: float | None, size: int, reviews: int) -> bool:
+        """Return whether a request of ``size`` bytes keeps the run within the limit."""
+        tokens = self.tokens_in + size // BYTES, self.tokens_out + ANSWERED * reviews
+        money = cost(prices, *tokens)
+        return limit is None or money is None or money <= limit
+
+    def add(self, reply: Reply, size: int) -> None:
+        """Add the usage of an answer to a request of ``size`` bytes."""
+        tokens_in, tokens_out = reply.tokens_in, reply.tokens_out
+        self.tokens_estimated |= tokens_in is None or tokens_out is None
+        answer = len(reply.text.encode(errors="replace"))
+        self.tokens_in += size // BYTES if tokens_in is None else tokens_in
+        self.tokens_out += answer // BYTES if tokens_out is None else tokens_out
+
+    def document(self, prices: Prices | None) -> dict[str, object]:
+        """Return the result as a JSON object."""
+        return (
+            {"type": "result"}
+            | asdict(self)
+            | {"cost": cost(prices, self.tokens_in, self.tokens_out)}
+        )
+
+    def lines(self, model: str, prices: Prices | None) -> list[str]:
+        """Return the result as sentences."""
+        sentences = []
+        if self.asked:
+            origin = (
+                "estimated, the server reports none" if self.tokens_estimated else "as reported"
+            )
+            tokens = line(prices, self.tokens_in, self.tokens_out, f", {origin}")
+            sentences = [f"used {tokens}"]
+            sentences.append(
+                f"{self.labels:,} labels for {self.asked:,} texts; refused, as not in the lists or not in"
+                f" the text: {self.refused:,}"
+            )
+        if self.batches_by_rules:
+            sentences.append(
+                f"{self.batches_by_rules:,} requests had too many faults twice; rules label their reviews"
+            )
+        if self.stopped:
+            sentences.append("stopped by --max-cost; the same command continues there")
+        sentences.append(
+            f"labelled {self.reviews_by_model:,} reviews by {model}, {self.reviews_by_rules:,} by rules;"
+            " all are counted by rules"
+        )
+        return sentences
