@@ -224,7 +224,7 @@ def _load_records(
             continue
         if review.added_at or review.changed_at:
             _refuse_outside_utc(file, path, review, item)
-        if locations.by_id and review.location and locations.find(review) is None:
+        if locations.by_id and review.location and locations.find(review.location) is None:
             reason = "" if file.full else locations.explain(review.location)
             file.refuse(f"{path}.location", reason, review.id)
         first = indexes.setdefault(review.id, index)

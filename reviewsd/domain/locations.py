@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from typing import Self
 
 import msgspec
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from reviewsd.domain.data_errors import nearest, show
 from reviewsd.domain.naming import mention_key
-from reviewsd.domain.reviews import Business, Location, Review
+from reviewsd.domain.reviews import Business, Location
 
 MAX_LOCATIONS = 1_000
 """Locations of a business; each has a page."""
@@ -47,9 +47,18 @@ class Locations:
             by_name[name] = (*by_name.get(name, ()), location)
         return cls(by_id, by_name)
 
+    @classmethod
+    def several(cls, business: Business) -> Self:
+        """Return the locations of a business that has more than one; else none."""
+        return cls.of(business) if several(business) else cls()
+
+    def declared(self) -> list[Location]:
+        """Return the locations, in the order of the file."""
+        return [*{location.id: location for location in self.by_id.values()}.values()]
+
     def ids(self) -> list[str]:
         """Return the ids, in the order of the file."""
-        return [*dict.fromkeys(location.id for location in self.by_id.values())]
+        return [location.id for location in self.declared()]
 
     def key_of(self, name: str) -> str:
         """Return the key of the id of the location that a review names."""
@@ -57,9 +66,14 @@ class Locations:
         location = self.by_id.get(key)
         return key if location is None else mention_key(location.id)
 
-    def find(self, review: Review) -> Location | None:
-        """Return the location of a review; None without a declared one."""
-        return self.by_id.get(mention_key(review.location)) if review.location else None
+    def find(self, name: str | UnsetType | None) -> Location | None:
+        """Return the location with an id or an alias, as a review names it."""
+        return self.by_id.get(mention_key(name)) if name else None
+
+    def search(self, name: str) -> tuple[Location, ...]:
+        """Return the locations that a filter finds: by id or alias, else by name."""
+        location = self.find(name)
+        return self.by_name.get(mention_key(name), ()) if location is None else (location,)
 
     def explain(self, name: str) -> str:
         """Return why the location of a review is refused."""

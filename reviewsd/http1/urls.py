@@ -26,6 +26,8 @@ LIST = "/reviews"
 LIST_MARKDOWN = "/reviews.md"
 REVIEW = "/r/"
 """Followed by the id (``permalink``)."""
+LOCATION = "/l/"
+"""Followed by the id (``location``)."""
 SUMMARY = "/summary"
 SUMMARY_MARKDOWN = "/summary.md"
 ABOUT = "/about-reviews"
@@ -140,6 +142,11 @@ def atom_page(cursor: str | None) -> str:
 def permalink(review_id: str) -> str:
     """Return the path of a review's page."""
     return REVIEW + _segment(review_id)
+
+
+def location(location_id: str) -> str:
+    """Return the path of a location's page; its id needs no escape."""
+    return LOCATION + location_id
 
 
 def review(review_id: str) -> str:

@@ -6,6 +6,7 @@ from functools import lru_cache
 from msgspec import Struct
 from msgspec.structs import replace
 
+from reviewsd.domain.locations import Locations
 from reviewsd.domain.reviews import OwnerReply, Review, is_blank
 from reviewsd.http1 import urls
 from reviewsd.pages.naming import initials, source_name
@@ -42,6 +43,8 @@ class Card(Struct, frozen=True, kw_only=True):
     date: str
     """The date in the language of the business."""
     source: str
+    location: str
+    """The name of its location, if there are several; else empty."""
     verified: str
     """The label of a verified review; else empty."""
     rating: int
@@ -66,9 +69,11 @@ class Cards:
     Args:
         words: The words of the pages.
         name: Name of the business.
+        locations: Its locations, if there are several.
     """
 
-    def __init__(self, words: Words, name: str) -> None:
+    def __init__(self, words: Words, name: str, locations: Locations | None = None) -> None:
+        self._locations = locations or Locations()
         self._date = lru_cache(1024)(words.language.date)
         self._words = words
         self._verified = printable(words("verified"))
@@ -98,6 +103,7 @@ class Cards:
     def _card(self, review: Review, *, cut: bool = False) -> Card:
         date, author = self._date(review.date), printable(self.author(review))
         source = printable(source_name(review.source))
+        location = self._locations.find(review.location)
         return Card(
             author=author,
             initials=initials(author),
@@ -106,6 +112,7 @@ class Cards:
             day=review.date.isoformat(),
             date=date,
             source=source,
+            location="" if location is None else printable(location.name),
             verified=self._verified if review.verified else "",
             rating=review.rating,
             stars=self._stars[review.rating],

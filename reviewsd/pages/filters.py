@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 
 from msgspec import Struct
 
+from reviewsd.domain.locations import Locations
 from reviewsd.domain.naming import mention_key
 from reviewsd.domain.parameters import Issue
 from reviewsd.domain.search_query import BY_RATING, HIGHEST, MENTIONS, SearchQuery
@@ -66,6 +67,7 @@ class Filters:
         names: Labels by id, by parameter.
         sources: The sources of the reviews.
         years: The years with reviews, and the number of each.
+        locations: The locations of the business, if there are several.
     """
 
     def __init__(
@@ -74,7 +76,9 @@ class Filters:
         names: Mapping[str, Mapping[str, str]],
         sources: Iterable[str],
         years: Iterable[tuple[int, int]],
+        locations: Locations,
     ) -> None:
+        self._locations = locations
         self._words = words
         self._language = words.language
         self._names = names
@@ -120,8 +124,14 @@ class Filters:
             case "query":
                 return self._words("filter_query", value=value)
             case _:
-                named = self._names.get(name, {}).get(value)
+                named = self._named(name, value)
                 return named or self._words("filter_named", field=self._field(name), value=value)
+
+    def _named(self, parameter: str, value: str) -> str | None:
+        """Return the name of what a filter finds; None if it is not known."""
+        if parameter == "location":
+            return next((each.name for each in self._locations.search(value)), None)
+        return self._names.get(parameter, {}).get(value)
 
     def _limit(self, key: str, value: str) -> str:
         """Return a limit of stars in words; it need not be a whole number."""
@@ -143,6 +153,8 @@ class Filters:
             alone = value and query == SearchQuery(**{name: value, "limit": query.limit})
             if alone and value not in self._names.get(name, {}):
                 return self._words("none_named", field=self._field(name), value=value)
+        if query.location and self._locations.by_id and not self._locations.search(query.location):
+            return self._words("none_named", field=self._field("location"), value=query.location)
         if query.source is not None and mention_key(query.source) not in self._sources:
             return self._words("none_named", field=self._field("source"), value=query.source)
         return ""

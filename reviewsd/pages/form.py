@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from markupsafe import Markup
 from msgspec import Struct
 
+from reviewsd.domain.locations import Locations
 from reviewsd.domain.naming import mention_key
 from reviewsd.domain.search_parameters import SEARCH_PARAMETERS, ParameterType
 from reviewsd.domain.search_query import CHANGED, NEWEST, TRUTH
@@ -56,6 +57,7 @@ class Form:
         listed: Parameters for which the page lists names.
         sources: The sources of the reviews, which the form offers if there are several.
         booleans: The parameters of yes and no that exclude some reviews, but not all.
+        locations: The locations of the business, if there are several.
     """
 
     def __init__(
@@ -65,14 +67,19 @@ class Form:
         listed: Sequence[str],
         sources: Sequence[str],
         booleans: Sequence[str],
+        locations: Locations,
     ) -> None:
         self._templates = templates
         self._words = words
         self._listed = frozenset(listed)
         self._sources = {mention_key(source): source for source in sources}
-        self._first = ("query", *(("source",) if len(sources) > 1 else ()), "sort")
+        self._locations = locations
+        chosen = ("source",) if len(sources) > 1 else ()
+        located = ("location",) if locations.by_id else ()
+        self._first = ("query", *(located or chosen), "sort")  # what fits into one line
         sentiment = ("sentiment",) if listed else ()
-        self._more = ("since", "until", *_BOUNDS, *booleans, *listed, *sentiment)
+        rest = chosen if located else ()
+        self._more = (*rest, "since", "until", *_BOUNDS, *booleans, *listed, *sentiment)
         self._ready: dict[tuple[str, str], str] = {}  # of choices, which are few
 
     def render(
@@ -123,6 +130,8 @@ class Form:
     def _field(self, name: str, value: str, issues: Sequence[str]) -> str:
         if name == "source":
             value = self._sources.get(mention_key(value), value)
+        if name == "location" and len(found := self._locations.search(value)) == 1:
+            value = found[0].id
         choices = self._choices(name) or ()
         if issues or value not in {"", *(choice for choice, _ in choices)}:
             return self._rendered(name, value, issues)
@@ -160,6 +169,8 @@ class Form:
             return _STARS
         if name == "source":
             return [(source, source_name(source)) for source in self._sources.values()]
+        if name == "location":
+            return [(each.id, each.name) for each in self._locations.declared()] or None
         values: Sequence[str] = parameter.choices
         if name == "sort":
             values = [value for value in values if value not in {NEWEST, CHANGED}]

@@ -8,6 +8,7 @@ from reviewsd.http1 import urls
 from reviewsd.pages import charts, contact, mentions, origin, structured_data
 from reviewsd.pages.cards import short
 from reviewsd.pages.document import FixedDocument
+from reviewsd.pages.filters import address
 from reviewsd.pages.naming import source_name
 from reviewsd.pages.rendering import Page, Renderer
 from reviewsd.pages.site import Site
@@ -33,20 +34,10 @@ def documents(renderer: Renderer) -> Iterator[FixedDocument]:
 
 
 def _page(renderer: Renderer) -> Page:
-    site, words = renderer.site, renderer.words
-    business, rated = site.business, site.rating.rating_value
-    facts = {"name": business.name}
-    insights = site.insights
+    site, insights = renderer.site, renderer.site.insights
+    title, description = titles(renderer)
     aspects = () if insights is None else mentions.aspects(renderer, insights)
     groups = () if insights is None else mentions.groups(renderer, insights)
-    average = None if rated is None else renderer.language.number(rated, 1)
-    title, description = (
-        words("home_title_empty", **facts),
-        words("home_description_empty", **facts),
-    )
-    if site.count and average is not None:
-        title = renderer.plural("home_title", site.count, **facts)
-        description = renderer.plural("home_description", site.count, **facts, average=average)
     return Page(
         path=urls.HOME,
         twin=urls.HOME_MARKDOWN,
@@ -57,18 +48,8 @@ def _page(renderer: Renderer) -> Page:
         others={JSON: urls.HOME_INDEX},
         script=structured_data.script(_graph(site)),
         context={
-            "place": contact.place(business),
-            "rated": bool(site.count) and rated is not None,
-            "average": average,
-            "total": _total(renderer),
-            "filled": stars_filled(rated),
-            "distribution": charts.distribution(site),
-            "write": contact.write_buttons(renderer),
-            "buttons": contact.buttons(renderer),
-            "first": renderer.cards.shortened(site.newest[:FIRST]),
-            "others": renderer.cards.shortened(site.newest[FIRST:SHOWN]),
-            "level": 3,
-            "notes": list(_notes(renderer)),
+            **overview(renderer),
+            "places": places(renderer),
             "summary": [] if insights is None else paragraphs(insights.summary),
             "quote": None if insights is None else insights.pull_quote,
             "aspects": aspects,
@@ -81,9 +62,6 @@ def _page(renderer: Renderer) -> Page:
                 (source_name(name), count) for name, count in site.statistics.sources[:_SOURCES]
             ],
             "years": site.years(),
-            "address": contact.address_lines(business),
-            "ways": contact.ways(renderer),
-            "hours": contact.hours(renderer),
         },
     )
 
@@ -95,6 +73,63 @@ def _total(renderer: Renderer) -> str:
     if len(names) > _NAMED:
         names[_NAMED - 1 :] = [renderer.words("other_sources")]
     return renderer.plural("reviews_from", site.count, sources=renderer.formats.listed(names))
+
+
+def titles(renderer: Renderer) -> tuple[str, str]:
+    """Return title and description, with rating and number of reviews if there are any."""
+    site, words = renderer.site, renderer.words
+    name, rated = site.business.name, site.rating.rating_value
+    if not site.count or rated is None:
+        return words("home_title_empty", name=name), words("home_description_empty", name=name)
+    average = renderer.language.number(rated, 1)
+    return (
+        renderer.plural("home_title", site.count, name=name),
+        renderer.plural("home_description", site.count, name=name, average=average),
+    )
+
+
+def overview(renderer: Renderer, location: str = "") -> dict[str, object]:
+    """Return what the page shows of the business, or of a location: rating, newest reviews, contact.
+
+    Args:
+        renderer: The renderer of the site, or within a location.
+        location: The id of the location.
+    """
+    site, rated = renderer.site, renderer.site.rating.rating_value
+    within = {"location": location} if location else {}
+    return {
+        "shown": site.business,
+        "count": site.count,
+        "location": location,
+        "listed": address(within),
+        "starred": address({**within, "rating": ""}),
+        "place": contact.place(site.business),
+        "rated": bool(site.count) and rated is not None,
+        "average": None if rated is None else renderer.language.number(rated, 1),
+        "total": _total(renderer),
+        "filled": stars_filled(rated),
+        "distribution": charts.distribution(site),
+        "write": contact.write_buttons(renderer),
+        "buttons": contact.buttons(renderer),
+        "first": renderer.cards.shortened(site.newest[:FIRST]),
+        "others": renderer.cards.shortened(site.newest[FIRST:SHOWN]),
+        "level": 3,
+        "notes": list(_notes(renderer)),
+        "address": contact.address_lines(site.business),
+        "ways": contact.ways(renderer),
+        "hours": contact.hours(renderer),
+    }
+
+
+def places(renderer: Renderer) -> list[tuple[str, str, int]]:
+    """Return (name, path, reviews) of the business and of each of several locations."""
+    listed = renderer.site.statistics.locations
+    if not listed:
+        return []
+    locations = [
+        (each.location.name, urls.location(each.location.id), each.count) for each in listed
+    ]
+    return [(renderer.words("all_locations"), urls.HOME, renderer.site.count), *locations]
 
 
 def paragraphs(text: str | None) -> list[str]:

@@ -85,13 +85,14 @@ def _facts(site: Site, name: str) -> str:
 
 def _sections(site: Site) -> Iterator[str]:
     url = site.url
+    located = "location, " if site.statistics.locations else ""
     since = "2025-01-01" if site.latest is None else f"{site.latest.year}-01-01"
     data = [
         _entry("All reviews", url(urls.REVIEWS), "business, rating and every review, JSON"),
         _entry(
             "Search",
             url(f"{urls.SEARCH}?min_rating=4&limit=5"),
-            "also by query, rating, max_rating, since, until, mentions_technician, "
+            f"also by query, rating, max_rating, since, until, {located}mentions_technician, "
             "mentions_service, mentions_aspect, sentiment; next_cursor leads on",
         ),
         _entry("Reviews since a day", url(urls.SINCE + since), "newest first, without a limit"),
@@ -105,6 +106,8 @@ def _sections(site: Site) -> Iterator[str]:
         _entry("Atom feed", url(urls.ATOM_FEED), "the same reviews"),
     ]
     yield _section("Data", data)
+    if site.statistics.locations:
+        yield _section("Locations", _locations(site))
     agents = [
         _entry(
             "Connect by MCP",
@@ -128,6 +131,18 @@ def _sections(site: Site) -> Iterator[str]:
         _entry("Page", url("/"), "the same for people"),
     ]
     yield _section("Optional", optional)
+
+
+def _locations(site: Site) -> Iterator[str]:
+    """Yield an entry for each of the first locations, and the number of the others."""
+    listed = site.statistics.locations
+    for each in listed[:_MOST]:
+        rated = each.rating.rating_value
+        notes = "no reviews" if rated is None else f"{rated} of 5 stars from {each.count} ratings"
+        address = site.url(urls.twin(urls.location(each.location.id)))
+        yield _entry(shortened(each.location.name, _MAX_LABEL), address, notes)
+    if len(listed) > _MOST:
+        yield f"- and {len(listed) - _MOST} more, in `business.locations` of {site.url(urls.REVIEWS)}"
 
 
 def _entry(name: str, url: str, notes: str) -> str:

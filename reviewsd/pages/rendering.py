@@ -1,5 +1,6 @@
 """One page in the frame: title, links, style, header fields, and its Markdown twin (pages.md 1, 4)."""
 
+import copy
 import datetime
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -7,6 +8,7 @@ from functools import cached_property
 
 from markupsafe import Markup
 
+from reviewsd.domain.locations import Locations
 from reviewsd.http1 import urls
 from reviewsd.pages import theme
 from reviewsd.pages.cards import Cards
@@ -91,7 +93,7 @@ class Renderer:
         self.language = self.formats.language
         self.words = Words(load(self.language.tag, site.templates, self.bytecode), self.language)
         self.plural = self.words.plural
-        self.cards = Cards(self.words, site.business.name)
+        self.cards = Cards(self.words, site.business.name, Locations.several(site.business))
         self.templates = Templates(
             site.templates,
             {
@@ -110,6 +112,12 @@ class Renderer:
             },
             bytecode=self.bytecode,
         )
+
+    def within(self, site: Site) -> "Renderer":
+        """Return the renderer of a part of the site, with the same words and templates."""
+        renderer = copy.copy(self)
+        renderer.site = site
+        return renderer
 
     def counted(self, count: int) -> str:
         """Return a number of reviews in words."""

@@ -7,6 +7,7 @@ from urllib.parse import parse_qsl
 
 from markupsafe import Markup, escape
 
+from reviewsd.domain.locations import Locations
 from reviewsd.domain.parameters import Issue
 from reviewsd.domain.reviews import OwnerReply, Review
 from reviewsd.domain.search_parameters import SEARCH_PARAMETERS
@@ -57,7 +58,8 @@ class RequestPages:
         self.frames = published
         self._templates = templates or published.templates_for_requests()
         self._words = Words(published.words, published.language)
-        self._cards = Cards(self._words, published.business.name)
+        self._locations = Locations.several(published.business)
+        self._cards = Cards(self._words, published.business.name, self._locations)
         self._notes: dict[bool, str] = {}
         self._form = Form(
             self._templates,
@@ -65,8 +67,11 @@ class RequestPages:
             tuple(published.names),
             published.sources,
             published.booleans,
+            self._locations,
         )
-        self._filters = Filters(self._words, published.names, published.sources, published.years)
+        self._filters = Filters(
+            self._words, published.names, published.sources, published.years, self._locations
+        )
 
     def review(self, review: Review) -> bytes:
         """Render the page of one review."""
@@ -133,7 +138,12 @@ class RequestPages:
         if not self.frames.jsonld_reviews:
             return structured_data.graph(crumbs)
         node = structured_data.review_node(base_url, review, business.name)
-        node["itemReviewed"] = structured_data.brief(base_url, business)
+        location = self._locations.find(review.location)
+        node["itemReviewed"] = (
+            structured_data.brief(base_url, business)
+            if location is None
+            else structured_data.location_brief(base_url, business, location)
+        )
         return structured_data.graph(node, crumbs)
 
     def listed(

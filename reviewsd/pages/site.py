@@ -13,13 +13,34 @@ from urllib.parse import urlsplit
 
 from reviewsd.domain.corrected import Withheld
 from reviewsd.domain.insights import Insights
-from reviewsd.domain.reviews import AggregateRating, Business, Review
+from reviewsd.domain.reviews import AggregateRating, Business, Location, Review
 from reviewsd.http1 import urls
 from reviewsd.pages.pictures import Picture
 from reviewsd.pages.settings import PageSettings
 
 NEWEST = 50
 """Reviews that fixed documents may show: ``/llms-full.txt`` has the most."""
+
+
+NEWEST_AT_LOCATION = 15
+"""Reviews that the page of a location shows."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LocationReviews:
+    """One of several locations, and its reviews."""
+
+    location: Location
+    rating: AggregateRating
+    sources: tuple[tuple[str, int], ...]
+    """As in ``Statistics``."""
+    newest: tuple[Review, ...]
+    """At most ``NEWEST_AT_LOCATION``."""
+
+    @property
+    def count(self) -> int:
+        """Number of its reviews."""
+        return self.rating.review_count or 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +60,8 @@ class Statistics:
     """Reviews with a reply."""
     median_reply_days: int | None = None
     """Days from a review to its reply."""
+    locations: tuple[LocationReviews, ...] = ()
+    """The locations, if there are several."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

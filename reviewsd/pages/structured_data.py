@@ -12,7 +12,8 @@ import msgspec
 from markupsafe import Markup
 
 from reviewsd.domain.insights import FaqEntry
-from reviewsd.domain.reviews import AggregateRating, Business, OpeningHours, Review
+from reviewsd.domain.locations import as_business, several
+from reviewsd.domain.reviews import AggregateRating, Business, Location, OpeningHours, Review
 from reviewsd.http1 import urls
 from reviewsd.pages.naming import source_name
 
@@ -76,17 +77,34 @@ def business_node(base_url: str, business: Business, logo: str | None = None) ->
         "openingHoursSpecification": list(map(_opening, business.hours)),
         "areaServed": list(business.service_areas),
         "sameAs": list(business.social_urls),
+        "subOrganization": [
+            location_brief(base_url, business, location) for location in several(business)
+        ],
     }
     return _filled(node)
 
 
-def brief(base_url: str, business: Business) -> Node:
-    """Return the node of the business by type, name and address, for reviews of it."""
+def location_brief(base_url: str, business: Business, location: Location) -> Node:
+    """Return the node of a location by type, name and address, for reviews of it."""
+    path = urls.location(location.id)
+    return brief(base_url, as_business(business, location), path) | {"url": base_url + path}
+
+
+def location_node(base_url: str, business: Business, location: Location, logo: str | None) -> Node:
+    """Return the node of a location, with address, hours and the business that it belongs to."""
+    node = business_node(base_url, as_business(business, location), logo)
+    own = location_brief(base_url, business, location)
+    parent = {"@type": "Organization", "@id": f"{base_url}/#business", "name": business.name}
+    return {**node, **own, "parentOrganization": parent}
+
+
+def brief(base_url: str, business: Business, path: str = urls.HOME) -> Node:
+    """Return the node of the business by type, name and address, for reviews of it; ``path`` is its page."""
     address = business.address
     return _filled(
         {
             "@type": business.category if business.category in _types() else "LocalBusiness",
-            "@id": f"{base_url}/#business",
+            "@id": f"{base_url}{path}#business",
             "name": business.name,
             "address": address
             and _filled(

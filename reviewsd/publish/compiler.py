@@ -180,13 +180,14 @@ def _add_reviews(
     folder: _Folder, dataset: Dataset, mentions: MentionIndex, earlier: Path | None
 ) -> tuple[Statistics, tuple[SegmentFile, ...]]:
     """Write reviews.json, and for each review its excerpt, columns, digest and offset."""
-    target, records, counted = folder.target, dataset.records, StatisticsCounter()
+    target, records, business = folder.target, dataset.records, dataset.business
+    counted = StatisticsCounter(Locations.several(business))
     writer, excerpts_writer = Writer(target, REVIEWS_FILE), Writer(target, layout.EXCERPTS)
     digests = DigestsWriter(target)
     writer.write(documents.reviews_head(dataset))
     served, listed = FragmentsWriter(writer), FragmentsWriter(excerpts_writer)
     with SegmentsWriter(target, len(records), earlier) as texts:
-        columns = ColumnsWriter(target, texts, Locations.of(dataset.business))
+        columns = ColumnsWriter(target, texts, Locations.of(business))
         for begin in range(0, len(records), _BATCH):
             if begin % _STEP == 0:
                 folder.progress("writing", begin, len(records))

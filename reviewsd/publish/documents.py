@@ -130,8 +130,19 @@ def business(dataset: Dataset) -> bytes:
 
 def aggregate_rating(dataset: Dataset) -> bytes:
     """Return the aggregate of the file, with absent members computed (data-model.md 1.2)."""
-    stars = dataset.stars
-    computed: Computed = {
+    raw = dataset.members.get("aggregate_rating", Raw(b"{}"))
+    return complete(raw, AggregateRating, _computed(dataset.stars))
+
+
+def rating_of(stars: Mapping[int, int]) -> AggregateRating:
+    """Return the aggregate of some reviews, by the number of each rating that occurs."""
+    rendered = complete(b"{}", AggregateRating, _computed(stars))
+    return msgspec.json.decode(rendered, type=AggregateRating)
+
+
+def _computed(stars: Mapping[int, int]) -> Computed:
+    """Return the members of an aggregate, from the number of reviews of each rating."""
+    return {
         "rating_value": _mean(stars),
         "review_count": _encode(sum(stars.values())),
         "best_rating": _encode(BEST_RATING),
@@ -141,8 +152,6 @@ def aggregate_rating(dataset: Dataset) -> bytes:
             for rating in range(WORST_RATING, BEST_RATING + 1)
         },
     }
-    raw = dataset.members.get("aggregate_rating", Raw(b"{}"))
-    return complete(raw, AggregateRating, computed)
 
 
 def _mean(stars: Mapping[int, int]) -> bytes:

@@ -2,19 +2,20 @@
 
 import datetime
 import statistics
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
 import msgspec
-from msgspec import Struct
+from msgspec import UNSET, Struct, field
 
 from reviewsd.domain import times
 from reviewsd.domain.dataset import Dataset
 from reviewsd.domain.insights import Entities, Entity, FaqEntry, Insights
+from reviewsd.domain.locations import Locations
 from reviewsd.domain.records import Records
-from reviewsd.domain.reviews import AggregateRating, Review
+from reviewsd.domain.reviews import AggregateRating, Location, Review
 from reviewsd.pages import publication, reviews
 from reviewsd.pages.catalogs import REVISIONS
 from reviewsd.pages.developers import documents as documentation
@@ -22,7 +23,7 @@ from reviewsd.pages.developers.pages import Interfaces
 from reviewsd.pages.pictures import Picture
 from reviewsd.pages.rendering import Renderer
 from reviewsd.pages.settings import PageSettings
-from reviewsd.pages.site import NEWEST, Site, Statistics
+from reviewsd.pages.site import NEWEST, NEWEST_AT_LOCATION, LocationReviews, Site, Statistics
 from reviewsd.publish import documents
 from reviewsd.publish.openapi import document
 
@@ -36,9 +37,37 @@ class _Method(Struct):
     note: object = None
 
 
-class StatisticsCounter(Struct):
-    """Counts reviews while they are written, because they are read only once."""
+class _LocationCounter(Struct):
+    """Counts the reviews of one location, and keeps the newest."""
 
+    stars: Counter[int] = field(default_factory=Counter)
+    sources: Counter[str] = field(default_factory=Counter)
+    newest: list[Review] = []
+
+    def add(self, review: Review) -> None:
+        """Count a review; on the page of its location it does not name it."""
+        self.stars[review.rating] += 1
+        self.sources[review.source] += 1
+        if len(self.newest) < NEWEST_AT_LOCATION:
+            self.newest.append(msgspec.structs.replace(review, location=UNSET))
+
+    def reviews(self, location: Location) -> LocationReviews:
+        """Return the counts and the newest reviews."""
+        return LocationReviews(
+            location=location,
+            rating=documents.rating_of(self.stars),
+            sources=_most_frequent(self.sources),
+            newest=tuple(self.newest),
+        )
+
+
+class StatisticsCounter(Struct):
+    """Counts reviews, newest first, while they are written, because they are read only once."""
+
+    locations: Locations = Locations()
+    """The locations, if there are several."""
+    located: dict[str, _LocationCounter] = {}
+    """By the ids of locations."""
     sources: dict[str, int] = {}
     verified: int = 0
     critical: int = 0
@@ -50,6 +79,8 @@ class StatisticsCounter(Struct):
 
     def add(self, review: Review) -> None:
         """Count a review."""
+        if (location := self.locations.find(review.location)) is not None:
+            self.located.setdefault(location.id, _LocationCounter()).add(review)
         self.sources[review.source] = self.sources.get(review.source, 0) + 1
         if review.verified:
             self.verified += 1
@@ -64,14 +95,22 @@ class StatisticsCounter(Struct):
     def statistics(self) -> Statistics:
         """Return the statistics."""
         return Statistics(
-            sources=tuple(sorted(self.sources.items(), key=lambda item: (-item[1], item[0]))),
+            sources=_most_frequent(self.sources),
             verified=self.verified,
             verified_sources=self.verified_sources,
             critical=self.critical,
             critical_answered=self.answered,
             replies=len(self.waits),
             median_reply_days=statistics.median_low(self.waits) if self.waits else None,
+            locations=tuple(
+                self.located.get(location.id, _LocationCounter()).reviews(location)
+                for location in self.locations.declared()
+            ),
         )
+
+
+def _most_frequent(counts: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
+    return tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
 def changes(records: Records, newest: int) -> Iterator[tuple[str, datetime.date]]:
@@ -88,7 +127,7 @@ def try_templates(
     Raises:
         TemplateError: A template is invalid.
     """
-    counted = StatisticsCounter()
+    counted = StatisticsCounter(Locations.several(dataset.business))
     for record in dataset.records[:NEWEST]:
         counted.add(msgspec.json.decode(record.raw, type=Review))
     site = make(dataset, base_url, settings, counted.statistics(), templates)

@@ -85,7 +85,7 @@ class Reads:
         }
 
     @app.route(urls.REVIEWS, urls.INSIGHTS, urls.JSON_FEED, urls.ATOM_FEED, urls.OPENAPI)
-    @app.route(*urls.PAGES, f"{urls.SITEMAP_PART}<part>", page=True)
+    @app.route(*urls.PAGES, f"{urls.SITEMAP_PART}<part>", f"{urls.LOCATION}<id>", page=True)
     def document(self, request: Request, **_parts: str) -> Response:
         """Answer with a document that was rendered at publication."""
         path = request.path

@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from reviewsd.domain.dataset import load
+from reviewsd.domain.locations import Locations
 from reviewsd.domain.reviews import Review
 from reviewsd.pages.settings import PageSettings
 from reviewsd.pages.site import Site
@@ -41,7 +42,7 @@ def site(
     dataset = load(
         json.dumps(content).encode(), None if insights is None else json.dumps(insights).encode()
     )
-    counters = StatisticsCounter()
+    counters = StatisticsCounter(Locations.several(dataset.business))
     for record in dataset.records:
         counters.add(msgspec.json.decode(record.raw, type=Review))
     return sites.make(

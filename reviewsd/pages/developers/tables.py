@@ -24,6 +24,7 @@ SCHEMAS: Final[Mapping[str, tuple[str, ...]]] = {
         "Address",
         "Geo",
         "OpeningHours",
+        "Location",
         "AggregateRating",
         "Distribution",
     ),

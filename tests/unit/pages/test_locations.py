@@ -1,0 +1,213 @@
+"""Pages of a business with several locations (pages.md 8)."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.pages import Html, Place
+from tests.unit.pages.test_pages import LONG, NASTY, review
+
+DOVER = {
+    "id": "dover",
+    "name": "Dover Harbor",
+    "aliases": ["1234"],
+    "address": {"street": "1 Elm St", "city": "Dover"},
+    "hours": [{"day": "monday", "opens": "08:00", "closes": "24:00"}],
+}
+KITTERY = {"id": "Kittery", "name": "Kittery", "phone": "030 99", "url": "https://k.example"}
+EMPTY = {"id": "rye", "name": "Rye"}
+BUSINESS = {
+    "name": "Acme",
+    "phone": "030 12",
+    "url": "https://acme.example",
+    "address": {"street": "9 Head Office", "city": "Boston"},
+}
+REVIEWS = [
+    review("a", rating=5, location="dover", date="2025-03-09"),
+    review("b", rating=4, location="1234", date="2025-03-08", source="yelp"),
+    review("c", rating=1, location="KITTERY", date="2025-03-07"),
+    review("d", rating=2, date="2025-03-06"),
+]
+INSIGHTS = {"summary": "All of Acme.", "faq": [{"question": "Open?", "answer": "Yes."}]}
+
+
+@pytest.fixture(scope="module")
+def acme(tmp_path_factory: pytest.TempPathFactory) -> Place:
+    place = Place(tmp_path_factory.mktemp("acme"))
+    place.publish(REVIEWS, BUSINESS | {"locations": [DOVER, KITTERY, EMPTY]}, INSIGHTS)
+    return place
+
+
+def links(page: Html) -> list[str]:
+    return [link["href"] for link in page.named("a") if "href" in link]
+
+
+def cards(page: Html) -> list[str]:
+    return [path for path in dict.fromkeys(links(page)) if path.startswith("/r/")]
+
+
+def graph(page: Html) -> dict[str, dict[str, Any]]:
+    """Return the nodes of the structured data by type."""
+    (script,) = page.scripts
+    return {node["@type"]: node for node in json.loads(script)["@graph"]}
+
+
+def test_page_of_a_location_has_its_own_reviews_and_rating(acme: Place) -> None:
+    page = acme.page("/l/dover")
+    assert ["/r/a", "/r/b"] == cards(page)
+    assert "4.5" in page.text
+    assert "2 reviews" in page.text
+    assert {"/reviews?location=dover", "/reviews?location=dover&rating=5"} <= {*links(page)}
+    assert "/reviews?location=dover&rating=1" not in links(page)  # no review has one star
+    assert "Acme, Dover Harbor: 2 customer reviews" in page.source
+
+
+def test_page_of_a_location_has_its_own_address_and_hours(acme: Place) -> None:
+    dover, kittery = acme.page("/l/dover"), acme.page("/l/Kittery")
+    assert "1 Elm St" in dover.text
+    assert "Opening hours" in dover.text
+    assert {"tel:03012", "https://acme.example"} <= {*links(dover)}  # those of the business
+    assert {"tel:03099", "https://k.example"} <= {*links(kittery)}
+    for page in (dover, kittery, acme.page("/l/rye")):
+        assert "Head Office" not in page.text
+        assert "All of Acme." not in page.text  # insights are of the whole business
+
+
+def test_location_without_reviews_says_so(acme: Place) -> None:
+    page = acme.page("/l/rye")
+    assert [] == cards(page)
+    assert "No reviews yet" in page.text
+    assert "aggregateRating" not in graph(page)["LocalBusiness"]
+
+
+@pytest.mark.parametrize("path", ["/", "/l/dover", "/l/Kittery", "/l/rye"])
+def test_each_page_links_to_all_locations_and_marks_itself(acme: Place, path: str) -> None:
+    page = acme.page(path)
+    (start,) = [
+        at
+        for at, each in enumerate(page.elements)
+        if each.attributes.get("aria-label") == "Locations"
+    ]
+    places = [each.attributes for each in page.elements[start:] if each.name == "a"][:4]
+    assert ["/", "/l/dover", "/l/Kittery", "/l/rye"] == [place["href"] for place in places]
+    assert [path] == [place["href"] for place in places if "aria-current" in place]
+
+
+def test_markdown_twin_is_the_same_page(acme: Place) -> None:
+    response = acme.get("/l/dover.md")
+    assert ["text/markdown; charset=utf-8"] == response.values("content-type")
+    text = response.body.decode()
+    assert text.startswith("# Acme, Dover Harbor\n")
+    assert "- [Kittery](https://reviews.example/l/Kittery): 1\n" in text
+    assert "<https://reviews.example/r/a>" in text
+    assert "/r/c>" not in text
+    negotiated = acme.get("/l/dover", "Accept: text/markdown")
+    assert response.body == negotiated.body
+
+
+def test_structured_data_of_a_location_belongs_to_the_business(acme: Place) -> None:
+    node = graph(acme.page("/l/dover"))["LocalBusiness"]
+    assert "https://reviews.example/l/dover#business" == node["@id"]
+    assert "https://reviews.example/l/dover" == node["url"]
+    assert "https://reviews.example/#business" == node["parentOrganization"]["@id"]
+    assert ("Acme, Dover Harbor", "1 Elm St") == (node["name"], node["address"]["streetAddress"])
+    assert (4.5, 2) == tuple(node["aggregateRating"][key] for key in ("ratingValue", "reviewCount"))
+    assert ["/r/a", "/r/b"] == [each["@id"].partition(".example")[2] for each in node["review"]]
+    places = graph(acme.page("/"))["LocalBusiness"]["subOrganization"]
+    assert ["dover", "Kittery", "rye"] == [each["url"].rpartition("/")[2] for each in places]
+    reviewed = graph(acme.page("/r/b"))["Review"]["itemReviewed"]
+    assert node["@id"] == reviewed["@id"]
+    assert (
+        "https://reviews.example/#business"
+        == graph(acme.page("/r/d"))["Review"]["itemReviewed"]["@id"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("query", "found", "heading"),
+    [
+        ("location=dover", ["/r/a", "/r/b"], "Reviews: Dover Harbor"),
+        ("location=1234&rating=4", ["/r/b"], "Reviews: 4 stars, Dover Harbor"),
+        ("location=dover+harbor&sort=oldest", ["/r/b", "/r/a"], "Reviews: Dover Harbor"),
+        ("location=kittery", ["/r/c"], "Reviews: Kittery"),
+        ("location=nowhere", [], "Reviews: Location: nowhere"),
+    ],
+)
+def test_list_is_filtered_by_location(
+    acme: Place, query: str, found: list[str], heading: str
+) -> None:
+    page = acme.page(f"/reviews?{query}")
+    assert found == cards(page)
+    assert heading in page.text
+    text = acme.get(f"/reviews.md?{query}").body.decode()
+    assert len(found) == text.count("/r/")
+
+
+def test_form_chooses_among_the_locations(acme: Place) -> None:
+    page = acme.page("/reviews?location=1234")
+    assert {"id": "f-location", "name": "location"} in page.named("select")
+    options = {option["value"]: "selected" in option for option in page.named("option")}
+    assert {"dover": True, "Kittery": False, "rye": False}.items() <= options.items()
+    assert "No reviews match" in acme.page("/reviews?location=nowhere").text
+
+
+def test_cards_name_their_location_but_on_its_own_page(acme: Place) -> None:
+    assert acme.page("/reviews").source.count("<bdi>Dover Harbor</bdi>") == 2
+    assert acme.page("/r/c").source.count("<bdi>Kittery</bdi>") == 1
+    assert (
+        acme.page("/l/dover").source.count("<bdi>Dover Harbor</bdi>") == 1
+    )  # the link of the page
+    assert " · Kittery\n" in acme.get("/reviews.md").body.decode().replace(" · Verified", "")
+
+
+def test_location_pages_are_in_the_sitemap_and_for_agents(acme: Place) -> None:
+    sitemap = acme.get("/sitemap.xml").body.decode()
+    assert 3 == sitemap.count("<loc>https://reviews.example/l/")
+    listing = acme.get("/llms.txt").body.decode()
+    assert (
+        "- [Dover Harbor](https://reviews.example/l/dover.md): 4.5 of 5 stars from 2 ratings"
+        in listing
+    )
+    assert "- [Rye](https://reviews.example/l/rye.md): no reviews" in listing
+
+
+def test_unknown_location_is_not_found(acme: Place) -> None:
+    for path in ("/l/nowhere", "/l/", "/l/DOVER", "/l/dover.md.md", "/l/dover/x"):
+        assert 404 == acme.get(path).status, path
+
+
+def test_one_location_changes_no_page(tmp_path: Path) -> None:
+    """A business with one place has nothing to choose."""
+    (tmp_path / "none").mkdir()
+    (tmp_path / "one").mkdir()
+    none, one = Place(tmp_path / "none"), Place(tmp_path / "one")
+    reviews = [each | {"location": "dover"} for each in REVIEWS]
+    none.publish(reviews, BUSINESS, INSIGHTS)
+    one.publish(reviews, BUSINESS | {"locations": [DOVER]}, INSIGHTS)
+    documents = none.snapshots.current.documents
+    assert documents.keys() == one.snapshots.current.documents.keys()
+    for path in [*documents.keys() - {"/reviews.json"}, "/r/a", "/reviews?rating=5", "/embed"]:
+        assert none.get(path).body == one.get(path).body, path
+
+
+def test_markup_in_texts_of_a_location_is_escaped(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    nasty = {
+        **dict.fromkeys(("description", "phone"), NASTY),
+        "name": NASTY[:200],
+        "email": f"{NASTY}@x.example",
+        "url": LONG,
+        "aliases": [NASTY],
+        "address": dict.fromkeys(("street", "city", "region", "postal_code", "country"), NASTY),
+        "review_urls": {NASTY: "https://g.example/r"},
+    }
+    locations = [nasty | {"id": "a"}, nasty | {"id": "b", "aliases": []}]
+    place.publish([review("r", location=NASTY)], {"name": "Acme", "locations": locations})
+    for path in ("/", "/l/a", "/l/b", "/reviews?location=a", "/r/r"):
+        page = place.page(path)
+        assert "<script>alert" not in page.source, path
+        assert all(json.loads(script) for script in page.scripts)
+    for path in ("/l/a.md", "/index.md", "/llms.txt", "/reviews.md?location=a"):
+        assert "<script>" not in place.get(path).body.decode(), path
