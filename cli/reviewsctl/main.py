@@ -5,7 +5,7 @@ without Typer, which takes 50 ms of its 60; a test holds the file equal to what 
 in ``commands/root``.
 
 A command does four things: ask the ``Client``, print the daemon's JSON under ``--json``, else print
-a renderable of ``status_views`` or ``hub_views`` (``columns``, where it may be long), and let ``Session.daemon``
+the lines of ``status_views`` or ``hub_views`` (``columns`` lays them out), and let ``Session.daemon``
 end it on errors. rich, ``http.client`` and ``importlib.metadata`` are imported where they are used:
 together they would add 40 ms to shell completion.
 """

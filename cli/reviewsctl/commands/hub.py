@@ -6,7 +6,6 @@ from typing import Annotated
 import typer
 
 from reviewsctl.daemon.session import Json, Session
-from reviewsctl.terminal.output import show
 
 app = typer.Typer(
     name="hub",
@@ -51,13 +50,13 @@ def status(ctx: typer.Context, *, as_json: Json = False) -> None:
     if as_json:
         typer.echo(answer.text)
         return
-    from reviewsctl.terminal.hub_views import render_hub, render_topics  # rich, see main
+    from reviewsctl.terminal.columns import show_fields
+    from reviewsctl.terminal.hub_views import hub_fields, topic_lines  # msgspec, see main
 
     now = datetime.datetime.now(datetime.UTC)
-    show(render_hub(answer.value, now))
+    show_fields(hub_fields(answer.value, now))
     if answer.value.topics:
-        typer.echo()
-        show(render_topics(answer.value.topics, now))
+        typer.echo("\n".join(["", *topic_lines(answer.value.topics, now)]))
 
 
 @app.command(
@@ -120,9 +119,9 @@ def block(
     session: Session = ctx.obj
     with session.daemon() as daemon:
         answer = daemon.block(value, note, dry_run=dry_run)
-    from reviewsctl.terminal.hub_views import render_blocked  # rich, see main
+    from reviewsctl.terminal.hub_views import blocked_text  # msgspec, see main
 
-    show(render_blocked(answer.value, dry_run=dry_run))
+    typer.echo(blocked_text(answer.value, dry_run=dry_run))
 
 
 @app.command(
@@ -159,13 +158,9 @@ def blocks(ctx: typer.Context, *, as_json: Json = False) -> None:
     if as_json:
         typer.echo(answer.text)
         return
-    from reviewsctl.terminal import (
-        columns,
-        paging,
-        subscription_rows,  # see main
-    )
+    from reviewsctl.terminal import columns, hub_views, paging  # msgspec, see main
 
-    table = columns.Columns(subscription_rows.BLOCKS, subscription_rows.NOTE, paging.screen())
-    rows = list(map(subscription_rows.block, answer.value.blocks))
+    table = columns.Columns(hub_views.BLOCKS, hub_views.NOTE, columns.screen_width())
+    rows = list(map(hub_views.block, answer.value.blocks))
     lines = table.lines(rows, heading=True) if rows else ["nothing is blocked"]
     paging.show_lines(lines, pager=session.pager)

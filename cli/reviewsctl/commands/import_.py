@@ -261,13 +261,13 @@ def offer_reload(session: Session, target: Path) -> None:
     serves = sys.stdin.isatty() and sys.stdout.isatty() and _serves(session, target)
     if serves and typer.confirm("Load it into the running daemon now?", default=True):
         with session.daemon() as daemon:
-            from reviewsctl.terminal.output import show, steps
-            from reviewsctl.terminal.status_views import render_reload
+            from reviewsctl.terminal.output import steps
+            from reviewsctl.terminal.status_views import reload_text
 
             with steps("reload", "reviewsctl status", quiet=False, as_json=False) as step:
                 answer = daemon.reload(step)
         applied = answer.value.outcome in {"published", "unchanged"}
-        show(render_reload(answer.value), err=not applied)
+        typer.echo(reload_text(answer.value), err=not applied)
         if not applied:
             raise typer.Exit(1)
         return

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from reviewsctl.daemon.session import Json, Quiet, Session, Wait
-from reviewsctl.terminal.output import EXIT_FAILED, complain, show, steps
+from reviewsctl.terminal.output import EXIT_FAILED, complain, steps
 
 EPILOG = """\b
 Examples:
@@ -63,8 +63,8 @@ def reload(
             title, problems = f"reload {answer.value.outcome}", answer.value.problems
             complain("error", {"title": title, "problems": problems}, as_json=True)
     elif not (applied and quiet):
-        from reviewsctl.terminal.status_views import render_reload  # rich: 40 ms
+        from reviewsctl.terminal.status_views import reload_text  # msgspec, see main
 
-        show(render_reload(answer.value), err=not applied)
+        typer.echo(reload_text(answer.value), err=not applied)
     if not applied:
         raise typer.Exit(EXIT_FAILED)

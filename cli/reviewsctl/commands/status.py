@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from reviewsctl.daemon.session import Json, Session
-from reviewsctl.terminal.output import fail, show
+from reviewsctl.terminal.output import fail
 
 EPILOG = """\b
 Examples:
@@ -46,7 +46,8 @@ def status(
         typer.echo(answer.text)
         return
     from reviewsctl.sources import overview
-    from reviewsctl.terminal.status_views import render_status  # rich: 40 ms
+    from reviewsctl.terminal.columns import show_fields
+    from reviewsctl.terminal.status_views import status_fields
 
     now = datetime.datetime.now(datetime.UTC)
-    show(render_status(answer.value, now, overview.line(Path(answer.value.data.dir), now)))
+    show_fields(status_fields(answer.value, now, overview.line(Path(answer.value.data.dir), now)))

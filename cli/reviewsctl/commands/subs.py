@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from reviewsctl.daemon import completion
-from reviewsctl.daemon.pushing import push as push_to
 from reviewsctl.daemon.session import Json, Quiet, Session, Wait
-from reviewsctl.terminal.output import show
+from reviewsctl.terminal.output import EXIT_FAILED, steps
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -148,12 +147,13 @@ def show_(ctx: typer.Context, which: Which, *, as_json: Json = False) -> None:
     if as_json:
         _print(answers)
         return
-    from reviewsctl.terminal.hub_views import render_one  # rich, see main
+    from reviewsctl.terminal.columns import show_fields
+    from reviewsctl.terminal.hub_views import subscription_fields  # msgspec, see main
 
     for number, answer in enumerate(answers):
         if number:
             typer.echo()
-        show(render_one(answer.value, _now()))
+        show_fields(subscription_fields(answer.value, _now()))
 
 
 @app.command(
@@ -242,23 +242,33 @@ def push(
         if which:
             is_id = _ID.fullmatch(which)
             recipients = {"id": [which] if is_id else _verified(_matching(daemon, which))}
-        push_to(daemon, recipients, wait=wait, quiet=quiet, as_json=as_json)
+        if not wait:
+            accepted = daemon.push_later(recipients)
+            if not quiet:
+                typer.echo(accepted if as_json else "started; see: reviewsctl hub status")
+            return
+        with steps("push", "reviewsctl hub status", quiet=quiet, as_json=as_json) as step:
+            answer = daemon.push(recipients, step)
+    reached = answer.value.delivered == answer.value.total
+    if as_json:
+        if not quiet:
+            typer.echo(answer.text)
+    elif not (reached and quiet):
+        from reviewsctl.terminal.hub_views import push_text  # msgspec, see main
+
+        typer.echo(push_text(answer.value), err=not reached)
+    if not reached:
+        raise typer.Exit(EXIT_FAILED)
 
 
 def _lines(pages: "Iterator[list[Answer[Listing]]]", *, filtered: bool) -> "Iterator[str]":
-    from reviewsctl.terminal import (
-        columns,
-        paging,
-        subscription_rows,  # see main
-    )
+    from reviewsctl.terminal import columns, hub_views  # msgspec, see main
 
-    table = columns.Columns(
-        subscription_rows.SUBSCRIPTIONS, subscription_rows.CALLBACK, paging.screen()
-    )
+    table = columns.Columns(hub_views.SUBSCRIPTIONS, hub_views.CALLBACK, columns.screen_width())
     heading = True
     for page in pages:
         now = _now()
-        rows = [subscription_rows.subscription(answer.value, now) for answer in page]
+        rows = [hub_views.subscription(answer.value, now) for answer in page]
         if rows:
             yield from table.lines(rows, heading=heading)
             heading = False

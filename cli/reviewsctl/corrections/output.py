@@ -54,7 +54,7 @@ class Output:
         if self._as_json:
             self._list_json(reviews)
             return
-        from reviewsctl.terminal.columns import Columns, Screen  # see main
+        from reviewsctl.terminal.columns import Columns  # see main
         from reviewsctl.terminal.escaping import printable
 
         rows = [
@@ -69,7 +69,7 @@ class Output:
             )
             for entry in reviews
         ]
-        table = Columns(("ID", "DAY", "STARS", "SOURCE", "AUTHOR", "STATE", "TEXT"), 6, Screen())
+        table = Columns(("ID", "DAY", "STARS", "SOURCE", "AUTHOR", "STATE", "TEXT"), 6, None)
         for line in table.lines(rows, heading=True) if rows else ():
             typer.echo(line)
         typer.echo(f"{len(reviews):,} of {total:,} reviews", err=True)

@@ -1,14 +1,18 @@
-"""Long tables, whose columns are as wide as their texts.
+"""Tables, whose columns are as wide as their texts, and lists of names with values.
 
 rich measures, wraps and colors each cell by itself, which takes 13 s for 20,000 rows; this takes a
 fraction of a second. The widths of a page are never smaller than those of the page before it.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import shutil
+import sys
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 import typer
+
+from reviewsctl.terminal.output import colored
 
 GAP: Final = "  "
 MIN_WIDTH: Final = 8  # columns of a folded text; a narrower terminal wraps by itself
@@ -19,20 +23,33 @@ class Colored(NamedTuple):
 
     text: str
     color: str
-    """The name of an ANSI color, or empty for dim."""
+    """As ``colored`` takes it."""
 
 
 Cell = str | Colored
 Row = Sequence[Cell]
 
 
-@dataclass(frozen=True, slots=True)
-class Screen:
-    """The output of a table."""
+def fields(rows: Iterable[tuple[str, Cell]], width: int | None) -> Iterator[str]:
+    """Yield lines of names with their values, which are folded to the width of a terminal."""
+    pairs = list(rows)
+    indent = max(len(name) for name, _ in pairs) + len(GAP)
+    for name, cell in pairs:
+        value, parts = _text(cell), [_text(cell)]
+        if width is not None and indent + _width(value) > width:
+            parts = textwrap.wrap(value, max(MIN_WIDTH, width - indent), break_on_hyphens=False)
+        for begin, part in zip([name, *[""] * len(parts)], parts, strict=False):
+            yield colored(f"{begin:<{indent}}", "dim") + _styled(cell, part)
 
-    width: int | None = None
-    """Columns of the terminal; None where there is none, and rows are not folded."""
-    has_colors: bool = False
+
+def screen_width() -> int | None:
+    """Return the columns of the terminal of stdout; None if it is none."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+
+def show_fields(rows: Iterable[tuple[str, Cell]]) -> None:
+    """Print names with their values."""
+    typer.echo("\n".join(fields(rows, screen_width())))
 
 
 class Columns:
@@ -41,13 +58,13 @@ class Columns:
     Args:
         headings: The heading of each column.
         fold: The index of the column that is folded on a narrow screen.
-        screen: The output.
+        width: Columns of the terminal; None where there is none, and rows are not folded.
     """
 
-    def __init__(self, headings: Sequence[str], fold: int, screen: Screen) -> None:
+    def __init__(self, headings: Sequence[str], fold: int, width: int | None) -> None:
         self._headings = headings
         self._fold = fold
-        self._screen = screen
+        self._width = width
         self._widths = [len(heading) for heading in headings]
 
     def lines(self, rows: Sequence[Row], *, heading: bool) -> Iterator[str]:
@@ -61,7 +78,7 @@ class Columns:
             self._widths[at] = max(self._widths[at], *map(_width, map(_text, column)))
         widths = self._fitted()
         if heading:
-            cells = [Colored(heading, "") for heading in self._headings]
+            cells = [Colored(heading, "dim") for heading in self._headings]
             yield self._line(cells, widths)
         for row in rows:
             yield from self._folded(row, widths)
@@ -69,10 +86,10 @@ class Columns:
     def _fitted(self) -> Sequence[int]:
         """Return the widths, with that of the folded column fitted to the screen."""
         total = sum(self._widths) + len(GAP) * (len(self._widths) - 1)
-        if self._screen.width is None or total <= self._screen.width:
+        if self._width is None or total <= self._width:
             return self._widths
         widths = list(self._widths)
-        widths[self._fold] = max(MIN_WIDTH, widths[self._fold] - total + self._screen.width)
+        widths[self._fold] = max(MIN_WIDTH, widths[self._fold] - total + self._width)
         return widths
 
     def _folded(self, row: Row, widths: Sequence[int]) -> Iterator[str]:
@@ -86,16 +103,17 @@ class Columns:
             cells[self._fold] = text[begin : begin + width]
             yield self._line(cells, widths)
 
-    def _line(self, cells: Row, widths: Sequence[int]) -> str:
-        parts = []
-        for cell, width in zip(cells, widths, strict=True):
-            text = _text(cell)
-            padding = " " * (width - _width(text))
-            if self._screen.has_colors and isinstance(cell, Colored):
-                style = {"fg": cell.color} if cell.color else {"dim": True}
-                text = typer.style(text, **style)
-            parts.append(text + padding)
+    @staticmethod
+    def _line(cells: Row, widths: Sequence[int]) -> str:
+        parts = [
+            _styled(cell, _text(cell)) + " " * (width - _width(_text(cell)))
+            for cell, width in zip(cells, widths, strict=True)
+        ]
         return GAP.join(parts).rstrip()
+
+
+def _styled(cell: Cell, text: str) -> str:
+    return text if isinstance(cell, str) else colored(text, cell.color)
 
 
 def _text(cell: Cell) -> str:

@@ -1,125 +1,172 @@
 """Views of the hub for the operator, as ``status_views``."""
 
 import datetime
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from typing import Final
 
-from rich.table import Table
-from rich.text import Text
-
-from reviewsctl.terminal import subscription_rows
-from reviewsctl.terminal.columns import Cell
+from reviewsctl.terminal.columns import Cell, Colored, Columns, Row
 from reviewsctl.terminal.escaping import printable
-from reviewsctl.terminal.times import duration, moment, until, when
+from reviewsctl.terminal.output import colored
+from reviewsctl.terminal.times import ago, duration, moment, until, when
 from reviewsctl.terminal.words import counted
-from reviewsd.api.hub import Blocked, HubState, Listing, PendingIntent, TopicState
+from reviewsd.api.hub import Block, Blocked, HubState, Listing, PendingIntent, TopicState
 from reviewsd.api.jobs import PushResult
 
 MAX_FAILURES = 3  # in a row; the hub then removes the subscription (contract 5)
 
-_Row = tuple[str, Text | str]
+Field = tuple[str, Cell]
+"""A name with its value, which ``columns.fields`` lays out."""
+
+SUBSCRIPTIONS: Final = (
+    *("id", "topic", "callback", "state"),
+    *("lease left", "version", "last outcome"),
+)
+CALLBACK: Final = SUBSCRIPTIONS.index("callback")
+
+TOPICS: Final = ("topic", "version", "subscriptions", "due", "changed")
+BLOCKS: Final = ("blocked", "since", "note")
+NOTE: Final = BLOCKS.index("note")
 
 
-def render_one(one: Listing, now: datetime.datetime) -> Table:
-    """Return the view of ``reviewsctl subs show``."""
-    table = Table.grid(padding=(0, 2))
-    table.add_column(no_wrap=True, style="dim")
-    table.add_column(overflow="fold")
-    table.add_row("id", Text(printable(one.id)))
-    table.add_row("topic", Text(printable(one.topic)))
-    table.add_row("callback", Text(printable(one.callback)))
-    table.add_row("state", _rich(subscription_rows.state(one, now)))
-    table.add_row("created", Text(when(one.created_at, now)))
+def subscription_fields(one: Listing, now: datetime.datetime) -> Iterator[Field]:
+    """Yield the view of ``reviewsctl subs show``."""
+    yield "id", printable(one.id)
+    yield "topic", printable(one.topic)
+    yield "callback", printable(one.callback)
+    yield "state", state(one, now)
+    yield "created", when(one.created_at, now)
     if one.verified_at is not None:
-        for name, value in _verified(one, one.verified_at, now):
-            table.add_row(name, value)
+        yield from _verified(one, one.verified_at, now)
     if one.pending is not None:
-        for name, value in _pending(one.pending, now):
-            table.add_row(name, value)
-    return table
+        yield from _pending(one.pending, now)
 
 
-def render_push(result: PushResult) -> Text:
+def push_text(result: PushResult) -> str:
     """Return the outcome of a push."""
     if result.total == 0:
-        return Text("nothing to push: there are no active subscriptions")
+        return "nothing to push: there are no active subscriptions"
     reached = f"{result.delivered:,} of {result.total:,} delivered"
     if result.delivered == result.total:
-        return Text.assemble(("pushed", "green"), f": {reached}")
-    return Text.assemble(
-        ("Error: push incomplete", "bold red"),
-        f": {reached}, {result.failed:,} failed and are tried again, "
-        f"{result.removed:,} gone\n"
-        "See reasons and next attempts: reviewsctl subs list, reviewsctl subs show ID",
+        return f"{colored('pushed', 'green')}: {reached}"
+    return (
+        f"{colored('Error: push incomplete', 'bold red')}: {reached}, {result.failed:,} failed and are tried "
+        f"again, {result.removed:,} gone\n"
+        "See reasons and next attempts: reviewsctl subs list, reviewsctl subs show ID"
     )
 
 
-def render_hub(hub: HubState, now: datetime.datetime) -> Table:
-    """Return the view of ``reviewsctl hub status``, with the state first."""
-    table = Table.grid(padding=(0, 2))
-    table.add_column(no_wrap=True, style="dim")
-    table.add_column(overflow="fold")
-    table.add_row("hub", hub_state(hub))
-    table.add_row("active", f"{hub.active:,}")
-    table.add_row("pending", f"{hub.pending:,}")
-    table.add_row("due", _due(hub, now))
-    table.add_row("in flight", f"{hub.in_flight:,}")
-    table.add_row("blocks", f"{hub.blocks:,}")
+def hub_fields(hub: HubState, now: datetime.datetime) -> Iterator[Field]:
+    """Yield the view of ``reviewsctl hub status``, with the state first."""
+    yield "hub", hub_state(hub)
+    yield "active", f"{hub.active:,}"
+    yield "pending", f"{hub.pending:,}"
+    yield "due", _due(hub, now)
+    yield "in flight", f"{hub.in_flight:,}"
+    yield "blocks", f"{hub.blocks:,}"
     if hub.opened_networks:
-        networks = ", ".join(hub.opened_networks)
+        networks = printable(", ".join(hub.opened_networks))
         text = f"callbacks may be in {networks} (hub.callbacks.allow_networks)"
-        table.add_row("opened", Text(printable(text), style="yellow"))
-    return table
+        yield "opened", Colored(text, "yellow")
 
 
-def hub_state(hub: HubState) -> Text:
+def hub_state(hub: HubState) -> Cell:
     """Return ``ok``, or why the hub does not deliver and what to do."""
     if hub.store != "ok":
-        return Text(f"the state store fails: {printable(hub.store)}", style="bold yellow")
+        return Colored(f"the state store fails: {printable(hub.store)}", "bold yellow")
     if hub.paused:
-        return Text("paused; resume with: reviewsctl hub resume", style="bold yellow")
-    return Text("ok", style="green")
+        return Colored("paused; resume with: reviewsctl hub resume", "bold yellow")
+    return Colored("ok", "green")
 
 
-def render_topics(topics: Iterable[TopicState], now: datetime.datetime) -> Table:
-    """Return the topics with their counts of subscribers and due deliveries."""
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column("topic", no_wrap=True)
-    for name in ("version", "subscriptions", "due"):
-        table.add_column(name, justify="right")
-    table.add_column("changed")
-    for topic in topics:
-        counts = (f"{count:,}" for count in (topic.version, topic.subscriptions, topic.due))
-        table.add_row(Text(printable(topic.path)), *counts, when(topic.changed_at, now))
-    return table
+def topic_lines(topics: Iterable[TopicState], now: datetime.datetime) -> Iterator[str]:
+    """Yield the topics with their counts of subscribers and due deliveries."""
+    rows = [
+        (
+            printable(topic.path),
+            *(f"{getattr(topic, name):>{len(name)},}" for name in TOPICS[1:4]),
+            when(topic.changed_at, now),
+        )
+        for topic in topics
+    ]
+    yield from Columns(TOPICS, 0, None).lines(rows, heading=True)
 
 
-def render_blocked(blocked: Blocked, *, dry_run: bool) -> Text:
+def blocked_text(blocked: Blocked, *, dry_run: bool) -> str:
     """Return the effect of a block, or of its dry run."""
     value, count = printable(blocked.value), blocked.removed
     subscriptions = f"{counted(count, 'subscription')} or request{'' if count == 1 else 's'}"
     if dry_run:
-        return Text(f"would block {value} and remove {subscriptions}")
-    return Text(
-        f"blocked {value}, removed {subscriptions}; undo with: reviewsctl hub unblock {value}"
+        return f"would block {value} and remove {subscriptions}"
+    return f"blocked {value}, removed {subscriptions}; undo with: reviewsctl hub unblock {value}"
+
+
+def subscription(one: Listing, now: datetime.datetime) -> Row:
+    """Return a row of ``reviewsctl subs list``."""
+    return (
+        printable(one.id),
+        printable(one.topic),
+        printable(one.callback),
+        state(one, now),
+        _left(one, now),
+        version(one),
+        outcome(one, now),
     )
+
+
+def state(one: Listing, now: datetime.datetime) -> Cell:
+    """Return the state of a subscription; an expired one has ended, though the daemon removes it later."""
+    if one.lease_expires_at is not None and one.lease_expires_at <= now:
+        return Colored("ended", "yellow")
+    return printable(one.state)
+
+
+def block(one: Block) -> Row:
+    """Return a row of ``reviewsctl hub blocks``."""
+    return printable(one.value), moment(one.created_at), printable(one.note)
+
+
+def version(one: Listing) -> Cell:
+    """Return the version that the subscriber has, and the current one."""
+    if one.delivered_version is None:
+        return "-"
+    has = f"{one.delivered_version}/{one.topic_version}"
+    behind = one.delivered_version < one.topic_version
+    return Colored(f"{has} behind", "yellow") if behind else has
+
+
+def outcome(one: Listing, now: datetime.datetime) -> Cell:
+    """Return the outcome of the last attempt."""
+    if one.last_attempt_at is None:
+        return "under way" if one.in_flight else "none yet"
+    status = "no answer" if one.last_status is None else str(one.last_status)
+    if one.last_error is None:
+        return f"{status}, {ago(one.last_attempt_at, now)}"
+    return Colored(f"{printable(one.last_error)}, {ago(one.last_attempt_at, now)}", "red")
+
+
+def _left(one: Listing, now: datetime.datetime) -> str:
+    if one.lease_expires_at is None:
+        return "-"
+    seconds = (one.lease_expires_at - now).total_seconds()
+    return duration(seconds) if seconds > 0 else "over"
 
 
 def _verified(
     one: Listing, verified_at: datetime.datetime, now: datetime.datetime
-) -> Iterable[_Row]:
+) -> Iterator[Field]:
     yield "verified", when(verified_at, now)
     yield "lease", _lease(one, now)
     yield "signed", "yes, with its hub.secret" if one.signed else "no"
-    yield "version", _rich(subscription_rows.version(one))
-    yield "last attempt", _rich(subscription_rows.outcome(one, now))
+    yield "version", version(one)
+    yield "last attempt", outcome(one, now)
     if one.last_success_at is not None:
         yield "last success", when(one.last_success_at, now)
     if one.last_failure_at is not None:
         reason = f": {printable(one.last_failure)}" if one.last_failure else ""
-        yield "last failure", Text(f"{when(one.last_failure_at, now)}{reason}")
+        yield "last failure", f"{when(one.last_failure_at, now)}{reason}"
     if one.consecutive_failures:
         count = f"{one.consecutive_failures} in a row; number {MAX_FAILURES} removes it"
-        yield "failures", Text(count, style="yellow")
+        yield "failures", Colored(count, "yellow")
     if one.in_flight:
         yield "next attempt", "under way"
     elif one.next_attempt_at is not None:
@@ -128,11 +175,11 @@ def _verified(
         yield "next attempt", "when the content changes"
 
 
-def _pending(pending: PendingIntent, now: datetime.datetime) -> Iterable[_Row]:
+def _pending(pending: PendingIntent, now: datetime.datetime) -> Iterator[Field]:
     lease = f" for {duration(pending.lease_seconds)}" if pending.mode == "subscribe" else ""
     requester = printable(pending.requester)
     requested = f"{when(pending.requested_at, now)}, by {requester}"
-    yield "requested", Text(f"{pending.mode}{lease}, {requested}")
+    yield "requested", f"{pending.mode}{lease}, {requested}"
     attempts = f"{pending.attempts} so far"
     if pending.next_attempt_at is not None:
         attempts = f"{attempts}, next {_next(pending.next_attempt_at, now)}"
@@ -147,10 +194,6 @@ def _lease(one: Listing, now: datetime.datetime) -> str:
         return f"over since {moment(one.lease_expires_at)}, it was {granted}"
     remaining = duration((one.lease_expires_at - now).total_seconds())
     return f"{remaining} left of {granted}, until {moment(one.lease_expires_at)}"
-
-
-def _rich(cell: Cell) -> Text:
-    return Text(cell) if isinstance(cell, str) else Text(cell.text, style=cell.color)
 
 
 def _due(hub: HubState, now: datetime.datetime) -> str:

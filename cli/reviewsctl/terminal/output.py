@@ -10,12 +10,10 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from rich.console import Console, RenderableType
+    from rich.console import Console
 
     from reviewsctl.daemon.transport import Answer
     from reviewsd.api.jobs import Step
-
-PIPE_WIDTH: Final = 10_000  # columns where no terminal says: a line of output stays one line
 
 EXIT_FAILED: Final = 1  # interfaces.md 1.4; 3 and 4 come with the DaemonError
 EXIT_USAGE: Final = 2
@@ -85,22 +83,16 @@ def console(*, err: bool) -> "Console":
 
 
 def colored(text: str, color: str | None) -> str:
-    """Return a text in a color, which ``typer.echo`` removes where stdout is no terminal."""
+    """Return a text in a color, such as ``bold red``, or ``dim``.
+
+    ``typer.echo`` removes it where the output is no terminal.
+    """
     if color is None or os.environ.get("NO_COLOR"):
         return text
-    return typer.style(text, fg=color)
-
-
-def show(renderable: "RenderableType", *, err: bool = False) -> None:
-    """Print a renderable, without wrapping or padding where no terminal sets a width."""
-    screen = console(err=err)
-    if screen.is_terminal:
-        screen.print(renderable)
-        return
-    screen.width = PIPE_WIDTH
-    with screen.capture() as captured:
-        screen.print(renderable)
-    typer.echo("\n".join(line.rstrip() for line in captured.get().splitlines()), err=err)
+    if color == "dim":
+        return typer.style(text, dim=True)
+    bold, _, name = color.rpartition(" ")
+    return typer.style(text, fg=name, bold=True if bold else None)
 
 
 def complain(

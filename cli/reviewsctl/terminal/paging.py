@@ -13,20 +13,11 @@ from typing import Final
 
 import typer
 
-from reviewsctl.terminal.columns import Screen
-
 DEFAULT: Final = "less"
 FLAGS: Final = {"LESS": "FRX", "LV": "-c"}
 """Default options of pagers: keep colors, and leave the text on the screen."""
 
 _BATCH: Final = 1000  # lines that are written at once
-
-
-def screen() -> Screen:
-    """Return the terminal of stdout, if it is one."""
-    if not sys.stdout.isatty():
-        return Screen()
-    return Screen(shutil.get_terminal_size().columns, has_colors=not os.environ.get("NO_COLOR"))
 
 
 def show_lines(lines: Iterable[str], *, pager: bool) -> None:

@@ -2,14 +2,15 @@
 
 import datetime
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import msgspec
 import pytest
-from rich.console import Console, RenderableType
+from rich.text import Text
 
-from reviewsctl.terminal import hub_views, subscription_rows
-from reviewsctl.terminal.columns import Columns, Screen
+from reviewsctl.terminal import hub_views
+from reviewsctl.terminal.columns import Columns, fields
+from reviewsctl.terminal.hub_views import Field
 from reviewsd.api.hub import Block, Blocked, HubState, Listing, TopicState
 from reviewsd.api.jobs import PushResult
 from tests.support.hub_answers import HUB, PENDING, STATE, SUBSCRIPTION
@@ -17,31 +18,31 @@ from tests.support.hub_answers import HUB, PENDING, STATE, SUBSCRIPTION
 NOW = datetime.datetime(2026, 11, 21, 7, 0, 0, tzinfo=datetime.UTC)
 
 
-def text(renderable: RenderableType, *, width: int = 100, colour: bool = False) -> str:
-    console = Console(
-        width=width, color_system="standard" if colour else None, force_terminal=colour
-    )
-    with console.capture() as captured:
-        console.print(renderable)
-    return "\n".join(line.rstrip() for line in captured.get().splitlines())
+def uncolored(text: str) -> str:
+    return Text.from_ansi(text).plain
+
+
+def text(view: Iterable[Field], *, colour: bool = False) -> str:
+    shown = "\n".join(line.rstrip() for line in fields(view, 100))
+    return shown if colour else uncolored(shown)
+
+
+def plain(lines: Iterable[str]) -> str:
+    return uncolored("\n".join(lines))
 
 
 def listed(*found: Listing, width: int | None = None, heading: bool = True) -> str:
     """What ``subs list`` shows."""
-    columns = Columns(subscription_rows.SUBSCRIPTIONS, subscription_rows.CALLBACK, Screen(width))
-    return "\n".join(
-        columns.lines(
-            [subscription_rows.subscription(each, NOW) for each in found], heading=heading
-        )
+    columns = Columns(hub_views.SUBSCRIPTIONS, hub_views.CALLBACK, width)
+    return plain(
+        columns.lines([hub_views.subscription(each, NOW) for each in found], heading=heading)
     )
 
 
 def blocked(*blocks: Block) -> str:
     """What ``hub blocks`` shows."""
-    columns = Columns(subscription_rows.BLOCKS, subscription_rows.NOTE, Screen())
-    return "\n".join(
-        columns.lines([subscription_rows.block(each) for each in blocks], heading=True)
-    )
+    columns = Columns(hub_views.BLOCKS, hub_views.NOTE, None)
+    return plain(columns.lines([hub_views.block(each) for each in blocks], heading=True))
 
 
 def one(changes: Mapping[str, object], base: Mapping[str, object] = SUBSCRIPTION) -> Listing:
@@ -110,7 +111,7 @@ def test_a_list_tells_lease_and_last_outcome(changes: Mapping[str, object], show
 
 
 def test_a_healthy_subscription_is_shown_whole() -> None:
-    assert text(hub_views.render_one(one(LEASE), NOW)) == (
+    assert text(hub_views.subscription_fields(one(LEASE), NOW)) == (
         "id            12\n"
         "topic         /feed.xml\n"
         "callback      https://subscriber.example.com/cb?token=1\n"
@@ -127,7 +128,7 @@ def test_a_healthy_subscription_is_shown_whole() -> None:
 
 
 def test_a_failing_subscription_tells_why_and_when_and_what_comes_next() -> None:
-    assert text(hub_views.render_one(one({**FAILING, "signed": False}), NOW)).endswith(
+    assert text(hub_views.subscription_fields(one({**FAILING, "signed": False}), NOW)).endswith(
         "signed        no\n"
         "version       11/12 behind\n"
         "last attempt  HTTP 503, 1 min ago\n"
@@ -146,11 +147,11 @@ def test_a_failing_subscription_tells_why_and_when_and_what_comes_next() -> None
     ],
 )
 def test_the_next_attempt_may_be_now(changes: Mapping[str, object], shown: str) -> None:
-    assert shown in text(hub_views.render_one(one({**FAILING, **changes}), NOW))
+    assert shown in text(hub_views.subscription_fields(one({**FAILING, **changes}), NOW))
 
 
 def test_a_request_tells_who_asked_and_how_long_it_is_tried() -> None:
-    assert text(hub_views.render_one(one({}, PENDING), NOW)).endswith(
+    assert text(hub_views.subscription_fields(one({}, PENDING), NOW)).endswith(
         "state          pending verification\n"
         "created        2026-11-01 07:00:00 UTC (20 d 0 h ago)\n"
         "requested      subscribe for 10 d 0 h, 2026-11-21 06:59:00 UTC (1 min ago), by"
@@ -164,7 +165,7 @@ def test_a_request_tells_who_asked_and_how_long_it_is_tried() -> None:
 def test_an_active_subscription_that_is_to_end_shows_both() -> None:
     pending = {**msgspec.convert(PENDING["pending"], dict), "mode": "unsubscribe"}
     changes = {**LEASE, "state": "removal pending", "pending": {**pending, "next_attempt_at": None}}
-    shown = text(hub_views.render_one(one(changes), NOW))
+    shown = text(hub_views.subscription_fields(one(changes), NOW))
 
     assert "lease          9 d 0 h left" in shown
     assert "requested      unsubscribe, 2026-11-21 06:59:00 UTC" in shown
@@ -185,11 +186,11 @@ See reasons and next attempts: reviewsctl subs list, reviewsctl subs show ID""",
     ],
 )
 def test_a_push_tells_whom_it_has_reached(result: PushResult, shown: str) -> None:
-    assert text(hub_views.render_push(result)).startswith(shown)
+    assert uncolored(hub_views.push_text(result)).startswith(shown)
 
 
 def test_a_hub_at_work_is_shown_in_numbers() -> None:
-    assert text(hub_views.render_hub(hub(), NOW)) == (
+    assert text(hub_views.hub_fields(hub(), NOW)) == (
         "hub        ok\n"
         "active     1,204\n"
         "pending    3\n"
@@ -197,7 +198,7 @@ def test_a_hub_at_work_is_shown_in_numbers() -> None:
         "in flight  4\n"
         "blocks     2"
     )
-    assert "due        0\n" in text(hub_views.render_hub(hub(due=0, oldest_due_at=None), NOW))
+    assert "due        0\n" in text(hub_views.hub_fields(hub(due=0, oldest_due_at=None), NOW))
 
 
 @pytest.mark.parametrize(
@@ -212,14 +213,14 @@ def test_a_hub_at_work_is_shown_in_numbers() -> None:
     ],
 )
 def test_warning_for_the_operator_is_colored(changes: dict[str, object], shown: str) -> None:
-    assert shown in text(hub_views.render_hub(hub(**changes), NOW))
-    assert "\x1b[" in text(hub_views.render_hub(hub(**changes), NOW), colour=True)
+    assert shown in text(hub_views.hub_fields(hub(**changes), NOW))
+    assert "\x1b[" in text(hub_views.hub_fields(hub(**changes), NOW), colour=True)
 
 
 def test_topics_and_blocks_are_tables() -> None:
     block = Block(value="203.0.113.0/24", note="floods us", created_at=NOW)
 
-    assert text(hub_views.render_topics(hub().topics, NOW)) == (
+    assert plain(hub_views.topic_lines(hub().topics, NOW)) == (
         "topic      version  subscriptions  due  changed\n"
         "/feed.xml       12          1,200   12  2026-11-21 06:00:00 UTC (1 h 0 min ago)"
     )
@@ -239,7 +240,7 @@ def test_topics_and_blocks_are_tables() -> None:
 def test_a_block_tells_what_it_has_removed(removed: int, shown: str, *, dry_run: bool) -> None:
     answer = Blocked(value="x.example", removed=removed)
 
-    assert text(hub_views.render_blocked(answer, dry_run=dry_run), width=200).startswith(shown)
+    assert hub_views.blocked_text(answer, dry_run=dry_run).startswith(shown)
 
 
 @pytest.mark.parametrize("hostile", ["\x1b[2J", "\x9b31m", "a\nb", "\u202e"])
@@ -251,11 +252,11 @@ def test_no_text_of_a_stranger_steers_the_terminal(hostile: str) -> None:
     topic = TopicState(path=hostile, version=1, changed_at=NOW, subscriptions=0, due=0)
     shown = [
         listed(found),
-        text(hub_views.render_one(found, NOW)),
-        text(hub_views.render_hub(state, NOW)),
-        text(hub_views.render_topics([topic], NOW)),
+        text(hub_views.subscription_fields(found, NOW)),
+        text(hub_views.hub_fields(state, NOW)),
+        plain(hub_views.topic_lines([topic], NOW)),
         blocked(Block(value=hostile, note=hostile, created_at=NOW)),
-        text(hub_views.render_blocked(Blocked(value=hostile, removed=1), dry_run=True)),
+        hub_views.blocked_text(Blocked(value=hostile, removed=1), dry_run=True),
     ]
 
     assert [part.count("\\u") for part in shown] == [5, 7, 2, 1, 2, 1]
@@ -265,4 +266,4 @@ def test_no_text_of_a_stranger_steers_the_terminal(hostile: str) -> None:
 def test_a_callback_is_not_markup() -> None:
     found = one({"callback": "https://x.example/[bold]x[/bold]:smile:"})
 
-    assert "[bold]x[/bold]:smile:" in text(hub_views.render_one(found, NOW))
+    assert "[bold]x[/bold]:smile:" in text(hub_views.subscription_fields(found, NOW))

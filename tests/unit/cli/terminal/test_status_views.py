@@ -1,13 +1,15 @@
 """What reviewsctl shows, as text of a terminal 80 columns wide."""
 
 import datetime
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import msgspec
 import pytest
-from rich.console import Console, RenderableType
+from rich.text import Text
 
 from reviewsctl.terminal import progress, status_views, times
+from reviewsctl.terminal.columns import fields
+from reviewsctl.terminal.hub_views import Field
 from reviewsd.api.hub import HubState
 from reviewsd.api.jobs import InsightsOrigin, LastReload, ReloadResult, Step
 from reviewsd.api.status import DataStatus, SnapshotStatus, Status
@@ -57,11 +59,13 @@ DEGRADED = msgspec.structs.replace(
 )
 
 
-def text(renderable: RenderableType, *, colour: bool = False) -> str:
-    console = Console(width=80, color_system="standard" if colour else None, force_terminal=colour)
-    with console.capture() as captured:
-        console.print(renderable)
-    return "\n".join(line.rstrip() for line in captured.get().splitlines())
+def uncolored(text: str) -> str:
+    return Text.from_ansi(text).plain
+
+
+def text(view: Iterable[Field], *, colour: bool = False) -> str:
+    shown = "\n".join(line.rstrip() for line in fields(view, 80))
+    return shown if colour else uncolored(shown)
 
 
 def data_of(status: Status, **changes: object) -> Status:
@@ -75,7 +79,7 @@ def unserved(state: str, **data: object) -> Status:
 
 
 def test_first_publication_under_way_is_shown() -> None:
-    shown = text(status_views.render_status(unserved("starting"), NOW))
+    shown = text(status_views.status_fields(unserved("starting"), NOW))
     assert shown.startswith(
         "state      starting\n"
         "           the data is being published for the first time\n"
@@ -91,7 +95,7 @@ def test_failed_first_publication_is_shown_with_its_reason_and_retry() -> None:
         retry_at=NOW + datetime.timedelta(seconds=4),
         problems=("publishing failed: No space left on device",),
     )
-    assert text(status_views.render_status(failing, NOW)).startswith(
+    assert text(status_views.status_fields(failing, NOW)).startswith(
         "state      failing\n"
         "           the data could not be published: failing since 2026-11-21 10:11:53\n"
         "           UTC (7 s ago), tried again in 4 s\n"
@@ -101,7 +105,7 @@ def test_failed_first_publication_is_shown_with_its_reason_and_retry() -> None:
 
 def test_missing_data_is_shown_with_the_command_that_brings_it() -> None:
     waiting = unserved("waiting", problems=("reviews.json: cannot read: No such file",))
-    assert text(status_views.render_status(waiting, NOW)).startswith(
+    assert text(status_views.status_fields(waiting, NOW)).startswith(
         "state      waiting\n"
         "           there is no valid data yet; reviewsctl import EXPORT writes it\n"
         "           reviews.json: cannot read: No such file\n"
@@ -109,7 +113,7 @@ def test_missing_data_is_shown_with_the_command_that_brings_it() -> None:
 
 
 def test_a_healthy_status_tells_what_is_served_since_when() -> None:
-    assert text(status_views.render_status(OK, NOW)) == (
+    assert text(status_views.status_fields(OK, NOW)) == (
         "state      ok\n"
         "serving    1,204 reviews and insights, published 2026-11-21 07:00:00 UTC (3 h 12\n"
         "           min ago)\n"
@@ -124,7 +128,7 @@ def test_a_healthy_status_tells_what_is_served_since_when() -> None:
 
 
 def test_a_degraded_status_says_what_keeps_serving_and_every_problem() -> None:
-    assert text(status_views.render_status(DEGRADED, NOW)).startswith(
+    assert text(status_views.status_fields(DEGRADED, NOW)).startswith(
         "state      degraded\n"
         "           serving data of 2026-11-21 07:00:00 UTC; last reload failed: refused\n"
         "           5 min ago, failing since 2026-11-21 08:11:00 UTC (2 h 1 min ago)\n"
@@ -140,26 +144,26 @@ def test_a_degraded_status_says_when_what_failed_is_tried_again() -> None:
 
     assert (
         "failing since 2026-11-21 08:11:00 UTC (2 h 1 min ago),\n           tried again in 16 s\n"
-        in (text(status_views.render_status(status, NOW)))
+        in (text(status_views.status_fields(status, NOW)))
     )
 
 
 def test_a_restart_on_the_last_good_data_is_degraded_without_a_reload() -> None:
     status = data_of(DEGRADED, last_reload=None, failing_since=None, problems=())
 
-    assert text(status_views.render_status(status, NOW)).startswith(
+    assert text(status_views.status_fields(status, NOW)).startswith(
         "state      degraded\n"
         "           serving data of 2026-11-21 07:00:00 UTC; last reload failed: see\n"
         "           journalctl -u reviewsd\n"
     )
-    assert "data       /srv/reviews\n" in text(status_views.render_status(status, NOW))
+    assert "data       /srv/reviews\n" in text(status_views.status_fields(status, NOW))
 
 
 def test_line_without_a_value_is_not_shown() -> None:
     snapshot = msgspec.structs.replace(
         SNAPSHOT, updated_at=None, insights=False, review_count=1, published_at=NOW
     )
-    shown = text(status_views.render_status(msgspec.structs.replace(OK, snapshot=snapshot), NOW))
+    shown = text(status_views.status_fields(msgspec.structs.replace(OK, snapshot=snapshot), NOW))
 
     assert "serving    1 review, published 2026-11-21 10:12:00 UTC (0 s ago)\n" in shown
     assert "updated" not in shown
@@ -197,8 +201,8 @@ def test_status_and_reload_say_where_the_insights_are_from(
         insights_origin=origin,
     )
 
-    assert f"\ninsights   {line}\n" in text(status_views.render_status(status, NOW))
-    assert text(status_views.render_reload(result)).endswith(f"\ninsights: {line}")
+    assert f"\ninsights   {line}\n" in text(status_views.status_fields(status, NOW))
+    assert uncolored(status_views.reload_text(result)).endswith(f"\ninsights: {line}")
 
 
 @pytest.mark.parametrize(
@@ -219,7 +223,7 @@ def test_status_and_reload_say_where_the_insights_are_from(
 def test_a_status_has_a_line_for_the_hub(changes: Mapping[str, object], shown: str) -> None:
     hub = msgspec.convert({**STATE, **changes}, HubState)
 
-    assert shown in text(status_views.render_status(msgspec.structs.replace(OK, hub=hub), NOW))
+    assert shown in text(status_views.status_fields(msgspec.structs.replace(OK, hub=hub), NOW))
 
 
 def test_times_are_utc_whatever_zone_they_come_in() -> None:
@@ -227,8 +231,8 @@ def test_times_are_utc_whatever_zone_they_come_in() -> None:
     snapshot = msgspec.structs.replace(SNAPSHOT, published_at=STARTED.astimezone(bergen))
     status = msgspec.structs.replace(OK, snapshot=snapshot)
 
-    assert text(status_views.render_status(status, NOW)) == text(
-        status_views.render_status(OK, NOW)
+    assert text(status_views.status_fields(status, NOW)) == text(
+        status_views.status_fields(OK, NOW)
     )
 
 
@@ -254,9 +258,9 @@ def test_no_text_of_the_daemon_steers_the_terminal(hostile: str) -> None:
     )
     published = msgspec.structs.replace(result, outcome="published")
     shown = [
-        text(status_views.render_status(status, NOW)),
-        text(status_views.render_reload(result)),
-        text(status_views.render_reload(published)),
+        text(status_views.status_fields(status, NOW)),
+        uncolored(status_views.reload_text(result)),
+        uncolored(status_views.reload_text(published)),
         progress.progress_line(Step(stage=hostile, done=1, total=2)),
     ]
 
@@ -267,12 +271,14 @@ def test_no_text_of_the_daemon_steers_the_terminal(hostile: str) -> None:
 def test_the_text_of_a_problem_is_not_markup() -> None:
     status = data_of(DEGRADED, problems=("reviews.json: got [bold]x[/bold] :smile:",))
 
-    assert "got [bold]x[/bold] :smile:" in text(status_views.render_status(status, NOW))
+    assert "got [bold]x[/bold] :smile:" in text(status_views.status_fields(status, NOW))
 
 
 def test_colour_tells_ok_from_degraded() -> None:
-    assert "\x1b[32mok " in text(status_views.render_status(OK, NOW), colour=True)
-    assert "\x1b[1;33mdegraded " in text(status_views.render_status(DEGRADED, NOW), colour=True)
+    assert "\x1b[32mok\x1b[0m" in text(status_views.status_fields(OK, NOW), colour=True)
+    assert "\x1b[33m\x1b[1mdegraded\x1b[0m" in text(
+        status_views.status_fields(DEGRADED, NOW), colour=True
+    )
 
 
 @pytest.mark.parametrize(
@@ -286,8 +292,7 @@ def test_colour_tells_ok_from_degraded() -> None:
         (
             "refused",
             """\
-Error: reload refused: the new data has problems; the last good data keeps
-serving
+Error: reload refused: the new data has problems; the last good data keeps serving
   reviews.json: $.reviews: missing
   ... and 4 more
 Fix the data; the daemon notices the change.""",
@@ -295,8 +300,7 @@ Fix the data; the daemon notices the change.""",
         (
             "failed",
             """\
-Error: reload failed: the new data could not be loaded; the last good data keeps
-serving
+Error: reload failed: the new data could not be loaded; the last good data keeps serving
   reviews.json: $.reviews: missing
   ... and 4 more
 The daemon tries again. See its log: journalctl -u reviewsd""",
@@ -316,14 +320,14 @@ def test_a_reload_tells_its_outcome(outcome: str, shown: str) -> None:
         ReloadResult,
     )
 
-    assert shown == text(status_views.render_reload(result))
+    assert shown == uncolored(status_views.reload_text(result))
 
 
 def test_a_reload_is_explained_while_nothing_is_served() -> None:
     document = {"outcome": "refused", "seconds": 0.1, "revision": None, "review_count": None}
     result = msgspec.convert({**document, "problems": ["reviews.json: no file"]}, ReloadResult)
 
-    assert "\n  reviews.json: no file\n" in text(status_views.render_reload(result))
+    assert "\n  reviews.json: no file\n" in uncolored(status_views.reload_text(result))
 
 
 @pytest.mark.parametrize(
