@@ -21,8 +21,8 @@ class Reading(NamedTuple):
     lexicon: Lexicon
     """The words of its language."""
     clauses: list[ClauseReading]
-    entities: dict[str, dict[str, Match]]
-    """The first mention of each entity, by kind, then by id."""
+    entities: dict[str, dict[str, list[Match]]]
+    """The mentions of each entity, by kind, then by id."""
 
 
 def labels_of(reading: Reading, rating: int) -> Labels:
@@ -68,8 +68,8 @@ def labels_of(reading: Reading, rating: int) -> Labels:
         problems=tuple(problems.values()),
         **{
             kind: tuple(
-                EntityLabel(id=name, phrase=_around(reading, match))
-                for name, match in mentions.items()
+                EntityLabel(id=name, phrase=_around(reading, matches[0]))
+                for name, matches in mentions.items()
             )
             for kind, mentions in reading.entities.items()
         },

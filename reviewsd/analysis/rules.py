@@ -17,11 +17,11 @@ from reviewsd.analysis.labels import RULES, WORDLESS, Labels
 from reviewsd.analysis.language import ENGLISH, Detector, primary
 from reviewsd.analysis.lexicon import Lexicon, lexicon_of
 from reviewsd.analysis.matching import LanguageMatcher, OwnedWords
-from reviewsd.analysis.names import is_name
+from reviewsd.analysis.names import TITLES, Naming, is_staff, person, place
 from reviewsd.analysis.patterns import Match, within_longer
 from reviewsd.analysis.presets import preset
 from reviewsd.analysis.settings import InsightSettings, ServiceSetting
-from reviewsd.analysis.text import Tokens, clauses
+from reviewsd.analysis.text import Tokens, clauses, words_of
 from reviewsd.domain.insights import slug
 from reviewsd.domain.reviews import Business
 
@@ -76,7 +76,7 @@ class Rules:
         words = tokens.words
         matches = matcher.find(words)
         readings = [ClauseReading(clause) for clause in clauses(words, lexicon.grammar)]
-        entities: dict[str, dict[str, Match]] = {}
+        entities: dict[str, dict[str, list[Match]]] = {}
         if matches:
             self._sort(matches, tokens, readings, entities, lexicon)
         if readings:
@@ -96,7 +96,7 @@ class Rules:
         matches: list[Match],
         tokens: Tokens,
         readings: list[ClauseReading],
-        entities: dict[str, dict[str, Match]],
+        entities: dict[str, dict[str, list[Match]]],
         lexicon: Lexicon,
     ) -> None:
         """Assign each match to its clause or to the entities."""
@@ -131,27 +131,39 @@ class Rules:
         self,
         owned: list[tuple[Match, _Owned]],
         tokens: Tokens,
-        entities: dict[str, dict[str, Match]],
+        entities: dict[str, dict[str, list[Match]]],
     ) -> None:
-        """Add the first mention of each entity."""
+        """Add the mentions of each entity."""
         seconds = set()
+        namesakes = set()
         inner = within_longer(match for match, owner in owned if owner.kind in _NAMED)
         for match, owner in owned:
+            start, end = match.start, match.end
             if owner.kind == "with":
                 seconds.add(owner.id)
-            elif owner.kind == "services" or (
-                (match.start, match.end) not in inner and is_name(tokens, match.start, match.end)
-            ):
-                entities.setdefault(owner.kind, {}).setdefault(owner.id, match)
+                continue
+            meant = owner.kind == "services"
+            if not meant and (start, end) in inner:
+                continue
+            if owner.kind == "service_areas":
+                meant = place(tokens, start, end) is Naming.MEANT
+            elif owner.kind == "technicians":
+                naming = person(tokens, start, end, owner.id)
+                if naming is Naming.NAMESAKE:
+                    namesakes.add(owner.id)
+                meant = naming is Naming.MEANT and (
+                    owner.id not in namesakes or end - start > 1 or is_staff(tokens, start)
+                )
+            if meant:
+                entities.setdefault(owner.kind, {}).setdefault(owner.id, []).append(match)
         services = entities.get("services", {})
         for name in [n for n in services if n in self._second and n not in seconds]:
             del services[name]
 
     def _owned_words(self, settings: InsightSettings) -> Iterator[OwnedWords]:
         """Yield what is looked up in every text, whatever its language."""
-        for person in settings.technicians:
-            for name in (person.name, *person.aliases):
-                yield OwnedWords(name, _Owned("technicians", person.id))
+        for name, owner in _names(settings):
+            yield OwnedWords(name, _Owned("technicians", owner))
         for area, name in self.areas.items():
             yield OwnedWords(name, _Owned("service_areas", area))
         for name, aspect in settings.aspects.items():
@@ -161,6 +173,21 @@ class Rules:
                     yield OwnedWords(text, Sense(aspect=name, strength=strength))
         if settings.services is not None:
             yield from _service_words(settings.services)
+
+
+def _names(settings: InsightSettings) -> Iterator[tuple[str, str]]:
+    """Yield the names of each person: name, aliases, given name, and surname with a title."""
+    people = [(person.id, words_of(person.name), person.aliases) for person in settings.technicians]
+    short: dict[str, set[str]] = {}
+    for owner, words, aliases in people:
+        given, *rest = [word for word in words if word not in TITLES] or words
+        names = [given, *(f"{title} {rest[-1]}" for title in TITLES if rest)]
+        for name in (*names, *(" ".join(words_of(alias)) for alias in aliases)):
+            short.setdefault(name, set()).add(owner)
+        yield " ".join(words), owner
+    for name, owners in short.items():
+        if len(owners) == 1:
+            yield name, owners.pop()
 
 
 def _service_words(services: Iterable[ServiceSetting]) -> Iterator[OwnedWords]:
