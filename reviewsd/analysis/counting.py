@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from reviewsd.analysis.counts import (
-    EXAMPLES,
+    CANDIDATES,
     QUOTES,
     Counts,
     Example,
@@ -17,6 +17,7 @@ from reviewsd.analysis.counts import (
 )
 from reviewsd.analysis.labels import AspectLabel, EntityLabel, Labels
 from reviewsd.analysis.temporal import month_of
+from reviewsd.analysis.wordings import key
 from reviewsd.domain.insights import AspectMention, PerReview, Sentiment, slug
 from reviewsd.domain.reviews import Review
 
@@ -149,19 +150,19 @@ class BlockCounter:
             mentions = by_id[label.id] = MentionCounts()
         mentions.stars += review.rating
         mentions.hundredths += hundredths
-        phrase = label.phrase
-        if phrase:
-            mentions.phrases.append(phrase)
         counts = mentions.sentiments.get(sentiment)
         if counts is None:
             counts = mentions.sentiments[sentiment] = SentimentCounts()
         counts.at.append(self._position)
+        texts = label.wordings
+        if texts:
+            counts.wordings += texts if len(texts) == 1 else _distinct(texts)
         examples = counts.examples
-        if len(examples) == EXAMPLES:
+        if len(examples) == CANDIDATES:
             least, oldest, _, _ = examples[0]
             if strength < least or (strength == least and self._day < oldest):
                 return  # the usual case, without an Example
-        offer(examples, Example(strength, self._day, review.id, phrase or ""), EXAMPLES)
+        offer(examples, Example(strength, self._day, review.id, label.phrase or ""), CANDIDATES)
 
     def _entities(
         self,
@@ -179,7 +180,8 @@ class BlockCounter:
         for label in labels:
             if label.id in known_labels:
                 names.append(label.id)
-                self._mention(kind, label, review, hundredths, sentiment, strength)
+                own = label.sentiment or sentiment
+                self._mention(kind, label, review, hundredths, own, strength)
         return tuple(names)
 
     def _topics_of(self, services: Iterable[EntityLabel]) -> tuple[EntityLabel, ...]:
@@ -203,3 +205,8 @@ class BlockCounter:
         best = max(praise, key=lambda label: (label.strength, label.id))
         example = Example(best.strength, self._day, review.id, best.phrase or "")
         offer(quotes, Quote(*worth, example), QUOTES)
+
+
+def _distinct(texts: Iterable[str]) -> Iterable[str]:
+    """Return the texts without those that are inflections of others."""
+    return {key(text): text for text in texts}.values()

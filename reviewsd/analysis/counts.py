@@ -11,7 +11,8 @@ from msgspec import Struct
 
 from reviewsd.domain.insights import Sentiment
 
-EXAMPLES: Final = 5  # published examples of an entity, and candidates for each sentiment
+EXAMPLES: Final = 5  # published examples of an entity
+CANDIDATES: Final = 12  # candidates for an example or a quotation, for each sentiment
 QUOTES: Final = 8  # candidates for the quotation, for each month
 
 
@@ -67,6 +68,8 @@ class SentimentCounts(Struct, array_like=True, gc=False):
     """Their positions in the block, ascending."""
     examples: list[Example] = []
     """The best examples, as a heap."""
+    wordings: list[str] = []
+    """Their wordings, each once for a review."""
 
 
 class MentionCounts(Struct, array_like=True, gc=False):
@@ -76,8 +79,6 @@ class MentionCounts(Struct, array_like=True, gc=False):
     stars: int = 0
     hundredths: int = 0
     """Sum of the scores of these reviews, in hundredths."""
-    phrases: list[str] = []
-    """The phrases of the mentions."""
 
 
 class Counts(Struct, array_like=True, gc=False):

@@ -7,7 +7,10 @@ from reviewsd.analysis.clause_rules import ClauseReading, Decision
 from reviewsd.analysis.labels import AspectLabel, EntityLabel, Labels
 from reviewsd.analysis.lexicon import Lexicon
 from reviewsd.analysis.patterns import Match
+from reviewsd.analysis.people import opinion_of
 from reviewsd.analysis.text import Tokens
+from reviewsd.analysis.wordings import wordings
+from reviewsd.domain.insights import Sentiment
 
 MAX_PHRASE: Final = 120  # characters; insights.md 4, rule 6
 _COUNTING: Final = (None, ClauseMark.WISHED)  # marks of clauses whose words count
@@ -30,6 +33,7 @@ def labels_of(reading: Reading, rating: int) -> Labels:
     tokens = reading.tokens
     leads = reading.lexicon.leads
     strongest: dict[str, tuple[float, Decision, ClauseReading]] = {}
+    shown: dict[tuple[str, Sentiment], list[str]] = {}
     problems: dict[str, EntityLabel] = {}
     expected = "positive" if rating > PROBLEM_STARS - 1 else "negative"  # preferred in a tie
     total = 0.0
@@ -47,10 +51,13 @@ def labels_of(reading: Reading, rating: int) -> Labels:
                 or (strength == best[0] and decision.sentiment == expected != best[1].sentiment)
             ):
                 strongest[decision.aspect] = (strength, decision, clause)
+            texts = wordings(tokens, reading.lexicon, decision, clause)
+            if texts:
+                shown.setdefault((decision.aspect, decision.sentiment), []).extend(texts)
             problem = decision.problem
             if problem is not None and rating <= PROBLEM_STARS and problem not in problems:
                 phrase = _phrase(tokens, decision, clause, leads)
-                problems[problem] = EntityLabel(id=problem, phrase=phrase)
+                problems[problem] = EntityLabel(id=problem, phrase=phrase, wordings=tuple(texts))
     return Labels(
         words=round(total / scored, 2) if scored else 0.0,
         language=reading.lexicon.language,
@@ -61,6 +68,7 @@ def labels_of(reading: Reading, rating: int) -> Labels:
                     sentiment=decision.sentiment,
                     phrase=_phrase(tokens, decision, clause, leads),
                     strength=round(strength, 2),
+                    wordings=tuple(shown.get((aspect, decision.sentiment), ())),
                 )
                 for aspect, (strength, decision, clause) in strongest.items()
             ]
@@ -68,12 +76,22 @@ def labels_of(reading: Reading, rating: int) -> Labels:
         problems=tuple(problems.values()),
         **{
             kind: tuple(
-                EntityLabel(id=name, phrase=_around(reading, matches[0]))
-                for name, matches in mentions.items()
+                _entity(reading, kind, name, matches, rating) for name, matches in mentions.items()
             )
             for kind, mentions in reading.entities.items()
         },
     )
+
+
+def _entity(
+    reading: Reading, kind: str, name: str, matches: list[Match], rating: int
+) -> EntityLabel:
+    phrase = _around(reading, matches[0])
+    if kind != "technicians" or not reading.lexicon.is_known:
+        return EntityLabel(id=name, phrase=phrase)
+    tokens, lexicon = reading.tokens, reading.lexicon
+    sentiment, texts = opinion_of(tokens, lexicon, reading.clauses, matches, rating)
+    return EntityLabel(id=name, phrase=phrase, sentiment=sentiment, wordings=texts)
 
 
 def _phrase(

@@ -24,6 +24,8 @@ class AspectLabel(Struct, frozen=True, kw_only=True, array_like=True, gc=False):
     """A verbatim piece of the text."""
     strength: float = 0.0
     """Strength of the statement, 0 to 1; orders examples."""
+    wordings: tuple[str, ...] = ()
+    """Verbatim wordings of this sentiment, to be counted over reviews."""
 
 
 class EntityLabel(Struct, frozen=True, kw_only=True, array_like=True, gc=False):
@@ -32,6 +34,10 @@ class EntityLabel(Struct, frozen=True, kw_only=True, array_like=True, gc=False):
     id: str
     phrase: str | None = None
     """A verbatim piece of the text."""
+    sentiment: Sentiment | None = None
+    """The sentiment of the clauses about a person; None for that of the review."""
+    wordings: tuple[str, ...] = ()
+    """Verbatim wordings about a person, or of a problem."""
 
 
 class Labels(Struct, frozen=True, kw_only=True, array_like=True, gc=False):

@@ -52,6 +52,14 @@ class Lexicon:
         self.negations = lists.get("negations", none)
         self.leads = self.negations | lists.get("leads", none)
         """Words that a phrase may begin with before what matched."""
+        numbers = lists.get("numbers", none)
+        self.never_first = lists.get("never-first", none)
+        """Words that no wording begins with."""
+        self.never_last = lists.get("never-last", none) | numbers
+        """Words that no wording ends with."""
+        self.empty_words = self.never_first | self.never_last | lists.get("units", none)
+        """Words that say nothing about an aspect: "in four days"."""
+        self.third_person = lists.get("third-person", none)
         self.comparing = lists.get("comparing", none)
         self.repairing = lists.get("repairing", none)
         contrasts = lists.get("contrasts", none)
@@ -69,7 +77,7 @@ class Lexicon:
         self._boosters |= dict.fromkeys(data.words.get("dampeners", ()), -_BOOST)
         self._excess = lists.get("excess", none)
         self._modifiers = self.negations | self._boosters.keys() | self._excess
-        self.function_words = self._modifiers | lists.get("numbers", none)
+        self.function_words = self._modifiers | numbers
         """Negations, boosters and numbers."""
         features = lists.get("features", none)
         self._elides = "elisions" in features

@@ -4,10 +4,14 @@ import heapq
 from collections import Counter
 from typing import Final
 
-from reviewsd.analysis.counts import EXAMPLES, Example, MentionCounts, offer
+from reviewsd.analysis.counts import CANDIDATES, EXAMPLES, Example, MentionCounts, offer
+from reviewsd.analysis.wordings import key
 from reviewsd.domain.insights import Sentiment
 
 TOP_PHRASES: Final = 5
+MIN_SHARED: Final = 2  # reviews with the same wording
+
+_SENTIMENTS: Final[tuple[Sentiment, ...]] = ("positive", "neutral", "negative")
 
 
 class Ranking:
@@ -17,19 +21,19 @@ class Ranking:
         self.stars = 0
         self.hundredths = 0
         self._counts: Counter[Sentiment] = Counter()
-        self._phrases: Counter[str] = Counter()
+        self._wordings: dict[Sentiment, Counter[str]] = {}
         self._examples: dict[Sentiment, list[Example]] = {}
 
     def add(self, mentions: MentionCounts) -> None:
         """Add the mentions of a block."""
         self.stars += mentions.stars
         self.hundredths += mentions.hundredths
-        self._phrases.update(mentions.phrases)
         for sentiment, counts in mentions.sentiments.items():
             self._counts[sentiment] += len(counts.at)
             best = self._examples.setdefault(sentiment, [])
             for example in counts.examples:
-                offer(best, example, EXAMPLES)
+                offer(best, example, CANDIDATES)
+            self._wordings.setdefault(sentiment, Counter()).update(counts.wordings)
 
     @property
     def positive(self) -> int:
@@ -51,18 +55,22 @@ class Ranking:
         """Number of reviews."""
         return self._counts.total()
 
-    def top_phrases(self) -> tuple[str, ...]:
-        """Return the most frequent phrases, in their most frequent spelling."""
-        counts: Counter[str] = Counter()
-        for phrase, count in self._phrases.items():
-            counts[phrase.casefold()] += count
-        top = heapq.nsmallest(TOP_PHRASES, counts, key=lambda key: (-counts[key], key))
-        spelled: dict[str, tuple[int, str]] = dict.fromkeys(top, (0, ""))
-        for phrase, count in self._phrases.items():
-            key = phrase.casefold()
-            if key in spelled:
-                spelled[key] = max(spelled[key], (count, phrase))
-        return tuple(phrase for _, phrase in spelled.values())
+    def top_phrases(self, *sentiments: Sentiment) -> tuple[str, ...]:
+        """Return the wordings of most reviews, of at least two, in their most frequent spelling."""
+        spellings: dict[str, Counter[str]] = {}
+        for sentiment in sentiments or _SENTIMENTS:
+            for text, count in self._wordings.get(sentiment, {}).items():
+                spellings.setdefault(key(text), Counter())[text] += count
+        counts = {name: texts.total() for name, texts in spellings.items()}
+        shared = {name for name, count in counts.items() if count >= MIN_SHARED}
+        shared -= {
+            short
+            for short in shared
+            for name in shared
+            if short != name and f" {short} " in f" {name} " and counts[short] <= 2 * counts[name]
+        }
+        top = heapq.nsmallest(TOP_PHRASES, shared, key=lambda name: (-counts[name], name))
+        return tuple(max(spellings[name].items(), key=lambda item: item[::-1])[0] for name in top)
 
     def examples(self) -> list[Example]:
         """Return the strongest examples, including one positive and one negative review if possible."""
@@ -75,6 +83,10 @@ class Ranking:
                 examples[-1] = best[0]
         return examples
 
-    def best(self, sentiment: Sentiment) -> Example | None:
-        """Return the strongest example of one sentiment."""
-        return max(self._examples.get(sentiment, []), default=None)
+    def best(self, sentiment: Sentiment) -> list[Example]:
+        """Return the examples of one sentiment, strongest first."""
+        return sorted(self._examples.get(sentiment, ()), reverse=True)
+
+    def of(self, sentiment: Sentiment) -> int:
+        """Return the number of reviews with a sentiment."""
+        return self._counts[sentiment]

@@ -5,7 +5,8 @@
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Final, NamedTuple
 
 import msgspec
@@ -80,7 +81,7 @@ class Rules:
         if matches:
             self._sort(matches, tokens, readings, entities, lexicon)
         if readings:
-            _weigh(readings, words, rating, lexicon)
+            _weigh(readings, words, rating, lexicon, _named(entities) if entities else _NOWHERE)
         return Reading(tokens, lexicon, readings, entities)
 
     def _matcher_of(self, language: str) -> LanguageMatcher:
@@ -175,6 +176,20 @@ class Rules:
             yield from _service_words(settings.services)
 
 
+_NOWHERE: Final[AbstractSet[int]] = frozenset()
+
+
+def _named(entities: Mapping[str, Mapping[str, Sequence[Match]]]) -> AbstractSet[int]:
+    """Return the tokens of names, because "Grace" and "Joy" are opinion words as well."""
+    return {
+        at
+        for kind in _NAMED
+        for matches in entities.get(kind, {}).values()
+        for match in matches
+        for at in range(match.start, match.end)
+    }
+
+
 def _names(settings: InsightSettings) -> Iterator[tuple[str, str]]:
     """Yield the names of each person: name, aliases, given name, and surname with a title."""
     people = [(person.id, words_of(person.name), person.aliases) for person in settings.technicians]
@@ -198,15 +213,22 @@ def _service_words(services: Iterable[ServiceSetting]) -> Iterator[OwnedWords]:
             yield OwnedWords(text, _Owned("with", service.id), has_plural=True)
 
 
-def _weigh(readings: list[ClauseReading], words: list[str], rating: int, lexicon: Lexicon) -> None:
-    """Assign the opinion words to their clauses, and decide each clause."""
+def _weigh(
+    readings: list[ClauseReading],
+    words: list[str],
+    rating: int,
+    lexicon: Lexicon,
+    names: AbstractSet[int],
+) -> None:
+    """Assign the opinion words that are no names to their clauses, and decide each clause."""
     starts = [reading.clause.start for reading in readings[1:]]
     index, last = 0, len(starts)
     valences = map(lexicon.valences.get, words)
     for opinion in [(at, value) for at, value in enumerate(valences) if value is not None]:
         while index < last and starts[index] <= opinion[0]:
             index += 1
-        readings[index].words.append(opinion)
+        if opinion[0] not in names:
+            readings[index].words.append(opinion)
     for reading in readings:
         if reading.words or reading.senses:
             decide(reading, words, rating, lexicon)

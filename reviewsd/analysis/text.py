@@ -158,20 +158,24 @@ def _begins_clause(words: list[str], at: int, word: str, grammar: Grammar) -> bo
     return after in grammar.pronouns or (word == "," and after in grammar.after_comma)
 
 
-def sentences(text: str) -> list[str]:
-    """Return the sentences of a text, verbatim and stripped."""
-    tokens = tokenise(text)
-    result = []
+def sentence_spans(tokens: Tokens) -> list[tuple[int, int]]:
+    """Return the begin and end of each sentence in the text, without blanks around it."""
+    text, edges = tokens.text, tokens.edges
+    ends = []
     start = 0
     for at, word in enumerate(tokens.words):
         if word not in ENDS or (word == "." and at and tokens.words[at - 1] in _ABBREVIATIONS):
             continue
-        if tokens.edges[2 * at] < start:
+        if edges[2 * at] < start:
             continue  # a closing mark of the previous sentence
-        end = tokens.edges[2 * at + 1]
-        while end < len(text) and text[end] in _CLOSERS:
-            end += 1
-        result.append(text[start:end].strip())
-        start = end
-    result.append(text[start:].strip())
-    return [sentence for sentence in result if sentence and sentence not in ENDS]
+        start = edges[2 * at + 1]
+        while start < len(text) and text[start] in _CLOSERS:
+            start += 1
+        ends.append(start)
+    spans = []
+    for begin, end in itertools.pairwise([0, *ends, len(text)]):
+        piece = text[begin:end]
+        if (stripped := piece.strip()) and stripped not in ENDS:
+            begin += len(piece) - len(piece.lstrip())  # noqa: PLW2901
+            spans.append((begin, begin + len(stripped)))
+    return spans

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from reviewsd.analysis.counting import KINDS, Catalogue
 from reviewsd.analysis.counts import QUOTES, Counts, Quote, Sums
+from reviewsd.analysis.evidence import Evidence
 from reviewsd.analysis.labels import RULES
 from reviewsd.analysis.prose import RankedAspect, faq, pull_quote, summary
 from reviewsd.analysis.ranking import Ranking
@@ -26,8 +27,10 @@ from reviewsd.analysis.value import (
 from reviewsd.domain.insights import DateRange, OverallSentiment, PerReview, Sentiment
 from reviewsd.domain.reviews import Review
 
-MIN_PERSON_MENTIONS: Final = 3
-"""Mentions of a person below which only the count is shown (pages.md 3)."""
+MIN_MENTIONS: Final = 3
+"""Mentions below which only the count is shown (insights.md 10, 2)."""
+MIN_PROBLEM_MENTIONS: Final = 2
+"""Reviews below which a problem is not listed."""
 
 NOTE: Final = "Counted by rules from the words of the reviews; a clause may be misread."
 
@@ -37,10 +40,12 @@ class Totals:
 
     Args:
         catalogue: The labels to count.
+        evidence: Finds quotations.
     """
 
-    def __init__(self, catalogue: Catalogue) -> None:
+    def __init__(self, catalogue: Catalogue, evidence: Evidence) -> None:
         self._catalogue = catalogue
+        self._evidence = evidence
         self._total = Sums()
         self._months = Months()
         self._days: list[int] = []  # the first and the last day of each block
@@ -94,7 +99,8 @@ class Totals:
             RankedAspect(insight=self._aspect(name, ranking), ranking=ranking)
             for name, ranking in _most_first(self._rankings["aspects"])
         ]
-        insights = tuple(aspect.insight for aspect in aspects)
+        evidence = self._evidence
+        quote = pull_quote(self._newest_quotes(), evidence, review_of)
         lists = {kind: self._list(kind) for kind in KINDS}
         public = bool(self._catalogue.problems)  # problems, and the sentence about criticism
         return MadeInsights(
@@ -103,14 +109,14 @@ class Totals:
             review_count=self._total.count,
             date_range=DateRange(earliest=_date(min, self._days), latest=_date(max, self._days)),
             overall_sentiment=self._overall(),
-            aspects=insights,
+            aspects=tuple(aspect.insight for aspect in aspects),
             topics=lists.pop("topics"),
             entities=EntityLists(**lists),
             temporal=self._months.insight(),
             per_review=per_review,
-            faq=faq(aspects, review_of),
-            summary=summary(self._total, insights, self._months, criticism=public) or UNSET,
-            pull_quote=pull_quote(self._newest_quotes(), review_of) or UNSET,
+            faq=faq(aspects, evidence, review_of, quote),
+            summary=summary(self._total, aspects, self._months, criticism=public) or UNSET,
+            pull_quote=quote or UNSET,
             method=Method(
                 rules=RULES,
                 languages=dict(
@@ -142,24 +148,22 @@ class Totals:
         )
 
     def _aspect(self, name: str, ranking: Ranking) -> AspectInsight:
-        return AspectInsight(
+        insight = AspectInsight(
             id=name,
             label=self._catalogue.aspects[name],
             mention_count=ranking.count,
-            positive_count=ranking.positive,
-            neutral_count=ranking.neutral,
-            negative_count=ranking.negative,
-            positive_pct=round(100 * ranking.positive / ranking.count, 1),
-            score=round((ranking.positive - ranking.negative) / ranking.count, 2),
-            top_phrases=ranking.top_phrases(),
+            top_phrases=(),
             example_review_ids=tuple(example.id for example in ranking.examples()),
         )
+        return insight if ranking.count < MIN_MENTIONS else replace(insight, **_figures(ranking))
 
     def _list(self, kind: str) -> tuple[EntityInsight, ...]:
         labels = self._catalogue.labels(kind)
+        least = MIN_PROBLEM_MENTIONS if kind == PROBLEMS else 1
         return tuple(
             self._entity(kind, name, labels[name], ranking)
             for name, ranking in _most_first(self._rankings[kind])
+            if ranking.count >= least
         )
 
     def _entity(self, kind: str, name: str, label: str, ranking: Ranking) -> EntityInsight:
@@ -173,18 +177,25 @@ class Totals:
             top_phrases=(),
             example_review_ids=tuple(example.id for example in ranking.examples()),
         )
-        if person and ranking.count < MIN_PERSON_MENTIONS:
+        if ranking.count < MIN_MENTIONS:
             return insight
-        return replace(
-            insight,
-            positive_count=ranking.positive,
-            neutral_count=ranking.neutral,
-            negative_count=ranking.negative,
-            positive_pct=round(100 * ranking.positive / ranking.count, 1),
-            score=round(ranking.hundredths / (100 * ranking.count), 2),
-            average_rating=round(ranking.stars / ranking.count, 2),
-            top_phrases=ranking.top_phrases(),
-        )
+        figures = _figures(ranking)
+        if not person:
+            figures["score"] = round(ranking.hundredths / (100 * ranking.count), 2)
+        average = round(ranking.stars / ranking.count, 2)
+        return replace(insight, average_rating=average, **figures)
+
+
+def _figures(ranking: Ranking) -> dict[str, object]:
+    """Return the members that only an entity with enough mentions has."""
+    return {
+        "positive_count": ranking.positive,
+        "neutral_count": ranking.neutral,
+        "negative_count": ranking.negative,
+        "positive_pct": round(100 * ranking.positive / ranking.count, 1),
+        "score": round((ranking.positive - ranking.negative) / ranking.count, 2),
+        "top_phrases": ranking.top_phrases(),
+    }
 
 
 def _date(choose: Callable[[list[int]], int], days: list[int]) -> datetime.date | None:

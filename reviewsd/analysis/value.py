@@ -20,18 +20,22 @@ class AspectInsight(Struct, frozen=True, kw_only=True):
     id: str
     label: str
     mention_count: int
-    positive_count: int
-    neutral_count: int
-    negative_count: int
-    positive_pct: float
-    score: float
+    positive_count: int | UnsetType = UNSET
+    """UNSET, like the next four, with few mentions."""
+    neutral_count: int | UnsetType = UNSET
+    negative_count: int | UnsetType = UNSET
+    positive_pct: float | UnsetType = UNSET
+    score: float | UnsetType = UNSET
     """Positive minus negative mentions, divided by all."""
     top_phrases: tuple[str, ...]
     example_review_ids: tuple[str, ...]
 
 
 class EntityInsight(Struct, frozen=True, kw_only=True):
-    """A technician, service, problem or area, with the sentiment of the reviews that mention it."""
+    """A technician, service, problem or area.
+
+    Figures are those of the reviews that mention it; the sentiment of a technician is that of the clauses.
+    """
 
     id: str
     name: str | UnsetType = UNSET
@@ -41,7 +45,7 @@ class EntityInsight(Struct, frozen=True, kw_only=True):
     """Further names for searches; only of technicians."""
     mention_count: int
     positive_count: int | UnsetType = UNSET
-    """UNSET, like the next five, for a person with few mentions."""
+    """UNSET, like the next five, with few mentions."""
     neutral_count: int | UnsetType = UNSET
     negative_count: int | UnsetType = UNSET
     positive_pct: float | UnsetType = UNSET

@@ -20,6 +20,7 @@ from msgspec import Raw
 
 from reviewsd.analysis.analysing import Analyser, CountedBlock, KnownLabels
 from reviewsd.analysis.counts import Counts
+from reviewsd.analysis.evidence import Evidence
 from reviewsd.analysis.settings import InsightSettings
 from reviewsd.analysis.totals import Totals
 from reviewsd.api.jobs import InsightsOrigin
@@ -87,7 +88,7 @@ def make(
             keeping.earlier, (span.key for span in spans), digest
         )
     analyser.know(known)
-    totals = Totals(analyser.catalogue)
+    totals = Totals(analyser.catalogue, Evidence(analyser.rules))
     with _Entries(folder) as entries:
         for span in spans:
             if span.begin // _STEP != span.end // _STEP:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from reviewsd.analysis.analysing import Analyser, KnownLabels
+from reviewsd.analysis.evidence import Evidence
 from reviewsd.analysis.labels import Labels
 from reviewsd.analysis.settings import InsightSettings
 from reviewsd.analysis.totals import Totals
@@ -45,7 +46,7 @@ def analyse(
     analyser = Analyser(business, settings)
     analyser.know(known_labels)
     block = analyser.block(reviews)
-    totals = Totals(analyser.catalogue)
+    totals = Totals(analyser.catalogue, Evidence(analyser.rules))
     totals.add(block.counts)
     by_id = {review.id: review for review in reviews}
     insights = totals.insights(by_id.__getitem__, dict(block.entries), generated_at)

@@ -6,11 +6,14 @@ import msgspec
 import pytest
 
 from reviewsd.analysis.counting import BlockCounter, Catalogue
+from reviewsd.analysis.evidence import Evidence
 from reviewsd.analysis.labels import WORDLESS, AspectLabel, EntityLabel, Labels
+from reviewsd.analysis.rules import Rules
+from reviewsd.analysis.settings import InsightSettings
 from reviewsd.analysis.totals import Totals
 from reviewsd.analysis.value import MadeInsights
 from reviewsd.domain.insights import Sentiment
-from reviewsd.domain.reviews import Review
+from reviewsd.domain.reviews import Business, Review
 
 _CATALOGUE = Catalogue(
     aspects={"pricing": "Pricing", "punctuality": "Punctuality"},
@@ -20,6 +23,7 @@ _CATALOGUE = Catalogue(
     service_areas={"ellery": "Ellery"},
     topics={"drains": "Pipes", "leaks": "Pipes"},
 )
+_EVIDENCE = Evidence(Rules(Business(name="B"), InsightSettings()))
 _DAY = datetime.date(2026, 6, 15)
 
 
@@ -32,12 +36,14 @@ def _review(
 
 
 def _priced(sentiment: Sentiment, strength: float = 0.5, phrase: str = "Fair price") -> Labels:
-    label = AspectLabel(id="pricing", sentiment=sentiment, phrase=phrase, strength=strength)
+    label = AspectLabel(
+        id="pricing", sentiment=sentiment, phrase=phrase, strength=strength, wordings=(phrase,)
+    )
     return Labels(aspects=(label,))
 
 
 def _count(*labelled: tuple[Review, Labels], catalogue: Catalogue = _CATALOGUE) -> MadeInsights:
-    counter, totals = BlockCounter(catalogue), Totals(catalogue)
+    counter, totals = BlockCounter(catalogue), Totals(catalogue, _EVIDENCE)
     entries = {review.id: counter.add(review, labels) for review, labels in labelled}
     totals.add(counter.counts)
     return totals.insights({review.id: review for review, _ in labelled}.__getitem__, entries)
@@ -79,16 +85,37 @@ def test_an_aspect_counts_reviews() -> None:
     (aspect,) = insights.aspects
     assert (aspect.mention_count, aspect.positive_count, aspect.negative_count) == (3, 2, 1)
     assert (aspect.positive_pct, aspect.score) == (66.7, 0.33)
-    assert aspect.top_phrases == ("fair price", "Too much")
+    assert aspect.top_phrases == ("fair price",)
     assert aspect.example_review_ids == ("c", "b", "a")
 
 
-def test_a_wording_is_spelled_as_most_reviews_spell_it() -> None:
-    spelled = ("FAIR PRICE", "Fair price", "Fair price", "too much")
+def _spelled(*wordings: str) -> tuple[str, ...]:
     insights = _count(
-        *[(_review(f"r{n}"), _priced("positive", phrase=item)) for n, item in enumerate(spelled)]
+        *[
+            (_review(f"r{n}"), _priced("positive", phrase=text))
+            for n, text in enumerate((*wordings, "a", "b", "c"))
+        ]
     )
-    assert insights.aspects[0].top_phrases == ("Fair price", "too much")
+    return insights.aspects[0].top_phrases
+
+
+def test_wording_is_spelled_as_most_reviews_spell_it() -> None:
+    assert ("Fair price",) == _spelled("FAIR PRICE", "Fair price", "Fair price", "too much")
+
+
+def test_inflections_are_one_wording() -> None:
+    assert ("explains everything",) == _spelled("explains everything", "explained everything")
+
+
+def test_wording_of_one_review_is_not_shown() -> None:
+    """A single review is an anecdote, and most of its wordings read oddly alone."""
+    assert () == _spelled("fair price", "honest people")
+
+
+def test_longer_wording_replaces_the_shorter_one_in_it() -> None:
+    longer = ["explains everything"] * 2
+    assert ("explains everything",) == _spelled(*longer, "explains")
+    assert ("explains",) == _spelled(*longer, *["explains"] * 5)[:1]
 
 
 def test_examples_have_both_signs() -> None:
@@ -110,17 +137,54 @@ def test_entities_take_the_sentiment_of_their_reviews() -> None:
     )
     (person,) = insights.entities.technicians
     assert (person.name, person.label, person.average_rating) == ("Priya Raman", "Priya Raman", 3.5)
-    assert (person.positive_count, person.negative_count, person.score) == (2, 2, 0.25)
+    assert (person.positive_count, person.negative_count, person.score) == (2, 2, 0)
     assert insights.entities.service_areas[0].name is msgspec.UNSET
     (topic,) = insights.topics
     assert (topic.id, topic.label, topic.mention_count) == ("pipes", "Pipes", 4)
     assert insights.per_review["a"].topics == ("pipes",)
 
 
+def test_person_has_the_sentiment_of_the_clauses_and_the_stars_of_the_reviews() -> None:
+    """ "Priya was super apologetic" in a review of one star is praise of Priya."""
+    label = EntityLabel(id="priya-raman", sentiment="positive", wordings=("apologetic",))
+    named = Labels(technicians=(label,))
+    insights = _count(*[(_review(name, 1), named) for name in "abc"])
+    (person,) = insights.entities.technicians
+    assert (3, 100, 1, 1) == (
+        person.positive_count,
+        person.positive_pct,
+        person.score,
+        person.average_rating,
+    )
+    assert ("apologetic",) == person.top_phrases
+
+
+def test_few_mentions_have_a_count_only() -> None:
+    """ "100 % positive, 1 mention" is no statement."""
+    named = Labels(
+        aspects=_priced("positive").aspects,
+        services=(EntityLabel(id="drains"),),
+        service_areas=(EntityLabel(id="ellery"),),
+    )
+    insights = _count((_review("a"), named), (_review("b"), named))
+    areas, services = insights.entities.service_areas, insights.entities.services
+    for few in map(msgspec.to_builtins, (*insights.aspects, *areas, *services, *insights.topics)):
+        assert {"id", "label", "mention_count", "top_phrases", "example_review_ids"} == few.keys()
+        assert (2, ()) == (few["mention_count"], few["top_phrases"])
+
+
 def test_problems_are_always_negative() -> None:
-    insights = _count((_review("a", 4), Labels(problems=(EntityLabel(id="no-show", phrase="no"),))))
+    late = Labels(problems=(EntityLabel(id="no-show", phrase="no"),))
+    insights = _count(*[(_review(name, 4), late) for name in "abc"])
     (problem,) = insights.entities.problems
-    assert (problem.negative_count, problem.positive_pct, problem.score) == (1, 0, -1)
+    assert (problem.negative_count, problem.positive_pct, problem.score) == (3, 0, -1)
+
+
+def test_problem_of_one_review_is_not_listed() -> None:
+    late = Labels(problems=(EntityLabel(id="no-show", phrase="no"),))
+    insights = _count((_review("a", 4), late))
+    assert ((), ("no-show",)) == (insights.entities.problems, insights.per_review["a"].problems)
+    assert 1 == len(_count((_review("a", 4), late), (_review("b", 4), late)).entities.problems)
 
 
 def test_ids_that_are_not_in_the_catalogue_are_left_out() -> None:
@@ -177,23 +241,78 @@ def test_faq_answers_with_counts_and_a_quotation() -> None:
     assert _count(*[(_review(f"r{i}"), _priced("positive")) for i in range(4)]).faq == ()
 
 
-def test_summary_is_three_sentences_of_counts() -> None:
+def test_faq_without_apt_quotation_is_left_out() -> None:
+    """The filling that fell out in four days is no evidence of quick answers."""
+    text = "The price of the filling."
+    insights = _count(*[(_review(f"r{i}", text=text), _priced("positive")) for i in range(5)])
+    assert () == insights.faq
+
+
+def test_quotation_is_shown_once() -> None:
+    text = "They did it for a fair price and were gone by noon."
+    insights = _count(*[(_review(f"r{i}", text=text), _priced("positive")) for i in range(5)])
+    assert (text, ()) == (insights.pull_quote, insights.faq)
+
+
+def _mentioned(aspect: str, positive: int, negative: int, *wordings: str) -> list[Labels]:
+    signs: list[Sentiment] = ["positive"] * positive
+    signs += ["negative"] * negative
+    return [
+        Labels(aspects=(AspectLabel(id=aspect, sentiment=sign, strength=0.5, wordings=wordings),))
+        for sign in signs
+    ]
+
+
+def _named(*labels: Labels, catalogue: Catalogue = _CATALOGUE) -> str:
+    """Return the second sentence of the summary; "" if there are two only."""
+    counted = [(_review(f"r{n}"), item) for n, item in enumerate(labels)]
+    sentences = (_count(*counted, catalogue=catalogue).summary or "").split(". ")
+    return sentences[1] if len(sentences) > 2 else ""
+
+
+@pytest.mark.parametrize(
+    ("positive", "negative", "expected"),
+    [
+        (5, 0, "Most praised: pricing (5 of 5)"),
+        (6, 2, "Most praised: pricing (6 of 8)"),
+        (4, 0, ""),
+        (5, 2, ""),
+        (2, 3, "Most criticized: pricing (3 of 5)"),
+        (6, 3, "Most criticized: pricing (3 of 9)"),
+        (7, 3, ""),
+        (0, 2, ""),
+    ],
+)
+def test_praise_and_criticism_are_shares(positive: int, negative: int, expected: str) -> None:
+    """By counts, the same aspect was most praised and most criticized."""
+    assert expected == _named(*_mentioned("pricing", positive, negative))
+
+
+def test_summary_names_what_most_reviews_share() -> None:
+    labels = [
+        *_mentioned("punctuality", 20, 0, "on time"),
+        *_mentioned("pricing", 5, 0, "fair price", "good value"),
+    ]
+    assert (
+        "Most praised: punctuality (20 of 20), \u201con time\u201d"
+        " and pricing (5 of 5), \u201cfair price\u201d, \u201cgood value\u201d"
+    ) == _named(*labels)
+
+
+def test_criticism_is_private_without_problems() -> None:
+    assert not _named(*_mentioned("pricing", 0, 5), catalogue=replace(_CATALOGUE, problems={}))
+
+
+def test_summary_is_sentences_of_counts() -> None:
     insights = _count((_review("a"), _priced("positive")), (_review("b", 1), _priced("negative")))
     assert insights.summary == (
         "2 reviews give 3.0 of 5 stars on average; 50 % of them are positive."
-        " Most praised: pricing (1 of 2 mentions); most criticized: pricing (1 of 2 mentions)."
         " In the twelve months up to the newest review: 2 reviews with 3.0 stars on average;"
         " in the twelve before: none."
     )
-    private = _count(
-        (_review("a"), _priced("positive")),
-        (_review("b", 1), _priced("negative")),
-        catalogue=replace(_CATALOGUE, problems={}),
-    )
-    assert (private.summary or "").split(". ")[1] == "Most praised: pricing (1 of 2 mentions)"
     alone = _count((_review("a", 4), WORDLESS))
     assert alone.summary == (
-        "1 review gives 4 of 5 stars. No aspect is mentioned."
+        "1 review gives 4 of 5 stars."
         " In the twelve months up to the newest review: 1 review with 4.0 stars;"
         " in the twelve before: none."
     )
@@ -208,6 +327,8 @@ def test_summary_is_three_sentences_of_counts() -> None:
         (f"It was a fair price {'and so on ' * 20}.", 5, False),  # too long
         ("they did it for a fair price and were gone by noon.", 5, False),
         ("Mail me@home.example about the fair price they gave me.", 5, False),
+        ("They did it for a fair price, but they were horribly late.", 5, False),
+        ("Would have been nice to hear of the fair price before.", 5, False),
     ],
 )
 def test_pull_quote(text: str, rating: int, *, quoted: bool) -> None:

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewsd.analysis.lexicon import lexicon_of
-from reviewsd.analysis.text import clauses, fold, sentences, tokenise
+from reviewsd.analysis.text import clauses, fold, sentence_spans, tokenise
 
 _ENGLISH = lexicon_of("en").grammar
 
@@ -11,6 +11,10 @@ _ENGLISH = lexicon_of("en").grammar
 def _clauses(text: str) -> list[str]:
     tokens = tokenise(text)
     return [tokens.cut(clause.start, clause.end) for clause in clauses(tokens.words, _ENGLISH)]
+
+
+def sentences(text: str) -> list[str]:
+    return [text[begin:end] for begin, end in sentence_spans(tokenise(text))]
 
 
 @pytest.mark.parametrize(

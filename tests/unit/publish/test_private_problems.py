@@ -18,6 +18,8 @@ REVIEWS = (
     review("a", text="Priya was on time and friendly. The price was fair.", rating=5),
     review("b", text="Nobody showed up, and they never called back.", rating=1),
     review("c", text="Priya never called back.", rating=2),
+    review("d", text="Nobody showed up, and they never called back.", rating=1),
+    *(review(name, text="Very friendly people.", rating=5) for name in "efgh"),
 )
 PEOPLE = "technicians: [{name: Priya Raman, aliases: [Priya]}, {name: Ben Cole}]\n"
 NAMES = ("No call back", "No-show", "no-callback", "no-show")
@@ -54,7 +56,7 @@ def test_problems_are_made_and_not_published(tmp_path: Path) -> None:
 def test_aspects_keep_both_shares(tmp_path: Path) -> None:
     """The specification has them, and a rating with its complaints left out would be selecting."""
     aspects = {entry["id"]: entry for entry in insights_json(published(tmp_path))["aspects"]}
-    assert (0, 2) == (
+    assert (0, 3) == (
         aspects["communication"]["positive_count"],
         aspects["communication"]["negative_count"],
     )
@@ -64,7 +66,7 @@ def test_owner_may_publish_them(tmp_path: Path) -> None:
     insights = insights_json(published(tmp_path, "publish: [problems]"))
     assert ["no-callback", "no-show"] == [entry["id"] for entry in insights["entities"]["problems"]]
     assert ["no-show", "no-callback"] == insights["per_review"]["b"]["problems"]
-    assert "most criticized: communication (2 of 2 mentions)" in insights["summary"]
+    assert "most criticized: communication (3 of 3)" in insights["summary"]
     assert "not_published" not in insights["method"]
 
 
@@ -98,7 +100,7 @@ def test_tools_say_that_problems_are_not_published(tmp_path: Path) -> None:
 
 def test_tools_have_problems_that_are_published(tmp_path: Path) -> None:
     client = tools(published(tmp_path, "publish: [problems]"))
-    assert 2 == client.data("search_reviews", {"mentions_problem": "no-callback"})["matched"]
+    assert 3 == client.data("search_reviews", {"mentions_problem": "no-callback"})["matched"]
     assert 2 == client.data("get_topics", {"kind": "problems"})["matched"]
     assert "note" not in client.data("get_topics", {"kind": "problems"})
 
@@ -133,7 +135,8 @@ def test_person_has_a_percentage_from_three_mentions_on(tmp_path: Path) -> None:
     (listed,) = tools(directories).data("get_summary")["technicians"]
     assert {"id": "priya-raman", "name": "Priya Raman", "mention_count": 2} == listed
 
-    directories.write(*REVIEWS, review("d", text="Thanks to Priya!", rating=5))
+    directories.write(*REVIEWS, review("i", text="Thanks to Priya!", rating=5))
     directories.publish(insights="auto")
     (person,) = insights_json(directories)["entities"]["technicians"]
-    assert (3, 66.7) == (person["mention_count"], person["positive_pct"])
+    figures = person["positive_pct"], person["negative_count"], person["average_rating"]
+    assert (3, 66.7, 1, 4) == (person["mention_count"], *figures)

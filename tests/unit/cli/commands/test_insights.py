@@ -17,7 +17,10 @@ REVIEWS = [
     review(
         "a", text="Priya was on time. The price was fair, but the hall was left dirty.", rating=5
     ),
-    review("b", text="Nobody showed up, and they charged more than quoted.", rating=1),
+    *(
+        review(name, text="Nobody showed up, and they charged more than quoted.", rating=1)
+        for name in "bcd"
+    ),
 ]
 
 
@@ -40,19 +43,19 @@ def told(
 def test_made_insights_are_shown_as_a_table(environment: dict[str, str], folder: Path) -> None:
     shown, _ = told(environment, folder)
     assert shown == told(environment, folder, "show")[0]
-    assert "insights       made from 2 reviews (lexicon-3)\n" in shown
+    assert "insights       made from 4 reviews (lexicon-3)\n" in shown
     assert (
-        "  Pricing                             2  ██████████░░░░░░░░░░   50 % positive\n" in shown
+        "  Pricing                             4  █████░░░░░░░░░░░░░░░   25 % positive\n" in shown
     )
     assert "  Priya Raman                         1\n" in shown
     assert (
         "\nproblems (only you see them; `publish: [problems]` in insights.yaml publishes" in shown
     )
-    assert "  No-show                             1\n" in shown
+    assert "  No-show                             3\n" in shown
     with (folder / "insights.yaml").open("a") as settings:
         settings.write("\npublish: [problems]\n")
     shown, _ = told(environment, folder)
-    assert "\nproblems\n  No-show                             1\n" in shown
+    assert "\nproblems\n  No-show                             3\n" in shown
 
 
 def test_a_file_that_says_little_is_shown_with_no_more(
@@ -81,7 +84,7 @@ def test_insights_made_by_rules_are_written_and_replaced_only_on_request(
     file = folder / "insights.json"
     told(environment, folder, "write")
     made = json.loads(file.read_bytes())
-    assert ["b", "a"] == sorted(made["per_review"], reverse=True)
+    assert ["d", "c", "b", "a"] == sorted(made["per_review"], reverse=True)
     assert (
         [] == made["entities"]["problems"]
     )  # it is served as it is, and nobody has asked for them
@@ -131,7 +134,7 @@ def test_a_file_is_compared_with_what_the_rules_make(
     (folder / "insights.json").write_text(json.dumps(given))
     shown, _ = told(environment, folder, "compare")
     assert "trend          none; by the rules stable\n" in shown
-    assert "  Pricing                               1               2  50 %\n" in shown
+    assert "  Pricing                               1               4  25 %\n" in shown
     assert "  Speed                                 ?               -\n" in shown
     assert "  Priya Raman                           ?  50 %         1\n" in shown
     assert "\n  No-show  " in shown

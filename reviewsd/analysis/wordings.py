@@ -1,0 +1,122 @@
+"""Cuts short wordings out of reviews, to be counted over all reviews (insights.md 10, 3).
+
+A wording has an opinion word or a phrase of its aspect, begins and ends at word classes that can, and is
+neither negated nor conditional nor only wished. Inflections count as one wording.
+"""
+
+import bisect
+import functools
+import operator
+from collections.abc import Sequence
+from typing import Final
+
+from reviewsd.analysis.clause_rules import ClauseReading, Decision, Reason
+from reviewsd.analysis.lexicon import Lexicon
+from reviewsd.analysis.patterns import Match
+from reviewsd.analysis.text import Tokens, fold
+
+MAX_WORDS: Final = 5
+_NEAR: Final = 3  # words between the name of an aspect and its opinion
+_STEM: Final = 5  # letters of a word that distinguish wordings
+_MAX_KEYS: Final = 10_000  # bounds the memory of keys
+_STARS: Final = Reason.STARS
+
+
+def wordings(
+    tokens: Tokens,
+    lexicon: Lexicon,
+    decision: Decision,
+    reading: ClauseReading,
+    *,
+    negations: bool = False,
+) -> list[str]:
+    """Return the wordings of a decision, verbatim.
+
+    Args:
+        tokens: The text.
+        lexicon: The words of its language.
+        decision: A decision of the clause.
+        reading: The clause.
+        negations: Whether to include the opposite, negated: "friendly" of "not friendly".
+    """
+    if decision.reason is _STARS or reading.mark is not None or decision.sentiment == "neutral":
+        return []
+    positive = decision.sentiment == "positive"
+    words = tokens.words
+    first = reading.clause.start
+    plain = lexicon.negations.isdisjoint(words[first : reading.clause.end])
+    result = []
+    for match, sense in reading.senses:
+        if sense.aspect != decision.aspect:
+            continue
+        opposite = not plain and lexicon.negated(words, match.start, first)
+        if opposite and not negations:
+            continue
+        span: tuple[int, int] | None = (match.start, match.end)
+        if not sense.strength:
+            negating = None if plain or negations else lexicon
+            span = _with_opinion(words, negating, match, reading, positive=positive)
+        elif (sense.strength > 0) is (positive is opposite):
+            continue
+        if span is not None and (span := _trimmed(words, lexicon, *span)) is not None:
+            result.append(tokens.cut(*span))
+    return result
+
+
+def _trimmed(
+    words: Sequence[str], lexicon: Lexicon, start: int, end: int
+) -> tuple[int, int] | None:
+    """Return a span without the words that cannot begin or end a wording; None if nothing stands alone."""
+    while (
+        start < end
+        and words[start] in lexicon.never_first
+        and lexicon.negations.isdisjoint(words[start : start + 2])
+    ):
+        start += 1
+    while end > start and words[end - 1] in lexicon.never_last:
+        end -= 1
+    span = words[start:end]
+    if not 0 < len(span) <= MAX_WORDS or lexicon.empty_words.issuperset(span):
+        return None
+    if "," in span or not lexicon.grammar.contrasts.isdisjoint(span):
+        return None
+    return start, end
+
+
+@functools.lru_cache(_MAX_KEYS)
+def key(text: str) -> str:
+    """Return what the inflections of a wording have in common: "explains", "explained"."""
+    return " ".join([word[:_STEM] for word in fold(text).split()])
+
+
+def _with_opinion(
+    words: Sequence[str],
+    negating: Lexicon | None,
+    match: Match,
+    reading: ClauseReading,
+    *,
+    positive: bool,
+) -> tuple[int, int] | None:
+    """Return the name of an aspect with the nearest opinion of a sign, if one is near.
+
+    Args:
+        words: The tokens of the text.
+        negating: The lexicon whose negations exclude an opinion, if any.
+        match: The name of the aspect.
+        reading: Its clause.
+        positive: The sign of the opinion.
+    """
+    best: tuple[int, int] | None = None
+    opinions = reading.opinions
+    index = bisect.bisect_left(opinions, match.start - _NEAR, key=operator.attrgetter("at"))
+    while index < len(opinions) and opinions[index].at < match.end + _NEAR:
+        opinion = opinions[index]
+        index += 1
+        if (opinion.valence > 0) is not positive:
+            continue
+        if negating is not None and negating.negated(words, opinion.at, reading.clause.start):
+            continue
+        start, end = min(match.start, opinion.at), max(match.end, opinion.at + 1)
+        if best is None or end - start < best[1] - best[0]:
+            best = start, end
+    return best

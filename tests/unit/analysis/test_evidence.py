@@ -1,0 +1,100 @@
+"""Quotations, wordings and the sentiment of people, from texts as customers write them (insights.md 10)."""
+
+import datetime
+
+import pytest
+
+from reviewsd.analysis.evidence import Evidence
+from reviewsd.analysis.labels import AspectLabel, EntityLabel
+from reviewsd.analysis.rules import Rules
+from reviewsd.analysis.settings import InsightSettings, NamedTechnician
+from reviewsd.domain.insights import Sentiment
+from reviewsd.domain.reviews import Business, Review
+
+_PEOPLE = ("Grace Holloway", "Frank Castellano")
+_RULES = Rules(
+    Business(name="B"),
+    InsightSettings(technicians=tuple(NamedTechnician(name=name) for name in _PEOPLE)),
+)
+
+
+def _quotation(text: str, aspect: str, sentiment: Sentiment, rating: int = 5) -> str:
+    day = datetime.date(2026, 6, 15)
+    review = Review(
+        id="a", author="Ann", rating=rating, date=day, text=text, source="x", verified=True
+    )
+    return Evidence(_RULES).quotation(review, aspect, sentiment, "")
+
+
+@pytest.mark.parametrize(
+    ("text", "aspect", "sentiment", "expected"),
+    [
+        (
+            "We called. The staff was so friendly to us. Bye.",
+            "friendliness",
+            "positive",
+            "The staff was so friendly to us.",
+        ),
+        ("The staff was not friendly.", "friendliness", "negative", "The staff was not friendly."),
+        ("The filling fell out in four days.", "response_time", "positive", ""),
+        ("Friendly staff, but they were two hours late.", "friendliness", "positive", ""),
+        ("Friendly staff, but they were two hours late.", "friendliness", "negative", ""),
+        ("The last plumber was friendly.", "friendliness", "positive", ""),
+        ("Would have been five stars if they had been friendly.", "friendliness", "positive", ""),
+        ("I wish they were friendly.", "friendliness", "negative", ""),
+        ("But the staff was friendly.", "friendliness", "positive", ""),
+        ("Is the staff friendly?", "friendliness", "positive", ""),
+        ("FRIENDLY STAFF", "friendliness", "positive", ""),
+        ("The staff was friendly.", "pricing", "positive", ""),
+    ],
+)
+def test_quotation_is_a_sentence_that_shows_the_statement(
+    text: str, aspect: str, sentiment: Sentiment, expected: str
+) -> None:
+    assert expected == _quotation(text, aspect, sentiment)
+
+
+def test_long_sentence_is_cut_at_a_clause_that_stands_alone() -> None:
+    long = f"We called {'and called ' * 20}and they were very friendly, and {'so on ' * 20}."
+    assert "they were very friendly" == _quotation(long, "friendliness", "positive")
+    long = f"A very friendly lady {'and another one ' * 20}."
+    assert not _quotation(long, "friendliness", "positive")
+
+
+@pytest.mark.parametrize(
+    ("stars", "text", "aspect", "expected"),
+    [
+        (5, "She is so patient and kind.", "friendliness", ("patient", "kind")),
+        (5, "She explains everything.", "communication", ("explains everything", "explains")),
+        (1, "The prices are steep.", "pricing", ("prices are steep",)),
+        (1, "They were hardly on time.", "punctuality", ()),
+        (4, "I wish they were friendly.", "friendliness", ()),
+    ],
+)
+def test_wordings_begin_and_end_at_words_that_can(
+    stars: int, text: str, aspect: str, expected: tuple[str, ...]
+) -> None:
+    labels: dict[str, AspectLabel] = {item.id: item for item in _RULES.label(text, stars).aspects}
+    assert aspect in labels
+    assert set(expected) <= set(labels[aspect].wordings)
+    assert bool(expected) is bool(labels[aspect].wordings)
+
+
+@pytest.mark.parametrize(
+    ("stars", "text", "sentiment"),
+    [
+        (1, "Nobody called. Grace was super apologetic and kind.", "positive"),
+        (5, "Ask for Grace.", "positive"),
+        (1, "Grace sat at the desk. They charged me twice.", "neutral"),
+        (4, "Great place. Grace was very rude to me.", "negative"),
+        (2, "I expected more from Grace. She was rude. The nurse was kind.", "negative"),
+        (5, "They were late, but Grace was wonderful.", "positive"),
+        (4, "The other one was rude. Grace came at noon.", "positive"),
+    ],
+)
+def test_person_has_the_sentiment_of_the_own_clauses(
+    stars: int, text: str, sentiment: Sentiment
+) -> None:
+    (label,) = _RULES.label(text, stars).technicians
+    assert isinstance(label, EntityLabel)
+    assert sentiment == label.sentiment
