@@ -20,6 +20,9 @@ _CODE: Final = (
     2  # letters of the languages that count; others are of scripts, jokes and rare languages
 )
 
+_UNUSED: Final = ("LATIN", "ESPERANTO", "INTERLINGUA", "INTERLINGUE", "VOLAPUK")
+"""Languages that nobody reviews in; short Italian and Spanish texts are taken for them."""
+
 
 class Library(Protocol):
     """The ``pycld2`` module."""
@@ -43,16 +46,22 @@ class Detector:
 
     Args:
         language: The language of the business (ISO 639), for texts whose language is not found.
+        has_rules: Returns whether there are rules for a language.
         library: The detector; without one all texts are in the language of the business.
     """
 
-    def __init__(self, language: str, library: Library | None = LIBRARY) -> None:
+    def __init__(
+        self, language: str, has_rules: Callable[[str], bool], library: Library | None = LIBRARY
+    ) -> None:
         self._language = language
+        self._has_rules = has_rules
         self._library = library
         self._codes = frozenset[str]()
         self._hint: str | None = None
         if library is not None:
             codes = {name: code for name, code in library.LANGUAGES if len(code) == _CODE}
+            for name in _UNUSED:
+                codes.pop(name, None)
             self._hint = language if language in codes.values() else None
             self._codes = frozenset(
                 codes[name] for name in library.DETECTED_LANGUAGES if name in codes
@@ -62,13 +71,21 @@ class Detector:
         """Return the language of a text (ISO 639)."""
         if self._library is None:
             return self._language
-        hint = self._hint if len(text) < _SHORT else None
+        code = self._detect(text[:_MOST], self._hint if len(text) < _SHORT else None)
+        if code not in self._codes:
+            return self._language
+        if code == self._language or self._has_rules(code):
+            return code
+        # Dutch is taken for Afrikaans, and Spanish for Galician.
+        return self._language if self._detect(text[:_MOST], self._hint) == self._language else code
+
+    def _detect(self, text: str, hint: str | None) -> str:
+        assert self._library is not None  # noqa: S101  its caller has one
         try:
-            code = _detect(self._library, text[:_MOST], hint)
+            return _detect(self._library, text, hint)
         except self._library.error:  # refuses control characters and the like
-            printable = "".join(c if c.isprintable() else " " for c in text[:_MOST])
-            code = _detect(self._library, printable, hint)
-        return code if code in self._codes else self._language
+            printable = "".join(c if c.isprintable() else " " for c in text)
+            return _detect(self._library, printable, hint)
 
 
 def _detect(library: Library, text: str, hint: str | None) -> str:

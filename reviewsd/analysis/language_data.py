@@ -2,7 +2,8 @@
 
 Its sections, in brackets, are the same in every language:
 
-- ``[words]`` are lists of words by name, such as ``negations``;
+- ``[words]`` are lists of words by name, such as ``negations``; ``features`` are ``accents`` (words are found
+  without them), ``elisions`` (an apostrophe ends a word) and ``concord`` (two negations are one);
 - ``[endings]`` are the forms of words by kind: ``v e: e es ed ing`` gives ``arrive/v`` the forms of
   ``arrive``. The longest ending of a word counts, ``-`` is no ending, and in ``ge~t`` the stem stands
   for ``~``;
@@ -15,6 +16,7 @@ Its sections, in brackets, are the same in every language:
   that is not about the work of this business, ``[wished]`` one about something that was missing.
 """
 
+import functools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -72,6 +74,7 @@ class LanguageData:
     patterns: list[tuple[str, Sense | ClauseMark]] = field(default_factory=list)
 
 
+@functools.cache
 def has_data(language: str) -> bool:
     """Return whether there is a file for a language (ISO 639)."""
     return language.isalpha() and is_data(f"{language}.txt")

@@ -3,7 +3,8 @@
 Patterns of the word lists have this syntax:
 
 - ``late`` is a word; ``(on|in) time`` and ``(very|) late`` are alternatives, one may be empty;
-  ``peel(s|ed|ing)`` are endings;
+  ``peel(s|ed|ing)`` are endings, and so are those of a bracket after
+  another one without a blank; a bracket may stand within another;
 - ``arrive/v`` is a word in all its forms (``language_data.Endings``);
 - ``{staff}`` is any word of a class; ``{pos}`` and ``{neg}`` are positive and negative words of the
   lexicon; ``#`` is a number, ``$`` an amount of money;
@@ -260,19 +261,42 @@ def parse(pattern: str, endings: Endings) -> list[Alternatives]:
         stem = symbols.pop() if bracket and before[-1:].strip() else ""
         parts.extend(_forms(symbol, endings) for symbol in symbols)
         if bracket:
-            inside, closed, rest = rest.partition(")")
-            if not closed or "(" in inside:
-                raise ValueError(f"brackets do not match: {pattern!r}")
-            choices = [(stem + choice).split() for choice in inside.split("|")]
-            parts.append(
-                [sequence for choice in choices for sequence in _sequences(choice, endings)]
-            )
+            choices, rest = _choices(rest)
+            ways = [way for choice in choices for way in _sequences(stem + choice, endings)]
+            is_ending = before == "" and parts != []
+            parts.append(_joined(parts.pop(), ways) if is_ending else ways)
+        if ")" in before:
+            raise ValueError(f"brackets do not match: {pattern!r}")
     return parts
 
 
-def _sequences(symbols: list[str], endings: Endings) -> Alternatives:
-    forms = itertools.product(*(_forms(symbol, endings) for symbol in symbols))
-    return [tuple(itertools.chain.from_iterable(form)) for form in forms]
+def _joined(words: Alternatives, endings: Alternatives) -> Alternatives:
+    """Return the alternatives of two brackets without a blank between them."""
+    return [
+        (*word[:-1], word[-1] + ending[0], *ending[1:]) if word and ending else word + ending
+        for word in words
+        for ending in endings
+    ]
+
+
+def _choices(text: str) -> tuple[list[str], str]:
+    """Return the alternatives up to the closing bracket, and the text after it."""
+    choices = [""]
+    depth = 1
+    for at, letter in enumerate(text):
+        depth += (letter == "(") - (letter == ")")
+        if not depth:
+            return choices, text[at + 1 :]
+        if letter == "|" and depth == 1:
+            choices.append("")
+        else:
+            choices[-1] += letter
+    raise ValueError(f"brackets do not match: {text!r}")
+
+
+def _sequences(choice: str, endings: Endings) -> Alternatives:
+    ways = itertools.product(*parse(choice, endings))
+    return [tuple(itertools.chain.from_iterable(way)) for way in ways]
 
 
 def _forms(symbol: str, endings: Endings) -> Alternatives:

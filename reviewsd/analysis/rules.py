@@ -16,6 +16,7 @@ from reviewsd.analysis.clause_rules import ClauseReading, decide
 from reviewsd.analysis.labelling import Reading, labels_of
 from reviewsd.analysis.labels import RULES, WORDLESS, Labels
 from reviewsd.analysis.language import ENGLISH, Detector, primary
+from reviewsd.analysis.language_data import has_data
 from reviewsd.analysis.lexicon import Lexicon, lexicon_of
 from reviewsd.analysis.matching import LanguageMatcher, OwnedWords
 from reviewsd.analysis.names import TITLES, Naming, is_staff, person, place
@@ -57,7 +58,7 @@ class Rules:
         }
         self.digest = _digest(business, settings)
         self._language = settings.language and primary(settings.language)
-        self._detector = Detector(primary(business.language))
+        self._detector = Detector(primary(business.language), has_data)
         self._second = {service.id for service in self.services if service.with_}
         self._owned = tuple(self._owned_words(settings))
         self._preset = self.services if settings.services is None else ()

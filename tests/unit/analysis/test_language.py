@@ -3,6 +3,7 @@
 import pytest
 
 from reviewsd.analysis.language import Detector, primary
+from reviewsd.analysis.language_data import has_data
 
 
 @pytest.mark.parametrize(
@@ -31,22 +32,40 @@ from reviewsd.analysis.language import Detector, primary
     ],
 )
 def test_language_of_text(text: str, language: str) -> None:
-    assert language == Detector("en").language_of(text)
+    assert language == Detector("en", has_data).language_of(text)
 
 
 @pytest.mark.parametrize("text", ["Super", "Top!", "Alles gut", "ok"])
 def test_language_of_short_text_is_that_of_the_business(text: str) -> None:
     """The words are those of several languages."""
-    assert ["de", "en"] == [Detector(tag).language_of(text) for tag in ("de", "en")]
+    assert ["de", "en"] == [Detector(tag, has_data).language_of(text) for tag in ("de", "en")]
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("Een kapster die luistert, en het kapsel is perfect.", "nl"),  # Afrikaans without the hint
+        ("Personale cordiale e locale pulitissimo.", "it"),  # Latin
+    ],
+)
+def test_language_without_rules_counts_only_if_the_hint_changes_nothing(
+    text: str, language: str
+) -> None:
+    assert language == Detector(language, has_data).language_of(text)
+    assert "pl" == Detector(language, has_data).language_of(
+        "Firma godna polecenia, przyjechali szybko i naprawili wszystko."
+    )
 
 
 def test_language_of_the_business_may_be_unknown_to_the_detector() -> None:
-    assert "xyz" == Detector("xyz").language_of("123 456 789")
+    assert "xyz" == Detector("xyz", has_data).language_of("123 456 789")
 
 
 def test_language_is_that_of_the_business_without_the_detector() -> None:
     """Python 3.14 has no wheel of it."""
-    assert "de" == Detector("de", None).language_of("They were on time, and friendly to all of us.")
+    assert "de" == Detector("de", has_data, None).language_of(
+        "They were on time, and friendly to all of us."
+    )
 
 
 def test_region_of_a_tag_does_not_matter() -> None:

@@ -41,6 +41,12 @@ def _found(pattern: str, text: str) -> list[str]:
         ("call/v back", "called back, calling back", ["called back", "calling back"]),
         ("fee/n", "a fee and fees", ["fee", "fees"]),
         ("late late", "late late late", ["late late", "late late"]),
+        ("(clean|tid)(s|ied) up", "tidied up, cleans up, clean s up", ["tidied up", "cleans up"]),
+        (
+            "(not (very|so)|never) late",
+            "not so late, not late, never late",
+            ["not so late", "never late"],
+        ),
     ],
 )
 def test_pattern(pattern: str, text: str, expected: list[str]) -> None:
@@ -49,7 +55,7 @@ def test_pattern(pattern: str, text: str, expected: list[str]) -> None:
 
 @pytest.mark.parametrize(
     "pattern",
-    ["", "~ late", "late ~", "(late|)", "(late", "(very (late))", "{nobody} late", "late/n"],
+    ["", "~ late", "late ~", "(late|)", "(late", "late) (very", "{nobody} late", "late/n"],
 )
 def test_malformed_patterns_are_refused(pattern: str) -> None:
     with pytest.raises(ValueError, match=r"pattern|brackets|class|forms"):
