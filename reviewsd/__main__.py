@@ -181,30 +181,17 @@ def _port(text: str) -> int:
 
 
 def check(config: "Config") -> int:
-    """Validate the files that a valid configuration names, as the daemon would; returns the exit code."""
-    from reviewsd.domain.data_errors import DataError
-    from reviewsd.offline import check as inspection
-    from reviewsd.publish import page_settings, sources
-    from reviewsd.publish.publication import load_sources
+    """Check the files that a valid configuration names; return the exit code."""
+    from reviewsd.offline.check import files_fault, inspect_data
 
-    if (fault := inspection.files_fault(config)) is not None:
+    if (fault := files_fault(config)) is not None:
         return _fail([fault], EX_CONFIG)
-    try:
-        files = sources.read(config.data_dir)
-        dataset, _ = load_sources(files)
-        if (fault := page_settings.fault(config, dataset)) is not None:
-            return _fail([fault], EX_CONFIG)
-    except DataError as error:
-        return _fail(error.lines(), EX_CONFIG)
-    except sources.Unsettled:
-        return _fail([inspection.UNSETTLED], EX_CONFIG)
-    except OSError as error:
-        return _fail([f"{config.data_dir}: cannot read now: {error.strerror}"], 1)
-    count = len(dataset.records)
-    insights = "yes" if dataset.insights is not None else "none"
-    if dataset.insights is None and config.data.insights == "auto":
-        insights = "made from them"
-    reviews = f"{count:,} review{'' if count == 1 else 's'}"
+    report = inspect_data(config.data_dir, config, lambda _: None)
+    facts = report.facts
+    if facts is None:
+        return _fail([line for problem in report.problems for line in problem.lines], EX_CONFIG)
+    reviews = f"{facts.reviews:,} review{'' if facts.reviews == 1 else 's'}"
+    insights = "yes" if facts.insights else "made from them" if facts.made else "none"
     print(f"configuration and data are valid: {reviews}, insights {insights}")
     return 0
 

@@ -1,4 +1,4 @@
-"""Checks configuration and data, for ``reviewsctl check`` and ``doctor``."""
+"""Checks configuration and data, for ``reviewsd --check``, ``reviewsctl check`` and ``doctor``."""
 
 import datetime
 from collections import Counter
@@ -86,7 +86,7 @@ def inspect(
     folder = data or (config.data_dir if config else None)
     if folder is not None:
         folder = folder.absolute()
-        data_report = _inspect_data(folder, config, report_step)
+        data_report = inspect_data(folder, config, report_step)
     return CheckReport(
         config=file,
         data_dir=None if folder is None else str(folder),
@@ -112,10 +112,10 @@ def _config_warnings(loaded: Loaded) -> list[Diagnostic]:
     return warnings
 
 
-def _inspect_data(
+def inspect_data(
     folder: Path, config: Config | None, report_step: Callable[[Step], None]
 ) -> CheckReport:
-    """Check a data directory; the report has no configuration."""
+    """Check a data directory, beside a configuration if there is one; return what ``inspect`` does."""
 
     def progress(stage: str, done: int, total: int) -> None:
         if total >= _MIN_REPORTED:
