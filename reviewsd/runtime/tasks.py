@@ -5,9 +5,10 @@ After synapse's ``run_as_background_process``.
 """
 
 from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import suppress
 from typing import Any, TypeVar
 
-from twisted.internet.defer import CancelledError, Deferred
+from twisted.internet.defer import CancelledError, Deferred, TimeoutError  # noqa: A004  Twisted's
 from twisted.internet.interfaces import IReactorTime
 from twisted.internet.task import deferLater
 from twisted.logger import Logger
@@ -26,19 +27,14 @@ async def wait_at_most(clock: IReactorTime, seconds: float, done: Deferred[T]) -
     of the caller as a result, and the caller would go on.
     """
     waiting: Deferred[None] = Deferred()
-    timer = clock.callLater(seconds, waiting.callback, None)
 
     def finish(outcome: R) -> R:
-        if timer.active():
-            waiting.callback(None)
+        waiting.callback(None)  # without effect after the time or a cancellation
         return outcome
 
     done.addBoth(finish)
-    try:
-        await waiting
-    finally:
-        if timer.active():
-            timer.cancel()
+    with suppress(TimeoutError):
+        await waiting.addTimeout(seconds, clock)
 
 
 class TaskSet:
