@@ -12,7 +12,9 @@ import typer
 
 from reviewsctl.commands.data_options import ConfigFile
 from reviewsctl.daemon.session import Json, Quiet, Session
+from reviewsctl.terminal.escaping import printable_lines
 from reviewsctl.terminal.output import EXIT_INTERRUPTED, fail, json_line
+from reviewsctl.terminal.words import counted
 
 if TYPE_CHECKING:
     from reviewsctl.daemon.client import Client
@@ -63,8 +65,6 @@ def backup(
     if as_json:
         typer.echo(json_line({"file": str(file), **report}))
     elif not quiet:
-        from reviewsctl.terminal.escaping import printable_lines  # see main
-
         typer.echo(printable_lines(_described(file, report)))
 
 
@@ -131,8 +131,6 @@ def _members(contents: "BackupContents | None") -> dict[str, object]:
 
 
 def _described(file: Path, report: dict[str, object]) -> str:
-    from reviewsctl.terminal.words import counted  # see main
-
     words = {
         "reviews": "review",
         "files": "file",

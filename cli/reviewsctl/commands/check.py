@@ -6,7 +6,9 @@ import typer
 
 from reviewsctl.commands.data_options import ConfigFile, DataDir
 from reviewsctl.daemon.session import Json, Quiet
+from reviewsctl.terminal.escaping import printable
 from reviewsctl.terminal.output import EXIT_FOUND, failing, telling
+from reviewsctl.terminal.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,8 +53,6 @@ def check(
 
 
 def _lines(report: "CheckReport", *, strict: bool) -> "Iterator[str]":
-    from reviewsctl.terminal.escaping import printable  # see main
-
     for problem in report.problems:
         yield from map(printable, problem.lines)
     if (more := report.problem_count - len(report.problems)) > 0:
@@ -77,8 +77,6 @@ def _lines(report: "CheckReport", *, strict: bool) -> "Iterator[str]":
 
 
 def _facts(facts: "Facts") -> "Iterator[str]":
-    from reviewsctl.terminal.escaping import printable  # see main
-
     yield f"{'business':<15}{printable(facts.business)}"
     if facts.reviews:
         span = f"{facts.first} to {facts.last}, {facts.average:.2f} stars on average"
@@ -96,8 +94,6 @@ def _facts(facts: "Facts") -> "Iterator[str]":
 
 def _insights(facts: "Facts") -> str:
     if facts.insights:
-        from reviewsctl.terminal.words import counted  # see main
-
         return f"of {counted(facts.analysed, 'review')}"
     return "made from the reviews; see: reviewsctl insights" if facts.made else "none"
 

@@ -6,6 +6,7 @@ import typer
 
 from reviewsctl.commands.data_options import ConfigFile
 from reviewsctl.daemon.session import Json
+from reviewsctl.terminal.escaping import printable
 from reviewsctl.terminal.output import failing
 
 if TYPE_CHECKING:
@@ -58,7 +59,6 @@ def show(
     if as_json:
         typer.echo(answer.text)
         return
-    from reviewsctl.terminal.escaping import printable
     from reviewsctl.terminal.flow import flow
 
     for setting in answer.value.settings:
@@ -88,8 +88,6 @@ def schema() -> None:
 
 
 def _origin(file: str, setting: "Setting") -> str:
-    from reviewsctl.terminal.escaping import printable  # see main
-
     match setting.origin:
         case "file":
             return printable(f"{file}:{setting.line}")

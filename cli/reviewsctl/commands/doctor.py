@@ -9,7 +9,9 @@ import typer
 
 from reviewsctl.commands.data_options import ConfigFile
 from reviewsctl.daemon.session import Json, Quiet, Session, own_version
+from reviewsctl.terminal.escaping import printable
 from reviewsctl.terminal.output import EXIT_FOUND, colored, failing, json_line
+from reviewsctl.terminal.words import folded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -160,9 +162,6 @@ def _texts(settings: "Shown", key: str) -> tuple[str, ...]:
 
 
 def _print(diagnosis: "Diagnosis", *, quiet: bool) -> None:
-    from reviewsctl.terminal.escaping import printable  # see main
-    from reviewsctl.terminal.words import folded
-
     verdict = diagnosis.verdict.value
     if quiet and verdict != "fail":
         return

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reviewsctl.commands.data_options import ConfigFile, DataDir, Names
+from reviewsctl.terminal.escaping import printable_lines
 from reviewsctl.terminal.output import fail
 
 if TYPE_CHECKING:
@@ -123,7 +124,6 @@ def _out() -> "Callable[[bytes], object]":
     """Return a function that writes to stdout, with control characters escaped on a terminal."""
     if not sys.stdout.isatty():
         return sys.stdout.buffer.write
-    from reviewsctl.terminal.escaping import printable_lines  # see main
 
     def show(line: bytes) -> None:
         sys.stdout.write(printable_lines(line.decode().replace("\r\n", "\n")))

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from reviewsctl.daemon.session import Json, Session
+from reviewsctl.terminal.columns import show_fields
 
 app = typer.Typer(
     name="hub",
@@ -50,7 +51,6 @@ def status(ctx: typer.Context, *, as_json: Json = False) -> None:
     if as_json:
         typer.echo(answer.text)
         return
-    from reviewsctl.terminal.columns import show_fields
     from reviewsctl.terminal.hub_views import hub_fields, topic_lines  # msgspec, see main
 
     now = datetime.datetime.now(datetime.UTC)

@@ -14,7 +14,7 @@ import typer
 from reviewsctl.commands.data_options import ConfigFile, DataDir
 from reviewsctl.daemon.session import Json, Quiet, Session
 from reviewsctl.terminal import interruption
-from reviewsctl.terminal.output import EXIT_INTERRUPTED, complain, json_line
+from reviewsctl.terminal.output import EXIT_INTERRUPTED, complain, echo, json_line
 
 if TYPE_CHECKING:
     from reviewsctl.importing.options import ImportOptions
@@ -181,13 +181,12 @@ def import_(  # noqa: PLR0913  # these are the command's options
     from reviewsctl.importing.report import document, lines
     from reviewsctl.importing.settings import parsed
     from reviewsctl.importing.target import configuration_in_use, reviews_file
-    from reviewsctl.terminal.escaping import printable
 
     now = datetime.datetime.now(datetime.UTC)
     with refusals("not imported", as_json=as_json):
         configuration = configuration_in_use(data, config, os.environ)
         if configuration is not None and verbose and not (quiet or as_json):
-            typer.echo(printable(f"configuration: {configuration.absolute()}"))
+            echo(f"configuration: {configuration.absolute()}")
         options = ImportOptions(
             exports=_existing(exports),
             target=reviews_file(data, configuration, os.environ),
@@ -206,8 +205,8 @@ def import_(  # noqa: PLR0913  # these are the command's options
         typer.echo(json_line(document(options, result)))
         return
     undo = undo_command(data, config)
-    for line in () if quiet else lines(options, result, undo=undo):
-        typer.echo(printable(line))
+    if not quiet:
+        echo(*lines(options, result, undo=undo))
     if result.is_written and not quiet:
         offer_reload(ctx.obj, options.target)
 

@@ -11,6 +11,7 @@ from reviewsctl.commands.data_options import ConfigFile, DataDir
 from reviewsctl.daemon.session import Json
 from reviewsctl.terminal.output import (
     EXIT_INTERRUPTED,
+    echo,
     fail,
     failing,
     json_line,
@@ -153,7 +154,6 @@ def write(*, config: ConfigFile = None, data: DataDir = None, replace: Replace =
     import msgspec  # see main
 
     from reviewsctl.daemon import local
-    from reviewsctl.terminal.escaping import printable
 
     with failing(as_json=False), local.data_folder(config, data) as folder:
         path = folder.path / FILE
@@ -165,7 +165,7 @@ def write(*, config: ConfigFile = None, data: DataDir = None, replace: Replace =
                 as_json=False,
             )
         made = folder.members(folder.make(folder.settings))
-    typer.echo(printable(_write(path.parent, msgspec.json.encode(made))))
+    echo(_write(path.parent, msgspec.json.encode(made)))
 
 
 @app.command(
@@ -242,8 +242,6 @@ def label(  # noqa: PLR0913  # these are the command's options
     are kept in insights.labels, so that a run that was stopped is continued, and a later one pays
     for new reviews only.
     """
-    from reviewsctl.terminal.escaping import printable
-
     try:
         with failing(as_json=as_json):
             from reviewsctl.labelling import run  # openai takes a second
@@ -270,15 +268,11 @@ def label(  # noqa: PLR0913  # these are the command's options
     if as_json:
         typer.echo(json_line(counts.document(prices) | {"file": str(folder / FILE)}))
         return
-    for line in (*counts.lines(model, prices), written):
-        typer.echo(printable(line))
+    echo(*counts.lines(model, prices), written)
 
 
 def _print(text: str, lines: "Iterable[str]", *, as_json: bool) -> None:
-    from reviewsctl.terminal.escaping import printable  # see main
-
-    for line in [text] if as_json else lines:
-        typer.echo(printable(line))
+    echo(*([text] if as_json else lines))
 
 
 def _write(folder: Path, insights: bytes) -> str:

@@ -3,6 +3,7 @@
 import typer
 
 from reviewsctl.daemon.session import Session
+from reviewsctl.terminal.escaping import printable_lines
 
 EPILOG = """\b
 Examples:
@@ -19,6 +20,4 @@ def metrics(ctx: typer.Context) -> None:
     session: Session = ctx.obj
     with session.daemon() as daemon:
         text = daemon.metrics()
-    from reviewsctl.terminal.escaping import printable_lines
-
     typer.echo(printable_lines(text), nl=False)

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from reviewsctl.daemon.session import Json, Session
+from reviewsctl.terminal.escaping import printable
 
 app = typer.Typer(
     name="notify",
@@ -47,8 +48,6 @@ def send_tests(
     if as_json:
         typer.echo(answer.text)
     else:
-        from reviewsctl.terminal.escaping import printable  # 25 ms, see main
-
         width = max(len(test.target) for test in answer.value.tests)
         for test in answer.value.tests:
             outcome = f"failed: {printable(test.problem)}" if test.problem else "sent"

@@ -7,7 +7,7 @@ from typing import Annotated, Final
 import typer
 
 from reviewsctl.daemon.session import Session
-from reviewsctl.terminal.output import fail
+from reviewsctl.terminal.output import echo, fail
 
 EPILOG = """\b
 Examples:
@@ -31,9 +31,7 @@ def open_(
     session: Session = ctx.obj
     with session.daemon(as_json=False) as daemon:
         address = f"{daemon.status().value.base_url}/"
-    from reviewsctl.terminal.escaping import printable
-
-    typer.echo(printable(address))
+    echo(address)
     has_display = sys.platform == "darwin" or any(map(os.environ.get, _DISPLAYS))
     if print_only or not has_display:
         return

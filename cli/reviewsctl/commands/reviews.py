@@ -10,7 +10,7 @@ import typer
 from reviewsctl.commands.data_options import ConfigFile, DataDir
 from reviewsctl.daemon.session import Json, Quiet
 from reviewsctl.terminal import interruption
-from reviewsctl.terminal.output import json_line
+from reviewsctl.terminal.output import echo, json_line
 from reviewsctl.terminal.words import counted
 
 app = typer.Typer(
@@ -294,12 +294,11 @@ def undo(
     from reviewsctl.importing.target import configuration_in_use, reviews_file  # msgspec, see main
     from reviewsctl.importing.undo import listed, reported
     from reviewsctl.importing.undo import undo as undone
-    from reviewsctl.terminal.escaping import printable
 
     with refusals("not undone", as_json=as_json):
         configuration = configuration_in_use(data, config, os.environ)
         if configuration is not None and not (quiet or as_json):
-            typer.echo(printable(f"configuration: {configuration.absolute()}"))
+            echo(f"configuration: {configuration.absolute()}")
         target = reviews_file(data, configuration, os.environ)
         command, now = undo_command(data, config), datetime.datetime.now(datetime.UTC)
         with interruption.stoppable():
@@ -309,8 +308,6 @@ def undo(
                 else reported(target, number, undone(target, number, now), command)
             )
     interruption.loaded()
-    shown = [json_line(report.document)] if as_json else [] if quiet else report.lines
-    for line in shown:
-        typer.echo(printable(line))
+    echo(*([json_line(report.document)] if as_json else [] if quiet else report.lines))
     if not (dry_run or quiet or as_json):
         offer_reload(ctx.obj, target)

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from reviewsctl.daemon.session import Json, Session
+from reviewsctl.terminal.columns import show_fields
 from reviewsctl.terminal.output import fail
 
 EPILOG = """\b
@@ -46,7 +47,6 @@ def status(
         typer.echo(answer.text)
         return
     from reviewsctl.sources import overview
-    from reviewsctl.terminal.columns import show_fields
     from reviewsctl.terminal.status_views import status_fields
 
     now = datetime.datetime.now(datetime.UTC)

@@ -9,7 +9,8 @@ import typer
 
 from reviewsctl.daemon import completion
 from reviewsctl.daemon.session import Json, Quiet, Session, Wait
-from reviewsctl.terminal.output import EXIT_FAILED, steps
+from reviewsctl.terminal.columns import show_fields
+from reviewsctl.terminal.output import EXIT_FAILED, echo, steps
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -147,7 +148,6 @@ def show_(ctx: typer.Context, which: Which, *, as_json: Json = False) -> None:
     if as_json:
         _print(answers)
         return
-    from reviewsctl.terminal.columns import show_fields
     from reviewsctl.terminal.hub_views import subscription_fields  # msgspec, see main
 
     for number, answer in enumerate(answers):
@@ -182,14 +182,12 @@ def remove(
     """
     session: Session = ctx.obj
     with session.daemon() as daemon:
-        from reviewsctl.terminal.escaping import printable
-
         for answer in _matching(daemon, which):
             listing = answer.value
             if not dry_run:
                 daemon.remove(listing.id, reason)
             action = "would remove" if dry_run else "removed"
-            typer.echo(printable(f"{action} {listing.id}: {listing.topic} for {listing.callback}"))
+            echo(f"{action} {listing.id}: {listing.topic} for {listing.callback}")
 
 
 @app.command(

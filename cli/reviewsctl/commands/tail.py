@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from reviewsctl.daemon.session import Json, Session
+from reviewsctl.terminal.escaping import printable
 from reviewsctl.terminal.output import EXIT_INTERRUPTED
 
 if TYPE_CHECKING:
@@ -36,8 +37,6 @@ def tail(ctx: typer.Context, *, as_json: Json = False) -> None:
 
 
 def _line(event: "EventLine") -> str:
-    from reviewsctl.terminal.escaping import printable  # see main
-
     match event.type:
         case "listening":
             return "waiting for events; Ctrl-C ends"

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Final, NoReturn
 
 import typer
 
-from reviewsctl.terminal.output import EXIT_FAILED, complain, fail, json_line
+from reviewsctl.terminal.columns import Columns
+from reviewsctl.terminal.escaping import printable
+from reviewsctl.terminal.output import EXIT_FAILED, complain, echo, fail, json_line
 
 if TYPE_CHECKING:
     from reviewsd.domain.reviews import Review
@@ -37,8 +39,6 @@ class Output:
 
     def show(self, reviews: "Iterable[Review]") -> None:
         """Print the chosen reviews, a line each."""
-        from reviewsctl.terminal.escaping import printable  # see main
-
         for review in () if self._as_json else reviews:
             parts = (
                 review.id,
@@ -47,16 +47,13 @@ class Output:
                 review.source,
                 review.author,
             )
-            typer.echo(printable("  ".join([*parts, _excerpt(review)]).rstrip()))
+            echo("  ".join([*parts, _excerpt(review)]).rstrip())
 
     def list(self, reviews: "Sequence[CorrectedReview]", total: int) -> None:
         """Print a table of reviews with their corrections, or a line of JSON for each."""
         if self._as_json:
             self._list_json(reviews)
             return
-        from reviewsctl.terminal.columns import Columns  # see main
-        from reviewsctl.terminal.escaping import printable
-
         rows = [
             (
                 entry.review.id,

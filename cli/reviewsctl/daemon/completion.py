@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import typer
 
+from reviewsctl.terminal.escaping import printable
 from reviewsctl.terminal.words import counted
 
 if TYPE_CHECKING:
@@ -36,7 +37,6 @@ def _completions(
         client,
         errors,  # 25 ms, see main
     )
-    from reviewsctl.terminal.escaping import printable
 
     try:
         words = list(ask(client.Client(session(ctx).socket, answer_seconds=SECONDS)))

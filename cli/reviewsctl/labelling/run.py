@@ -21,8 +21,8 @@ from reviewsctl.labelling import records
 from reviewsctl.labelling.counts import ANSWERED, BYTES, Counts, Prices, line
 from reviewsctl.labelling.endpoint import ModelError, is_loopback, key_of, parse
 from reviewsctl.labelling.model import Model, Question
-from reviewsctl.terminal.escaping import printable
 from reviewsctl.terminal.import_prompts import prompts
+from reviewsctl.terminal.output import echo
 from reviewsctl.terminal.remedies import to_write
 from reviewsd.api.jobs import Step
 from reviewsd.offline.labeller import Batch, Labeller, Plan, Verdict
@@ -157,8 +157,8 @@ def _agree(options: Options, endpoint: SplitResult, plan: Plan, dialog: Prompts)
         )
     if plan.postponed:
         lines.append(f"--limit leaves out {plan.postponed:,} texts, which the rules label")
-    for text in () if options.quiet else lines:
-        typer.echo(printable(text), err=True)
+    if not options.quiet:
+        echo(*lines, err=True)
     if not plan.to_send or is_loopback(endpoint) or options.yes:
         return
     people = f" and the {plan.people:,} people named in insights.yaml" if plan.people else ""
@@ -169,7 +169,7 @@ def _agree(options: Options, endpoint: SplitResult, plan: Plan, dialog: Prompts)
     )
     if dialog.confirm is None:
         raise ModelError(question, "To agree, add --yes.", title="not sent")
-    typer.echo(printable(question), err=True)
+    echo(question, err=True)
     if not dialog.confirm("Continue?"):
         raise ModelError("nothing was sent", title="declined")
 

@@ -26,7 +26,7 @@ from reviewsctl.sources.run import RunOptions
 from reviewsctl.sources.state import SourceState, StateUnreadableError
 from reviewsctl.sources.sync import BusyError, Sync, state_folder
 from reviewsctl.terminal.escaping import printable
-from reviewsctl.terminal.output import EXIT_FAILED, complain, fail, json_line
+from reviewsctl.terminal.output import EXIT_FAILED, complain, echo, fail, json_line
 from reviewsd.config import load as configuration
 from reviewsd.config.errors import ConfigError
 from reviewsd.config.schema import Config
@@ -184,8 +184,8 @@ async def _run(options: SyncOptions, prompts: Prompts, reactor: Any, config: Con
                 typer.echo(json_line(report.document(outcome, requests)))
             elif not (options.quiet and is_good and not outcome.warning):
                 dry_run = options.run.dry_run
-                for line in report.lines(outcome, requests, seconds, width, dry_run=dry_run):
-                    typer.echo(printable(line), err=options.quiet)
+                lines = report.lines(outcome, requests, seconds, width, dry_run=dry_run)
+                echo(*lines, err=options.quiet)
     except BusyError:
         if not options.due:
             fail("not synced", "another sync is running", as_json=options.as_json)
@@ -210,7 +210,7 @@ def log_in_or_out(name: str, config: Path | None, *, is_login: bool) -> int:
                 await tokens.log_out()
                 typer.echo("Logged out: the tokens are removed and revoked.")
                 return 0
-            await log_in(reactor, tokens, tokens.client, lambda line: typer.echo(printable(line)))
+            await log_in(reactor, tokens, tokens.client, echo)
         except ReadFailedError as fault:
             members = {"title": "failed", "detail": fault.detail, "remedy": fault.remedy}
             complain("error", members, as_json=False)
@@ -229,5 +229,5 @@ def add(kind: str, name: str, settings: Sequence[tuple[str, str]], config: Path 
             file = adding.add(config, os.environ, kind, name, settings)
     except adding.CannotAddError as fault:
         fail("not added", str(fault), f"Add this to it:\n{fault.block}", as_json=False)
-    typer.echo(printable(f"added to {file}"))
+    echo(f"added to {file}")
     typer.echo(f"Try it: reviewsctl sources test {name}")

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from reviewsctl.terminal.escaping import printable
-from reviewsctl.terminal.output import console
+from reviewsctl.terminal.output import console, echo
 
 if TYPE_CHECKING:
     from reviewsctl.importing.options import Prompts
@@ -25,8 +24,7 @@ def prompts(*, silent: bool) -> "Iterator[Prompts]":
     from reviewsctl.importing.options import Prompts  # msgspec, see main
 
     def show(lines: Sequence[str]) -> None:
-        for line in () if silent else lines:
-            typer.echo(printable(line))
+        echo(*(() if silent else lines))
 
     with contextlib.closing(_Progress()) as progress:
 
@@ -72,7 +70,7 @@ def _choose(locations: Mapping[str, str]) -> str:
     places = list(locations)
     typer.echo("It holds the reviews of several locations:", err=True)
     for index, place in enumerate(places, start=1):
-        typer.echo(printable(f"  {index}  {locations[place]}, {place}"), err=True)
+        echo(f"  {index}  {locations[place]}, {place}", err=True)
     number: int = typer.prompt("Which one", type=int, err=True)
     if not 1 <= number <= len(places):
         raise typer.BadParameter(f"expected 1 to {len(places)}, got {number}")

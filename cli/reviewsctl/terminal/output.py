@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Final, Literal, NoReturn
 
 import typer
 
+from reviewsctl.terminal.escaping import printable, printable_lines
+from reviewsctl.terminal.words import folded
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
@@ -82,6 +85,12 @@ def console(*, err: bool) -> "Console":
     )
 
 
+def echo(*lines: str, err: bool = False) -> None:
+    """Print lines with foreign text, each of them printable."""
+    if lines:
+        typer.echo("\n".join(map(printable, lines)), err=err)
+
+
 def colored(text: str, color: str | None) -> str:
     """Return a text in a color, such as ``bold red``, or ``dim``.
 
@@ -109,9 +118,6 @@ def complain(
     if as_json:
         typer.echo(json_line({kind: members}), err=True)
         return
-    from reviewsctl.terminal.escaping import printable_lines  # see main
-    from reviewsctl.terminal.words import folded
-
     message = ": ".join(str(members[name]) for name in ("title", "detail") if name in members)
     text = f"{kind.capitalize()}: {message}"
     if "remedy" in members:
