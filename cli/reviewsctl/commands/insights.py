@@ -1,5 +1,6 @@
 """``reviewsctl insights``: show the insights and their reasons, and make better ones (insights.md 8)."""
 
+import contextlib
 import os
 import shlex
 from pathlib import Path
@@ -19,7 +20,9 @@ from reviewsctl.terminal.output import (
 from reviewsctl.terminal.remedies import in_container, to_write
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
+
+    from reviewsd.offline.insights import Folder
 
 FILE: Final = "insights.json"
 
@@ -67,12 +70,11 @@ def show(*, config: ConfigFile = None, data: DataDir = None, as_json: Json = Fal
     Aspects, people, services and problems, each with the number of reviews and the share of praise.
     Problems are shown to you alone, unless insights.yaml publishes them.
     """
-    from reviewsctl.daemon import local  # 25 ms, see main
-    from reviewsctl.terminal.insights import overview
+    from reviewsctl.terminal.insights import overview  # 25 ms, see main
 
-    with failing(as_json=as_json):
-        answer = local.insights(config, data)
-    _print(answer.text, overview(answer.value), as_json=as_json)
+    with _folder(config, data, as_json=as_json) as folder:
+        value = folder.insights()
+    _print(value, overview(value), as_json=as_json)
 
 
 @app.command(
@@ -92,12 +94,11 @@ def explain(
 
     For each clause it shows the words that count, their sentiment, and the aspects they name.
     """
-    from reviewsctl.daemon import local  # 25 ms, see main
-    from reviewsctl.terminal.insights import explained
+    from reviewsctl.terminal.insights import explained  # 25 ms, see main
 
-    with failing(as_json=as_json):
-        answer = local.explanation(config, data, review_id)
-    _print(answer.text, explained(answer.value), as_json=as_json)
+    with _folder(config, data, as_json=as_json) as folder:
+        value = folder.explanation(review_id)
+    _print(value, explained(value), as_json=as_json)
 
 
 @app.command(
@@ -112,12 +113,12 @@ def suggest(*, config: ConfigFile = None, data: DataDir = None, as_json: Json = 
     They are people, services and aspects that reviews mention and no list has. All lines are
     commented out, so they publish nothing until you remove the marks.
     """
-    from reviewsctl.daemon import local  # 25 ms, see main
-    from reviewsctl.terminal.suggestions import suggested
+    from reviewsctl.terminal.suggestions import suggested  # 25 ms, see main
 
-    with failing(as_json=as_json):
-        answer = local.suggestions(config, data)
-    _print(answer.text, suggested(answer.value), as_json=as_json)
+    with _folder(config, data, as_json=as_json) as folder:
+        value = folder.suggestions()
+    document = {"data_dir": str(folder.path), "suggestions": value}
+    _print(document, suggested(value), as_json=as_json)
 
 
 @app.command(
@@ -132,12 +133,11 @@ def compare(*, config: ConfigFile = None, data: DataDir = None, as_json: Json = 
     For an insights.json of your own or of a language model, it shows the figures of both and the
     number of reviews in which they agree.
     """
-    from reviewsctl.daemon import local  # 25 ms, see main
-    from reviewsctl.terminal.insights import compared
+    from reviewsctl.terminal.insights import compared  # 25 ms, see main
 
-    with failing(as_json=as_json):
-        answer = local.compared(config, data)
-    _print(answer.text, compared(answer.value), as_json=as_json)
+    with _folder(config, data, as_json=as_json) as folder:
+        value = folder.compared()
+    _print(value, compared(value), as_json=as_json)
 
 
 @app.command(
@@ -153,9 +153,7 @@ def write(*, config: ConfigFile = None, data: DataDir = None, replace: Replace =
     """
     import msgspec  # see main
 
-    from reviewsctl.daemon import local
-
-    with failing(as_json=False), local.data_folder(config, data) as folder:
+    with _folder(config, data, as_json=False) as folder:
         path = folder.path / FILE
         if os.path.lexists(path) and not replace:
             fail(
@@ -271,8 +269,18 @@ def label(  # noqa: PLR0913  # these are the command's options
     echo(*counts.lines(model, prices), written)
 
 
-def _print(text: str, lines: "Iterable[str]", *, as_json: bool) -> None:
-    echo(*([text] if as_json else lines))
+@contextlib.contextmanager
+def _folder(config: Path | None, data: Path | None, *, as_json: bool) -> "Iterator[Folder]":
+    from reviewsctl.daemon import local  # 25 ms, see main
+
+    with failing(as_json=as_json), local.data_folder(config, data) as folder:
+        yield folder
+
+
+def _print(value: object, lines: "Iterable[str]", *, as_json: bool) -> None:
+    import msgspec  # see main
+
+    echo(*([msgspec.json.encode(value).decode()] if as_json else lines))
 
 
 def _write(folder: Path, insights: bytes) -> str:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from reviewsctl.commands.data_options import ConfigFile, DataDir
+from reviewsctl.corrections.output import Output
 from reviewsctl.daemon.session import Json, Quiet
 from reviewsctl.terminal import interruption
 from reviewsctl.terminal.output import echo, json_line
@@ -109,7 +110,6 @@ def list_(
     With --json each review is a line, with all its members and its "correction".
     """
     from reviewsctl.corrections.deciding import reading  # msgspec, see main
-    from reviewsctl.corrections.output import Output
 
     output, words = Output(as_json=as_json), text.casefold()
     with reading(data, config, output) as (_, reviews):
@@ -149,13 +149,10 @@ def hide(  # noqa: PLR0913  options
 
     It asks first if many are hidden, or if the hidden ones have far fewer stars than the others.
     """
-    from reviewsctl.corrections.deciding import Decision, named, reading  # msgspec, see main
-    from reviewsctl.corrections.output import Output
+    from reviewsctl.corrections.deciding import Decision  # msgspec, see main
 
-    output = Output(as_json=as_json, yes=yes)
-    with reading(data, config, output) as (target, reviews):
-        decision = Decision("hide-text" if text else "hide", reason.value, note)
-        decision.make(target, reviews, named(ids, reviews), output, dry_run=dry_run)
+    decision = Decision("hide-text" if text else "hide", reason.value, note)
+    decision.make(ids, data, config, Output(as_json=as_json, yes=yes), dry_run=dry_run)
 
 
 @app.command(
@@ -177,13 +174,10 @@ def anonymize(
 
     Names in texts and replies stay; the command lists them.
     """
-    from reviewsctl.corrections.deciding import Decision, named, reading  # msgspec, see main
-    from reviewsctl.corrections.output import Output
+    from reviewsctl.corrections.deciding import Decision  # msgspec, see main
 
-    output = Output(as_json=as_json)
-    with reading(data, config, output) as (target, reviews):
-        decision = Decision("anonymize", reason.value, note)
-        decision.make(target, reviews, named(ids, reviews), output, dry_run=dry_run)
+    decision = Decision("anonymize", reason.value, note)
+    decision.make(ids, data, config, Output(as_json=as_json), dry_run=dry_run)
 
 
 @app.command(
@@ -201,13 +195,10 @@ def restore(
     as_json: Json = False,
 ) -> None:
     """Shows reviews again as reviews.json has them. What was erased cannot be restored."""
-    from reviewsctl.corrections.deciding import Decision, named, reading  # msgspec, see main
-    from reviewsctl.corrections.output import Output
+    from reviewsctl.corrections.deciding import Decision  # msgspec, see main
 
-    output = Output(as_json=as_json)
-    with reading(data, config, output) as (target, reviews):
-        decision = Decision("restore", None, note)
-        decision.make(target, reviews, named(ids, reviews), output, dry_run=dry_run)
+    decision = Decision("restore", None, note)
+    decision.make(ids, data, config, Output(as_json=as_json), dry_run=dry_run)
 
 
 @app.command(
@@ -242,7 +233,6 @@ def erase(  # noqa: PLR0913  options
     """
     from reviewsctl.corrections.deciding import erase as erased  # msgspec, see main
     from reviewsctl.corrections.deciding import named, reading
-    from reviewsctl.corrections.output import Output
 
     output = Output(as_json=as_json, yes=yes)
     with reading(data, config, output) as (target, reviews):
@@ -297,8 +287,6 @@ def undo(
 
     with refusals("not undone", as_json=as_json):
         configuration = configuration_in_use(data, config, os.environ)
-        if configuration is not None and not (quiet or as_json):
-            echo(f"configuration: {configuration.absolute()}")
         target = reviews_file(data, configuration, os.environ)
         command, now = undo_command(data, config), datetime.datetime.now(datetime.UTC)
         with interruption.stoppable():

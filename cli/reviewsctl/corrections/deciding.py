@@ -69,28 +69,30 @@ class Decision:
 
     def make(
         self,
-        target: Path,
-        reviews: "CorrectableReviews",
-        chosen: "Sequence[Review]",
+        ids: Iterable[str],
+        data: Path | None,
+        config: Path | None,
         output: Output,
         *,
         dry_run: bool,
     ) -> None:
         """Write corrections.json and report the consequences; ask before a selection by stars."""
-        corrected = reviews.corrected(chosen, self._action, self._reason, self._now)
-        output.show(chosen)
-        selection = corrected.selection if self._action == "hide" else None
-        if selection is not None:
-            output.warn(selection)
-        if dry_run:
-            return
-        if selection is not None:
-            output.ask("Hide them anyway?")
-        files.write(target, corrected)
-        label = self._action if self._reason is None else f"{self._action} ({self._reason})"
-        files.note(target, self._now, [review.id for review in chosen], label, self._note)
-        state = STATES[self._action]
-        output.report(state, chosen, self._consequences(state, corrected, chosen))
+        with reading(data, config, output) as (target, reviews):
+            chosen = named(ids, reviews)
+            corrected = reviews.corrected(chosen, self._action, self._reason, self._now)
+            output.show(chosen)
+            selection = corrected.selection if self._action == "hide" else None
+            if selection is not None:
+                output.warn(selection)
+            if dry_run:
+                return
+            if selection is not None:
+                output.ask("Hide them anyway?")
+            files.write(target, corrected)
+            label = self._action if self._reason is None else f"{self._action} ({self._reason})"
+            files.note(target, self._now, [review.id for review in chosen], label, self._note)
+            state = STATES[self._action]
+            output.report(state, chosen, self._consequences(state, corrected, chosen))
 
     def _consequences(
         self, state: str, corrected: "CorrectableReviews", chosen: "Sequence[Review]"

@@ -18,9 +18,7 @@ from reviewsd.api.files import CheckReport, Shown
 from reviewsd.api.jobs import Step
 
 if TYPE_CHECKING:
-    from reviewsd.analysis.explaining import Explanation
-    from reviewsd.analysis.suggesting import Suggestions
-    from reviewsd.offline.insights import Compared, Folder, ServedInsights
+    from reviewsd.offline.insights import Folder
 
 _T = TypeVar("_T")
 
@@ -102,32 +100,6 @@ def data_folder(config: Path | None, data: Path | None) -> "Iterator[Folder]":
 
     with _errors():
         yield insights.read(config, data, os.environ)
-
-
-def insights(config: Path | None, data: Path | None) -> "Answer[ServedInsights]":
-    """Return the served insights; arguments as ``check``."""
-    with data_folder(config, data) as folder:
-        return _answer(folder.insights())
-
-
-def compared(config: Path | None, data: Path | None) -> "Answer[Compared]":
-    """Compare the insights of the rules with insights.json; arguments as ``check``."""
-    with data_folder(config, data) as folder:
-        return _answer(folder.compared())
-
-
-def suggestions(config: Path | None, data: Path | None) -> "Answer[Suggestions]":
-    """Return candidates for insights.yaml; arguments as ``check``."""
-    with data_folder(config, data) as folder:
-        value = folder.suggestions()
-    document = {"data_dir": str(folder.path), "suggestions": value}
-    return Answer(value, _answer(document).text)
-
-
-def explanation(config: Path | None, data: Path | None, review_id: str) -> "Answer[Explanation]":
-    """Explain the labels of a review; arguments as ``check``."""
-    with data_folder(config, data) as folder:
-        return _answer(folder.explanation(review_id))
 
 
 def _answer(value: _T) -> Answer[_T]:

@@ -59,7 +59,7 @@ class FileReader:
             found.append((facts.st_mtime_ns, name, facts))
         if not found:
             raise ReadFailedError(
-                f"there is no file {self.pattern}", "Put an export there; see path."
+                f"there is no file {self.pattern}", "Put an export there, or change its path."
             )
         quiet = (self.now().timestamp() - QUIET_SECONDS) * 1e9
         still = [entry for entry in found if entry[0] <= quiet]

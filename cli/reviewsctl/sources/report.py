@@ -41,7 +41,8 @@ def _summary(outcome: Outcome, requests: int, seconds: float, *, dry_run: bool) 
     state = outcome.state
     if state.state != "ok":
         verb = "failed" if state.state == "failed" else "stopped"
-        again = f"; again at {state.next_at:%H:%M}" if state.next_at and verb == "failed" else ""
+        is_tried_again = state.next_at is not None and verb == "failed" and not dry_run
+        again = f"; again at {state.next_at:%H:%M}" if is_tried_again else ""
         return f"{verb}: {state.detail}{again}"
     if outcome.is_unchanged or outcome.merge is None:
         return "unchanged" if outcome.is_unchanged else "no reviews"
