@@ -359,7 +359,7 @@ def test_a_daemon_of_another_version_is_warned_about(
 
 
 @pytest.mark.parametrize(
-    ("outcome", "said"),
+    ("outcome", "message"),
     [
         ("published", "published: revision 3f2a9c0d1e4b with 120 reviews, 0.42 s\n"),
         (
@@ -369,12 +369,12 @@ def test_a_daemon_of_another_version_is_warned_about(
     ],
 )
 def test_a_reload_that_applied_says_which_revision_serves(
-    environment: dict[str, str], daemon: AdminFake, outcome: str, said: str
+    environment: dict[str, str], daemon: AdminFake, outcome: str, message: str
 ) -> None:
     scripted(daemon, reload=events(result(outcome)))
     run = reviewsctl(environment, "reload")
 
-    assert (run.stdout, run.stderr) == (said, "")
+    assert (run.stdout, run.stderr) == (message, "")
 
 
 def test_a_refused_reload_says_every_problem_and_what_keeps_serving(
@@ -416,11 +416,11 @@ def test_quiet_says_nothing_when_it_worked(environment: dict[str, str], daemon: 
 def test_json_of_a_reload_is_the_daemons_events_and_its_refusal_an_error(
     environment: dict[str, str], daemon: AdminFake
 ) -> None:
-    said = [progress(500), result("refused", PROBLEMS)]
-    scripted(daemon, reload=events(*said))
+    messages = [progress(500), result("refused", PROBLEMS)]
+    scripted(daemon, reload=events(*messages))
     run = reviewsctl(environment, "reload", "--json")
 
-    assert said == [json.loads(line) for line in run.stdout.splitlines()]
+    assert messages == [json.loads(line) for line in run.stdout.splitlines()]
     assert json.loads(run.stderr) == {"error": {"title": "reload refused", "problems": PROBLEMS}}
 
 
@@ -466,11 +466,11 @@ def test_ctrl_c_detaches_from_a_reload_and_says_so(
 
 def test_a_terminal_gets_a_bar_and_colours(environment: dict[str, str], daemon: AdminFake) -> None:
     scripted(daemon, reload=events(progress(250), progress(1000), result("published")))
-    seen = on_a_terminal(environment, "reload")
+    screen = on_a_terminal(environment, "reload")
 
-    assert "validating" in seen
-    assert "1000/1000" in seen
-    assert "\x1b[32mpublished\x1b[0m: revision" in seen
+    assert "validating" in screen
+    assert "1000/1000" in screen
+    assert "\x1b[32mpublished\x1b[0m: revision" in screen
 
 
 def test_no_color_gives_plain_text(environment: dict[str, str], daemon: AdminFake) -> None:
@@ -480,9 +480,9 @@ def test_no_color_gives_plain_text(environment: dict[str, str], daemon: AdminFak
 
 def test_a_dumb_terminal_gets_lines(environment: dict[str, str], daemon: AdminFake) -> None:
     scripted(daemon, reload=events(progress(1000), result("published")))
-    seen = on_a_terminal({**environment, "TERM": "dumb"}, "reload")
+    screen = on_a_terminal({**environment, "TERM": "dumb"}, "reload")
 
-    assert "validating 100 % (1,000 of 1,000)\r\n" in seen
+    assert "validating 100 % (1,000 of 1,000)\r\n" in screen
 
 
 def test_a_reader_who_leaves_gets_no_traceback(
@@ -577,7 +577,7 @@ def test_the_socket_and_the_version_are_options_of_every_command(
 def test_the_socket_of_the_folder_is_found(
     environment: dict[str, str], daemon: AdminFake, tmp_path: Path
 ) -> None:
-    """As it is typed after reviewsctl init, without any option."""
+    """After reviewsctl init no option is needed."""
     del environment["REVIEWSD_ADMIN_SOCKET"]
     (tmp_path / "reviewsd.yaml").write_text("admin_socket: admin.sock\n")
 
@@ -608,8 +608,8 @@ def test_help_imports_nothing(environment: dict[str, str]) -> None:
 
 def test_a_command_imports_what_it_needs(environment: dict[str, str], daemon: AdminFake) -> None:
     """Completion starts reviewsctl at each Tab: what only some commands need is not imported."""
-    seen = imported(environment, "check", "--help")
-    assert seen.isdisjoint({*NEVER_IMPORTED_BY_HELP, "yaml", "reviewsctl.commands.status"})
+    modules = imported(environment, "check", "--help")
+    assert modules.isdisjoint({*NEVER_IMPORTED_BY_HELP, "yaml", "reviewsctl.commands.status"})
 
 
 def test_command_that_asks_the_daemon_imports_nothing_of_it_but_documents(
@@ -623,9 +623,9 @@ def test_command_that_asks_the_daemon_imports_nothing_of_it_but_documents(
 
 def test_the_help_that_is_kept_is_the_help_that_is_made(environment: dict[str, str]) -> None:
     """Else: COLUMNS=80 reviewsctl --help > cli/reviewsctl/shipped/help.txt"""
-    made = reviewsctl({**environment, "COLUMNS": "80"}, "--help").stdout
-    assert made == reviewsctl(environment, "--help").stdout
-    assert made == reviewsctl(environment, "-h").stdout
+    fresh = reviewsctl({**environment, "COLUMNS": "80"}, "--help").stdout
+    assert fresh == reviewsctl(environment, "--help").stdout
+    assert fresh == reviewsctl(environment, "-h").stdout
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux alone has a disk that is full")
@@ -645,8 +645,8 @@ def test_a_full_disk_is_a_sentence(
             timeout=60,
             check=False,
         )
-    said = "Error: cannot write the output: No space left on device\nMake room.\n"
-    assert (1, said) == (run.returncode, run.stderr)
+    message = "Error: cannot write the output: No space left on device\nMake room.\n"
+    assert (1, message) == (run.returncode, run.stderr)
 
 
 def test_ctrl_c_while_it_starts_is_one_line(environment: dict[str, str], tmp_path: Path) -> None:

@@ -114,8 +114,8 @@ def test_programs_get_the_report(environment: dict[str, str], folder: Path) -> N
 def test_large_data_shows_how_far_it_is(environment: dict[str, str], folder: Path) -> None:
     write(folder, [{**REVIEW, "id": f"r{n}"} for n in range(20_000)])
     assert "validating 100 % (20,000 of 20,000)\n" in reviewsctl(environment, "check").stderr
-    seen = on_a_terminal(environment, "check", "--quiet")
-    assert "" == seen
+    screen = on_a_terminal(environment, "check", "--quiet")
+    assert "" == screen
 
 
 def test_no_stranger_is_run(environment: dict[str, str], folder: Path) -> None:
@@ -149,8 +149,8 @@ def test_defaults_are_shown_when_asked_for(environment: dict[str, str], folder: 
     assert "data.max_shrink: null" in lines
     origin = reviewsctl(environment, "config", "show", "--defaults", "--origin").stdout
     assert "# default\n" in origin
-    whole = json.loads(reviewsctl(environment, "config", "show", "--json").stdout)
-    assert len(lines) == len(whole["settings"])
+    complete = json.loads(reviewsctl(environment, "config", "show", "--json").stdout)
+    assert len(lines) == len(complete["settings"])
 
 
 def test_shown_configuration_is_yaml_of_the_same_values(
@@ -160,9 +160,9 @@ def test_shown_configuration_is_yaml_of_the_same_values(
     with (folder / "reviewsd.yaml").open("a") as file:
         file.write('pages: {accent: "#225588"}\nserver: {allowed_hosts: [a.example, "10.0"]}\n')
     text = reviewsctl(environment, "config", "show", "--defaults").stdout
-    whole = json.loads(reviewsctl(environment, "config", "show", "--json").stdout)
+    complete = json.loads(reviewsctl(environment, "config", "show", "--json").stdout)
 
-    assert {each["key"]: each["value"] for each in whole["settings"]} == yaml.safe_load(text)
+    assert {entry["key"]: entry["value"] for entry in complete["settings"]} == yaml.safe_load(text)
 
 
 def test_wrong_configuration_is_reported_with_the_remedy(

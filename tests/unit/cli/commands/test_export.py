@@ -80,14 +80,14 @@ def test_the_table_has_the_members_of_the_data_model(
     environment: dict[str, str], data: Path
 ) -> None:
     text = exported(environment, data, "--csv").decode()
-    header, jane, other = csv.reader(io.StringIO(text, newline=""))
+    header, jane, second = csv.reader(io.StringIO(text, newline=""))
 
     assert list(COLUMNS) == header
     assert ["Jane Doe", "4", "true"] == [
-        jane[COLUMNS.index(each)] for each in ("author", "rating", "verified")
+        jane[COLUMNS.index(name)] for name in ("author", "rating", "verified")
     ]
     assert ["", "", "false"] == [
-        other[COLUMNS.index(each)] for each in ("text", "owner_reply_date", "verified")
+        second[COLUMNS.index(name)] for name in ("text", "owner_reply_date", "verified")
     ]
 
 
@@ -127,9 +127,9 @@ def test_exported_reviews_are_imported_unchanged(
     )
 
     assert (0, 0, 2, "reviewsd") == tuple(
-        json.loads(onto.stdout)[each] for each in ("new", "changed", "unchanged", "format")
+        json.loads(onto.stdout)[name] for name in ("new", "changed", "unchanged", "format")
     )
-    assert (2, 0) == tuple(json.loads(new.stdout)[each] for each in ("new", "refused"))
+    assert (2, 0) == tuple(json.loads(new.stdout)[name] for name in ("new", "refused"))
 
 
 def test_missing_format_or_data_is_named(
@@ -153,9 +153,9 @@ def test_a_terminal_is_shown_what_would_steer_it(
     text = "a\x1b]0;owned\x07\x9b2J\u202eb"
     review: dict[str, object] = {"id": "r", "author": "A", "text": text}
     (tmp_path / "reviews.json").write_text(json.dumps({"reviews": [review]}, ensure_ascii=False))
-    seen = on_a_terminal(environment, "export", option, "--data", str(tmp_path))
+    screen = on_a_terminal(environment, "export", option, "--data", str(tmp_path))
 
-    assert r"a\u001b]0;owned\u0007\u009b2J\u202eb" in seen
-    assert all(line.isprintable() for line in seen.splitlines())
+    assert r"a\u001b]0;owned\u0007\u009b2J\u202eb" in screen
+    assert all(line.isprintable() for line in screen.splitlines())
     if option == "--csv":
         assert text in exported(environment, tmp_path, option).decode()

@@ -39,8 +39,8 @@ def test_of_the_business_only_the_name_is_written(
 ) -> None:
     """A law firm is no plumber."""
     reviewsctl(environment, "init", str(tmp_path), "--name", "Roe & Roe")
-    written = json.loads((tmp_path / "data/reviews.json").read_text())["business"]
-    assert {"name": "Roe & Roe", "language": "en"} == written
+    content = json.loads((tmp_path / "data/reviews.json").read_text())["business"]
+    assert {"name": "Roe & Roe", "language": "en"} == content
 
 
 def test_written_files_are_writable_by_their_owner_only(
@@ -91,7 +91,7 @@ def test_nothing_is_overwritten(environment: dict[str, str], tmp_path: Path) -> 
     assert (1, "") == (done.returncode, done.stdout)
     assert f"{tmp_path}/reviewsd.yaml is there already\nReplace it with --force.\n" in done.stderr
     assert ["mine"] == [
-        each.read_text() for each in tmp_path.iterdir() if each.is_file() and each.name != "x"
+        file.read_text() for file in tmp_path.iterdir() if file.is_file() and file.name != "x"
     ]
 
 
@@ -124,9 +124,9 @@ def test_configuration_that_force_replaces_is_kept_each_time(
     for _ in range(2):
         assert 0 == reviewsctl(environment, "init", str(tmp_path), "--force").returncode
     assert "mine" == (tmp_path / "reviewsd.yaml.bak").read_text()
-    written = (tmp_path / "reviewsd.yaml").read_text()
-    assert "base_url" in written
-    assert written == (tmp_path / "reviewsd.yaml.bak.2").read_text()
+    content = (tmp_path / "reviewsd.yaml").read_text()
+    assert "base_url" in content
+    assert content == (tmp_path / "reviewsd.yaml.bak.2").read_text()
 
 
 @pytest.mark.parametrize("name", ["reviews.json", "insights.yaml"])

@@ -32,7 +32,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def told(
+def printed(
     environment: dict[str, str], folder: Path, *arguments: str, code: int = 0
 ) -> tuple[str, str]:
     done = reviewsctl(environment, "insights", *arguments, "--data", str(folder))
@@ -41,60 +41,60 @@ def told(
 
 
 def test_made_insights_are_shown_as_a_table(environment: dict[str, str], folder: Path) -> None:
-    shown, _ = told(environment, folder)
-    assert shown == told(environment, folder, "show")[0]
-    assert "insights       made from 4 reviews (lexicon-3)\n" in shown
+    output, _ = printed(environment, folder)
+    assert output == printed(environment, folder, "show")[0]
+    assert "insights       made from 4 reviews (lexicon-3)\n" in output
     assert (
-        "  Pricing                             4  █████░░░░░░░░░░░░░░░   25 % positive\n" in shown
+        "  Pricing                             4  █████░░░░░░░░░░░░░░░   25 % positive\n" in output
     )
-    assert "  Priya Raman                         1\n" in shown
+    assert "  Priya Raman                         1\n" in output
     assert (
-        "\nproblems (only you see them; `publish: [problems]` in insights.yaml publishes" in shown
+        "\nproblems (only you see them; `publish: [problems]` in insights.yaml publishes" in output
     )
-    assert "  No-show                             3\n" in shown
+    assert "  No-show                             3\n" in output
     with (folder / "insights.yaml").open("a") as settings:
         settings.write("\npublish: [problems]\n")
-    shown, _ = told(environment, folder)
-    assert "\nproblems\n  No-show                             3\n" in shown
+    output, _ = printed(environment, folder)
+    assert "\nproblems\n  No-show                             3\n" in output
 
 
 def test_a_file_that_says_little_is_shown_with_no_more(
     environment: dict[str, str], folder: Path
 ) -> None:
     """Absent is not zero."""
-    given = {"model": "gpt", "aspects": ["Speed", {"id": "x"}], "per_review": {"a": {}}}
-    (folder / "insights.json").write_text(json.dumps(given))
-    shown, _ = told(environment, folder)
-    assert "insights       insights.json (gpt)\n" in shown
-    assert shown.endswith("\naspects\n  Speed\n  x\n")
+    insights = {"model": "gpt", "aspects": ["Speed", {"id": "x"}], "per_review": {"a": {}}}
+    (folder / "insights.json").write_text(json.dumps(insights))
+    output, _ = printed(environment, folder)
+    assert "insights       insights.json (gpt)\n" in output
+    assert output.endswith("\naspects\n  Speed\n  x\n")
 
 
 def test_why_a_review_has_its_labels(environment: dict[str, str], folder: Path) -> None:
-    shown, _ = told(environment, folder, "explain", "a")
-    assert shown.startswith("a, 5 stars\n\nPriya was on time")
-    assert 'punctuality: positive, by "on time"' in shown
-    assert "contrast the sentence" in shown
-    _, said = told(environment, folder, "explain", "none", code=1)
-    assert 'reviews.json: has no review with the id "none"' in said
+    output, _ = printed(environment, folder, "explain", "a")
+    assert output.startswith("a, 5 stars\n\nPriya was on time")
+    assert 'punctuality: positive, by "on time"' in output
+    assert "contrast the sentence" in output
+    _, errors = printed(environment, folder, "explain", "none", code=1)
+    assert 'reviews.json: has no review with the id "none"' in errors
 
 
 def test_insights_made_by_rules_are_written_and_replaced_only_on_request(
     environment: dict[str, str], folder: Path
 ) -> None:
     file = folder / "insights.json"
-    told(environment, folder, "write")
+    printed(environment, folder, "write")
     made = json.loads(file.read_bytes())
     assert ["d", "c", "b", "a"] == sorted(made["per_review"], reverse=True)
     assert (
-        [] == made["entities"]["problems"]
+        [] == written["entities"]["problems"]
     )  # it is served as it is, and nobody has asked for them
     assert "lexicon-3" == made["model"]
     file.write_text('{"model": "mine"}')
-    _, said = told(environment, folder, "write", code=1)
-    assert "is there already" in said
-    shown, _ = told(environment, folder, "write", "--replace")
-    assert "the old one is insights.json.bak" in shown
-    assert made == json.loads(file.read_bytes())
+    _, errors = printed(environment, folder, "write", code=1)
+    assert "is there already" in errors
+    output, _ = printed(environment, folder, "write", "--replace")
+    assert "the old one is insights.json.bak" in output
+    assert written == json.loads(file.read_bytes())
 
 
 def test_candidates_are_lines_of_insights_yaml_that_publish_nothing(
@@ -106,14 +106,14 @@ def test_candidates_are_lines_of_insights_yaml_that_publish_nothing(
     reviews = [review(f"r{n}", text=text) for n, text in enumerate(texts)]
     document = {"business": {"name": "B", "category": "Plumber"}, "reviews": reviews}
     (folder / "reviews.json").write_text(json.dumps(document))
-    shown, _ = told(environment, folder, "suggest")
-    assert "## 3 reviews, such as: Sam fixed our garage door.\n#   - {name: Sam}\n" in shown
-    assert (InsightSettings(), []) == examine(shown.encode())
-    settings, faults = examine(re.sub("^# ", "", shown, flags=re.MULTILINE).encode())
+    output, _ = printed(environment, folder, "suggest")
+    assert "## 3 reviews, such as: Sam fixed our garage door.\n#   - {name: Sam}\n" in output
+    assert (InsightSettings(), []) == examine(output.encode())
+    settings, faults = examine(re.sub("^# ", "", output, flags=re.MULTILINE).encode())
     assert [] == faults
-    assert ["Sam"] == [each.name for each in settings.technicians]
+    assert ["Sam"] == [entry.name for entry in settings.technicians]
     assert "garage-door" == (settings.services or ())[-1].id
-    assert "leak-repair" in {each.id for each in settings.services or ()}  # of the preset
+    assert "leak-repair" in {entry.id for entry in settings.services or ()}  # of the preset
     assert ["parking"] == list(settings.aspects)
     assert before == (folder / "insights.yaml").read_text()
 
@@ -121,9 +121,9 @@ def test_candidates_are_lines_of_insights_yaml_that_publish_nothing(
 def test_a_file_is_compared_with_what_the_rules_make(
     environment: dict[str, str], folder: Path
 ) -> None:
-    _, said = told(environment, folder, "compare", code=1)
-    assert "insights.json: is not there" in said
-    given = {
+    _, errors = printed(environment, folder, "compare", code=1)
+    assert "insights.json: is not there" in errors
+    insights = {
         "model": "mine",
         "aspects": [{"label": "Pricing", "mention_count": 1}, "Speed"],
         "entities": {"technicians": [{"id": "t1", "name": "Priya Raman", "positive_pct": 50}]},
@@ -132,21 +132,21 @@ def test_a_file_is_compared_with_what_the_rules_make(
         },
     }
     (folder / "insights.json").write_text(json.dumps(given))
-    shown, _ = told(environment, folder, "compare")
-    assert "trend          none; by the rules stable\n" in shown
-    assert "  Pricing                               1               4  25 %\n" in shown
-    assert "  Speed                                 ?               -\n" in shown
-    assert "  Priya Raman                           ?  50 %         1\n" in shown
-    assert "\n  No-show  " in shown
-    assert "mentions in 1 reviews                  file   rules    both\n" in shown
-    assert "  aspects                                 1       3       1, 0 with the same" in shown
-    assert "  people                                  1       1       1\n" in shown
+    output, _ = printed(environment, folder, "compare")
+    assert "trend          none; by the rules stable\n" in output
+    assert "  Pricing                               1               4  25 %\n" in output
+    assert "  Speed                                 ?               -\n" in output
+    assert "  Priya Raman                           ?  50 %         1\n" in output
+    assert "\n  No-show  " in output
+    assert "mentions in 1 reviews                  file   rules    both\n" in output
+    assert "  aspects                                 1       3       1, 0 with the same" in output
+    assert "  people                                  1       1       1\n" in output
 
 
 def test_broken_settings_are_told(environment: dict[str, str], folder: Path) -> None:
     (folder / "insights.yaml").write_text("technicans: []")
-    _, said = told(environment, folder, code=1)
-    assert 'insights.yaml:1:1: technicans: unknown key "technicans"' in said
+    _, errors = printed(environment, folder, code=1)
+    assert 'insights.yaml:1:1: technicans: unknown key "technicans"' in errors
 
 
 def test_options_before_a_command_are_refused(environment: dict[str, str], folder: Path) -> None:

@@ -61,12 +61,12 @@ class Shop:
 
     def files(self) -> dict[str, bytes]:
         """All files below the data directory, unpacked."""
-        found = {}
+        contents = {}
         for path in self.data.rglob("*"):
             if path.is_file():
                 content = path.read_bytes()
-                found[path.name] = gzip.decompress(content) if path.suffix == ".gz" else content
-        return found
+                contents[path.name] = gzip.decompress(content) if path.suffix == ".gz" else content
+        return contents
 
 
 @pytest.fixture
@@ -92,7 +92,7 @@ def test_hidden_review_stays_in_the_file_and_is_told_of(shop: Shop) -> None:
 
 
 def test_restored_review_is_shown_and_its_time_is_kept(shop: Shop) -> None:
-    """So that ``changed_since`` tells of it (C9)."""
+    """Else ``changed_since`` would not have it (C9)."""
     shop.run("reviews", "hide", "r01", "--reason", "duplicate")
     out, _ = shop.run("reviews", "restore", "r01")
     assert "the pages say: nothing, as all reviews are shown" in out
@@ -137,8 +137,8 @@ def test_dry_run_writes_nothing(shop: Shop, data: Path) -> None:
 def test_unknown_review_is_refused_with_the_way_to_find_it(
     shop: Shop, data: Path, arguments: tuple[str, ...], error: str
 ) -> None:
-    _, said = shop.run("reviews", *arguments, code=1)
-    assert error in said
+    _, message = shop.run("reviews", *arguments, code=1)
+    assert error in message
     assert not (data / "corrections.json").exists()
 
 
@@ -171,7 +171,7 @@ def test_erased_review_is_in_no_file_and_named_only_as_removed(
         assert SECRET.encode() not in content, name
         assert AUTHOR.encode() not in content, name
     served = json.loads(files["reviews.json"])
-    assert [ERASED] == [each["id"] for each in served["removed"]]
+    assert [ERASED] == [review["id"] for review in served["removed"]]
     assert 25 == len(served["reviews"])
     assert {"r01": {}} == json.loads(files["insights.json"])["per_review"]
     assert "NOT" not in out
@@ -189,7 +189,7 @@ def test_erased_review_is_not_imported_again_by_whatever_tool(
     export.write_text(json.dumps({"business": {"name": "Acme"}, "reviews": same}))
     out, _ = shop.run("import", str(export))
     assert "note: 3 skipped: erased (reviewsctl reviews erase)" in out
-    ids = [each["id"] for each in json.loads((data / "reviews.json").read_bytes())["reviews"]]
+    ids = [review["id"] for review in json.loads((data / "reviews.json").read_bytes())["reviews"]]
     assert "new" in ids
     assert not {ERASED, edited["id"], "copy"} & set(ids)
 
@@ -223,10 +223,10 @@ def test_export_gives_what_readers_see_unless_all_is_wanted(shop: Shop) -> None:
     def exported(*options: str) -> dict[str, str]:
         out, _ = shop.run("export", "--jsonl", *options)
         reviews = [json.loads(line) for line in out.splitlines()]
-        return {each["id"]: each["author"] for each in reviews}
+        return {review["id"]: review["author"] for review in reviews}
 
-    shown = exported()
-    assert "r01" not in shown
-    assert ("Anonymous", "Author of r03") == (shown["r02"], shown["r03"])
+    authors = exported()
+    assert "r01" not in authors
+    assert ("Anonymous", "Author of r03") == (authors["r02"], authors["r03"])
     everything = exported("--all")
     assert ("Author of r01", "Author of r02") == (everything["r01"], everything["r02"])

@@ -61,11 +61,11 @@ def daemon(tmp_path: Path) -> Iterator[AdminFake]:
 
 def changed(daemon: AdminFake, **answers: Scripted) -> None:
     """Replaces answers, ``push=`` and so on."""
-    daemon.script = {**SCRIPT, **{f"POST /v1/{name}": each for name, each in answers.items()}}
+    daemon.script = {**SCRIPT, **{f"POST /v1/{name}": entry for name, entry in answers.items()}}
 
 
 def asked(daemon: AdminFake) -> list[str]:
-    return [f"{each.method} {each.target}" for each in daemon.asked]
+    return [f"{entry.method} {entry.target}" for entry in daemon.asked]
 
 
 # Exit codes: interfaces.md 1.4
@@ -173,13 +173,13 @@ def test_a_list_of_10_000_is_fetched_page_by_page(
     for first in range(0, 10_000, 1000):
         last = first + 999
         target = LIST if first == 0 else f"{LIST}&after={first - 1}"
-        found = [{**SUBSCRIPTION, "id": str(each)} for each in range(first, last + 1)]
-        pages[target] = document(page(*found, after=str(last) if last < 9999 else None))
+        subscriptions = [{**SUBSCRIPTION, "id": str(number)} for number in range(first, last + 1)]
+        pages[target] = document(page(*subscriptions, after=str(last) if last < 9999 else None))
     daemon.script = pages
     lines = reviewsctl(environment, "subs", "list", *options).stdout.splitlines()
 
     ids = [json.loads(line)["id"] if options else line.split()[0] for line in lines]
-    assert ([] if options else ["id"]) + [str(each) for each in range(10_000)] == ids
+    assert ([] if options else ["id"]) + [str(number) for number in range(10_000)] == ids
     assert list(pages) == asked(daemon)
 
 
@@ -205,10 +205,10 @@ def test_a_lease_that_is_over_is_not_active(environment: dict[str, str], daemon:
     over = {**SUBSCRIPTION, "state": "active", "lease_expires_at": "2025-01-01T00:00:00Z"}
     daemon.script = {LIST: document(page(over)), "GET /v1/subscriptions/12": document(over)}
     listed = reviewsctl(environment, "subs", "list").stdout
-    shown = reviewsctl(environment, "subs", "show", "12").stdout
+    output = reviewsctl(environment, "subs", "show", "12").stdout
     assert " ended " in listed
-    assert "active" not in listed + shown
-    assert "over since 2025-01-01 00:00:00 UTC, it was " in shown
+    assert "active" not in listed + output
+    assert "over since 2025-01-01 00:00:00 UTC, it was " in output
 
 
 def test_json_of_a_list_is_a_line_for_each_with_all_that_the_daemon_says(
@@ -284,8 +284,8 @@ def test_a_push_tells_its_outcome_and_on_stderr_its_steps(
     environment: dict[str, str], daemon: AdminFake
 ) -> None:
     """Outside a terminal a line per 10 %."""
-    said = [step(each, failed=each // 250) for each in range(0, 1001, 25)]
-    changed(daemon, push=events(*said, result(996, failed=3, removed=1)))
+    messages = [step(number, failed=number // 250) for number in range(0, 1001, 25)]
+    changed(daemon, push=events(*messages, result(996, failed=3, removed=1)))
     run = reviewsctl(environment, "subs", "push")
 
     lines = run.stderr.splitlines()
@@ -325,11 +325,11 @@ def test_a_quiet_push_prints_errors_only(
 def test_json_of_a_push_is_the_daemons_events(
     environment: dict[str, str], daemon: AdminFake
 ) -> None:
-    said = [step(500, 1), result(999, failed=1)]
-    changed(daemon, push=events(*said))
+    messages = [step(500, 1), result(999, failed=1)]
+    changed(daemon, push=events(*messages))
     run = reviewsctl(environment, "subs", "push", "--json")
 
-    assert said == [json.loads(line) for line in run.stdout.splitlines()]
+    assert messages == [json.loads(line) for line in run.stdout.splitlines()]
     assert 1 == run.returncode
 
 
@@ -416,12 +416,12 @@ def test_a_push_that_breaks_off_says_where_to_look(
 
 def test_a_terminal_gets_a_bar_that_counts(environment: dict[str, str], daemon: AdminFake) -> None:
     changed(daemon, push=events(step(250, 3), step(1000, 3), result()))
-    seen = on_a_terminal({**environment, "COLUMNS": "120"}, "subs", "push")
+    screen = on_a_terminal({**environment, "COLUMNS": "120"}, "subs", "push")
 
-    assert "pushing" in seen
-    assert "1000/1000" in seen
-    assert "3 failed, 0 left" in seen
-    assert "\x1b[32mpushed\x1b[0m: 1,000 of 1,000 delivered" in seen
+    assert "pushing" in screen
+    assert "1000/1000" in screen
+    assert "3 failed, 0 left" in screen
+    assert "\x1b[32mpushed\x1b[0m: 1,000 of 1,000 delivered" in screen
 
 
 # Long lists
@@ -429,8 +429,8 @@ def test_a_terminal_gets_a_bar_that_counts(environment: dict[str, str], daemon: 
 
 def long(daemon: AdminFake, count: int) -> None:
     """Have so many subscriptions."""
-    found = [{**SUBSCRIPTION, "id": str(each)} for each in range(count)]
-    daemon.script = {LIST: document(page(*found))}
+    subscriptions = [{**SUBSCRIPTION, "id": str(number)} for number in range(count)]
+    daemon.script = {LIST: document(page(*subscriptions))}
 
 
 def pager(tmp_path: Path, does: str = "cat > {paged}") -> tuple[Path, dict[str, str]]:
@@ -442,7 +442,7 @@ def pager(tmp_path: Path, does: str = "cat > {paged}") -> tuple[Path, dict[str, 
 
 
 def test_a_list_is_as_long_as_wanted(environment: dict[str, str], daemon: AdminFake) -> None:
-    first = [{**SUBSCRIPTION, "id": str(each)} for each in range(1_000)]
+    first = [{**SUBSCRIPTION, "id": str(number)} for number in range(1_000)]
     daemon.script = {
         LIST: document(page(*first, after="999")),
         LIST.replace("1000", "500") + "&after=999": document(page(SUBSCRIPTION, after="12")),
@@ -486,8 +486,8 @@ def test_a_short_list_and_where_none_is_wanted_goes_through_none(
 ) -> None:
     long(daemon, count)
     paged, chosen = pager(tmp_path)
-    seen = on_a_terminal({**environment, **chosen, **more}, *before, "subs", "list")
-    assert count + 1 == len(seen.splitlines())
+    screen = on_a_terminal({**environment, **chosen, **more}, *before, "subs", "list")
+    assert count + 1 == len(screen.splitlines())
     assert not paged.exists()
 
 
@@ -506,8 +506,10 @@ def test_closed_pager_ends_the_fetching(
     pages = {}
     for first in range(0, 20_000, 1000):
         target = LIST if first == 0 else f"{LIST}&after={first - 1}"
-        found = [{**SUBSCRIPTION, "id": str(each)} for each in range(first, first + 1000)]
-        pages[target] = document(page(*found, after=str(first + 999)))
+        subscriptions = [
+            {**SUBSCRIPTION, "id": str(number)} for number in range(first, first + 1000)
+        ]
+        pages[target] = document(page(*subscriptions, after=str(first + 999)))
     daemon.script = pages
     _, chosen = pager(tmp_path, "head -n 1 > {paged}")
     assert "" == on_a_terminal({**environment, **chosen}, "subs", "list")

@@ -1,4 +1,4 @@
-"""What reviewsctl shows of the hub, as text of a terminal 100 columns wide."""
+"""The views of the hub, as text of a terminal 100 columns wide."""
 
 import datetime
 import re
@@ -23,26 +23,26 @@ def uncolored(text: str) -> str:
 
 
 def text(view: Iterable[Field], *, colour: bool = False) -> str:
-    shown = "\n".join(line.rstrip() for line in fields(view, 100))
-    return shown if colour else uncolored(shown)
+    output = "\n".join(line.rstrip() for line in fields(view, 100))
+    return output if colour else uncolored(output)
 
 
 def plain(lines: Iterable[str]) -> str:
     return uncolored("\n".join(lines))
 
 
-def listed(*found: Listing, width: int | None = None, heading: bool = True) -> str:
-    """What ``subs list`` shows."""
+def listing_lines(*listings: Listing, width: int | None = None, heading: bool = True) -> str:
+    """Return the lines of ``subs list``."""
     columns = Columns(hub_views.SUBSCRIPTIONS, hub_views.CALLBACK, width)
     return plain(
-        columns.lines([hub_views.subscription(each, NOW) for each in found], heading=heading)
+        columns.lines([hub_views.subscription(entry, NOW) for entry in listings], heading=heading)
     )
 
 
 def blocked(*blocks: Block) -> str:
-    """What ``hub blocks`` shows."""
+    """Return the lines of ``hub blocks``."""
     columns = Columns(hub_views.BLOCKS, hub_views.NOTE, None)
-    return plain(columns.lines([hub_views.block(each) for each in blocks], heading=True))
+    return plain(columns.lines([hub_views.block(entry) for entry in blocks], heading=True))
 
 
 def one(changes: Mapping[str, object], base: Mapping[str, object] = SUBSCRIPTION) -> Listing:
@@ -68,7 +68,7 @@ FAILING = {
 
 
 def test_a_list_has_a_line_for_each_subscription() -> None:
-    found = [one(LEASE), one(FAILING), one({}, PENDING)]
+    listings = [one(LEASE), one(FAILING), one({}, PENDING)]
 
     callback = str(SUBSCRIPTION["callback"])
     head = ("id", "topic", "callback", "state", "lease left", "version", "last outcome")
@@ -78,27 +78,27 @@ def test_a_list_has_a_line_for_each_subscription() -> None:
         ("12", "/feed.xml", callback, "active", "9 d 0 h", "11/12 behind", "HTTP 503, 1 min ago"),
         ("p7", "/feed.xml", PENDING["callback"], "pending verification", "-", "-", "none yet"),
     ]
-    shown = listed(*found).splitlines()
-    assert expected == [tuple(re.split("  +", line)) for line in shown]
-    assert len({line.rindex(row[-1]) for line, row in zip(shown, expected, strict=True)}) == 1
+    output = listing_lines(*listings).splitlines()
+    assert expected == [tuple(re.split("  +", line)) for line in output]
+    assert len({line.rindex(row[-1]) for line, row in zip(output, expected, strict=True)}) == 1
 
 
 def test_further_pages_have_no_heading() -> None:
-    assert listed(one(LEASE), heading=False).startswith("12  /feed.xml")
+    assert listing_lines(one(LEASE), heading=False).startswith("12  /feed.xml")
 
 
 def test_a_narrow_terminal_folds_the_callback_and_loses_nothing() -> None:
-    shown = listed(one(FAILING), width=80)
+    output = listing_lines(one(FAILING), width=80)
 
-    assert max(len(line) for line in shown.splitlines()) <= 80
-    column = shown.splitlines()[0].index("callback")
-    width = shown.splitlines()[0].index("state") - column - 1
-    folded = "".join(line[column : column + width].strip() for line in shown.splitlines()[1:])
+    assert max(len(line) for line in output.splitlines()) <= 80
+    column = output.splitlines()[0].index("callback")
+    width = output.splitlines()[0].index("state") - column - 1
+    folded = "".join(line[column : column + width].strip() for line in output.splitlines()[1:])
     assert folded == SUBSCRIPTION["callback"]
 
 
 @pytest.mark.parametrize(
-    ("changes", "shown"),
+    ("changes", "output"),
     [
         ({"last_attempt_at": None}, "none yet"),
         ({"last_attempt_at": None, "in_flight": True}, "under way"),
@@ -106,8 +106,8 @@ def test_a_narrow_terminal_folds_the_callback_and_loses_nothing() -> None:
         ({"lease_expires_at": "2026-11-21T06:59:59Z"}, "over"),
     ],
 )
-def test_a_list_tells_lease_and_last_outcome(changes: Mapping[str, object], shown: str) -> None:
-    assert shown in listed(one({**LEASE, **changes}))
+def test_a_list_tells_lease_and_last_outcome(changes: Mapping[str, object], output: str) -> None:
+    assert output in listing_lines(one({**LEASE, **changes}))
 
 
 def test_a_healthy_subscription_is_shown_whole() -> None:
@@ -140,14 +140,14 @@ def test_a_failing_subscription_tells_why_and_when_and_what_comes_next() -> None
 
 
 @pytest.mark.parametrize(
-    ("changes", "shown"),
+    ("changes", "output"),
     [
         ({"in_flight": True}, "next attempt  under way"),
         ({"next_attempt_at": "2026-11-21T06:00:00Z"}, "next attempt  now"),
     ],
 )
-def test_the_next_attempt_may_be_now(changes: Mapping[str, object], shown: str) -> None:
-    assert shown in text(hub_views.subscription_fields(one({**FAILING, **changes}), NOW))
+def test_the_next_attempt_may_be_now(changes: Mapping[str, object], output: str) -> None:
+    assert output in text(hub_views.subscription_fields(one({**FAILING, **changes}), NOW))
 
 
 def test_a_request_tells_who_asked_and_how_long_it_is_tried() -> None:
@@ -165,15 +165,15 @@ def test_a_request_tells_who_asked_and_how_long_it_is_tried() -> None:
 def test_an_active_subscription_that_is_to_end_shows_both() -> None:
     pending = {**msgspec.convert(PENDING["pending"], dict), "mode": "unsubscribe"}
     changes = {**LEASE, "state": "removal pending", "pending": {**pending, "next_attempt_at": None}}
-    shown = text(hub_views.subscription_fields(one(changes), NOW))
+    output = text(hub_views.subscription_fields(one(changes), NOW))
 
-    assert "lease          9 d 0 h left" in shown
-    assert "requested      unsubscribe, 2026-11-21 06:59:00 UTC" in shown
-    assert "verifications  1 so far; they end in 9 min" in shown
+    assert "lease          9 d 0 h left" in output
+    assert "requested      unsubscribe, 2026-11-21 06:59:00 UTC" in output
+    assert "verifications  1 so far; they end in 9 min" in output
 
 
 @pytest.mark.parametrize(
-    ("result", "shown"),
+    ("result", "output"),
     [
         (PushResult(total=0, delivered=0, failed=0, removed=0), "nothing to push"),
         (PushResult(total=1204, delivered=1204, failed=0, removed=0), "pushed: 1,204 of 1,204"),
@@ -185,8 +185,8 @@ See reasons and next attempts: reviewsctl subs list, reviewsctl subs show ID""",
         ),
     ],
 )
-def test_a_push_tells_whom_it_has_reached(result: PushResult, shown: str) -> None:
-    assert uncolored(hub_views.push_text(result)).startswith(shown)
+def test_a_push_tells_whom_it_has_reached(result: PushResult, output: str) -> None:
+    assert uncolored(hub_views.push_text(result)).startswith(output)
 
 
 def test_a_hub_at_work_is_shown_in_numbers() -> None:
@@ -202,7 +202,7 @@ def test_a_hub_at_work_is_shown_in_numbers() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "shown"),
+    ("changes", "output"),
     [
         ({"paused": True}, "hub        paused; resume with: reviewsctl hub resume\n"),
         ({"store": "disk full"}, "the state store fails: disk full\n"),
@@ -212,8 +212,8 @@ def test_a_hub_at_work_is_shown_in_numbers() -> None:
         ),
     ],
 )
-def test_warning_for_the_operator_is_colored(changes: dict[str, object], shown: str) -> None:
-    assert shown in text(hub_views.hub_fields(hub(**changes), NOW))
+def test_warning_for_the_operator_is_colored(changes: dict[str, object], output: str) -> None:
+    assert output in text(hub_views.hub_fields(hub(**changes), NOW))
     assert "\x1b[" in text(hub_views.hub_fields(hub(**changes), NOW), colour=True)
 
 
@@ -231,39 +231,39 @@ def test_topics_and_blocks_are_tables() -> None:
 
 
 @pytest.mark.parametrize(
-    ("removed", "dry_run", "shown"),
+    ("removed", "dry_run", "output"),
     [
         (1, True, "would block x.example and remove 1 subscription or request"),
         (1204, False, "blocked x.example, removed 1,204 subscriptions or requests; undo with: "),
     ],
 )
-def test_a_block_tells_what_it_has_removed(removed: int, shown: str, *, dry_run: bool) -> None:
+def test_a_block_tells_what_it_has_removed(removed: int, output: str, *, dry_run: bool) -> None:
     answer = Blocked(value="x.example", removed=removed)
 
-    assert hub_views.blocked_text(answer, dry_run=dry_run).startswith(shown)
+    assert hub_views.blocked_text(answer, dry_run=dry_run).startswith(output)
 
 
 @pytest.mark.parametrize("hostile", ["\x1b[2J", "\x9b31m", "a\nb", "\u202e"])
 def test_no_text_of_a_stranger_steers_the_terminal(hostile: str) -> None:
     names = ("id", "topic", "callback", "state", "last_error", "last_failure")
     pending = {**msgspec.convert(PENDING["pending"], dict), "requester": hostile}
-    found = one({**FAILING, **dict.fromkeys(names, hostile), "pending": pending})
+    listing = one({**FAILING, **dict.fromkeys(names, hostile), "pending": pending})
     state = msgspec.convert({**STATE, "opened_networks": [hostile], "store": hostile}, HubState)
     topic = TopicState(path=hostile, version=1, changed_at=NOW, subscriptions=0, due=0)
-    shown = [
-        listed(found),
-        text(hub_views.subscription_fields(found, NOW)),
+    output = [
+        listing_lines(listing),
+        text(hub_views.subscription_fields(listing, NOW)),
         text(hub_views.hub_fields(state, NOW)),
         plain(hub_views.topic_lines([topic], NOW)),
         blocked(Block(value=hostile, note=hostile, created_at=NOW)),
         hub_views.blocked_text(Blocked(value=hostile, removed=1), dry_run=True),
     ]
 
-    assert [part.count("\\u") for part in shown] == [5, 7, 2, 1, 2, 1]
-    assert not any(hostile in part for part in shown)
+    assert [part.count("\\u") for part in output] == [5, 7, 2, 1, 2, 1]
+    assert not any(hostile in part for part in output)
 
 
 def test_a_callback_is_not_markup() -> None:
-    found = one({"callback": "https://x.example/[bold]x[/bold]:smile:"})
+    listing = one({"callback": "https://x.example/[bold]x[/bold]:smile:"})
 
-    assert "[bold]x[/bold]:smile:" in text(hub_views.subscription_fields(found, NOW))
+    assert "[bold]x[/bold]:smile:" in text(hub_views.subscription_fields(listing, NOW))

@@ -1,4 +1,4 @@
-"""What reviewsctl shows, as text of a terminal 80 columns wide."""
+"""The views of status and reload, as text of a terminal 80 columns wide."""
 
 import datetime
 from collections.abc import Iterable, Mapping
@@ -64,8 +64,8 @@ def uncolored(text: str) -> str:
 
 
 def text(view: Iterable[Field], *, colour: bool = False) -> str:
-    shown = "\n".join(line.rstrip() for line in fields(view, 80))
-    return shown if colour else uncolored(shown)
+    output = "\n".join(line.rstrip() for line in fields(view, 80))
+    return output if colour else uncolored(output)
 
 
 def data_of(status: Status, **changes: object) -> Status:
@@ -79,8 +79,8 @@ def unserved(state: str, **data: object) -> Status:
 
 
 def test_first_publication_under_way_is_shown() -> None:
-    shown = text(status_views.status_fields(unserved("starting"), NOW))
-    assert shown.startswith(
+    output = text(status_views.status_fields(unserved("starting"), NOW))
+    assert output.startswith(
         "state      starting\n"
         "           the data is being published for the first time\n"
         "serving    nothing yet: requests are answered with 503, or wait\n"
@@ -163,10 +163,10 @@ def test_line_without_a_value_is_not_shown() -> None:
     snapshot = msgspec.structs.replace(
         SNAPSHOT, updated_at=None, insights=False, review_count=1, published_at=NOW
     )
-    shown = text(status_views.status_fields(msgspec.structs.replace(OK, snapshot=snapshot), NOW))
+    output = text(status_views.status_fields(msgspec.structs.replace(OK, snapshot=snapshot), NOW))
 
-    assert "serving    1 review, published 2026-11-21 10:12:00 UTC (0 s ago)\n" in shown
-    assert "updated" not in shown
+    assert "serving    1 review, published 2026-11-21 10:12:00 UTC (0 s ago)\n" in output
+    assert "updated" not in output
 
 
 MADE = InsightsOrigin(made=True, model="lexicon-1", reviews=1204)
@@ -206,7 +206,7 @@ def test_status_and_reload_say_where_the_insights_are_from(
 
 
 @pytest.mark.parametrize(
-    ("changes", "shown"),
+    ("changes", "output"),
     [
         ({}, "hub        1,204 subscriptions, 3 pending, 12 due, 4 in flight\ndata"),
         ({"active": 1}, "hub        1 subscription, 3 pending"),
@@ -220,10 +220,10 @@ def test_status_and_reload_say_where_the_insights_are_from(
         ),
     ],
 )
-def test_a_status_has_a_line_for_the_hub(changes: Mapping[str, object], shown: str) -> None:
+def test_a_status_has_a_line_for_the_hub(changes: Mapping[str, object], output: str) -> None:
     hub = msgspec.convert({**STATE, **changes}, HubState)
 
-    assert shown in text(status_views.status_fields(msgspec.structs.replace(OK, hub=hub), NOW))
+    assert output in text(status_views.status_fields(msgspec.structs.replace(OK, hub=hub), NOW))
 
 
 def test_times_are_utc_whatever_zone_they_come_in() -> None:
@@ -257,15 +257,15 @@ def test_no_text_of_the_daemon_steers_the_terminal(hostile: str) -> None:
         problems=(hostile,),
     )
     published = msgspec.structs.replace(result, outcome="published")
-    shown = [
+    output = [
         text(status_views.status_fields(status, NOW)),
         uncolored(status_views.reload_text(result)),
         uncolored(status_views.reload_text(published)),
         progress.progress_line(Step(stage=hostile, done=1, total=2)),
     ]
 
-    assert [part.count("\\u") for part in shown] == [6, 1, 1, 1]
-    assert not any(hostile in part for part in shown)
+    assert [part.count("\\u") for part in output] == [6, 1, 1, 1]
+    assert not any(hostile in part for part in output)
 
 
 def test_the_text_of_a_problem_is_not_markup() -> None:
@@ -282,7 +282,7 @@ def test_colour_tells_ok_from_degraded() -> None:
 
 
 @pytest.mark.parametrize(
-    ("outcome", "shown"),
+    ("outcome", "output"),
     [
         ("published", "published: revision 3f2a9c0d1e4b with 1,204 reviews, 0.42 s"),
         (
@@ -307,7 +307,7 @@ The daemon tries again. See its log: journalctl -u reviewsd""",
         ),
     ],
 )
-def test_a_reload_tells_its_outcome(outcome: str, shown: str) -> None:
+def test_a_reload_tells_its_outcome(outcome: str, output: str) -> None:
     result = msgspec.convert(
         {
             "outcome": outcome,
@@ -320,7 +320,7 @@ def test_a_reload_tells_its_outcome(outcome: str, shown: str) -> None:
         ReloadResult,
     )
 
-    assert shown == uncolored(status_views.reload_text(result))
+    assert output == uncolored(status_views.reload_text(result))
 
 
 def test_a_reload_is_explained_while_nothing_is_served() -> None:
@@ -331,7 +331,7 @@ def test_a_reload_is_explained_while_nothing_is_served() -> None:
 
 
 @pytest.mark.parametrize(
-    ("seconds", "shown"),
+    ("seconds", "output"),
     [
         (-5, "0 s"),
         (0.9, "0 s"),
@@ -344,8 +344,8 @@ def test_a_reload_is_explained_while_nothing_is_served() -> None:
         (187200, "2 d 4 h"),
     ],
 )
-def test_a_duration_has_its_two_largest_units(seconds: float, shown: str) -> None:
-    assert shown == times.duration(seconds)
+def test_a_duration_has_its_two_largest_units(seconds: float, output: str) -> None:
+    assert output == times.duration(seconds)
 
 
 @pytest.mark.parametrize(
