@@ -3,8 +3,8 @@
 import http.client
 import socket
 import ssl
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 
 from reviewsd.http1 import urls
 from tests.support.daemon import Answer
@@ -35,13 +35,29 @@ class PublicSite:
         client: str = "127.0.0.2",
     ) -> Answer:
         """One request from an address of this machine."""
+        with self._response(method, path, headers, body, client) as response:
+            return Answer(response.status, response.headers, response.read())
+
+    def first_bytes(self, path: str, headers: Mapping[str, str], body: bytes) -> Answer:
+        """The first bytes of the response to a POST, which may never end."""
+        with self._response("POST", path, headers, body, "127.0.0.2") as response:
+            return Answer(response.status, response.headers, response.read1())
+
+    @contextmanager
+    def _response(
+        self,
+        method: str,
+        path: str,
+        headers: Mapping[str, str] | None,
+        body: bytes | None,
+        client: str,
+    ) -> Iterator[http.client.HTTPResponse]:
         connection = http.client.HTTPConnection(self._name, timeout=60)
         plain = socket.create_connection(self._address, timeout=20, source_address=(client, 0))
         try:
             connection.sock = self._context.wrap_socket(plain, server_hostname=self._name)
             connection.request(method, path, body, dict(headers or {}))
-            response = connection.getresponse()
-            return Answer(response.status, response.headers, response.read())
+            yield connection.getresponse()
         finally:
             plain.close()
             connection.close()

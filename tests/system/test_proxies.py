@@ -16,6 +16,7 @@ import pytest
 from reviewsd.http1 import urls
 from tests.support.authority import authority, client_context
 from tests.support.daemon import BASE_URL, Daemon, until
+from tests.support.mcp import MODERN, modern
 from tests.support.public_site import PublicSite
 
 PROXIES = Path(__file__).parents[2] / "docs" / "proxies"
@@ -172,6 +173,17 @@ def test_agents_come_through(proxy: PublicSite) -> None:
     ended = proxy.request("DELETE", urls.MCP, session)
     assert 204 == ended.status
     assert 404 == proxy.request("POST", urls.MCP, session, json.dumps(call).encode()).status
+
+
+def test_events_come_through_at_once(proxy: PublicSite) -> None:
+    """A proxy that held them back would keep the first one for as long as the stream lasts."""
+    method = "subscriptions/listen"
+    fields = {**JSON, "MCP-Protocol-Version": MODERN, "Mcp-Method": method}
+    message = modern(method, notifications={"resourceSubscriptions": [BASE_URL + urls.REVIEWS]})
+    answer = proxy.first_bytes(urls.MCP, fields, json.dumps(message).encode())
+
+    assert (200, "text/event-stream") == (answer.status, answer.headers["Content-Type"])
+    assert answer.body.startswith(b'data: {"jsonrpc":"2.0","method":"notifications/subscriptions/')
 
 
 def test_subscribers_come_through_and_each_client_has_its_own_limit(proxy: PublicSite) -> None:
