@@ -83,12 +83,12 @@ def test_insights_made_by_rules_are_written_and_replaced_only_on_request(
 ) -> None:
     file = folder / "insights.json"
     printed(environment, folder, "write")
-    made = json.loads(file.read_bytes())
-    assert ["d", "c", "b", "a"] == sorted(made["per_review"], reverse=True)
+    written = json.loads(file.read_bytes())
+    assert ["d", "c", "b", "a"] == sorted(written["per_review"], reverse=True)
     assert (
         [] == written["entities"]["problems"]
     )  # it is served as it is, and nobody has asked for them
-    assert "lexicon-3" == made["model"]
+    assert "lexicon-3" == written["model"]
     file.write_text('{"model": "mine"}')
     _, errors = printed(environment, folder, "write", code=1)
     assert "is there already" in errors
@@ -131,7 +131,7 @@ def test_a_file_is_compared_with_what_the_rules_make(
             "a": {"technicians": ["t1"], "aspects": [{"id": "pricing", "sentiment": "negative"}]}
         },
     }
-    (folder / "insights.json").write_text(json.dumps(given))
+    (folder / "insights.json").write_text(json.dumps(insights))
     output, _ = printed(environment, folder, "compare")
     assert "trend          none; by the rules stable\n" in output
     assert "  Pricing                               1               4  25 %\n" in output
