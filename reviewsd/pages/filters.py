@@ -194,15 +194,6 @@ class Filters:
             for stars, label in self._stars
         ]
 
-    def error(self, issue: Issue) -> str:
-        """Return the message of the API about a parameter as a sentence, with the label of the field."""
-        if issue.code == "unrecognized_keys":
-            return issue.message
-        rule, got, value = issue.message.partition(", got ")
-        for name in (issue.path[0], "max_rating"):  # which the message on min_rating may name
-            rule = rule.replace(name, self._field(name), 1)
-        return f"{rule}{got}{value}."
-
 
 def field_of(issue: Issue) -> str:
     """Return the field beside which an issue is shown: for an unknown name, the one that it resembles."""

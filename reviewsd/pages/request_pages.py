@@ -10,8 +10,7 @@ from markupsafe import Markup, escape
 from reviewsd.domain.locations import Locations
 from reviewsd.domain.parameters import Issue
 from reviewsd.domain.reviews import OwnerReply, Review
-from reviewsd.domain.search_parameters import SEARCH_PARAMETERS
-from reviewsd.domain.search_query import MENTIONS, Cursor, SearchQuery
+from reviewsd.domain.search_query import Cursor, SearchQuery
 from reviewsd.http1 import urls
 from reviewsd.pages import form, structured_data
 from reviewsd.pages.cards import Cards
@@ -19,6 +18,7 @@ from reviewsd.pages.environment import Templates
 from reviewsd.pages.filters import CURSOR, MAX_VALUE, Filter, Filters, address, field_of, instead_of
 from reviewsd.pages.form import Form
 from reviewsd.pages.frames import Frame, Frames
+from reviewsd.pages.issues import examples, sentence
 from reviewsd.pages.naming import report_link
 from reviewsd.pages.text import printable, shortened
 from reviewsd.pages.words import Words
@@ -216,7 +216,7 @@ class RequestPages:
         parameters.pop(CURSOR, None)
         wrong: dict[str, list[str]] = {}
         for issue in issues:
-            wrong.setdefault(field_of(issue), []).append(self._filters.error(issue))
+            wrong.setdefault(field_of(issue), []).append(sentence(self._words, issue))
         instead = [
             search for issue in issues for search in instead_of(issue, parameters, dict(values))
         ]
@@ -249,12 +249,6 @@ def try_templates(pages: RequestPages) -> None:
         source_url="https://source.example/", owner_reply=reply, verified=True,
     )  # fmt: skip
     result = ReviewsFound(matched=2, reviews=(review,), following=urls.LIST)
-    issues = [Issue(code="", path=(parameter.name,), message="") for parameter in SEARCH_PARAMETERS]
-    several = (("values", ["name"]),)
-    issues.append(Issue(code="", path=(MENTIONS[0],), message="", details=several))
-    issues.append(Issue(code="too_big", path=("query",), message=""))
-    details = (("did_you_mean", ["query"]),)
-    issues.append(Issue(code="unrecognized_keys", path=("q",), message="", details=details))
     pages.review(review)
     pages.review_markdown(review)
     pages.report(urls.HOME)
@@ -268,7 +262,7 @@ def try_templates(pages: RequestPages) -> None:
     )  # fmt: skip
     pages.listed(SearchQuery(min_rating=2, rating=1), ReviewsFound(matched=0, reviews=()))
     pages.listed_markdown(SearchQuery(rating=1), result)
-    pages.invalid(b"", issues)
+    pages.invalid(b"", examples())
 
 
 def _escaped(text: str) -> Markup:
