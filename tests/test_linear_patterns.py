@@ -77,7 +77,7 @@ PATTERNS: dict[str, tuple[str, *tuple[Attack, ...]]] = {
     "reviewsd.domain.near_misses:_WORD": (FIND, ("", "a", ""), ("", "a_", "")),
     "reviewsd.domain.parameters:_BROKEN_ESCAPE": (SEARCH, ("", "%20", "%"), ("", "a", "")),
     "reviewsd.domain.parameters:_INTEGER": (FULL, ("1.", "0", "x"), ("-", "1", ".")),
-    "reviewsd.domain.parameters:_NUMBER": (FULL, ("1.", "1", "e"), ("1e", "1", "x")),
+    "reviewsd.domain.issues:NUMBER": (FULL, ("1.", "1", "e"), ("1e", "1", "x")),
     "reviewsd.http1.preconditions:_HTTP_DATES": (FULL, ("Sun, ", "0", "x"), ("Sun ", " ", "x")),
     "reviewsd.http1.preconditions:_TAGS": (FIND, ('"', "a", ""), ("", 'W/"a"', '"')),
     "reviewsd.http1.preconditions:_TAG_LIST": (

@@ -25,6 +25,7 @@ from reviewsd.config import syntax, yaml_source
 from reviewsd.domain import clients, data_errors, json_location, parameters, strict_json
 from reviewsd.domain.dataset import Dataset, load
 from reviewsd.domain.insights import slug
+from reviewsd.domain.issues import InvalidParametersError
 from reviewsd.domain.search_parameters import SEARCH_PARAMETERS
 from reviewsd.http1 import body as bodies
 from reviewsd.http1 import parser, preconditions
@@ -44,7 +45,7 @@ REFUSED = (
     data_errors.DataError,
     jsonrpc.JsonRpcError,
     arguments.ArgumentsError,
-    parameters.InvalidParametersError,
+    InvalidParametersError,
     ImportRefusedError,
     RowRefusedError,
 )

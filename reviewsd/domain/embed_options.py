@@ -6,14 +6,9 @@ from urllib.parse import parse_qsl, urlencode
 
 from msgspec import Struct
 
+from reviewsd.domain.issues import InvalidParametersError, Issue, shown
 from reviewsd.domain.near_misses import resembled
-from reviewsd.domain.parameters import (
-    MAX_COMPARED,
-    InvalidParametersError,
-    Issue,
-    read_value,
-    shown,
-)
+from reviewsd.domain.parameters import MAX_COMPARED, read_value
 from reviewsd.domain.search_parameters import ParameterType, SearchParameter
 
 LIGHT: Final = "light"

@@ -7,10 +7,10 @@ no blanks, no plus sign); dates are real days as ``YYYY-MM-DD``.
 import datetime
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import unquote_to_bytes
 
+from reviewsd.domain.issues import NUMBER, InvalidParametersError, Issue, IssueError, shown
 from reviewsd.domain.near_misses import SYNONYMS, resembled
 from reviewsd.domain.search_parameters import (
     FEED_CURSOR,
@@ -20,39 +20,6 @@ from reviewsd.domain.search_parameters import (
     SearchParameter,
 )
 from reviewsd.domain.search_query import NEWEST, TRUTH, Cursor, SearchQuery, read_day, read_moment
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Issue:
-    """One fault of a request parameter (contract 2), with a code of zod."""
-
-    code: str
-    path: tuple[str, ...]
-    message: str
-    details: tuple[tuple[str, object], ...] = ()
-    """Further members, such as ``("maximum", 100)``."""
-
-    def as_json(self) -> dict[str, object]:
-        """Return the issue as an item of ``issues``."""
-        return {
-            "code": self.code,
-            "path": list(self.path),
-            "message": self.message,
-            **dict(self.details),
-        }
-
-
-class InvalidParametersError(Exception):
-    """The parameters of a request are invalid.
-
-    Attributes:
-        issues: All issues, in the order of the table.
-    """
-
-    def __init__(self, issues: tuple[Issue, ...]) -> None:
-        self.issues = issues
-        super().__init__("; ".join(issue.message for issue in issues))
-
 
 Unknown = Callable[[bytes], None]
 """Called with the name of an unknown parameter, undecoded."""
@@ -87,7 +54,7 @@ def read_query(query: bytes, unknown: Unknown = lambda _: None) -> SearchQuery:
         else:
             check_together(values)
             return SearchQuery(**values)  # type: ignore[arg-type]  # values have their parameter's type
-    except (_IssueError, InvalidParametersError):
+    except (IssueError, InvalidParametersError):
         pass  # _read_all collects the other issues as well
     return _read_all(query, unknown)
 
@@ -100,7 +67,7 @@ def _read_all(query: bytes, unknown: Unknown) -> SearchQuery:
     for parameter in SEARCH_PARAMETERS:
         try:
             value = _read_texts(parameter, texts.get(parameter.name, ()))
-        except _IssueError as error:
+        except IssueError as error:
             issues.append(error.issue)
         else:
             if value is not None:
@@ -176,11 +143,15 @@ def check_together(values: Mapping[str, object]) -> None:
     if isinstance(least, int | float) and isinstance(most, int | float) and least > most:
         message = f"min_rating must not be greater than max_rating, got {least:g} and {most:g}"
         bound = (("maximum", most), ("inclusive", True))
-        issues.append(Issue(code="too_big", path=("min_rating",), message=message, details=bound))
+        path = ("min_rating",)
+        issues.append(
+            Issue(code="too_big", path=path, message=message, details=bound, rule="order")
+        )
     cursor, sort = values.get("cursor"), values.get("sort", NEWEST)
     if isinstance(cursor, Cursor) and cursor.sort != sort:
         message = f"cursor must be of sort={sort}, got one of sort={cursor.sort}"
-        issues.append(Issue(code="invalid_value", path=("cursor",), message=message))
+        path = ("cursor",)
+        issues.append(Issue(code="invalid_value", path=path, message=message, rule="text"))
     if issues:
         raise InvalidParametersError(tuple(issues))
 
@@ -211,7 +182,7 @@ def read_cursor(text: str) -> Cursor:
         cursor = Cursor.decode(text)
     except ValueError:
         rule = "must be that of a page, as the page before has it"
-        error = _IssueError(FEED_CURSOR, "invalid_format", rule, format="cursor")
+        error = IssueError(FEED_CURSOR, "invalid_format", "text", rule, format="cursor")
         raise InvalidParametersError((error.issue,)) from None
     check_together({"cursor": cursor})
     return cursor
@@ -228,49 +199,24 @@ def read_value(parameter: SearchParameter, text: str) -> object:
     """
     try:
         return _read(parameter, text)
-    except _IssueError as error:
+    except IssueError as error:
         raise InvalidParametersError((error.issue,)) from None
 
 
-def ambiguous(parameter: str, name: str, candidates: Sequence[str]) -> Issue:
-    """Return the issue of an ambiguous name.
-
-    Args:
-        parameter: The name of the parameter.
-        name: The ambiguous value.
-        candidates: Labels of matching entities.
-    """
-    spellings = " or ".join(f'"{candidate}"' for candidate in candidates)
-    message = f"{parameter} must name one, got {shown(name)}: say {spellings}"
-    values = (("values", list(candidates)),)
-    return Issue(code="invalid_value", path=(parameter,), message=message, details=values)
-
-
-class _IssueError(Exception):
-    def __init__(self, parameter: SearchParameter, code: str, rule: str, **details: object) -> None:
-        self.issue = Issue(
-            code=code,
-            path=(parameter.name,),
-            message=f"{parameter.name} {rule}",
-            details=tuple(details.items()),
-        )
-        super().__init__(self.issue.message)
-
-
 _INTEGER = re.compile(r"-?[0-9]+(\.0+)?")
-_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?")
 _BROKEN_ESCAPE = re.compile(rb"%(?![0-9A-Fa-f]{2})")
-_MAX_SHOWN = 40  # characters of an offending value in a message
 
 
 def _read_texts(parameter: SearchParameter, texts: Sequence[bytes]) -> object:
     if not texts:
         return None
     if len(texts) > 1:
-        raise _IssueError(
+        raise IssueError(
             parameter,
             "invalid_type",
-            f"must be given once, got {len(texts)} times",
+            "once",
+            "must be given once",
+            f"{len(texts)} times",
             expected=parameter.kind.value,
         )
     return _read(parameter, _decoded(parameter, texts[0]))
@@ -283,12 +229,13 @@ def _decoded(parameter: SearchParameter, value: bytes) -> str:
     if b"%" in value:
         if _BROKEN_ESCAPE.search(value) is not None:
             rule = "has a broken percent-escape"
-            raise _IssueError(parameter, "invalid_format", rule, format="percent-encoding")
+            raise IssueError(parameter, "invalid_format", "text", rule, format="percent-encoding")
         value = unquote_to_bytes(value)
     try:
         return value.decode()
     except UnicodeDecodeError:
-        raise _IssueError(parameter, "invalid_format", "must be UTF-8", format="utf-8") from None
+        rule = "must be UTF-8"
+        raise IssueError(parameter, "invalid_format", "text", rule, format="utf-8") from None
 
 
 def _read(parameter: SearchParameter, text: str) -> object:
@@ -314,23 +261,29 @@ def _read(parameter: SearchParameter, text: str) -> object:
                 return Cursor.decode(text)
             except ValueError:
                 rule = "must be the next_cursor of an earlier answer; leave it out to start again"
-                raise _IssueError(parameter, "invalid_format", rule, format="cursor") from None
+                raise IssueError(
+                    parameter, "invalid_format", "text", rule, format="cursor"
+                ) from None
 
 
 def _read_moment(parameter: SearchParameter, text: str) -> datetime.datetime:
     try:
         return read_moment(text)
     except ValueError:
-        rule = f"must be a date as YYYY-MM-DD, or a time as {parameter.example}, got {shown(text)}"
-        raise _IssueError(parameter, "invalid_format", rule, format="date-time") from None
+        rule = f"must be a date as YYYY-MM-DD, or a time as {parameter.example}"
+        raise IssueError(
+            parameter, "invalid_format", "moment", rule, shown(text), format="date-time"
+        ) from None
 
 
 def _read_text(parameter: SearchParameter, text: str) -> str:
     if parameter.maximum is not None and len(text) > parameter.maximum:
-        raise _IssueError(
+        raise IssueError(
             parameter,
             "too_big",
-            f"must have at most {parameter.maximum} characters, got {len(text)}",
+            "long",
+            f"must have at most {parameter.maximum} characters",
+            str(len(text)),
             maximum=parameter.maximum,
             inclusive=True,
         )
@@ -341,57 +294,56 @@ def _read_word(parameter: SearchParameter, text: str) -> str | bool:
     if parameter.kind is ParameterType.BOOLEAN:
         if text in TRUTH.values():
             return text == TRUTH[True]
-        rule = f"must be true or false, got {shown(text)}"
-        raise _IssueError(parameter, "invalid_type", rule, expected=parameter.kind.value)
+        rule = "must be true or false"
+        expected = parameter.kind.value
+        raise IssueError(parameter, "invalid_type", "choice", rule, shown(text), expected=expected)
     if text not in parameter.choices:
-        rule = f"must be one of {', '.join(parameter.choices)}, got {shown(text)}"
-        raise _IssueError(parameter, "invalid_value", rule)
+        rule = f"must be one of {', '.join(parameter.choices)}"
+        raise IssueError(parameter, "invalid_value", "choice", rule, shown(text))
     return text
 
 
 def _read_number(parameter: SearchParameter, text: str) -> int | float:
     is_integer = parameter.kind is ParameterType.INTEGER
-    if (_INTEGER if is_integer else _NUMBER).fullmatch(text) is None:
+    if (_INTEGER if is_integer else NUMBER).fullmatch(text) is None:
         noun = "an integer" if is_integer else "a number"
-        raise _IssueError(
+        raise IssueError(
             parameter,
             "invalid_type",
-            f"must be {noun} {bounds(parameter)}, got {shown(text)}",
+            "integer" if is_integer else "number",
+            f"must be {noun} {bounds(parameter)}",
+            shown(text),
             expected=parameter.kind.value,
         )
     value = float(text)  # int() would refuse more than 4,300 digits
     if parameter.maximum is not None and value > parameter.maximum:
-        raise _IssueError(
+        raise IssueError(
             parameter,
             "too_big",
-            f"must be at most {parameter.maximum}, got {shown(text)}",
+            "too_big",
+            f"must be at most {parameter.maximum}",
+            shown(text),
             maximum=parameter.maximum,
             inclusive=True,
         )
     if parameter.minimum is not None and value < parameter.minimum:
-        raise _IssueError(
+        raise IssueError(
             parameter,
             "too_small",
-            f"must be at least {parameter.minimum}, got {shown(text)}",
+            "too_small",
+            f"must be at least {parameter.minimum}",
+            shown(text),
             minimum=parameter.minimum,
             inclusive=True,
         )
     return int(value) if is_integer else value
 
 
-def _not_a_date(parameter: SearchParameter, text: str) -> _IssueError:
-    rule = f"must be a date as YYYY-MM-DD, got {shown(text)}"
-    return _IssueError(parameter, "invalid_format", rule, format="date")
+def _not_a_date(parameter: SearchParameter, text: str) -> IssueError:
+    rule = "must be a date as YYYY-MM-DD"
+    return IssueError(parameter, "invalid_format", "date", rule, shown(text), format="date")
 
 
 def bounds(parameter: SearchParameter) -> str:
     """Return the bounds of a number in words."""
     return f"from {parameter.minimum} to {parameter.maximum}"
-
-
-def shown(text: str) -> str:
-    """Return a value for a message: shortened, and quoted unless it is a number or a word."""
-    if len(text) > _MAX_SHOWN:
-        return f'"{text[:_MAX_SHOWN]}... ({len(text)} characters)"'
-    is_plain = _NUMBER.fullmatch(text) is not None or (text.isascii() and text.isalnum())
-    return text if is_plain else f'"{text}"'

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
-from reviewsd.domain.parameters import Issue
+from reviewsd.domain.issues import Issue
 from reviewsd.http1 import urls
 
 

@@ -13,7 +13,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from reviewsd.domain.parameters import Issue
+from reviewsd.domain.issues import Issue
 from reviewsd.http1 import problems, urls
 from reviewsd.http1.events import EventSource
 from reviewsd.http1.negotiation import HTML, PROBLEMS, accepted_codings, best_type

@@ -13,15 +13,9 @@ from itertools import islice
 import msgspec
 from msgspec import Raw
 
+from reviewsd.domain.issues import InvalidParametersError, shown
 from reviewsd.domain.near_misses import resembled, words_of
-from reviewsd.domain.parameters import (
-    MAX_COMPARED,
-    InvalidParametersError,
-    bounds,
-    check_together,
-    read_value,
-    shown,
-)
+from reviewsd.domain.parameters import MAX_COMPARED, bounds, check_together, read_value
 from reviewsd.domain.search_parameters import ParameterType, SearchParameter
 from reviewsd.domain.search_query import TRUTH
 from reviewsd.mcp.results import ToolError

@@ -5,8 +5,8 @@ from typing import NamedTuple, cast
 
 import msgspec
 
+from reviewsd.domain.issues import ambiguous
 from reviewsd.domain.naming import Ambiguous, mention_key
-from reviewsd.domain.parameters import ambiguous
 from reviewsd.domain.search_query import LIMIT_DEFAULT
 from reviewsd.http1.representation import Buffer
 from reviewsd.mcp.arguments import quoted, shortened

@@ -4,7 +4,7 @@ from collections.abc import Generator
 
 from msgspec.structs import replace
 
-from reviewsd.domain.parameters import InvalidParametersError
+from reviewsd.domain.issues import InvalidParametersError
 from reviewsd.http1.representation import Buffer
 from reviewsd.mcp import arguments, resources
 from reviewsd.mcp.introduction import (

@@ -17,7 +17,7 @@ from reviewsd.domain.embed_options import (
     BadgeOptions,
     EmbedOptions,
 )
-from reviewsd.domain.parameters import Issue
+from reviewsd.domain.issues import Issue
 from reviewsd.http1 import urls
 from reviewsd.pages import theme
 from reviewsd.pages.developers import documents as documentation

@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reviewsd.domain.embed_options import BADGE, DARK, EMBED_PARAMETERS, LIGHT, EmbedOptions
-from reviewsd.domain.parameters import Issue
+from reviewsd.domain.issues import Issue
 from reviewsd.domain.reviews import Review
 from reviewsd.domain.search_parameters import ParameterType, SearchParameter
 from reviewsd.http1 import urls

@@ -7,9 +7,9 @@ from urllib.parse import urlencode
 
 from msgspec import Struct
 
+from reviewsd.domain.issues import Issue
 from reviewsd.domain.locations import Locations
 from reviewsd.domain.naming import mention_key
-from reviewsd.domain.parameters import Issue
 from reviewsd.domain.search_query import BY_RATING, HIGHEST, MENTIONS, SearchQuery
 from reviewsd.http1 import urls
 from reviewsd.pages.language import Language

@@ -7,8 +7,8 @@ from urllib.parse import parse_qsl
 
 from markupsafe import Markup, escape
 
+from reviewsd.domain.issues import Issue
 from reviewsd.domain.locations import Locations
-from reviewsd.domain.parameters import Issue
 from reviewsd.domain.reviews import OwnerReply, Review
 from reviewsd.domain.search_query import Cursor, SearchQuery
 from reviewsd.http1 import urls

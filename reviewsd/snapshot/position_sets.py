@@ -8,8 +8,8 @@ from collections.abc import Mapping
 import msgspec
 from pyroaring import BitMap
 
+from reviewsd.domain.issues import InvalidParametersError, ambiguous
 from reviewsd.domain.naming import Ambiguous
-from reviewsd.domain.parameters import InvalidParametersError, ambiguous
 from reviewsd.domain.search_query import MENTIONS, SearchQuery
 from reviewsd.snapshot.fragment_store import FragmentStore, FragmentStoreWriter
 

@@ -19,7 +19,7 @@ from reviewsd.domain.embed_options import (
     read_badge_options,
     read_embed_options,
 )
-from reviewsd.domain.parameters import InvalidParametersError
+from reviewsd.domain.issues import InvalidParametersError
 from reviewsd.domain.reviews import Review
 from reviewsd.domain.search_parameters import SearchParameter
 from reviewsd.domain.search_query import SearchQuery

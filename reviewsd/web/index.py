@@ -20,7 +20,7 @@ from twisted.python.failure import Failure
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound
 from werkzeug.routing import Map, Rule
 
-from reviewsd.domain.parameters import InvalidParametersError
+from reviewsd.domain.issues import InvalidParametersError
 from reviewsd.http1 import problems
 from reviewsd.http1.head import ASTERISK
 from reviewsd.http1.request import METHODS, Request

@@ -14,7 +14,8 @@ from urllib.parse import unquote_to_bytes
 import msgspec
 from werkzeug.exceptions import NotFound
 
-from reviewsd.domain.parameters import InvalidParametersError, read_query
+from reviewsd.domain.issues import InvalidParametersError
+from reviewsd.domain.parameters import read_query
 from reviewsd.domain.reviews import Review
 from reviewsd.domain.search_query import SearchQuery
 from reviewsd.http1 import urls

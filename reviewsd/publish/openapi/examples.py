@@ -10,7 +10,8 @@ import msgspec
 
 from reviewsd.domain.dataset import load
 from reviewsd.domain.insights_file import InsightsFile
-from reviewsd.domain.parameters import InvalidParametersError, read_query
+from reviewsd.domain.issues import InvalidParametersError
+from reviewsd.domain.parameters import read_query
 from reviewsd.domain.reviews import Review
 from reviewsd.domain.search_parameters import FEED_CURSOR
 from reviewsd.domain.search_query import Cursor

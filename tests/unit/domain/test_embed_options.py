@@ -13,7 +13,7 @@ from reviewsd.domain.embed_options import (
     read_badge_options,
     read_embed_options,
 )
-from reviewsd.domain.parameters import InvalidParametersError
+from reviewsd.domain.issues import InvalidParametersError
 
 ARABIC_ONE = "\N{ARABIC-INDIC DIGIT ONE}"
 

@@ -13,13 +13,8 @@ from hypothesis import strategies as st
 from msgspec.structs import fields, replace
 
 from reviewsd.domain import times
-from reviewsd.domain.parameters import (
-    MAX_COMPARED,
-    InvalidParametersError,
-    read_cursor,
-    read_date,
-    read_query,
-)
+from reviewsd.domain.issues import InvalidParametersError
+from reviewsd.domain.parameters import MAX_COMPARED, read_cursor, read_date, read_query
 from reviewsd.domain.search_parameters import SEARCH_PARAMETERS, SearchParameter
 from reviewsd.domain.search_query import (
     BY_RATING,

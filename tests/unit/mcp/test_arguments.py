@@ -9,7 +9,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from reviewsd.domain.parameters import MAX_COMPARED, InvalidParametersError, read_query
+from reviewsd.domain.issues import InvalidParametersError
+from reviewsd.domain.parameters import MAX_COMPARED, read_query
 from reviewsd.domain.search_parameters import SEARCH_PARAMETERS
 from reviewsd.domain.search_query import Cursor, SearchQuery
 from reviewsd.mcp.arguments import ABSENT, IGNORED, MAX_NOTED, MAX_PROBLEMS, ArgumentsError, read

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 import reviewsd
-from reviewsd.domain.parameters import Issue
+from reviewsd.domain.issues import Issue
 from reviewsd.domain.search_parameters import SEARCH_PARAMETERS
 from reviewsd.http1 import problems, urls
 from reviewsd.http1.problems import Problem

@@ -2,7 +2,8 @@
 
 import pytest
 
-from reviewsd.domain.parameters import InvalidParametersError, Issue, ambiguous, read_query
+from reviewsd.domain.issues import InvalidParametersError, Issue, ambiguous
+from reviewsd.domain.parameters import read_query
 from reviewsd.domain.search_parameters import SEARCH_PARAMETERS
 from reviewsd.pages.environment import Bytecode
 from reviewsd.pages.issues import examples, sentence

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from reviewsd.domain import times
 from reviewsd.domain.insights import Sentiment
-from reviewsd.domain.parameters import InvalidParametersError
+from reviewsd.domain.issues import InvalidParametersError
 from reviewsd.domain.search_query import (
     BY_RATING,
     CHANGED,

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 import pytest
 from twisted.internet.task import Clock
 
-from reviewsd.domain.parameters import InvalidParametersError
+from reviewsd.domain.issues import InvalidParametersError
 from reviewsd.http1.request import Request
 from reviewsd.http1.responses import Response, Responses
 from reviewsd.snapshot.snapshots import Snapshots

@@ -21,7 +21,8 @@ from hypothesis import strategies as st
 from reviewsd import demo
 from reviewsd.config import yaml_source
 from reviewsd.domain.dataset import load
-from reviewsd.domain.parameters import InvalidParametersError, read_date, read_query
+from reviewsd.domain.issues import InvalidParametersError
+from reviewsd.domain.parameters import read_date, read_query
 from reviewsd.domain.reviews import Business
 from reviewsd.domain.search_parameters import SEARCH_PARAMETERS, SINCE_DATE
 from reviewsd.domain.search_query import BY_RATING, CHANGED, SORTS, Cursor
