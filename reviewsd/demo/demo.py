@@ -27,7 +27,7 @@ state_dir: state
 listen: ["tcp:{port}:interface=127.0.0.1"]
 admin_socket: admin.sock
 """
-_FILES = ("reviews.json", "insights.json", "insights.yaml", "logo.svg", "logo.png")
+_FILES = ("reviews.json", "insights.yaml", "logo.svg", "logo.png")
 _QUERY = "?query=boiler&min_rating=4"  # of the search in the guide
 _DATE = "2026-01-01"
 

@@ -51,7 +51,12 @@ def _summary(renderer: Renderer, text: str) -> Page:
             structured_data.graph(structured_data.breadcrumbs(site.base_url, trail))
         ),
         dated=False,
-        context={"paragraphs": paragraphs(text), "quote": insights.pull_quote, "made": source},
+        context={
+            "paragraphs": paragraphs(text),
+            "quote": insights.pull_quote,
+            "made": source,
+            "note": site.insights_note,
+        },
     )
 
 

@@ -42,7 +42,11 @@ def render(site: Site) -> bytes:
 
 def render_full(site: Site) -> bytes:
     """Return llms-full.txt: the insights, and as many of the newest reviews as fit."""
-    parts = [*_head(site), *_within(_insights(site.insights), _MAX_INSIGHTS), "## Newest reviews"]
+    parts = [
+        *_head(site),
+        *_within(_insights(site.insights, site.insights_note), _MAX_INSIGHTS),
+        "## Newest reviews",
+    ]
     end = f"All {site.count} reviews: {site.url(urls.REVIEWS)}"
     room = MAX_FULL - len(_document([*parts, end]))
     newest = _within((_review(site, review) for review in site.newest), room)
@@ -153,12 +157,14 @@ def _section(title: str, entries: Iterable[str]) -> str:
     return "\n".join((f"## {title}", "", *entries))
 
 
-def _insights(insights: Insights | None) -> Iterator[str]:
+def _insights(insights: Insights | None, note: str | None) -> Iterator[str]:
     if insights is None:
         return
     if insights.summary:
         yield "## Summary"
         yield quotation(insights.summary[:_MAX_SUMMARY])
+    if note:
+        yield quotation(shortened(note, _MAX_ANSWER))
     aspects = _counted(insights.aspects)
     for title, entries in (
         ("Aspects", aspects),

@@ -21,6 +21,8 @@ from reviewsd.__main__ import AS_ROOT
 from tests.support import commands, fork_server, published
 
 DEMO = Path(__file__).parents[2] / "reviewsd" / "demo"
+HAND_MADE = Path(__file__).with_name("harbor-insights.json")
+"""Insights of the demo's reviews that were made by hand, as an operator's own file."""
 BASE_URL = "https://reviews.example.com"
 NO_PAGES = "pages: {enabled: false}\n"
 """Settings for tests that publish often: pages take half of the time."""
@@ -104,8 +106,8 @@ class Daemon:
         self.port = 0
         if not self.data.exists():
             self.data.mkdir()
-            for name in ("reviews.json", "insights.json"):
-                shutil.copyfile(DEMO / name, self.data / name)
+            shutil.copyfile(DEMO / "reviews.json", self.data / "reviews.json")
+            shutil.copyfile(HAND_MADE, self.data / "insights.json")
         listen = (
             ""
             if re.search(r"^listen:", settings, re.MULTILINE)

@@ -23,6 +23,7 @@ from reviewsd.web.pages import PageReads
 from reviewsd.web.reads import Reads
 from tests.support.budgets import budgets
 from tests.support.connections import BASE_URL, Line, ask, public_server
+from tests.support.daemon import HAND_MADE
 from tests.support.publishing import Directories
 from tests.support.raw import ReceivedResponse, responses
 
@@ -92,7 +93,7 @@ class Place:
 def demo(place: Path, settings: PageSettings | None = None) -> Place:
     """The sample business."""
     reviews = json.loads((DEMO / "reviews.json").read_text())
-    insights = json.loads((DEMO / "insights.json").read_text())
+    insights = json.loads(HAND_MADE.read_text())
     pages = Place(place, settings=settings)
     pages.publish(reviews["reviews"], reviews["business"], insights)
     return pages

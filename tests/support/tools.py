@@ -12,7 +12,7 @@ from reviewsd.mcp.methods import call_tool
 from reviewsd.mcp.results import ANSWER_BUDGET
 from reviewsd.mcp.tools import TOOLS
 from reviewsd.snapshot.snapshots import Snapshot
-from tests.support.daemon import DEMO
+from tests.support.daemon import DEMO, HAND_MADE
 from tests.support.publishing import Directories
 
 _VALIDATORS = {
@@ -29,8 +29,9 @@ Data = Any
 
 def demo_snapshot(directories: Directories, *, insights: bool = True) -> Snapshot:
     """Publish the sample business, with its insights or without."""
-    for name in ("reviews.json", *(["insights.json"] if insights else [])):
-        (directories.data / name).write_bytes((DEMO / name).read_bytes())
+    (directories.data / "reviews.json").write_bytes((DEMO / "reviews.json").read_bytes())
+    if insights:
+        (directories.data / "insights.json").write_bytes(HAND_MADE.read_bytes())
     return published(directories)
 
 

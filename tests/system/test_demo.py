@@ -110,7 +110,7 @@ def test_reload_of_unchanged_files_is_reported(demo: Demo) -> None:
     assert (0, "") == (done.returncode, done.stderr)
     assert re.fullmatch(
         r"unchanged: revision [0-9a-f]{16} with 122 reviews keeps serving, \d\.\d\d s\n"
-        r"insights: insights\.json of 2026-11-11 \(hand-labelled-1\)\n",
+        r"insights: made from 122 reviews \(lexicon-\d+\)\n",
         done.stdout,
     )
     done = demo.ctl("reload", "--json")

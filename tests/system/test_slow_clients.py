@@ -16,7 +16,7 @@ from typing import NamedTuple
 import pytest
 
 from reviewsd.server.connections import ConnectionLimits
-from tests.support.daemon import DEMO, Daemon, until
+from tests.support.daemon import HAND_MADE, Daemon, until
 from tests.support.raw import ReceivedResponse, Wire, responses
 
 HEADER, BODY, IDLE = ConnectionLimits().header, ConnectionLimits().body, 1.0
@@ -46,7 +46,7 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
 
 def write_large(data: Path) -> None:
     """Write insights of 30 MB, with an unknown member that is published quickly."""
-    insights = json.loads((DEMO / "insights.json").read_bytes())
+    insights = json.loads(HAND_MADE.read_bytes())
     insights["padding"] = MIN_SIZE * "x"
     (data / "insights.json").write_text(json.dumps(insights))
 

@@ -17,12 +17,12 @@ from reviewsd.mcp.results import DEFAULT_BUDGET
 from reviewsd.publish.excerpts import MAX_EXCERPT
 from tests.support.broken import INSIGHTS, Document, nearly
 from tests.support.columns import review
-from tests.support.daemon import DEMO
+from tests.support.daemon import HAND_MADE
 from tests.support.examples import examples
 from tests.support.publishing import Directories
 from tests.support.tools import Data, Tools, demo_snapshot, published
 
-DEMO_INSIGHTS = json.loads((DEMO / "insights.json").read_bytes())
+DEMO_INSIGHTS = json.loads(HAND_MADE.read_bytes())
 HOSTILE = "\"\\\n\t\x01\x7f\u2028\ud7ff\ufffe🎉</script>}],\u202e'`${}%s%d"
 ENTITIES = {
     "get_aspect_sentiment": ("aspect", DEMO_INSIGHTS["aspects"]),

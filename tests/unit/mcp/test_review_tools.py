@@ -17,7 +17,7 @@ from reviewsd.publish import documents
 from reviewsd.snapshot.snapshots import Snapshot
 from tests.support import vocabulary
 from tests.support.columns import Review, review
-from tests.support.daemon import DEMO
+from tests.support.daemon import DEMO, HAND_MADE
 from tests.support.examples import examples
 from tests.support.generate import write_data
 from tests.support.publishing import Directories
@@ -254,7 +254,7 @@ def test_the_budget_is_used(tmp_path: Path) -> None:
 
 
 def test_one_review_is_found_by_its_id(demo: Tools) -> None:
-    insights = json.loads((DEMO / "insights.json").read_bytes())["per_review"]
+    insights = json.loads(HAND_MADE.read_bytes())["per_review"]
     for record in demo.data("search_reviews", {"limit": 100})["reviews"]:
         for spelled in (record["id"], f" {record['id'].lower()}\n"):
             data = demo.data("get_review", {"id": spelled})

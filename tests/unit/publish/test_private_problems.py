@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from reviewsd.analysis.totals import NOTE
 from reviewsd.http1 import urls
 from reviewsd.snapshot.snapshots import Snapshot
 from tests.support.columns import review
@@ -103,6 +104,17 @@ def test_tools_have_problems_that_are_published(tmp_path: Path) -> None:
     assert 3 == client.data("search_reviews", {"mentions_problem": "no-callback"})["matched"]
     assert 2 == client.data("get_topics", {"kind": "problems"})["matched"]
     assert "note" not in client.data("get_topics", {"kind": "problems"})
+
+
+@pytest.mark.parametrize("target", ["/", "/summary", "/summary.md", "/llms-full.txt"])
+def test_note_on_the_method_is_where_the_summary_is(tmp_path: Path, target: str) -> None:
+    """A reader must know that a program counted, wherever figures are read."""
+    place = Place(tmp_path)
+    place.directories.order = msgspec.structs.replace(place.directories.order, insights="auto")
+    place.publish([{**entry, "verified": True} for entry in REVIEWS])
+    body = place.get(target).body.decode()
+    assert "Most praised: friendliness" in body
+    assert NOTE.removesuffix(".") in body
 
 
 @pytest.mark.parametrize("settings", ["", "publish: [problems]"])

@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl, urlencode
 
 import pytest
 
-from tests.support.daemon import BASE_URL, DEMO, Answer, Daemon
+from tests.support.daemon import BASE_URL, DEMO, HAND_MADE, Answer, Daemon
 
 pytestmark = pytest.mark.processes
 
@@ -63,7 +63,7 @@ ON_ERRORS = ON_EVERY_ANSWER | {
 SERVICE_DESC = f'<{BASE_URL}/.well-known/openapi.json>; rel="service-desc"'
 
 DATA: dict[str, Any] = json.loads((DEMO / "reviews.json").read_bytes())
-INSIGHTS: dict[str, Any] = json.loads((DEMO / "insights.json").read_bytes())
+INSIGHTS: dict[str, Any] = json.loads(HAND_MADE.read_bytes())
 NEWEST_FIRST = [
     review["id"] for review in sorted(DATA["reviews"], key=itemgetter("date", "id"), reverse=True)
 ]

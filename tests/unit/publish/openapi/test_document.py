@@ -31,6 +31,7 @@ from reviewsd.http1 import urls
 from reviewsd.publish import compiler, messages
 from reviewsd.publish.openapi import document as openapi
 from reviewsd.publish.openapi import examples, schemas
+from tests.support.daemon import HAND_MADE
 
 BASE_URL = "https://reviews.acme.example"
 BUSINESS = Business(
@@ -462,9 +463,7 @@ LENIENT = b"""{"aspects": ["price", {"label": "Speed"}], "entities": {"technicia
 @pytest.mark.parametrize(
     ("reviews", "insights"),
     [
-        pytest.param(
-            (DEMO / "reviews.json").read_bytes(), (DEMO / "insights.json").read_bytes(), id="demo"
-        ),
+        pytest.param((DEMO / "reviews.json").read_bytes(), HAND_MADE.read_bytes(), id="demo"),
         pytest.param(SMALLEST, b"{}", id="smallest"),
         pytest.param(STRANGE, LENIENT, id="strange"),
     ],
