@@ -171,3 +171,26 @@ def restored(site: Site, tmp_path: Path) -> None:
     with site.running():
         until(lambda: "active" in site.daemon("subs", "list"), "the subscription")
         assert "Acme & Daughters" in site.get(TOPIC).decode()
+        second_place(site, tmp_path)
+
+
+def second_place(site: Site, tmp_path: Path) -> None:
+    """Reviews of a second location are imported, filtered and shown on a page of its own."""
+    data = site.place / "data" / "reviews.json"
+    content = json.loads(data.read_bytes())
+    dover: dict[str, object] = {"id": "dover", "name": "Dover"}
+    content["business"]["locations"] = [dover, {"id": "kittery", "name": "Kittery"}]
+    data.write_text(json.dumps(content))
+    refusal = 'expected an id or alias of business.locations, got "2001"'
+    assert refusal in site.daemon("reload", code=1)
+    dover["aliases"] = ["2001"]
+    data.write_text(json.dumps(content))
+    table = tmp_path / "kittery.csv"
+    table.write_text("author,rating,date,text\nBo,5,2026-01-01,Good.\n")
+    site.ctl("import", str(table), "--source", "website", "--set", "location=kittery")
+    site.daemon("reload")
+    for location, count in (("dover", 7), ("2001", 7), ("Kittery", 1)):
+        answer = json.loads(site.get(f"/api/reviews/search?location={location}"))
+        assert count == answer["matched"]
+    assert b"Acme &amp; Daughters, Kittery</bdi>" in site.get("/l/kittery")
+    assert ",kittery," in site.ctl("export", "--csv")

@@ -50,12 +50,13 @@ EPILOG: Final = """\b
     \b
     Columns of "csv" and "json" are guessed and shown. --map NAME=COLUMN corrects them, NAME being one of
     rating, best, worst, date, author, text, title, reply, reply_date, verified, url, avatar,
-    source, status, id.
+    location, source, status, id.
     text=A+B takes both columns, and NAME= none.
 
     \b
     Settings (--set NAME=VALUE, as often as needed):
-      location=ID            which location, if there are several; or its title, or all
+      location=ID            which location, if there are several; or its title, or all; of an export without
+                             locations, the one of reviews.json that its reviews are about
       name=TEXT              name of the business, where neither reviews.json nor the export has it
       names=short            publish names as "Jane D.": they are personal data; full undoes it
       timezone=ZONE          that of the business, as America/New_York: it decides on which day a review falls

@@ -12,6 +12,7 @@ from typing import Final
 from reviewsctl.importing.business import Likeness, likeness
 from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
 from reviewsctl.importing.import_log import Past
+from reviewsctl.importing.locations import Declared
 from reviewsctl.importing.options import ImportOptions, Prompts
 from reviewsctl.importing.outcomes import Change, Fate, MergeResult
 from reviewsctl.importing.staging import Place, Staging
@@ -26,9 +27,15 @@ _SHOWN, _LONG = 20, 200  # locations in a message, and characters of each
 
 
 def keep_location(
-    options: ImportOptions, titles: Mapping[str, str], staged: Staging, prompts: Prompts
+    options: ImportOptions,
+    titles: Mapping[str, str],
+    staged: Staging,
+    prompts: Prompts,
+    declared: Declared,
 ) -> int:
-    """Forget all reviews but those of one location of each source, unless all are wanted.
+    """Forget all reviews but those of one location of each source, unless all are wanted or declared.
+
+    Reviews of an export that does not tell locations apart get the declared one that is named.
 
     Returns:
         How many were forgotten.
@@ -36,19 +43,23 @@ def keep_location(
     Raises:
         SayMoreError: It is open which one, or there is none of that name.
     """
-    counts = staged.places()
-    if options.settings.location == ALL:
+    counts, location = staged.places(), options.settings.location
+    if location == ALL or (location is None and "location" in options.settings.columns):
         return 0
-    if options.settings.location is not None:
-        return _keep(options.settings.location, counts, titles, staged)
+    if location is not None:
+        location_id = declared.find(location)
+        if location_id is not None and not any(place.name for place in counts):
+            staged.locate(location_id)
+            return 0
+        return _keep(location, counts, titles, staged, declared)
     elsewhere = 0
     for source in dict.fromkeys(place.source for place in counts):
         own = {place: count for place, count in counts.items() if place.source == source}
-        if len(own) > 1:
+        if len(own) > 1 and not all(place.name in declared for place in own):
             location = _chosen(own, titles, prompts)
             if location == ALL:
                 break
-            elsewhere += _keep(location, own, titles, staged)
+            elsewhere += _keep(location, own, titles, staged, declared)
     return elsewhere
 
 
@@ -73,14 +84,23 @@ def _chosen(own: Mapping[Place, int], titles: Mapping[str, str], prompts: Prompt
 
 
 def _keep(
-    location: str, counts: Mapping[Place, int], titles: Mapping[str, str], staged: Staging
+    location: str,
+    counts: Mapping[Place, int],
+    titles: Mapping[str, str],
+    staged: Staging,
+    declared: Declared,
 ) -> int:
     """Forget the other locations of each source that has this one."""
-    name = location.strip().casefold()
+    location_id = declared.find(location)
+    names = {location.strip().casefold()}
+    if location_id is not None:
+        names |= declared.keys(location_id)
     places = [
         place
         for place in counts
-        if name in (place.name.casefold(), titles.get(place.name, "").strip().casefold())
+        if not names.isdisjoint(
+            (place.name.casefold(), titles.get(place.name, "").strip().casefold())
+        )
     ]
     if not places or len({place.source for place in places}) < len(places):
         there = ", ".join(
@@ -88,9 +108,12 @@ def _keep(
                 [f"{place.name} ({titles.get(place.name, '')})" for place in counts if place.name]
             )
         )
+        remedy = f"There are: {there}" if there else "This export does not tell locations apart."
+        if declared.listed and not there:
+            remedy = f"{remedy} reviews.json declares: {printable(declared.described()[:_LONG])}"
         raise SayMoreError(
             f'--set location: {"several are" if places else "none is"} called "{printable(location)}"',
-            f"There are: {there}" if there else "This export does not tell locations apart.",
+            remedy,
         )
     return sum(map(staged.keep, places))
 
@@ -287,7 +310,11 @@ def _other_business(
     A location of which the file has a review is no question.
     """
     places = [
-        place for place in staged.places() if place not in result.places and place not in result.met
+        place
+        for place in staged.places()
+        if place not in result.places
+        and place not in result.met
+        and place.name not in result.declared
     ]
     target = options.target.name
     if not places:

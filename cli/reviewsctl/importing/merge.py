@@ -14,6 +14,7 @@ from typing import BinaryIO, Final
 import msgspec
 
 from reviewsctl.importing.business import empty, filled
+from reviewsctl.importing.locations import Declared
 from reviewsctl.importing.outcomes import Fate, Fates, MergeResult, Outcome
 from reviewsctl.importing.readers.json_file import Document, Piece
 from reviewsctl.importing.review_merge import (
@@ -49,6 +50,8 @@ class MergePlan:
     now: datetime.datetime
     facts: Mapping[str, object] = field(default_factory=dict)
     """Members of the business, as the export has them."""
+    titles: Mapping[str, str] = field(default_factory=dict)
+    """The titles of the export's locations, by their names there."""
     replaced: Mapping[Place, str] = field(default_factory=dict)
     """The locations from which reviews are removed if the export does not have them, each with a day before which
     no review is removed, or ""."""
@@ -123,6 +126,15 @@ class Merge:
         name = business.get("name")
         self._result.name = name if isinstance(name, str) and not empty("name", name) else ""
         self._result.filled = filled(business, self._plan.facts)
+        declared = self._result.declared = Declared(business.get("locations"))
+        if declared.listed and (
+            new := [name for name in self._plan.titles if name and name not in declared]
+        ):
+            titles = {name: self._plan.titles[name] for name in new}
+            self._result.filled = {
+                **self._result.filled,
+                "locations": declared.with_new(titles),
+            }
         return (
             updated(business, text, self._result.filled).decode() if self._result.filled else text
         )

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final
 
+from reviewsctl.importing.locations import Declared
 from reviewsctl.importing.staging import Place
 from reviewsctl.importing.values import word
 
@@ -92,6 +93,8 @@ class MergeResult:
     """The first reviews of each fate that is listed."""
     name: str = ""
     """The name of the business in the file."""
+    declared: Declared = field(default_factory=Declared)
+    """The locations that the file declares."""
     places: set[Place] = field(default_factory=set)
     """The locations that the file has reviews of, where they say."""
     met: set[Place] = field(default_factory=set)

@@ -12,6 +12,7 @@ from reviewsctl.importing.consent import keep_location, titles_of
 from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.exports import check_options, described, opened_exports
 from reviewsctl.importing.import_log import Age, ImportLog, Past, compare, newest_days
+from reviewsctl.importing.locations import declared_in
 from reviewsctl.importing.merge import MergePlan
 from reviewsctl.importing.options import ImportOptions, Prompts
 from reviewsctl.importing.outcomes import MergeResult
@@ -85,7 +86,8 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
         rows = read_rows(options, readers, staged, prompts, corrections)
         twice = staged.added - staged.count()
         check_usable(options, staged, rows)
-        elsewhere = keep_location(options, rows.titles, staged, prompts)
+        declared = declared_in(folder, options.target.name, FIX)
+        elsewhere = keep_location(options, rows.titles, staged, prompts, declared)
         log = import_log.load(folder, staged.written)
         if options.replace:
             check_replaceable(options, exports, rows, staged, log)
@@ -93,6 +95,7 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
         plan = MergePlan(
             now=options.now,
             facts=_facts(options, rows.titles, staged, exports),
+            titles={place.name: rows.titles.get(place.name, "") for place in staged.places()},
             replaced=_replaced(options, exports, rows, staged, twice),
             is_gone=None if options.synced is None else options.synced.is_gone,
             older=past.older,

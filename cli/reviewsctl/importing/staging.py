@@ -225,6 +225,20 @@ class Staging:
             "DELETE FROM entry WHERE source = ? AND place <> ?", place
         ).rowcount
 
+    def locate(self, name: str) -> None:
+        """Set the location of all reviews."""
+        self._new.flush()
+        for staged in list(self.all()):
+            record = msgspec.json.decode(staged.entry.record, type=dict[str, msgspec.Raw])
+            record["location"] = msgspec.Raw(msgspec.json.encode(name))
+            entry = msgspec.structs.replace(
+                staged.entry, place=name, record=msgspec.json.encode(record)
+            )
+            self._connection.execute(
+                "UPDATE entry SET place = ?, content = ? WHERE number = ?",
+                (name, _encode(entry), staged.number),
+            )
+
     def count(self) -> int:
         """Return the number of reviews, each counted once."""
         self._new.flush()

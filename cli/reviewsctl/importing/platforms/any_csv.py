@@ -83,6 +83,7 @@ class Table:
                 source_url=address(cells["url"]) if "url" in cells else UNSET,
                 reply=reply if "reply" in names else UNSET,
                 verified=truth(cells.get("verified")),
+                place=cells.get("location"),
                 notes=rating.notes if source else (*rating.notes, "no-source"),
             )
 

@@ -227,7 +227,7 @@ def test_the_review_here_is_the_daemons() -> None:
         )
     ]
 
-    assert [*here, *STAMPS] == list(there)
+    assert [*here, *STAMPS, "location"] == list(there)
     assert patterns[0][:2] == patterns[1][:2]
     assert {"minimum": 1, "maximum": 5}.items() <= patterns[0][2].items()
     assert [field.name for field in msgspec.structs.fields(OwnerReply)] == [

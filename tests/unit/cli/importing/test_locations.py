@@ -1,0 +1,142 @@
+"""Imports into a reviews.json that declares locations (pages.md 8)."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reviewsctl.importing.errors import SayMoreError
+from reviewsctl.importing.settings import Settings
+from reviewsd.domain.dataset import load
+from tests.support.shop import Shop, google, outscraper, table
+
+DOVER = {"id": "dover", "name": "Dover Harbor", "aliases": ["22", "ChIJ1"]}
+KITTERY = {"id": "kittery", "name": "Kittery"}
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Shop:
+    folder = tmp_path / "data"
+    folder.mkdir()
+    shop = Shop(folder)
+    declare(shop, DOVER, KITTERY)
+    return shop
+
+
+def declare(shop: Shop, *locations: dict[str, Any], **business: object) -> None:
+    content = {"business": {"name": "Acme", "locations": locations, **business}, "reviews": []}
+    (shop.folder / "reviews.json").write_text(json.dumps(content))
+
+
+def located(shop: Shop) -> dict[str, object]:
+    """Return the location of each review by its author; the daemon takes the file."""
+    load((shop.folder / "reviews.json").read_bytes(), None)
+    return {name: review.get("location") for name, review in shop.reviews.items()}
+
+
+def declared(shop: Shop) -> list[dict[str, Any]]:
+    listed: list[dict[str, Any]] = shop.file["business"]["locations"]
+    return listed
+
+
+CSV = "author,rating,date,text\nJo,5,2026-01-01,Good.\nAnn,4,2026-01-02,Fine.\n"
+
+
+@pytest.mark.parametrize("name", ["dover", "DOVER ", "ChIJ1", "dover harbor"])
+def test_reviews_without_a_location_get_the_one_of_the_operator(
+    shop: Shop, tmp_path: Path, name: str
+) -> None:
+    """Most tables of one's own are of one place."""
+    shop.imported(table(tmp_path / "a.csv", CSV), location=name)
+    assert {"Jo": "dover", "Ann": "dover"} == located(shop)
+    assert [DOVER, KITTERY] == declared(shop)
+
+
+def test_second_import_of_a_table_keeps_the_location(shop: Shop, tmp_path: Path) -> None:
+    export = table(tmp_path / "a.csv", CSV)
+    shop.imported(export, location="kittery")
+    shop.imported(export)
+    assert {"Jo": "kittery", "Ann": "kittery"} == located(shop)
+
+
+def test_import_with_a_location_adds_it_to_reviews_that_are_there(
+    shop: Shop, tmp_path: Path
+) -> None:
+    """Locations may be declared long after the first import."""
+    export = table(tmp_path / "a.csv", CSV)
+    shop.imported(export)
+    assert {"Jo": None, "Ann": None} == located(shop)
+    shop.imported(export, location="dover")
+    assert {"Jo": "dover", "Ann": "dover"} == located(shop)
+
+
+def test_location_that_is_not_declared_is_no_answer(shop: Shop, tmp_path: Path) -> None:
+    with pytest.raises(SayMoreError, match='none is called "rye"') as refused:
+        shop.imported(table(tmp_path / "a.csv", CSV), location="rye")
+    assert "reviews.json declares: dover (Dover Harbor), kittery (Kittery)" in str(
+        refused.value.remedy
+    )
+
+
+def test_export_is_chosen_from_by_the_name_of_a_declared_location(
+    shop: Shop, tmp_path: Path
+) -> None:
+    rows = ({"author": "Jo"}, {"author": "Ann", "place": "99"})
+    shop.imported(google(tmp_path / "g.json", *rows), location="dover harbor")
+    assert {"Jo": "22"} == located(shop)
+
+
+def test_export_of_declared_locations_is_no_question(shop: Shop, tmp_path: Path) -> None:
+    rows = ({"author": "Jo"}, {"author": "Ann", "place": "kittery"})
+    shop.imported(google(tmp_path / "g.json", *rows))
+    assert {"Jo": "22", "Ann": "kittery"} == located(shop)
+    shop.imported(outscraper(tmp_path / "o.json", "Acme Dover", "ChIJ1", "Bo"))
+    assert {"Jo": "22", "Ann": "kittery", "Bo": "ChIJ1"} == located(shop)
+
+
+def test_location_that_is_new_is_declared(shop: Shop, tmp_path: Path) -> None:
+    """The daemon would refuse the reviews of a location that nobody declared."""
+    export = outscraper(tmp_path / "o.json", "Acme Rye/Beach", "ChIJ/99", "Bo")
+    shop.imported(export, yes=True)
+    new = {"id": "acme-rye-beach", "name": "Acme Rye/Beach", "aliases": ["ChIJ/99"]}
+    assert [DOVER, KITTERY, new] == declared(shop)
+    assert {"Bo": "ChIJ/99"} == located(shop)
+    before = (shop.folder / "reviews.json").read_bytes()
+    shop.imported(export)
+    assert before == (shop.folder / "reviews.json").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("title", "place", "expected"),
+    [
+        ("", "99", {"id": "99", "name": "99", "aliases": []}),
+        ("Dover!", "99", {"id": "dover-2", "name": "Dover!", "aliases": ["99"]}),
+        ("★", "ChIJ_9-x", {"id": "ChIJ_9-x", "name": "★", "aliases": []}),
+        ("★", "★/", {"id": "location", "name": "★", "aliases": ["★/"]}),
+        ("x" * 300, "a b", {"id": "x" * 60, "name": "x" * 200, "aliases": ["a b"]}),
+    ],
+)
+def test_new_location_has_a_short_id_that_no_other_has(
+    shop: Shop, tmp_path: Path, title: str, place: str, expected: dict[str, Any]
+) -> None:
+    shop.imported(outscraper(tmp_path / "o.json", title, place, "Bo"), yes=True)
+    assert expected == declared(shop)[-1]
+    assert {"Bo": place} == located(shop)
+
+
+def test_file_that_declares_none_stays_without(shop: Shop, tmp_path: Path) -> None:
+    declare(shop)
+    rows = ({"author": "Jo"}, {"author": "Ann", "place": "99"})
+    shop.imported(google(tmp_path / "g.json", *rows), location="all")
+    assert [] == declared(shop)
+    assert {"Jo": "22", "Ann": "99"} == located(shop)
+
+
+def test_column_may_be_mapped_to_the_location(shop: Shop, tmp_path: Path) -> None:
+    text = "Store,rating,date,text,author\nDover Harbor,5,2026-01-01,Good.,Jo\nRye,4,2026-01-02,So.,Ann\n,3,2026-01-03,Hm.,Bo\n"
+    settings = Settings(columns={"location": "Store"})
+    shop.imported(table(tmp_path / "a.csv", text), settings=settings, yes=True)
+    assert {"Jo": "Dover Harbor", "Ann": "Rye", "Bo": None} == located(shop)
+    assert {"id": "rye", "name": "Rye", "aliases": []} == declared(shop)[-1]
+    assert [*DOVER["aliases"], "Dover Harbor"] == declared(shop)[0]["aliases"]
