@@ -29,9 +29,7 @@ LENGTHS: tuple[Row, ...] = (
     *(
         broken(f"length {length!r}", post(HUB, b"Content-Length: " + length, body=b"abc"))
         for length in (
-            *(b"", b"+3", b"-1", b"-0", b"3,3", b"3, 3", b"3,", b"3 3", b"1 0", b"0x3", b"3_0"),
-            *(b"3.0", b"3e0", b"abc", b"'3'", b"3;", b"\xef\xbc\x93", b"\xb3", b"3\0", b"3\r"),
-            *(17 * b"0", 17 * b"1", 5_000 * b"1", b"3\x0b", b"\x0c3", b"NaN", b"0b11"),
+            *(b"", b"+3", b"3, 3", b"0x3", b"\xb3", 5_000 * b"1"),
         )
     ),
     broken("length twice", post(HUB, *2 * (b"Content-Length: 3",), body=b"abc")),
@@ -66,12 +64,8 @@ CODINGS: tuple[Row, ...] = (
     *(
         broken(f"coding {coding!r}", post(HUB, b"Transfer-Encoding: " + coding, body=_ONE))
         for coding in (
-            *(b"", b"identity", b"gzip", b"gzip, chunked", b"chunked, gzip", b"chunked, chunked"),
-            *(b"chunked, identity", b"identity, chunked", b"chunked,", b",chunked", b"chunk"),
-            *(b"xchunked", b"chunkedx", b"x chunked", b"chunked x", b'"chunked"', b"'chunked'"),
-            *(b"chunked;q=1", b"chunked;", b"\x0bchunked", b"chunked\x0b", b"\x0cchunked"),
-            *(b"\0chunked", b"chunked\0", b"\xa0chunked", b"chun\xe2\x84\xaaed", b"chunked\r"),
-            *(b"cow", b"trailers", b"deflate", b"compress", b"*"),
+            *(b"", b"identity", b"gzip, chunked", b"chunked, gzip", b"xchunked", b"\x0bchunked"),
+            b"chun\xe2\x84\xaaed",
         )
     ),
     broken("chunked twice", post(HUB, *2 * (CHUNKED.strip(),), body=_ONE)),
@@ -112,9 +106,7 @@ CHUNKS: tuple[Row, ...] = (
     *(
         broken(f"chunk size {size!r}", chunked(size + b"\r\nabc\r\n0\r\n\r\n"))
         for size in (
-            *(b"", b" ", b"0x3", b"+3", b"-3", b"-0", b"3_0", b" 3", b"3 ", b"\t3", b"3\t", b"g"),
-            *(b"3.0", b"3h", b"\\x33", b"\xef\xbc\x93", b"\xb3", b"3\0", b"3,3", b"3 3", b"3\r"),
-            *(17 * b"1", 17 * b"0" + b"3", 500 * b"f", b"3\x0b", b"three", b"\r\n3"),
+            *(b"", b"0x3", b"+3", b"3 ", b"\xb3", 17 * b"1", 500 * b"f"),
         )
     ),
     *(

@@ -24,24 +24,10 @@ REQUEST_LINES: tuple[Row, ...] = (
     broken("HTTP/0.9, only the method", b"GET\r\n\r\n"),
     *(
         broken(f"version {version!r}", line(b"GET /healthz " + version))
-        for version in (
-            *(b"HTTP/0.9", b"HTTP/1.2", b"HTTP/1.9", b"HTTP/2.0", b"HTTP/9.9", b"HTTP/11"),
-            *(b"HTTP/1.10", b"HTTP/01.1", b"HTTP/1.01", b"HTTP/1.", b"HTTP/1,1", b"HTTP/1.1x"),
-            *(b"http/1.1", b"HTTPS/1.1", b"HTTP 1.1", b"HTTP/ 1.1", b"HTTP/1.1 ", b"HTTP/-1.1"),
-        )
+        for version in (*(b"HTTP/0.9", b"HTTP/2.0", b"HTTP/1.10", b"http/1.1"),)
     ),
     broken("two blanks after the method", line(b"GET  /healthz HTTP/1.1")),
-    broken("two blanks before the version", line(b"GET /healthz  HTTP/1.1")),
-    broken("no target", line(b"GET HTTP/1.1")),
-    broken("an empty target", line(b"GET  HTTP/1.1")),
-    broken("a blank in front", line(b" GET /healthz HTTP/1.1")),
-    broken("a tab in front", line(b"\tGET /healthz HTTP/1.1")),
-    broken("a tab after the method", line(b"GET\t/healthz HTTP/1.1")),
     broken("a tab before the version", line(b"GET /healthz\tHTTP/1.1")),
-    broken("a vertical tab", line(b"GET\x0b/healthz HTTP/1.1")),
-    broken("a form feed", line(b"GET /healthz\x0cHTTP/1.1")),
-    broken("a no-break space", line(b"GET\xa0/healthz HTTP/1.1")),
-    broken("a CR in the line", line(b"GET /healthz\rHTTP/1.1")),
     broken("a CR before the end", line(b"GET /healthz HTTP/1.1\r")),
     broken("a NUL in front", line(b"\0GET /healthz HTTP/1.1")),
     broken("a byte order mark", b"\xef\xbb\xbf" + request()),
@@ -58,10 +44,7 @@ REQUEST_LINES: tuple[Row, ...] = (
 METHODS: tuple[Row, ...] = (
     *(
         broken(f"method {method!r}", request(method=method))
-        for method in (
-            *(b"get", b"Get", b"gET", b"G3T", b"GET-", b"M-SEARCH", b"GET:", b"GET\0", b'"GET"'),
-            *(b"G(ET", b"\xc7ET", b"GE\x7fT", b"[]"),
-        )
+        for method in (*(b"get", b"G3T", b"M-SEARCH", b"GET\0", b"\xc7ET"),)
     ),
     *(
         row(f"method {method!r}", request(READ, method=method), status=501, closed=None)
@@ -101,12 +84,8 @@ TARGETS: tuple[Row, ...] = (
     *(
         broken(f"target {target!r}", request(target))
         for target in (
-            *(b"healthz", b"healthz/", b"?x", b"#", b"localhost", b"localhost:80", b"../healthz"),
-            *(b"/healthz#x", b"/#", b"/a b", b"/a\0b", b"/a\x01b", b"/a\x7fb", b"/a\tb", b"/a\rb"),
-            *(b"/\x80", b"/\xff", b"/?\xff", b"/\xc3\xbc", b"**", b"*/", b"/healthz\x0b"),
-            *(b"ftp://localhost/", b"file:///etc/passwd", b"javascript:1", b"http:/healthz"),
-            *(b"http:///healthz", b"http://", b"http:healthz", b"http://localhost:x/healthz"),
-            *(b"http://user@localhost/healthz", b"http://[::1/healthz", b"http://a b/"),
+            *(b"healthz", b"/healthz#x", b"/a b", b"/a\0b", b"/a\rb", b"/\xff", b"**"),
+            *(b"file:///etc/passwd", b"http://", b"http://user@localhost/healthz"),
         )
     ),
     *(
@@ -161,10 +140,8 @@ HOSTS: tuple[Row, ...] = (
     *(
         broken(f"Host {host!r}", hosted(host, target=HEALTH))
         for host in (
-            *(b"a b<script>", b"localhost, localhost", b"localhost localhost", b"<", b'"a"'),
-            *(b"http://localhost", b"localhost/healthz", b"user@localhost", b"localhost?x"),
-            *(b"localhost#x", b"localhost:80:80", b"localhost:-1", b"localhost:8x", b"[::1", b"::1"),
-            *(b"\xff", b"a\0b", b"a\x01b", b"a\\b"),
+            *(b"a b<script>", b"localhost, localhost", b"user@localhost", b"localhost:80:80"),
+            *(b"[::1", b"\xff", b"a\0b"),
         )
     ),
     *(
@@ -238,13 +215,13 @@ HOSTS: tuple[Row, ...] = (
     broken("absolute form without Host", request(b"http://localhost/healthz", host=b"")),
 )  # fmt: skip
 
-_NAMES = (b"", b"A b", b"A(b)", b'A"b', b"A\xff", b"A\0", b"A/b", b"A@b", b"A\x7f", b"A,b", b"[A]")
+_NAMES = (b"", b"A b", b"A(b)", b"A\xff", b"A\0")
 
 FIELDS: tuple[Row, ...] = (
     *(broken(f"field name {name!r}", request(HEALTH, name + b": c")) for name in _NAMES),
     *(
         broken(f"field value {value!r}", request(HEALTH, b"A: " + value))
-        for value in (b"b\0c", b"\0", b"b\rc", b"\rb", b"b\r", b"b\nc", b"b\x01c", b"b\x7fc", b"\x0bb")
+        for value in (b"b\0c", b"b\rc", b"b\r", b"b\nc", b"b\x7fc")
     ),
     *(
         fine(f"field value {value!r}", request(HEALTH, b"A:" + value))

@@ -1,7 +1,8 @@
 """Abuses of HTTP/1.1, sent to a real daemon.
 
 Each row has the bytes to send, the statuses of the responses, and whether the connection stays open. An open
-connection gets one more request, which shows if a byte too many or too few was read.
+connection gets one more request, which shows if a byte too many or too few was read. Of malformed values there are a
+few of each kind: ``unit/http1/test_head`` and ``test_body`` have the grammar.
 
 Sources: S1 to S4, S7, S8 and F7 of security-and-operations.md; RFC 9110, RFC 9112; http-garden.
 """
