@@ -67,7 +67,7 @@
     anchor.addEventListener('click', (event) => {
       if (!host.openLinks) return; // the frame may open it by itself
       event.preventDefault();
-      request('ui/open-link', { url }).catch(() => {});
+      request('ui/open-link', { url }).catch(() => {}); // the host has told the person why not
     });
     return pages ? anchor : null;
   };
@@ -85,7 +85,7 @@
   const pill = (label, count) => make('li', {}, make('bdi', {}, label), count === undefined ? '' : make('span', { class: 'num' }, numbers.format(count)));
   const pills = (...entries) => (entries.length ? make('ul', { class: 'pills' }, ...entries) : null);
   const said = (text) => make('p', { class: 'said', dir: 'auto' }, text);
-  const day = (date) => make('time', { datetime: date }, days.format(new Date(`${date.slice(0, 10)}T00:00:00Z`)));
+  const day = (date) => make('time', { datetime: date }, days.format(new Date(`${date}T00:00:00Z`)));
   const initials = (name) => name.split(/\s+/).filter((word) => /^[\p{L}\p{N}]/u.test(word)).map((word) => [...word][0]);
 
   function card(review) {
@@ -131,12 +131,14 @@
       const more = make('button', { class: 'button', type: 'button' }, words.more_reviews);
       more.addEventListener('click', async () => {
         more.disabled = true;
-        const next = await request('tools/call', { name: 'search_reviews', arguments: { ...input, cursor } }).catch(() => ({}));
-        const page = next.structuredContent || { reviews: [], next_cursor: null };
-        cards.append(...page.reviews.map(card));
-        cursor = page.next_cursor;
-        more.disabled = false;
-        more.hidden = !cursor;
+        try {
+          const { structuredContent: page } = await request('tools/call', { name: 'search_reviews', arguments: { ...input, cursor } });
+          cards.append(...page.reviews.map(card));
+          cursor = page.next_cursor;
+          more.hidden = !cursor;
+        } finally {
+          more.disabled = false; // also after an error, to be tried again
+        }
       });
       return [
         make('h1', {}, matched ? counted('found', matched) : words.found_none),

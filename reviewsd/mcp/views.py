@@ -72,7 +72,7 @@ class _Embed(Struct, frozen=True):
 class _Pages(Struct, frozen=True):
     """What views take from the frames of the pages; the defaults are for a site without pages."""
 
-    words: dict[str, str] = msgspec.field(default_factory=english)
+    words: dict[str, str] = {}
     language: Language = Language(tag="en")
     embed: _Embed = _Embed()
     sources: tuple[str, ...] = ()
@@ -105,7 +105,8 @@ class Views:
 
 def _results(snapshot: Snapshot) -> dict[str, bytes]:
     pages = _Pages() if snapshot.pages is None else _pages.decode(snapshot.pages)
-    settings = _settings(pages, snapshot)
+    words = {**english(), **pages.words}  # a snapshot of an earlier version lacks new words
+    settings = _settings(pages, words, snapshot)
     results = {}
     for view, title in _TITLES.items():
         document = _DOCUMENT.format(
@@ -113,7 +114,7 @@ def _results(snapshot: Snapshot) -> dict[str, bytes]:
             direction=pages.language.direction,
             script_hash=_hash(_SCRIPT),
             style_hash=_hash(_STYLE),
-            title=escape(pages.words[title]),
+            title=escape(words[title]),
             style=_STYLE,
             view=view,
             settings=settings,
@@ -129,18 +130,17 @@ def _results(snapshot: Snapshot) -> dict[str, bytes]:
     return results
 
 
-def _settings(pages: _Pages, snapshot: Snapshot) -> str:
+def _settings(pages: _Pages, words: Mapping[str, str], snapshot: Snapshot) -> str:
     """Return what the script is told, as JSON that can stand in HTML."""
     colors = theme.colours(pages.embed.accent)
     name = business_of(snapshot).name
-    words = {key: pages.words[key].replace("{name}", name) for key in _WORDS}
     fields = {
-        parameter.name: pages.words[f"field_{parameter.name}"]
+        parameter.name: words[f"field_{parameter.name}"]
         for parameter in SEARCH_PARAMETERS
-        if f"field_{parameter.name}" in pages.words and parameter.name not in {"limit", "cursor"}
+        if f"field_{parameter.name}" in words and parameter.name not in {"limit", "cursor"}
     }
     settings = {
-        "words": words,
+        "words": {key: words[key].replace("{name}", name) for key in _WORDS},
         "fields": fields,
         "sources": {source: source_name(source) for source in pages.sources},
         "origin": snapshot.manifest.base_url,

@@ -73,6 +73,7 @@ for (const width of [320, 800]) {
 
 const hostile = '<img src=x onerror=alert(1)><script>alert(2)</script>&lt;b&gt; {name} </script>';
 await looked(800, 'dark', async (tab, show) => {
+  expect(...await tab.evaluate(() => window.listen()), 'subscriptions');
   const { result, view } = await show({ name: 'search_reviews', input: { limit: 3 }, variables: { '--color-background-primary': 'rgb(1, 2, 3)' } });
   expect(result.reviews.map((review) => review.text), await view.locator('.card > .said').allTextContents(), 'texts');
   expect('rgb(1, 2, 3)', await view.evaluate(() => getComputedStyle(document.documentElement).backgroundColor), "the host's variable");

@@ -13,6 +13,14 @@ window.connectHost = async (url) => {
   return client.getNegotiatedProtocolVersion();
 };
 
+// Returns the listed resources and those whose changes the server agrees to send.
+window.listen = async () => {
+  const uris = (await client.listResources()).resources.map((resource) => resource.uri);
+  const subscription = await client.listen({ resourceSubscriptions: uris, toolsListChanged: true });
+  await subscription.close();
+  return [{ resourceSubscriptions: uris }, subscription.honoredFilter];
+};
+
 // Calls a tool and shows its result, or `result` in place of it; returns the result.
 window.show = async ({ sandbox, name, input, theme, variables, result }) => {
   const { tools } = await client.listTools();

@@ -31,7 +31,12 @@ def text(result: CallToolResult) -> str:
 
 
 async def everything(client: Client) -> dict[str, object]:
-    tools = [tool.name for tool in (await client.list_tools()).tools]
+    listed = (await client.list_tools()).tools
+    tools = [tool.name for tool in listed]
+    views = []
+    for meta in filter(None, [tool.meta for tool in listed]):
+        (view,) = (await client.read_resource(meta["ui"]["resourceUri"])).contents
+        views.append(view.mime_type)
     summary = await call(client, "get_summary")
     first_page = await call(client, "search_reviews", min_rating="4", limit=2, query=None)
     second_page = await call(
@@ -73,6 +78,7 @@ async def everything(client: Client) -> dict[str, object]:
         "following": second_page["reviews"],
         "problems": len(problems["topics"] + more["topics"]),
         "read": read,
+        "views": views,
         "templates": len((await client.list_resource_templates()).resource_templates),
         "noted": gateway.meta,
         "negative": (gateway.structured_content or {})["matched"],

@@ -146,6 +146,7 @@ def test_the_sdks_client_can_use_everything(daemon: Daemon, mode: str, protocol:
         f"{BASE_URL}{path}": daemon.get(path).body.decode()
         for path in ("/api/feed.json", "/feed.xml", "/insights.json", "/reviews.json")
     }
+    assert 3 * ["text/html;profile=mcp-app"] == saw["views"]
     assert 0 == saw["templates"]
     assert -32602 == saw["unknown"]
     assert '"stars" is not an argument' in saw["wrong"]
