@@ -1,5 +1,5 @@
 // Run by apps.sh: the views of MCP Apps in a browser, shown by a host over the extension's own bridge; a picture of each.
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { build } from 'esbuild';
 import { chromium } from 'playwright-core';
@@ -56,6 +56,8 @@ const looked = async (width, theme, look) => {
   await tab.close();
 };
 
+const axe = readFileSync('node_modules/axe-core/axe.min.js', 'utf8');
+const rules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 const calls = [['get_business', {}], ['search_reviews', { query: 'boiler', min_rating: 4, limit: 4 }], ['get_summary', {}]];
 for (const width of [320, 800]) {
   for (const theme of ['light', 'dark']) {
@@ -65,6 +67,9 @@ for (const width of [320, 800]) {
         if (await view.evaluate(() => document.documentElement.scrollWidth > innerWidth)) tell(name, width, 'scrolls sideways');
         const [wanted, height] = [await view.evaluate(() => Math.ceil(document.documentElement.getBoundingClientRect().height)), await tab.evaluate(() => document.querySelector('iframe').offsetHeight)];
         expect(wanted, height, `height of ${name}`);
+        await view.evaluate(axe);
+        const { violations } = await view.evaluate((runOnly) => window.axe.run({ runOnly }), rules);
+        for (const violation of violations) tell(name, width, theme, violation.id, violation.nodes[0].html);
         await tab.screenshot({ path: `${pictures}/${name}-${theme}-${width}.png`, fullPage: true });
       }
     });

