@@ -29,8 +29,8 @@ MAX_DESCRIPTION = 155
 _MAX_FILTERS = 80
 """Characters of the filters in a heading."""
 
-_MAX_TITLE, _LEAST_FILTERS = 54, 20
-"""Characters of name and filters together in a title, and of the filters beside any name."""
+_MAX_TITLE, _LEAST_FILTERS = 66, 20
+"""Characters of the title of a filtered list, and of the filters beside any name."""
 
 _MAX_NAME = 40
 """Characters of an author's name in a title."""
@@ -174,7 +174,8 @@ class RequestPages:
         name = self.frames.business.name
         title = self._words("reviews_title", name=name)
         if filters:
-            room = max(_MAX_TITLE - len(name), _LEAST_FILTERS)
+            rest = f"{self._words('reviews_heading', filters='')} · {name}"
+            room = max(_MAX_TITLE - len(rest), _LEAST_FILTERS)
             title = f"{self._heading(filters, room)} · {name}"
         return (within or self.frames.listed).fill(
             {

@@ -299,6 +299,18 @@ def test_weights_of_letters_in_images_are_hundreds(harbor: Place, image: str) ->
     assert [] == [weight for weight in weights if int(weight) % 100]
 
 
+@pytest.mark.parametrize("language", ["en", "de", "fr", "pt"])
+def test_title_of_a_filtered_list_is_short_in_every_language(tmp_path: Path, language: str) -> None:
+    """Search engines cut longer ones, and html-validate refuses more than 70 characters."""
+    place = Place(tmp_path)
+    name = "Harbor Heating & Plumbing"
+    place.publish([review()], {"name": name, "language": language})
+    source = place.page("/reviews?since=2026-01-01&until=2025-01-01&min_rating=4").source
+    (title,) = re.findall("<title>(.*?)</title>", source)
+    assert 60 < len(title) <= 70
+    assert title.endswith(" · Harbor Heating &amp; Plumbing")
+
+
 def test_issue_is_shown_beside_its_field(harbor: Place) -> None:
     response = harbor.get("/reviews?min_rating=9&rating=0&since=x&query=boiler&limit=0")
     page = Html(response.body.decode())
