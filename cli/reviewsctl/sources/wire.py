@@ -7,29 +7,27 @@ time. Messages have hosts, never queries or bodies.
 import datetime
 import email.utils
 import io
+import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, BinaryIO, Final, NoReturn
 from urllib.parse import urlsplit
 
+from hyperlink import URL
 from OpenSSL import SSL
 from service_identity import VerificationError
-from treq.client import HTTPClient
-from treq.cookies import IndexableCookieJar
 from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.defer import TimeoutError as DeferredTimeoutError
 from twisted.internet.error import ConnectError, ConnectionDone, ConnectionLost, DNSLookupError
-from twisted.internet.interfaces import IDelayedCall, IProtocol
+from twisted.internet.interfaces import IDelayedCall
 from twisted.internet.protocol import Protocol, connectionDone
 from twisted.internet.task import deferLater
-from twisted.python.components import proxyForInterface
 from twisted.python.failure import Failure
 from twisted.web._newclient import ParseError, RequestGenerationFailed
-from twisted.web.client import ResponseDone, ResponseFailed
+from twisted.web.client import FileBodyProducer, ResponseDone, ResponseFailed
 from twisted.web.http import PotentialDataLoss
 from twisted.web.http_headers import Headers
-from twisted.web.iweb import IAgent, IBodyProducer, IResponse
-from zope.interface import implementer
+from twisted.web.iweb import IAgent
 
 from reviewsctl.sources.budget import RequestBudget
 from reviewsctl.sources.faults import ReadFailedError
@@ -46,7 +44,8 @@ _OK: Final = 200
 _SERVER_ERROR: Final = 500
 _MAX_ERROR: Final = 65_536
 _RATIO_FROM: Final = 1024 * 1024
-_USER_AGENT: Final = "reviewsctl-sync"
+_HEADERS: Final = {"User-Agent": "reviewsctl-sync", "Accept-Encoding": "gzip"}
+_PIECE: Final = 65_536  # bytes that are unpacked at once
 
 
 class _NoAnswerError(Exception):
@@ -95,7 +94,7 @@ class Wire:
         now: Callable[[], datetime.datetime],
     ) -> None:
         self._reactor = reactor
-        self._agent = _CountingAgent(agent)
+        self._agent = agent
         self.budget = budget
         self._random = random
         self._now = now
@@ -166,25 +165,18 @@ class Wire:
             out.seek(0)
             out.truncate()
         try:
-            response = (
-                await HTTPClient(self._agent, _NoCookies())
-                .request(
-                    method,
-                    url,
-                    headers=Headers(
-                        {"User-Agent": [_USER_AGENT], **{name: [headers[name]] for name in headers}}
-                    ),
-                    data=data,
-                    allow_redirects=False,
-                    unbuffered=True,
-                    reactor=self._reactor,
-                )
-                .addTimeout(IDLE_SECONDS, self._reactor, _time_out)
+            request = self._agent.request(
+                method.encode(),
+                URL.from_text(url).to_uri().to_text().encode("ascii"),
+                Headers({name: [value] for name, value in {**_HEADERS, **headers}.items()}),
+                None if data is None else FileBodyProducer(io.BytesIO(data)),
             )
+            response = await request.addTimeout(IDLE_SECONDS, self._reactor, _time_out)
             is_success = response.code == _OK
             target = out if is_success and out is not None else body
             limit = MAX_PAGE if is_success else _MAX_ERROR
-            collector = _Collector(self._reactor, target, limit, self._agent)
+            is_packed = response.headers.getRawHeaders(b"content-encoding") == [b"gzip"]
+            collector = _Collector(self._reactor, target, limit, is_packed=is_packed)
             response.deliverBody(collector)
             await collector.done
         except _NETWORK_FAULTS as error:
@@ -242,17 +234,17 @@ class _Collector(Protocol):
     Args:
         reactor: For the time without a byte.
         out: The file.
-        limit: Bytes, decoded.
-        agent: Counts the bytes that were received.
+        limit: Bytes, unpacked.
+        is_packed: Whether it is gzip.
     """
 
-    def __init__(self, reactor: Any, out: BinaryIO, limit: int, agent: "_CountingAgent") -> None:  # noqa: ANN401
+    def __init__(self, reactor: Any, out: BinaryIO, limit: int, *, is_packed: bool) -> None:  # noqa: ANN401
         self.done: Deferred[None] = Deferred(self._cancel)
         self._reactor = reactor
         self._out = out
         self._limit = limit
-        self._agent = agent
-        self._written = 0
+        self._unpacker = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16) if is_packed else None
+        self._received = self._written = 0
         self._idle: IDelayedCall = reactor.callLater(IDLE_SECONDS, self._time_out)
 
     def dataReceived(self, data: bytes) -> None:
@@ -260,10 +252,24 @@ class _Collector(Protocol):
         if self.done.called:
             return
         self._idle.reset(IDLE_SECONDS)
+        self._received += len(data)
+        if self._unpacker is None:
+            self._write(data)
+            return
+        while data and not self._unpacker.eof and not self.done.called:
+            try:
+                piece = self._unpacker.decompress(data, _PIECE)
+            except zlib.error:
+                self._fail(ConnectionLost())
+                return
+            data = self._unpacker.unconsumed_tail
+            self._write(piece)
+
+    def _write(self, data: bytes) -> None:
         self._written += len(data)
         if self._written > self._limit:
             self._fail(_TooMuchError(f"more than {self._limit >> 10:,} KiB"))
-        elif self._written > max(_RATIO_FROM, MAX_RATIO * self._agent.received):
+        elif self._written > max(_RATIO_FROM, MAX_RATIO * self._received):
             self._fail(_TooMuchError(f"what unpacks to more than {MAX_RATIO} times its size"))
         else:
             self._out.write(data)
@@ -274,7 +280,8 @@ class _Collector(Protocol):
             self._idle.cancel()
         if self.done.called:
             return
-        if reason.check(ResponseDone, PotentialDataLoss):
+        is_cut = self._unpacker is not None and self._received and not self._unpacker.eof
+        if reason.check(ResponseDone, PotentialDataLoss) and not is_cut:
             self._out.flush()
             self.done.callback(None)
         else:
@@ -295,59 +302,3 @@ class _Collector(Protocol):
             self._idle.cancel()
         if self.transport is not None:
             self.transport.loseConnection()
-
-
-@implementer(IAgent)
-class _CountingAgent:
-    """Counts the bytes of the last response below its decoding."""
-
-    def __init__(self, agent: IAgent) -> None:
-        self._agent = agent
-        self.received = 0
-
-    def request(
-        self,
-        method: bytes,
-        uri: bytes,
-        headers: Headers | None = None,
-        bodyProducer: IBodyProducer | None = None,  # noqa: N803  # Twisted's name
-    ) -> Deferred[IResponse]:
-        """Make a request."""
-        self.received = 0
-        response = self._agent.request(method, uri, headers, bodyProducer)
-        return response.addCallback(_CountedResponse, self)
-
-
-class _CountedResponse(proxyForInterface(IResponse)):  # type: ignore[misc]  # made at run time
-    """A response whose body is counted."""
-
-    def __init__(self, original: IResponse, agent: _CountingAgent) -> None:
-        super().__init__(original)
-        self._agent = agent
-
-    def deliverBody(self, protocol: IProtocol) -> None:
-        """Deliver the body through a counter."""
-        self.original.deliverBody(_Counter(protocol, self._agent))
-
-
-class _Counter(proxyForInterface(IProtocol)):  # type: ignore[misc]  # made at run time
-    """Counts what it passes on."""
-
-    def __init__(self, original: IProtocol, agent: _CountingAgent) -> None:
-        super().__init__(original)
-        self._agent = agent
-
-    def dataReceived(self, data: bytes) -> None:
-        """Count and pass on."""
-        self._agent.received += len(data)
-        self.original.dataReceived(data)
-
-
-class _NoCookies(IndexableCookieJar):
-    """A jar that keeps no cookie and sends none."""
-
-    def add_cookie_header(self, request: object) -> None:
-        """Add nothing."""
-
-    def extract_cookies(self, response: object, request: object) -> None:
-        """Keep nothing."""

@@ -228,6 +228,20 @@ async def test_compressed_file_is_unpacked(business: Business, stub: Stub) -> No
 
 
 @ensure_deferred  # type: ignore[untyped-decorator]
+@pytest.mark.parametrize(
+    "content", [gzip.compress(b"rating", mtime=0)[:-9], b"no gzip"], ids=["cut", "bad"]
+)
+async def test_compressed_file_that_is_cut_or_damaged_is_no_read(
+    business: Business, stub: Stub, content: bytes
+) -> None:
+    """What is left of a table would remove all other reviews."""
+    stub.answer = lambda _: response(content, Content_Encoding="gzip")
+    state = (await synced(business)).state
+    assert ("failed", 0) == (state.state, state.reviews)
+    assert "the connection to 127.0.0.1" in state.detail
+
+
+@ensure_deferred  # type: ignore[untyped-decorator]
 async def test_private_address_is_dialed_only_where_allowed(business: Business, stub: Stub) -> None:
     url = stub.url.replace("http:", "https:")
     business.configure(section(url, "enabled: true"))
