@@ -2,6 +2,7 @@
 
 import datetime
 import time
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from reviewsd.api.files import CheckReport, Shown
     from reviewsd.api.status import Status
 
-_ANSWER_SECONDS: Final = 2.0  # to wait for the daemon, which may hang
 _VERDICT, _INDENT = 6, 22  # columns of the verdict, and with the name of the test
 
 EPILOG: Final = """\b
@@ -59,23 +59,24 @@ def doctor(
             diagnoses.append(diagnosis)
             if not as_json:
                 _print(diagnosis, quiet=quiet)
-    failed = any(diagnosis.verdict.value == "fail" for diagnosis in diagnoses)
+    failed = any(diagnosis.verdict == "fail" for diagnosis in diagnoses)
     if as_json:
-        typer.echo(json_line({"ok": not failed, "tests": list(map(_members, diagnoses))}))
+        typer.echo(json_line({"ok": not failed, "tests": list(map(asdict, diagnoses))}))
     if failed:
         raise typer.Exit(EXIT_FOUND)
 
 
 def _tests(session: Session, config: Path | None, outbound: str | None) -> "Iterator[Diagnosis]":
-    from reviewsctl.daemon import local, start_failure  # all of them 60 ms, see main
+    from reviewsctl.daemon import client, local, start_failure  # all of them 60 ms, see main
     from reviewsctl.daemon.errors import DaemonError
     from reviewsctl.doctor import offline, public, running
     from reviewsctl.sources import overview
 
     now = time.time()
     settings = _settings(config)
-    socket = session.named_socket or _configured(settings) or session.socket
-    answer = _status(socket)
+    configured = None if settings is None else Path(settings.text("admin_socket"))
+    socket = session.named_socket or configured or session.socket
+    answer = client.quick_status(socket)
     if isinstance(answer, DaemonError):
         directory = None if settings is None else Path(settings.text("state_dir"))
         answer = start_failure.explained(answer, directory)
@@ -123,23 +124,6 @@ def _public(base_url: str, now: float) -> "Iterator[Diagnosis]":
         yield public.agents(base_url)
 
 
-def _configured(settings: "Shown | None") -> Path | None:
-    """Return the socket of the configuration that is tested."""
-    return None if settings is None else Path(settings.text("admin_socket"))
-
-
-def _status(socket: Path) -> "Status | DaemonError":
-    from reviewsctl.daemon import (
-        client,
-        errors,  # 25 ms, see main
-    )
-
-    try:
-        return client.Client(socket, answer_seconds=_ANSWER_SECONDS).status().value
-    except errors.DaemonError as error:
-        return error
-
-
 def _settings(config: Path | None) -> "Shown | None":
     """Return the configuration in effect, or None if it is invalid, which another test reports."""
     from reviewsctl.daemon import local  # see main
@@ -162,7 +146,7 @@ def _texts(settings: "Shown", key: str) -> tuple[str, ...]:
 
 
 def _print(diagnosis: "Diagnosis", *, quiet: bool) -> None:
-    verdict = diagnosis.verdict.value
+    verdict = diagnosis.verdict
     if quiet and verdict != "fail":
         return
     color = {"ok": "green", "warn": "yellow", "fail": "red"}.get(verdict)
@@ -172,12 +156,3 @@ def _print(diagnosis: "Diagnosis", *, quiet: bool) -> None:
     if diagnosis.remedy:
         remedy = folded(printable(diagnosis.remedy), indent=_INDENT, begun=_INDENT)
         typer.echo(f"{'':<{_INDENT}}{remedy}")
-
-
-def _members(diagnosis: "Diagnosis") -> dict[str, str]:
-    return {
-        "name": diagnosis.name,
-        "verdict": diagnosis.verdict.value,
-        "detail": diagnosis.detail,
-        "remedy": diagnosis.remedy,
-    }

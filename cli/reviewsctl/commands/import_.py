@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 from reviewsctl.importing.report import ImportResult
 
 _EXPORTS: Final = "FILE|DIR|ZIP..."
-_ANSWER_SECONDS: Final = 2.0  # the daemon is only asked whether it serves this file
 
 EPILOG: Final = """\b
     Formats (recognized by themselves; --from NAME decides):
@@ -277,13 +276,9 @@ def offer_reload(session: Session, target: Path) -> None:
 
 
 def _serves(session: Session, target: Path) -> bool:
-    from reviewsctl.daemon import (
-        client,
-        errors,  # 25 ms, see main
-    )
+    from reviewsctl.daemon import client, errors  # 25 ms, see main
 
-    daemon = client.Client(session.socket, answer_seconds=_ANSWER_SECONDS)
-    try:
-        return Path(daemon.status().value.data.dir).resolve() == target.parent
-    except errors.DaemonError:
+    status = client.quick_status(session.socket)
+    if isinstance(status, errors.DaemonError):
         return False
+    return Path(status.data.dir).resolve() == target.parent

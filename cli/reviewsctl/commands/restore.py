@@ -22,8 +22,6 @@ EPILOG: Final = """\b
       reviewsctl restore /var/backups/reviewsd.tar.gz --dry-run
       reviewsctl restore /var/backups/reviewsd.tar.gz"""
 
-_ANSWER_SECONDS: Final = 2.0
-
 
 def restore(
     ctx: typer.Context,
@@ -113,7 +111,7 @@ def _check(session: Session, config: Path, existing: Sequence[Path]) -> None:
     if _runs(session, config):
         raise ImportRefusedError(
             "the daemon runs",
-            "Stop it, and its sockets, first: "
+            "Stop it, and its sockets, first (Ctrl-C where it runs in a terminal): "
             "systemctl stop reviewsd.socket reviewsd-admin.socket reviewsd",
         )
     if existing:
@@ -151,10 +149,4 @@ def _runs(session: Session, config: Path) -> bool:
 
     environ = {**os.environ, "REVIEWSD_CONFIG": str(config)}
     socket = session.named_socket or default_paths.admin_socket(environ)
-    try:
-        client.Client(socket, answer_seconds=_ANSWER_SECONDS).status()
-    except errors.Unreachable:
-        return False
-    except errors.DaemonError:
-        return True
-    return True
+    return not isinstance(client.quick_status(socket), errors.Unreachable)

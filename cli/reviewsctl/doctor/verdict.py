@@ -1,10 +1,10 @@
 """The outcome of a test of ``reviewsctl doctor``."""
 
 from dataclasses import dataclass
-from enum import Enum
+from enum import StrEnum
 
 
-class Verdict(Enum):
+class Verdict(StrEnum):
     """The kinds of outcome."""
 
     OK = "ok"

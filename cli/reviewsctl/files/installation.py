@@ -12,15 +12,16 @@ from pathlib import Path
 from typing import Final
 
 from reviewsctl.daemon.units import (
-    ENABLE,
     NODE_SERVICE,
     NODE_SOCKETS,
     OWN,
     SERVICE,
     SOCKETS,
+    SYNC_TIMER,
     UNITS,
 )
 from reviewsctl.files import sync_installation
+from reviewsctl.files.folders import ROOT
 from reviewsctl.files.steps import (
     CopyFile,
     CopyFolder,
@@ -31,6 +32,7 @@ from reviewsctl.files.steps import (
     WriteFile,
     below,
     read,
+    systemctl,
 )
 from reviewsctl.files.sync_installation import SyncInstallation
 from reviewsctl.files.unit_text import is_hidden, shipped, with_folders, word
@@ -95,7 +97,7 @@ def plan(installation: Installation, root: Path) -> Iterator[Step]:
         OSError: The configuration cannot be read, or is not for all to read.
     """
     data = data_dir(installation)
-    running = root == Path("/")
+    running = root == ROOT
     yield MakeFolder(CONFIG.parent)
     if installation.config is not None:
         with read(installation.config) as file:
@@ -103,9 +105,8 @@ def plan(installation: Installation, root: Path) -> Iterator[Step]:
         text = with_values(content, {**_PLACES, "data_dir": str(data)})
         yield MakeFolder(data)
         if data != installation.data_dir:
-            kept = (
-                installation.data_dir / KEPT_FOLDER
-            )  # of these reviews, not of those that are there
+            kept = installation.data_dir / KEPT_FOLDER
+            # what is kept of these reviews, not of those that are there
             places = [data / name for name in ("reviews.json", KEPT_FOLDER)]
             is_new = not any(os.path.lexists(below(root, place)) for place in places)
             for name in DATA_FILES:
@@ -130,11 +131,9 @@ def plan(installation: Installation, root: Path) -> Iterator[Step]:
         yield Run(("systemctl", "daemon-reload"))
         if installation.failed:
             yield Run(("systemctl", "reset-failed", SERVICE))
-        yield Run(ENABLE)
-    else:
-        yield Run(("systemctl", f"--root={root}", "enable", *SOCKETS, SERVICE))
+    yield systemctl(root, "enable", *SOCKETS, SERVICE)
     if sync is not None:
-        yield sync_installation.enable(root)
+        yield systemctl(root, "enable", SYNC_TIMER)
 
 
 def sync_installation_of(installation: Installation, root: Path) -> SyncInstallation | None:
@@ -161,17 +160,13 @@ def removal(shares: Iterable[str], root: Path) -> Iterator[Step]:
         shares: Paths below ``SHARE``.
         root: Of the system, ``/`` for the running one.
     """
-    running = root == Path("/")
-    prefix = (
-        ("systemctl", "disable", "--now") if running else ("systemctl", f"--root={root}", "disable")
-    )
-    yield Run((*prefix, *SOCKETS, SERVICE, *sorted(_enabled_nodes(root))))
+    yield systemctl(root, "disable", *SOCKETS, SERVICE, *sorted(_enabled_nodes(root)))
     yield from sync_installation.removal(root)
     files = (*(OWN / name for name in UNITS), _SYSUSERS, *(SHARE / name for name in shares))
     for file in files:
         if os.path.lexists(below(root, file)):
             yield RemoveFile(file)
-    if running:
+    if root == ROOT:
         yield Run(("systemctl", "daemon-reload"))
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import BinaryIO, TypeAlias
 
 from reviewsctl.files.data_files import owner_files
-from reviewsctl.files.folders import Folder, opened
+from reviewsctl.files.folders import ROOT, Folder, opened
 from reviewsctl.files.ownership import user_name
 from reviewsctl.terminal.words import counted
 from reviewsd.api.places import KEPT_FOLDER
@@ -186,6 +186,12 @@ class Run:
         """Run the command with the output of this one."""
         del root  # an argument of the command
         subprocess.run(self.command, check=True)  # noqa: S603  # planned here
+
+
+def systemctl(root: Path, verb: str, *units: str) -> Run:
+    """Return the step that enables or disables units: at once in the running system."""
+    where = ("--now",) if root == ROOT else (f"--root={root}",)
+    return Run(("systemctl", verb, *where, *units))
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Final
 
 from reviewsctl.daemon.units import OWN, SYNC_SERVICE, SYNC_TIMER, SYNC_UNITS
-from reviewsctl.files.steps import GiveFolder, RemoveFile, Run, Step, WriteFile, below
+from reviewsctl.files.folders import ROOT
+from reviewsctl.files.steps import GiveFolder, RemoveFile, Run, Step, WriteFile, below, systemctl
 from reviewsctl.files.unit_text import is_hidden, shipped, with_folders, word
 
 CREDENTIALS: Final = Path("/etc/reviewsd/credentials")
@@ -21,7 +22,6 @@ CREDENTIALS: Final = Path("/etc/reviewsd/credentials")
 
 _USER: Final = ("reviewsd-sync", "reviewsd-data")
 _SYSUSERS: Final = Path("/etc/sysusers.d/reviewsd-sync.conf")
-_ROOT: Final = Path("/")
 _FILES: Final = ("header_file", "client_file", "key_file", "secret_file")
 
 
@@ -57,18 +57,18 @@ def owner(data: Path, root: Path) -> tuple[str, str, bool]:
         return (*_USER, False)
     if facts.st_uid == 0:
         return (*_USER, False)
-    if root != _ROOT:
+    if root != ROOT:
         return str(facts.st_uid), str(facts.st_gid), True
     return _name(pwd.getpwuid, facts.st_uid), _name(grp.getgrgid, facts.st_gid), True
 
 
 def steps(installation: SyncInstallation, root: Path) -> Iterator[Step]:
     """Yield the steps that install the timer, before systemd reads its units again."""
-    prefix = () if root == _ROOT else (f"--root={root}",)
+    prefix = () if root == ROOT else (f"--root={root}",)
     if not installation.is_owner:
         yield WriteFile(_SYSUSERS, shipped("reviewsd-sync.sysusers.conf"))
         yield Run(("systemd-sysusers", *prefix, _SYSUSERS.name))
-        if root == _ROOT:
+        if root == ROOT:
             yield GiveFolder(installation.data, installation.user, installation.group)
     yield Run(("install", "-d", "-m", "700", str(below(root, CREDENTIALS))))
     texts = {SYNC_SERVICE: _service_unit(installation)}
@@ -76,24 +76,12 @@ def steps(installation: SyncInstallation, root: Path) -> Iterator[Step]:
         yield WriteFile(OWN / name, texts.get(name, shipped(name)), shipped(name))
 
 
-def enable(root: Path) -> Run:
-    """Return the step that starts the timer, now and after a reboot."""
-    if root == _ROOT:
-        return Run(("systemctl", "enable", "--now", SYNC_TIMER))
-    return Run(("systemctl", f"--root={root}", "enable", SYNC_TIMER))
-
-
 def removal(root: Path) -> Iterator[Step]:
     """Yield the steps that remove the timer, if it is there; the user and the secrets stay."""
     if not os.path.lexists(below(root, OWN / SYNC_TIMER)):
         return
-    prefix = (
-        ("systemctl", "disable", "--now")
-        if root == _ROOT
-        else ("systemctl", f"--root={root}", "disable")
-    )
-    yield Run((*prefix, SYNC_TIMER))
-    if root == _ROOT:
+    yield systemctl(root, "disable", SYNC_TIMER)
+    if root == ROOT:
         yield Run(("systemctl", "stop", SYNC_SERVICE))
     for file in (*(OWN / name for name in SYNC_UNITS), _SYSUSERS):
         if os.path.lexists(below(root, file)):

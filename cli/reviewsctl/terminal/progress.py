@@ -19,7 +19,15 @@ from reviewsd.api.jobs import Step
 def shown(screen: Console) -> Iterator[Callable[[Step], None]]:
     """Yield a function that shows steps on stderr."""
     if not screen.is_interactive:
-        yield _Lines().show
+        printed: set[tuple[str, int]] = set()
+
+        def show_line(step: Step) -> None:
+            tenth = step.stage, percent(step) // 10
+            if step.total > 0 and tenth[1] > 0 and tenth not in printed:
+                printed.add(tenth)
+                typer.echo(progress_line(step), err=True)
+
+        yield show_line
         return
     columns = (
         bars.TextColumn("{task.description}", markup=False),
@@ -30,7 +38,15 @@ def shown(screen: Console) -> Iterator[Callable[[Step], None]]:
         bars.TimeRemainingColumn(),
     )
     with bars.Progress(*columns, console=screen, transient=True) as display:
-        yield _Bars(display).show
+        tasks: dict[str, bars.TaskID] = {}
+
+        def show_bar(step: Step) -> None:
+            stage = printable(step.stage)
+            if stage not in tasks:
+                tasks[stage] = display.add_task(stage, total=step.total, step=step)
+            display.update(tasks[stage], completed=step.done, total=step.total, step=step)
+
+        yield show_bar
 
 
 def percent(progress: Step) -> int:
@@ -56,31 +72,6 @@ def figures(progress: Step, speed: float | None) -> str:
     if speed:
         parts.append(f"{speed:,.0f}/s")
     return ", ".join(parts)
-
-
-class _Lines:
-    def __init__(self) -> None:
-        self._printed: set[tuple[str, int]] = set()
-
-    def show(self, step: Step) -> None:
-        tenth = percent(step) // 10
-        if step.total > 0 and tenth > 0 and (step.stage, tenth) not in self._printed:
-            self._printed.add((step.stage, tenth))
-            typer.echo(progress_line(step), err=True)
-
-
-class _Bars:
-    """A bar for each stage."""
-
-    def __init__(self, display: bars.Progress) -> None:
-        self._display = display
-        self._bars: dict[str, bars.TaskID] = {}
-
-    def show(self, step: Step) -> None:
-        stage = printable(step.stage)
-        if stage not in self._bars:
-            self._bars[stage] = self._display.add_task(stage, total=step.total, step=step)
-        self._display.update(self._bars[stage], completed=step.done, total=step.total, step=step)
 
 
 class _Figures(bars.ProgressColumn):
