@@ -43,7 +43,7 @@ class Evidence:
             phrase: The phrase of the label, whose sentence is the evidence in a language without rules.
         """
         reading = self._rules.read(review.text or "", review.rating)
-        for sentence in _sentences(reading):
+        for sentence in _sentences(reading) if reading.quotable else ():
             shown = [c for c in sentence.clauses if _shows(reading, c, aspect, sentiment)]
             if not reading.lexicon.is_known:
                 quotable = bool(phrase) and phrase in sentence.text
@@ -60,7 +60,7 @@ class Evidence:
     def praise(self, review: Review, least: int, most: int) -> str:
         """Return a sentence of a length that praises any aspect, verbatim; "" without one."""
         reading = self._rules.read(review.text or "", review.rating)
-        for sentence in _sentences(reading):
+        for sentence in _sentences(reading) if reading.quotable else ():
             if least <= len(sentence.text) <= most and sentence.is_quotable("positive"):
                 for clause in sentence.clauses:
                     for decision in clause.decisions:

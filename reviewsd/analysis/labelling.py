@@ -26,6 +26,8 @@ class Reading(NamedTuple):
     clauses: list[ClauseReading]
     entities: dict[str, dict[str, list[Match]]]
     """The mentions of each entity, by kind, then by id."""
+    quotable: bool
+    """Whether the text is in the language of the business, in which it is quoted."""
 
 
 def labels_of(reading: Reading, rating: int) -> Labels:
@@ -51,7 +53,7 @@ def labels_of(reading: Reading, rating: int) -> Labels:
                 or (strength == best[0] and decision.sentiment == expected != best[1].sentiment)
             ):
                 strongest[decision.aspect] = (strength, decision, clause)
-            texts = wordings(tokens, reading.lexicon, decision, clause)
+            texts = wordings(tokens, reading.lexicon, decision, clause) if reading.quotable else []
             if texts:
                 shown.setdefault((decision.aspect, decision.sentiment), []).extend(texts)
             problem = decision.problem
@@ -91,7 +93,8 @@ def _entity(
         return EntityLabel(id=name, phrase=phrase)
     tokens, lexicon = reading.tokens, reading.lexicon
     sentiment, texts = opinion_of(tokens, lexicon, reading.clauses, matches, rating)
-    return EntityLabel(id=name, phrase=phrase, sentiment=sentiment, wordings=texts)
+    quoted = texts if reading.quotable else ()
+    return EntityLabel(id=name, phrase=phrase, sentiment=sentiment, wordings=quoted)
 
 
 def _phrase(

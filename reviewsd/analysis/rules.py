@@ -58,6 +58,7 @@ class Rules:
         }
         self.digest = _digest(business, settings)
         self._language = settings.language and primary(settings.language)
+        self._own_language = self._language or primary(business.language)
         self._detector = Detector(primary(business.language), has_data)
         self._second = {service.id for service in self.services if service.with_}
         self._owned = tuple(self._owned_words(settings))
@@ -83,7 +84,8 @@ class Rules:
             self._sort(matches, tokens, readings, entities, lexicon)
         if readings:
             _weigh(readings, words, rating, lexicon, _named(entities) if entities else _NOWHERE)
-        return Reading(tokens, lexicon, readings, entities)
+        quotable = lexicon.language == self._own_language
+        return Reading(tokens, lexicon, readings, entities, quotable)
 
     def _matcher_of(self, language: str) -> LanguageMatcher:
         matcher = self._matchers.get(language)

@@ -54,6 +54,15 @@ def test_quotation_is_a_sentence_that_shows_the_statement(
     assert expected == _quotation(text, aspect, sentiment)
 
 
+def test_text_in_another_language_counts_and_is_not_quoted() -> None:
+    """An English page would show sentences and wordings that its readers may not understand."""
+    text = "Das Team war sehr freundlich und hat alles genau erklärt."
+    assert "" == _quotation(text, "friendliness", "positive")
+    labels = _RULES.label(text, 5)
+    assert ("de", {"friendliness"}) <= (labels.language, {each.id for each in labels.aspects})
+    assert all(() == each.wordings for each in labels.aspects)
+
+
 def test_long_sentence_is_cut_at_a_clause_that_stands_alone() -> None:
     long = f"We called {'and called ' * 20}and they were very friendly, and {'so on ' * 20}."
     assert "they were very friendly" == _quotation(long, "friendliness", "positive")

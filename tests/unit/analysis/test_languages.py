@@ -76,7 +76,7 @@ def test_forms_of_words(language: str, text: str, stars: int, expected: list[str
 
 def test_review_is_read_in_its_language_whatever_that_of_the_business() -> None:
     text = "Das Essen war ausgezeichnet und die Bedienung sehr freundlich."
-    assert _labels("de", text, 5).aspects == _labels("en", text, 5).aspects
+    assert _aspects("de", text, 5) == _aspects("en", text, 5) != {}
     assert "de" == _labels("en", text, 5).language
 
 
