@@ -21,6 +21,9 @@ FIRST = 3
 SHOWN = 15
 """Newest reviews on the page and in its structured data, at most; full rows of one, two and three cards."""
 
+MAX_PLACES = 11
+"""Locations up to which links to them are open on the home page, and are on the page of each."""
+
 _QUESTIONS = 12
 _SOURCES = 8
 _NAMED = 4
@@ -121,11 +124,20 @@ def overview(renderer: Renderer, location: str = "") -> dict[str, object]:
     }
 
 
-def places(renderer: Renderer) -> list[tuple[str, str, int]]:
-    """Return (name, path, reviews) of the business and of each of several locations."""
+def places(renderer: Renderer, location: str = "") -> list[tuple[str, str, int]]:
+    """Return (name, path, reviews) of the business and of each of several locations.
+
+    Pages of many locations link to themselves alone: they would grow by the square of the number.
+
+    Args:
+        renderer: The renderer of the site.
+        location: The id of the location whose page it is.
+    """
     listed = renderer.site.statistics.locations
     if not listed:
         return []
+    if location and len(listed) > MAX_PLACES:
+        listed = tuple(each for each in listed if each.location.id == location)
     locations = [
         (each.location.name, urls.location(each.location.id), each.count) for each in listed
     ]

@@ -57,7 +57,7 @@ def _page(renderer: Renderer, reviews: LocationReviews) -> Page:
         context={
             **_OF_THE_BUSINESS,
             **home.overview(within, location.id),
-            "places": home.places(renderer),
+            "places": home.places(renderer, location.id),
         },
     )
 

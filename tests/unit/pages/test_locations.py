@@ -95,6 +95,20 @@ def test_each_page_links_to_all_locations_and_marks_itself(acme: Place, path: st
     assert [path] == [place["href"] for place in places if "aria-current" in place]
 
 
+def test_page_of_one_of_many_locations_links_to_itself_alone(tmp_path: Path) -> None:
+    """All pages together would else grow by the square of their number."""
+    locations = [{"id": f"l{at}", "name": f"Place {at}"} for at in range(12)]
+    for count, expected in ((11, 11), (12, 1)):
+        (tmp_path / str(count)).mkdir()
+        place = Place(tmp_path / str(count))
+        place.publish([review("a")], BUSINESS | {"locations": locations[:count]})
+        own = [link for link in links(place.page("/l/l3")) if link.startswith("/l/")]
+        assert (expected, True) == (len(own), "/l/l3" in own)
+        assert count == sum(link.startswith("/l/") for link in links(place.page("/")))
+        folded = [each for each in place.page("/").named("summary") if not each]
+        assert (count > 11) == bool(folded)
+
+
 def test_markdown_twin_is_the_same_page(acme: Place) -> None:
     response = acme.get("/l/dover.md")
     assert ["text/markdown; charset=utf-8"] == response.values("content-type")
