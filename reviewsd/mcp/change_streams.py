@@ -69,7 +69,7 @@ class ChangeStream:
 
     @property
     def acknowledgment(self) -> bytes:
-        """The first event, with the resources whose changes will be sent."""
+        """The first event, which lists the resources of the stream."""
         honored = {"resourceSubscriptions": self._uris} if self._uris else {}
         return _EVENT % (_ACKNOWLEDGED % (_SUBSCRIPTION % self._id, _encode(honored)))
 
@@ -95,7 +95,7 @@ class ChangeStream:
         return b"".join([_EVENT % (_UPDATED % (meta, _encode(uri))) for uri in changed])
 
     def finish(self) -> bytes:
-        """Return the remaining events and the result, which tells the client that the server ends the stream."""
+        """Return the remaining events and the result, by which the server ends the stream."""
         info = (SERVER_INFO, self._streams.server_info)
         return self.take() + _EVENT % (_ENDED % (self._id, _SUBSCRIPTION % self._id, *info))
 
@@ -126,7 +126,7 @@ class ChangeStreams:
         self._tags: Mapping[str, bytes] = {}
 
     def published(self, snapshot: Snapshot) -> None:
-        """Report the resources whose bytes differ from those of the snapshot before."""
+        """Report the resources that have changed since the snapshot before."""
         self.server_info = self._introduction.server_info(snapshot, STATELESS)
         before, self._tags = self._tags, resources.tags(snapshot)
         changed = {
@@ -154,9 +154,9 @@ class ChangeStreams:
         network = self._network_of(request)
         if len(self._open) >= self._limit or self._per_network[network] >= MAX_PER_NETWORK:
             raise StreamsFullError
-        known = resources.addresses(snapshot)
+        addresses = resources.addresses(snapshot)
         return ChangeStream(
-            self, message.id, network, tuple(uri for uri in known if uri in requested)
+            self, message.id, network, tuple(uri for uri in addresses if uri in requested)
         )
 
     def add(self, stream: ChangeStream) -> None:

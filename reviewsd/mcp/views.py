@@ -70,7 +70,7 @@ class _Embed(Struct, frozen=True):
 
 
 class _Pages(Struct, frozen=True):
-    """What views take from the frames of the pages; the defaults are for a site without pages."""
+    """The members of the frames of the pages that views use; the defaults are for a site without pages."""
 
     words: dict[str, str] = {}
     language: Language = Language(tag="en")
@@ -131,7 +131,7 @@ def _results(snapshot: Snapshot) -> dict[str, bytes]:
 
 
 def _settings(pages: _Pages, words: Mapping[str, str], snapshot: Snapshot) -> str:
-    """Return what the script is told, as JSON that can stand in HTML."""
+    """Return the settings of the script, as JSON that can stand in HTML."""
     colors = theme.colours(pages.embed.accent)
     name = business_of(snapshot).name
     fields = {

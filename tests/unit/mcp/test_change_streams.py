@@ -135,7 +135,7 @@ def test_withdrawn_resource_has_changed(bench: Bench, later: tuple[Snapshot, ...
 
 
 def test_last_event_is_the_result(bench: Bench, later: tuple[Snapshot, ...]) -> None:
-    """It tells the client that the server has ended the stream, after the changes that waited."""
+    """The server ends the stream with it, after the changes that waited."""
     ending = stream(bench, REVIEWS, request_id="s")
     bench.streams.published(later[0])
 

@@ -46,7 +46,7 @@ def content(bench: Bench, uri: str) -> Any:  # noqa: ANN401  JSON
 
 
 def settings(document: str) -> Any:  # noqa: ANN401  JSON
-    """Return what the script of a view is told."""
+    """Return the settings of the script of a view."""
     (block,) = re.findall('<script type="application/json" id="settings">(.*?)</script>', document)
     return json.loads(block)
 
@@ -99,17 +99,17 @@ def test_view_runs_only_its_own_script(bench: Bench, uri: str) -> None:
 
 def test_view_has_the_words_and_colors_of_the_pages(german: Snapshot) -> None:
     document = content(Bench(german), URIS[1])["text"]
-    told = settings(document)
+    options = settings(document)
 
     assert '<html lang="de" dir="ltr">' in document
-    assert "Bewertung öffnen" == told["words"]["open_review"]
-    assert f"Antwort von {NAME}" == told["words"]["reply"]
-    assert "Google" == told["sources"]["google"]
-    assert "#aa0000" == told["colors"]["accent"][0]
+    assert "Bewertung öffnen" == options["words"]["open_review"]
+    assert f"Antwort von {NAME}" == options["words"]["reply"]
+    assert "Google" == options["sources"]["google"]
+    assert "#aa0000" == options["colors"]["accent"][0]
     assert (True, "https://reviews.example", "de") == (
-        told["pages"],
-        told["origin"],
-        told["language"],
+        options["pages"],
+        options["origin"],
+        options["language"],
     )
 
 
@@ -121,11 +121,11 @@ def test_name_of_the_business_is_no_markup(german: Snapshot) -> None:
 
 def test_site_without_pages_has_views_without_links(bench: Bench) -> None:
     """``/r/{id}`` does not exist there; the words are English."""
-    told = settings(content(bench, URIS[0])["text"])
+    options = settings(content(bench, URIS[0])["text"])
     assert (False, "Open the review", "en") == (
-        told["pages"],
-        told["words"]["open_review"],
-        told["language"],
+        options["pages"],
+        options["words"]["open_review"],
+        options["language"],
     )
 
 

@@ -29,8 +29,8 @@ class Events(EventSource):
         self.wake = wake
 
     def take(self) -> bytes:
-        taken, self.waiting = b"".join(self.waiting), []
-        return taken
+        events, self.waiting = b"".join(self.waiting), []
+        return events
 
     def finish(self) -> bytes:
         return self.take() + b"end"
