@@ -6,9 +6,8 @@ no proxy of the environment is used.
 
 import ssl
 import time
-from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Final
+from typing import Final, NamedTuple
 from urllib.parse import SplitResult
 
 import msgspec
@@ -41,29 +40,12 @@ _REMEDIES: Final[dict[int, str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    """The instructions for a model, the reviews, and the JSON Schema of the response."""
-
-    model: str
-    system: str
-    content: str
-    schema: dict[str, object]
-
-    @property
-    def size(self) -> int:
-        """The bytes of texts and schema, for estimates of tokens."""
-        return len(f"{self.system}{self.content}".encode()) + len(msgspec.json.encode(self.schema))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reply:
-    """The response of a model."""
+class Reply(NamedTuple):
+    """The response of a model, with the tokens that the server reports."""
 
     text: str = ""
     """Empty if the model refused to answer."""
     tokens_in: int | None = None
-    """The count that the server reports, or None."""
     tokens_out: int | None = None
 
 
@@ -103,22 +85,22 @@ class Model:
         """Close the connections."""
         self._client.close()
 
-    def ask(self, question: Question) -> Reply:
-        """Send a question and return the response.
+    def ask(self, name: str, instructions: str, reviews: str, schema: dict[str, object]) -> Reply:
+        """Send reviews to the model of a name, and return the response.
 
         Raises:
             ModelError: The server cannot be reached, refuses, or does not speak the API.
         """
         try:
             response = self._client.chat.completions.with_raw_response.create(
-                model=question.model,
+                model=name,
                 messages=[
-                    {"role": "system", "content": question.system},
-                    {"role": "user", "content": question.content},
+                    {"role": "system", "content": instructions},
+                    {"role": "user", "content": reviews},
                 ],
                 response_format={
                     "type": "json_schema",
-                    "json_schema": {"name": "labels", "strict": True, "schema": question.schema},
+                    "json_schema": {"name": "labels", "strict": True, "schema": schema},
                 },
                 extra_headers=self._headers,
             )

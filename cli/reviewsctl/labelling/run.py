@@ -20,7 +20,7 @@ from reviewsctl.importing.options import Prompts
 from reviewsctl.labelling import records
 from reviewsctl.labelling.counts import ANSWERED, BYTES, Counts, Prices, line
 from reviewsctl.labelling.endpoint import ModelError, is_loopback, key_of, parse
-from reviewsctl.labelling.model import Model, Question
+from reviewsctl.labelling.model import Model
 from reviewsctl.terminal.import_prompts import prompts
 from reviewsctl.terminal.output import echo
 from reviewsctl.terminal.remedies import to_write
@@ -126,18 +126,13 @@ def _labelled(
     batch: Batch, plan: Plan, labeller: Labeller, model: Model, counts: Counts, options: Options
 ) -> Verdict | None:
     """Return the verified labels of a batch, by a second request if need be; None if it costs too much."""
-    instructions = plan.instructions
+    instructions, reviews = plan.instructions, msgspec.json.encode(list(batch.values())).decode()
     for is_last_try in (False, True):
-        question = Question(
-            model=options.model,
-            system=instructions,
-            content=msgspec.json.encode(list(batch.values())).decode(),
-            schema=plan.schema,
-        )
-        if not counts.affords(options.prices, options.max_cost, question.size, len(batch)):
+        size = len(f"{instructions}{reviews}".encode()) + len(msgspec.json.encode(plan.schema))
+        if not counts.affords(options.prices, options.max_cost, size, len(batch)):
             return None
-        reply = model.ask(question)
-        counts.add(reply, question.size)
+        reply = model.ask(options.model, instructions, reviews, plan.schema)
+        counts.add(reply, size)
         verdict = labeller.judge(reply.text, batch, is_last_try=is_last_try)
         if verdict.record is not None:
             break

@@ -11,21 +11,20 @@ from typing import Any
 import pytest
 
 from reviewsctl.labelling.endpoint import ModelError, is_loopback, key_of, parse
-from reviewsctl.labelling.model import Model, Question, Reply
+from reviewsctl.labelling.model import Model, Reply
 from tests.support.authority import authority, self_signed
 from tests.support.commands import CLI
 from tests.support.language_model import Raw, honest, language_model
 
 REVIEWS = [{"id": "1", "rating": 5, "text": "Good work, all of it"}]
 SCHEMA: dict[str, object] = {"type": "object"}
-QUESTION = Question(model="tiny", system="label", content=json.dumps(REVIEWS), schema=SCHEMA)
 AT_ONCE = {"Retry-After-Ms": "1"}
 
 
 def ask(url: str, key: str | None = None, *, seconds: float = 30.0, retries: int = 0) -> Reply:
     model = Model(parse(url), key, seconds=seconds, retries=retries)
     try:
-        return model.ask(QUESTION)
+        return model.ask("tiny", "label", json.dumps(REVIEWS), SCHEMA)
     finally:
         model.close()
 
