@@ -6,7 +6,7 @@ The stars are the strongest evidence. According to measurements with the reviews
 
 import bisect
 import operator
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import Enum
 from typing import Final
 
@@ -85,9 +85,11 @@ def decide(reading: ClauseReading, words: Sequence[str], rating: int, lexicon: L
     if not senses or (reading.mark is not None and reading.mark in _SET_ASIDE):
         return
     decisions = []
-    for aspect, matches in _by_aspect(senses).items():
+    groups = _by_aspect(senses)
+    claimed = _claimed(senses) if len(groups) > 1 else {}
+    for aspect, matches in groups.items():
         outer = matches if len(matches) == 1 else _outermost(matches)
-        decision = _decide_aspect(aspect, outer, reading, words, rating, lexicon)
+        decision = _decide_aspect(aspect, outer, reading, words, rating, lexicon, claimed)
         if decision is not None:
             decisions.append(decision)
     reading.decisions = decisions
@@ -126,6 +128,7 @@ def _decide_aspect(
     words: Sequence[str],
     rating: int,
     lexicon: Lexicon,
+    claimed: Mapping[int, str],
 ) -> Decision | None:
     clause = reading.score
     best: Match | None = None
@@ -133,7 +136,7 @@ def _decide_aspect(
     praise = blame = 0.0
     problem = None
     for match, sense in senses:
-        strength = _strength(match, sense, reading, words, lexicon)
+        strength = _strength(match, sense, reading, words, lexicon, claimed)
         if strength is None:
             continue
         if sense.problem is not None and reading.mark is None and strength == sense.strength:
@@ -165,14 +168,20 @@ def _decide_aspect(
 
 
 def _strength(
-    match: Match, sense: Sense, reading: ClauseReading, words: Sequence[str], lexicon: Lexicon
+    match: Match,
+    sense: Sense,
+    reading: ClauseReading,
+    words: Sequence[str],
+    lexicon: Lexicon,
+    claimed: Mapping[int, str],
 ) -> float | None:
     """Return the strength of a match in its clause, -1 to 1; None if it does not count."""
     strength = sense.strength
     if reading.mark is not None:  # WISHED; clauses with other marks are skipped
         return -STRONG
-    if sense.needs_opinion:
-        return strength if _opinion_near(match, reading.opinions) else None
+    if sense.needs_opinion or lexicon.empty_words.issuperset(words[match.start : match.end]):
+        near = _opinion_near(match, reading.opinions, sense.aspect, claimed)
+        return strength if near else None
     if strength and lexicon.negated(words, match.start, reading.clause.start):
         return -STRONG if strength > 0 else STRONG
     return strength
@@ -198,10 +207,33 @@ def _value(phrases: float, clause: float) -> tuple[float, Reason]:
     return min(phrases, clause), _PHRASE
 
 
-def _opinion_near(match: Match, opinions: Sequence[Opinion]) -> bool:
-    """Return whether an opinion word is near; opinions are in the order of the text."""
+def _claimed(senses: Sequence[tuple[Match, Sense]]) -> dict[int, str]:
+    """Return the aspect whose phrase each token belongs to."""
+    return {
+        at: sense.aspect
+        for match, sense in senses
+        if sense.strength
+        for at in range(match.start, match.end)
+    }
+
+
+def _opinion_near(
+    match: Match, opinions: Sequence[Opinion], aspect: str, claimed: Mapping[int, str]
+) -> bool:
+    """Return whether an opinion word is near that is not in a phrase of another aspect.
+
+    Args:
+        match: The match that needs it.
+        opinions: The opinions in the order of the text.
+        aspect: The aspect of the match.
+        claimed: The aspects of the phrases, by token.
+    """
     index = bisect.bisect_left(opinions, match.start - _NEAR, key=operator.attrgetter("at"))
-    return index < len(opinions) and opinions[index].at < match.end + _NEAR
+    while index < len(opinions) and opinions[index].at < match.end + _NEAR:
+        if claimed.get(opinions[index].at, aspect) == aspect:
+            return True
+        index += 1
+    return False
 
 
 def _sentiment(value: float, stars: int, limit: float) -> tuple[Sentiment, Reason | None]:

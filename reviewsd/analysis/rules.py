@@ -5,6 +5,7 @@
 """
 
 import hashlib
+import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Final, NamedTuple
@@ -28,6 +29,7 @@ from reviewsd.domain.insights import slug
 from reviewsd.domain.reviews import Business
 
 _HIDES: Final = ClauseMark.HIDES  # a constant, because access to enum members is slow
+_end: Final = operator.itemgetter(1)
 _NAMED: Final = ("technicians", "service_areas")
 
 
@@ -106,7 +108,7 @@ class Rules:
         """Assign each match to its clause or to the entities."""
         owned: list[tuple[Match, _Owned]] = []
         hides = [match for match in reversed(matches) if match.payload is _HIDES]
-        reach = -1  # greatest end of the hiding matches so far
+        begin = reach = -1  # of the hiding match with the greatest end so far
         rest = iter(readings)
         reading = next(rest, None)
         next_reading = next(rest, None)
@@ -120,9 +122,10 @@ class Rules:
             while next_reading is not None and next_reading.clause.start <= match.start:
                 reading, next_reading = next_reading, next(rest, None)
             while hides and hides[-1].start <= match.start:
-                reach = max(reach, hides.pop().end)
+                hide = hides.pop()
+                begin, reach = max((begin, reach), (hide.start, hide.end), key=_end)
             if isinstance(payload, Sense):
-                if match.end > reach:
+                if match.end > reach and not begin < match.start < reach:
                     reading.senses.append((match, payload))
             elif isinstance(payload, ClauseMark) and not _compared(
                 tokens.words, match, payload, lexicon
