@@ -19,6 +19,7 @@ from reviewsd.domain.reviews import Review
 
 MAX_QUOTATION: Final = 200  # characters
 _OPPOSITE: Final = 0.25  # absolute score of a clause that says the opposite
+_LONG: Final = 2  # blanks in a wording that shows an aspect without an opinion word
 _CLEAR: Final = 0.25  # absolute score of a decision that shows an aspect
 _UNWANTED: Final = ("@", "://", "\n")
 
@@ -106,11 +107,16 @@ def _sentences(reading: Reading) -> Iterator[_Sentence]:
 
 
 def _shows(reading: Reading, clause: ClauseReading, aspect: str, sentiment: Sentiment) -> bool:
+    """Return whether a clause has an opinion word of the sign, or a long wording, about an aspect."""
+    agrees = clause.score * (1 if sentiment == "positive" else -1) > 0
     return any(
         decision.aspect == aspect
         and decision.sentiment == sentiment
         and abs(decision.score) >= _CLEAR
-        and wordings(reading.tokens, reading.lexicon, decision, clause, negations=True)
+        and any(
+            agrees or text.count(" ") >= _LONG
+            for text in wordings(reading.tokens, reading.lexicon, decision, clause, negations=True)
+        )
         for decision in clause.decisions
     )
 

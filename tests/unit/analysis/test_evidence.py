@@ -36,6 +36,8 @@ def _quotation(text: str, aspect: str, sentiment: Sentiment, rating: int = 5) ->
             "The staff was so friendly to us.",
         ),
         ("The staff was not friendly.", "friendliness", "negative", "The staff was not friendly."),
+        ("Still waiting.", "response_time", "negative", ""),
+        ("To be fair Sophie is lovely.", "pricing", "positive", ""),
         ("The filling fell out in four days.", "response_time", "positive", ""),
         ("Friendly staff, but they were two hours late.", "friendliness", "positive", ""),
         ("Friendly staff, but they were two hours late.", "friendliness", "negative", ""),
