@@ -4,12 +4,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from reviewsd.analysis.aspects import PROBLEM_LABELS
+from reviewsd.analysis.aspects import ASPECTS
+from reviewsd.analysis.aspects import PROBLEMS as PROBLEM_IDS
 from reviewsd.analysis.counting import BlockCounter, Catalogue
 from reviewsd.analysis.counts import Counts
 from reviewsd.analysis.labels import WORDLESS, Labels, label_key
 from reviewsd.analysis.rules import Rules
 from reviewsd.analysis.settings import PROBLEMS, InsightSettings
+from reviewsd.analysis.value import Words
 from reviewsd.domain.insights import PerReview
 from reviewsd.domain.reviews import Business, Review
 
@@ -40,11 +42,12 @@ class Analyser:
     Args:
         business: The business of the reviews.
         settings: The owner's valid settings.
+        words: The words of labels and sentences.
     """
 
-    def __init__(self, business: Business, settings: InsightSettings) -> None:
+    def __init__(self, business: Business, settings: InsightSettings, words: Words) -> None:
         self.rules = Rules(business, settings)
-        self.catalogue = catalogue(business, settings, self.rules)
+        self.catalogue = catalogue(settings, self.rules, words)
         self.analysed = 0
         """Number of texts without known labels."""
         self._known: KnownLabels = {}
@@ -80,16 +83,15 @@ class Analyser:
         return labels
 
 
-def catalogue(
-    business: Business, settings: InsightSettings, rules: Rules | None = None
-) -> Catalogue:
+def catalogue(settings: InsightSettings, rules: Rules, words: Words) -> Catalogue:
     """Return the labels to count for a business; it has problems only if they are public."""
-    rules = rules or Rules(business, settings)
+    problems = PROBLEM_IDS if PROBLEMS in settings.publish else ()
+    aspects = {name: words(f"aspect_{name}") for name in ASPECTS}
     return Catalogue(
-        aspects=rules.aspects,
+        aspects=aspects | {name: aspect.label for name, aspect in settings.aspects.items()},
         technicians=rules.technicians,
         services={service.id: service.label for service in rules.services},
-        problems=PROBLEM_LABELS if PROBLEMS in settings.publish else {},
+        problems={name: words(f"problem_{name}") for name in problems},
         service_areas=rules.areas,
         topics={s.id: s.topic for s in rules.services if s.topic is not None},
         aliases={person.id: person.aliases for person in settings.technicians},

@@ -7,37 +7,37 @@ from typing import Final
 STRONG: Final = 0.5
 WEAK: Final = 0.25
 
-ASPECT_LABELS: Final = {
-    "punctuality": "Punctuality",
-    "pricing": "Pricing",
-    "technical_knowledge": "Technical knowledge",
-    "communication": "Communication",
-    "friendliness": "Friendliness",
-    "work_quality": "Quality of work",
-    "response_time": "Response time",
-    "cleanliness": "Cleanliness",
-    "scheduling": "Scheduling",
-}
-"""Labels of the nine aspects by id."""
+ASPECTS: Final = (
+    "punctuality",
+    "pricing",
+    "technical_knowledge",
+    "communication",
+    "friendliness",
+    "work_quality",
+    "response_time",
+    "cleanliness",
+    "scheduling",
+)
+"""The ids of the nine aspects; words of the pages have their labels."""
 
-PROBLEM_LABELS: Final = {
-    "late-arrival": "Late arrival",
-    "late-finish": "Late finish",
-    "no-show": "No-show",
-    "cancelled-appointment": "Cancelled appointment",
-    "long-wait": "Long wait",
-    "price-above-quote": "Price above the quote",
-    "billing-mistake": "Billing mistake",
-    "no-callback": "No call back",
-    "repeat-visit": "Repeat visit",
-    "mess-left-behind": "Mess left behind",
-    "property-damage": "Property damage",
-    "missing-items": "Missing items",
-    "rude-staff": "Rude staff",
-    "pressure-to-buy": "Pressure to buy",
-    "wrong-diagnosis": "Wrong diagnosis",
-}
-"""Labels of the problems by id."""
+PROBLEMS: Final = (
+    "late-arrival",
+    "late-finish",
+    "no-show",
+    "cancelled-appointment",
+    "long-wait",
+    "price-above-quote",
+    "billing-mistake",
+    "no-callback",
+    "repeat-visit",
+    "mess-left-behind",
+    "property-damage",
+    "missing-items",
+    "rude-staff",
+    "pressure-to-buy",
+    "wrong-diagnosis",
+)
+"""The ids of the problems."""
 
 
 class ClauseMark(Enum):
@@ -80,6 +80,6 @@ def sense_of(aspect: str, kind: str) -> Sense:
         case "-?":
             return Sense(aspect=aspect, strength=-WEAK)
     problem = kind.removeprefix("-")
-    if problem not in PROBLEM_LABELS:
+    if problem not in PROBLEMS:
         raise ValueError(f"no kind of patterns: {kind!r}")
     return Sense(aspect=aspect, strength=-STRONG, problem=problem)

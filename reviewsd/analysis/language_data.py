@@ -20,7 +20,7 @@ import functools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from reviewsd.analysis.aspects import ASPECT_LABELS, ClauseMark, Sense, sense_of
+from reviewsd.analysis.aspects import ASPECTS, ClauseMark, Sense, sense_of
 from reviewsd.analysis.wordlists import data_lines, is_data
 
 _NOTHING = "-"  # no ending, for readers
@@ -139,7 +139,7 @@ def _patterns(
         marks = {mark.value for mark in ClauseMark}
         if kind != "aspect" and section not in marks:
             continue
-        if aspect and aspect not in ASPECT_LABELS:
+        if aspect and aspect not in ASPECTS:
             raise ValueError(f"no aspect: {aspect!r}")
         for name, patterns in lines:
             text = patterns

@@ -4,15 +4,18 @@ All numbers are counts, and every quotation is a verbatim piece of a review.
 """
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from reviewsd.analysis.aspects import ASPECTS
 from reviewsd.analysis.counts import Quote, Sums
 from reviewsd.analysis.evidence import Evidence
+from reviewsd.analysis.language import primary
+from reviewsd.analysis.language_data import has_data
 from reviewsd.analysis.ranking import Ranking
 from reviewsd.analysis.temporal import Months
-from reviewsd.analysis.value import AspectInsight
+from reviewsd.analysis.value import AspectInsight, Words
 from reviewsd.domain.insights import FaqEntry, Sentiment
 from reviewsd.domain.reviews import Review
 
@@ -25,19 +28,9 @@ MIN_CRITICIZED, CRITICIZED_SHARE = 3, 1 / 3  # negative reviews, and their share
 
 _NAMED: Final = 2  # aspects in a sentence
 _WORDINGS: Final = 3  # wordings of an aspect
+_SIGNS: Final[tuple[Sentiment, ...]] = ("positive", "neutral", "negative")
+_CAPITALS: Final = ("de",)  # languages whose nouns have capitals
 _Z: Final = 1.96  # quantile of the normal distribution for 95 %
-
-_QUESTIONS: Final = {
-    "punctuality": "Do they come on time?",
-    "pricing": "What do customers say about the prices?",
-    "technical_knowledge": "Do they know their trade?",
-    "communication": "Do they keep customers informed?",
-    "friendliness": "Are they friendly?",
-    "work_quality": "What do customers say about the quality of the work?",
-    "response_time": "How quickly do they respond?",
-    "cleanliness": "Do they work cleanly?",
-    "scheduling": "How easy is it to get an appointment?",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,70 +41,173 @@ class RankedAspect:
     ranking: Ranking
 
 
-def faq(
-    aspects: Iterable[RankedAspect],
-    evidence: Evidence,
-    review_of: Callable[[str], Review],
-    quoted: str | None,
-) -> tuple[FaqEntry, ...]:
-    """Return questions about the most mentioned aspects, each with an answer that a quotation shows.
+class Writer:
+    """Writes the sentences.
 
     Args:
-        aspects: The aspects, most mentioned first.
-        evidence: Finds the quotations.
-        review_of: Returns a review by its id.
-        quoted: The pull quote, which is not repeated.
+        words: The words of the sentences.
+        languages: Reviews with words, by language, the most frequent first.
     """
-    entries: list[FaqEntry] = []
-    quotations = {quoted}
-    for aspect in aspects:
-        insight = aspect.insight
-        if insight.mention_count < MIN_MENTIONS or len(entries) == MAX_FAQ:
-            continue
-        ranking = aspect.ranking
-        sign: Sentiment = "positive" if ranking.positive >= ranking.negative else "negative"
-        for example in ranking.best(sign):
-            review = review_of(example.id)
-            quotation = evidence.quotation(review, insight.id, sign, example.phrase)
-            if not quotation or quotation in quotations:
+
+    def __init__(self, words: Words, languages: Mapping[str, int]) -> None:
+        self._words = words
+        self._number = words.language.number
+        read = [language for language in languages if has_data(language)]
+        is_part = len(read) < len(languages)
+        self._count_read = sum(languages[code] for code in read) if is_part else 0
+        """Number of reviews that the rules read; 0 if they read all or none."""
+        names = [words(f"language_{code}") for code in read]
+        self._languages = self._list(names) if self._count_read else ""
+
+    @property
+    def note(self) -> str:
+        """The method, and whose words were read if it was not all of them."""
+        note = self._words("method_note")
+        if not self._count_read:
+            return note
+        read = self._words.plural("method_read", self._count_read, languages=self._languages)
+        return f"{note} {read}"
+
+    def faq(
+        self,
+        aspects: Iterable[RankedAspect],
+        evidence: Evidence,
+        review_of: Callable[[str], Review],
+        quoted: str | None,
+    ) -> tuple[FaqEntry, ...]:
+        """Return questions about the most mentioned aspects, each with an answer that a quotation shows.
+
+        Args:
+            aspects: The aspects, most mentioned first.
+            evidence: Finds the quotations.
+            review_of: Returns a review by its id.
+            quoted: The pull quote, which is not repeated.
+        """
+        entries: list[FaqEntry] = []
+        quotations = {quoted}
+        for aspect in aspects:
+            insight = aspect.insight
+            if insight.mention_count < MIN_MENTIONS or len(entries) == MAX_FAQ:
                 continue
-            quotations.add(quotation)
-            label = insight.label.lower()
-            count = _number(insight.mention_count, "review")
-            entries.append(
-                FaqEntry(
-                    question=_QUESTIONS.get(insight.id, f"What do customers say about {label}?"),
-                    answer=f"{count} mention {label}: {_split(ranking)}. \u201c{quotation}\u201d"
-                    f" \u2013 {review.author}, {review.date.isoformat()}",
-                    example_review_ids=insight.example_review_ids,
+            ranking = aspect.ranking
+            sign: Sentiment = "positive" if ranking.positive >= ranking.negative else "negative"
+            for example in ranking.best(sign):
+                review = review_of(example.id)
+                quotation = evidence.quotation(review, insight.id, sign, example.phrase)
+                if not quotation or quotation in quotations:
+                    continue
+                quotations.add(quotation)
+                entries.append(
+                    FaqEntry(
+                        question=self._question(insight),
+                        answer=f"{self._answer(aspect)} {self._words('quotation', text=quotation)}"
+                        f" \u2013 {review.author}, {self._words.language.date(review.date)}",
+                        example_review_ids=insight.example_review_ids,
+                    )
                 )
-            )
-            break
-    return tuple(entries)
+                break
+        return tuple(entries)
 
+    def summary(
+        self, total: Sums, aspects: Sequence[RankedAspect], months: Months, *, criticism: bool
+    ) -> str | None:
+        """Return up to three sentences of counts and shared wordings; None without reviews.
 
-def summary(
-    total: Sums, aspects: Sequence[RankedAspect], months: Months, *, criticism: bool
-) -> str | None:
-    """Return up to three sentences of counts and shared wordings; None without reviews.
+        Args:
+            total: Sums of all reviews.
+            aspects: The aspects.
+            months: Sums by month.
+            criticism: Whether to include the most criticized aspects.
+        """
+        if not total.count:
+            return None
+        rated = self._words.plural(
+            "rated",
+            total.count,
+            average=self._number(total.stars / total.count, 0 if total.count == 1 else 1),
+            share=self._number(100 * total.positive / total.count),
+        )
+        named = self._named(aspects, criticism=criticism)
+        return " ".join(filter(None, (rated, named, self._years(months))))
 
-    Args:
-        total: Sums of all reviews.
-        aspects: The aspects.
-        months: Sums by month.
-        criticism: Whether to include the most criticized aspects.
-    """
-    if not total.count:
-        return None
-    average = total.stars / total.count
-    share = 100 * total.positive / total.count
-    rated = (
-        f"{_number(total.count, 'review')} give {average:.1f} of 5 stars on average;"
-        f" {share:.0f} % of them are positive."
-    )
-    if total.count == 1:
-        rated = f"1 review gives {average:.0f} of 5 stars."
-    return " ".join(filter(None, (rated, _named(aspects, criticism=criticism), _years(months))))
+    def _question(self, insight: AspectInsight) -> str:
+        if insight.id in ASPECTS:
+            return self._words(f"question_{insight.id}")
+        return self._words("question_other", label=self._label(insight))
+
+    def _answer(self, aspect: RankedAspect) -> str:
+        ranking = aspect.ranking
+        parts = [
+            self._words(f"answer_{sign}", count=self._number(ranking.of(sign)))
+            for sign in _SIGNS
+            if ranking.of(sign)
+        ]
+        label, split = self._label(aspect.insight), ", ".join(parts)
+        if not self._count_read:
+            return self._words.plural("answer", ranking.count, label=label, split=split)
+        return self._words(
+            "answer_of_read",
+            part=self._number(ranking.count),
+            count=self._number(self._count_read),
+            languages=self._languages,
+            label=label,
+            split=split,
+        )
+
+    def _label(self, insight: AspectInsight) -> str:
+        """Return a label as it stands within a sentence; German nouns have capitals."""
+        label = insight.label
+        return label if primary(self._words.language.tag) in _CAPITALS else label.lower()
+
+    def _named(self, aspects: Sequence[RankedAspect], *, criticism: bool) -> str:
+        """Return the sentence on the aspects with the greatest shares of praise and of criticism."""
+        praised = _leading(aspects, "positive", MIN_PRAISED, PRAISED_SHARE)
+        blamed = [
+            aspect
+            for aspect in _leading(aspects, "negative", MIN_CRITICIZED, CRITICIZED_SHARE)
+            if criticism and aspect not in praised
+        ]
+        signed: tuple[tuple[str, Sentiment, list[RankedAspect]], ...] = (
+            ("most_praised", "positive", praised),
+            ("most_criticized", "negative", blamed),
+        )
+        parts = [
+            self._words(key, aspects=self._list([self._content(a, sign) for a in chosen[:_NAMED]]))
+            for key, sign, chosen in signed
+            if chosen
+        ]
+        text = "; ".join(parts)
+        if parts and self._count_read:
+            count, languages = self._count_read, self._languages
+            text = self._words.plural("of_read", count, languages=languages, text=text)
+        return text and f"{text[:1].upper()}{text[1:]}."
+
+    def _content(self, aspect: RankedAspect, sign: Sentiment) -> str:
+        """Return an aspect with its counts and its most shared wordings, as quotations."""
+        ranking = aspect.ranking
+        head = self._words(
+            "aspect_counted",
+            label=self._label(aspect.insight),
+            part=self._number(ranking.of(sign)),
+            count=self._number(ranking.count),
+        )
+        texts = ranking.top_phrases(sign)[:_WORDINGS]
+        return ", ".join([head, *(self._words("quotation", text=text) for text in texts)])
+
+    def _years(self, months: Months) -> str:
+        now, before = self._in_year(months.year()), self._in_year(months.year(back=1))
+        return self._words("last_years", now=now, before=before)
+
+    def _in_year(self, year: Sums) -> str:
+        if not year.count:
+            return self._words("year_none")
+        average = self._number(year.stars / year.count, 1)
+        return self._words.plural("year_rated", year.count, average=average)
+
+    def _list(self, texts: Sequence[str]) -> str:
+        if len(texts) == 1:
+            return texts[0]
+        return self._words("pair", first=", ".join(texts[:-1]), second=texts[-1])
 
 
 def pull_quote(
@@ -120,36 +216,6 @@ def pull_quote(
     """Return a sentence of 40 to 160 characters that praises, of the best candidate that has one."""
     sentences = (evidence.praise(review_of(q.example.id), MIN_QUOTE, MAX_QUOTE) for q in quotes)
     return next(filter(None, sentences), None)
-
-
-def _split(ranking: Ranking) -> str:
-    parts = [
-        (ranking.positive, "positively"),
-        (ranking.neutral, "neutrally"),
-        (ranking.negative, "negatively"),
-    ]
-    return ", ".join(f"{count:,} {how}" for count, how in parts if count)
-
-
-def _named(aspects: Sequence[RankedAspect], *, criticism: bool) -> str:
-    """Return the sentence on the aspects with the greatest shares of praise and of criticism."""
-    praised = _leading(aspects, "positive", MIN_PRAISED, PRAISED_SHARE)
-    blamed = [
-        aspect
-        for aspect in _leading(aspects, "negative", MIN_CRITICIZED, CRITICIZED_SHARE)
-        if criticism and aspect not in praised
-    ]
-    signed: tuple[tuple[str, Sentiment, list[RankedAspect]], ...] = (
-        ("praised", "positive", praised),
-        ("criticized", "negative", blamed),
-    )
-    parts = [
-        f"most {what}: {' and '.join(_content(aspect, sign) for aspect in chosen[:_NAMED])}"
-        for what, sign, chosen in signed
-        if chosen
-    ]
-    sentence = "; ".join(parts)
-    return sentence and sentence[0].upper() + sentence[1:] + "."
 
 
 def _leading(
@@ -178,30 +244,3 @@ def _lower_bound(part: int, count: int) -> float:
     share, square = part / count, _Z * _Z
     spread = _Z * math.sqrt((share * (1 - share) + square / (4 * count)) / count)
     return (share + square / (2 * count) - spread) / (1 + square / count)
-
-
-def _content(aspect: RankedAspect, sign: Sentiment) -> str:
-    """Return an aspect with its counts and its most shared wordings, as quotations."""
-    ranking = aspect.ranking
-    head = f"{aspect.insight.label.lower()} ({ranking.of(sign):,} of {ranking.count:,})"
-    texts = ranking.top_phrases(sign)[:_WORDINGS]
-    return ", ".join([head, *(f"\u201c{text}\u201d" for text in texts)])
-
-
-def _years(months: Months) -> str:
-    now, before = months.year(), months.year(back=1)
-    return (
-        f"In the twelve months up to the newest review: {_in_year(now)};"
-        f" in the twelve before: {_in_year(before)}."
-    )
-
-
-def _in_year(year: Sums) -> str:
-    if not year.count:
-        return "none"
-    stars = f"{year.stars / year.count:.1f} stars"
-    return f"{_number(year.count, 'review')} with {stars}{' on average' if year.count > 1 else ''}"
-
-
-def _number(count: int, what: str) -> str:
-    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from reviewsd.analysis.aspects import ASPECT_LABELS, STRONG, ClauseMark, Sense
+from reviewsd.analysis.aspects import STRONG, ClauseMark, Sense
 from reviewsd.analysis.clause_rules import ClauseReading, decide
 from reviewsd.analysis.labelling import Reading, labels_of
 from reviewsd.analysis.labels import RULES, WORDLESS, Labels
@@ -55,9 +55,6 @@ class Rules:
         )
         self.areas = {slug(name): name for name in business.service_areas if name.strip()}
         self.technicians = {person.id: person.name for person in settings.technicians}
-        self.aspects = ASPECT_LABELS | {
-            name: aspect.label for name, aspect in settings.aspects.items()
-        }
         self.digest = _digest(business, settings)
         self._language = settings.language and primary(settings.language)
         self._own_language = self._language or primary(business.language)

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reviewsd.analysis.aspects import ASPECT_LABELS
+from reviewsd.analysis.aspects import ASPECTS
 from reviewsd.analysis.text import words_of
 from reviewsd.domain.data_errors import member
 from reviewsd.domain.insights import slug
@@ -75,7 +75,7 @@ class InsightSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         yield from self._service_faults()
         for name, aspect in self.aspects.items():
             path = member("aspects", name)
-            if name in ASPECT_LABELS:
+            if name in ASPECTS:
                 yield path, "is one of the nine; choose another name"
             for kind in ("words", "praise", "complaint"):
                 yield from _wordless(getattr(aspect, kind), f"{path}.{kind}")

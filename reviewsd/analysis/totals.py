@@ -13,7 +13,7 @@ from reviewsd.analysis.counting import KINDS, Catalogue
 from reviewsd.analysis.counts import QUOTES, Counts, Quote, Sums
 from reviewsd.analysis.evidence import Evidence
 from reviewsd.analysis.labels import RULES
-from reviewsd.analysis.prose import RankedAspect, faq, pull_quote, summary
+from reviewsd.analysis.prose import RankedAspect, Writer, pull_quote
 from reviewsd.analysis.ranking import Ranking
 from reviewsd.analysis.settings import PROBLEMS
 from reviewsd.analysis.temporal import YEAR, Months
@@ -23,6 +23,7 @@ from reviewsd.analysis.value import (
     EntityLists,
     MadeInsights,
     Method,
+    Words,
 )
 from reviewsd.domain.insights import DateRange, OverallSentiment, PerReview, Sentiment
 from reviewsd.domain.reviews import Review
@@ -32,8 +33,6 @@ MIN_MENTIONS: Final = 3
 MIN_PROBLEM_MENTIONS: Final = 2
 """Reviews below which a problem is not listed."""
 
-NOTE: Final = "Counted by rules from the words of the reviews; a clause may be misread."
-
 
 class Totals:
     """Sums the counts of blocks.
@@ -41,11 +40,13 @@ class Totals:
     Args:
         catalogue: The labels to count.
         evidence: Finds quotations.
+        words: The words of sentences.
     """
 
-    def __init__(self, catalogue: Catalogue, evidence: Evidence) -> None:
+    def __init__(self, catalogue: Catalogue, evidence: Evidence, words: Words) -> None:
         self._catalogue = catalogue
         self._evidence = evidence
+        self._words = words
         self._total = Sums()
         self._months = Months()
         self._days: list[int] = []  # the first and the last day of each block
@@ -99,6 +100,9 @@ class Totals:
             RankedAspect(insight=self._aspect(name, ranking), ranking=ranking)
             for name, ranking in _most_first(self._rankings["aspects"])
         ]
+        ordered = sorted(self._languages.items(), key=lambda item: (-item[1], item[0]))
+        languages = dict(ordered)
+        writer = Writer(self._words, languages)
         evidence = self._evidence
         quote = pull_quote(self._newest_quotes(), evidence, review_of)
         lists = {kind: self._list(kind) for kind in KINDS}
@@ -114,16 +118,14 @@ class Totals:
             entities=EntityLists(**lists),
             temporal=self._months.insight(),
             per_review=per_review,
-            faq=faq(aspects, evidence, review_of, quote),
-            summary=summary(self._total, aspects, self._months, criticism=public) or UNSET,
+            faq=writer.faq(aspects, evidence, review_of, quote),
+            summary=writer.summary(self._total, aspects, self._months, criticism=public) or UNSET,
             pull_quote=quote or UNSET,
             method=Method(
                 rules=RULES,
-                languages=dict(
-                    sorted(self._languages.items(), key=lambda item: (-item[1], item[0]))
-                ),
+                languages=languages,
                 not_analysed=self._wordless,
-                note=NOTE,
+                note=writer.note,
                 not_published=UNSET if public else (PROBLEMS,),
             ),
         )

@@ -5,11 +5,40 @@ files, and have defaults; these require every member.
 """
 
 import datetime
-from typing import Literal
+from typing import Literal, Protocol
 
 from msgspec import UNSET, Struct, UnsetType
 
 from reviewsd.domain.insights import DateRange, FaqEntry, OverallSentiment, PerReview
+
+
+class Formats(Protocol):
+    """The formats of a language."""
+
+    @property
+    def tag(self) -> str:
+        """The language tag (BCP 47)."""
+
+    def number(self, value: float, digits: int = 0) -> str:
+        """Format a number."""
+
+    def date(self, day: datetime.date) -> str:
+        """Format a day."""
+
+
+class Words(Protocol):
+    """The words of labels and sentences, in the language of the business."""
+
+    @property
+    def language(self) -> Formats:
+        """Their language."""
+
+    def __call__(self, key: str, **values: object) -> str:
+        """Return the words of a key, with values in place of their braces."""
+
+    def plural(self, key: str, count: int, **values: object) -> str:
+        """Return the words of a key for a count."""
+
 
 Trend = Literal["improving", "stable", "declining"]
 

@@ -17,6 +17,7 @@ from reviewsd.analysis.rules import Rules
 from reviewsd.domain.insights_file import InsightsFile
 from reviewsd.domain.reviews import Review
 from reviewsd.offline.insights import Folder
+from reviewsd.pages.words import words_of_insights
 
 MAX_TEXT: Final = 10_000  # characters of a text that are sent
 BATCH_BYTES: Final = 32_000  # of texts; a longer text is a batch of its own
@@ -102,7 +103,11 @@ class Labeller:
         self._model = model
         self._batch = batch
         self._rules = Rules(dataset.business, folder.settings)
-        lists = catalogue(dataset.business, folder.settings.for_owner(), self._rules)
+        lists = catalogue(
+            folder.settings.for_owner(),
+            self._rules,
+            words_of_insights(dataset.business.language),
+        )
         self._labels = ModelLabels(lists, model)
         self._decode = msgspec.json.Decoder(Review).decode
         self._texts: dict[str, _Text] = {}

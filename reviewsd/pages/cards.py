@@ -1,7 +1,8 @@
 """Reviews as cards: every value is a text already, so that templates only place it (pages.md 2)."""
 
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -12,6 +13,9 @@ from reviewsd.http1 import urls
 from reviewsd.pages.naming import initials, source_name
 from reviewsd.pages.text import beginning, highlighted, printable
 from reviewsd.pages.words import Words
+
+if TYPE_CHECKING:
+    from reviewsd.analysis.language import Detector
 
 _LONG = 280
 """Characters of a text that the front page shows in full; cards in a row are as high as the highest."""
@@ -52,6 +56,8 @@ class Card(Struct, frozen=True, kw_only=True):
     """The rating in words."""
     text: str
     """Empty if the review has none; markup if matches are highlighted."""
+    lang: str
+    """The language of the text (BCP 47) if it is not that of the page; else empty (WCAG 2.2, 3.1.2)."""
     wordless: str
     """The sentence in place of an empty text."""
     reply: Reply | None
@@ -76,6 +82,7 @@ class Cards:
         self._locations = locations or Locations()
         self._date = lru_cache(1024)(words.language.date)
         self._words = words
+        self._language = words.language.tag.partition("-")[0].lower()
         self._verified = printable(words("verified"))
         self._reply_heading = printable(words("reply", name=name))
         self._stars = {rating: printable(words("stars", rating=rating)) for rating in range(1, 6)}
@@ -117,12 +124,24 @@ class Cards:
             rating=review.rating,
             stars=self._stars[review.rating],
             text=printable(review.text or ""),
+            lang=self._lang(review.text or ""),
             wordless=self._wordless[review.rating],
             reply=None if review.owner_reply is None else self._reply(review.owner_reply),
             url=review.source_url,
             original="" if review.source_url is None else self._words("original", source=source),
             more=self._words("read_on") if cut else "",
         )
+
+    def _lang(self, text: str) -> str:
+        language = self._detector.language_of(text)
+        return "" if language == self._language else language
+
+    @cached_property
+    def _detector(self) -> "Detector":
+        from reviewsd.analysis.language import Detector  # noqa: PLC0415  only when cards are made
+        from reviewsd.analysis.language_data import has_data  # noqa: PLC0415
+
+        return Detector(self._language, has_data)
 
     def _reply(self, reply: OwnerReply) -> Reply:
         day = reply.date

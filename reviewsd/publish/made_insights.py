@@ -29,6 +29,7 @@ from reviewsd.domain.insights import Insights, PerReview
 from reviewsd.domain.insights_file import InsightsFile, Mentions, Spellings
 from reviewsd.domain.records import Progress
 from reviewsd.domain.reviews import Review
+from reviewsd.pages.words import words_of_insights
 from reviewsd.publish import block_file, counted_blocks, documents
 from reviewsd.publish.block_file import BlocksReader, BlocksWriter, Span
 from reviewsd.publish.counted_blocks import KeptBlock
@@ -80,7 +81,8 @@ def make(
     Raises:
         OSError: The folder cannot be written, for example because the disk is full.
     """
-    analyser = Analyser(dataset.business, settings)
+    words = words_of_insights(dataset.business.language)
+    analyser = Analyser(dataset.business, settings, words)
     digest = analyser.rules.digest
     spans = list(block_file.spans(dataset.records, digest))
     if keeping is not None:
@@ -88,7 +90,7 @@ def make(
             keeping.earlier, (span.key for span in spans), digest
         )
     analyser.know(known)
-    totals = Totals(analyser.catalogue, Evidence(analyser.rules))
+    totals = Totals(analyser.catalogue, Evidence(analyser.rules), words)
     with _Entries(folder) as entries:
         for span in spans:
             if span.begin // _STEP != span.end // _STEP:

@@ -11,6 +11,7 @@ from reviewsd.analysis.settings import InsightSettings
 from reviewsd.analysis.totals import Totals
 from reviewsd.analysis.value import MadeInsights
 from reviewsd.domain.reviews import Business, Review
+from reviewsd.pages.words import words_of_insights
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,10 +44,11 @@ def analyse(
         generated_at: When the reviews were last updated.
         known_labels: Labels made before, for ``Analyser.know``.
     """
-    analyser = Analyser(business, settings)
+    words = words_of_insights(business.language)
+    analyser = Analyser(business, settings, words)
     analyser.know(known_labels)
     block = analyser.block(reviews)
-    totals = Totals(analyser.catalogue, Evidence(analyser.rules))
+    totals = Totals(analyser.catalogue, Evidence(analyser.rules), words)
     totals.add(block.counts)
     by_id = {review.id: review for review in reviews}
     insights = totals.insights(by_id.__getitem__, dict(block.entries), generated_at)

@@ -14,6 +14,7 @@ from reviewsd.analysis.totals import Totals
 from reviewsd.analysis.value import MadeInsights
 from reviewsd.domain.insights import Sentiment
 from reviewsd.domain.reviews import Business, Review
+from reviewsd.pages.words import words_of_insights
 
 _CATALOGUE = Catalogue(
     aspects={"pricing": "Pricing", "punctuality": "Punctuality"},
@@ -42,8 +43,11 @@ def _priced(sentiment: Sentiment, strength: float = 0.5, phrase: str = "Fair pri
     return Labels(aspects=(label,))
 
 
-def _count(*labelled: tuple[Review, Labels], catalogue: Catalogue = _CATALOGUE) -> MadeInsights:
-    counter, totals = BlockCounter(catalogue), Totals(catalogue, _EVIDENCE)
+def _count(
+    *labelled: tuple[Review, Labels], catalogue: Catalogue = _CATALOGUE, language: str = "en"
+) -> MadeInsights:
+    counter = BlockCounter(catalogue)
+    totals = Totals(catalogue, _EVIDENCE, words_of_insights(language))
     entries = {review.id: counter.add(review, labels) for review, labels in labelled}
     totals.add(counter.counts)
     return totals.insights({review.id: review for review, _ in labelled}.__getitem__, entries)
@@ -235,7 +239,7 @@ def test_faq_answers_with_counts_and_a_quotation() -> None:
     (entry,) = insights.faq
     assert entry.question == "What do customers say about the prices?"
     assert entry.answer == (
-        "5 reviews mention pricing: 5 positively. \u201cFair price.\u201d \u2013 Ann, 2026-06-15"
+        "5 reviews mention pricing: 5 positively. \u201cFair price.\u201d \u2013 Ann, June 15, 2026"
     )
     assert len(entry.example_review_ids) == 5
     assert _count(*[(_review(f"r{i}"), _priced("positive")) for i in range(4)]).faq == ()
@@ -344,6 +348,41 @@ def test_pull_quote_is_of_the_newest_year() -> None:
     old = _review("a", day=datetime.date(2025, 6, 1), text=text)
     insights = _count((old, _priced("positive", phrase="fair price")), (_review("b"), WORDLESS))
     assert insights.pull_quote is msgspec.UNSET
+
+
+def test_sentences_are_in_the_language_of_the_business() -> None:
+    reviews = [(_review(f"r{i}"), _priced("positive")) for i in range(5)]
+    insights = _count(*reviews, language="de-AT")
+    assert insights.faq[0].question == "Was sagen Kunden zu den Preisen?"
+    assert insights.faq[0].answer == (
+        "5 Bewertungen erw\u00e4hnen Pricing: 5 positiv. \u201eFair price.\u201c \u2013 Ann, 15. Juni 2026"
+    )
+    assert insights.summary == (
+        "5 Bewertungen vergeben im Durchschnitt 5,0 von 5 Sternen; 100 % davon sind positiv."
+        " Am meisten gelobt: Pricing (5 von 5), \u201eFair price\u201c."
+        " In den zw\u00f6lf Monaten bis zur neuesten Bewertung: 5 Bewertungen mit durchschnittlich"
+        " 5,0 Sternen; in den zw\u00f6lf davor: keine."
+    )
+
+
+def test_statements_on_aspects_name_the_languages_with_rules() -> None:
+    """What was not read is not said to be without mentions."""
+    priced = [
+        (_review(f"r{i}"), msgspec.structs.replace(_priced("positive"), language="en"))
+        for i in range(5)
+    ]
+    others = [("de", 2), ("es", 1), ("pl", 1)]
+    more = [
+        (_review(f"{language}{i}"), Labels(language=language))
+        for language, count in others
+        for i in range(count)
+    ]
+    insights = _count(*priced, *more)
+    read = "of the 8 reviews in English, German and Spanish"
+    assert insights.faq[0].answer.startswith(f"5 {read} mention pricing: 5 positively.")
+    assert f"O{read[1:]}, most praised: pricing" in str(insights.summary)
+    assert insights.method.note.endswith(f" Aspects are those {read}.")
+    assert _count(*priced).method.note.endswith("misread.")
 
 
 def test_method_says_what_was_read() -> None:

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewsd.analysis.analysing import catalogue
+from reviewsd.analysis.counting import Catalogue
 from reviewsd.analysis.labels import AspectLabel, EntityLabel, Labels
 from reviewsd.analysis.model_labels import (
     AspectAnswer,
@@ -19,8 +20,10 @@ from reviewsd.analysis.model_labels import (
     ReviewAnswer,
     merged,
 )
+from reviewsd.analysis.rules import Rules
 from reviewsd.analysis.settings import InsightSettings, NamedTechnician
 from reviewsd.domain.reviews import Business
+from reviewsd.pages.words import words_of_insights
 
 SETTINGS = InsightSettings(
     technicians=(
@@ -29,7 +32,13 @@ SETTINGS = InsightSettings(
         NamedTechnician(name="Zoë Marchand"),
     )
 )
-LISTS = catalogue(Business(name="B", category="Plumber"), SETTINGS.for_owner())
+
+
+def lists(business: Business, settings: InsightSettings) -> Catalogue:
+    return catalogue(settings, Rules(business, settings), words_of_insights("en"))
+
+
+LISTS = lists(Business(name="B", category="Plumber"), SETTINGS.for_owner())
 LABELS = ModelLabels(LISTS, "tiny")
 TEXT = "Sammy wasn\u2019t late. The PRICE was fair;\nthe leak is fixed. \N{SMILING FACE WITH SUNGLASSES}"
 
@@ -128,7 +137,7 @@ def test_faults_have_no_word_of_the_answer() -> None:
 
 def test_the_schema_is_closed_and_has_no_empty_list() -> None:
     """An empty enum, or a keyword beyond the common ones, is refused by some servers."""
-    bare = ModelLabels(catalogue(Business(name="B"), InsightSettings()), "tiny")
+    bare = ModelLabels(lists(Business(name="B"), InsightSettings()), "tiny")
     jsonschema.Draft202012Validator.check_schema(bare.schema)
     text = json.dumps(bare.schema)
     assert '"enum": []' not in text
@@ -143,7 +152,7 @@ def test_the_schema_is_closed_and_has_no_empty_list() -> None:
 
 
 def test_changed_lists_change_the_digest() -> None:
-    bare = catalogue(Business(name="B"), InsightSettings())
+    bare = lists(Business(name="B"), InsightSettings())
     digests = {ModelLabels(*given).digest for given in ((LISTS, "a"), (LISTS, "b"), (bare, "a"))}
     assert 3 == len(digests)
 

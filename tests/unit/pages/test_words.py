@@ -300,3 +300,40 @@ def test_page_has_no_english_words_in_another_language(tmp_path: Path, tag: str)
         sources = [shop.get(path).body.decode() for shop in (english_place, place)]
         left = texts(sources[0], markup=markup) & texts(sources[1], markup=markup)
         assert set() == left - same - NAMES, path
+
+
+def test_review_in_another_language_than_the_page_is_marked(tmp_path: Path) -> None:
+    """Else a screen reader pronounces it as German (WCAG 2.2, 3.1.2)."""
+    texts = {
+        "a": "Sehr freundlich, wir kommen gerne wieder und empfehlen das Haus weiter.",
+        "b": "Very friendly people, and we would come back any time.",
+        "c": "Świetna obsługa i bardzo dobre jedzenie, polecam wszystkim.",
+        "d": "Super!",
+    }
+    place = Place(tmp_path)
+    reviews = [{**_REVIEW, "id": name, "text": text} for name, text in texts.items()]
+    place.publish(reviews, {"name": "3", "language": "de-AT"})
+    page = Html(place.get("/reviews").body.decode())
+    found = {
+        element.attributes.get("lang")
+        for element in page.elements
+        if element.attributes.get("class") == "said"
+    }
+    assert {None, "en", "pl"} == found
+
+
+def test_insights_are_in_the_language_of_the_business(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    place.publish(
+        [
+            {**_REVIEW, "id": name, "text": f"Sehr freundliches Personal, danke {name}."}
+            for name in "abcdef"
+        ],
+        {"name": "3", "language": "de", "category": "Restaurant"},
+    )
+    place.directories.publish(insights="auto")
+    place.snapshots.refresh()
+    pages = "".join(place.get(path).body.decode() for path in ("/", "/summary"))
+    assert "Am meisten gelobt: Freundlichkeit (6 von 6)" in pages
+    assert "Sind sie freundlich?" in pages
+    assert "Friendliness" not in pages

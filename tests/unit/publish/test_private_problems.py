@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from reviewsd.analysis.totals import NOTE
 from reviewsd.http1 import urls
+from reviewsd.pages.words import english
 from reviewsd.snapshot.snapshots import Snapshot
 from tests.support.columns import review
 from tests.support.pages import Place
@@ -114,7 +114,7 @@ def test_note_on_the_method_is_where_the_summary_is(tmp_path: Path, target: str)
     place.publish([{**entry, "verified": True} for entry in REVIEWS])
     body = place.get(target).body.decode()
     assert "Most praised: friendliness" in body
-    assert NOTE.removesuffix(".") in body
+    assert english()["method_note"].removesuffix(".") in body
 
 
 @pytest.mark.parametrize("settings", ["", "publish: [problems]"])
