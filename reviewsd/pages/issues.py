@@ -1,6 +1,6 @@
 """The issues of search parameters in the language of the page (pages.md 1).
 
-The English words are those of the API, with the label of the field in place of the name of the parameter.
+The English words are as those of the API, with the label of the field in place of the name of the parameter.
 """
 
 from typing import Final

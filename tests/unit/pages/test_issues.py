@@ -77,8 +77,8 @@ def test_long_text_and_ambiguous_name_are_issues() -> None:
     (issue,) = issues(b"query=" + b"x" * 201)
     assert "Search must have at most 200 characters, got 201." == sentence(words("en"), issue)
     issue = ambiguous("mentions_service", "boiler", ("Boiler repair", "Boiler installation"))
-    expected = "Service must name one of Boiler repair, Boiler installation, got boiler"
-    assert sentence(words("en"), issue).startswith(expected)
+    expected = "Service must name one of Boiler repair, Boiler installation, got boiler."
+    assert expected == sentence(words("en"), issue)
 
 
 @pytest.mark.parametrize("tag", LANGUAGES)

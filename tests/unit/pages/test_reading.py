@@ -103,7 +103,7 @@ def test_filters_without_a_match_by_chance_are_not_explained(harbor: Place, quer
 def test_minimum_above_the_maximum_is_explained(harbor: Place) -> None:
     response = harbor.get("/reviews?min_rating=4&max_rating=2")
     assert 400 == response.status
-    message = "Minimum stars must not be greater than Maximum stars, got 4 and 2."
+    message = "Minimum stars must not be greater than Maximum stars."
     assert message in Html(response.body.decode()).text
 
 
@@ -111,7 +111,7 @@ def test_ambiguous_name_links_to_each_candidate(harbor: Place) -> None:
     response = harbor.get("/reviews?mentions_service=boiler&min_rating=4")
     assert 400 == response.status
     page = Html(response.body.decode())
-    message = 'Service must name one, got boiler: say "Boiler repair" or "Boiler installation".'
+    message = "Service must name one of Boiler repair, Boiler installation, got boiler."
     assert message in page.text
     links = [link for link in page.links if "mentions_service=" in link]
     assert 2 == len(links)
