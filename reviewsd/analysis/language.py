@@ -14,7 +14,7 @@ except ImportError:  # Python 3.14
 
 ENGLISH: Final = "en"
 
-_SHORT: Final = 40  # characters; the language of the business is a hint for shorter texts
+_SHORT: Final = 60  # characters; the language of the business is a hint for shorter texts
 _MOST: Final = 1_000  # characters that are looked at
 _CODE: Final = (
     2  # letters of the languages that count; others are of scripts, jokes and rare languages
