@@ -11,7 +11,7 @@ from reviewsd.analysis.counts import Counts
 from reviewsd.analysis.labels import WORDLESS, Labels, label_key
 from reviewsd.analysis.rules import Rules
 from reviewsd.analysis.settings import PROBLEMS, InsightSettings
-from reviewsd.analysis.value import Words
+from reviewsd.analysis.value import LocalWords
 from reviewsd.domain.insights import PerReview
 from reviewsd.domain.reviews import Business, Review
 
@@ -45,7 +45,7 @@ class Analyser:
         words: The words of labels and sentences.
     """
 
-    def __init__(self, business: Business, settings: InsightSettings, words: Words) -> None:
+    def __init__(self, business: Business, settings: InsightSettings, words: LocalWords) -> None:
         self.rules = Rules(business, settings)
         self.catalogue = catalogue(settings, self.rules, words)
         self.analysed = 0
@@ -83,7 +83,7 @@ class Analyser:
         return labels
 
 
-def catalogue(settings: InsightSettings, rules: Rules, words: Words) -> Catalogue:
+def catalogue(settings: InsightSettings, rules: Rules, words: LocalWords) -> Catalogue:
     """Return the labels to count for a business; it has problems only if they are public."""
     problems = PROBLEM_IDS if PROBLEMS in settings.publish else ()
     aspects = {name: words(f"aspect_{name}") for name in ASPECTS}

@@ -15,7 +15,7 @@ from reviewsd.analysis.language import primary
 from reviewsd.analysis.language_data import has_data
 from reviewsd.analysis.ranking import Ranking
 from reviewsd.analysis.temporal import Months
-from reviewsd.analysis.value import AspectInsight, Words
+from reviewsd.analysis.value import AspectInsight, LocalWords
 from reviewsd.domain.insights import FaqEntry, Sentiment
 from reviewsd.domain.reviews import Review
 
@@ -41,7 +41,7 @@ class RankedAspect:
     ranking: Ranking
 
 
-class Writer:
+class ProseWriter:
     """Writes the sentences.
 
     Args:
@@ -49,7 +49,7 @@ class Writer:
         languages: Reviews with words, by language, the most frequent first.
     """
 
-    def __init__(self, words: Words, languages: Mapping[str, int]) -> None:
+    def __init__(self, words: LocalWords, languages: Mapping[str, int]) -> None:
         self._words = words
         self._number = words.language.number
         read = [language for language in languages if has_data(language)]

@@ -13,7 +13,7 @@ from reviewsd.analysis.counting import KINDS, Catalogue
 from reviewsd.analysis.counts import QUOTES, Counts, Quote, Sums
 from reviewsd.analysis.evidence import Evidence
 from reviewsd.analysis.labels import RULES
-from reviewsd.analysis.prose import RankedAspect, Writer, pull_quote
+from reviewsd.analysis.prose import ProseWriter, RankedAspect, pull_quote
 from reviewsd.analysis.ranking import Ranking
 from reviewsd.analysis.settings import PROBLEMS
 from reviewsd.analysis.temporal import YEAR, Months
@@ -21,9 +21,9 @@ from reviewsd.analysis.value import (
     AspectInsight,
     EntityInsight,
     EntityLists,
+    LocalWords,
     MadeInsights,
     Method,
-    Words,
 )
 from reviewsd.domain.insights import DateRange, OverallSentiment, PerReview, Sentiment
 from reviewsd.domain.reviews import Review
@@ -43,7 +43,7 @@ class Totals:
         words: The words of sentences.
     """
 
-    def __init__(self, catalogue: Catalogue, evidence: Evidence, words: Words) -> None:
+    def __init__(self, catalogue: Catalogue, evidence: Evidence, words: LocalWords) -> None:
         self._catalogue = catalogue
         self._evidence = evidence
         self._words = words
@@ -102,7 +102,7 @@ class Totals:
         ]
         ordered = sorted(self._languages.items(), key=lambda item: (-item[1], item[0]))
         languages = dict(ordered)
-        writer = Writer(self._words, languages)
+        writer = ProseWriter(self._words, languages)
         evidence = self._evidence
         quote = pull_quote(self._newest_quotes(), evidence, review_of)
         lists = {kind: self._list(kind) for kind in KINDS}

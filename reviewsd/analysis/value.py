@@ -26,7 +26,7 @@ class Formats(Protocol):
         """Format a day."""
 
 
-class Words(Protocol):
+class LocalWords(Protocol):
     """The words of labels and sentences, in the language of the business."""
 
     @property
