@@ -17,7 +17,7 @@ from reviewsd.analysis.rules import Rules
 from reviewsd.domain.insights_file import InsightsFile
 from reviewsd.domain.reviews import Review
 from reviewsd.offline.insights import Folder
-from reviewsd.pages.words import words_of_insights
+from reviewsd.pages.locales import words_of_insights
 
 MAX_TEXT: Final = 10_000  # characters of a text that are sent
 BATCH_BYTES: Final = 32_000  # of texts; a longer text is a batch of its own

@@ -10,8 +10,9 @@ from babel import Locale, UnknownLocaleError
 from babel.dates import format_interval, format_skeleton
 from babel.lists import format_list
 
+from reviewsd.pages.environment import Bytecode
 from reviewsd.pages.language import Language
-from reviewsd.pages.words import has_catalog
+from reviewsd.pages.words import Words, has_catalog, load
 
 _RIGHT_TO_LEFT: Final = frozenset(
     {"ar", "arc", "ckb", "dv", "fa", "he", "iw", "ks", "ps", "sd", "ug", "ur", "yi"}
@@ -157,3 +158,13 @@ def _right_to_left(subtags: list[str]) -> bool:
     if not _RIGHT_TO_LEFT_SCRIPTS.isdisjoint(subtags):
         return True
     return subtags[0] in _RIGHT_TO_LEFT and "latn" not in subtags
+
+
+def words_of_insights(tag: str) -> Words:
+    """Load the words of the insights of a business, in its language if there is a catalog.
+
+    Args:
+        tag: The language tag (BCP 47).
+    """
+    language = formats_of(tag if has_catalog(tag) else "en").language
+    return Words(load(language.tag, {}, Bytecode({})), language)

@@ -101,18 +101,6 @@ def load(tag: str, own: Mapping[str, str], kept: Bytecode) -> dict[str, str]:
         raise TemplateError(WORDS, None, str(error)) from error
 
 
-def words_of_insights(tag: str) -> Words:
-    """Load the words of the insights of a business, in its language if there is a catalog.
-
-    Args:
-        tag: The language tag (BCP 47).
-    """
-    from reviewsd.pages.locales import formats_of  # noqa: PLC0415  serving processes need no Babel
-
-    language = formats_of(tag if has_catalog(tag) else "en").language
-    return Words(load(language.tag, {}, Bytecode({})), language)
-
-
 def _translated(source: bytes) -> bytes:
     """Return the words of a catalog by key, as JSON."""
     from babel.messages.pofile import read_po  # noqa: PLC0415  only for a catalog that has changed

@@ -29,7 +29,7 @@ from reviewsd.domain.insights import Insights, PerReview
 from reviewsd.domain.insights_file import InsightsFile, Mentions, Spellings
 from reviewsd.domain.records import Progress
 from reviewsd.domain.reviews import Review
-from reviewsd.pages.words import words_of_insights
+from reviewsd.pages.locales import words_of_insights
 from reviewsd.publish import block_file, counted_blocks, documents
 from reviewsd.publish.block_file import BlocksReader, BlocksWriter, Span
 from reviewsd.publish.counted_blocks import KeptBlock

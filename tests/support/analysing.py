@@ -11,7 +11,7 @@ from reviewsd.analysis.settings import InsightSettings
 from reviewsd.analysis.totals import Totals
 from reviewsd.analysis.value import MadeInsights
 from reviewsd.domain.reviews import Business, Review
-from reviewsd.pages.words import words_of_insights
+from reviewsd.pages.locales import words_of_insights
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ from reviewsd.analysis.totals import Totals
 from reviewsd.analysis.value import MadeInsights
 from reviewsd.domain.insights import Sentiment
 from reviewsd.domain.reviews import Business, Review
-from reviewsd.pages.words import words_of_insights
+from reviewsd.pages.locales import words_of_insights
 
 _CATALOGUE = Catalogue(
     aspects={"pricing": "Pricing", "punctuality": "Punctuality"},

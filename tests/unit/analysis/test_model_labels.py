@@ -23,7 +23,7 @@ from reviewsd.analysis.model_labels import (
 from reviewsd.analysis.rules import Rules
 from reviewsd.analysis.settings import InsightSettings, NamedTechnician
 from reviewsd.domain.reviews import Business
-from reviewsd.pages.words import words_of_insights
+from reviewsd.pages.locales import words_of_insights
 
 SETTINGS = InsightSettings(
     technicians=(
