@@ -195,12 +195,13 @@ class ProseWriter:
         return ", ".join([head, *(self._words("quotation", text=text) for text in texts)])
 
     def _years(self, months: Months) -> str:
-        now, before = self._in_year(months.year()), self._in_year(months.year(back=1))
-        return self._words("last_years", now=now, before=before)
+        """Return the sentence that compares two years; empty without reviews in both."""
+        now, before = months.year(), months.year(back=1)
+        if not (now.count and before.count):
+            return ""
+        return self._words("last_years", now=self._in_year(now), before=self._in_year(before))
 
     def _in_year(self, year: Sums) -> str:
-        if not year.count:
-            return self._words("year_none")
         average = self._number(year.stars / year.count, 1)
         return self._words.plural("year_rated", year.count, average=average)
 
