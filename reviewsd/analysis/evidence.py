@@ -78,7 +78,7 @@ class _Sentence(NamedTuple):
         """Return whether the sentence stands alone, and nothing in it says the opposite."""
         text, clauses = self
         first = next((c for c in text if c.isalnum()), "")
-        if not first.isupper() or text.isupper() or text.endswith("?") or " " not in text:
+        if not first.isupper() or text.isupper() or "?" in text or " " not in text:
             return False
         if any(mark in text for mark in _UNWANTED) or text.count("(") != text.count(")"):
             return False

@@ -38,6 +38,8 @@ def _quotation(text: str, aspect: str, sentiment: Sentiment, rating: int = 5) ->
         ("The staff was not friendly.", "friendliness", "negative", "The staff was not friendly."),
         ("Still waiting.", "response_time", "negative", ""),
         ("To be fair Sophie is lovely.", "pricing", "positive", ""),
+        ("I only wish I'd booked it sooner.", "scheduling", "positive", ""),
+        ("The doctor (forgot the name?) was friendly.", "friendliness", "positive", ""),
         ("The filling fell out in four days.", "response_time", "positive", ""),
         ("Friendly staff, but they were two hours late.", "friendliness", "positive", ""),
         ("Friendly staff, but they were two hours late.", "friendliness", "negative", ""),
@@ -89,6 +91,31 @@ def test_wordings_begin_and_end_at_words_that_can(
     assert aspect in labels
     assert set(expected) <= set(labels[aspect].wordings)
     assert bool(expected) is bool(labels[aspect].wordings)
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "wording"),
+    [
+        ("de", "Die Preise sind sehr fair.", "Preise sind sehr fair"),
+        ("es", "El personal fue muy amable con nosotros.", "amable"),
+        ("fr", "Le personnel est très aimable.", "aimable"),
+        ("it", "Il personale è stato molto gentile con noi.", "gentile"),
+        ("pt", "A equipe foi muito gentil com a gente.", "gentil"),
+        ("nl", "Het personeel was heel vriendelijk.", "vriendelijk"),
+    ],
+)
+def test_wordings_are_cut_by_the_words_of_their_language(
+    language: str, text: str, wording: str
+) -> None:
+    rules = Rules(Business(name="B", language=language), InsightSettings(language=language))
+    assert wording in {item for label in rules.label(text, 5).aspects for item in label.wordings}
+
+
+def test_relatives_and_titles_of_other_languages_are_known() -> None:
+    people = (NamedTechnician(name="Dr. Anna Weber"), NamedTechnician(name="Max Huber"))
+    rules = Rules(Business(name="B", language="de"), InsightSettings(technicians=people))
+    labels = rules.label("Frau Weber war toll. Mein Mann Max war auch sehr zufrieden.", 5)
+    assert ["dr-anna-weber"] == [person.id for person in labels.technicians]
 
 
 @pytest.mark.parametrize(

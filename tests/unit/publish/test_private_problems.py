@@ -114,7 +114,9 @@ def test_note_on_the_method_is_where_the_summary_is(tmp_path: Path, target: str)
     place.publish([{**entry, "verified": True} for entry in REVIEWS])
     body = place.get(target).body.decode()
     assert "Most praised: friendliness" in body
-    assert english()["method_note"].removesuffix(".") in body
+    note = english()["method_note"].removesuffix(".")
+    assert note in body
+    assert f"{note}.\n8 reviews" not in body  # the summary is a paragraph of its own
 
 
 @pytest.mark.parametrize("settings", ["", "publish: [problems]"])
