@@ -1,7 +1,7 @@
 """Finds the language of a review by Compact Language Detector 2 (insights.md 11).
 
-It has no wheel for Python 3.14 yet; without it, every review counts as written in the language of the
-business.
+It has no wheels for Python 3.14 and for Linux on ARM; without it, every review counts as written in the
+language of the business.
 """
 
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from typing import Final, Protocol, cast
 
 try:
     import pycld2
-except ImportError:  # Python 3.14
+except ImportError:  # no wheel
     pycld2 = None
 
 ENGLISH: Final = "en"

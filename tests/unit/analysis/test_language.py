@@ -62,7 +62,7 @@ def test_language_of_the_business_may_be_unknown_to_the_detector() -> None:
 
 
 def test_language_is_that_of_the_business_without_the_detector() -> None:
-    """Python 3.14 has no wheel of it."""
+    """Python 3.14 and Linux on ARM have no wheel of it."""
     assert "de" == Detector("de", has_data, None).language_of(
         "They were on time, and friendly to all of us."
     )
