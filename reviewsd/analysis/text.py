@@ -166,8 +166,8 @@ def sentence_spans(tokens: Tokens) -> list[tuple[int, int]]:
     for at, word in enumerate(tokens.words):
         if word not in ENDS or (word == "." and at and tokens.words[at - 1] in _ABBREVIATIONS):
             continue
-        if edges[2 * at] < start:
-            continue  # a closing mark of the previous sentence
+        if edges[2 * at] < start or text[edges[2 * at + 1] : edges[2 * at + 1] + 1] == ")":
+            continue  # a closing mark of the previous sentence, or an aside that ends
         start = edges[2 * at + 1]
         while start < len(text) and text[start] in _CLOSERS:
             start += 1
