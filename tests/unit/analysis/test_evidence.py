@@ -42,10 +42,10 @@ def _quotation(text: str, aspect: str, sentiment: Sentiment, rating: int = 5) ->
         ("The doctor (forgot the name?) was friendly.", "friendliness", "positive", ""),
         ("The filling fell out in four days.", "response_time", "positive", ""),
         (
-            "The staff was friendly (the one with red hair?) and quick. Bye.",
+            "The staff was friendly (the one with red hair!) and quick. Bye.",
             "friendliness",
             "positive",
-            "The staff was friendly (the one with red hair?) and quick.",
+            "The staff was friendly (the one with red hair!) and quick.",
         ),
         ("The brake fell off on the way home!", "communication", "positive", ""),
         ("Friendly staff, but they were two hours late.", "friendliness", "positive", ""),
