@@ -4,8 +4,10 @@ import pytest
 
 from reviewsd.analysis.language import Detector, primary
 from reviewsd.analysis.language_data import has_data
+from tests.support.detector import needs_detector
 
 
+@needs_detector
 @pytest.mark.parametrize(
     ("text", "language"),
     [
@@ -41,6 +43,7 @@ def test_language_of_short_text_is_that_of_the_business(text: str) -> None:
     assert ["de", "en"] == [Detector(tag, has_data).language_of(text) for tag in ("de", "en")]
 
 
+@needs_detector
 @pytest.mark.parametrize(
     ("text", "language"),
     [

@@ -9,6 +9,7 @@ from reviewsd.analysis.language_data import has_data
 from reviewsd.analysis.rules import Rules
 from reviewsd.analysis.settings import AspectSetting, InsightSettings
 from reviewsd.domain.reviews import Business
+from tests.support.detector import needs_detector
 
 _FILES = sorted((Path(__file__).parent / "languages").glob("*.txt"))
 _SIGNS = {"+": "positive", "-": "negative"}
@@ -74,6 +75,7 @@ def test_forms_of_words(language: str, text: str, stars: int, expected: list[str
     assert dict.fromkeys(expected, sign) == {key: result.get(key) for key in expected}
 
 
+@needs_detector
 def test_review_is_read_in_its_language_whatever_that_of_the_business() -> None:
     text = "Das Essen war ausgezeichnet und die Bedienung sehr freundlich."
     assert _aspects("de", text, 5) == _aspects("en", text, 5) != {}

@@ -14,6 +14,7 @@ from reviewsd.analysis.settings import (
     ServiceSetting,
 )
 from reviewsd.domain.reviews import Business
+from tests.support.detector import needs_detector
 
 _BUSINESS = Business(
     name="B", category="Plumber", service_areas=("Ellery", "North Ellery", "Bath", "Saltmarsh")
@@ -180,6 +181,7 @@ def test_areas(rules: Rules, text: str, areas: list[str]) -> None:
     assert [item.id for item in rules.label(text, 5).service_areas] == areas
 
 
+@needs_detector
 def test_owners_words_are_found_whatever_the_language(rules: Rules) -> None:
     """A review without rules for its language has the opinion of its stars."""
     labels = rules.label(
@@ -195,6 +197,7 @@ def test_the_owner_may_say_the_language() -> None:
     assert ("pl", ()) == (labels.language, labels.aspects)
 
 
+@needs_detector
 def test_preset_of_services_is_for_english_alone(rules: Rules) -> None:
     assert ["leak-repair"] == [item.id for item in rules.label("They fixed the leak.", 5).services]
     assert () == rules.label("Przyjechali szybko, \u015bwietna robota, naprawa leak", 5).services

@@ -16,6 +16,7 @@ from reviewsd.pages.environment import Bytecode
 from reviewsd.pages.locales import formats_of
 from reviewsd.pages.words import CATALOGS, Words, english, load
 from reviewsd.publish.messages import Published
+from tests.support.detector import needs_detector
 from tests.support.pages import Html, Place
 from tests.support.words import merged
 
@@ -302,6 +303,7 @@ def test_page_has_no_english_words_in_another_language(tmp_path: Path, tag: str)
         assert set() == left - same - NAMES, path
 
 
+@needs_detector
 def test_review_in_another_language_than_the_page_is_marked(tmp_path: Path) -> None:
     """Else a screen reader pronounces it as German (WCAG 2.2, 3.1.2)."""
     texts = {
