@@ -219,11 +219,12 @@ def merged(answer: ReviewAnswer, rules: Labels) -> Labels:
 
     Args:
         answer: The checked answer of the model.
-        rules: The labels of the rules, which have strengths, phrases of entities, and service areas.
+        rules: The labels of the rules, which have strengths, wordings, entities with what is said of
+            them, and service areas.
     """
-    strengths = {(label.id, label.sentiment): label.strength for label in rules.aspects}
-    phrases = {
-        (kind, label.id): label.phrase
+    aspects = {(label.id, label.sentiment): label for label in rules.aspects}
+    entities = {
+        (kind, label.id): label
         for kind in _KINDS
         for label in cast("tuple[EntityLabel, ...]", getattr(rules, kind))
     }
@@ -235,15 +236,17 @@ def merged(answer: ReviewAnswer, rules: Labels) -> Labels:
                 id=aspect.id,
                 sentiment=(sentiment := cast("Sentiment", aspect.sentiment)),
                 phrase=aspect.phrase,
-                strength=strengths.get((aspect.id, sentiment), STRONG),
+                strength=STRONG
+                if (same := aspects.get((aspect.id, sentiment))) is None
+                else same.strength,
+                wordings=() if same is None else same.wordings,
             )
             for aspect in answer.aspects
         ),
         service_areas=rules.service_areas,
         **{
             kind: tuple(
-                EntityLabel(id=name, phrase=phrases.get((kind, name)))
-                for name in getattr(answer, kind)
+                entities.get((kind, name)) or EntityLabel(id=name) for name in getattr(answer, kind)
             )
             for kind in _KINDS
         },

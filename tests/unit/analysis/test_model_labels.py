@@ -167,7 +167,12 @@ def test_the_rules_add_what_a_model_is_not_asked() -> None:
     rules = Labels(
         words=0.4,
         language="pl",
-        aspects=(AspectLabel(id="pricing", sentiment="positive", phrase="x", strength=0.9),),
+        aspects=(
+            AspectLabel(
+                id="pricing", sentiment="positive", phrase="x", strength=0.9, wordings=("fair",)
+            ),
+        ),
+        technicians=(EntityLabel(id="priya-raman", sentiment="negative", wordings=("rude",)),),
         services=(EntityLabel(id="leak-repair", phrase="the leak"),),
         service_areas=(EntityLabel(id="north"),),
     )
@@ -176,10 +181,13 @@ def test_the_rules_add_what_a_model_is_not_asked() -> None:
             AspectAnswer(id="pricing", sentiment="positive", phrase="fair"),
             AspectAnswer(id="scheduling", sentiment="negative", phrase="late"),
         ),
+        technicians=("priya-raman",),
         services=("leak-repair", "pipe-repair"),
     )
     result = merged(answer_text, rules)
     assert [0.9, 0.5] == [label.strength for label in result.aspects]
+    assert [("fair",), ()] == [label.wordings for label in result.aspects]
+    assert rules.technicians == result.technicians
     assert ["the leak", None] == [label.phrase for label in result.services]
     assert (0.4, rules.service_areas, "pl") == (
         result.words,
