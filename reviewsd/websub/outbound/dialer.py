@@ -34,6 +34,8 @@ from twisted.internet.interfaces import IAddress, IDelayedCall, IReactorFromThre
 from twisted.internet.posixbase import PosixReactorBase
 from twisted.internet.protocol import ClientFactory
 from twisted.internet.threads import deferToThreadPool
+from twisted.logger import Logger
+from twisted.python.failure import Failure
 from twisted.python.threadpool import ThreadPool
 
 from reviewsd.domain.addresses import Addresses, AddressRefusedError, plain_address
@@ -58,6 +60,8 @@ _MAX_REGISTRY_LABEL = 3
 
 LookUp = Callable[[str], Deferred[Sequence[str]]]
 """Returns all addresses of a name: ``SystemNames.look_up``."""
+
+_log = Logger()
 
 
 class SystemNames:
@@ -89,6 +93,12 @@ def _addresses_of(host: str) -> Sequence[str]:
     except (OSError, UnicodeError):
         return ()
     return [str(address[0]) for _family, _type, _protocol, _name, address in results]
+
+
+def _without_addresses(failure: Failure) -> Sequence[str]:
+    """Log an error of a look-up that is not DNS's, and return no addresses."""
+    _log.failure("the look-up of a name failed", failure)
+    return ()
 
 
 def registered_domain(host: str) -> str:
@@ -180,18 +190,18 @@ class Resolver:
         lookup.has_thread = True
         self._running.update(list(limits))
         lookup.deadline = self._clock.callLater(self._deadline, self._time_out, lookup)
-        self._look_up(lookup.host).addCallback(self._finish, lookup)
+        self._look_up(lookup.host).addErrback(_without_addresses).addCallback(self._finish, lookup)
 
     def _time_out(self, lookup: _Lookup) -> None:
         lookup.deadline = None
         lookup.hangs = True
-        requests, lookup.requests = lookup.requests, []
-        for request in requests:
+        while lookup.requests:  # one may cancel another
+            request = lookup.requests.pop(0)
             request.errback(NoResponseError(f"DNS has not answered within {self._deadline:g} s"))
 
     def _cancel(self, lookup: _Lookup, request: Deferred[Sequence[str]]) -> None:
         lookup.requests.remove(request)
-        if lookup.requests:
+        if lookup.requests or lookup.hangs or self._lookups.get(lookup.host) is not lookup:
             return
         if lookup.deadline is not None:
             lookup.deadline.cancel()
@@ -206,12 +216,13 @@ class Resolver:
         self._running -= Counter(list(lookup.limits))
         if lookup.deadline is not None:
             lookup.deadline.cancel()
+            lookup.deadline = None
         for waiting in tuple(self._lookups.values()):
             if self._running[""] >= THREADS:
                 break
             self._begin(waiting)
-        for request in lookup.requests:
-            request.callback(addresses)
+        while lookup.requests:  # one may cancel another
+            lookup.requests.pop(0).callback(addresses)
 
 
 class Dialer:

@@ -11,6 +11,7 @@ import pytest_twisted  # type: ignore[import-untyped] # has no stubs
 from twisted.internet import reactor as installed
 from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.task import Clock
+from twisted.logger import capturedLogs
 from twisted.python.failure import Failure
 
 from reviewsd.domain.addresses import Addresses, AddressRefusedError
@@ -45,6 +46,9 @@ class PendingNames:
 
     def answer(self, host: str, *addresses: str) -> None:
         self._pending.pop(host).callback(addresses)
+
+    def fail(self, host: str, error: Exception) -> None:
+        self._pending.pop(host).errback(error)
 
 
 class Rig:
@@ -209,6 +213,40 @@ def test_last_cancelled_request_ends_the_deadline() -> None:
     cancel(rig.request("a.example.com"))
     assert [] == rig.clock.getDelayedCalls()
     rig.names.answer("a.example.com", *PUBLIC)
+    assert PUBLIC == rig.resolve("a.example.com", *PUBLIC)
+
+
+def test_unexpected_error_of_a_look_up_is_logged_and_frees_its_thread() -> None:
+    rig = Rig()
+    request = rig.request("a.example.com")
+    with capturedLogs() as events:
+        rig.names.fail("a.example.com", MemoryError())
+    assert ["the look-up of a name failed"] == [event["log_format"] for event in events]
+    with pytest.raises(NoResponseError, match="no address"):
+        now(request)
+    assert PUBLIC == rig.resolve("a.example.com", *PUBLIC)
+
+
+@pytest.mark.parametrize("ends", ["answer", "deadline"])
+def test_request_may_cancel_another_one_of_its_look_up(ends: str) -> None:
+    rig = Rig()
+    first, second = rig.request("a.example.com"), rig.request("a.example.com")
+
+    def cancel_second(result: object) -> object:
+        second.cancel()
+        return result
+
+    first.addBoth(cancel_second)
+    if ends == "answer":
+        rig.names.answer("a.example.com", *PUBLIC)
+        assert PUBLIC == now(first)
+    else:
+        rig.clock.advance(DEADLINE)
+        with pytest.raises(NoResponseError):
+            now(first)
+        rig.names.answer("a.example.com", *PUBLIC)
+    with pytest.raises(CancelledError):
+        now(second)
     assert PUBLIC == rig.resolve("a.example.com", *PUBLIC)
 
 
