@@ -45,9 +45,10 @@ def wordings(
     words = tokens.words
     first = reading.clause.start
     plain = lexicon.negations.isdisjoint(words[first : reading.clause.end])
-    result = []
+    spans: dict[tuple[int, int], None] = {}
+    aspect = decision.aspect
     for match, sense in reading.senses:
-        if sense.aspect != decision.aspect:
+        if sense.aspect != aspect:
             continue
         opposite = not plain and lexicon.negated(words, match.start, first)
         if opposite and not negations:
@@ -59,14 +60,16 @@ def wordings(
         elif (sense.strength > 0) is (positive is opposite):
             continue
         if span is not None and (span := _trimmed(words, lexicon, *span)) is not None:
-            result.append(tokens.cut(*span))
-    return result
+            spans[span] = None
+    return [tokens.cut(start, end) for start, end in spans]
 
 
 def _trimmed(
     words: Sequence[str], lexicon: Lexicon, start: int, end: int
 ) -> tuple[int, int] | None:
     """Return a span without the words that cannot begin or end a wording; None if nothing stands alone."""
+    if end - start == 1:  # the usual case
+        return None if words[start] in lexicon.empty_words else (start, end)
     while (
         start < end
         and words[start] in lexicon.never_first
