@@ -1,4 +1,4 @@
-"""The process that the daemon is built in: its parts, its open files, and the record of a failed start."""
+"""What all builders of the daemon share, its limit of open files, and the record of a failed start."""
 
 import os
 import resource
@@ -29,7 +29,7 @@ OTHERS = 384
 """Files for other uses: idle connections to subscribers (256), the store, and the admin socket."""
 
 _HUB = 2 * (1 + IDLE_PER_PLACE) * DELIVERIES.total
-"""Files of the hub: for each delivery its connection and the idle ones beside it, and as many for a verification."""
+"""Files of the hub: a busy connection and the idle ones beside it for each delivery, and as many for verifications."""
 
 _log = Logger()
 
@@ -51,7 +51,7 @@ class DaemonContext:
     unknown_parameters: Counter[str] = field(default_factory=Counter)
     """Search parameters that do not exist, by name."""
     tasks: TaskSet = field(default_factory=TaskSet)
-    """Owns work that goes on when the client of a request has left, and the log of rejections."""
+    """Holds work that goes on when the client of a request has left, and the task that logs rejections."""
 
 
 def raise_limit() -> int:
@@ -87,7 +87,7 @@ def fitting_connections(configured: int, limit: int) -> int:
 
 
 def record_failure(state_dir: Path, error: StartError, now: float) -> None:
-    """Write why a start failed, for ``reviewsctl status``: its daemon has no admin socket left.
+    """Write why a start failed, for ``reviewsctl status``: the daemon's admin socket is gone by then.
 
     Args:
         state_dir: The locked state directory.

@@ -24,7 +24,7 @@ from reviewsd.runtime.tasks import wait_at_most
 from reviewsd.snapshot.snapshots import Snapshots
 
 FRESH_DATA_SECONDS = 5.0  # longest wait for fresh data while the last good data could be served
-MAX_RETRIES = 5  # retries, half a minute in all, before a start without anything to serve fails
+MAX_RETRIES = 5  # retries (half a minute in all) before a start that has nothing to serve fails
 _EXTENSION = 30.0  # seconds by which each step of a long start extends systemd's time-out
 
 _log = Logger()
@@ -41,7 +41,7 @@ class Publication:
         self._context = context
         config, reactor = context.config, context.reactor
         order = self._order(config)
-        # Closing a deleted file takes the kernel up to 50 ms, so a thread does it
+        # Clearing the list closes deleted files, which takes the kernel up to 50 ms, so a thread does it
         close = partial(reactor.callInThread, list.clear)
         look = partial(deferToThread, fingerprint, config.data_dir, order.templates_path)
         run = partial(compile_process.run, reactor)
@@ -58,7 +58,7 @@ class Publication:
         )
 
     def use(self, config: Config) -> None:
-        """Apply the section ``data`` of a configuration that was read again."""
+        """Apply a configuration that was read again."""
         self.watcher.pace(config.data.poll_interval)
         self.publisher.use(self._order(config))
 
@@ -95,7 +95,7 @@ class Publication:
             pause = report.retry_at - report.at
             notifier.extend(pause + _EXTENSION)
             notifier.status(
-                f"Publishing failed, tried again in {pause:.0f} s: {report.problems[0]}"
+                f"Publishing failed; next attempt in {pause:.0f} s: {report.problems[0]}"
             )
             report = await self.publisher.next_report(report_step)
         if not self.snapshots.empty:
@@ -110,7 +110,7 @@ class Publication:
         )
 
     def start_watcher(self) -> None:
-        """Publish each change of the files from now on."""
+        """Publish each change to the files from now on."""
         empty = self.snapshots.empty
         self.watcher.seen = NO_FILES if empty else self.snapshots.current.seen.fingerprint
         self.watcher.start()
@@ -133,11 +133,12 @@ def _status_line(snapshots: Snapshots, report: Report) -> str:
     serving = "Waiting for data"
     if not snapshots.empty:
         manifest = snapshots.current.manifest
-        updated_at = manifest.updated_at or "never"
-        serving = f"Serving {manifest.review_count:,} reviews, data of {updated_at}"
+        serving = f"Serving {manifest.review_count:,} reviews"
+        if manifest.updated_at is not None:
+            serving += f", data of {manifest.updated_at}"
     if report.good:
         return serving
     retry = ""
     if report.retry_at is not None:
-        retry = f", tried again at {time.strftime('%H:%M:%S', time.gmtime(report.retry_at))} UTC"
+        retry = f"; next attempt at {time.strftime('%H:%M:%S', time.gmtime(report.retry_at))} UTC"
     return f"{serving}; last reload {report.outcome}{retry}: {report.problems[0]}"

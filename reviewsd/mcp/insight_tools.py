@@ -140,7 +140,7 @@ def get_topics(call: Call) -> ToolSteps:
 
 
 def get_sentiment_trend(call: Call) -> ToolSteps:
-    """Return a page of the months, of which the first has the newest; oldest first."""
+    """Return a page of months, oldest first; the first page has the newest ones."""
     yield
     sections = call.snapshot.sections
     months = cast("int", call.values.get("months", MONTHS_DEFAULT))

@@ -222,7 +222,7 @@ def _check_names(pairs: list[tuple[str, object]]) -> None:
         raise _DuplicateNameError("An object in the body has two members of one name")
 
 
-# Python's own limit on integers stays in force: more than 4,300 digits are a ValueError
+# Python's own limit on integers stays in force: more than 4,300 digits raise ValueError
 _strict = json.JSONDecoder(object_pairs_hook=_check_names)
 
 
@@ -242,7 +242,7 @@ def _message(envelope: _Envelope) -> Message:
     elif bytes(envelope.result) or bytes(envelope.error):
         if _is_response(envelope, has_id=has_id):
             return JsonRpcResponse()
-        fault = 'A response has an "id" and a "result" or an "error", each an object'
+        fault = 'A response has an "id", and a "result" or "error" that is an object'
     else:
         fault = 'A message has a "method", a "result" or an "error"'
     raise JsonRpcError(INVALID_REQUEST, fault, request_id=raw_id if has_id else NULL)

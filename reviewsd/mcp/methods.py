@@ -1,4 +1,4 @@
-"""The methods of both eras (mcp.md 4; 2a-16 to 23, 2b-3, 4, 7, 11)."""
+"""The methods of both eras, with sessions and stateless (mcp.md 4; 2a-16 to 23, 2b-3, 4, 7, 11)."""
 
 from collections.abc import Generator
 
@@ -179,7 +179,7 @@ def _check_cursor(params: Params) -> None:
 
 
 def _freshness(method: str) -> bytes:
-    """Return how long a client may cache a result (CA); a tool's result does not say."""
+    """Return how long a client may cache a result (CA); nothing for a tool's result."""
     if method == "tools/call":
         return b""
     milliseconds = READ_TTL if method == "resources/read" else LIST_TTL

@@ -1,7 +1,7 @@
 """Answers POST and DELETE at ``/mcp`` (mcp.md 2a, 2b).
 
-Both eras share the address. A message is stateless if its header names a revision without sessions,
-or if its ``_meta`` names any (2b-1). Any other message needs a session, except initialize, which
+Both eras share the address. A message is stateless if its header names anything but a revision
+with sessions, or if its ``_meta`` names any revision (2b-1). Any other message needs a session, except initialize, which
 opens one. An error has a status of its own in the stateless era; in a session it has 200.
 """
 
@@ -43,12 +43,12 @@ SESSION_ID = b"Mcp-Session-Id"
 BATCH_FULL = "The answers to this batch are too large together; send this request by itself"
 
 STREAMS_FULL = (
-    "Too many streams of changes are open, from your network or in all; read the resource from time"
+    "Too many streams of changes are open, from your network or in total; read the resource from time"
     " to time instead"
 )
 
 _HANDSHAKE_VERSIONS = frozenset(revision.name.encode() for revision in HANDSHAKE)
-_NOT_THE_CLIENT = frozenset((429, 500, 503))
+_NOT_CLIENT_FAULTS = frozenset((429, 500, 503))
 """Statuses of requests that are valid."""
 
 
@@ -70,7 +70,7 @@ def refusal(
     request_id: bytes | None = None,
 ) -> McpAnswer:
     """Return an answer with an error that has no code of its own (the end of mcp.md 2b)."""
-    code = INTERNAL_ERROR if status in _NOT_THE_CLIENT else INVALID_REQUEST
+    code = INTERNAL_ERROR if status in _NOT_CLIENT_FAULTS else INVALID_REQUEST
     return McpAnswer(status, (failure(JsonRpcError(code, message), request_id),), headers)
 
 
@@ -178,7 +178,7 @@ class McpServer:
         try:
             return self._sessions.read(b", ".join(tokens).strip(b" \t"), now)
         except SessionGoneError:
-            message = "Unknown session, or ended; initialize opens a new one"
+            message = "The session is unknown or has ended; initialize opens a new one"
             return refusal(404, message, request_id=request_id)
 
     def _initialize(self, message: JsonRpcRequest, snapshot: Snapshot, now: float) -> McpAnswer:
@@ -246,7 +246,7 @@ class McpServer:
                 return ACCEPTED
             if not isinstance(message, JsonRpcRequest):
                 kind = "an array" if isinstance(message, JsonRpcBatch) else "a response"
-                return refusal(400, f"Revision {STATELESS.name} has requests, not {kind}")
+                return refusal(400, f"Revision {STATELESS.name} takes single requests, not {kind}")
             stateless.check_request(message, request)
             if message.method == LISTEN:
                 return self._listen(message, request, snapshot)

@@ -1,7 +1,7 @@
 """Notifies systemd of the daemon's state, and finds its credentials (sd_notify(3), interfaces.md 1.6, O1-O4).
 
-A message is one datagram to the socket that ``$NOTIFY_SOCKET`` names; without it nothing is sent. The
-service must not end because systemd cannot be reached: the first failure is logged.
+A message is one datagram to the socket that ``$NOTIFY_SOCKET`` names; without it nothing is sent. If
+systemd cannot be reached, the service goes on; only the first failure is logged.
 """
 
 import re
@@ -14,13 +14,15 @@ from twisted.logger import Logger
 
 from reviewsd.api.texts import printable
 
-_SEND_TIMEOUT = 1.0  # seconds; systemd normally reads a datagram at once; the reactor waits
+_SEND_TIMEOUT = (
+    1.0  # seconds; systemd normally reads a datagram at once; the reactor is blocked meanwhile
+)
 _MICROSECONDS = 1_000_000
 _INTERVAL = re.compile("[0-9]{1,18}")
 
 
 class Notifier:
-    """The connection to the service manager.
+    """Sends messages to the service manager.
 
     Args:
         address: The value of ``$NOTIFY_SOCKET``: a path, or an abstract name after ``@``.
@@ -37,7 +39,7 @@ class Notifier:
         self._send("READY=1")
 
     def reloading(self) -> None:
-        """Report the begin of a reload; ``ready`` reports its end.
+        """Report the beginning of a reload; ``ready`` reports its end.
 
         Without the time in the same datagram ``Type=notify-reload`` would wait for ever (O2).
         """

@@ -32,7 +32,7 @@ _MAX_PARTS = 1_024  # of one sendmsg (IOV_MAX of Linux)
 class DirectServer(Server):
     """A connection that sends buffers without joining or copying them.
 
-    A protocol uses either :meth:`send` or ``write``, which TLS does. Push producers and closing work as in Twisted.
+    A protocol uses either :meth:`send` or ``write`` (TLS uses ``write``). Push producers and closing work as in Twisted.
     """
 
     logstr = "public"  # one for all, as making one takes time
@@ -66,7 +66,7 @@ class DirectServer(Server):
     def begin(self) -> None:
         """Read the bytes that are here, then watch for more."""
         if self._wants_data and self.connected:
-            self.doRead()  # epoll reports an end or an error again
+            self.doRead()  # its result is not needed: epoll reports an end or an error again
         if self._wants_data and self.connected:
             self.reactor.addReader(self)
 
@@ -81,7 +81,7 @@ class DirectServer(Server):
         self.reactor.removeReader(self)
 
     def doRead(self) -> ConnectionDone | ConnectionLost | None:  # type: ignore[override]
-        """Pass the bytes that came to the protocol, and close if the protocol has closed and all is sent."""
+        """Pass the bytes that came to the protocol, and close once all is sent if the protocol has asked for it."""
         try:
             data = self.socket.recv(self.bufferSize)
         except BlockingIOError:

@@ -32,8 +32,8 @@ _COUNT = Struct("i")
 def unacknowledged(transport: ITransport) -> int:
     """Return the bytes that the kernel has and the client has not acknowledged; 0 without a socket.
 
-    They may be millions, and the kernel takes more only when a third of them is gone. So the bytes that wait
-    in this process alone show no progress of a slow reader for minutes.
+    There may be millions, and the kernel takes more only when a third is gone. So the bytes that wait in this
+    process would, on their own, show no progress of a slow reader for minutes.
     """
     fileno = getattr(transport, "fileno", None)
     descriptor = -1 if fileno is None else fileno()
@@ -90,7 +90,7 @@ class ChunkedWriter:
             self._close()
 
     def end(self, *, lingering: bool) -> None:
-        """Close when all is sent; only this side of it if the client may still be sending."""
+        """Close when all is sent; if lingering only this side, as the client may still be sending."""
         self._ends, self._lingers = True, lingering
         self._push()
 
@@ -99,7 +99,7 @@ class ChunkedWriter:
         if self._is_registered:
             self._is_registered = False
             transport.unregisterProducer()
-        # TLS sends a close alert, and reads on until the client has sent its own
+        # no half-close with TLS: it sends a close alert, and reads on until the client has sent its own
         if (
             self._lingers
             and IHalfCloseableDescriptor.providedBy(transport)

@@ -1,8 +1,8 @@
 """The order in which reviews last changed (contract 3, decision 162).
 
 A column has the *number* of each review, last changed first; reviews with the same time are newest first. A *rank*
-is an index of the column. Each block of it is a position set too, so that a filter without any of its 2,048 reviews
-skips it: the matches of a search may all have changed long ago. The time of a change is read from the record.
+is an index of the column. Each block of 2,048 reviews is stored as a set too, so that a search none of whose matches
+is in a block skips it: the matches of a search may all have changed long ago. The time of a change is read from the record.
 """
 
 import datetime
@@ -35,7 +35,7 @@ def changed_since(columns: Columns, moment: datetime.datetime) -> BitMap:
 
 
 def rank_after(columns: Columns, moment: datetime.datetime, position: int) -> int:
-    """Return the first rank after a moment; reviews of the moment itself count from a position on."""
+    """Return the first rank after a moment; among reviews of that moment, the first one from a position on."""
     ranks, key = range(columns.count), _key(columns)
     begin = bisect_left(ranks, -times.microseconds(moment), key=key)
     end = bisect_right(ranks, -times.microseconds(moment), lo=begin, key=key)

@@ -45,8 +45,10 @@ class SegmentsWriter:
         self._texts = Writer(folder, names.TEXTS)
         self._sizes = array("Q")
         self._offsets = array("Q", [0])
-        self._older = reviews  # than the segments of the indexes that were started
-        self._coming = divided(reviews)[::-1]  # reviews in the segments that are not full
+        self._older = reviews  # reviews older than the segments whose indexing has started
+        self._coming = divided(reviews)[
+            ::-1
+        ]  # sizes of the segments still to fill, the next one last
         self._threads = ThreadPoolExecutor(max_workers=_THREADS)
         self._segments: list[tuple[int, Future[tuple[str, File | None]]]] = []
 
@@ -88,7 +90,9 @@ class SegmentsWriter:
         with (self._folder / names.TEXTS).open("rb") as file:
             texts = os.pread(file.fileno(), sum(sizes), begin)
         digest = hashlib.sha256(texts, usedforsecurity=False)
-        digest.update(pyroaring.__croaring_version__.encode())  # its bytes are in the file
+        digest.update(
+            pyroaring.__croaring_version__.encode()
+        )  # CRoaring's format is part of the file
         name = f"suffixes-{older}-{digest.hexdigest()[:32]}.column"
         return name, self._reuse(name) or suffix_array.write(self._folder, name, texts, sizes)
 

@@ -32,7 +32,7 @@ from reviewsd.store.rows import (
 )
 from reviewsd.store.transactions import SqlCursor
 
-_NOTHING = "nothing_to_end"
+_DUMMY_KEY = "nothing_to_end"
 """The key in ``meta`` that is written for a request that changes nothing."""
 
 
@@ -60,7 +60,7 @@ def record_request(
     backing_off: bool,
     crowded: bool = False,
 ) -> RequestOutcome:
-    """Store a request, or return why it is refused. An active subscription may always renew or end.
+    """Store a request, or return why it is refused. Unless its host is blocked, an active subscription may renew or end in spite of the limits.
 
     Args:
         cursor: The cursor of a transaction.
@@ -79,7 +79,9 @@ def record_request(
     pair = Pair(topic_id, *callback)
     cursor.execute("SELECT value FROM block")
     if hits([value for (value,) in cursor.fetchall()])(pair.host):
-        return RequestOutcome.BLOCKED  # after the request came in, or by another node
+        return (
+            RequestOutcome.BLOCKED
+        )  # it was blocked after the request came in, or by another node
     before = load(cursor, pair)
     if before is None or before.active is None:
         if crowded:
@@ -106,7 +108,7 @@ def _write_anyway(cursor: SqlCursor, request: Intent) -> None:
     cursor.execute(
         "INSERT INTO meta (key, value) VALUES (?, ?)"
         " ON CONFLICT (key) DO UPDATE SET value = excluded.value",
-        (_NOTHING, request.challenge),
+        (_DUMMY_KEY, request.challenge),
     )
 
 
@@ -115,7 +117,7 @@ def _exceeded_cap(
 ) -> RequestOutcome | None:
     """Return the cap that a new pair would exceed; expired requests do not count."""
     now = request.requested_at
-    new = (  # a renewal's subscription is in the first count already
+    new = (  # requests of pairs without a subscription; the first count has the others
         "FROM verification v WHERE v.expires_at > ? AND NOT EXISTS (SELECT 1 FROM subscription s"
         " WHERE s.topic_id = v.topic_id AND s.callback = v.callback)"
     )

@@ -39,7 +39,7 @@ _CHECK_KEY, _CHECK_VALUE = "key_check", b"reviewsd"
 
 _NOT_OF_THIS_STORE = (
     "secret.key (or the credential reviewsd.hub-secret-key) is not the key that has "
-    "sealed the secrets in state.sqlite: put the one back that belongs to it. If it is "
+    "sealed the secrets in state.sqlite: put back the one that belongs to it. If it is "
     "lost, move state.sqlite away; subscribers have to subscribe again"
 )
 _NOT_OF_ALL_NODES = (
@@ -56,7 +56,7 @@ class KeyFileError(StartError):
 
 
 class SealError(Exception):
-    """A sealed secret does not open: it is of another row or key, or damaged."""
+    """A sealed secret does not open: it belongs to another row or key, or is damaged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +96,7 @@ class KeyFile:
         except OSError as error:
             raise KeyFileError(f"{path} cannot be used: {error.strerror}") from error
         except UnicodeDecodeError:
-            raise KeyFileError(f"{path} is no text: one key a line is expected") from None
+            raise KeyFileError(f"{path} is not text: one key a line is expected") from None
         keys = tuple(
             _parse_key(line.strip(), f"{path}, line {number}")
             for number, line in enumerate(text.splitlines(), 1)
@@ -168,7 +168,7 @@ class Secrets:
                     return cipher.decrypt(nonce, rest, context)
                 except InvalidTag:
                     continue
-        raise SealError("the sealed secret is of another row or key, or damaged")
+        raise SealError("the sealed secret belongs to another row or key, or is damaged")
 
 
 def check_keys(cursor: SqlCursor, secrets: Secrets, *, shared: bool = False) -> None:
@@ -177,7 +177,7 @@ def check_keys(cursor: SqlCursor, secrets: Secrets, *, shared: bool = False) -> 
     In a store that other nodes share, the keys matter before there are secrets.
 
     Raises:
-        OtherKeysError: They do not.
+        OtherKeysError: They do not open it.
     """
     row = cursor.execute("SELECT value FROM meta WHERE key = ?", (_CHECK_KEY,)).fetchone()
     if row is not None:

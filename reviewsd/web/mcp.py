@@ -1,6 +1,6 @@
 """The MCP endpoint: HTTP in front of ``reviewsd.mcp`` (mcp.md 2, 7; contract 4).
 
-HTTP is checked here, in the order of mcp.md 2b-2: origin and host name, method, media types, size. Every refusal is a
+HTTP is checked here, in the order of mcp.md 2b-2: origin and host name, rate limit, method, media types, size. Every refusal is a
 JSON-RPC error object, because clients read nothing else, and has CORS headers, so that a page can read it.
 """
 
@@ -46,7 +46,7 @@ _FIELDS = (
     b"Content-Type, Accept, MCP-Protocol-Version, Mcp-Session-Id, Mcp-Method, Mcp-Name,"
     b" Last-Event-ID, traceparent, tracestate, baggage"
 )
-"""The last three are those of W3C Trace Context, which a traced page adds to every request."""
+"""The last three are those of W3C Trace Context and Baggage, which a traced page adds to every request."""
 _PREFLIGHT: Headers = (
     ALLOW,
     (b"Access-Control-Allow-Methods", ALLOW[1]),
@@ -61,10 +61,11 @@ _SOON = (RETRY_SOON,)
 _MAX_LOGGED = 100  # foreign origins and host names, each once: a client can invent any number
 
 FOREIGN_ORIGIN = refusal(
-    403, "Pages of this origin may not ask; the operator can allow them by mcp.allowed_origins"
+    403, "Pages of this origin may not ask; the operator can allow them with mcp.allowed_origins"
 )
 FOREIGN_HOST = refusal(
-    421, "Nothing is served by this host name; the operator can allow it by server.allowed_hosts"
+    421,
+    "Nothing is served under this host name; the operator can allow it with server.allowed_hosts",
 )
 TOO_LARGE = refusal(413, f"The body must have at most {MCP_MAX_BODY} bytes")
 WRONG_TYPE = refusal(415, "Content-Type must be application/json")
@@ -76,7 +77,7 @@ FULL = refusal(
 )
 FAILED = McpAnswer(500, (failure(JsonRpcError(INTERNAL_ERROR, "Internal error")),))
 TOO_MANY_MESSAGES = (
-    "Your network has asked too often (server.read_limit); Retry-After says when it may again"
+    "Your network has asked too often (server.read_limit); Retry-After says when it may ask again"
 )
 TOO_MANY_ENDS = "Too many sessions were ended from your network; this one ends when it expires"
 UNSTORED = refusal(503, "The session cannot be ended at the moment", ((b"Retry-After", b"60"),))
@@ -89,11 +90,11 @@ class AccessRules:
     origins: Origins
     hosts: Hosts
     may_end: Callable[[str], float]
-    """Returns 0.0, or the seconds until a client network may end another session, which has to be stored."""
+    """Returns the seconds until a client network may end another session; 0.0 if it may now. Each end is stored."""
 
 
 class McpRoute:
-    """Answers at the MCP endpoint; ``tasks`` own work that continues when the client leaves."""
+    """Answers at the MCP endpoint; ``tasks`` hold work that continues when the client leaves."""
 
     app: Final = PublicApp()
     _log = Logger()

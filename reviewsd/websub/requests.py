@@ -54,7 +54,7 @@ PENDING_MILLISECONDS = 600_000
 """Time for which a request waits for its verification (H5)."""
 
 NEIGHBORHOOD = 4
-"""Times the rate of a client network that its whole /24 or /48 has (H1)."""
+"""The rate of a whole /24 or /48, as a multiple of one client network's (H1)."""
 
 PER_CLIENT = "requests-per-minute"
 _LIMITS = {

@@ -1,10 +1,10 @@
 """Sends all requests to callbacks (E4).
 
 A request makes one exchange, on a connection of the pool or a new one. The dialer checks addresses; the
-connection limits bytes and time. Only the head of a response to a delivery is read, so its connection is
-kept for another delivery to the same host and port (E7). Its address was checked when it was dialed, so its
-host is not resolved again. It is kept for a few seconds within its hard lifetime, which is enough for one
-fan-out.
+connection limits bytes and time. Of the response to a delivery only the head is needed, and a short rest is
+skipped, so that its connection can be kept for another delivery to the same host and port (E7). Its address
+was checked when it was dialed, so the name is not resolved again. It is kept for a few seconds, enough for
+one fan-out, and never past its greatest lifetime.
 """
 
 from collections import defaultdict
@@ -50,7 +50,7 @@ class Pool:
     """Keeps idle connections for further deliveries.
 
     Args:
-        clock: For their ages.
+        clock: Times how long they are kept.
         idle_seconds: Seconds for which a connection is kept.
     """
 
@@ -119,9 +119,9 @@ class CallbackAgent:
     user_agent: bytes
     """Names this service (H6): ``reviewsd/<version> (+<base_url>/; WebSub hub)``."""
     byte_budget: int = 131_072
-    """Bytes that are received below TLS in one exchange (E12)."""
+    """The most bytes that may be received below TLS in one exchange (E12)."""
     max_lifetime: float = 45.0
-    """Seconds of a connection; below the 90 s for which a delivery is claimed (D5)."""
+    """Seconds after which a connection is closed; below the 90 s for which a delivery is claimed (D5)."""
     idle_seconds: float = 5.0
     """Seconds for which a connection is kept for its next delivery."""
 
@@ -150,7 +150,7 @@ class CallbackAgent:
         callbacks = config.hub.callbacks
         if callbacks.allow_networks or callbacks.ca_file:
             cls._log.warn(
-                "callbacks are opened beyond public addresses and the platform's authorities:"
+                "callbacks may use other than public addresses or the system's certificate authorities:"
                 " hub.callbacks.allow_networks {networks}, ca_file {ca_file}",
                 networks=list(callbacks.allow_networks),
                 ca_file=callbacks.ca_file,
@@ -298,5 +298,5 @@ class CallbackResponse:
         protocol.connectionLost(Failure(ResponseDone()))
 
     def setPreviousResponse(self, response: IResponse) -> None:
-        """Set the response before this one, as IResponse has it."""
+        """Set the response before this one, as IResponse requires."""
         self.previousResponse = response

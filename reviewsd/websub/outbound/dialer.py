@@ -1,4 +1,4 @@
-"""Leads a callback's host to a connection, at checked addresses and at those only (E5, E7).
+"""Connects to callbacks, at checked addresses only (E5, E7).
 
 All addresses of a name are judged before any is used, and none is cached: each connection has a look-up of
 its own, so an address that was public an hour ago is judged again. Only concurrent requests for a name
@@ -300,7 +300,7 @@ class Dialer:
         except ConnectingCancelledError:
             raise CancelledError from None
         except NoProtocol:
-            raise NoResponseError("connected to another address than dialed") from None
+            raise NoResponseError("connected to an address other than the one dialed") from None
         except TimeoutError:
             raise NoResponseError(f"no connection within {seconds:.3g} s") from None
         except ConnectError as error:

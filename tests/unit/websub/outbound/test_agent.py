@@ -183,7 +183,7 @@ def test_peer_other_than_the_one_dialed_gets_nothing(ca_file: Path, peer: str) -
     rig = Rig(ca_file, PUBLIC[0])
     rig.begin()
     assert rig.connect_to(peer) is None
-    assert [Missing("connected to another address than dialed", PUBLIC[0])] == rig.outcomes
+    assert [Missing("connected to an address other than the one dialed", PUBLIC[0])] == rig.outcomes
     rig.reactor.advance(15)
     assert [] == rig.reactor.getDelayedCalls()
 
