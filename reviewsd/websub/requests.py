@@ -3,7 +3,7 @@
 Forms are parsed strictly (WebSub 5.1; H16 to H18). The text of a refusal is one line for the developer of
 the subscriber that names the field and the rule, and repeats nothing of the request. 202 means that the
 intent is on disk (D1). A response depends on the callback only by its spelling, and not on whether it is
-subscribed (WebSub 5.1, E14).
+subscribed (WebSub 5.1, E14); but at a limit a renewal is accepted where a new subscription is not (H5).
 """
 
 import re
