@@ -185,14 +185,15 @@ class ProseWriter:
     def _content(self, aspect: RankedAspect, sign: Sentiment) -> str:
         """Return an aspect with its counts and its most shared wordings, as quotations."""
         ranking = aspect.ranking
-        head = self._words(
+        texts = ranking.top_phrases(sign)[:_WORDINGS]
+        wordings = ", ".join(self._words("quotation", text=text) for text in texts)
+        return self._words(
             "aspect_counted",
             label=self._label(aspect.insight),
             part=self._number(ranking.of(sign)),
             count=self._number(ranking.count),
+            wordings=wordings and f": {wordings}",
         )
-        texts = ranking.top_phrases(sign)[:_WORDINGS]
-        return ", ".join([head, *(self._words("quotation", text=text) for text in texts)])
 
     def _years(self, months: Months) -> str:
         """Return the sentence that compares two years; empty without reviews in both."""

@@ -298,8 +298,8 @@ def test_summary_names_what_most_reviews_share() -> None:
         *_mentioned("pricing", 5, 0, "fair price", "good value"),
     ]
     assert (
-        "Most praised: punctuality (20 of 20), \u201con time\u201d"
-        " and pricing (5 of 5), \u201cfair price\u201d, \u201cgood value\u201d"
+        "Most praised: punctuality (20 of 20: \u201con time\u201d)"
+        " and pricing (5 of 5: \u201cfair price\u201d, \u201cgood value\u201d)"
     ) == _named(*labels)
 
 
@@ -360,7 +360,7 @@ def test_sentences_are_in_the_language_of_the_business() -> None:
     )
     assert insights.summary == (
         "5 Bewertungen vergeben im Durchschnitt 5,0 von 5 Sternen; 100 % davon sind positiv."
-        " Am meisten gelobt: Pricing (5 von 5), \u201eFair price\u201c."
+        " Am meisten gelobt: Pricing (5 von 5: \u201eFair price\u201c)."
     )
 
 
