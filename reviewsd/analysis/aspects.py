@@ -61,7 +61,7 @@ class Sense:
 
 
 def sense_of(aspect: str, kind: str) -> Sense:
-    """Return the sense of the patterns of an aspect, from what stands before their colon.
+    """Return the sense of the patterns of an aspect, from the mark before their colon.
 
     Raises:
         ValueError: It is none of the forms that ``language_data`` lists.

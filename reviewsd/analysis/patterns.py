@@ -262,9 +262,11 @@ def parse(pattern: str, endings: Endings) -> list[Alternatives]:
         parts.extend(_forms(symbol, endings) for symbol in symbols)
         if bracket:
             choices, rest = _choices(rest)
-            ways = [way for choice in choices for way in _sequences(stem + choice, endings)]
+            sequences = [
+                sequence for choice in choices for sequence in _sequences(stem + choice, endings)
+            ]
             is_ending = before == "" and parts != []
-            parts.append(_joined(parts.pop(), ways) if is_ending else ways)
+            parts.append(_joined(parts.pop(), sequences) if is_ending else sequences)
         if ")" in before:
             raise ValueError(f"brackets do not match: {pattern!r}")
     return parts
@@ -295,8 +297,8 @@ def _choices(text: str) -> tuple[list[str], str]:
 
 
 def _sequences(choice: str, endings: Endings) -> Alternatives:
-    ways = itertools.product(*parse(choice, endings))
-    return [tuple(itertools.chain.from_iterable(way)) for way in ways]
+    sequences = itertools.product(*parse(choice, endings))
+    return [tuple(itertools.chain.from_iterable(sequence)) for sequence in sequences]
 
 
 def _forms(symbol: str, endings: Endings) -> Alternatives:

@@ -155,7 +155,7 @@ class ProseWriter:
         )
 
     def _label(self, insight: AspectInsight) -> str:
-        """Return a label as it stands within a sentence; German nouns have capitals."""
+        """Return a label for the middle of a sentence; German nouns have capitals."""
         label = insight.label
         return label if primary(self._words.language.tag) in _CAPITALS else label.lower()
 

@@ -1,4 +1,4 @@
-"""What all builders of the daemon share, its limit of open files, and the record of a failed start."""
+"""The objects that all builders of the daemon share, its limit of open files, and the record of a failed start."""
 
 import os
 import resource

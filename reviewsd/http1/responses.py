@@ -67,7 +67,7 @@ class Response(Struct, frozen=True):
     reserve: Callable[[], Callable[[], None]] | None = None
     """Counts the memory of the body, and returns a function that stops counting; None if it is not counted."""
     events: EventSource | None = None
-    """What follows the body, as server-sent events."""
+    """The server-sent events that follow the body."""
 
 
 class Prepared(Struct, frozen=True, kw_only=True):

@@ -18,7 +18,7 @@ MAX_INSTRUCTIONS = 600  # characters; mcp.md 4
 _MAX_NAME = 120  # characters of the business's name, which may have 200
 
 CAPABILITIES = b'{"tools":{},"resources":{}}'
-"""What revisions with sessions are offered."""
+"""The capabilities of revisions with sessions."""
 
 STATELESS_CAPABILITIES = (
     b'{"tools":{},"resources":{"subscribe":true},"extensions":{"io.modelcontextprotocol/ui":{}}}'

@@ -60,7 +60,7 @@ class McpAnswer(Struct, frozen=True):
     """One JSON value in parts; Content-Type is sent only with a body."""
     headers: tuple[tuple[bytes, bytes], ...] = ()
     events: ChangeStream | None = None
-    """What follows the body, which is then the first event."""
+    """The events that follow the body, which is then the first one."""
 
 
 def refusal(

@@ -22,7 +22,7 @@ class Button:
     label: str
     href: str
     text: str = ""
-    """What stands beside the label, such as the telephone number."""
+    """The detail beside the label, such as the telephone number."""
 
 
 def write_buttons(renderer: Renderer) -> list[Button]:
@@ -58,7 +58,7 @@ def directions(business: Business) -> str | None:
 
 
 def address_lines(business: Business) -> list[str]:
-    """Return the address as it stands on an envelope."""
+    """Return the address in the order of an envelope."""
     address = business.address
     if address is None:
         return []

@@ -82,7 +82,7 @@ class Bytecode(jinja2.BytecodeCache):
         """Return what is made of a content, now or by an earlier publication.
 
         Args:
-            kind: Tells apart what is made of the same content.
+            kind: Distinguishes results that are made of the same content.
             content: All that the result depends on.
             make: Makes it.
         """

@@ -130,7 +130,7 @@ class Filters:
     def _named(self, parameter: str, value: str) -> str | None:
         """Return the name of what a filter finds; None if it is not known."""
         if parameter == "location":
-            return next((each.name for each in self._locations.search(value)), None)
+            return next((location.name for location in self._locations.search(value)), None)
         return self._names.get(parameter, {}).get(value)
 
     def _limit(self, key: str, value: str) -> str:

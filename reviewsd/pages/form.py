@@ -170,7 +170,7 @@ class Form:
         if name == "source":
             return [(source, source_name(source)) for source in self._sources.values()]
         if name == "location":
-            return [(each.id, each.name) for each in self._locations.declared()] or None
+            return [(place.id, place.name) for place in self._locations.declared()] or None
         values: Sequence[str] = parameter.choices
         if name == "sort":
             values = [value for value in values if value not in {NEWEST, CHANGED}]

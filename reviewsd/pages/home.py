@@ -137,9 +137,9 @@ def places(renderer: Renderer, location: str = "") -> list[tuple[str, str, int]]
     if not listed:
         return []
     if location and len(listed) > MAX_PLACES:
-        listed = tuple(each for each in listed if each.location.id == location)
+        listed = tuple(place for place in listed if place.location.id == location)
     locations = [
-        (each.location.name, urls.location(each.location.id), each.count) for each in listed
+        (place.location.name, urls.location(place.location.id), place.count) for place in listed
     ]
     return [(renderer.words("all_locations"), urls.HOME, renderer.site.count), *locations]
 

@@ -19,7 +19,7 @@ _EXAMPLES: Final = (
     b"min_rating=5&max_rating=1",
 )
 _TIMES: Final = " times"
-"""How the number of repetitions ends; other values with a blank are quoted."""
+"""The end of a number of repetitions; other values with a blank are quoted."""
 
 _UPPER: Final = "max_rating"
 """The bound that an issue of ``min_rating`` may name."""

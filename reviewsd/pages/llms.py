@@ -140,11 +140,11 @@ def _sections(site: Site) -> Iterator[str]:
 def _locations(site: Site) -> Iterator[str]:
     """Yield an entry for each of the first locations, and the number of the others."""
     listed = site.statistics.locations
-    for each in listed[:_MOST]:
-        rated = each.rating.rating_value
-        notes = "no reviews" if rated is None else f"{rated} of 5 stars from {each.count} ratings"
-        address = site.url(urls.twin(urls.location(each.location.id)))
-        yield _entry(shortened(each.location.name, _MAX_LABEL), address, notes)
+    for place in listed[:_MOST]:
+        rated = place.rating.rating_value
+        notes = "no reviews" if rated is None else f"{rated} of 5 stars from {place.count} ratings"
+        address = site.url(urls.twin(urls.location(place.location.id)))
+        yield _entry(shortened(place.location.name, _MAX_LABEL), address, notes)
     if len(listed) > _MOST:
         yield f"- and {len(listed) - _MOST} more, in `business.locations` of {site.url(urls.REVIEWS)}"
 

@@ -12,7 +12,7 @@ from reviewsd.pages.rendering import Renderer
 
 _ASPECTS, _ENTRIES = 8, 8
 _FIRST_ASPECTS, _FIRST_GROUPS, _FIRST_ENTRIES = 4, 3, 3
-"""What telephones show before a visitor asks for all, as ``.fold`` in the style sheet does."""
+"""The entries on telephones before a visitor asks for all, as in ``.fold`` of the style sheet."""
 
 _MAX_ID = 256
 """Characters of an id in a link, at most."""

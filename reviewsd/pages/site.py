@@ -33,7 +33,7 @@ class LocationReviews:
     location: Location
     rating: AggregateRating
     sources: tuple[tuple[str, int], ...]
-    """As in ``Statistics``."""
+    """(source, reviews), the most frequent first."""
     newest: tuple[Review, ...]
     """At most ``NEWEST_AT_LOCATION``."""
 

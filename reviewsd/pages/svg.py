@@ -1,4 +1,4 @@
-"""What makes an SVG unusable as a logo: scripts, references to elsewhere, and a document type (pages.md 4.1).
+"""Finds the parts that make an SVG unusable as a logo: scripts, references to elsewhere, and a document type (pages.md 4.1).
 
 Browsers run no script of an SVG in ``<img>``, and our policy for it forbids scripts; these rules hold also for
 copies of the file that are opened elsewhere. A document type can declare entities that grow without end.

@@ -196,7 +196,7 @@ def _add_reviews(
             raws = [*records.raws(begin, begin + _BATCH)]
             reviews = [*map(_decode, raws)]
             rendered = [*map(documents.review, raws, reviews)]
-            contents = [each.content for each in rendered]
+            contents = [part.content for part in rendered]
             served.extend(contents)
             listed.extend([*map(excerpts.listed, rendered, reviews)])
             digests.extend(contents)

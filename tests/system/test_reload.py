@@ -444,7 +444,8 @@ def test_a_start_without_data_tries_again(tmp_path: Path) -> None:
     daemon = Daemon(tmp_path, NO_PAGES, publishes=True)
     daemon.launch(["prlimit", "--fsize=10000:"])
     until(
-        lambda: any("next attempt in 2 s" in message for message in daemon.heard), "a second failure"
+        lambda: any("next attempt in 2 s" in message for message in daemon.heard),
+        "a second failure",
     )
     assert daemon.process is not None
     resource.prlimit(daemon.process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)

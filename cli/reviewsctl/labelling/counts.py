@@ -27,7 +27,7 @@ def line(prices: Prices | None, tokens_in: int, tokens_out: int, origin: str = "
 
 @dataclass(slots=True)
 class Counts:
-    """What a run has done and used, by the names of its JSON."""
+    """The results and the costs of a run, by the names of its JSON."""
 
     reviews_by_model: int = 0
     reviews_by_rules: int = 0

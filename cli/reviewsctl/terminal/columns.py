@@ -23,7 +23,7 @@ class Colored(NamedTuple):
 
     text: str
     color: str
-    """As ``colored`` takes it."""
+    """The name of a color for ``colored``."""
 
 
 Cell = str | Colored
