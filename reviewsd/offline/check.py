@@ -30,6 +30,7 @@ from reviewsd.domain.lint import doubts, mean
 from reviewsd.domain.withheld_words import withheld_places
 from reviewsd.pages import pictures
 from reviewsd.publish import insights_settings, page_settings, sources
+from reviewsd.publish.operator_templates import template_fault
 from reviewsd.runtime.counters import Counters
 from reviewsd.runtime.state_dir import StartError
 from reviewsd.store.keys import Secrets
@@ -143,7 +144,7 @@ def inspect_data(
     except DataError as error:
         problems += _locate(folder, texts, error.findings)
         return _refused(problems, problem_count + error.total)
-    fault = None if config is None else page_settings.fault(config, dataset)
+    fault = None if config is None else template_fault(config, dataset)
     if fault is not None:
         problems.append(Diagnostic(file=fault.partition(":")[0], reason=fault, lines=(fault,)))
         problem_count += 1

@@ -285,7 +285,7 @@ def test_reviews_without_insights_are_counted(folder: Path) -> None:
 @pytest.mark.processes
 def test_daemon_does_not_load_what_only_a_publication_needs() -> None:
     """Word lists, the compiler and the Markdown of developers' pages took 0.3 s of each start."""
-    program = "import sys, reviewsd.app.daemon; print(*sys.modules)"
+    program = "import sys, reviewsd.app.daemon, reviewsd.publish.page_settings; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
     loaded = set(done.stdout.decode().split())
     analysis = {name for name in loaded if name.startswith("reviewsd.analysis")}

@@ -10,7 +10,8 @@ from reviewsd.config.schema import Config, Pages, Security
 from reviewsd.domain.dataset import load
 from reviewsd.pages.settings import PageSettings
 from reviewsd.publish.messages import PublicationOrder
-from reviewsd.publish.page_settings import fault, warnings
+from reviewsd.publish.operator_templates import template_fault
+from reviewsd.publish.page_settings import warnings
 
 NOW = datetime.datetime(2026, 11, 22, 12, tzinfo=datetime.UTC)
 DATASET = load(json.dumps({"business": {"name": "Acme"}, "reviews": []}).encode(), None)
@@ -57,18 +58,18 @@ def test_unreadable_accent_is_warned_of() -> None:
 )
 def test_fault_names_the_template(tmp_path: Path, name: str, text: str, expected: str) -> None:
     (tmp_path / name).write_text(text)
-    assert f"{tmp_path}/{expected}" == fault(config(tmp_path), DATASET)
+    assert f"{tmp_path}/{expected}" == template_fault(config(tmp_path), DATASET)
 
 
 def test_other_files_are_ignored(tmp_path: Path) -> None:
     (tmp_path / ".home.html.swp").write_text("{{ a")
     (tmp_path / "README").write_text("{{ a")
-    assert None is fault(config(tmp_path), DATASET)
+    assert None is template_fault(config(tmp_path), DATASET)
 
 
 def test_missing_folder_is_a_fault(tmp_path: Path) -> None:
     missing = tmp_path / "missing"
-    assert f"pages.templates_dir: cannot read {missing}: no such folder" == fault(
+    assert f"pages.templates_dir: cannot read {missing}: no such folder" == template_fault(
         config(missing), DATASET
     )
 
