@@ -81,6 +81,7 @@ class Cards:
     def __init__(self, words: Words, name: str, locations: Locations | None = None) -> None:
         self._locations = locations or Locations()
         self._date = lru_cache(1024)(words.language.date)
+        self._lang = lru_cache(256)(self._other_language)  # of the texts that are asked for most
         self._words = words
         self._language = words.language.tag.partition("-")[0].lower()
         self._verified = printable(words("verified"))
@@ -132,7 +133,8 @@ class Cards:
             more=self._words("read_on") if cut else "",
         )
 
-    def _lang(self, text: str) -> str:
+    def _other_language(self, text: str) -> str:
+        """Return the language of a text if it is not that of the page; else nothing."""
         language = self._detector.language_of(text)
         return "" if language == self._language else language
 
