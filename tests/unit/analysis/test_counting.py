@@ -359,7 +359,7 @@ def test_sentences_are_in_the_language_of_the_business() -> None:
         "5 Bewertungen erw\u00e4hnen Pricing: 5 positiv. \u201eFair price.\u201c \u2013 Ann, 15. Juni 2026"
     )
     assert insights.summary == (
-        "5 Bewertungen vergeben im Durchschnitt 5,0 von 5 Sternen; 100 % davon sind positiv."
+        "5 Bewertungen, im Durchschnitt 5,0 von 5 Sternen; 100 % sind positiv."
         " Am meisten gelobt: Pricing (5 von 5: \u201eFair price\u201c)."
     )
 

@@ -115,3 +115,9 @@ def test_owners_words_are_no_compounds() -> None:
     )
     assert ["weekly"] == [item.id for item in rules.label("Der Wochenpreis ist gut.", 5).aspects]
     assert ["pricing"] == [item.id for item in rules.label("Der Preis ist gut.", 5).aspects]
+
+
+def test_wished_kindness_is_no_praise() -> None:
+    labels = _labels("de", "Ein freundliches Guten Tag wär schon drin gewesen.", 2)
+    assert [] == [each.id for each in labels.aspects if each.sentiment == "positive"]
+    assert all(() == each.wordings for each in labels.aspects)
