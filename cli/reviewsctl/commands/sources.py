@@ -35,7 +35,7 @@ def list_(*, config: ConfigFile = None, as_json: Json = False) -> None:
 
     from reviewsctl.sources import command, report  # Twisted, see main
     from reviewsctl.sources.state import SourceState
-    from reviewsctl.terminal.output import echo, json_line
+    from reviewsctl.terminal.output import json_line
 
     settings = command.loaded(config, [], as_json=as_json)
     with command.refusals(as_json=as_json):
@@ -49,7 +49,7 @@ def list_(*, config: ConfigFile = None, as_json: Json = False) -> None:
         typer.echo("no sources; add one: reviewsctl sources add")
         return
     now = datetime.datetime.now(datetime.UTC)
-    echo(*report.table(settings.sources, states, now))
+    typer.echo("\n".join(report.table(settings.sources, states, now)))
 
 
 @app.command(

@@ -8,6 +8,7 @@ from reviewsctl.importing.outcomes import Fate
 from reviewsctl.sources.run import Outcome
 from reviewsctl.sources.state import SourceState
 from reviewsctl.terminal.columns import Columns
+from reviewsctl.terminal.escaping import printable
 from reviewsctl.terminal.times import ago, until
 from reviewsctl.terminal.words import counted
 from reviewsd.config.source_schema import ReviewSource
@@ -107,7 +108,8 @@ def table(
         state = states.get(source.name, SourceState())
         yield text
         yield from (
-            f"{indent}{line}" for line in filter(None, (state.detail, *state.remedy.splitlines()))
+            f"{indent}{printable(line)}"
+            for line in filter(None, (state.detail, *state.remedy.splitlines()))
         )
 
 
