@@ -102,7 +102,7 @@ class Decision:
             ids = " ".join(review.id for review in chosen[:_NAMED])
             more = " ..." if len(chosen) > _NAMED else ""
             yield f"to show them as they were: reviewsctl reviews restore {ids}{more}"
-        yield f"the pages say: {corrected.sentence or 'nothing, as all reviews are shown'}"
+        yield f"readers are told: {corrected.sentence or 'nothing, as all reviews are shown'}"
         if self._action == "hide" and corrected.has_own_rating:
             yield "the aggregate_rating that reviews.json has is not changed, and still counts them"
         if self._action == "anonymize":

@@ -77,7 +77,7 @@ def shop(environment: dict[str, str], data: Path) -> Shop:
 def test_hidden_review_stays_in_the_file_and_is_told_of(shop: Shop) -> None:
     before = (shop.data / "reviews.json").read_bytes()
     out, _ = shop.run("reviews", "hide", ERASED[:12], "--reason", "spam", "--note", "a note")
-    assert "the pages say: 1 of 25 reviews is not shown by the owner (1 spam)" in out
+    assert "readers are told: 1 of 25 reviews is not shown by the owner (1 spam)" in out
     assert f"to show them as they were: reviewsctl reviews restore {ERASED}\n" in out
     assert before == (shop.data / "reviews.json").read_bytes()
     entry = shop.corrections()["reviews"][ERASED]
@@ -95,7 +95,7 @@ def test_restored_review_is_shown_and_its_time_is_kept(shop: Shop) -> None:
     """Else ``changed_since`` would not have it (C9)."""
     shop.run("reviews", "hide", "r01", "--reason", "duplicate")
     out, _ = shop.run("reviews", "restore", "r01")
-    assert "the pages say: nothing, as all reviews are shown" in out
+    assert "readers are told: nothing, as all reviews are shown" in out
     assert "restore" == shop.corrections()["reviews"]["r01"]["action"]
 
 
