@@ -1,7 +1,7 @@
 """The last versions of reviews.json: ``.reviewsctl/history/`` beside it.
 
 A command that replaces the file keeps what it writes, and before that the version that is there, unless
-that one is kept already: where it is not, it was edited by hand. Each version has its import log with it.
+that one is the newest that is kept: where it is not, it was edited by hand, or put back from an archive. Each version has its import log with it.
 Names are times, and versions are pruned in their order; contents are gzip.
 """
 
@@ -143,9 +143,8 @@ def keeping(
         old, old_drafts = None, []
         if facts is not None and facts.st_size:
             here = checksum(data, name)
-            old = next((version for version in there if version.checksum == here), None)
-            if old is None:
-                old = Version(at)
+            old = there[0] if there and there[0].checksum == here else Version(at)
+            if old.checksum is None:
                 # the log is put first, so that no version is without one
                 if own_folder.look(import_log.FILE) is not None:
                     old_drafts.append(pack(own_folder.open(import_log.FILE), old.log))

@@ -58,6 +58,16 @@ def test_version_edited_by_hand_is_kept_before_it_is_replaced(tmp_path: Path) ->
     assert [b"2", b"by hand", b"1"] == kept(tmp_path)
 
 
+def test_older_version_that_was_put_back_is_kept_again_as_the_newest(tmp_path: Path) -> None:
+    """An archive was restored, for example: else undo would pass over it."""
+    replace(tmp_path, b"1", NOW)
+    replace(tmp_path, b"2", NOW + DAY)
+    (tmp_path / "reviews.json").write_text("1")
+    replace(tmp_path, b"3", NOW + 2 * DAY)
+
+    assert [b"3", b"1", b"2", b"1"] == kept(tmp_path)
+
+
 def test_clock_set_back_does_not_change_the_order(tmp_path: Path) -> None:
     for number in range(3):
         replace(tmp_path, b"%d" % number, NOW - number * DAY)
