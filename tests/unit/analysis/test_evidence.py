@@ -143,3 +143,9 @@ def test_person_has_the_sentiment_of_the_own_clauses(
     (label,) = _RULES.label(text, stars).technicians
     assert isinstance(label, EntityLabel)
     assert sentiment == label.sentiment
+
+
+def test_wording_has_more_than_an_adverb() -> None:
+    """Two reviews with "perfectly nice" and "works perfectly" do not share a praise."""
+    labels = _RULES.label("The work was done perfectly. The tap works perfectly now.", 5)
+    assert "perfectly" not in [text for each in labels.aspects for text in each.wordings]
