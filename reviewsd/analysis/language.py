@@ -36,11 +36,6 @@ class Library(Protocol):
 LIBRARY: Final = cast("Library | None", pycld2)
 
 
-def primary(tag: str) -> str:
-    """Return the code of the language (ISO 639) of a tag (BCP 47)."""
-    return tag.partition("-")[0].lower()
-
-
 class Detector:
     """Finds the language of texts.
 

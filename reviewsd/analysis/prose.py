@@ -11,13 +11,12 @@ from typing import Final
 from reviewsd.analysis.aspects import ASPECTS
 from reviewsd.analysis.counts import Quote, Sums
 from reviewsd.analysis.evidence import Evidence
-from reviewsd.analysis.language import primary
 from reviewsd.analysis.language_data import has_data
 from reviewsd.analysis.ranking import Ranking
 from reviewsd.analysis.temporal import Months
 from reviewsd.analysis.value import AspectInsight, LocalWords
 from reviewsd.domain.insights import FaqEntry, Sentiment
-from reviewsd.domain.reviews import Review
+from reviewsd.domain.reviews import Review, primary_language
 
 MAX_FAQ: Final = 6
 MIN_MENTIONS: Final = 5  # of an aspect with a question
@@ -157,7 +156,7 @@ class ProseWriter:
     def _label(self, insight: AspectInsight) -> str:
         """Return a label for the middle of a sentence; German nouns have capitals."""
         label = insight.label
-        return label if primary(self._words.language.tag) in _CAPITALS else label.lower()
+        return label if primary_language(self._words.language.tag) in _CAPITALS else label.lower()
 
     def _named(self, aspects: Sequence[RankedAspect], *, criticism: bool) -> str:
         """Return the sentence on the aspects with the greatest shares of praise and of criticism."""

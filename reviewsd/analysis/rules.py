@@ -16,7 +16,7 @@ from reviewsd.analysis.aspects import STRONG, ClauseMark, Sense
 from reviewsd.analysis.clause_rules import ClauseReading, decide
 from reviewsd.analysis.labelling import Reading, labels_of
 from reviewsd.analysis.labels import RULES, WORDLESS, Labels
-from reviewsd.analysis.language import ENGLISH, Detector, primary
+from reviewsd.analysis.language import ENGLISH, Detector
 from reviewsd.analysis.language_data import has_data
 from reviewsd.analysis.lexicon import Lexicon, lexicon_of
 from reviewsd.analysis.matching import LanguageMatcher, OwnedWords
@@ -26,7 +26,7 @@ from reviewsd.analysis.presets import preset
 from reviewsd.analysis.settings import InsightSettings, ServiceSetting
 from reviewsd.analysis.text import Tokens, clauses, words_of
 from reviewsd.domain.insights import slug
-from reviewsd.domain.reviews import Business
+from reviewsd.domain.reviews import Business, primary_language
 
 _HIDES: Final = ClauseMark.HIDES  # a constant, because access to enum members is slow
 _end: Final = operator.itemgetter(1)
@@ -56,9 +56,9 @@ class Rules:
         self.areas = {slug(name): name for name in business.service_areas if name.strip()}
         self.technicians = {person.id: person.name for person in settings.technicians}
         self.digest = _digest(business, settings)
-        self._language = settings.language and primary(settings.language)
-        self._own_language = self._language or primary(business.language)
-        self._detector = Detector(primary(business.language), has_data)
+        self._language = settings.language and primary_language(settings.language)
+        self._own_language = self._language or primary_language(business.language)
+        self._detector = Detector(primary_language(business.language), has_data)
         self._second = {service.id for service in self.services if service.with_}
         self._owned = tuple(self._owned_words(settings))
         self._preset = self.services if settings.services is None else ()

@@ -276,3 +276,8 @@ class RemovedReview(Struct, frozen=True, kw_only=True):
 def is_blank(name: str) -> bool:
     """Return whether a name has only blanks and invisible characters."""
     return not any(char.isprintable() and not char.isspace() for char in name[:_MAX_BLANK])
+
+
+def primary_language(tag: str) -> str:
+    """Return the code of the language (ISO 639) of a tag (BCP 47)."""
+    return tag.partition("-")[0].lower()

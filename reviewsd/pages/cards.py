@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reviewsd.domain.locations import Locations
-from reviewsd.domain.reviews import OwnerReply, Review, is_blank
+from reviewsd.domain.reviews import OwnerReply, Review, is_blank, primary_language
 from reviewsd.http1 import urls
 from reviewsd.pages.naming import initials, source_name
 from reviewsd.pages.text import beginning, highlighted, printable
@@ -83,7 +83,7 @@ class Cards:
         self._date = lru_cache(1024)(words.language.date)
         self._lang = lru_cache(256)(self._other_language)  # of the texts that are asked for most
         self._words = words
-        self._language = words.language.tag.partition("-")[0].lower()
+        self._language = primary_language(words.language.tag)
         self._verified = printable(words("verified"))
         self._reply_heading = printable(words("reply", name=name))
         self._stars = {rating: printable(words("stars", rating=rating)) for rating in range(1, 6)}

@@ -13,6 +13,7 @@ from typing import Final
 
 import msgspec
 
+from reviewsd.domain.reviews import primary_language
 from reviewsd.pages.environment import TEMPLATES, Bytecode, TemplateError
 from reviewsd.pages.language import Language
 
@@ -74,7 +75,7 @@ def english() -> dict[str, str]:
 
 def has_catalog(tag: str) -> bool:
     """Return whether there are words in a language (BCP 47)."""
-    return _primary(tag) == "en" or _file(tag).is_file()
+    return primary_language(tag) == "en" or _file(tag).is_file()
 
 
 def load(tag: str, own: Mapping[str, str], kept: Bytecode) -> dict[str, str]:
@@ -90,7 +91,7 @@ def load(tag: str, own: Mapping[str, str], kept: Bytecode) -> dict[str, str]:
     """
     texts = english()
     texts[_PLURAL] = _ENGLISH_PLURAL
-    if _primary(tag) != "en" and _file(tag).is_file():
+    if primary_language(tag) != "en" and _file(tag).is_file():
         source = _file(tag).read_bytes()
         texts.update(_decode(kept.result("words", source, lambda: _translated(source))))
     if WORDS not in own:
@@ -116,12 +117,8 @@ def _translated(source: bytes) -> bytes:
     return msgspec.json.encode(texts)
 
 
-def _primary(tag: str) -> str:
-    return tag.lower().partition("-")[0]
-
-
 def _file(tag: str) -> Path:
-    primary = _primary(tag)
+    primary = primary_language(tag)
     return CATALOGS / f"{primary}.po" if primary.isalpha() else CATALOGS
 
 

@@ -2,8 +2,9 @@
 
 import pytest
 
-from reviewsd.analysis.language import Detector, primary
+from reviewsd.analysis.language import Detector
 from reviewsd.analysis.language_data import has_data
+from reviewsd.domain.reviews import primary_language
 from tests.support.detector import needs_detector
 
 
@@ -72,4 +73,4 @@ def test_language_is_that_of_the_business_without_the_detector() -> None:
 
 
 def test_region_of_a_tag_does_not_matter() -> None:
-    assert "de" == primary("DE-at")
+    assert "de" == primary_language("DE-at")
