@@ -29,6 +29,7 @@ from reviewsd.domain.insights import Insights, PerReview
 from reviewsd.domain.insights_file import InsightsFile, Mentions, Spellings
 from reviewsd.domain.records import Progress
 from reviewsd.domain.reviews import Review
+from reviewsd.pages.environment import Bytecode
 from reviewsd.pages.locales import words_of_insights
 from reviewsd.publish import block_file, counted_blocks, documents
 from reviewsd.publish.block_file import BlocksReader, BlocksWriter, Span
@@ -67,6 +68,7 @@ def make(
     folder: Path,
     known: KnownLabels | None = None,
     keeping: Keeping | None = None,
+    kept: Bytecode | None = None,
 ) -> InsightsFile:
     """Make insights from the reviews of a dataset.
 
@@ -77,11 +79,12 @@ def make(
         folder: Folder of the temporary file.
         known: Known labels; with ``keeping`` the labels of its changed blocks are used instead.
         keeping: Earlier and new blocks.
+        kept: Results of the publication before, for the words.
 
     Raises:
         OSError: The folder cannot be written, for example because the disk is full.
     """
-    words = words_of_insights(dataset.business.language)
+    words = words_of_insights(dataset.business.language, kept)
     analyser = Analyser(dataset.business, settings, words)
     digest = analyser.rules.digest
     spans = list(block_file.spans(dataset.records, digest))
@@ -112,6 +115,7 @@ def attempt(
     folder: Path,
     earlier: Path,
     keep: Path,
+    kept: Bytecode,
 ) -> InsightsFile | AnalysisFailure:
     """Make insights; a bug or too little memory must not prevent publication of the reviews.
 
@@ -122,6 +126,7 @@ def attempt(
         folder: Folder of the temporary file.
         earlier: The file with the blocks of the last publication.
         keep: The file for the blocks of this publication.
+        kept: Results of the publication before, for the words.
 
     Raises:
         OSError: The folder cannot be written, for example because the disk is full.
@@ -129,7 +134,7 @@ def attempt(
     try:
         with keep.open("xb") as file:
             keeping = Keeping(earlier=BlocksReader(earlier), writer=BlocksWriter(file))
-            return make(dataset, settings, progress, folder=folder, keeping=keeping)
+            return make(dataset, settings, progress, folder=folder, keeping=keeping, kept=kept)
     except OSError:
         raise
     except MemoryError:

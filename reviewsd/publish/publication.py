@@ -116,7 +116,7 @@ def _publish_aside(job: Job, progress: Progress, snapshots: Path, aside: Path) -
     bytecode = Bytecode(job.bytecode)
     logos, unusable = pictures.examine(files.logos)
     left_out = tuple(map(headline, (*files.left_out, *unusable)))
-    dataset, origin, fault = _with_insights(dataset, settings, order, aside, report)
+    dataset, origin, fault = _with_insights(dataset, settings, order, aside, report, bytecode)
     try:
         manifest = compile_folder(
             dataset,
@@ -183,6 +183,7 @@ def _with_insights(
     order: PublicationOrder,
     aside: Path,
     progress: Progress,
+    bytecode: Bytecode,
 ) -> tuple[Dataset, InsightsOrigin | None, str]:
     """Return the dataset with insights, their origin, and the traceback of a failed analysis."""
     if dataset.insights is not None:
@@ -197,6 +198,7 @@ def _with_insights(
         folder=Path(order.snapshots),
         earlier=Path(order.snapshots) / layout.CURRENT / layout.BLOCKS,
         keep=keep,
+        kept=bytecode,
     )
     if isinstance(insights, AnalysisFailure):
         keep.unlink(missing_ok=True)
