@@ -4,7 +4,6 @@ from collections.abc import Mapping
 
 from reviewsd.api.files import Diagnostic
 from reviewsd.config import yaml_source
-from reviewsd.config.removed_keys import replacement
 from reviewsd.config.schema import Config, keys
 from reviewsd.domain.data_errors import nearest
 from reviewsd.domain.diagnostic_text import rendered
@@ -66,8 +65,6 @@ def variable_fault(name: str, path: str, reason: str) -> Diagnostic:
 def _unknown(name: str, variables: list[str]) -> Diagnostic:
     name = name.encode("unicode_escape").decode()
     key = name.removeprefix(_PREFIX)
-    if (text := replacement(key.replace("__", ".").lower())) is not None:
-        return variable_fault(name, "", f"this key was removed: {text}")
     # Compared without the prefix, which all have in common
     hint = nearest(key.upper(), [candidate.removeprefix(_PREFIX) for candidate in variables])
     hint = hint.replace('"', f'"{_PREFIX}', 1)

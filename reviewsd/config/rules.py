@@ -7,7 +7,6 @@ from typing import Any
 
 from reviewsd.config import source_rules, syntax, yaml_source
 from reviewsd.config.environment import variable
-from reviewsd.config.removed_keys import replacement
 from reviewsd.config.schema import Config, keys
 from reviewsd.config.source_schema import NonEmptyText
 from reviewsd.domain.data_errors import MISSING, explain
@@ -92,8 +91,6 @@ def _with_remedy(path: str, reason: str) -> str:
             )
         if path.startswith("$.notify[") and name == "url":
             return _ADDRESS_REFUSED
-        if (text := replacement(key)) is not None:
-            return f"{UNKNOWN_KEY}: it was removed, {text}; remove it"
     for outer, example in _EXAMPLES.items():
         if is_inside(path, outer):
             reason += f"; for example: {example}"

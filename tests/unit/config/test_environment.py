@@ -126,17 +126,3 @@ def test_faults_of_variables_follow_those_of_the_file(write: Write) -> None:
         "FILE:3:6: hub: expected object, got integer 5",
         "environment: REVIEWSD_FEEDS__YEAR: feeds.year: expected 1985..9999, got 0",
     ]
-
-
-@pytest.mark.parametrize(
-    ("variable", "reason"),
-    [
-        ("REVIEWSD_HUB__LEASE__MIN", "a lease has at least 5 minutes"),
-        ("REVIEWSD_SERVER__MAX_BODY__MCP", "the body of an MCP request may have 64 KiB"),
-    ],
-)
-def test_variable_of_a_removed_key_is_reported_with_what_holds_now(
-    write: Write, variable: str, reason: str
-) -> None:
-    lines = refused(write(BASE), {variable: "1"})
-    assert [f"environment: {variable}: this key was removed: {reason}"] == lines

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from reviewsd.config.removed_keys import REMOVED_KEYS
 from reviewsd.config.schema import Config, keys
 from tests.support.configuration import BASE, Write, heads, refused
 
@@ -460,27 +459,6 @@ def test_passwords_are_not_shown(write: Write) -> None:
     assert len(lines) == 6
     assert "s3cret" not in "".join(lines)
     assert lines[4] == "    4 | stroe: postgresql://*********@db/x"
-
-
-def test_removed_key_is_reported_with_what_holds_now(write: Write) -> None:
-    assert refused(
-        write(BASE + "hub:\n  verification: {timeout: 5}\nserver: {per_client: 9}\n")
-    ) == [
-        "FILE:4:3: hub.verification: unknown key: it was removed, a verification may take 15 seconds; 8 for one host and 16 for one address network run at the same time; remove it",
-        "    4 |   verification: {timeout: 5}",
-        "      |   ^",
-        "FILE:5:10: server.per_client: unknown key: it was removed, a client network may have 256 connections; remove it",
-        "    5 | server: {per_client: 9}",
-        "      |          ^",
-    ]
-
-
-@pytest.mark.parametrize("key", sorted(REMOVED_KEYS))
-def test_each_removed_key_is_refused_where_it_was(write: Write, key: str) -> None:
-    *sections, name = key.split(".")
-    text = "".join(f"{section}: {{" for section in sections) + f"{name}: 1" + "}" * len(sections)
-    (line,) = heads(refused(write(BASE + text)))
-    assert f": {key}: unknown key: it was removed, {REMOVED_KEYS[key]}; remove it" in line
 
 
 def test_schema_has_at_most_40_keys() -> None:
