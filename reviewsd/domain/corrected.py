@@ -139,6 +139,7 @@ def correct(records: Records, overlay: Overlay, progress: Progress) -> Corrected
             reply = review.owner_reply
             last = review.date if reply is None else max(review.date, reply.date)
             latest = last if latest is None else max(latest, last)
+    progress("correcting", len(records), len(records))
     return Corrected(
         records=records.corrected(
             {review.position: review.shown() for review in corrected},

@@ -198,6 +198,7 @@ def _load_per_review(
         if entry.technicians or entry.services:
             mention = Mentions(entry.technicians, entry.services)
             mentions[place] = shared.setdefault(mention, mention)
+    progress("validating insights", len(entries), len(entries))
     return len(entries)
 
 

@@ -146,12 +146,12 @@ class _Folder:
     def documents(self) -> tuple[Document, ...]:
         """Write the gzip forms, and return all documents."""
         compressed = set()
-        for done, file in enumerate(self._served.values()):
-            self.progress("compressing", done, len(self._served))
+        for done, file in enumerate(self._served.values(), start=1):
             smaller = self.compressor.compressed(file, self.files[file].size)
             if smaller is not None:
                 self.files[f"{file}{layout.GZIP}"] = smaller
                 compressed.add(file)
+            self.progress("compressing", done, len(self._served))
         return tuple(
             Document(
                 path=path,
@@ -203,6 +203,7 @@ def _add_reviews(
             columns.extend(reviews)
             for review in reviews:
                 counted.add(review)
+        folder.progress("writing", len(records), len(records))
         begins, listed_begins = served.offsets(), listed.offsets()
         writer.write(documents.reviews_tail(dataset))
         folder.files |= {

@@ -150,6 +150,7 @@ def _publish_aside(job: Job, progress: Progress, snapshots: Path, aside: Path) -
     (aside / layout.MANIFEST).write_bytes(encoded)
     progress("syncing", 0, 1)
     _sync_folder(aside)
+    progress("syncing", 1, 1)
     _move(aside, snapshots, revision)
     return Published(revision, fault, compiled, left_out)
 

@@ -46,9 +46,8 @@ class SegmentsWriter:
         self._sizes = array("Q")
         self._offsets = array("Q", [0])
         self._older = reviews  # reviews older than the segments whose indexing has started
-        self._coming = divided(reviews)[
-            ::-1
-        ]  # sizes of the segments still to fill, the next one last
+        self._coming = divided(reviews)[::-1]
+        """Sizes of the segments that are still to fill, the next one last."""
         self._threads = ThreadPoolExecutor(max_workers=_THREADS)
         self._segments: list[tuple[int, Future[tuple[str, File | None]]]] = []
 
@@ -90,9 +89,7 @@ class SegmentsWriter:
         with (self._folder / names.TEXTS).open("rb") as file:
             texts = os.pread(file.fileno(), sum(sizes), begin)
         digest = hashlib.sha256(texts, usedforsecurity=False)
-        digest.update(
-            pyroaring.__croaring_version__.encode()
-        )  # CRoaring's format is part of the file
+        digest.update(pyroaring.__croaring_version__.encode())  # its format is part of the file
         name = f"suffixes-{older}-{digest.hexdigest()[:32]}.column"
         return name, self._reuse(name) or suffix_array.write(self._folder, name, texts, sizes)
 
@@ -120,9 +117,9 @@ class SegmentsWriter:
         offsets = names.write(self._folder, names.TEXT_OFFSETS, self._offsets.tobytes())
         files = {names.TEXTS: self._texts.close(), names.TEXT_OFFSETS: offsets}
         segments = []
-        for done, (count, future) in enumerate(self._segments):
-            progress(done, len(self._segments))
+        for done, (count, future) in enumerate(self._segments, start=1):
             name, file = future.result()
+            progress(done, len(self._segments))
             if file is not None:
                 files[name] = file
             segments.append(SegmentFile(reviews=count, index=None if file is None else name))

@@ -290,9 +290,9 @@ def test_progress_is_told_in_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     content = {"business": {"name": "Acme"}, "reviews": [review(name) for name in "abcde"]}
     dataset = load(json.dumps(content).encode(), None)
     compile_folder(dataset, SETTINGS, tmp_path, lambda *step: steps.append(step))
-    writing = [("writing", done, 5) for done in (0, 2, 4)]
-    writing.append(("indexing", 0, 1))
-    assert writing + [("compressing", done, 4) for done in range(4)] == steps
+    writing = [("writing", done, 5) for done in (0, 2, 4, 5)]
+    writing.append(("indexing", 1, 1))
+    assert writing + [("compressing", done, 4) for done in range(1, 5)] == steps
 
 
 # -- determinism

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from reviewsd.api.texts import merge_key
 from reviewsd.publish.messages import Published, Refused, Unchanged
+from reviewsd.publish.publication import publish
 from reviewsd.snapshot import layout
 from tests.support.columns import Review, review
 from tests.support.publishing import Directories
@@ -108,6 +109,16 @@ def test_edited_review_and_copy_of_another_tool_stay_hidden(directories: Directo
     correct(directories, {first: "hide"})
     directories.publish()
     assert ["b"] == [item["id"] for item in document(directories)["reviews"]]
+
+
+def test_each_stage_of_progress_ends_at_its_total(directories: Directories) -> None:
+    insights = {"per_review": {"a": {"sentiment": "positive"}}}
+    directories.write(review("a"), review("b"), insights=insights)
+    correct(directories, {"b": "anonymize"})
+    steps: dict[str, tuple[int, int]] = {}  # the last of each stage
+    publish(directories.job(), lambda stage, done, total: steps.update({stage: (done, total)}))
+    assert {"validating insights", "correcting", "indexing", "syncing"} <= steps.keys()
+    assert {stage: (total, total) for stage, (_, total) in steps.items()} == steps
 
 
 # -- refused

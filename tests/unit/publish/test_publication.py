@@ -317,9 +317,11 @@ def test_the_process_tells_its_steps_and_the_outcome(directories: Directories) -
         Step("validating", 0, 1),
         Step("validating", 1, 1),
         Step("writing", 0, 1),
-        Step("indexing", 0, 1),
-        *(Step("compressing", done, 4) for done in range(4)),
+        Step("writing", 1, 1),
+        Step("indexing", 1, 1),
+        *(Step("compressing", done, 4) for done in range(1, 5)),
         Step("syncing", 0, 1),
+        Step("syncing", 1, 1),
     ] == steps
     assert isinstance(run(directories.job())[1][-1], Unchanged)
     directories.write(review("a", rating=7))
