@@ -25,7 +25,7 @@ from reviewsd.websub.slots import DELIVERIES, IDLE_PER_PLACE
 
 MIN_CONNECTIONS = 16  # the least number of connections to clients
 
-OTHERS = 384
+OTHER_FILES = 384
 """Files for other uses: idle connections to subscribers (256), the store, and the admin socket."""
 
 _HUB = 2 * (1 + IDLE_PER_PLACE) * DELIVERIES.total
@@ -54,7 +54,7 @@ class DaemonContext:
     """Holds work that goes on when the client of a request has left, and the task that logs rejections."""
 
 
-def raise_limit() -> int:
+def raise_file_limit() -> int:
     """Raise the limit of open files as far as allowed, and return it.
 
     A process without free descriptors cannot refuse a connection, deliver, or open its store (S4).
@@ -71,7 +71,7 @@ def raise_limit() -> int:
 
 def fitting_connections(configured: int, limit: int) -> int:
     """Return ``server.max_connections``, lowered to a limit of open files."""
-    available = limit - OTHERS
+    available = limit - OTHER_FILES
     # The hub uses all of its files only while many subscribers hang
     room = max(available - min(_HUB, available // 2), MIN_CONNECTIONS)
     if configured <= room:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from twisted.logger import Logger
 
-from reviewsd.app.context import DaemonContext, fitting_connections, raise_limit
+from reviewsd.app.context import DaemonContext, fitting_connections, raise_file_limit
 from reviewsd.config import convert
-from reviewsd.domain.addresses import neighbourhood
+from reviewsd.domain.addresses import neighborhood
 from reviewsd.http1.hosts import Hosts, Origins
 from reviewsd.http1.responses import Responses
 from reviewsd.mcp.change_streams import MAX_STREAMS, ChangeStreams
@@ -58,13 +58,13 @@ async def build_public(
     trusted = convert.trusted(config)
     responses = Responses(config.base_url, f"public, max-age={config.cache.max_age}, {STALE}")
     networks = ClientNetworks(trusted)
-    scheduler = CooperativeScheduler(reactor, group=neighbourhood)
+    scheduler = CooperativeScheduler(reactor, group=neighborhood)
     read_limit = config.server.read_limit.per_second
     time_budget = TimeBudget(scheduler, networks, reactor.seconds, read_limit)
     budgets = Budgets(time_budget, MemoryBudget(networks))
     reads = Reads(snapshots, responses, budgets, context.unknown_parameters)
     hosts = Hosts(config.base_url, convert.allowed_hosts(config))
-    max_connections = fitting_connections(config.server.max_connections, raise_limit())
+    max_connections = fitting_connections(config.server.max_connections, raise_file_limit())
     max_streams = min(MAX_STREAMS, max_connections // 2)  # readers have the other half
     answerers = (
         reads,
@@ -119,5 +119,5 @@ async def _build_mcp(
         may_end=lambda network: ends.take(network, time.monotonic()),
     )
     route = McpRoute(server, snapshots, ended, rules, responses, budgets, context.tasks, time.time)
-    counters.include(streams.counts, lambda: {"mcp_delete_refused_total": route.refused})
+    counters.include(streams.counts, lambda: {"mcp_delete_refused_total": route.refused_ends})
     return route

@@ -33,7 +33,7 @@ async def open_store(context: DaemonContext) -> "tuple[Database | Postgres, Secr
     """
     config = context.config
     secrets = Secrets(HUB_KEYS.load(config.key_folder, context.environ))
-    database = state_store(context.reactor, config, secrets, context.counters)
+    database = make_store(context.reactor, config, secrets, context.counters)
     context.stack.push_async_callback(database.close)
     try:
         await database.open()
@@ -46,7 +46,7 @@ async def open_store(context: DaemonContext) -> "tuple[Database | Postgres, Secr
     return database, secrets
 
 
-def state_store(
+def make_store(
     reactor: ReactorBase, config: Config, secrets: Secrets, counters: Counters
 ) -> "Database | Postgres":
     """Return the store that ``hub.store`` names, not opened yet.

@@ -260,7 +260,7 @@ def client_network(address: str) -> str:
 
 
 @lru_cache(4_096)  # 10 us for each connection
-def neighbourhood(client: str) -> str:
+def neighborhood(client: str) -> str:
     """Return the address network around a client network; it has room for 256 or 65,536 of them."""
     try:
         return network_of(client.partition("/")[0])

@@ -144,7 +144,7 @@ def read_body(body: bytes) -> Message | JsonRpcBatch:
         raise JsonRpcError(INVALID_REQUEST, _NOT_AN_OBJECT) from None
 
 
-def count_members(body: bytes) -> int:
+def count_messages(body: bytes) -> int:
     """Return the number of messages in a body; 1 unless it is a batch."""
     try:
         return max(1, len(_items.decode(body)))

@@ -162,8 +162,8 @@ def _unknown_id(review_id: str, snapshot: Snapshot) -> str:
     if not snapshot.manifest.review_count:
         return "there are no reviews yet."
     spelling = review_id.strip().casefold()
-    neighbours = [snapshot.records.id_at(position) for position in snapshot.neighbours(review_id)]
-    nearest = max(neighbours, key=lambda neighbor: _common_prefix(neighbor.casefold(), spelling))
+    neighbors = [snapshot.records.id_at(position) for position in snapshot.neighbors(review_id)]
+    nearest = max(neighbors, key=lambda neighbor: _common_prefix(neighbor.casefold(), spelling))
     is_similar = 2 * _common_prefix(nearest.casefold(), spelling) >= len(spelling)
     hint = f'; did you mean "{nearest}"?' if is_similar else "."
     return (

@@ -15,7 +15,7 @@ from twisted.internet.task import Clock
 
 from reviewsd.api.files import CheckReport, Diagnostic, Facts
 from reviewsd.api.jobs import Step
-from reviewsd.app.store import state_store
+from reviewsd.app.store import make_store
 from reviewsd.config import load as configuration
 from reviewsd.config.errors import ConfigError, of_file
 from reviewsd.config.load import Loaded
@@ -50,7 +50,7 @@ def files_fault(config: Config) -> str | None:
         except ValueError as error:
             return f"hub.callbacks.ca_file: {error}"
     try:
-        state_store(cast("ReactorBase", Clock()), config, Secrets(()), Counters())  # is not opened
+        make_store(cast("ReactorBase", Clock()), config, Secrets(()), Counters())  # is not opened
     except StartError as error:
         return str(error)
     return None

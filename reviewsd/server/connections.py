@@ -15,7 +15,7 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.internet.task import LoopingCall
 from twisted.logger import Logger
 
-from reviewsd.domain.addresses import client_network, neighbourhood
+from reviewsd.domain.addresses import client_network, neighborhood
 from reviewsd.domain.clients import is_trusted
 from reviewsd.http1 import problems
 from reviewsd.http1.problems import Problem
@@ -143,7 +143,7 @@ class Connections:
         if client is None or is_trusted(client, self._proxies):
             return None
         network = client_network(client)
-        wider = neighbourhood(network)
+        wider = neighborhood(network)
         connection.networks = (network,) if wider == network else (network, wider)
         self._per_network.update(connection.networks)
         most = self.limits.per_client

@@ -102,7 +102,7 @@ class Snapshot:
         gone = self._gone_reviews
         return review_id in gone.ids or merge_key(review_id) in gone.keys
 
-    def neighbours(self, review_id: str) -> Sequence[int]:
+    def neighbors(self, review_id: str) -> Sequence[int]:
         """Return the positions of the reviews before and after an id, in the order of ids."""
         place = self._place(mention_key(review_id))
         return self._ids[max(0, place - 1) : place + 1]

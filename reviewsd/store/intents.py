@@ -60,7 +60,9 @@ def record_request(
     backing_off: bool,
     crowded: bool = False,
 ) -> RequestOutcome:
-    """Store a request, or return why it is refused. Unless its host is blocked, an active subscription may renew or end in spite of the limits.
+    """Store a request, or return why it is refused.
+
+    Unless its host is blocked, an active subscription may renew or end in spite of the limits.
 
     Args:
         cursor: The cursor of a transaction.
@@ -79,9 +81,8 @@ def record_request(
     pair = Pair(topic_id, *callback)
     cursor.execute("SELECT value FROM block")
     if hits([value for (value,) in cursor.fetchall()])(pair.host):
-        return (
-            RequestOutcome.BLOCKED
-        )  # it was blocked after the request came in, or by another node
+        # It was blocked after the request came in, or by another node
+        return RequestOutcome.BLOCKED
     before = load(cursor, pair)
     if before is None or before.active is None:
         if crowded:
@@ -91,7 +92,7 @@ def record_request(
             return RequestOutcome.NOTHING_TO_END
         if backing_off:
             return RequestOutcome.BACKING_OFF
-        # a request that is pending already is part of the counts
+        # A request that is pending already is part of the counts
         exceeded = _exceeded_cap(cursor, pair, request, caps) if before is None else None
         if exceeded is not None:
             return exceeded
@@ -115,9 +116,13 @@ def _write_anyway(cursor: SqlCursor, request: Intent) -> None:
 def _exceeded_cap(
     cursor: SqlCursor, pair: Pair, request: Intent, caps: Caps
 ) -> RequestOutcome | None:
-    """Return the cap that a new pair would exceed; expired requests do not count."""
+    """Return the cap that a new pair would exceed; expired requests do not count.
+
+    Requests to renew or end a subscription count only for the client network that sent them: the hub verifies
+    each of them, but their pairs are among the subscriptions already.
+    """
     now = request.requested_at
-    new = (  # requests of pairs without a subscription; the first count has the others
+    new = (  # requests of pairs without a subscription
         "FROM verification v WHERE v.expires_at > ? AND NOT EXISTS (SELECT 1 FROM subscription s"
         " WHERE s.topic_id = v.topic_id AND s.callback = v.callback)"
     )

@@ -21,7 +21,7 @@ from reviewsd.http1.problems import MCP_MAX_BODY
 from reviewsd.http1.request import Request
 from reviewsd.http1.responses import Response, Responses
 from reviewsd.http1.routes import BodyRule
-from reviewsd.mcp.jsonrpc import INTERNAL_ERROR, JsonRpcError, count_members, failure
+from reviewsd.mcp.jsonrpc import INTERNAL_ERROR, JsonRpcError, count_messages, failure
 from reviewsd.mcp.server import (
     ALLOW,
     ENDED,
@@ -115,7 +115,7 @@ class McpRoute:
         self._time, self._memory = budgets
         self._tasks, self._now = tasks, now
         self._logged: set[str] = set()
-        self.refused = 0  # sessions that were not ended because too many have been
+        self.refused_ends = 0  # sessions that were not ended because too many have been
 
     @app.route(urls.MCP, methods=None, body=BodyRule.JSON, any_host=True, cost=0)
     def answer(self, request: Request) -> Response | Deferred[Response]:
@@ -164,7 +164,7 @@ class McpRoute:
         """Return the refusal if the client sends too many messages (S14)."""
         if not self._time.is_limited or request.method == b"OPTIONS":
             return None
-        wait = self._time.charge(request, COSTLY * count_members(request.body))
+        wait = self._time.charge(request, COSTLY * count_messages(request.body))
         return too_many(TOO_MANY_MESSAGES, wait) if wait > 0 else None
 
     def _serve(self, request: Request) -> McpAnswer | Deferred[McpAnswer]:
@@ -210,7 +210,7 @@ class McpRoute:
             return ending
         wait = self._rules.may_end(self._time.networks.of(request))
         if wait > 0:
-            self.refused += 1
+            self.refused_ends += 1
             return too_many(TOO_MANY_ENDS, wait)
         return self._tasks.outcome("end an MCP session", self._end(ending))
 
@@ -226,7 +226,7 @@ class McpRoute:
         except Exception:  # noqa: BLE001 - logged with its traceback; the client must get an answer
             self._log.failure("ending an MCP session failed")
             return FAILED
-        self.refused += not ended
+        self.refused_ends += not ended
         return ENDED if ended else NO_ROOM
 
 

@@ -41,7 +41,7 @@ COPIED = 16_384
 that a slow client holds no memory."""
 
 MAX_NAMES: Final = 20  # unknown parameters with a count of their own
-OTHERS: Final = "..."  # the count of all further ones, because clients can invent any number
+OTHER_NAMES: Final = "..."  # the count of all further ones, because clients can invent any number
 _MAX_NAME: Final = 40  # bytes
 
 
@@ -235,5 +235,5 @@ def count_unknown(counts: Counter[str], name: bytes) -> None:
     """
     label = name[:_MAX_NAME].decode("ascii", "backslashreplace")
     if label not in counts and len(counts) >= MAX_NAMES:
-        label = OTHERS
+        label = OTHER_NAMES
     counts[label] += 1

@@ -159,7 +159,7 @@ class Hub:
             backoffs=backoffs,
             own_ports=self._own_ports,
             caps=limits.caps,
-            accepted=self._verification_scheduler.wake,
+            on_accepted=self._verification_scheduler.wake,
         )
         self.operator = Operator(
             context=context,

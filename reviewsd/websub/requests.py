@@ -19,7 +19,7 @@ from twisted.logger import Logger
 
 from reviewsd.config import convert
 from reviewsd.config.schema import Config
-from reviewsd.domain.addresses import hits, neighbourhood
+from reviewsd.domain.addresses import hits, neighborhood
 from reviewsd.domain.callback import (
     Callback,
     CallbackPolicy,
@@ -124,7 +124,7 @@ class HubRequests:
     own_ports: AbstractSet[int]
     """Ports of ``base_url`` and of the listeners, which are added as they open (E1)."""
     caps: Caps
-    accepted: Callable[[], None]
+    on_accepted: Callable[[], None]
     """Called when an intent is stored."""
     paused: bool = False
     """Whether the hub is paused."""
@@ -177,7 +177,7 @@ class HubRequests:
         """
         now = self.context.clock.seconds()
         wait = self._client_buckets.take(client, now)
-        wait = wait or self._neighborhood_buckets.take(neighbourhood(client), now)
+        wait = wait or self._neighborhood_buckets.take(neighborhood(client), now)
         if wait > 0:
             self.context.counters.count("ratelimited_total", PER_CLIENT)
             return _try_later(429, "too many requests from your network", wait)
@@ -227,7 +227,7 @@ class HubRequests:
                 client=client,
                 type="subscribe",
             )
-            self.accepted()
+            self.on_accepted()
         if result in {RequestOutcome.ACCEPTED, RequestOutcome.NOTHING_TO_END}:
             return _ACCEPTED  # the same whether or not the callback is subscribed (E14)
         if result is RequestOutcome.BLOCKED:

@@ -97,9 +97,9 @@ class Slot:
     _measured_at: float = 0.0
     _keeps_pace: bool = True
 
-    def try_dial(self, address: str) -> bool:
+    def try_enter_network(self, address: str) -> bool:
         """Move to the network of an address, unless that is full."""
-        return self.owner.try_dial(self, address)
+        return self.owner.try_enter_network(self, address)
 
     def watch(self, connection: Connection, now: float) -> None:
         """Stay busy while the connection makes progress."""
@@ -226,7 +226,7 @@ class Slots:
         self._running.add(slot)
         self._start_checks()
 
-    def try_dial(self, slot: Slot, address: str) -> bool:
+    def try_enter_network(self, slot: Slot, address: str) -> bool:
         """Count a slot for the network of an address; return False if that network is full."""
         network, host = _network_of(address), slot.due.host
         if self._networks.get(host) != network:

@@ -45,7 +45,7 @@ SETTINGS = CompileSettings(
 )
 MAX_BYTES = 1 << 31
 _TICK = 0.001  # seconds between two ticks
-_URGENT = -15  # nice value of what is measured, where we may: neighbours wait then
+_URGENT = -15  # nice value of what is measured, where we may: neighbors wait then
 _USUAL = os.nice(0)
 _DISPOSED = 0.3  # seconds after a reload, when the old snapshot is gone
 _SPAWNED = 0.1  # seconds until the child runs, with our own nice value and 10 more
@@ -73,7 +73,7 @@ class Reload(msgspec.Struct):
     outcome: str
     seconds: float
     idle: float
-    """The longest gap in as long a time without a reload: the neighbours' part."""
+    """The longest gap in as long a time without a reload: the neighbors' part."""
     longest: float
     """The longest gap of it all."""
     swap: float

@@ -117,7 +117,7 @@ ROWS: list[tuple[str, str, Callable[[inside.Result, outside.Result], str]]] = [
     ),
     (
         "... longest gap without a reload, ms",
-        "the neighbours",
+        "the neighbors",
         lambda i, _: _spread([reload.idle for reload in i.reloads]),
     ),
     (
@@ -128,7 +128,7 @@ ROWS: list[tuple[str, str, Callable[[inside.Result, outside.Result], str]]] = [
     ("... longest, ms", "", lambda _, o: _spread([probe.longest for probe in o.health])),
     (
         "... longest without a reload, ms",
-        "the neighbours",
+        "the neighbors",
         lambda _, o: _spread([probe.idle_longest for probe in o.health]),
     ),
     ("search at the door, median of 2,000, ms", "", lambda _, o: f"{o.search_ms:.2f}"),

@@ -321,7 +321,7 @@ class Callbacks:
             self.requesters.append(request.slot.due.requester)
         host, number = callback.host, len(self.addresses)
         address = self.addresses.setdefault(host, f"11.{number // 256}.{number % 256}.1")
-        if not request.slot.try_dial(address):
+        if not request.slot.try_enter_network(address):
             self.turned_away += 1
             raise NetworkFullError
         clock = self._time.clock

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from reviewsd.app.context import OTHERS
+from reviewsd.app.context import OTHER_FILES
 from tests.support.daemon import Daemon
 from tests.support.raw import Wire, responses
 
 SOFT, HARD = 256, 640
-ROOM = HARD - OTHERS - 128  # for connections, beside 64 deliveries
+ROOM = HARD - OTHER_FILES - 128  # for connections, beside 64 deliveries
 LIMITED = ("sh", "-c", f'ulimit -Sn {SOFT}; ulimit -Hn {HARD}; exec "$@"', "sh")
 
 

@@ -189,7 +189,7 @@ class CallbackAgent:
         connection = None if request.reads_body else self._pool.acquire(request.callback)
         if connection is None:
             return Deferred.fromCoroutine(self._send(request))
-        if not request.slot.try_dial(connection.address):
+        if not request.slot.try_enter_network(connection.address):
             self._pool.keep(connection)
             return fail(NetworkFullError())
         return self._exchange(connection, request).addErrback(self._retry, request)
@@ -205,7 +205,10 @@ class CallbackAgent:
             await self._emptied
 
     def _retry(self, failure: Failure, request: CallbackRequest) -> Deferred[IResponse] | Failure:
-        """Repeat a request whose connection died while it was kept, which is not a failure (E7)."""
+        """Send a request again on a new connection if the kept one was closed before its response.
+
+        Servers close idle connections at any time, so this is no failed attempt (E7).
+        """
         error = failure.value
         if not isinstance(error, NoResponseError) or error.begun or self._closed:
             return failure

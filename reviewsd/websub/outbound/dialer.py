@@ -271,7 +271,7 @@ class Dialer:
         deadline = self._reactor.seconds() + CONNECT_SECONDS
         failure, full = NoResponseError("no connection"), False
         for index, address in enumerate(addresses):
-            if not slot.try_dial(address):
+            if not slot.try_enter_network(address):
                 full = True
                 continue
             seconds = (deadline - self._reactor.seconds()) / (len(addresses) - index)

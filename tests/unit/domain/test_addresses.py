@@ -81,16 +81,16 @@ def test_a_network_is_refused_to_both_its_ends(network: IPv4Network | IPv6Networ
 
 @every_network
 def test_the_addresses_beside_a_network_are_public(network: IPv4Network | IPv6Network) -> None:
-    """Unless they lie in a neighbour of it."""
+    """Unless they lie in a neighbor of it."""
     own = [candidate for candidate in EVERY_NETWORK if candidate.version == network.version]
     last = 2**network.max_prefixlen - 1
     for value in (int(network.network_address) - 1, int(network.broadcast_address) + 1):
         if 0 <= value <= last:
             beside = type(network.network_address)(value)
-            neighbours = [str(candidate) for candidate in own if beside in candidate]
-            if neighbours:
-                assert tuple(sorted([str(network), *neighbours])) in TOUCHING
-            assert bool(neighbours) == is_refused(beside)
+            neighbors = [str(candidate) for candidate in own if beside in candidate]
+            if neighbors:
+                assert tuple(sorted([str(network), *neighbors])) in TOUCHING
+            assert bool(neighbors) == is_refused(beside)
 
 
 @given(st.ip_addresses())

@@ -154,13 +154,13 @@ def test_reviews_are_found_by_id(directories: Directories) -> None:
 @pytest.mark.parametrize(
     ("review_id", "expected"), [("a", {"a"}), ("A0", {"a", "b"}), ("", {"a"}), ("z", {"c"})]
 )
-def test_unknown_id_has_neighbours(
+def test_unknown_id_has_neighbors(
     directories: Directories, review_id: str, expected: set[str]
 ) -> None:
     directories.publish()
     snapshot = opened(directories).current
     assert expected == {
-        snapshot.records.id_at(position) for position in snapshot.neighbours(review_id)
+        snapshot.records.id_at(position) for position in snapshot.neighbors(review_id)
     }
 
 

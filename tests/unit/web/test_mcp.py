@@ -487,7 +487,7 @@ async def test_too_many_ended_sessions_are_405(harness: Harness) -> None:
     reply = await harness.ask("DELETE")
     refused(reply, 405)
     assert b"".join(NO_ROOM.body) == reply.body
-    assert 1 == harness.route.refused  # mcp.md 6: a metric counts
+    assert 1 == harness.route.refused_ends  # mcp.md 6: a metric counts
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
@@ -506,7 +506,7 @@ async def test_ends_of_sessions_are_limited_by_client(published: Path) -> None:
         refused(reply, 429, -32603)
         assert 0 < int(reply.headers["Retry-After"]) <= 86_400 / 2
         assert 204 == (await harness.ask("DELETE", second)).status
-        assert (3, 1) == (len(harness.sessions.ended), harness.route.refused)
+        assert (3, 1) == (len(harness.sessions.ended), harness.route.refused_ends)
     finally:
         await harness.close()
 

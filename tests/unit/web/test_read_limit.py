@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from reviewsd.web.budgets import COSTLY
-from reviewsd.web.reads import MAX_NAMES, OTHERS, count_unknown
+from reviewsd.web.reads import MAX_NAMES, OTHER_NAMES, count_unknown
 from reviewsd.websub.rate_limits import TokenBuckets
 from tests.support.daemon import Answer, Daemon
 
@@ -99,7 +99,7 @@ def test_unknown_names_are_bounded() -> None:
         count_unknown(counts, b"x" * 30 + b"%d" % index)
     count_unknown(counts, b"y" * 1_000)
     assert (MAX_NAMES + 1, 101) == (len(counts), counts.total())
-    assert [(OTHERS, 81)] == counts.most_common(1)
+    assert [(OTHER_NAMES, 81)] == counts.most_common(1)
 
 
 def test_several_tokens_are_taken_at_once() -> None:

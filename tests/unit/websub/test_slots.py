@@ -74,7 +74,7 @@ class Rig:
         slot = self.enter(host, **row)
         if slot is not None:
             self.slots.begin(slot)
-            if address is not None and not slot.try_dial(address):
+            if address is not None and not slot.try_enter_network(address):
                 self.slots.leave(slot)
                 return None
         return slot
@@ -192,7 +192,7 @@ def test_network_of_host_is_known_after_first_dial() -> None:
 def test_attempt_moves_to_network_of_next_address() -> None:
     rig = Rig()
     slots = rig.fill(address=ADDRESS)
-    assert slots[0].try_dial(ELSEWHERE)
+    assert slots[0].try_enter_network(ELSEWHERE)
     assert ELSEWHERE == slots[0].address
     one_more = rig.begin(address=NEIGHBOR)
     assert one_more is not None
@@ -291,7 +291,7 @@ def test_dialing_makes_an_idle_slot_busy() -> None:
     assert slot is not None
     rig.find_idle()
     assert rig.slots.has_place
-    assert slot.try_dial(ADDRESS)
+    assert slot.try_enter_network(ADDRESS)
     assert not rig.slots.has_place
     rig.find_idle()
     assert rig.slots.has_place
@@ -303,7 +303,7 @@ def test_slot_of_dead_connection_is_idle_while_the_name_is_resolved() -> None:
     slot = rig.begin(address=ADDRESS)
     assert slot is not None
     slot.watch(Upload(has_work=True), 0.0)
-    assert slot.try_dial(ADDRESS)
+    assert slot.try_enter_network(ADDRESS)
     rig.find_idle()
     assert slot.idle
     rig.end(slot)
@@ -315,7 +315,7 @@ def test_idle_verification_counts_for_its_network() -> None:
     slots = rig.fill(address=ADDRESS)
     rig.find_idle()
     assert rig.begin(address=NEIGHBOR) is None
-    assert slots[0].try_dial(NEIGHBOR)
+    assert slots[0].try_enter_network(NEIGHBOR)
     rig.end(*slots)
 
 
@@ -455,7 +455,7 @@ def test_counts_are_those_of_the_slots_that_are_taken(
         elif chosen is None:
             continue
         elif name == "dial":
-            chosen.try_dial(first)
+            chosen.try_enter_network(first)
         elif name == "leave":
             slots.remove(chosen)
             rig.slots.leave(chosen)

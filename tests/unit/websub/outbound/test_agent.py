@@ -231,7 +231,7 @@ def test_dial_ends_with_its_attempt(ca_file: Path, end: str) -> None:
 
 def test_address_in_a_full_network_is_skipped(ca_file: Path) -> None:
     rig = Rig(ca_file, *PUBLIC[:2])
-    assert free_slot(rig.slots).try_dial(PUBLIC[0])
+    assert free_slot(rig.slots).try_enter_network(PUBLIC[0])
     rig.begin()
     assert [(PUBLIC[1], 10.0)] == rig.dialed
 
@@ -274,7 +274,7 @@ async def test_full_network_is_not_called(ca_file: Path) -> None:
         assert 2 == server.connections
 
         occupied = [free_slot(slots) for _ in range(2)]
-        assert all(slot.try_dial(HOST) for slot in occupied)
+        assert all(slot.try_enter_network(HOST) for slot in occupied)
         assert FULL == await sender.deliver(url, slots=slots)  # also on a kept connection
         slots.leave(occupied[0])
         assert ACCEPTED == await sender.deliver(url, slots=slots)
