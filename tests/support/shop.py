@@ -32,7 +32,7 @@ class Shop:
         self.now += datetime.timedelta(days=1)
         answers = {"name": "Acme"} | {
             name: options.pop(name)
-            for name in ("location", "name", "names", "timezone", "verified")
+            for name in ("location", "name", "names", "source", "timezone", "verified")
             if name in options
         }
         defaults: dict[str, Any] = {

@@ -5,6 +5,7 @@ without a terminal it is a refusal.
 """
 
 import datetime
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -15,6 +16,7 @@ from reviewsctl.importing.import_log import Past
 from reviewsctl.importing.locations import Declared
 from reviewsctl.importing.options import ImportOptions, Prompts
 from reviewsctl.importing.outcomes import Change, Fate, MergeResult
+from reviewsctl.importing.settings import NO_SOURCE
 from reviewsctl.importing.staging import Place, Staging
 from reviewsctl.importing.values import shown
 from reviewsctl.terminal.escaping import printable
@@ -128,6 +130,7 @@ MAX_LOSS: Final = (5, 0.1)
 """Reviews, and the part of a location's, that may go without a question; both have to be exceeded."""
 
 _MIN_OTHERS: Final = 3  # reviews
+_MIN_DOUBLES: Final = 3  # reviews; fewer are of customers who write to two sites
 _LISTED: Final = 20  # removed and returned reviews that are listed
 
 
@@ -148,7 +151,7 @@ def agree(options: ImportOptions, questions: Sequence[Question], prompts: Prompt
     """Ask the operator.
 
     Returns:
-        Notes on the questions, of a dry run.
+        Notes on the questions, of a dry run; that of a sync stops as the sync would.
 
     Raises:
         SayMoreError: There is no terminal to ask at.
@@ -158,7 +161,7 @@ def agree(options: ImportOptions, questions: Sequence[Question], prompts: Prompt
     for question in questions:
         if question.only_at_terminal and (options.dry_run or prompts.confirm is None):
             continue
-        if options.dry_run:
+        if options.dry_run and options.synced is None:
             notes.append(
                 f"{question.text} (without --dry-run this is a question; --yes answers it)"
             )
@@ -204,20 +207,24 @@ def questions(
     result: MergeResult,
 ) -> Iterator[Question]:
     """Find what may be a mistake."""
+    yes = "import it once by hand, with --yes" if options.synced else "--yes"
     doubts = (
         (
             _other_business(options, titles, staged, result),
-            "If it is the same business all the same: --yes",
+            f"If it is the same business all the same: {yes}",
         ),
-        (_older(past, result), "If it is what the platform has now: --yes"),
+        (_older(past, result), f"If it is what the platform has now: {yes}"),
         (
             _others(result),
-            "To make ids of what the rows say: --map id=; if these are the same reviews: --yes",
+            f"To make ids of what the rows say: --map id=; if these are the same reviews: {yes}",
         ),
     )
     for doubt, remedy in doubts:
         if doubt:
             yield Question(text=doubt, prompt="Import it all the same?", remedy=remedy)
+    if doubt := _doubles(result):
+        remedy = f"{_one_source(options, staged, result)}; to add them all the same: {yes}"
+        yield Question(text=doubt, prompt="Add them all the same?", remedy=remedy)
     doubt = "" if options.synced else _loss(result)
     if doubt or result.count(Fate.REMOVED):
         yield Question(
@@ -286,6 +293,30 @@ def _others(result: MergeResult) -> str:
         f"{count:,} of {total:,} reviews that are there would get another author, day and text: the ids "
         "of this export may be the numbers of its rows"
     )
+
+
+def _doubles(result: MergeResult) -> str:
+    """Return why reviews would count twice; empty if they would not, or the owner has added such before."""
+    count, new = result.doubles.total(), result.count(Fate.NEW)
+    if count < _MIN_DOUBLES or count * 2 < new or result.old_doubles >= _MIN_DOUBLES:
+        return ""
+    ((source, _),) = result.doubles.most_common(1)
+    return (
+        f"{count:,} of {new:,} new reviews are there already, with the same author, date, stars and text, "
+        f"from the source {shown(source)}: they would count twice"
+    )
+
+
+def _one_source(options: ImportOptions, staged: Staging, result: MergeResult) -> str:
+    """Return what to do if the doubles are the same reviews."""
+    ((source, _),) = result.doubles.most_common(1)
+    own = options.settings.source or NO_SOURCE
+    if {place.source for place in staged.places()} != {
+        own.lower()
+    }:  # rows or a platform name theirs
+        return "If they are the same reviews, leave this export out"
+    option = "import.source: " if options.synced else "--source "
+    return f"If they are the same reviews: {option}{shlex.quote(printable(source))}"
 
 
 def _day(milliseconds: int) -> str:

@@ -22,7 +22,9 @@ from reviewsctl.importing.review_merge import (
     STAMPS,
     Review,
     alike_number,
+    double_numbers,
     is_copy,
+    is_double,
     merge_review,
     stamp,
     stamped,
@@ -34,6 +36,7 @@ from reviewsctl.importing.written import NOTHING, Written, digests
 from reviewsd.api.texts import merge_key
 
 _STEP: Final = 5000  # reviews between two reports of progress
+_MAX_SOURCES: Final = 10  # of an export that are compared with those of the file
 
 Step = Callable[[int], None]
 """Called now and then with the number of reviews of the export that are written."""
@@ -82,6 +85,9 @@ class Merge:
         self._plan = plan
         self._now = stamp(plan.now)
         self._alikes = staged.alikes()
+        sources = dict.fromkeys(place.source for place in staged.places())
+        self._sources = list(sources)[:_MAX_SOURCES]
+        self._doubles: dict[int, str] = {}  # by number, the other source that the file has it of
         self._used = bytearray(staged.largest() + 1)
         self._removed_before: list[object] = []  # ``removed`` of the file
         self._result = MergeResult()
@@ -155,7 +161,11 @@ class Merge:
         for staged in self._staged.all():
             if staged.number % _STEP == 0:
                 self._step(staged.number)
-            if not self._used[staged.number]:
+            double = self._doubles.get(staged.number)
+            if self._used[staged.number]:
+                self._result.old_doubles += double is not None
+            else:
+                self._result.doubles.update([] if double is None else [double])
                 new = msgspec.json.decode(staged.entry.record)
                 record, fates = self._new(new, staged)
                 self._result.add(new, fates)
@@ -233,8 +243,18 @@ class Merge:
             return Outcome(None, {fate: ()})
         if key:
             self._staged.written.retain(key)
+        self._find_doubles(review)
         alike = () if self._alike(review) is None else (Fate.ALIKE,)
         return Outcome(text.encode(), dict.fromkeys((Fate.KEPT, fate, *alike), ()))
+
+    def _find_doubles(self, review: Review) -> None:
+        """Note the reviews of the export that say the same as one that stays, under another source."""
+        for alike in double_numbers(review, self._sources):
+            number = self._alikes.get(alike)
+            if number is not None:
+                record = msgspec.json.decode(self._staged.at(number).entry.record)
+                if is_double(review, record):
+                    self._doubles[number] = str(review.get("source"))
 
     def _absence(self, review: Review, key: str) -> Fate:
         """Return whether a review that is not in the export is removed or kept, and why it is kept."""

@@ -104,6 +104,10 @@ class MergeResult:
     removed: Counter[Place | None] = field(default_factory=Counter)
     """Those of them that are removed."""
     removed_ids: list[str] = field(default_factory=list)
+    doubles: Counter[str] = field(default_factory=Counter)
+    """New reviews that are in the file under another source, by that source."""
+    old_doubles: int = 0
+    """Reviews of the export that are in the file already, under their source and under another one."""
     filled: Mapping[str, object] = field(default_factory=dict)
     """Members of the business that were empty, as the export has them."""
     review_count: int | None = None

@@ -7,7 +7,7 @@
 """
 
 import datetime
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Final
 
@@ -16,7 +16,7 @@ import msgspec
 from reviewsctl.importing.outcomes import Fate, Fates
 from reviewsctl.importing.review import BITS, MEMBERS, alike
 from reviewsctl.importing.staging import Staged
-from reviewsctl.importing.values import members, short_name
+from reviewsctl.importing.values import is_placeholder, members, short_name
 from reviewsctl.importing.written import Written, digest
 from reviewsd.api.texts import plain_text
 
@@ -188,6 +188,27 @@ def alike_number(review: Mapping[str, object]) -> int | None:
     """Return the number by which a review of the file is found under another id."""
     parts = tuple(map(review.get, SAME))
     return alike(*parts) if all(isinstance(part, str | int) for part in parts) else None
+
+
+def double_numbers(review: Mapping[str, object], sources: Iterable[str]) -> Iterator[int]:
+    """Iterate over the numbers by which a review of the file is found under other sources."""
+    for source in sources:
+        if source != review.get("source"):
+            number = alike_number({**review, "source": source})
+            yield from () if number is None else (number,)
+
+
+def is_double(review: Mapping[str, object], record: Mapping[str, object]) -> bool:
+    """Return whether a row of an export, of another source, is of a review that is there.
+
+    Stars alone of an author without a name have no doubles.
+    """
+    text, author = _plain_text(review.get("text")), review.get("author")
+    return (
+        text == _plain_text(record.get("text"))
+        and all(record.get(name) == review.get(name) for name in SAME[1:])
+        and (text != "" or (isinstance(author, str) and not is_placeholder(author)))
+    )
 
 
 def is_copy(review: Mapping[str, object], record: Mapping[str, object], place: str) -> bool:

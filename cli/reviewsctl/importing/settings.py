@@ -11,6 +11,9 @@ from reviewsctl.importing.publicity.judge import Publicity
 from reviewsctl.importing.ratings import Scale
 from reviewsctl.importing.values import shown
 
+NO_SOURCE: Final = "import"
+"""The source of reviews where neither a column nor the operator names it."""
+
 _NAMES: Final = ("full", "short")
 _BOOLEANS: Final = {"yes": True, "true": True, "no": False, "false": False}
 

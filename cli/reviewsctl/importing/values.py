@@ -32,6 +32,7 @@ _HOST = re.compile(HOST)
 _NO_ESCAPE = re.compile(ESCAPE)
 _UNFIT = re.compile(rf"[{UNFIT}\[\]]|{ESCAPE}")
 _BLANK = re.compile(r"\s")
+ANONYMOUS = "Anonymous"
 _NOBODY = re.compile(
     r"A [^\W\d_]+ user"
 )  # "A Yelp user": earlier imports wrote it for any platform
@@ -231,7 +232,12 @@ def display_name(value: object) -> str | None:
 
 def anonymous_name(source: str) -> str:
     """Return the name of a reviewer without a public name; Google has its own."""
-    return "A Google user" if source.casefold() == "google" else "Anonymous"
+    return "A Google user" if source.casefold() == "google" else ANONYMOUS
+
+
+def is_placeholder(name: str) -> bool:
+    """Return whether an author is none that the platform names."""
+    return name == ANONYMOUS or _NOBODY.fullmatch(name) is not None
 
 
 def short_name(name: str) -> str:

@@ -5,7 +5,7 @@ It does not say which platform it comes from, and rarely whether the reviews are
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from msgspec import UNSET
 
@@ -24,11 +24,9 @@ from reviewsctl.importing.platforms.columns import (
 from reviewsctl.importing.publicity.signs import sign_of
 from reviewsctl.importing.review import PlatformReview, reply_of
 from reviewsctl.importing.scales import ScaleOf, scale_of
-from reviewsctl.importing.settings import Settings
+from reviewsctl.importing.settings import NO_SOURCE, Settings
 from reviewsctl.importing.times import Reading
 from reviewsctl.importing.values import address, normal, titled, truth, unhumped, word, words
-
-_SOURCE: Final = "import"  # what reviews are from when no column says
 
 
 class _Understood(NamedTuple):
@@ -73,7 +71,7 @@ class Table:
             source = word(cells.get("source")) or settings.source or self.source
             rating = columns.scale(fields).stars(cells["rating"])
             return PlatformReview(
-                source=(source or _SOURCE).lower(),
+                source=(source or NO_SOURCE).lower(),
                 key=word(cells.get("id")),
                 author=" ".join(_words(fields, names.get("author", ()))),
                 rating=rating.stars,

@@ -55,6 +55,35 @@ def test_sync_prints_a_line_for_each_source(
     assert f"      there is no file {business.folder}/in/*.zip" == listed[2]
 
 
+def test_reviews_of_another_source_are_not_added_twice(
+    business: Business, environment: dict[str, str]
+) -> None:
+    """A table that was imported by hand, and is then added as a source, has another source's name."""
+    environment["REVIEWSD_CONFIG"] = str(business.folder / "reviewsd.yaml")
+    export = business.folder / "in" / "shop.csv"
+    export.write_text(table("abc"))
+    hour_ago = time.time() - 3600
+    os.utime(export, (hour_ago, hour_ago))
+    options = ("--from", "csv", "--set", "name=Harbor", "--source")
+    assert 0 == reviewsctl(environment, "import", str(export), *options, "website").returncode
+    refused = reviewsctl(environment, "import", str(export), *options, "portal")
+    assert 2 == refused.returncode
+    assert "3 of 3 new reviews are there already" in refused.stderr
+    assert (
+        "If they are the same reviews: --source website; to add them all the same: --yes"
+        in refused.stderr
+    )
+    tried = reviewsctl(environment, "sources", "test", "shop")
+    assert "shop  stopped: 3 of 3 new reviews are there already" in tried.stdout
+    assert 1 == reviewsctl(environment, "sync").returncode
+    listed = reviewsctl(environment, "sources", "list").stdout
+    assert "If they are the same reviews: import.source: website" in listed
+    assert ["Ann a", "Ann b", "Ann c"] == business.authors
+    business.configure(SOURCE.replace("source: shop", "source: website"))
+    assert 0 == reviewsctl(environment, "sync").returncode
+    assert ["Ann a", "Ann b", "Ann c"] == business.authors
+
+
 def test_signal_ends_a_sync_that_stays(business: Business, environment: dict[str, str]) -> None:
     """A container is stopped by SIGTERM, and a terminal by Ctrl-C."""
     config = str(business.folder / "reviewsd.yaml")

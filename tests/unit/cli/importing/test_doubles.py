@@ -1,0 +1,117 @@
+"""Reviews that are there under another source are a question, as they would count twice."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
+from tests.support.shop import Shop, google, table
+
+HEADER = "date,rating,name,text\n"
+ANN = "2026-03-14,5,Ann,Quick and clean.\n"
+BO = "2026-03-15,4,Bo,Came late.\n"
+CY = "2026-03-16,1,Cy,\n"
+DI = "2026-03-17,3,Di,Fine.\n"
+EVE = "2026-03-18,5,Eve,Good.\n"
+
+
+def imported(shop: Shop, source: str, *rows: str, **options: object) -> list[str]:
+    """Import a table, and return the notes of the result."""
+    export = table(shop.folder / f"{source}.csv", HEADER + "".join(rows))
+    return list(shop.imported(export, source=source, **options).notes)
+
+
+def count(shop: Shop) -> int:
+    return len(shop.file["reviews"])
+
+
+@pytest.mark.parametrize(
+    ("rows", "doubled"),
+    [
+        ((ANN, BO, CY), "3 of 3"),
+        ((ANN, BO, CY, DI, EVE, EVE.replace("Eve", "Flo")), "3 of 6"),
+        ((ANN, BO, CY.replace(",\n", ",Too dear.\n"), DI), ""),  # two: customers write to two sites
+        ((ANN, BO, CY, DI, *(EVE.replace("Eve", name) for name in ("Flo", "Gus", "Hal"))), ""),
+        (tuple(row.replace("2026", "2025") for row in (ANN, BO, CY)), ""),
+        ((ANN.replace(",5,", ",4,"), BO.replace(",4,", ",5,"), CY), ""),
+    ],
+)
+def test_half_of_the_new_reviews_under_another_source_is_a_question(
+    shop: Shop, rows: tuple[str, ...], doubled: str
+) -> None:
+    imported(shop, "website", ANN, BO, CY)
+    if not doubled:
+        imported(shop, "portal", *rows)
+        assert 3 + len(rows) == count(shop)
+        return
+    with pytest.raises(SayMoreError, match=f'{doubled} new reviews .* "website"') as refusal:
+        imported(shop, "portal", *rows)
+    assert "the same reviews: --source website;" in refusal.value.remedy
+    assert 3 == count(shop)
+
+
+def test_stars_without_a_name_are_no_doubles(shop: Shop) -> None:
+    """Of two ratings by nobody on one day nothing says that they are one."""
+    rows = [f"2026-03-0{day},5,,\n" for day in range(1, 6)]
+    imported(shop, "website", *rows)
+    imported(shop, "portal", *rows)
+    assert 10 == count(shop)
+
+
+def test_owner_adds_doubles_at_a_terminal(shop: Shop) -> None:
+    imported(shop, "website", ANN, BO, CY)
+    shop.answer = False
+    with pytest.raises(ImportRefusedError, match="not wanted"):
+        imported(shop, "portal", ANN, BO, CY)
+    assert (3, ["Add them all the same?"]) == (count(shop), shop.questions)
+    shop.answer = True
+    imported(shop, "portal", ANN, BO, CY)
+    assert 6 == count(shop)
+
+
+def test_doubles_that_were_added_once_are_no_question_again(shop: Shop) -> None:
+    """A sync of two sites that share their reviews must not stop at each new one."""
+    imported(shop, "website", ANN, BO, CY, DI, EVE, EVE.replace("Eve", "Flo"))
+    imported(shop, "portal", ANN, BO, CY, yes=True)
+    imported(shop, "portal", ANN, BO, CY, DI, EVE, EVE.replace("Eve", "Flo"))
+    assert 12 == count(shop)
+
+
+def test_dry_run_notes_doubles(shop: Shop) -> None:
+    imported(shop, "website", ANN, BO, CY)
+    notes = imported(shop, "portal", ANN, BO, CY, dry_run=True)
+    assert [note for note in notes if note.startswith("3 of 3 new reviews are there already")]
+
+
+def test_same_table_under_the_other_source_changes_nothing(shop: Shop) -> None:
+    imported(shop, "website", ANN, BO, CY)
+    before = (shop.folder / "reviews.json").read_bytes()
+    imported(shop, "website", ANN, BO, CY)
+    assert before == (shop.folder / "reviews.json").read_bytes()
+
+
+def test_doubles_of_a_known_platform_have_no_option_for_the_source(
+    shop: Shop, tmp_path: Path
+) -> None:
+    """The source of Google's own export is google, whatever the operator says."""
+    names = ("Ann", "Bo", "Cy")
+    imported(shop, "website", *(f"2026-01-01,5,{name},Fine.\n" for name in names))
+    export = google(tmp_path / "a.json", *({"author": name, "text": "Fine."} for name in names))
+    with pytest.raises(SayMoreError, match="3 of 3 new reviews") as refusal:
+        shop.imported(export)
+    assert "--source" not in refusal.value.remedy
+
+
+def test_sites_of_one_export_are_no_doubles(shop: Shop, tmp_path: Path) -> None:
+    """A tool that exports several sites tells two reviews of one customer apart."""
+    rows = [
+        {"date": "2026-03-14", "rating": 5, "name": name, "text": "Fine.", "source": source}
+        for name in ("Ann", "Bo", "Cy", "Di")
+        for source in ("google", "yelp")
+    ]
+    export = tmp_path / "a.json"
+    for part in (rows[::2], rows):
+        export.write_text(json.dumps(part))
+        shop.imported(export)
+    assert 8 == count(shop)
