@@ -297,8 +297,6 @@ PATTERNS: dict[str, tuple[str, *tuple[Attack, ...]]] = {
         ("places/", "a", ""),
         ("places/a/reviews/", "/reviews/", "\n"),
     ),
-    "reviewsctl.importing.review:ReviewId": (SEARCH, ("", "a", " ")),
-    "reviewsctl.importing.review:Url": (SEARCH, ("http", "s", "://"), ("", "https://", "")),
     "reviewsctl.importing.times:_FRACTION": (
         SUB,
         (".", "0", ""),

@@ -1,26 +1,17 @@
-"""A review as reviews.json has it (data-model.md 1.3), from the importer's side.
-
-It repeats ``reviewsd.domain.reviews``, which this package may not import; a test compares
-both. A member that an export does not carry is UNSET: it is not written, and a merge
-leaves what is there.
-"""
+"""A review on its way from an export into reviews.json."""
 
 import datetime
 import hashlib
 from collections.abc import Iterable
-from typing import Annotated, Final
+from typing import Final
 
 import msgspec
-from msgspec import UNSET, Meta, UnsetType
+from msgspec import UNSET, UnsetType
 
 from reviewsctl.importing.errors import RowRefusedError
 from reviewsctl.importing.settings import Settings
 from reviewsctl.importing.times import Reading, milliseconds, moment
 from reviewsctl.importing.values import (
-    END,
-    ESCAPE,
-    HOST,
-    UNFIT,
     anonymous_name,
     display_name,
     encoded,
@@ -30,45 +21,6 @@ from reviewsctl.importing.values import (
     words,
 )
 from reviewsd.api.texts import merge_key
-
-Text = Annotated[str, Meta(min_length=1)]
-Url = Annotated[
-    str,
-    Meta(pattern=rf"^(?![\s\S]*{ESCAPE}){HOST}[^{UNFIT}\[\]#]*(?:#[^{UNFIT}\[\]#]*)?{END}"),
-]
-ReviewId = Annotated[str, Meta(pattern=r"^[!-~]{1,128}" + END)]
-Rating = Annotated[int, Meta(ge=1, le=5)]
-
-
-class OwnerReply(msgspec.Struct, frozen=True, kw_only=True):
-    """The business's public answer to a review."""
-
-    text: str
-    date: datetime.date
-
-
-class Review(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """One customer review."""
-
-    id: ReviewId
-    author: Text
-    author_avatar_url: Url | UnsetType | None = UNSET
-    rating: Rating
-    date: datetime.date
-    text: str | UnsetType | None = UNSET
-    source: Text
-    source_url: Url | UnsetType | None = UNSET
-    owner_reply: OwnerReply | UnsetType | None = UNSET
-    verified: bool
-
-
-class ImportedReview(Review, frozen=True, kw_only=True, gc=False):
-    """A review as an import writes it."""
-
-    location: str | UnsetType = UNSET
-    """The location of the business, as the source names it: an additive member, by which
-    ``import --replace`` leaves the reviews of other locations alone."""
-
 
 MEMBERS: Final = (
     *("author", "author_avatar_url", "rating", "date"),
@@ -173,31 +125,34 @@ def entry_of(review: PlatformReview, settings: Settings) -> Entry:
     day = _day(review.created, settings)
     key = review.key
     if key is None:
-        author = words(review.author) or ""
-        key = f"{author}\0{review.created.isoformat()}\0{review.rating}\0{review.text or ''}"
+        name = words(review.author) or ""
+        key = f"{name}\0{review.created.isoformat()}\0{review.rating}\0{review.text or ''}"
     place = str(without_surrogates(words(review.place) or ""))
-    record = ImportedReview(
-        id=stable_id(review.source, key, review.created),
-        author=_author(review, settings),
-        author_avatar_url=review.avatar_url,
-        rating=review.rating,
-        date=day,
-        text=review.text,
-        source=review.source,
-        source_url=review.source_url,
-        owner_reply=_owner_reply(review.reply, day, settings),
-        verified=bool(settings.verified if review.verified is None else review.verified),
-        location=place or UNSET,
-    )
+    source = str(without_surrogates(review.source))
+    identifier, author = stable_id(review.source, key, review.created), _author(review, settings)
+    record: dict[str, object] = {
+        "id": identifier,
+        "author": author,
+        "author_avatar_url": review.avatar_url,
+        "rating": review.rating,
+        "date": day,
+        "text": review.text,
+        "source": source,
+        "source_url": review.source_url,
+        "owner_reply": _owner_reply(review.reply, day, settings),
+        "verified": bool(settings.verified if review.verified is None else review.verified),
+        "location": place or UNSET,
+    }
+    record = {name: value for name, value in record.items() if value is not UNSET}
     replied_at = review.reply[1] if isinstance(review.reply, tuple) else None
     edited, replied = milliseconds(review.edited), milliseconds(replied_at)
     return Entry(
-        key=merge_key(record.id),
-        source=str(without_surrogates(record.source)),
+        key=merge_key(identifier),
+        source=source,
         edited=edited,
         place=place,
         title=words(review.title) or "",
-        alike=alike(record.source, record.author, day.isoformat(), record.rating),
+        alike=alike(source, author, day.isoformat(), review.rating),
         record=encoded(record),
         day=day.isoformat(),
         blank=_blank(review, settings),
@@ -246,13 +201,11 @@ def _author(review: PlatformReview, settings: Settings) -> str:
     return short_name(name) if settings.names == "short" else name
 
 
-def _owner_reply(
-    reply: Reply | UnsetType | None, day: datetime.date, settings: Settings
-) -> OwnerReply | UnsetType | None:
+def _owner_reply(reply: Reply | UnsetType | None, day: datetime.date, settings: Settings) -> object:
     if reply is None or isinstance(reply, UnsetType):
         return reply
     text, when = reply
-    return OwnerReply(text=text, date=day if when is None else _day(when, settings))
+    return {"text": text, "date": day if when is None else _day(when, settings)}
 
 
 def _day(when: datetime.datetime, settings: Settings) -> datetime.date:

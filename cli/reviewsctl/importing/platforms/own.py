@@ -11,11 +11,12 @@ import msgspec
 
 from reviewsctl.importing.errors import RowRefusedError, RowSkippedError
 from reviewsctl.importing.format import RECOGNIZED, Fields, Format, Head, Parser, Row, Signature
-from reviewsctl.importing.review import Entry, OwnerReply, Review, mask
+from reviewsctl.importing.review import Entry, mask
 from reviewsctl.importing.reviews_file import EXAMPLES
 from reviewsctl.importing.settings import Settings
 from reviewsctl.importing.times import milliseconds
 from reviewsctl.importing.values import short_name, without_surrogates, words
+from reviewsd.domain.reviews import Review
 
 COLUMNS = (
     "id",
@@ -66,6 +67,8 @@ def _parser(head: Head, settings: Settings) -> Parser:
             raise RowSkippedError("examples of reviewsctl init")
         location = row.fields.get("location")
         place = str(without_surrogates(location)) if isinstance(location, str) else ""
+        reply = review.owner_reply
+        newest = review.date if reply is None else max(review.date, reply.date)
         return Entry(
             key=review.id,
             source=review.source,
@@ -73,21 +76,10 @@ def _parser(head: Head, settings: Settings) -> Parser:
             record=record,
             day=review.date.isoformat(),
             blank=mask(name for name in _CERTAIN if getattr(review, name) is None),
-            newest=max(map(_midnight, (review.date, _reply_day(review)))),
+            newest=milliseconds(datetime.datetime.combine(newest, datetime.time())),
         )
 
     return read
-
-
-def _reply_day(review: Review) -> datetime.date | None:
-    reply = review.owner_reply
-    return reply.date if isinstance(reply, OwnerReply) else None
-
-
-def _midnight(day: datetime.date | None) -> int:
-    if day is None:
-        return 0
-    return milliseconds(datetime.datetime.combine(day, datetime.time()))
 
 
 def _json(fields: Fields) -> str:

@@ -11,11 +11,10 @@ from hypothesis import strategies as st
 from reviewsctl.importing.merge import Merge, MergePlan
 from reviewsctl.importing.outcomes import Fate, MergeResult
 from reviewsctl.importing.readers.json_file import Document
-from reviewsctl.importing.review import Entry, OwnerReply, PlatformReview, Review, entry_of
-from reviewsctl.importing.review_merge import STAMPS
+from reviewsctl.importing.review import Entry, PlatformReview, entry_of
 from reviewsctl.importing.settings import Settings
 from reviewsctl.importing.staging import staging
-from reviewsd.domain import reviews as daemons
+from reviewsd.domain.reviews import Review
 
 UTC = datetime.UTC
 NOW = datetime.datetime(2026, 11, 22, tzinfo=UTC)
@@ -100,7 +99,7 @@ def test_merged_file_is_valid_to_the_daemon(reviews: list[PlatformReview]) -> No
     ids = [review["id"] for review in file["reviews"]]
 
     assert len(set(ids)) == len(ids)
-    msgspec.convert(file["reviews"], list[daemons.Review], strict=False)
+    msgspec.convert(file["reviews"], list[Review], strict=False)
 
 
 @given(st.lists(UNKNOWN))
@@ -209,27 +208,3 @@ def test_a_review_that_is_there_may_have_what_only_lenient_readers_accept() -> N
 
     stamp = b'"changed_at":"2026-11-22T00:00:00Z"'
     assert b'{"id":"x","rating":5,"y":"\xef\xbf\xbd","z":null,%b}' % stamp in text
-
-
-def test_the_review_here_is_the_daemons() -> None:
-    """They may not import each other (import-linter), so this holds them together."""
-    here = {field.name: field.type for field in msgspec.structs.fields(Review)}
-    there = {field.name: field.type for field in msgspec.structs.fields(daemons.Review)}
-    patterns = [
-        (
-            value["properties"]["id"]["pattern"],
-            value["properties"]["source_url"]["anyOf"][0]["pattern"],
-            value["properties"]["rating"],
-        )
-        for value in (
-            msgspec.json.schema_components([kind])[1][kind.__name__]
-            for kind in (Review, daemons.Review)
-        )
-    ]
-
-    assert [*here, *STAMPS, "location"] == list(there)
-    assert patterns[0][:2] == patterns[1][:2]
-    assert {"minimum": 1, "maximum": 5}.items() <= patterns[0][2].items()
-    assert [field.name for field in msgspec.structs.fields(OwnerReply)] == [
-        field.name for field in msgspec.structs.fields(daemons.OwnerReply)
-    ]
