@@ -5,12 +5,13 @@ from hypothesis import strategies as st
 from reviewsd.analysis.lexicon import lexicon_of
 from reviewsd.analysis.text import clauses, fold, sentence_spans, tokenise
 
-_ENGLISH = lexicon_of("en").grammar
-
 
 def _clauses(text: str) -> list[str]:
     tokens = tokenise(text)
-    return [tokens.cut(clause.start, clause.end) for clause in clauses(tokens.words, _ENGLISH)]
+    return [
+        tokens.cut(clause.start, clause.end)
+        for clause in clauses(tokens.words, lexicon_of("en").grammar)
+    ]
 
 
 def sentences(text: str) -> list[str]:
@@ -62,7 +63,7 @@ def test_clauses(text: str, expected: list[str]) -> None:
 
 
 def test_a_contrast_word_marks_all_clauses_of_its_sentence() -> None:
-    result = clauses(tokenise("Nice, but late. Clean.").words, _ENGLISH)
+    result = clauses(tokenise("Nice, but late. Clean.").words, lexicon_of("en").grammar)
     assert [(clause.contrasted, clause.sentence) for clause in result] == [
         (True, 0),
         (True, 0),

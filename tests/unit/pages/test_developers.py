@@ -1,5 +1,6 @@
 """The documentation is complete, and every link in it leads somewhere (pages.md 1)."""
 
+import functools
 import importlib
 import pkgutil
 import re
@@ -33,21 +34,27 @@ NAME = 'Bob & "Sons" <b>]]>\n```\n# Injected'
 SITE = site({"name": NAME})
 OPENAPI = document.render(BASE_URL, SITE.business)
 INTERFACES = Interfaces(openapi=OPENAPI, tools=LISTING, revisions=REVISIONS)
-RENDERER = Renderer(SITE)
-DOCUMENTS = {
-    page.path: page.content.decode()
-    for page in (
-        *documents(RENDERER, INTERFACES),
-        *embed.documents(RENDERER, reviews.frames(RENDERER)),
-    )
-}
-PAGES = {path: Html(DOCUMENTS[path]) for path in (*urls.DOCUMENTATION, urls.DEVELOPERS_EMBED)}
+PATHS = (*urls.DOCUMENTATION, urls.DEVELOPERS_EMBED)
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+@functools.cache  # not while every worker imports this
+def texts() -> dict[str, str]:
+    """Return the documents by their paths."""
+    renderer = Renderer(SITE)
+    pages = documents(renderer, INTERFACES)
+    frames = embed.documents(renderer, reviews.frames(renderer))
+    return {page.path: page.content.decode() for page in (*pages, *frames)}
+
+
+@functools.cache
+def parsed(path: str) -> Html:
+    return Html(texts()[path])
 
 
 def anchors(path: str) -> list[str]:
     """The ids of the headings of a page."""
-    headings = [*PAGES[path].named("h2"), *PAGES[path].named("h3")]
+    headings = [*parsed(path).named("h2"), *parsed(path).named("h3")]
     return [heading["id"] for heading in headings if "id" in heading]
 
 
@@ -89,42 +96,42 @@ def test_every_type_of_a_problem_has_its_anchor() -> None:
         assert fragment in anchors("/developers/errors"), problem
 
 
-@pytest.mark.parametrize("path", PAGES)
+@pytest.mark.parametrize("path", PATHS)
 def test_ids_of_a_page_are_unique(path: str) -> None:
     ids = [
-        element.attributes["id"] for element in PAGES[path].elements if "id" in element.attributes
+        element.attributes["id"] for element in parsed(path).elements if "id" in element.attributes
     ]
     assert len(set(ids)) == len(ids)
 
 
-@pytest.mark.parametrize("path", PAGES)
+@pytest.mark.parametrize("path", PATHS)
 def test_every_section_has_an_anchor(path: str) -> None:
     """Links from problems, tools and other sites lead to them."""
-    page = PAGES[path]
+    page = parsed(path)
     assert len(anchors(path)) == len(page.named("h2")) + len(page.named("h3"))
     assert "{: #" not in page.text
 
 
-@pytest.mark.parametrize("path", PAGES)
+@pytest.mark.parametrize("path", PATHS)
 def test_each_table_has_a_name_of_its_own(path: str) -> None:
     """Each is a landmark of the page for screen readers (WAI-ARIA 1.2, region)."""
-    labels = [section["aria-label"] for section in PAGES[path].named("section")]
-    assert len(PAGES[path].named("table")) == len(set(labels))
+    labels = [section["aria-label"] for section in parsed(path).named("section")]
+    assert len(parsed(path).named("table")) == len(set(labels))
 
 
-@pytest.mark.parametrize("path", PAGES)
+@pytest.mark.parametrize("path", PATHS)
 def test_links_lead_to_pages_and_anchors_that_exist(path: str) -> None:
-    for link in PAGES[path].named("a"):
+    for link in parsed(path).named("a"):
         target, fragment = urldefrag(link["href"])
         assert routes.find(target.partition("?")[0].encode() or path.encode()) is not None, link
         if fragment and fragment != "main":
             assert fragment in anchors(target or path), link
 
 
-@pytest.mark.parametrize("path", PAGES)
+@pytest.mark.parametrize("path", PATHS)
 def test_pages_have_no_markup_that_a_stray_mark_has_made(path: str) -> None:
     """An underscore or an asterisk outside of code would turn the rest of a text into emphasis."""
-    page = PAGES[path]
+    page = parsed(path)
     assert not {"em", "strong", "img", "hr", "blockquote"} & {
         element.name for element in page.elements
     }
@@ -135,13 +142,13 @@ def test_api_page_has_every_operation_with_its_parameters() -> None:
     operations = [operation for _, _, operation in read_description(OPENAPI).operations()]
 
     assert {operation.operation_id for operation in operations} <= set(anchors("/developers/api"))
-    parameters = tables(DOCUMENTS["/developers/api.md"])["Search the reviews: Parameter"]
+    parameters = tables(texts()["/developers/api.md"])["Search the reviews: Parameter"]
     assert [parameter.name for parameter in SEARCH_PARAMETERS] == [row[0] for row in parameters[2:]]
 
 
 def test_tools_page_has_every_tool_with_its_arguments_and_answer() -> None:
     assert [tool.name for tool in TOOLS] == anchors("/developers/mcp/tools")
-    by_name = tables(DOCUMENTS["/developers/mcp/tools.md"])
+    by_name = tables(texts()["/developers/mcp/tools.md"])
     for tool in TOOLS:
         arguments = by_name.get(f"{tool.name}: Parameter", [])[2:]
         members = by_name[f"{tool.name}: Field"][2:]
@@ -153,7 +160,7 @@ def test_tools_page_has_every_tool_with_its_arguments_and_answer() -> None:
 def test_description_of_an_argument_without_an_example_is_no_example() -> None:
     (row,) = [
         row
-        for row in tables(DOCUMENTS["/developers/mcp/tools.md"])["search_reviews: Parameter"]
+        for row in tables(texts()["/developers/mcp/tools.md"])["search_reviews: Parameter"]
         if row[0] == "sort"
     ]
     expected = (
@@ -165,13 +172,13 @@ def test_description_of_an_argument_without_an_example_is_no_example() -> None:
 def test_documented_revisions_are_the_served_ones() -> None:
     """OpenAPI and the server card take them from one list, the server from another."""
     assert REVISIONS == (*(revision.name for revision in HANDSHAKE), STATELESS.name)
-    assert all(revision in PAGES["/developers/mcp"].text for revision in REVISIONS)
+    assert all(revision in parsed("/developers/mcp").text for revision in REVISIONS)
 
 
 @pytest.mark.parametrize("name", ["Business", "Review", "Insights"])
 def test_data_model_describes_every_schema_that_it_refers_to(name: str) -> None:
     """A name without a link would be described nowhere."""
-    described = {anchor for path in PAGES if "/data-model/" in path for anchor in anchors(path)}
+    described = {anchor for path in PATHS if "/data-model/" in path for anchor in anchors(path)}
     schemas = read_description(OPENAPI).components.schemas
     waiting, referenced = [name], set[str]()
     while waiting:
@@ -186,20 +193,20 @@ def test_data_model_describes_every_schema_that_it_refers_to(name: str) -> None:
 
 
 def test_webhooks_page_names_what_a_subscriber_sends_and_receives() -> None:
-    text = PAGES["/developers/webhooks"].text
+    text = parsed("/developers/webhooks").text
 
     for name in ("hub.callback", "hub.secret", "hub.challenge", "X-Hub-Signature", *urls.TOPICS):
         assert name in text
 
 
 def test_overview_links_to_every_page() -> None:
-    linked = {link["href"] for link in PAGES["/developers"].named("a")}
+    linked = {link["href"] for link in parsed("/developers").named("a")}
 
-    assert set(PAGES) <= linked
+    assert set(PATHS) <= linked
 
 
 def test_name_in_lines_to_copy_is_escaped_for_html_and_cannot_end_them() -> None:
-    text = DOCUMENTS["/developers/embed.md"]
+    text = texts()["/developers/embed.md"]
     (badge,) = [line for line in text.splitlines() if "badge.svg" in line and "<img" in line]
 
     escaped = "Bob &amp; &quot;Sons&quot; &lt;b&gt;]]&gt; ``` # Injected"
@@ -215,7 +222,7 @@ def test_documents_that_are_not_served_are_not_listed() -> None:
 
 @pytest.mark.parametrize("path", urls.DOCUMENTATION)
 def test_twin_has_the_same_headings_and_absolute_links(path: str) -> None:
-    text = FENCE.sub("", DOCUMENTS[urls.twin(path)])
+    text = FENCE.sub("", texts()[urls.twin(path)])
     headings = [line for line in text.splitlines() if line.startswith("#")]
 
     assert anchors(path) == [line.partition("{: #")[2].removesuffix(" }") for line in headings[1:]]
@@ -223,14 +230,14 @@ def test_twin_has_the_same_headings_and_absolute_links(path: str) -> None:
     assert [] == [target for target in targets if not target.startswith(f"{BASE_URL}/")]
 
 
-@pytest.mark.parametrize("path", PAGES)
+@pytest.mark.parametrize("path", PATHS)
 def test_rows_of_a_table_have_as_many_cells_as_its_head(path: str) -> None:
-    for name, rows in tables(DOCUMENTS[urls.twin(path)]).items():
+    for name, rows in tables(texts()[urls.twin(path)]).items():
         assert {len(rows[0])} == {len(row) for row in rows}, name
 
 
 def test_examples_in_two_languages_read_all_pages_of_a_search() -> None:
-    examples = dict(FENCE.findall(DOCUMENTS["/developers/api.md"]))
+    examples = dict(FENCE.findall(texts()["/developers/api.md"]))
 
     compile(examples["python"], "example", "exec")
     assert "next_cursor" in examples["javascript"]

@@ -3,6 +3,7 @@
 Clients are plain sockets that block in a thread, so that the kernel is between both sides.
 """
 
+import functools
 import random
 import socket
 from collections.abc import AsyncIterator, Callable
@@ -27,7 +28,13 @@ from reviewsd.server.write_buffer import unacknowledged
 from tests.support.outbound import reactor
 from tests.support.waiting import until
 
-BIG = random.Random(6).randbytes(30_000_000)
+SIZE = 30_000_000
+
+
+@functools.cache
+def big() -> bytes:
+    """Return 30 MB; only the worker that runs these tests makes them."""
+    return random.Random(6).randbytes(SIZE)
 
 
 class Side(Protocol):
@@ -141,10 +148,10 @@ async def test_send_passes_small_bytes_to_the_kernel_at_once(harness: Harness) -
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_slow_reader_gets_30_megabytes_unchanged(harness: Harness) -> None:
     side, client = await harness.connect()
-    side.wire.send(b"head", memoryview(BIG), b"", b"tail")
-    assert side.wire.pending > len(BIG) - 8 * MAX_SEND_BYTES
+    side.wire.send(b"head", memoryview(big()), b"", b"tail")
+    assert side.wire.pending > SIZE - 8 * MAX_SEND_BYTES
     side.wire.loseConnection()
-    assert b"head" + BIG + b"tail" == await deferToThread(drained, client)
+    assert b"head" + big() + b"tail" == await deferToThread(drained, client)
     assert ConnectionDone is await side.closed
 
 
@@ -153,7 +160,7 @@ async def test_unsent_bytes_are_views_until_the_connection_ends(
     harness: Harness,
 ) -> None:
     side, _ = await harness.connect()
-    body = bytearray(BIG)
+    body = bytearray(big())
     side.wire.send(memoryview(body))
     with pytest.raises(BufferError):
         body.append(0)
@@ -189,7 +196,7 @@ async def test_reset_is_reported_in_a_later_turn(harness: Harness) -> None:
 async def test_reset_with_unsent_bytes_ends_the_connection(harness: Harness) -> None:
     side, client = await harness.connect()
     side.wire.pauseProducing()
-    side.wire.send(memoryview(BIG))
+    side.wire.send(memoryview(big()))
     reset(client)
     assert ConnectionLost is await side.closed
 
@@ -224,11 +231,11 @@ async def test_connection_closes_after_its_unsent_bytes(harness: Harness) -> Non
 
     def answer(_data: bytes) -> None:
         side.wire.loseConnection()
-        side.wire.send(memoryview(BIG))
+        side.wire.send(memoryview(big()))
 
     side.on_data = answer
     client.send(b"?")
-    assert BIG == await deferToThread(drained, client)
+    assert big() == await deferToThread(drained, client)
     assert ConnectionDone is await side.closed
 
 
@@ -238,7 +245,7 @@ async def test_abort_drops_unsent_bytes(harness: Harness, *, inside: bool) -> No
     side, client = await harness.connect()
 
     def answer(_data: bytes) -> None:
-        side.wire.send(memoryview(BIG))
+        side.wire.send(memoryview(big()))
         side.wire.loseConnection()
         side.wire.abortConnection()
 
@@ -272,9 +279,9 @@ async def test_half_close_follows_unsent_bytes_and_reading_continues(
 ) -> None:
     harness.ends.make = HalfSide
     side, client = await harness.connect()
-    side.wire.send(memoryview(BIG))
+    side.wire.send(memoryview(big()))
     side.wire.loseWriteConnection()
-    assert BIG == await deferToThread(drained, client)
+    assert big() == await deferToThread(drained, client)
     client.send(b"more")
     await until(lambda: side.received == b"?more")
     side.wire.send(b"too late")
@@ -287,13 +294,13 @@ async def test_half_close_follows_unsent_bytes_and_reading_continues(
 async def test_kernel_buffers_little_for_a_client_that_does_not_read(harness: Harness) -> None:
     """By default it would take megabytes, which count as memory of the service."""
     side, _ = await harness.connect()
-    side.wire.send(memoryview(BIG))
+    side.wire.send(memoryview(big()))
     await turn()
     assert 0 < unacknowledged(side.wire) < 2 * UNSENT
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-@pytest.mark.parametrize("size", [1_000, len(BIG)], ids=["a little", "much"])
+@pytest.mark.parametrize("size", [1_000, SIZE], ids=["a little", "much"])
 async def test_push_producer_is_paused_while_bytes_are_unsent(harness: Harness, size: int) -> None:
     """No response is queued behind one that the client has not taken."""
     side, client = await harness.connect()
@@ -313,14 +320,14 @@ async def test_push_producer_is_paused_while_bytes_are_unsent(harness: Harness, 
     sent = 0
     while not side.wire.pending:
         assert [] == calls
-        side.wire.send(memoryview(BIG)[sent : sent + size])
+        side.wire.send(memoryview(big())[sent : sent + size])
         sent += size
     assert ["pause"] == calls
     reading = deferToThread(drained, client)
     await until(lambda: calls == ["pause", "resume"])
     side.wire.unregisterProducer()
     side.wire.loseConnection()
-    assert BIG[:sent] == await reading
+    assert big()[:sent] == await reading
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
