@@ -33,7 +33,7 @@ from reviewsd.notices.notices import Notices
 from reviewsd.publish.publisher import Publisher
 from reviewsd.runtime.tasks import TaskSet
 from reviewsd.snapshot.snapshots import Snapshot, Snapshots
-from reviewsd.store.backup import Backups
+from reviewsd.store.backup import IN_POSTGRESQL, Backups
 from reviewsd.websub.operator import Operator
 
 _GUARDS_BY_PARAMETER: dict[bytes, Guard] = {
@@ -45,8 +45,7 @@ _SHARED = Problem(
     409,
     "shared-store",
     "Not Here",
-    "The state is in PostgreSQL, which has tools of its own: pg_dump makes the backup. The keys"
-    " (secret.key, mcp.key) belong to it.",
+    IN_POSTGRESQL,
 )
 _NO_TARGET = Problem(
     404,

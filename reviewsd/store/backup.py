@@ -14,9 +14,13 @@ from typing import Any, BinaryIO
 from urllib.parse import quote
 
 from reviewsd.api.status import BackupContents
-from reviewsd.store.sqlite import Database
+from reviewsd.store.sqlite import BUSY_SECONDS, Database, copy_to_file
 from reviewsd.store.transactions import InThread, StoreError
 
+IN_POSTGRESQL = (
+    "The state is in PostgreSQL, which has tools of its own: pg_dump makes the backup. The keys"
+    " (secret.key, mcp.key) belong to it."
+)
 _PREFIX = ".backup-"
 
 
@@ -46,6 +50,26 @@ class Backups:
             raise StoreError(f"no copy could be made: {error.strerror}") from error
         finally:
             path.unlink(missing_ok=True)
+
+
+def of_stopped_daemon(file: Path) -> tuple[BinaryIO, BackupContents]:
+    """Return a copy of a store that no daemon has open, as ``Backups.make`` does.
+
+    Raises:
+        StoreError: The store cannot be copied.
+        OSError: No copy can be made.
+    """
+    path = file.with_name(f"{_PREFIX}{token_hex(8)}")
+    try:
+        # rw: after a crash SQLite has to read its log into the file
+        address = f"file:{quote(str(file))}?mode=rw"
+        with closing(sqlite3.connect(address, BUSY_SECONDS, uri=True)) as connection:
+            copy_to_file(connection, path)
+        return path.open("rb"), _contents(path)
+    except sqlite3.Error as error:
+        raise StoreError(f"{file} cannot be copied: {error}") from error
+    finally:
+        path.unlink(missing_ok=True)
 
 
 def _contents(path: Path) -> BackupContents:

@@ -165,17 +165,21 @@ class Database(Store):
             connection.close()
 
     def _back_up(self, path: Path) -> None:
-        connection = self._connect()
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600))
-        try:
-            with closing(sqlite3.connect(path)) as target:
-                connection.backup(target)
-            sync(path.parent)
-        except BaseException as error:
-            path.unlink()
-            if isinstance(error, sqlite3.Error):
-                raise StoreError(f"the backup failed: {error}") from error
-            raise
+        copy_to_file(self._connect(), path)
+
+
+def copy_to_file(connection: sqlite3.Connection, path: Path) -> None:
+    """Copy a store to a new file; exceptions as those of ``Database.backup``."""
+    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600))
+    try:
+        with closing(sqlite3.connect(path)) as target:
+            connection.backup(target)
+        sync(path.parent)
+    except BaseException as error:
+        path.unlink()
+        if isinstance(error, sqlite3.Error):
+            raise StoreError(f"the backup failed: {error}") from error
+        raise
 
 
 def _is_outage(error: sqlite3.Error) -> bool:

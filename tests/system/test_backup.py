@@ -62,6 +62,13 @@ def test_restored_backup_has_all_that_was_backed_up(tmp_path: Path, subscriber: 
     assert {"config/reviewsd.yaml", "keys/secret.key", "keys/mcp.key"} <= set(summary["files"])
     assert [] == summary["notes"]
     assert 0o600 == stat.S_IMODE(copy.stat().st_mode)
+    stopped = daemon.ctl(
+        "backup", str(tmp_path / "later"), "--json", "--config", str(daemon.config)
+    )
+    assert (0, "") == (stopped.returncode, stopped.stderr)
+    later = json.loads(stopped.stdout)
+    assert (3, summary["files"]) == (later["subscriptions"], later["files"])
+    assert later["notes"][0].startswith("read without the daemon: it is not running: ")
 
     restore(daemon, copy)
     with daemon:
@@ -143,8 +150,10 @@ def test_backup_says_what_is_in_it(daemon: Daemon, tmp_path: Path) -> None:
     done = daemon.ctl("backup", str(tmp_path / "copy"))
     first, *rest = done.stdout.splitlines()
     assert first.startswith(f"wrote {tmp_path / 'copy'}: 122 reviews, 6 files, 0 subscriptions, ")
-    (last,) = rest
-    assert last.startswith("it holds keys: ")
+    assert rest == [
+        "it holds keys: keep it where nobody else can read it",
+        f"the way back: reviewsctl restore {tmp_path / 'copy'}",
+    ]
     with tarfile.open(tmp_path / "copy") as archive:
         store = archive.extractfile("state/state.sqlite")
         assert store is not None
@@ -167,6 +176,9 @@ def test_restore_refuses_what_would_cost_something(daemon: Daemon, tmp_path: Pat
     there = target.ctl("restore", str(copy), *config)
     assert 1 == there.returncode
     assert "exists already\nReplace existing files with --force." in there.stderr
+    listed = target.ctl("restore", str(copy), "--dry-run", *config)
+    assert (0, "") == (listed.returncode, listed.stderr)
+    assert f"would replace {target.data / 'reviews.json'}" in listed.stdout.splitlines()
     of_config = reviewsctl(dict(os.environ), "restore", str(copy), "--config", str(daemon.config))
     assert "the daemon runs" in of_config.stderr  # found by the configuration alone
     cut = tmp_path / "cut"

@@ -3,8 +3,11 @@
 import contextlib
 import datetime
 import os
+import shlex
+import shutil
 import tempfile
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, BinaryIO, cast
 
@@ -18,6 +21,7 @@ from reviewsctl.terminal.words import counted
 
 if TYPE_CHECKING:
     from reviewsctl.daemon.client import Client
+    from reviewsctl.daemon.errors import NotRunning
     from reviewsd.api.status import BackupContents
 
 EPILOG = """\b
@@ -41,7 +45,7 @@ def backup(
 
     In it are reviews.json with its kept versions, corrections.json, insights.yaml, insights.json and the labels, the
     configuration, and the state of the hub with the keys that belong to it: subscriptions, pending requests, blocks,
-    the pause, and which MCP sessions have ended. It is consistent, and the daemon goes on meanwhile. FILE is written
+    the pause, and which MCP sessions have ended. It is consistent, whether the daemon runs or not. FILE is written
     whole or not at all, for your eyes only: with the keys in it, it opens the secrets of subscribers.
 
     The way back: reviewsctl restore FILE. Not in it: credentials of sources, templates, and a PostgreSQL store,
@@ -72,39 +76,80 @@ def _write(daemon: "Client", out: BinaryIO, config: Path | None) -> dict[str, ob
     """Write the archive, and return what is in it."""
     from reviewsctl.backups import archive  # msgspec, see main
     from reviewsctl.daemon import default_paths
-    from reviewsctl.daemon.errors import Refused
+    from reviewsctl.daemon.errors import NotRunning
 
     config = config or default_paths.configuration(os.environ)
-    data = Path(daemon.status().value.data.dir)
-    environ = {**os.environ, "REVIEWSD_CONFIG": "" if config is None else str(config)}
-    state = default_paths.state_dir(environ)
     with tempfile.TemporaryFile() as store:
-        contents, fault = None, ""
         try:
-            contents = daemon.backup(store.write)
-        except Refused as error:  # the store is in PostgreSQL
-            fault = error.detail
-        keys = [] if contents is None else list(map(Path, contents.keys))
+            state = _live(daemon, config, store)
+        except NotRunning as absence:
+            if config is None:
+                raise
+            state = _stopped(config, store, absence)
+        keys = [] if state.contents is None else list(map(Path, state.contents.keys))
         manifest = archive.Manifest(
             made_at=datetime.datetime.now(datetime.UTC),
             config="" if config is None else str(config.absolute()),
-            data_dir=str(data),
-            state_dir=str(state),
-            keys_dir=str(keys[0].parent if keys else state),
+            data_dir=str(state.data),
+            state_dir=str(state.folder),
+            keys_dir=str(keys[0].parent if keys else state.folder),
         )
         with archive.writing(out, manifest) as writer:
             if config is not None:
                 writer.add_file(archive.CONFIG, config)
-            writer.add_data(data)
-            if contents is not None:
+            writer.add_data(state.data)
+            if state.contents is not None:
                 size = store.tell()
                 store.seek(0)
                 writer.add(archive.STORE, store, size)
             missing = [key for key in keys if not writer.add_file(f"keys/{key.name}", key)]
-    notes = [fault] if fault else []
-    notes += [f"not in it, keep it apart: {key}" for key in missing]
-    found = {} if (count := _reviews(data)) is None else {"reviews": count}
-    return {**found, **_members(contents), "files": writer.names, "notes": notes}
+    notes = [*state.notes, *(f"not in it, keep it apart: {key}" for key in missing)]
+    found = {} if (count := _reviews(state.data)) is None else {"reviews": count}
+    return {**found, **_members(state.contents), "files": writer.names, "notes": notes}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _State:
+    """The state of the daemon, whose copy is in a file."""
+
+    data: Path
+    folder: Path
+    contents: "BackupContents | None"
+    """The summary of the copy; None without one."""
+    notes: tuple[str, ...] = ()
+
+
+def _live(daemon: "Client", config: Path | None, store: BinaryIO) -> _State:
+    """Copy the state of a running daemon."""
+    from reviewsctl.daemon import default_paths
+    from reviewsctl.daemon.errors import Refused
+
+    data = Path(daemon.status().value.data.dir)
+    folder = default_paths.state_dir(
+        {**os.environ, "REVIEWSD_CONFIG": "" if config is None else str(config)}
+    )
+    try:
+        contents = daemon.backup(store.write)
+    except Refused as error:  # the store is in PostgreSQL
+        return _State(data=data, folder=folder, contents=None, notes=(error.detail,))
+    return _State(data=data, folder=folder, contents=contents)
+
+
+def _stopped(config: Path, store: BinaryIO, absence: "NotRunning") -> _State:
+    """Copy the state of a daemon that does not run."""
+    from reviewsctl.daemon import local  # 25 ms, see main
+
+    state = local.state(config)
+    if state.store is not None:
+        with state.store as copy:
+            shutil.copyfileobj(copy, store)
+    notes = (f"read without the daemon: {absence.detail}", state.fault)
+    return _State(
+        data=state.settings.data_dir,
+        folder=state.settings.state_dir,
+        contents=state.contents,
+        notes=tuple(filter(None, notes)),
+    )
 
 
 def _reviews(data: Path) -> int | None:
@@ -146,10 +191,12 @@ def _described(file: Path, report: dict[str, object]) -> str:
         for name, word in words.items()
         if isinstance(value := counts.get(name), int)
     ]
+    has_keys = any(name.startswith("keys/") for name in names)
     lines = [
         f"wrote {file}: {', '.join(parts)}",
         *(f"note: {note}" for note in notes),
-        "it holds keys: keep it where nobody else can read it. The way back: reviewsctl restore",
+        *(["it holds keys: keep it where nobody else can read it"] if has_keys else []),
+        f"the way back: reviewsctl restore {shlex.quote(str(file))}",
     ]
     return "\n".join(lines)
 

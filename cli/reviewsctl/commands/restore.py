@@ -50,7 +50,8 @@ def restore(
         bool, typer.Option("--force", help="Replace existing data and state.")
     ] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only list the files that would be written.")
+        bool,
+        typer.Option("--dry-run", help="Only list the files that would be written or replaced."),
     ] = False,
     as_json: Json = False,
 ) -> None:
@@ -67,15 +68,17 @@ def restore(
         places = _places(manifest, config)
         if places.config.exists():
             names = [name for name in names if not name.startswith("config/")]
-        _check(ctx.obj, places.config, [] if force else restoring.existing(names, places))
+        existing = restoring.existing(names, places)
         if not dry_run:
+            _check(ctx.obj, places.config, [] if force else existing)
             erased = restoring.restore(archive, names, places, now)
     paths = [str(places.target(name)) for name in names]
     if as_json:
         typer.echo(json_line({"files": paths, "made_at": str(manifest.made_at), "erased": erased}))
         return
     for path in paths:
-        typer.echo(f"{'would write' if dry_run else 'wrote'} {path}")
+        verb = "would replace" if Path(path) in existing else "would write"
+        typer.echo(f"{verb if dry_run else 'wrote'} {path}")
     if erased:
         typer.echo(f"not restored, as they were erased since: {counted(erased, 'review')}")
     typer.echo(f"the backup is of {manifest.made_at:%Y-%m-%d %H:%M} UTC")

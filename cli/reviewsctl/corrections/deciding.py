@@ -79,6 +79,10 @@ class Decision:
         """Write corrections.json and report the consequences; ask before a selection by stars."""
         with reading(data, config, output) as (target, reviews):
             chosen = named(ids, reviews)
+            if self._action == "restore":
+                chosen = _corrected(chosen, reviews, output)
+                if not chosen:
+                    return
             corrected = reviews.corrected(chosen, self._action, self._reason, self._now)
             output.show(chosen)
             selection = corrected.selection if self._action == "hide" else None
@@ -107,6 +111,21 @@ class Decision:
             yield "the aggregate_rating that reviews.json has is not changed, and still counts them"
         if self._action == "anonymize":
             yield from _names_left(chosen)
+
+
+def _corrected(
+    chosen: "Sequence[Review]", reviews: "CorrectableReviews", output: Output
+) -> "list[Review]":
+    """Return the reviews that are not shown as they are, and report the others."""
+    states = {entry.review.id: entry.correction for entry in reviews.reviews}
+    shown = [
+        review
+        for review in chosen
+        if (correction := states[review.id]) is None or correction.action == "restore"
+    ]
+    if shown:
+        output.report("unchanged", shown, [f"{review.id} was not hidden" for review in shown])
+    return [review for review in chosen if review not in shown]
 
 
 def erase(

@@ -18,6 +18,7 @@ from reviewsd.api.files import CheckReport, Shown
 from reviewsd.api.jobs import Step
 
 if TYPE_CHECKING:
+    from reviewsd.offline.backup import StoppedState
     from reviewsd.offline.insights import Folder
 
 _T = TypeVar("_T")
@@ -100,6 +101,26 @@ def data_folder(config: Path | None, data: Path | None) -> "Iterator[Folder]":
 
     with _errors():
         yield insights.read(config, data, os.environ)
+
+
+def state(config: Path | None) -> "StoppedState":
+    """Copy the state of a daemon that does not run.
+
+    Raises:
+        BadConfiguration: The configuration is missing or invalid.
+        DaemonError: The store cannot be copied.
+        OSError: No copy can be made.
+    """
+    from reviewsd.config.errors import ConfigError
+    from reviewsd.offline import backup
+    from reviewsd.store.transactions import StoreError
+
+    try:
+        return backup.state(config, os.environ)
+    except ConfigError as error:
+        raise BadConfiguration(error.lines) from error
+    except StoreError as error:
+        raise DaemonError("the backup was not written", str(error)) from error
 
 
 def _answer(value: _T) -> Answer[_T]:

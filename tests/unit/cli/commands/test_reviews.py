@@ -99,6 +99,12 @@ def test_restored_review_is_shown_and_its_time_is_kept(shop: Shop) -> None:
     assert "restore" == shop.corrections()["reviews"]["r01"]["action"]
 
 
+def test_review_that_is_shown_is_not_restored(shop: Shop) -> None:
+    out, _ = shop.run("reviews", "restore", ERASED)
+    assert f"{ERASED} was not hidden" == out.splitlines()[-1]
+    assert not (shop.data / "corrections.json").exists()
+
+
 def test_name_that_stays_in_the_text_is_pointed_out(shop: Shop, data: Path) -> None:
     file = json.loads((data / "reviews.json").read_bytes())
     file["reviews"][0]["text"] = "Signed, Jane"
