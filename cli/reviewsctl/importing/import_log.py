@@ -1,8 +1,8 @@
 """The log of earlier imports: ``.reviewsctl/imports.json`` beside reviews.json.
 
 By it an import notices that an export is older than the last one, that it was imported before, that a part
-of a Takeout is missing, and which edits by hand it would overwrite. It holds digests and times, and
-neither names nor texts. Without it an import still works, and knows less.
+of a Takeout is missing, and which edits by hand it would overwrite. It holds digests, times and names of exports, and
+neither names of people nor texts. Without it an import still works, and knows less.
 """
 
 import base64
@@ -50,6 +50,16 @@ class PastImport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A digest of the rows of its exports."""
     takeouts: Mapping[str, tuple[int, ...]] = msgspec.field(default_factory=dict)
     """The numbers of the parts of each Google Takeout, by what their names have in common."""
+    files: tuple[str, ...] = ()
+    """The names of the first exports; empty for a sync."""
+    new: int = 0
+    changed: int = 0
+    removed: int = 0
+
+    @property
+    def changes(self) -> int:
+        """How many reviews it changed."""
+        return self.new + self.changed + self.removed
 
 
 class Age(NamedTuple):
@@ -96,6 +106,19 @@ def load(folder: Folder, rows: WrittenRows) -> ImportLog:
         rows.clear()
         reason = getattr(fault, "detail", None) or getattr(fault, "strerror", None) or fault
         return ImportLog(fault=f"{KEPT_FOLDER}/{FILE} cannot be read: {reason}")
+
+
+def last_import(file: BinaryIO) -> PastImport | None:
+    """Return the last import of a log that changed a review; None if it has none, or cannot be read."""
+    document = Document(file, FILE, _REMEDY)
+    with contextlib.suppress(ImportRefusedError, msgspec.MsgspecError):
+        for name in document.members():
+            if name.value == "imports":
+                imports = [_decoded(element, PastImport) for element in _elements(document)]
+                changing = (past for past in reversed(imports) if past.changes)
+                return next(changing, imports[-1] if imports else None)
+            document.value()
+    return None
 
 
 def _read(file: BinaryIO, rows: WrittenRows) -> ImportLog:

@@ -15,16 +15,19 @@ from reviewsctl.importing.exports import part_numbers
 from reviewsctl.importing.import_log import ImportLog, Past, PastImport, recorded
 from reviewsctl.importing.merge import Merge, MergePlan
 from reviewsctl.importing.options import ImportOptions, Prompts
-from reviewsctl.importing.outcomes import MergeResult
+from reviewsctl.importing.outcomes import Fate, MergeResult
 from reviewsctl.importing.platforms import own
 from reviewsctl.importing.readers.json_file import OWN_VALUE, Document
 from reviewsctl.importing.readers.parts import WORTH_SHOWING, Reading
 from reviewsctl.importing.recognize import Export
 from reviewsctl.importing.reviews_file import draft
 from reviewsctl.importing.staging import Staging
+from reviewsctl.importing.values import without_surrogates
 from reviewsctl.terminal.interruption import uninterrupted
 from reviewsd.api.jobs import Step
 from reviewsd.api.places import KEPT_FOLDER
+
+_MAX_FILES: Final = 3  # names of exports in the import log
 
 FIX: Final = "Fix it, or move it away to start over; what is wrong: reviewsctl check"
 
@@ -104,6 +107,10 @@ class Replacement:
             places=tuple(self.staged.places())[: import_log.MAX_PLACES],
             fingerprint=self.staged.fingerprint,
             takeouts={takeout: tuple(sorted(parts)) for takeout, parts in takeouts.items()},
+            files=_names(self.options),
+            new=merge.count(Fate.NEW),
+            changed=merge.count(Fate.CHANGED),
+            removed=merge.count(Fate.REMOVED),
         )
         agreed = older_places(self.past, merge)
         return recorded(self.log, self.past, current=current, agreed=agreed)
@@ -122,6 +129,13 @@ class Replacement:
         reading = Reading("merging", there.st_size, self.prompts.progress)
         with reading.file(self.folder.open(name)) as file:
             return merging.update(Document(file, name, FIX, OWN_VALUE))
+
+
+def _names(options: ImportOptions) -> tuple[str, ...]:
+    """Return the names of the first exports; those of a sync are names of downloads."""
+    if options.synced is not None:
+        return ()
+    return tuple(str(without_surrogates(path.name)) for path in options.exports[:_MAX_FILES])
 
 
 def _members(

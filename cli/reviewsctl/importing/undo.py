@@ -21,6 +21,7 @@ from reviewsctl.files.folders import Folder, opened
 from reviewsctl.importing import history, import_log
 from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.history import Version, checksum
+from reviewsctl.importing.import_log import PastImport
 from reviewsctl.importing.readers.json_file import OWN_VALUE, Document, Piece
 from reviewsctl.importing.review_merge import CHANGED, STAMPS, stamp
 from reviewsctl.importing.reviews_file import draft, reviews_of, rewrite, updated
@@ -52,7 +53,39 @@ class Undone:
     """Whether the file that was there could be read, so that it could be compared."""
 
 
-def versions(target: Path) -> list[Version]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Undoable:
+    """A version that an undo can go back to."""
+
+    version: Version
+    change: str
+    """What going back to it changes, beside what going back to those before it in the list changes."""
+
+
+def _change(newer: PastImport | None, own: PastImport | None) -> tuple[str, bool]:
+    """Return what going back changes, and whether it goes forward again, after an undo.
+
+    Args:
+        newer: The last import of the next newer version.
+        own: That of the version; both are the same where the file was edited by hand between them.
+    """
+    if own is not None and (newer is None or newer.at < own.at):
+        return f"brings back {_described(own)}", True
+    if newer is None or newer == own:
+        return "takes back what was edited by hand", False
+    return f"takes back {_described(newer)}", False
+
+
+def _described(past: PastImport) -> str:
+    sources = ", ".join(dict.fromkeys(source for source, _ in past.places))
+    name = f"{', '.join(past.files)} ({sources})" if past.files else sources
+    return (
+        f"the import of {name or 'nothing'}, {stamp(past.at)}: {past.new:,} new, {past.changed:,} changed, "
+        f"{past.removed:,} removed"
+    )
+
+
+def versions(target: Path) -> list[Undoable]:
     """Return the versions that an undo can go back to, the newest first.
 
     Raises:
@@ -60,7 +93,27 @@ def versions(target: Path) -> list[Version]:
     """
     with _faults(target), opened(target.parent) as data, contextlib.ExitStack() as stack:
         folder = _history(data, stack)
-        return [] if folder is None else _versions(data, folder, target.name)
+        if folder is None:
+            return []
+        undoable, newer = [], _last_import(stack.enter_context(data.folder(KEPT_FOLDER)))
+        for version in _versions(data, folder, target.name):
+            own = _last_import(folder, version.log)
+            change, is_forward = _change(newer, own)
+            undoable.append(Undoable(version=version, change=change))
+            newer = newer if is_forward else own
+        return undoable
+
+
+def _last_import(folder: Folder, name: str = import_log.FILE) -> PastImport | None:
+    """Return the last import of a log, packed or not; None where there is none."""
+    try:
+        with folder.open(name) as file:
+            if name == import_log.FILE:
+                return import_log.last_import(file)
+            with gzip.open(file) as unpacked:
+                return import_log.last_import(cast("BinaryIO", unpacked))
+    except (OSError, EOFError, zlib.error):  # damaged, or of another user
+        return None
 
 
 def undo(target: Path, number: int, now: datetime.datetime) -> Undone:
@@ -201,14 +254,19 @@ def listed(target: Path) -> UndoReport:
     Raises:
         ImportRefusedError: They cannot be read.
     """
+    there = versions(target)
     entries = [
-        {"number": number, "at": stamp(version.at), "bytes": version.size}
-        for number, version in enumerate(versions(target), start=1)
+        {
+            "number": number,
+            "at": stamp(undoable.version.at),
+            "bytes": undoable.version.size,
+            "change": undoable.change,
+        }
+        for number, undoable in enumerate(there, start=1)
     ]
-    lines = [
-        f"{entry['number']:>3}  kept {entry['at']}  ({entry['bytes']:,} bytes, packed)"
-        for entry in entries
-    ] or [f"there is no earlier version of {target}"]
+    lines = [f"{entry['number']:>3}  {entry['change']}" for entry in entries] or [
+        f"there is no earlier version of {target}"
+    ]
     return UndoReport(lines, {"type": "result", "target": str(target), "versions": entries})
 
 

@@ -153,6 +153,23 @@ def test_undo_of_an_undo_brings_all_back(three: Shop) -> None:
     assert 2 == len(undo_versions(three.folder / "reviews.json"))
 
 
+def test_versions_are_described_by_the_imports_between_them(three: Shop, tmp_path: Path) -> None:
+    """An import that changed nothing is no change to take back."""
+    third = "the import of 3.json (google), 2026-06-04T12:00:00Z: 1 new, 1 changed, 0 removed"
+    second = "the import of 2.json (google), 2026-06-03T12:00:00Z: 1 new, 0 changed, 0 removed"
+    target = three.folder / "reviews.json"
+
+    def changes() -> list[str]:
+        return [version.change for version in undo_versions(target)]
+
+    three.imported(tmp_path / "3.json", yes=True)
+    assert [f"takes back {third}", f"takes back {second}"] == changes()
+    undo(target, 1, NOW + 9 * DAY)
+    assert [f"brings back {third}", f"takes back {second}"] == changes()
+    three.edit("Ann", text="By hand")
+    assert "takes back what was edited by hand" == changes()[0]
+
+
 def test_undo_goes_back_several_versions(three: Shop) -> None:
     undo(three.folder / "reviews.json", 2, NOW + 9 * DAY)
     assert ["Ann"] == list(three.reviews)
