@@ -128,6 +128,13 @@ def _weaknesses(config: Config) -> Iterator[str]:
     """Yield a warning for each setting that is allowed and should be avoided."""
     if config.hub.signature_method == "sha1":
         yield "hub.signature_method: sha1 is weak; use sha256 unless a subscriber knows sha1 only"
+    ports = syntax.other_ports(config.base_url, config.listen)
+    if ports:
+        named = " or ".join(map(str, sorted(ports)))
+        yield (
+            f"base_url: {config.base_url} has another port than listen ({named}); without a proxy in "
+            "front the links of the pages lead nowhere"
+        )
 
 
 def _read(file: Path) -> tuple[bytes, tuple[str, ...]]:

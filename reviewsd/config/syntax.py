@@ -5,7 +5,9 @@ expected, what was found, and the likely remedy.
 """
 
 import re
+from collections.abc import Sequence
 from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_network
+from urllib.parse import urlsplit
 
 from twisted.internet.endpoints import serverFromString
 from twisted.internet.interfaces import IStreamServerEndpointStringParser
@@ -121,6 +123,25 @@ def endpoint(text: str) -> str:
         except (TypeError, ValueError, RuntimeError) as error:  # its parsers raise any of them
             raise ValueError(f"{_ENDPOINT}, got {show(text)} ({error})") from error
     return text
+
+
+def other_ports(base_url: str, endpoints: Sequence[str]) -> set[int]:
+    """Return the ports of the endpoints, if the host is this one and its port is none of them.
+
+    Behind a proxy the base URL has another host, or https, and its port says nothing.
+    """
+    parts = urlsplit(base_url)
+    hosts, ports = {"localhost", "::1"}, set()
+    for endpoint_ in endpoints:
+        kind, *arguments = endpoint_.removeprefix("haproxy:").replace("\\:", "\0").split(":")
+        if kind in {"tcp", "tcp6"}:
+            ports.add(int(arguments[0].removeprefix("port=")))
+            values = (argument.partition("interface=")[2] for argument in arguments[1:])
+            hosts |= {value.replace("\0", ":") for value in values}
+    host = parts.hostname or ""
+    is_here = host in hosts or host.startswith("127.")
+    port = parts.port or _DEFAULT_PORTS["http"]
+    return ports if parts.scheme == "http" and is_here and not ports & {0, port} else set()
 
 
 def _check_inherited(text: str, rest: str) -> None:

@@ -138,6 +138,31 @@ def test_signatures_by_sha1_are_allowed_with_a_warning(write: Write) -> None:
     ) == (warnings)
 
 
+@pytest.mark.parametrize(
+    ("base_url", "listen", "port"),
+    [
+        ("http://127.0.0.1:8081", "tcp:8080:interface=127.0.0.1", 8080),
+        ("http://localhost", "tcp:8080", 8080),
+        ("http://[::1]:8081", r"tcp6:8080:interface=\:\:1", 8080),
+        ("http://192.0.2.7:8081", "haproxy:tcp:8080:interface=192.0.2.7", 8080),
+        ("http://127.0.0.1:8080", "tcp:8080:interface=127.0.0.1", None),
+        ("http://localhost:8081", "tcp:0:interface=127.0.0.1", None),
+        ("http://localhost:8081", "unix:/run/reviewsd.sock", None),
+        ("https://localhost", "tcp:8080:interface=127.0.0.1", None),
+        ("http://reviews.example.com", "tcp:8080:interface=127.0.0.1", None),
+    ],
+)
+def test_port_that_nobody_listens_on_is_a_warning(
+    write: Write, base_url: str, listen: str, port: int | None
+) -> None:
+    """Every link of the pages would be dead; behind a proxy another port is right."""
+    feeds = "feeds: {authority: example.com}"
+    text = f"base_url: '{base_url}'\ndata_dir: data\nlisten: ['{listen}']\n{feeds}\n"
+    _, warnings = load(write(text), {})
+    assert (port is not None) == bool(warnings)
+    assert all(f"another port than listen ({port});" in warning for warning in warnings)
+
+
 def test_origins_of_pages_may_be_listed(write: Write) -> None:
     text = BASE + "mcp: {allowed_origins: ['*', 'https://app.example.com:8443']}"
     assert load(write(text), {})[0].mcp.allowed_origins == ("*", "https://app.example.com:8443")
