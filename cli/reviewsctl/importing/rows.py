@@ -27,6 +27,7 @@ from reviewsctl.importing.review import Entry, mask
 from reviewsctl.importing.scales import unsettled
 from reviewsctl.importing.settings import Settings
 from reviewsctl.importing.staging import Staging
+from reviewsctl.importing.times import NO_DATE
 from reviewsctl.importing.values import normal, word
 
 MAX_LISTED: Final = 10_000  # refused rows that --verbose lists
@@ -216,7 +217,7 @@ def check_replaceable(
 
 def _useless(rows: str, counts: RowCounts) -> ImportRefusedError:
     why = [f"{where}: {reason}" for where, reason in counts.refusals[:3]] or counts.skipped
-    return ImportRefusedError(
-        f"{rows} can be imported ({'; '.join(why)})",
-        "Was it recognized as what it is? --from NAME says so; for a table see --map.",
-    )
+    remedy = "Was it recognized as what it is? --from NAME says so; for a table see --map."
+    if {NO_DATE} == {reason for _, reason in counts.refusals}:
+        remedy = "Fill in the dates, or name the column that has them: --map date=COLUMN"
+    return ImportRefusedError(f"{rows} can be imported ({'; '.join(why)})", remedy)

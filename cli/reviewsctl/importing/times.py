@@ -13,6 +13,9 @@ from collections.abc import Callable, Mapping, Sequence
 from reviewsctl.importing.errors import RowRefusedError
 from reviewsctl.importing.values import phrase_set, shown, word
 
+NO_DATE = "no date"
+"""Why a row without a date is refused."""
+
 _MILLISECONDS_FROM = 100_000_000_000  # a count of seconds this large is in the year 5138
 _SECONDS_FROM = 100_000_000  # 1973; smaller numbers are days of a spreadsheet
 _SHEET_EPOCH = datetime.datetime(1899, 12, 30)  # noqa: DTZ001  # as written, without a zone
@@ -183,7 +186,7 @@ def _spelled(value: object) -> str:
     """Return a date as it is written."""
     text = word(value)
     if text is None:
-        raise RowRefusedError("no date")
+        raise RowRefusedError(NO_DATE)
     if len(text) > _MAX_LENGTH:
         raise RowRefusedError(f"date {shown(text)} is not understood")
     return text

@@ -28,6 +28,10 @@ Chosen = Mapping[str, Sequence[str]]
 """Our names to those of columns; several are the parts of a text or of a name."""
 
 _REQUIRED = ("rating", "date")
+_DATES = (
+    "\nDates are days such as 2026-03-14 or 14.03.2026; --set date_format=%d/%m/%Y takes others. If the table "
+    "has none, add a column with the day of each review."
+)
 _QUESTIONS = {"text": "what people wrote", "author": "who wrote"}
 _PARTED = ("text", "author", "reply")
 _SHOWN, _LONG = 40, 100  # columns in a message, and characters of each
@@ -104,7 +108,7 @@ def chosen(
     if missing:
         raise SayMoreError(
             f"no column looks like {' or '.join(missing)}; there are: {listed(dict.fromkeys(there.values()))}",
-            f"Say which it is, as in --map {missing[0]}=COLUMN",
+            f"Name it, as in --map {missing[0]}=COLUMN{_DATES if 'date' in missing else ''}",
         )
     _ask(sample, there, choice, settings, asks=asks)
     return choice

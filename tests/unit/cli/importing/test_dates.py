@@ -4,12 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from reviewsctl.importing.errors import RowRefusedError, SayMoreError
+from reviewsctl.importing.errors import ImportRefusedError, RowRefusedError, SayMoreError
 from reviewsctl.importing.readers.parts import parts_of
 from reviewsctl.importing.recognize import chosen
 from reviewsctl.importing.review import PlatformReview
 from reviewsctl.importing.settings import Settings
 from tests.support.sheets import spreadsheet
+from tests.support.shop import Shop, table
 
 TRUSTPILOT = (
     "Review Created (UTC),Review Username,Review Stars,Company Reply Date (UTC),Company Reply"
@@ -137,3 +138,11 @@ def test_dates_and_texts_in_one_column_are_both_read(tmp_path: Path) -> None:
     )
 
     assert ["2025-03-14", "2025-03-14", "2025-03-14", "2025-04-03"] == days(results)
+
+
+def test_empty_column_of_dates_is_refused_with_the_option_for_another_one(
+    shop: Shop, tmp_path: Path
+) -> None:
+    with pytest.raises(ImportRefusedError, match="row 2: no date") as refusal:
+        shop.imported(table(tmp_path / "a.csv", "date,rating,name,visit\n,5,Ann,2026-01-01\n"))
+    assert "--map date=COLUMN" in refusal.value.remedy

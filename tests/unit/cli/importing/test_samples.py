@@ -430,6 +430,7 @@ def test_columns_are_mapped_by_the_operator(tmp_path: Path) -> None:
 
     assert (2, 2) == (missing.returncode, wrong.returncode)
     assert "no column looks like rating or date; there are: Wertung, Wann, Wer" in missing.stderr
+    assert "Name it, as in --map rating=COLUMN\nDates are days such as 2026-03-14" in missing.stderr
     assert 'there is no column "Stars"' in wrong.stderr
     assert ("Jane", 5, "website") == tuple(
         done.reviews[0][name] for name in ("author", "rating", "source")
