@@ -1,6 +1,5 @@
 """The sample business is plausible in detail: it is the first data that a newcomer sees."""
 
-import datetime
 import json
 import re
 import unicodedata
@@ -23,8 +22,6 @@ REVIEWS_FILE = json.loads(REVIEWS_TEXT)
 REVIEWS = msgspec.convert(REVIEWS_FILE["reviews"], list[Review])
 BY_ID = {review.id: review for review in REVIEWS}
 
-CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
-
 
 def plain_words(text: str) -> set[str]:
     """Words without case and accents: customers write Zoe for Zoë."""
@@ -44,14 +41,6 @@ def test_business_is_complete() -> None:
     assert business.language == "en"
 
 
-def test_opening_hours_use_all_that_the_model_allows() -> None:
-    hours = msgspec.convert(REVIEWS_FILE["business"], Business).hours
-
-    assert len({opening.day for opening in hours}) < len(hours), "a day with two openings"
-    assert any(opening.closes < opening.opens for opening in hours), "past midnight"
-    assert any(opening.closes == "24:00" for opening in hours)
-
-
 def test_every_address_is_an_example() -> None:
     """RFC 2606: the sample must not link to a real site."""
     urls = re.findall(r'https?://([^/"?#\s]+)', REVIEWS_TEXT)
@@ -68,53 +57,12 @@ def test_reviews_are_complete_and_newest_first() -> None:
     assert sorted(REVIEWS, key=lambda r: (r.date, r.id), reverse=True) == REVIEWS
 
 
-def test_ids_are_unique_ulids_of_the_day_of_the_review() -> None:
-    assert len(REVIEWS) == len(BY_ID)
-    for review in REVIEWS:
-        assert re.fullmatch(f"[0-7][{CROCKFORD}]{{25}}", review.id)
-        milliseconds = 0
-        for character in review.id[:10]:
-            milliseconds = milliseconds * 32 + CROCKFORD.index(character)
-        moment = datetime.datetime.fromtimestamp(milliseconds / 1000, datetime.UTC)
-        assert review.date == moment.date(), review
-
-
-def test_reviews_span_three_years_unevenly() -> None:
-    days = [review.date for review in REVIEWS]
-
-    assert datetime.date(2026, 11, 10) == max(days)
-    assert datetime.timedelta(days=1000) < max(days) - min(days) < datetime.timedelta(days=1150)
-    assert len(set(days)) < len(days), "several on one day"
-
-
-def test_ratings_look_like_those_of_a_good_business() -> None:
-    ratings = [review.rating for review in REVIEWS]
-
-    assert {1, 2, 3, 4, 5} == set(ratings)
-    assert 4.3 < sum(ratings) / len(ratings) < 4.5
-
-
 def test_sources_and_verification_are_mixed() -> None:
     assert {"google", "yelp", "trustpilot", "facebook"} == {review.source for review in REVIEWS}
     checking = {"trustpilot"}  # as an import marks them: see docs/how-to/import.md
     assert all(review.verified == (review.source in checking) for review in REVIEWS)
     assert 0 < sum(review.source_url is None for review in REVIEWS) < len(REVIEWS)
     assert 0 < sum(review.author_avatar_url is not None for review in REVIEWS) < 15
-
-
-def test_some_reviews_have_no_text_and_some_a_reply() -> None:
-    bare = [review for review in REVIEWS if review.text is None]
-    answered = [review for review in REVIEWS if review.owner_reply is not None]
-
-    assert 0.15 < len(bare) / len(REVIEWS) < 0.21
-    assert 0.30 < len(answered) / len(REVIEWS) < 0.40
-    assert any(review.owner_reply for review in bare)
-
-
-def test_no_reply_is_older_than_its_review_or_younger_than_the_set() -> None:
-    replies = [(r.date, r.owner_reply.date) for r in REVIEWS if r.owner_reply]
-
-    assert not [pair for pair in replies if not pair[0] <= pair[1] <= REVIEWS[0].date]
 
 
 @pytest.mark.parametrize(
@@ -128,15 +76,6 @@ def test_texts_contain_cases_that_break_careless_parsers(sample: str) -> None:
 @pytest.mark.parametrize("direction", ["R", "AL"])
 def test_author_writes_from_right_to_left(direction: str) -> None:
     assert any(unicodedata.bidirectional(review.author[0]) == direction for review in REVIEWS)
-
-
-def test_texts_vary_in_length_and_are_unique() -> None:
-    texts = [review.text for review in REVIEWS if review.text]
-
-    assert len(set(texts)) == len(texts)
-    assert "Great!" in texts
-    assert 3 <= sum(800 <= len(text) <= 1800 for text in texts) <= 5
-    assert max(map(len, texts)) <= 1800
 
 
 @pytest.fixture(scope="module")
