@@ -76,19 +76,6 @@ def test_a_note_is_passed_on(environment: dict[str, str], daemon: AdminFake) -> 
     assert daemon.asked[-1].target == "/v1/blocks?value=X.example.&note=It+floods"
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    ["status", "pause", "resume", "blocks", "block x.example", "unblock x.example"],
-)
-def test_a_daemon_that_is_not_running_is_exit_code_3_and_its_remedy(
-    environment: dict[str, str], arguments: str
-) -> None:
-    run = reviewsctl(environment, "hub", *arguments.split())
-
-    assert (3, "") == (run.returncode, run.stdout)
-    assert "sudo systemctl start reviewsd" in run.stderr
-
-
 @pytest.mark.parametrize(("command", "value"), [("status", HUB), ("blocks", {"blocks": [BLOCK]})])
 def test_json_is_the_daemons_own(
     environment: dict[str, str], daemon: AdminFake, command: str, value: Mapping[str, object]
@@ -97,15 +84,3 @@ def test_json_is_the_daemons_own(
 
     assert value == json.loads(run.stdout)
     assert 1 == run.stdout.count("\n")
-
-
-def test_without_the_store_the_state_is_still_told(
-    environment: dict[str, str], daemon: AdminFake
-) -> None:
-    broken = {**HUB, "store": "the disk is full", "topics": []}
-    daemon.script = {"GET /v1/hub": document(broken)}
-    run = reviewsctl(environment, "hub", "status")
-
-    assert 0 == run.returncode
-    assert "the state store fails: the disk is full" in run.stdout
-    assert "topic" not in run.stdout

@@ -111,18 +111,6 @@ def test_exit_codes(
 
 
 @pytest.mark.parametrize(
-    "arguments", ["subs list", "subs show 12", "subs remove 12", "subs push 12", "subs push"]
-)
-def test_a_daemon_that_is_not_running_is_exit_code_3_and_its_remedy(
-    environment: dict[str, str], arguments: str
-) -> None:
-    run = reviewsctl(environment, *arguments.split())
-
-    assert (3, "") == (run.returncode, run.stdout)
-    assert "sudo systemctl start reviewsd" in run.stderr
-
-
-@pytest.mark.parametrize(
     ("arguments", "says"),
     [
         ("subs show x12", "reviewsctl subs list"),
@@ -141,45 +129,21 @@ def test_an_error_names_what_there_is(
 # list, show
 
 
-def test_a_list_is_a_table(environment: dict[str, str], daemon: AdminFake) -> None:
-    heading, active, pending = reviewsctl(environment, "subs", "list").stdout.splitlines()
-
-    assert heading.split() == [
-        "id",
-        "topic",
-        "callback",
-        "state",
-        "lease",
-        "left",
-        "version",
-        "last",
-        "outcome",
-    ]
-    assert active.split()[:4] == ["12", "/feed.xml", CALLBACK, "active"]
-    assert pending.split()[:5] == [
-        "p7",
-        "/feed.xml",
-        str(PENDING["callback"]),
-        "pending",
-        "verification",
-    ]
-
-
 @pytest.mark.parametrize("options", [[], ["--json"]])
-def test_a_list_of_10_000_is_fetched_page_by_page(
+def test_a_long_list_is_fetched_page_by_page(
     environment: dict[str, str], daemon: AdminFake, options: list[str]
 ) -> None:
     pages = {}
-    for first in range(0, 10_000, 1000):
+    for first in range(0, 3_000, 1000):
         last = first + 999
         target = LIST if first == 0 else f"{LIST}&after={first - 1}"
         subscriptions = [{**SUBSCRIPTION, "id": str(number)} for number in range(first, last + 1)]
-        pages[target] = document(page(*subscriptions, after=str(last) if last < 9999 else None))
+        pages[target] = document(page(*subscriptions, after=str(last) if last < 2999 else None))
     daemon.script = pages
     lines = reviewsctl(environment, "subs", "list", *options).stdout.splitlines()
 
     ids = [json.loads(line)["id"] if options else line.split()[0] for line in lines]
-    assert ([] if options else ["id"]) + [str(number) for number in range(10_000)] == ids
+    assert ([] if options else ["id"]) + [str(number) for number in range(3_000)] == ids
     assert list(pages) == asked(daemon)
 
 
@@ -295,21 +259,6 @@ def test_a_push_tells_its_outcome_and_on_stderr_its_steps(
     assert (1, "", 12) == (run.returncode, run.stdout, len(lines))
 
 
-def test_a_push_that_reached_all_is_data(environment: dict[str, str], daemon: AdminFake) -> None:
-    run = reviewsctl(environment, "subs", "push")
-
-    assert (0, "pushed: 1,000 of 1,000 delivered\n") == (run.returncode, run.stdout)
-
-
-def test_a_push_to_nobody_is_fine(environment: dict[str, str], daemon: AdminFake) -> None:
-    changed(daemon, push=events(result(0)))
-
-    assert (
-        reviewsctl(environment, "subs", "push").stdout
-        == "nothing to push: there are no active subscriptions\n"
-    )
-
-
 @pytest.mark.parametrize("outcome", [result(), result(999, failed=1)])
 def test_a_quiet_push_prints_errors_only(
     environment: dict[str, str], daemon: AdminFake, outcome: Mapping[str, object]
@@ -375,32 +324,28 @@ def test_no_wait_asks_and_says_where_it_can_be_seen(
     assert reviewsctl(environment, "subs", "push", "--no-wait", "-q").stdout == ""
 
 
-@pytest.mark.parametrize("option", [[], ["--json"]])
 def test_ctrl_c_detaches_from_a_push_and_says_so(
-    environment: dict[str, str], daemon: AdminFake, option: list[str]
+    environment: dict[str, str], daemon: AdminFake
 ) -> None:
+    """A test of reload has the same without --json."""
     over = threading.Event()
     changed(daemon, push=events(step(500), over, result()))
     with subprocess.Popen(
-        [sys.executable, "-c", CONSOLE_SCRIPT, "subs", "push", *option],
+        [sys.executable, "-c", CONSOLE_SCRIPT, "subs", "push", "--json"],
         env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     ) as run:
         assert run.stdout is not None
-        assert run.stderr is not None
-        assert "500" in (run.stdout if option else run.stderr).readline()
+        assert "500" in run.stdout.readline()
         run.send_signal(signal.SIGINT)
         _, stderr = run.communicate(timeout=60)
     over.set()
 
     assert run.returncode == 130
     detail = "the daemon goes on with the push; how it ends: reviewsctl hub status"
-    if option:
-        assert {"error": {"title": "detached", "detail": detail}} == json.loads(stderr)
-    else:
-        assert stderr == f"Error: detached: {detail}\n"
+    assert {"error": {"title": "detached", "detail": detail}} == json.loads(stderr)
 
 
 def test_a_push_that_breaks_off_says_where_to_look(
@@ -491,20 +436,11 @@ def test_a_short_list_and_where_none_is_wanted_goes_through_none(
     assert not paged.exists()
 
 
-def test_where_no_terminal_is_there_is_no_pager(
-    environment: dict[str, str], daemon: AdminFake, tmp_path: Path
-) -> None:
-    long(daemon, 100)
-    paged, chosen = pager(tmp_path)
-    assert 101 == len(reviewsctl({**environment, **chosen}, "subs", "list").stdout.splitlines())
-    assert not paged.exists()
-
-
 def test_closed_pager_ends_the_fetching(
     environment: dict[str, str], daemon: AdminFake, tmp_path: Path
 ) -> None:
     pages = {}
-    for first in range(0, 20_000, 1000):
+    for first in range(0, 12_000, 1000):
         target = LIST if first == 0 else f"{LIST}&after={first - 1}"
         subscriptions = [
             {**SUBSCRIPTION, "id": str(number)} for number in range(first, first + 1000)
