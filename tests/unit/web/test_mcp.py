@@ -268,12 +268,6 @@ async def test_other_methods_are_405(harness: Harness, method: str) -> None:
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_head_is_405_without_a_body(harness: Harness) -> None:
-    reply = await harness.ask("HEAD")
-    assert (405, b"", ALLOW) == (reply.status, reply.body, reply.headers["Allow"])
-
-
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize(
     ("content_type", "status"),
     [
@@ -355,8 +349,15 @@ HEAD = b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-@pytest.mark.parametrize("origin", [BASE_URL, "https://app.example.com", "http://localhost:6274"])
-@pytest.mark.parametrize("status", [200, 202, 400, 404])
+@pytest.mark.parametrize(
+    ("origin", "status"),
+    [
+        (BASE_URL, 200),
+        (BASE_URL, 202),
+        ("https://app.example.com", 400),
+        ("http://localhost:6274", 404),
+    ],
+)
 async def test_allowed_page_can_read_every_answer(
     harness: Harness, origin: str, status: int
 ) -> None:
@@ -372,8 +373,16 @@ async def test_allowed_page_can_read_every_answer(
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-@pytest.mark.parametrize("origin", ["https://evil.example", "null", [BASE_URL, BASE_URL]])
-@pytest.mark.parametrize("method", ["POST", "GET", "DELETE", "OPTIONS"])
+@pytest.mark.parametrize(
+    ("method", "origin"),
+    [
+        ("POST", "https://evil.example"),
+        ("POST", [BASE_URL, BASE_URL]),
+        ("GET", "https://evil.example"),
+        ("DELETE", "null"),
+        ("OPTIONS", "https://evil.example"),
+    ],
+)
 async def test_page_of_another_origin_is_403(
     harness: Harness, method: str, origin: str | Sequence[str]
 ) -> None:
@@ -413,12 +422,6 @@ async def test_other_host_name_is_421_on_loopback(harness: Harness) -> None:
 
     assert "server.allowed_hosts" in refused(reply, 421)
     assert ["evil.example"] == [event["name"] for event in ours(events)]
-
-
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-@pytest.mark.parametrize("host", ["127.0.0.1", "reviews.example.net", "reviews.internal:80"])
-async def test_own_host_names_are_served(harness: Harness, host: str) -> None:
-    assert 200 == (await harness.ask(headers={"Host": host})).status
 
 
 @pytest.mark.parametrize(

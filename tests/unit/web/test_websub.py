@@ -22,7 +22,6 @@ from twisted.internet.testing import StringTransport
 from twisted.logger import LogEvent, capturedLogs
 
 from reviewsd.domain.callback import CallbackPolicy
-from reviewsd.http1.problems import HUB_MAX_BODY
 from reviewsd.http1.responses import Responses
 from reviewsd.runtime.tasks import TaskSet
 from reviewsd.server.listener import ConnectionFactory
@@ -208,33 +207,11 @@ async def test_options_lists_methods_without_cors(harness: Harness) -> None:
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE", "TRACE", "QUERY"])
-@pytest.mark.parametrize("body", [None, BODY])
-async def test_other_method_is_405_with_allow(
-    harness: Harness, method: str, body: bytes | None
-) -> None:
-    answer = await harness.ask(method, body=body)
+async def test_other_method_is_405_with_allow(harness: Harness, method: str) -> None:
+    answer = await harness.ask(method, body=BODY)
 
     check(answer, 405, b"this is asked with POST; GET explains how\n")
     assert ALLOW == answer.headers["Allow"]
-    assert [] == harness.hub.received
-
-
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-@pytest.mark.parametrize(
-    ("method", "path", "status"),
-    [
-        ("BREW", PATH, 501),
-        ("POST", "/api/websub", 404),
-        ("POST", "/api/websub%2Fhub", 404),
-        ("POST", "/reviews.json", 405),
-    ],
-)
-async def test_request_beside_the_hub_is_answered_as_json(
-    harness: Harness, method: str, path: str, status: int
-) -> None:
-    answer = await harness.ask(method, body=BODY, path=path)
-
-    assert (status, "application/json") == (answer.status, answer.headers["Content-Type"])
     assert [] == harness.hub.received
 
 
@@ -249,71 +226,7 @@ async def test_parameters_in_the_query_are_ignored(harness: Harness) -> None:
 # Forms --------------------------------------------------------------------------------------------
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-@pytest.mark.parametrize(
-    ("content_type", "status"),
-    [
-        (FORM, 202),
-        ("Application/X-WWW-Form-Urlencoded; Charset=UTF-8", 202),
-        (f"{FORM}; charset=utf-16", 202),
-        ("multipart/form-data; boundary=b", 415),
-        ("multipart/form-data", 415),
-        ("application/json", 415),
-        ("\xff", 415),
-        ("", 415),
-        ([FORM, FORM], 415),
-    ],
-)
-async def test_form_needs_its_media_type(
-    harness: Harness, content_type: str | Sequence[str], status: int
-) -> None:
-    answer = await harness.ask(headers={"Content-Type": content_type}, body=BODY)
-
-    text = b"accepted\n" if status == 202 else f"Content-Type must be {FORM}\n".encode()
-    check(answer, status, text)
-
-
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_form_without_a_media_type_is_415(harness: Harness) -> None:
-    head = f"POST {PATH} HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 1\r\n\r\nx"
-
-    assert (await harness.exchange(head.encode())).startswith(b"HTTP/1.1 415 ")
-
-
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-@pytest.mark.parametrize("headers", [{}, CHUNKED], ids=["length", "chunks"])
-@pytest.mark.parametrize(
-    ("body", "text"),
-    [
-        (BODY + b"&x=\xff\xfe", b"the form must be UTF-8\n"),
-        (BODY + b"%0D%0AX-Evil:+1", b"hub.callback: "),
-        (BODY + b"<script>", b"hub.callback: "),
-    ],
-)  # fmt: skip
-async def test_invalid_form_is_400_in_one_line(
-    harness: Harness, headers: Mapping[str, str], body: bytes, text: bytes
-) -> None:
-    answer = await harness.ask(headers=headers, body=body)
-
-    assert answer.body.startswith(text)
-    check(answer, 400, answer.body)
-    assert answer.body.decode().removesuffix("\n").isprintable()
-    assert b"<" not in answer.body
-    assert "X-Evil" not in answer.headers
-
-
 # Bodies -------------------------------------------------------------------------------------------
-
-
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-@pytest.mark.parametrize("headers", [{}, CHUNKED], ids=["length", "chunks"])
-async def test_body_of_more_than_8_kib_is_413(harness: Harness, headers: Mapping[str, str]) -> None:
-    """S2."""
-    body = (BODY + b"&x=").ljust(HUB_MAX_BODY, b"x")
-    check(await harness.ask(headers=headers, body=body), 202, b"accepted\n")
-    check(await harness.ask(headers=headers, body=body + b"x"), 413, TOO_LARGE)
-
-    assert [body] == [form.body for form in harness.hub.received]
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
@@ -342,19 +255,6 @@ async def test_any_spelling_of_the_path_is_the_hub_with_its_limit(
     check(await harness.ask(body=9000 * b"x", path=path), 413, TOO_LARGE)
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-@pytest.mark.parametrize("method", ["GET", "HEAD"])
-@pytest.mark.parametrize("headers", [{}, CHUNKED], ids=["length", "chunks"])
-async def test_get_with_a_body_is_413(
-    harness: Harness, method: str, headers: Mapping[str, str]
-) -> None:
-    answer = await harness.ask(method, headers, body=b"x")
-
-    text = b"" if method == "HEAD" else TOO_LARGE
-    assert (413, text) == (answer.status, answer.body)
-    assert "text/plain; charset=utf-8" == answer.headers["Content-Type"]
-
-
 # Clients ------------------------------------------------------------------------------------------
 
 
@@ -362,12 +262,8 @@ async def test_get_with_a_body_is_413(
 @pytest.mark.parametrize(
     ("forwarded", "client"),
     [
-        ("203.0.113.9", "203.0.113.9/32"),
-        ("198.51.100.1, 203.0.113.9", "203.0.113.9/32"),
         (["198.51.100.1", "203.0.113.9", "127.0.0.5"], "203.0.113.9/32"),
         ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
-        ("\xff", "127.0.0.1/32"),
-        ("", "127.0.0.1/32"),
     ],
 )
 async def test_client_is_that_of_a_trusted_proxy(
@@ -473,16 +369,6 @@ async def test_request_under_way_is_cancelled_when_tasks_stop(harness: Harness) 
     await harness.tasks.stop()
 
     assert ["cancelled"] == harness.hub.ended
-
-
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_partial_request_does_not_reach_the_hub(harness: Harness) -> None:
-    with socket.create_connection(("127.0.0.1", harness.port)) as connection:
-        connection.sendall(f"POST {PATH} HTTP/1.1\r\nContent-Length: 100\r\n\r\nx".encode())
-        await until(lambda: harness.connections.open)
-    await until(lambda: not harness.connections.open)
-
-    assert [] == harness.hub.received
 
 
 def test_site_without_a_hub_is_404(tmp_path: Path) -> None:
