@@ -230,15 +230,6 @@ async def test_other_method_is_405_with_allow(desk: Desk, target: str, allow: st
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-@pytest.mark.parametrize("target", ["GET /v1/subscriptions", "POST /v1/push", "POST /v1/hub/pause"])
-async def test_request_of_a_browser_is_refused(desk: Desk, target: str) -> None:
-    """A page in the operator's browser must not change the hub (A2)."""
-    method, path = target.split()
-    check_problem(await ask(desk.path, method, path, {"Origin": "https://evil.example"}), 403)
-    assert [] == desk.operator.done
-
-
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_state_of_the_hub_has_its_topics(desk: Desk) -> None:
     topic = {
         "path": "/feed.xml",

@@ -140,13 +140,6 @@ def test_touched_files_are_read_once(harness: Harness, directories: Directories)
     assert 2 == len(harness.jobs)
 
 
-def test_new_data_are_published(harness: Harness, directories: Directories) -> None:
-    harness.outcome()
-    directories.write(review("a"))
-    assert "published" == harness.outcome()
-    assert 1 == harness.snapshots.current.manifest.review_count
-
-
 def test_another_program_or_other_settings_publish_the_same_files_anew(
     harness: Harness, directories: Directories
 ) -> None:

@@ -12,7 +12,7 @@ from reviewsd.api.files import Diagnostic
 from reviewsd.domain.data_errors import DataError
 from reviewsd.publish import sources
 from reviewsd.publish.sources import Unsettled, fingerprint, read
-from reviewsd.snapshot.layout import FileFingerprint, Fingerprint
+from reviewsd.snapshot.layout import Fingerprint
 from tests.support.descriptors import open_descriptors
 from tests.support.limits import few_descriptors, file_size
 
@@ -63,38 +63,9 @@ def test_both_files_are_read_with_the_fingerprint_they_had(tmp_path: Path) -> No
     assert contents.fingerprint == fingerprint(tmp_path)
 
 
-def test_insights_may_be_missing(tmp_path: Path) -> None:
-    write(tmp_path)
-    contents = read(tmp_path, LIMIT)
-    assert contents.insights is None
-    assert contents.fingerprint.insights is None
-
-
 def test_a_file_as_large_as_the_limit_is_read(tmp_path: Path) -> None:
     write(tmp_path, " " * LIMIT)
     assert len(read(tmp_path, LIMIT).reviews) == LIMIT
-
-
-def test_an_empty_file_is_read_as_it_is(tmp_path: Path) -> None:
-    write(tmp_path, "")
-    assert read(tmp_path, LIMIT).reviews == b""
-
-
-def test_the_fingerprint_is_what_stat_says(tmp_path: Path) -> None:
-    write(tmp_path, "12345")
-    path = tmp_path / "reviews.json"
-    status = path.stat()
-    assert fingerprint(tmp_path) == Fingerprint(
-        reviews=FileFingerprint(
-            realpath=str(path),
-            device=status.st_dev,
-            inode=status.st_ino,
-            size=5,
-            mtime_ns=status.st_mtime_ns,
-            ctime_ns=status.st_ctime_ns,
-        ),
-        insights=None,
-    )
 
 
 def test_logo_that_is_added_changes_the_fingerprint(tmp_path: Path) -> None:

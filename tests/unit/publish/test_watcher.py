@@ -98,12 +98,6 @@ def rewrite_in_place(root: Path) -> Iterator[Path]:
     (data / "reviews.json").write_bytes(NEW)
 
 
-def rewrite_in_place_with_the_same_size(root: Path) -> Iterator[Path]:
-    data = directory(root / "data")
-    yield data
-    (data / "reviews.json").write_bytes(OLD.replace(b"old", b"new"))
-
-
 def unlink_and_create(root: Path) -> Iterator[Path]:
     data = directory(root / "data")
     yield data
@@ -167,15 +161,6 @@ def renamed_directories(root: Path) -> Iterator[Path]:
     new.rename(data)
 
 
-def hard_link(root: Path) -> Iterator[Path]:
-    """``ln -f new.json reviews.json``."""
-    data = directory(root / "data")
-    (root / "new.json").write_bytes(NEW)
-    yield data
-    os.link(root / "new.json", data / "tmp")
-    (data / "tmp").rename(data / "reviews.json")
-
-
 def backup_with_its_old_mtime(root: Path) -> Iterator[Path]:
     """``mv reviews.json.bak reviews.json``: as large and as old as what it replaces."""
     data = directory(root / "data")
@@ -236,14 +221,12 @@ def both_files(root: Path) -> Iterator[Path]:
 STYLES = [
     rename_over,
     rewrite_in_place,
-    rewrite_in_place_with_the_same_size,
     unlink_and_create,
     truncate_and_append_slowly,
     swap_of_the_data_link,
     swap_of_a_linked_directory,
     recreated_directory,
     renamed_directories,
-    hard_link,
     backup_with_its_old_mtime,
     rewrite_with_the_old_mtime,
     touch,
@@ -321,14 +304,6 @@ def test_the_first_file_of_an_empty_directory_wakes(tmp_path: Path) -> None:
     assert watch.woken == [(NEW, None)]
 
 
-def test_each_of_two_changes_wakes(tmp_path: Path) -> None:
-    watch = Watch(directory(tmp_path / "data"))
-    for content in (NEW, NEW * 2):
-        (watch.data_dir / "reviews.json").write_bytes(content)
-        watch.let_pass(WITHIN)
-    assert watch.woken == [(NEW, None), (NEW * 2, None)]
-
-
 def test_a_link_swapped_there_and_back_does_not_wake(tmp_path: Path) -> None:
     """The current files are the published ones."""
     for name in ("one", "two"):
@@ -340,22 +315,6 @@ def test_a_link_swapped_there_and_back_does_not_wake(tmp_path: Path) -> None:
     replace_link(tmp_path / "current", "one")
     watch.let_pass(10)
     assert watch.woken == []
-
-
-def test_settling_starts_anew_when_a_change_comes_back(tmp_path: Path) -> None:
-    for name in ("one", "two"):
-        directory(tmp_path / name)
-    (tmp_path / "current").symlink_to("one")
-    watch = Watch(tmp_path / "current")
-    replace_link(tmp_path / "current", "two")
-    watch.let_pass(1.5)  # found, and quiet for two looks
-    replace_link(tmp_path / "current", "one")
-    watch.let_pass(0.25)
-    replace_link(tmp_path / "current", "two")
-    watch.let_pass(1.0)  # found again
-    assert watch.woken == []
-    watch.let_pass(SETTLED)
-    assert len(watch.woken) == 1
 
 
 @pytest.mark.parametrize(("pause", "woken"), [(SETTLED - 0.25, 0), (SETTLED, 1)])
@@ -440,13 +399,6 @@ def test_watching_goes_on_after_a_hanging_look() -> None:
     assert len(looks.asked) == 2
 
 
-def test_fast_poll_cancels_its_alarm() -> None:
-    looks = Looks()
-    looks.watcher.start()
-    looks.asked[0].callback(NOTHING)
-    assert len(looks.clock.getDelayedCalls()) == 1, "only the next look"
-
-
 def test_stop_waits_for_a_running_look_and_forgets_its_answer(tmp_path: Path) -> None:
     looks = Looks()
     looks.watcher.start()
@@ -472,18 +424,6 @@ def test_a_change_that_settles_while_stopping_does_not_wake(tmp_path: Path) -> N
     assert looks.woken == 0
 
 
-def test_stop_waits_again_once_the_file_system_has_answered() -> None:
-    looks = Looks()
-    looks.watcher.start()
-    looks.clock.advance(31)
-    looks.asked[0].callback(NOTHING)
-    looks.clock.advance(1)
-    stopped = looks.stop()
-    assert not stopped.called
-    looks.asked[1].callback(NOTHING)
-    assert stopped.called
-
-
 @pytest.mark.parametrize(("before", "after"), [(31, 0), (10, 20)])
 def test_stop_does_not_wait_for_a_look_that_hangs(before: float, after: float) -> None:
     looks = Looks()
@@ -496,18 +436,6 @@ def test_stop_does_not_wait_for_a_look_that_hangs(before: float, after: float) -
     assert events == []
     assert looks.clock.getDelayedCalls() == []
     looks.asked[0].callback(NOTHING)  # the thread returns late, after stop()
-
-
-def test_stop_ends_the_looking(tmp_path: Path) -> None:
-    watch = Watch(directory(tmp_path / "data"))
-    watch.let_pass(3)
-    stopped = Deferred.fromCoroutine(watch.watcher.stop())
-    assert stopped.called
-    assert watch.clock.getDelayedCalls() == []
-
-
-def test_a_watcher_that_never_started_can_be_stopped() -> None:
-    assert Looks().stop().called
 
 
 def test_a_failing_look_is_logged_once_for_each_error_and_tried_again() -> None:
@@ -535,21 +463,6 @@ def test_a_failing_look_is_logged_once_for_each_error_and_tried_again() -> None:
     assert [event["log_failure"].getErrorMessage() for event in events] == ["one", "two", "two"]
     assert woken == []
     assert list(remaining) == []
-
-
-def test_a_look_that_raises_at_once_is_tried_again(tmp_path: Path) -> None:
-    """``deferToThread`` raises like this when the thread pool is closed."""
-    clock, calls = Clock(), list[float]()
-
-    def look() -> Awaitable[Fingerprint]:
-        calls.append(clock.seconds())
-        raise RuntimeError("no thread")
-
-    with capturedLogs() as events:
-        Watcher(clock, look, lambda: None).start()
-        clock.pump([1.0, 1.0])
-    assert calls == [0, 1, 2]
-    assert len(events) == 1
 
 
 def test_a_wake_that_fails_is_logged_and_tried_again(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from reviewsd.websub.delivery import MAX_SIGNED_IN_REACTOR, contents_of
 from reviewsd.websub.hub import SWEEP_SECONDS
 from reviewsd.websub.outbound.agent import CallbackAgent
 from reviewsd.websub.outbound.response_parser import NoResponseError
-from reviewsd.websub.slots import FIRST_SHARE, IDLE_PER_PLACE, NEW_SECONDS
+from reviewsd.websub.slots import FIRST_SHARE
 from tests.support.hub import (
     BASE_URL,
     CALLBACK,
@@ -546,23 +546,6 @@ def test_hanging_host_does_not_delay_another_in_any_fan_out() -> None:
         assert changed == pytest.approx(healthy, abs=2.0)
 
 
-def test_at_most_64_deliveries_are_busy() -> None:
-    """All are made in the end (H8)."""
-    with hub_process(GENEROUS) as process:
-        for number in range(300):
-            process.post(f"https://s{number}.example.org/")
-        process.callbacks.latency = 0.1
-        process.time.advance(10.0)
-        process.publish("second")
-        peak = 0
-        for _ in range(100):
-            peak = max(peak, process.hub._delivery_scheduler.running)
-            process.time.advance(0.01)
-
-        assert 64 == peak
-        assert 300 == len(process.callbacks.posts)
-
-
 def test_claim_made_ahead_delivers_the_new_content() -> None:
     """The next POST carries the current content (contract 5)."""
     with hub_process(Settings(limits=OPEN, min_interval=0.0)) as process:
@@ -592,24 +575,6 @@ def in_one_network(process: HubProcess, name: str, number: int) -> list[str]:
     return hosts
 
 
-def test_hosts_of_one_network_share_its_places() -> None:
-    """An attempt that finds its network full is put back, which is no failure (H8)."""
-    with hub_process(GENEROUS) as process:
-        in_one_network(process, "h", 40)
-        after = restart(process, GENEROUS, "first")  # it knows no address yet
-        after.callbacks.latency = NEW_SECONDS / 2
-        after.time.advance(10.0)
-        after.publish("second")
-        after.time.advance(0.0)
-        assert 16 == len(after.callbacks.posts)
-        after.time.advance(1.0)
-
-        assert 40 == len(after.callbacks.posts)
-        assert [(0, 40)] == after.store.rows(
-            "SELECT consecutive_failures, COUNT(*) FROM subscription GROUP BY 1"
-        )
-
-
 @pytest.mark.parametrize("is_known", [False, True])
 def test_hanging_callbacks_do_not_delay_others_of_their_network(*, is_known: bool) -> None:
     """Whether or not the hub knows which hosts are in the network (H8)."""
@@ -628,22 +593,6 @@ def test_hanging_callbacks_do_not_delay_others_of_their_network(*, is_known: boo
         posts = Counter(exchange.callback.host for exchange in process.callbacks.posts)
         assert dict.fromkeys(healthy, 1) == {host: posts[host] for host in healthy}
         assert 100 <= len(process.callbacks.running)
-
-
-def test_slow_callbacks_have_half_of_their_network() -> None:
-    """Others begin at once in the next fan-out."""
-    with hub_process(GENEROUS) as process:
-        slow = in_one_network(process, "slow", 200)
-        process.callbacks.hosts |= dict.fromkeys(slow, confirming(hanging))
-        process.publish("second")
-        process.time.advance(95.0)  # until they are called again
-        healthy = in_one_network(process, "healthy", 5)
-        assert IDLE_PER_PLACE * 16 // 2 == len(process.callbacks.running)
-        process.callbacks.posts.clear()
-        process.publish("third")
-        process.time.advance(1.0)
-
-        assert set(healthy) == {exchange.callback.host for exchange in process.callbacks.posts}
 
 
 def test_delivery_takes_few_transactions_and_an_idle_hub_none() -> None:

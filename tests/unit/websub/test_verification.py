@@ -363,11 +363,11 @@ def test_content_of_the_time_of_the_request_is_not_delivered() -> None:
 # Limits ---------------------------------------------------------------------------------------------
 
 
-def test_silent_host_gets_few_of_1000_verifications() -> None:
+def test_silent_host_gets_few_of_300_verifications() -> None:
     """Few at a time, and at most 28 before its back-off (H2, H3)."""
     with hub_process(GENEROUS) as process:
         process.callbacks.behavior = hanging
-        for number in range(1000):
+        for number in range(300):
             process.post(f"{CALLBACK}{number}", client=f"10.{number // 256}.{number % 256}.1/32")
         assert FIRST_SHARE == len(process.callbacks.gets)
         process.time.advance(90.0)
@@ -510,17 +510,6 @@ def test_verification_in_a_full_network_waits_for_a_place() -> None:
         process.time.advance(2 * BATCH_SECONDS)
         assert 1 == len(subscriptions(process))
         assert 1 == process.callbacks.turned_away
-
-
-def test_hanging_host_does_not_delay_another() -> None:
-    with hub_process(GENEROUS) as process:
-        process.callbacks.hosts[HOST] = hanging
-        for number in range(100):
-            process.post(f"{CALLBACK}{number}")
-        process.post("https://healthy.example.net/")
-        process.time.advance(2 * BATCH_SECONDS)
-
-        assert 1 == len(subscriptions(process))
 
 
 def test_log_has_no_challenge_secret_or_path() -> None:
