@@ -275,6 +275,8 @@ class RemovedReview(Struct, frozen=True, kw_only=True):
 
 def is_blank(name: str) -> bool:
     """Return whether a name has only blanks and invisible characters."""
+    if name[:1].isalnum():  # most names
+        return False
     return not any(char.isprintable() and not char.isspace() for char in name[:_MAX_BLANK])
 
 

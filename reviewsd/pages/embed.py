@@ -34,7 +34,7 @@ from reviewsd.pages.text import line, shortened
 JAVASCRIPT: Final = "text/javascript; charset=utf-8"
 
 TEMPLATES: Final = (
-    *("embed.css", "embed_cards.html", "embed_issues.html"),
+    *("embed.css", "embed_card.html", "embed_issues.html"),
     *("embed_form.html", "embed_result.html"),
 )
 """The templates that are rendered for a request."""

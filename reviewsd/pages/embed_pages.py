@@ -65,7 +65,7 @@ class EmbedPages:
         self._base_url = published.base_url
         self._templates = templates or published.templates_for_requests()
         self._words = Words(published.words, published.language)
-        self._cards = Cards(self._words, published.business.name)
+        self._cards = Cards(self._words, published.business.name, self._templates)
         self._title = self._words("embed_title", name=published.business.name)
         self.sheet = lru_cache(_SHEETS)(self._sheet)
 
@@ -99,12 +99,11 @@ class EmbedPages:
             replace(review, text=review.text and beginning(review.text, _EXCERPT), owner_reply=None)
             for review in reviews
         ]
-        cards = self._templates.render(
-            "embed_cards.html",
-            cards=self._cards.of(excerpts),
-            base_url=self._base_url,
-            nothing=self._words("embed_none") if options.min_rating > 1 else "",
+        cards = self._cards.html(
+            self._cards.of(excerpts), 2, "embed_card.html", base_url=self._base_url
         )
+        if not cards and options.min_rating > 1:
+            cards = Markup('<p class="mute">{}</p>').format(self._words("embed_none"))
         return self.frames.reviews.fill(
             {
                 "sheet": sheet,

@@ -6,7 +6,7 @@ publication, and no serving process reads the operator's folder.
 """
 
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import msgspec
 from markupsafe import Markup
@@ -20,11 +20,15 @@ from reviewsd.pages.rendering import Page, Renderer, shared
 from reviewsd.pages.words import Words
 
 
-class Frame(Struct, frozen=True):
+class Frame(Struct, frozen=True, dict=True):
     """A page with slots."""
 
     parts: tuple[str, ...]
     """Text and names of slots by turns; text first and last."""
+
+    @cached_property
+    def _encoded(self) -> tuple[bytes, ...]:
+        return tuple(part.encode() for part in self.parts)
 
     def fill(self, slots: Mapping[str, str]) -> bytes:
         """Return the page in UTF-8.
@@ -32,10 +36,9 @@ class Frame(Struct, frozen=True):
         Args:
             slots: The content of each slot, escaped.
         """
-        parts = self.parts
-        return "".join(
-            [part if at % 2 == 0 else slots[part] for at, part in enumerate(parts)]
-        ).encode()
+        parts = list(self._encoded)
+        parts[1::2] = [slots[name].encode() for name in self.parts[1::2]]
+        return b"".join(parts)
 
 
 class EmbedFrames(Struct, frozen=True, kw_only=True):

@@ -93,7 +93,6 @@ class Renderer:
         self.language = self.formats.language
         self.words = Words(load(self.language.tag, site.templates, self.bytecode), self.language)
         self.plural = self.words.plural
-        self.cards = Cards(self.words, site.business.name, Locations.several(site.business))
         self.templates = Templates(
             site.templates,
             {
@@ -112,6 +111,8 @@ class Renderer:
             },
             bytecode=self.bytecode,
         )
+        locations = Locations.several(site.business)
+        self.cards = Cards(self.words, site.business.name, self.templates, locations)
 
     def within(self, site: Site) -> "Renderer":
         """Return the renderer of a part of the site, with the same words and templates."""

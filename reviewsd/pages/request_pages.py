@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from urllib.parse import parse_qsl
 
 from markupsafe import Markup, escape
+from msgspec.structs import replace
 
 from reviewsd.domain.issues import Issue
 from reviewsd.domain.locations import Locations
@@ -59,7 +60,7 @@ class RequestPages:
         self._templates = templates or published.templates_for_requests()
         self._words = Words(published.words, published.language)
         self._locations = Locations.several(published.business)
-        self._cards = Cards(self._words, published.business.name, self._locations)
+        self._cards = Cards(self._words, published.business.name, self._templates, self._locations)
         self._notes: dict[bool, str] = {}
         self._form = Form(
             self._templates,
@@ -75,23 +76,18 @@ class RequestPages:
 
     def review(self, review: Review) -> bytes:
         """Render the page of one review."""
-        name = self.frames.business.name
-        author = self._cards.author(review)[:_MAX_NAME]
-        path = urls.permalink(review.id)
-        heading = self._words("review_heading", author=author)
-        title = f"{heading} · {name}"
-        date = self._words.language.date(review.date)
-        description = review.text or f"{self._words('stars', rating=review.rating)}, {date}."
+        (card,) = self._cards.of((review,))
+        author, path = card.author[:_MAX_NAME], card.path
+        card = replace(card, heading=self._words("review_heading", author=author))
+        description = review.text or f"{card.stars}, {card.date}."
         return self.frames.review.fill(
             {
                 "path": escape(path),
-                "title": _escaped(title),
+                "title": _escaped(f"{card.heading} · {self.frames.business.name}"),
                 "description": _escaped(shortened(description, MAX_DESCRIPTION)),
                 "twin": escape(f"{path}.md"),
-                "script": structured_data.script(self._graph(review)),
-                "cards": self._templates.render(
-                    "card.html", cards=self._cards.of((review,)), level=1, heading=heading
-                ),
+                "script": structured_data.script(self._graph(review, author)),
+                "cards": self._cards.html((card,), 1),
                 # No link depends on other reviews, so the page stays the same when they change.
                 "newer": escape(f"{urls.LIST}?since={review.date}"),
                 "note": self._note(verified=review.verified),
@@ -127,12 +123,12 @@ class RequestPages:
             report=self._reports(urls.permalink(review.id)),
         ).encode()
 
-    def _graph(self, review: Review) -> structured_data.Node:
+    def _graph(self, review: Review, author: str) -> structured_data.Node:
         base_url, business = self.frames.base_url, self.frames.business
         trail = (
             (business.name, urls.HOME),
             (self._words("all_reviews"), urls.LIST),
-            (self._cards.author(review)[:_MAX_NAME], urls.permalink(review.id)),
+            (author, urls.permalink(review.id)),
         )
         crumbs = structured_data.breadcrumbs(base_url, trail)
         if not self.frames.jsonld_reviews:
@@ -165,8 +161,7 @@ class RequestPages:
             filtered=bool(filters),
             matched=result.matched,
             reason="" if result.matched else self._filters.nothing(query),
-            cards=self._cards.of(result.reviews, query.query),
-            level=2,
+            cards=self._cards.html(self._cards.of(result.reviews, query.query), 2),
             following=result.following,
             later=query.cursor is not None,
             first=f"{urls.LIST}?{first}" if first else urls.LIST,

@@ -9,8 +9,6 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Final
 
-from markupsafe import Markup, escape
-
 # Embeddings, overrides and isolates reach beyond the text that they are in (UAX 9, 2.1 and 2.4);
 # the two noncharacters cannot be in XML (XML 1.0, 2.2).
 _UNFIT: Final = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufffe\uffff"
@@ -70,7 +68,7 @@ def beginning(text: str, length: int) -> str:
 
 
 def highlighted(text: str, needle: str) -> str:
-    """Return a text with the matches of a search in ``<mark>``, as HTML; the text itself without a match.
+    """Return a text with the bounds of the matches of a search, which ``marked`` turns into elements.
 
     Args:
         text: A printable text.
@@ -89,10 +87,12 @@ def highlighted(text: str, needle: str) -> str:
             parts += (text[end:first], _BEGIN, text[first:last], _END)
             end = last
         begin = folded.find(needle, stop)
-    if not parts:
-        return text
-    marked = str(escape("".join((*parts, text[end:]))))
-    return Markup(marked.replace(_BEGIN, "<mark>").replace(_END, "</mark>"))  # noqa: S704  it is escaped
+    return "".join((*parts, text[end:]))
+
+
+def marked(html: str) -> str:
+    """Return a highlighted text that has been escaped, with ``<mark>`` around the matches."""
+    return html.replace(_BEGIN, "<mark>").replace(_END, "</mark>")
 
 
 def markdown(text: str) -> str:

@@ -35,7 +35,7 @@ from reviewsd.api.jobs import InsightsOrigin
 
 T = TypeVar("T")
 
-LAYOUT = 16  # raised if a change of the format makes other versions unable to read the folder
+LAYOUT = 17  # raised if a change of the format makes other versions unable to read the folder
 
 MANIFEST, SEEN = "manifest.json", "seen.json"
 

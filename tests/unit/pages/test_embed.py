@@ -326,7 +326,7 @@ def test_faulty_template_of_the_embed_is_refused(tmp_path: Path) -> None:
     """Also in what only some options show."""
     place = Place(tmp_path)
     place.publish([review()])
-    for name in ("embed.css", "embed_badge.html", "embed_cards.html", "embed_issues.html"):
+    for name in ("embed.css", "embed_badge.html", "embed_card.html", "embed_issues.html"):
         (place.templates / name).write_text("{{ nobody }}")
         outcome = place.again()
         assert isinstance(outcome, Refused), name

@@ -703,6 +703,12 @@ def test_faulty_template_is_refused_while_the_last_good_pages_stay(tmp_path: Pat
     for name, text, problem in (
         ("home.html", "{% if %}", "home.html:1: Expected an expression"),
         ("card.html", "a\n{{ nobody }}", "card.html:2: UndefinedError: 'nobody' is undefined"),
+        (
+            "card.html",
+            "{{ card.author|upper }}",
+            "card.html:1: TypeError: card.author can be shown",
+        ),
+        ("card.html", "{{ card.text == 'a' }}", "card.html:1: TypeError: card.text can be shown"),
         ("form.html", "{{ 1/0 }}", "form.html:1: ZeroDivisionError"),
         ("words.json", "[]", "words.json: Expected `object`, got `array`"),
         ("words.json", '{"home": "{oops}"}', "words.json: \"home\": KeyError('oops')"),
@@ -717,6 +723,32 @@ def test_faulty_template_is_refused_while_the_last_good_pages_stay(tmp_path: Pat
     assert isinstance(place.again(), Published)
     assert "Alle Bewertungen" in place.page("/r/a").text
     assert isinstance(place.again(), Unchanged)
+
+
+def test_card_of_the_operator_may_depend_on_its_source_and_rating(tmp_path: Path) -> None:
+    """A template is rendered once for all cards with the same parts; percent signs are no formats."""
+    place = Place(tmp_path)
+    (place.templates / "card.html").write_text(
+        "<p>100 % {{ card.source if card.rating > 3 }}{% if card.url %} {{ card.url }}{% endif %}</p>"
+    )
+    place.publish(
+        [
+            review(id="a", source="yelp", source_url="https://a.example/%20?a&b"),
+            review(id="b", source="google"),
+            review(id="c", rating=3),
+        ]
+    )
+    expected = {"a": "100 % Yelp https://a.example/%20?a&amp;b", "b": "100 % Google", "c": "100 % "}
+    for name, text in expected.items():
+        assert f"<p>{text}</p>" in place.page(f"/r/{name}").source
+
+
+def test_more_kinds_of_cards_than_outlines_are_kept_are_all_shown(tmp_path: Path) -> None:
+    """A business may have any number of sources, and outlines are memory of the process."""
+    place = Place(tmp_path)
+    place.publish([review(id=f"r{at}", source=f"source {at}") for at in range(300)])
+    for at in (*range(300), 0):
+        assert b"<bdi>source %d</bdi>" % at in place.get(f"/r/r{at}").body
 
 
 @pytest.mark.parametrize(
