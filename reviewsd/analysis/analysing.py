@@ -1,5 +1,6 @@
 """Labels and counts reviews, block by block; the entry point of this package (insights.md 2)."""
 
+import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, Protocol
@@ -8,7 +9,9 @@ from reviewsd.analysis.aspects import ASPECTS
 from reviewsd.analysis.aspects import PROBLEMS as PROBLEM_IDS
 from reviewsd.analysis.counting import BlockCounter, Catalogue
 from reviewsd.analysis.counts import Counts
+from reviewsd.analysis.kept_labels import KeptLabels, merged, text_key
 from reviewsd.analysis.labels import WORDLESS, Labels, label_key
+from reviewsd.analysis.model_labels import Excerpted, ModelLabels
 from reviewsd.analysis.rules import Rules
 from reviewsd.analysis.settings import PROBLEMS, InsightSettings
 from reviewsd.analysis.value import LocalWords
@@ -43,11 +46,23 @@ class Analyser:
         business: The business of the reviews.
         settings: The owner's valid settings.
         words: The words of labels and sentences.
+        kept: Labels of a language model, which are used instead of those of the rules.
     """
 
-    def __init__(self, business: Business, settings: InsightSettings, words: LocalWords) -> None:
+    def __init__(
+        self,
+        business: Business,
+        settings: InsightSettings,
+        words: LocalWords,
+        kept: KeptLabels | None = None,
+    ) -> None:
         self.rules = Rules(business, settings)
         self.catalogue = catalogue(settings, self.rules, words)
+        self._kept = KeptLabels() if kept is None else kept
+        self._model_labels = ModelLabels(catalogue(settings.for_owner(), self.rules, words))
+        parts = self.rules.digest, self._kept.digest
+        self.digest = hashlib.blake2b(b"".join(parts), digest_size=16).digest()
+        """Digest of everything but the review that labels depend on."""
         self.analysed = 0
         """Number of texts without known labels."""
         self._known: KnownLabels = {}
@@ -66,7 +81,7 @@ class Analyser:
             labels = WORDLESS
             text = review.text
             if text is not None and text.strip():
-                key = label_key(text, review.rating, self.rules.digest)
+                key = label_key(text, review.rating, self.digest)
                 block_labels[key] = labels = self._labels(key, text, review.rating)
             entries.append((review.id, counter.add(review, labels)))
         return CountedBlock(counts=counter.counts, entries=entries, labels=block_labels)
@@ -77,10 +92,20 @@ class Analyser:
             labels = self._known.get(key)
             if labels is None:
                 self.analysed += 1
-                labels = self.rules.label(text, rating)
+                labels = self._read(text, rating)
             if len(self._cache) < _MAX_CACHED:
                 self._cache[key] = labels
         return labels
+
+    def _read(self, text: str, rating: int) -> Labels:
+        labels = self.rules.label(text, rating)
+        kept = self._kept.find(text_key(text, rating)) if self._kept.digest else None
+        if kept is None:
+            return labels
+        review = Excerpted(id="", rating=rating, text=text)
+        answer = self._model_labels.check(kept.labels, review, [])  # the file may have been edited
+        is_current = kept.lists == self._model_labels.lists
+        return merged(answer, labels, kept.model, is_current=is_current)
 
 
 def catalogue(settings: InsightSettings, rules: Rules, words: LocalWords) -> Catalogue:

@@ -130,6 +130,9 @@ class BlockCounter:
         sums.positive += sentiment == "positive"
         if labels.language:
             counts.languages[labels.language] = counts.languages.get(labels.language, 0) + 1
+            if labels.model:
+                languages = counts.models.setdefault(labels.model, {})
+                languages[labels.language] = languages.get(labels.language, 0) + 1
         else:
             counts.wordless += 1
 

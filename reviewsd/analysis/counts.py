@@ -98,6 +98,8 @@ class Counts(Struct, array_like=True, gc=False):
     """Mentions by kind (a member of ``per_review``), then by id."""
     quotes: dict[int, list[Quote]] = {}
     """The best candidates of each month, as a heap."""
+    models: dict[str, dict[str, int]] = {}
+    """Reviews that a language model read, by its name, then by language."""
 
 
 def offer(heap: list[T], candidate: T, size: int) -> None:

@@ -76,7 +76,7 @@ def labels_of(reading: Reading, rating: int) -> Labels:
             ]
         ),
         problems=tuple(problems.values()),
-        **{
+        **{  # type: ignore[arg-type]  # kinds of entities
             kind: tuple(
                 _entity(reading, kind, name, matches, rating) for name, matches in mentions.items()
             )

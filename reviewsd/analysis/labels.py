@@ -52,6 +52,8 @@ class Labels(Struct, frozen=True, kw_only=True, array_like=True, gc=False):
     services: tuple[EntityLabel, ...] = ()
     problems: tuple[EntityLabel, ...] = ()
     service_areas: tuple[EntityLabel, ...] = ()
+    model: str = ""
+    """The language model that read the text; empty for rules."""
 
 
 WORDLESS: Final = Labels()

@@ -1,30 +1,31 @@
-"""Instructions for a language model that labels reviews, and checks of its answers (insights.md 7).
+"""Instructions for a language model that labels reviews, and checks of its answers (insights.md 7 and 12).
 
 A review may contain instructions to the model. So each answer is checked: labels are in the closed
 lists, phrases are in the text of the review, and the text names each person. ``counting`` counts.
 """
 
+import contextlib
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, cast
+from typing import Final
 
 import msgspec
-from msgspec import Struct
+from msgspec import Raw, Struct
 
-from reviewsd.analysis.aspects import STRONG
 from reviewsd.analysis.counting import Catalogue
 from reviewsd.analysis.labelling import MAX_PHRASE, PROBLEM_STARS
-from reviewsd.analysis.labels import AspectLabel, EntityLabel, Labels
 from reviewsd.analysis.text import fold, words_of
-from reviewsd.domain.insights import Sentiment
 
 VERSION: Final = "labels-1"
 """Version of the instructions and checks; raise it when they change."""
-MAX_REFUSED: Final = 0.2  # share of refused labels in an answer; insights.md 7
+MAX_REFUSED: Final = (
+    0.2  # share of refused labels of a review, and of refused reviews; insights.md 7
+)
 MAX_FAULTS: Final = 30  # faults in the second request for a batch
 
+_NEUTRAL_STARS: Final = 3
 _SENTIMENTS: Final = ("positive", "neutral", "negative")
 _INSTRUCTIONS: Final = """\
 You label customer reviews of one business. The message is a JSON array of reviews, each with an id, its \
@@ -39,7 +40,7 @@ at most 100 characters long.
 Leave out what is said of other businesses, what is only wished or supposed, and whatever is in doubt. \
 Use the ids of these lists only:
 {lists}"""
-_KINDS: Final = {
+ENTITIES: Final = {
     "technicians": "people of the business whom the text names",
     "services": "work that the business was asked to do",
     "problems": "what went wrong with this business; none in reviews of five stars",
@@ -55,7 +56,7 @@ class Excerpted(Struct, frozen=True, kw_only=True):
     text: str
 
 
-class AspectAnswer(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class AspectAnswer(Struct, frozen=True, kw_only=True):
     """An aspect in the answer of the model."""
 
     id: str
@@ -63,39 +64,35 @@ class AspectAnswer(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     phrase: str
 
 
-class ReviewAnswer(
-    Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
-):
-    """The answer of the model for a review."""
+class ReviewAnswer(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The answer of the model for a review; many models number ids, and write null for an empty list."""
 
-    id: str = ""
-    aspects: tuple[AspectAnswer, ...] = ()
-    technicians: tuple[str, ...] = ()
-    services: tuple[str, ...] = ()
-    problems: tuple[str, ...] = ()
+    id: str | int = ""
+    aspects: tuple[AspectAnswer, ...] | None = ()
+    technicians: tuple[str, ...] | None = ()
+    services: tuple[str, ...] | None = ()
+    problems: tuple[str, ...] | None = ()
 
 
-class _Answer(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    reviews: tuple[ReviewAnswer, ...]
+class _Answer(Struct, frozen=True, kw_only=True):
+    reviews: list[Raw]
+
+
+_decode_entry = msgspec.json.Decoder(ReviewAnswer).decode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
     """The valid part of an answer."""
 
-    said: Mapping[str, ReviewAnswer]
+    answers: Mapping[str, ReviewAnswer]
     """Valid answers by the number of the review."""
     labels: int
-    """Number of valid labels."""
+    """Number of their labels."""
     refused: int
     """Number of faults; a review without an answer is one."""
     faults: tuple[str, ...]
     """The first faults, without words of the reviews."""
-
-    @property
-    def bad(self) -> bool:
-        """Whether so many labels are refused that the answer is not used at all."""
-        return self.refused > MAX_REFUSED * (self.labels + self.refused)
 
 
 class ModelLabels:
@@ -103,10 +100,9 @@ class ModelLabels:
 
     Args:
         catalogue: The closed lists.
-        model: The name of the model.
     """
 
-    def __init__(self, catalogue: Catalogue, model: str) -> None:
+    def __init__(self, catalogue: Catalogue) -> None:
         self._lists: dict[str, Mapping[str, str]] = {
             "aspects": catalogue.aspects,
             "technicians": catalogue.technicians,
@@ -116,30 +112,38 @@ class ModelLabels:
         self._names = dict(_names(catalogue))
         self.instructions = self._instruct(catalogue)
         self.schema = self._schema()
-        parts = [VERSION, model, self.instructions, self.schema]
-        self.digest = hashlib.blake2b(msgspec.json.encode(parts), digest_size=16).digest()
-        """Digest of everything that answers depend on; the ``digest`` of ``label_key``."""
+        parts = [VERSION, self.instructions, self.schema]
+        self.lists = hashlib.blake2b(msgspec.json.encode(parts), digest_size=8).hexdigest()
+        """Digest of everything but the review that answers depend on."""
 
-    def judge(self, answer: str, batch: Sequence[Excerpted]) -> Judgement:
-        """Check the answer for a batch."""
-        try:
-            entries = msgspec.json.decode(answer, type=_Answer).reviews
-        except (msgspec.DecodeError, RecursionError, UnicodeError):
-            entries = ()
+    def judge(self, answer: str, batch: Iterable[Excerpted]) -> Judgement:
+        """Check the answer for a batch; a review is refused if too many of its labels are."""
         by_id = {review.id: review for review in batch}
         answers: dict[str, ReviewAnswer] = {}
         faults: list[str] = []
+        entries: set[str] = set()
         labels = 0
-        for entry in entries:
-            review = by_id.get(entry.id)
-            if review is None or entry.id in answers:
+        for number, raw in enumerate(_entries(answer), start=1):
+            try:
+                entry = _decode_entry(raw)
+            except msgspec.DecodeError:
+                faults.append(f"entry {number}: not by the schema")
+                continue
+            review = by_id.get(str(entry.id))
+            if review is None or review.id in entries:
                 faults.append("an entry for no review, or a second one for the same")
                 continue
-            answers[entry.id] = valid = self.check(entry, review, faults)
-            labels += sum(len(getattr(valid, kind)) for kind in self._lists)
-        faults += [f"review {review.id}: no entry" for review in batch if review.id not in answers]
+            entries.add(review.id)
+            refused = -len(faults)
+            valid = self.check(entry, review, faults)
+            refused += len(faults)
+            count = sum(len(getattr(valid, kind)) for kind in self._lists)
+            if refused <= MAX_REFUSED * (count + refused):
+                answers[review.id] = valid
+                labels += count
+        faults += [f"review {name}: no entry" for name in by_id if name not in entries]
         return Judgement(
-            said=answers, labels=labels, refused=len(faults), faults=tuple(faults[:MAX_FAULTS])
+            answers=answers, labels=labels, refused=len(faults), faults=tuple(faults[:MAX_FAULTS])
         )
 
     def check(self, entry: ReviewAnswer, review: Excerpted, faults: list[str]) -> ReviewAnswer:
@@ -156,7 +160,7 @@ class ModelLabels:
     ) -> Iterator[AspectAnswer]:
         folded = fold(review.text)
         ids = set()
-        for index, aspect in enumerate(entry.aspects):
+        for index, aspect in enumerate(entry.aspects or ()):
             at = f"review {review.id}, aspects[{index}]"
             phrase = _verbatim(review.text, folded, aspect.phrase)
             if aspect.id not in self._lists["aspects"] or aspect.id in ids:
@@ -170,10 +174,10 @@ class ModelLabels:
                 yield AspectAnswer(id=aspect.id, sentiment=aspect.sentiment, phrase=phrase)
 
     def _entities(
-        self, kind: str, names: Sequence[str], review: Excerpted, faults: list[str]
+        self, kind: str, names: Sequence[str] | None, review: Excerpted, faults: list[str]
     ) -> tuple[str, ...]:
         valid: dict[str, None] = {}
-        for index, name in enumerate(names):
+        for index, name in enumerate(names or ()):
             at = f"review {review.id}, {kind}[{index}]"
             if name not in self._lists[kind] or name in valid:
                 faults.append(f"{at}: not in the list, or there twice")
@@ -196,7 +200,9 @@ class ModelLabels:
             if aliases:
                 lists["technicians"][person] += f" ({', '.join(aliases)})"
         return _INSTRUCTIONS.format(
-            kinds="\n".join(f"- {kind}: {what}." for kind, what in _KINDS.items() if kind in lists),
+            kinds="\n".join(
+                f"- {kind}: {what}." for kind, what in ENTITIES.items() if kind in lists
+            ),
             lists=msgspec.json.encode(lists).decode(),
         )
 
@@ -214,43 +220,25 @@ class ModelLabels:
         return _object({"reviews": {"type": "array", "items": _object(members)}})
 
 
-def merged(answer: ReviewAnswer, rules: Labels) -> Labels:
-    """Merge the labels of the model with those of the rules.
+def contradicts(answer: ReviewAnswer, rating: int) -> bool:
+    """Return whether most opinions of an answer are the opposite of the stars."""
+    signs = Counter(aspect.sentiment for aspect in answer.aspects or ())
+    praise = signs["positive"] - signs["negative"]
+    return praise * (rating - _NEUTRAL_STARS) < 0
 
-    Args:
-        answer: The checked answer of the model.
-        rules: The labels of the rules, which have strengths, wordings, entities with what is said of
-            them, and service areas.
-    """
-    aspects = {(label.id, label.sentiment): label for label in rules.aspects}
-    entities = {
-        (kind, label.id): label
-        for kind in _KINDS
-        for label in cast("tuple[EntityLabel, ...]", getattr(rules, kind))
-    }
-    return Labels(
-        words=rules.words,
-        language=rules.language,
-        aspects=tuple(
-            AspectLabel(
-                id=aspect.id,
-                sentiment=(sentiment := cast("Sentiment", aspect.sentiment)),
-                phrase=aspect.phrase,
-                strength=STRONG
-                if (same := aspects.get((aspect.id, sentiment))) is None
-                else same.strength,
-                wordings=() if same is None else same.wordings,
-            )
-            for aspect in answer.aspects
-        ),
-        service_areas=rules.service_areas,
-        **{
-            kind: tuple(
-                entities.get((kind, name)) or EntityLabel(id=name) for name in getattr(answer, kind)
-            )
-            for kind in _KINDS
-        },
-    )
+
+def _entries(answer: str) -> list[Raw]:
+    """Return the entries of an answer, which may have thoughts, a fence or sentences around them."""
+    text = answer.lstrip()
+    if not text.startswith(("{", "[", "`")):
+        _, mark, rest = text.partition("</think>")
+        text = rest if mark else text
+    for begin, end in ("{}", "[]"):
+        part = text[max(0, text.find(begin)) : text.rfind(end) + 1]
+        with contextlib.suppress(msgspec.DecodeError, RecursionError, UnicodeError):
+            document = msgspec.json.decode(part, type=_Answer | list[Raw])
+            return document.reviews if isinstance(document, _Answer) else document
+    return []
 
 
 def _names(catalogue: Catalogue) -> Iterator[tuple[str, list[str]]]:

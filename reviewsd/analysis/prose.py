@@ -4,6 +4,7 @@ All numbers are counts, and every quotation is a verbatim piece of a review.
 """
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -46,22 +47,46 @@ class ProseWriter:
     Args:
         words: The words of the sentences.
         languages: Reviews with words, by language, the most frequent first.
+        models: Reviews that language models read, by model, then by language.
     """
 
-    def __init__(self, words: LocalWords, languages: Mapping[str, int]) -> None:
+    def __init__(
+        self,
+        words: LocalWords,
+        languages: Mapping[str, int],
+        models: Mapping[str, Mapping[str, int]],
+    ) -> None:
         self._words = words
         self._number = words.language.number
-        read = [language for language in languages if has_data(language)]
-        is_part = len(read) < len(languages)
-        self._count_read = sum(languages[code] for code in read) if is_part else 0
-        """Number of reviews that the rules read; 0 if they read all or none."""
-        names = [words(f"language_{code}") for code in read]
+        self._models = list(models)
+        by_model: Counter[str] = Counter()
+        for counts in models.values():
+            by_model.update(counts)
+        total = sum(languages.values())
+        self.labelled = {"model": by_model.total(), "rules": total - by_model.total()}
+        """Reviews that language models and rules read."""
+        read = {
+            code: count if has_data(code) else by_model[code]
+            for code, count in languages.items()
+            if has_data(code) or by_model[code]
+        }
+        is_part = sum(read.values()) < total
+        self._count_read = sum(read.values()) if is_part else 0
+        """Number of reviews that were read; 0 if it is all or none."""
+        names = [words(f"language_{code}") for code in read if has_data(code)]
+        names += [words("language_other")] if len(names) < len(read) else []
         self._languages = self._list(names) if self._count_read else ""
 
     @property
     def note(self) -> str:
         """The method, and whose words were read if it was not all of them."""
         note = self._words("method_note")
+        if self._models:
+            by_model, by_rules = map(self._number, self.labelled.values())
+            models = self._list(self._models)
+            note = self._words(
+                "method_note_model", model=models, by_model=by_model, by_rules=by_rules
+            )
         if not self._count_read:
             return note
         read = self._words.plural("method_read", self._count_read, languages=self._languages)

@@ -52,6 +52,7 @@ class Totals:
         self._days: list[int] = []  # the first and the last day of each block
         self._signs: dict[Sentiment, int] = {"positive": 0, "neutral": 0, "negative": 0}
         self._languages: Counter[str] = Counter()
+        self._models: dict[str, Counter[str]] = {}
         self._wordless = 0
         self._rankings: dict[str, dict[str, Ranking]] = {kind: {} for kind in ("aspects", *KINDS)}
         self._quotes: dict[int, list[Quote]] = {}
@@ -71,6 +72,8 @@ class Totals:
         self._days += counts.earliest, counts.latest
         self._languages.update(counts.languages)
         self._wordless += counts.wordless
+        for model, languages in counts.models.items():
+            self._models.setdefault(model, Counter()).update(languages)
         for sentiment, positions in counts.sentiments.items():
             self._signs[sentiment] += len(positions)
         for kind, by_id in counts.mentions.items():
@@ -102,14 +105,15 @@ class Totals:
         ]
         ordered = sorted(self._languages.items(), key=lambda item: (-item[1], item[0]))
         languages = dict(ordered)
-        writer = ProseWriter(self._words, languages)
+        models = sorted(self._models, key=lambda name: (-self._models[name].total(), name))
+        writer = ProseWriter(self._words, languages, {name: self._models[name] for name in models})
         evidence = self._evidence
         quote = pull_quote(self._newest_quotes(), evidence, review_of)
         lists = {kind: self._list(kind) for kind in KINDS}
         public = bool(self._catalogue.problems)  # problems, and the sentence about criticism
         return MadeInsights(
             generated_at=generated_at,
-            model=RULES,
+            model=", ".join((*models, RULES)),
             review_count=self._total.count,
             date_range=DateRange(earliest=_date(min, self._days), latest=_date(max, self._days)),
             overall_sentiment=self._overall(),
@@ -125,6 +129,8 @@ class Totals:
                 rules=RULES,
                 languages=languages,
                 not_analysed=self._wordless,
+                model=", ".join(models) or UNSET,
+                labelled=writer.labelled if models else UNSET,
                 note=writer.note,
                 not_published=UNSET if public else (PROBLEMS,),
             ),

@@ -117,6 +117,10 @@ class Method(Struct, frozen=True, kw_only=True):
     languages: dict[str, int]
     not_analysed: int
     """Reviews without words."""
+    model: str | UnsetType = UNSET
+    """The language models that read reviews; UNSET, like the next, if rules read all."""
+    labelled: dict[str, int] | UnsetType = UNSET
+    """Reviews with words that a ``model`` and ``rules`` read."""
     note: str
     not_published: tuple[str, ...] | UnsetType = UNSET
     """Results for the owner alone, whose lists are empty."""

@@ -5,13 +5,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 LOGO_FILES = ("logo.svg", "logo.png", "logo.webp")  # the first that is usable is shown
+LABELS_FILE = "insights.labels"
 # The files of a data directory that the service reads, in the order in which they are copied: reviews
 # without their corrections would show what is hidden
-SERVED_FILES = (
-    *("corrections.json", "reviews.json", "insights.json", "insights.yaml"),
+DATA_FILES = (
+    *("corrections.json", "reviews.json", "insights.json", "insights.yaml", LABELS_FILE),
     *LOGO_FILES,
 )
-DATA_FILES = (*SERVED_FILES, "insights.labels")  # all that an owner would miss
 KEPT_FOLDER = ".reviewsctl"  # in the data directory, for files of reviewsctl
 
 HERE = Path("reviewsd.yaml")

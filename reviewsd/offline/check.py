@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from twisted.internet.base import ReactorBase
 from twisted.internet.task import Clock
 
+from reviewsd.analysis.kept_labels import KeptLabels
 from reviewsd.api.files import CheckReport, Diagnostic, Facts
 from reviewsd.api.jobs import Step
 from reviewsd.app.store import make_store
@@ -154,6 +155,7 @@ def inspect_data(
         doubts(files.reviews, dataset, now, progress),
         _withheld(files.insights, dataset),
         files.left_out,
+        KeptLabels(files.labels).faults(),
         unusable,
     )
     warnings, warning_count = _first_of_each_file(findings)

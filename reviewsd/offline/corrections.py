@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Raw, Struct
 from msgspec.structs import replace
 
+from reviewsd.analysis.kept_labels import KeptLabels, text_key
 from reviewsd.api.texts import merge_key
 from reviewsd.domain.corrected import Corrected, Withheld, correct
 from reviewsd.domain.corrections import (
@@ -170,6 +171,12 @@ class CorrectableReviews:
                     yield entry.review.text or ""
 
         return remove_words(insights, withheld, texts)
+
+    def remaining_labels(self, labels: bytes) -> bytes:
+        """Return an insights.labels with the labels of those texts alone that are not erased."""
+        reviews = (e.review for e in self.reviews if not isinstance(e.correction, Erasure))
+        keys = {text_key(review.text or "", review.rating) for review in reviews}
+        return KeptLabels(labels).encoded(keys)
 
     def text(self) -> bytes:
         """Return corrections.json."""

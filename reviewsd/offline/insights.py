@@ -8,9 +8,9 @@ from pathlib import Path
 import msgspec
 from msgspec import Raw, Struct
 
-from reviewsd.analysis.analysing import KnownLabels
 from reviewsd.analysis.comparing import Comparison, compare
 from reviewsd.analysis.explaining import Explanation, explain
+from reviewsd.analysis.kept_labels import KeptLabels
 from reviewsd.analysis.settings import PROBLEMS, InsightSettings
 from reviewsd.analysis.suggesting import Suggestions, suggest
 from reviewsd.api.files import Diagnostic
@@ -60,6 +60,7 @@ class Folder:
     """``data.insights``."""
     dataset: Dataset
     settings: InsightSettings
+    labels: KeptLabels
 
     def insights(self) -> ServedInsights:
         """Return the insights that are served, with the members that only the owner sees."""
@@ -78,21 +79,22 @@ class Folder:
         )
 
     def compared(self) -> Compared:
-        """Compare insights.json with the insights by rules.
+        """Compare insights.json, or else the insights with a model's labels, with those by rules.
 
         Raises:
-            DataError: There is no insights.json.
+            DataError: There are neither.
         """
         file = self.dataset.insights
-        if file is None:
-            reason = "is not there, so there is nothing to compare"
+        if file is not None:
+            origin = made_insights.file_origin(file)
+        elif self.labels.digest:
+            file, origin = self._make_for_owner()
+        else:
+            reason = "is not there, nor are labels of a model, so there is nothing to compare"
             raise DataError((Diagnostic(file="insights.json", reason=reason),))
-        own, origin = self._make_for_owner()
+        by_rules, rules = self._make_for_owner(KeptLabels())
         return Compared(
-            data_dir=str(self.path),
-            file=made_insights.file_origin(file),
-            rules=origin,
-            comparison=compare(file, own),
+            data_dir=str(self.path), file=origin, rules=rules, comparison=compare(file, by_rules)
         )
 
     def suggestions(self) -> Suggestions:
@@ -114,11 +116,12 @@ class Folder:
         review = msgspec.json.decode(self.dataset.records[position].raw, type=Review)
         return explain(review, self.dataset.business, self.settings)
 
-    def make(self, settings: InsightSettings, labels: KnownLabels | None = None) -> InsightsFile:
-        """Make insights by rules, which use the given labels as they are."""
+    def make(self, settings: InsightSettings, labels: KeptLabels | None = None) -> InsightsFile:
+        """Make insights; with other labels than the kept ones if they are given."""
+        labels = self.labels if labels is None else labels
         with tempfile.TemporaryDirectory() as name:
             return made_insights.make(
-                self.dataset, settings, lambda *_: None, folder=Path(name), known=labels
+                self.dataset, settings, lambda *_: None, folder=Path(name), labels=labels
             )
 
     def members(self, file: InsightsFile) -> dict[str, Raw]:
@@ -126,8 +129,10 @@ class Folder:
         rendered = b"".join(documents.insights(file, self.dataset))
         return msgspec.json.decode(rendered, type=dict[str, Raw])
 
-    def _make_for_owner(self) -> tuple[InsightsFile, InsightsOrigin]:
-        file = self.make(self.settings.for_owner())
+    def _make_for_owner(
+        self, labels: KeptLabels | None = None
+    ) -> tuple[InsightsFile, InsightsOrigin]:
+        file = self.make(self.settings.for_owner(), labels)
         return file, InsightsOrigin(made=True, model=file.typed.model, reviews=file.analysed)
 
 
@@ -144,7 +149,12 @@ def read(path: Path | None, data: Path | None, environ: Mapping[str, str]) -> Fo
     if data is None:
         config, _ = configuration.load(path, environ)
         data, settings = config.data_dir, config.data
-    dataset, insight_settings = load_sources(sources.read(data))
+    files = sources.read(data)
+    dataset, insight_settings = load_sources(files)
     return Folder(
-        path=data.absolute(), mode=settings.insights, dataset=dataset, settings=insight_settings
+        path=data.absolute(),
+        mode=settings.insights,
+        dataset=dataset,
+        settings=insight_settings,
+        labels=KeptLabels(files.labels),
     )

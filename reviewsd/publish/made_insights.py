@@ -18,9 +18,10 @@ from typing import Self
 import msgspec
 from msgspec import Raw
 
-from reviewsd.analysis.analysing import Analyser, CountedBlock, KnownLabels
+from reviewsd.analysis.analysing import Analyser, CountedBlock
 from reviewsd.analysis.counts import Counts
 from reviewsd.analysis.evidence import Evidence
+from reviewsd.analysis.kept_labels import KeptLabels
 from reviewsd.analysis.settings import InsightSettings
 from reviewsd.analysis.totals import Totals
 from reviewsd.api.jobs import InsightsOrigin
@@ -66,7 +67,7 @@ def make(
     progress: Progress,
     *,
     folder: Path,
-    known: KnownLabels | None = None,
+    labels: KeptLabels,
     keeping: Keeping | None = None,
     kept: Bytecode | None = None,
 ) -> InsightsFile:
@@ -77,7 +78,7 @@ def make(
         settings: The owner's settings.
         progress: Called with the number of reviews analysed so far.
         folder: Folder of the temporary file.
-        known: Known labels; with ``keeping`` the labels of its changed blocks are used instead.
+        labels: The labels of a language model.
         keeping: Earlier and new blocks.
         kept: Results of the publication before, for the words.
 
@@ -85,14 +86,12 @@ def make(
         OSError: The folder cannot be written, for example because the disk is full.
     """
     words = words_of_insights(dataset.business.language, kept)
-    analyser = Analyser(dataset.business, settings, words)
-    digest = analyser.rules.digest
+    analyser = Analyser(dataset.business, settings, words, labels)
+    digest = analyser.digest
     spans = list(block_file.spans(dataset.records, digest))
     if keeping is not None:
-        known = counted_blocks.labels_of_others(
-            keeping.earlier, (span.key for span in spans), digest
-        )
-    analyser.know(known)
+        keys = (span.key for span in spans)
+        analyser.know(counted_blocks.labels_of_others(keeping.earlier, keys, digest))
     totals = Totals(analyser.catalogue, Evidence(analyser.rules), words)
     with _Entries(folder) as entries:
         for span in spans:
@@ -113,6 +112,7 @@ def attempt(
     progress: Progress,
     *,
     folder: Path,
+    labels: KeptLabels,
     earlier: Path,
     keep: Path,
     kept: Bytecode,
@@ -124,6 +124,7 @@ def attempt(
         settings: The owner's settings.
         progress: Called with the number of reviews analysed so far.
         folder: Folder of the temporary file.
+        labels: The labels of a language model.
         earlier: The file with the blocks of the last publication.
         keep: The file for the blocks of this publication.
         kept: Results of the publication before, for the words.
@@ -134,7 +135,15 @@ def attempt(
     try:
         with keep.open("xb") as file:
             keeping = Keeping(earlier=BlocksReader(earlier), writer=BlocksWriter(file))
-            return make(dataset, settings, progress, folder=folder, keeping=keeping, kept=kept)
+            return make(
+                dataset,
+                settings,
+                progress,
+                folder=folder,
+                labels=labels,
+                keeping=keeping,
+                kept=kept,
+            )
     except OSError:
         raise
     except MemoryError:

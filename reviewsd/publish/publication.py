@@ -27,6 +27,7 @@ from typing import TypeVar
 
 import msgspec
 
+from reviewsd.analysis.kept_labels import KeptLabels
 from reviewsd.analysis.settings import InsightSettings
 from reviewsd.api.files import Diagnostic
 from reviewsd.api.jobs import InsightsOrigin, Step
@@ -115,8 +116,11 @@ def _publish_aside(job: Job, progress: Progress, snapshots: Path, aside: Path) -
         return PublicationFailed("the data files are being written all the time")
     bytecode = Bytecode(job.bytecode)
     logos, unusable = pictures.examine(files.logos)
-    left_out = tuple(map(headline, (*files.left_out, *unusable)))
-    dataset, origin, fault = _with_insights(dataset, settings, order, aside, report, bytecode)
+    labels = KeptLabels(files.labels)
+    left_out = tuple(map(headline, (*files.left_out, *labels.faults(), *unusable)))
+    dataset, origin, fault = _with_insights(
+        dataset, settings, labels, order, aside, report, bytecode
+    )
     try:
         manifest = compile_folder(
             dataset,
@@ -181,6 +185,7 @@ def load_sources(
 def _with_insights(
     dataset: Dataset,
     settings: InsightSettings,
+    labels: KeptLabels,
     order: PublicationOrder,
     aside: Path,
     progress: Progress,
@@ -197,6 +202,7 @@ def _with_insights(
         settings,
         progress,
         folder=Path(order.snapshots),
+        labels=labels,
         earlier=Path(order.snapshots) / layout.CURRENT / layout.BLOCKS,
         keep=keep,
         kept=bytecode,

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import BinaryIO, Generic, TypeVar, overload
 
 from reviewsd.api.files import Diagnostic
-from reviewsd.api.places import LOGO_FILES
+from reviewsd.api.places import LABELS_FILE, LOGO_FILES
 from reviewsd.domain.corrections import CORRECTIONS_FILE
 from reviewsd.domain.data_errors import DataError
 from reviewsd.domain.dataset import REVIEWS_FILE, SETTINGS_FILE
@@ -60,6 +60,8 @@ class Sources(Generic[T]):
     """None without insights.json."""
     settings: bytes | None = None
     """None without insights.yaml."""
+    labels: bytes = b""
+    """The content of insights.labels; empty without it, or if it cannot be read."""
     corrections: T | None = None
     """None without corrections.json."""
     templates: Mapping[str, str] = field(default_factory=dict)
@@ -67,7 +69,7 @@ class Sources(Generic[T]):
     logos: Mapping[str, bytes] = field(default_factory=dict)
     """The pictures by name, not examined yet."""
     left_out: tuple[Diagnostic, ...] = ()
-    """Findings about pictures that cannot be read."""
+    """Findings about pictures and labels that cannot be read."""
     fingerprint: Fingerprint
     """The fingerprint before and after reading."""
 
@@ -95,6 +97,7 @@ def fingerprint(data_dir: Path, templates_dir: Path | None = None) -> Fingerprin
         reviews=_look(data_dir / REVIEWS_FILE),
         insights=_look(data_dir / INSIGHTS_FILE),
         settings=_look(data_dir / SETTINGS_FILE),
+        labels=_look(data_dir / LABELS_FILE),
         corrections=_look(data_dir / CORRECTIONS_FILE),
         templates=_template_fingerprints(templates_dir),
         logos=_fingerprints(data_dir, LOGO_FILES),
@@ -161,6 +164,12 @@ def read(
                 findings.append(Diagnostic(file=name, reason=reason))
     templates = _templates(templates_dir, before.templates, findings)
     logos, left_out = _logos(data_dir, before.logos)
+    try:
+        labels = _dispensable(data_dir / LABELS_FILE, before.labels, max_bytes)
+    except DataError as error:
+        labels = b""
+        reason = f"{error.findings[0].reason}; rules read the reviews"
+        left_out.append(Diagnostic(file=LABELS_FILE, reason=reason))
     if fingerprint(data_dir, templates_dir) != before:
         raise Unsettled
     if findings:
@@ -171,6 +180,7 @@ def read(
         insights=contents.get(INSIGHTS_FILE),
         corrections=contents.get(CORRECTIONS_FILE),
         settings=None if settings is None else settings[:],
+        labels=labels,
         templates=templates,
         logos=logos,
         left_out=tuple(left_out),
@@ -250,15 +260,28 @@ def _logos(
             left_out.append(pictures.left_out(name, "leads out of the data directory"))
             continue
         try:
-            path = data_dir / name
-            contents[name] = bytes(_content(path, fingerprint, pictures.MAX_BYTES, None))
+            contents[name] = _dispensable(data_dir / name, fingerprint, pictures.MAX_BYTES)
         except DataError as error:
             left_out += [pictures.left_out(name, each.reason) for each in error.findings]
-        except OSError as error:
-            if error.errno not in _LASTING:
-                raise
-            left_out.append(pictures.left_out(name, f"cannot read: {error.strerror}"))
     return contents, left_out
+
+
+def _dispensable(path: Path, seen: FileFingerprint | None, max_bytes: int) -> bytes:
+    """Read a file that a publication can do without; an absent one is empty.
+
+    Raises:
+        DataError: It cannot be read, or is too large.
+        Unsettled: It changed meanwhile.
+        OSError: The system cannot read it at present.
+    """
+    if seen is None:
+        return b""
+    try:
+        return bytes(_content(path, seen, max_bytes, None))
+    except OSError as error:
+        if error.errno not in _LASTING:
+            raise
+        raise _refused(path, f"cannot read: {error.strerror}") from error
 
 
 def _look(path: Path) -> FileFingerprint | None:

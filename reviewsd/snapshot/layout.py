@@ -140,6 +140,7 @@ class Fingerprint(Struct, frozen=True, kw_only=True):
     """None if the file does not exist or has no status."""
     insights: FileFingerprint | None
     settings: FileFingerprint | None = None  # insights.yaml
+    labels: FileFingerprint | None = None  # insights.labels
     corrections: FileFingerprint | None = None
     templates: dict[str, FileFingerprint] = {}  # the operator's, by name
     logos: dict[str, FileFingerprint] = {}  # pictures in the data directory, by name

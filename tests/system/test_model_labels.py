@@ -1,10 +1,11 @@
 """``reviewsctl insights label`` against a model's server that lies, stalls, limits, cuts and obeys reviews.
 
-Real processes and files (insights.md 7).
+Real processes and files (insights.md 7 and 12).
 """
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -69,17 +70,24 @@ def label(
 
 
 def made(folder: Path) -> dict[str, Any]:
-    insights: dict[str, Any] = json.loads((folder / "insights.json").read_bytes())
+    """Return the insights as the daemon makes them, and ``/insights.json`` has them."""
+    done = ctl("insights", f"--data={folder}", "--json")
+    assert 0 == done.returncode, done.stderr
+    insights: dict[str, Any] = json.loads(done.stdout)["insights"]
     return insights
 
 
+def labelled_texts(folder: Path) -> int:
+    return len((folder / "insights.labels").read_bytes().splitlines())
+
+
 def test_reviews_are_labelled_and_their_authors_never_sent(folder: Path) -> None:
-    """The file is then not made by rules, and no text is sent before it may be replaced."""
+    """A second run has nothing to ask."""
     key = folder / "key"
     key.write_text(f"{SECRET}\n")
     with language_model() as model:
         result, output = label(folder, model, f"--key-file={key}", "--prices", "1", "10")
-        again, refused = label(folder, model, code=1)
+        again, _ = label(folder, model)
         assert [20, 5] == [len(request.reviews) for request in model.received]
     assert (25, 0, 25, 0) == (
         result["reviews_by_model"],
@@ -87,23 +95,26 @@ def test_reviews_are_labelled_and_their_authors_never_sent(folder: Path) -> None
         result["labels"],
         result["refused"],
     )
-    assert str(folder / "insights.json") == result["file"]
+    assert (0, 25) == (again["asked"], again["reviews_by_model"])
+    assert str(folder / "insights.labels") == result["file"]
     assert (2000, 200, 0.004) == (result["tokens_in"], result["tokens_out"], result["cost"])
-    assert ({}, True) == (again, "rules did not make it" in refused)
     assert {f"Bearer {SECRET}"} == {request.headers["authorization"] for request in model.received}
     assert SECRET not in output
     wire = b"".join(request.body for request in model.received)
     for hidden in ("Aldebrand", "Wintersgill", "Nobody", "id-of", "2026-01", "wordless"):
         assert hidden.encode() not in wire
 
+    assert not (folder / "insights.json").exists()
     insights = made(folder)
-    assert ("tiny", 26) == (insights["model"], insights["review_count"])
+    assert 26 == insights["review_count"]
     assert {"model": 25, "rules": 0} == insights["method"]["labelled"]
     (work,) = [aspect for aspect in insights["aspects"] if aspect["id"] == "work_quality"]
     assert (25, 12, 13) == (work["mention_count"], work["positive_count"], work["negative_count"])
 
 
-def test_a_run_that_is_killed_loses_one_batch(folder: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_a_run_that_is_stopped_loses_one_batch(folder: Path, number: signal.Signals) -> None:
+    """Ctrl-C publishes what is labelled; after a kill the next run does."""
     with language_model(honest) as model:
         model.answers.append(model.hold)
         command = [
@@ -116,19 +127,23 @@ def test_a_run_that_is_killed_loses_one_batch(folder: Path) -> None:
         with subprocess.Popen(
             [*command, f"--data={folder}", "--model=tiny", f"--endpoint={model.url}"],
             env={**os.environ, "PYTHONPATH": str(CLI)},
-            stderr=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
         ) as running:
             assert model.requests.acquire(timeout=60)
             assert model.requests.acquire(timeout=60)
-            running.kill()
-        assert not (folder / "insights.json").exists()
-        with (folder / "insights.labels").open("ab") as labels:
-            labels.write(b'{"model": "ti')  # as a kill in the middle of a write leaves it
+            running.send_signal(number)
+            _, output = running.communicate()
+        if number == signal.SIGINT:
+            assert (130, BATCH) == (running.returncode, labelled_texts(folder))
+            assert "the same command goes on from there" in output.replace("\n", " ")
+        else:
+            assert not (folder / "insights.labels").exists()
+            with (folder / ".reviewsctl/insights.labels").open("ab") as journal:
+                journal.write(b'{"text": "ti')  # as a kill in the middle of a write leaves it
         result, _ = label(folder, model)
         assert [BATCH, 5, 5] == [len(request.reviews) for request in model.received]
-    assert (25, 5) == (result["reviews_by_model"], result["asked"])
-    kept_lines = (folder / "insights.labels").read_bytes().splitlines()
-    assert [BATCH, 5] == [len(json.loads(line)["labels"]) for line in kept_lines]
+    assert (25, 5, 25) == (result["reviews_by_model"], result["asked"], labelled_texts(folder))
 
 
 def lie(received: Received) -> list[dict[str, Any]]:
@@ -141,7 +156,7 @@ def lie(received: Received) -> list[dict[str, Any]]:
 
 
 def obey(received: Received) -> list[dict[str, Any]]:
-    """Label other reviews as a review demands, with too few labels to be called again."""
+    """Label reviews as one of them demands."""
     entries = honest(received)
     entries[0]["technicians"] = ["sam-ortiz"]
     entries[-1]["technicians"] = ["priya-raman"]
@@ -149,7 +164,7 @@ def obey(received: Received) -> list[dict[str, Any]]:
 
 
 def test_a_server_that_limits_lies_floods_and_obeys_reviews(folder: Path) -> None:
-    """The first batch is sent again with its faults, and then left to the rules."""
+    """The first batch is sent again with its faults, and then left to the rules until the next run."""
     now = {"Retry-After-Ms": "1"}
     answers: list[Answer] = [
         lambda _: Raw(status=429, headers=now, body=b'{"error": {"message": "slow down"}}'),
@@ -160,23 +175,60 @@ def test_a_server_that_limits_lies_floods_and_obeys_reviews(folder: Path) -> Non
     ]
     with language_model(*answers) as model:
         result, _ = label(folder, model)
-    *_, first, second, last = model.received
+        *_, first, second, last = model.received
+        insights = made(folder)
+        label(folder, model)
     assert first.reviews == second.reviews
     assert "review 1, aspects[0].phrase: not a verbatim piece of the text" in second.system
     assert "best plumber" not in second.system  # nor anything else of the answer or the reviews
     assert INJECTED in {review["text"] for review in last.reviews}
     assert INJECTED not in last.system
-    assert (1, 5, 20) == (
-        result["batches_by_rules"],
-        result["reviews_by_model"],
-        result["reviews_by_rules"],
-    )
-    insights = made(folder)
-    assert {"model": 5, "rules": 20} == insights["method"]["labelled"]
+    assert (4, 21) == (result["reviews_by_model"], result["reviews_by_rules"])
+    assert {"model": 4, "rules": 21} == insights["method"]["labelled"]
     assert "looks" not in {aspect["id"] for aspect in insights["aspects"]}
-    assert ["priya-raman"] == [
-        technician["id"] for technician in insights["entities"]["technicians"]
+    assert {"model": 25, "rules": 0} == made(folder)["method"]["labelled"]
+
+
+def test_two_useless_batches_end_the_run(folder: Path) -> None:
+    """Each has been asked for twice; what was labelled before is kept, and the rest is asked for again."""
+    document = json.loads((folder / "reviews.json").read_bytes())
+    more = [
+        {
+            **document["reviews"][0],
+            "id": f"{n}",
+            "text": f"Old job number {n}.",
+            "date": "2020-01-01",
+        }
+        for n in range(60)
     ]
+    (folder / "reviews.json").write_text(
+        json.dumps(document | {"reviews": document["reviews"] + more})
+    )
+    sorry = "I am sorry, \x1b[31mI cannot " + "x" * 300
+    with language_model(honest, *[lambda _: sorry] * 4) as model:
+        done, output = label(folder, model, code=1)
+        assert ({}, 5, BATCH) == (done, len(model.received), labelled_texts(folder))
+        message = json.loads(output.splitlines()[-1])["error"]["detail"]
+        assert "no label in the answers of tiny can be used" in message
+        assert "begins: I am sorry, \\u001b[31mI cannot xxx" in message
+        assert len(message) < 250
+        repaired, _ = label(folder, model)
+    assert (85, 65) == (repaired["reviews_by_model"], repaired["asked"])
+
+
+def test_labels_that_contradict_the_stars_are_a_warning(folder: Path) -> None:
+    def invert(received: Received) -> list[dict[str, Any]]:
+        entries = honest(received)
+        for entry in entries:
+            (aspect,) = entry["aspects"]
+            is_praise = aspect["sentiment"] == "positive"
+            aspect["sentiment"] = "negative" if is_praise else "positive"
+        return entries
+
+    with language_model(invert, invert) as model:
+        result, output = label(folder, model)
+    assert (25, 25) == (result["contradicting"], result["compared"])
+    assert "in 25 of 25 texts the labels of tiny contradict the stars" in output
 
 
 def test_cost_limit_stops_the_labelling(folder: Path) -> None:
@@ -198,14 +250,17 @@ def test_texts_do_not_leave_the_machine_unasked(folder: Path) -> None:
         "--endpoint=https://models.example/v1",
     )
     assert 1 == done.returncode
-    assert "to label: 25 texts in 2 requests" in done.stderr
+    assert "to label: 25 texts in 2 requests to models.example" in done.stderr
     assert "the text and stars of 25 reviews and the 2 people named" in done.stderr
     assert "To agree, add --yes." in done.stderr
 
 
-def test_a_file_of_the_owner_is_not_replaced(folder: Path) -> None:
+def test_a_file_of_the_owner_is_served_instead(folder: Path) -> None:
+    """Before it asks, the command says that labels are only kept."""
     (folder / "insights.json").write_text('{"model": "mine"}')
-    with language_model() as model:
-        _, output = label(folder, model, code=1)
-        assert "rules did not make it" in output
-        assert [] == model.received
+    done = ctl(
+        *("insights", "label", f"--data={folder}", "--model=tiny"),
+        "--endpoint=https://models.example/v1",
+    )
+    assert "insights.json is there, and is served until you move it away" in done.stderr
+    assert '{"model": "mine"}' == (folder / "insights.json").read_text()

@@ -88,8 +88,8 @@ def _facts(facts: "Facts") -> "Iterator[str]":
     yield f"{'insights':<15}{_insights(facts)}"
     if facts.uncovered:
         are = "review is" if facts.uncovered == 1 else "reviews are"
-        yield f"{'':<15}{facts.uncovered:,} {are} not in its per_review; to have insights made"
-        yield f"{'':<15}of all of them: reviewsctl insights --write --replace"
+        yield f"{'':<15}{facts.uncovered:,} {are} not in its per_review; insights of all are made"
+        yield f"{'':<15}from the reviews, with kept labels, when you move insights.json away"
 
 
 def _insights(facts: "Facts") -> str:

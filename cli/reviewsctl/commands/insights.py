@@ -12,6 +12,7 @@ from reviewsctl.commands.data_options import ConfigFile, DataDir
 from reviewsctl.daemon.session import Json
 from reviewsctl.terminal.output import (
     EXIT_INTERRUPTED,
+    complain,
     echo,
     fail,
     failing,
@@ -128,10 +129,10 @@ def suggest(*, config: ConfigFile = None, data: DataDir = None, as_json: Json = 
       reviewsctl insights compare --json | jq .comparison.mentions"""
 )
 def compare(*, config: ConfigFile = None, data: DataDir = None, as_json: Json = False) -> None:
-    """Compares insights.json with the insights of the rules.
+    """Compares insights.json, or the labels of a language model, with the rules.
 
-    For an insights.json of your own or of a language model, it shows the figures of both and the
-    number of reviews in which they agree.
+    For an insights.json of your own, or else for insights with labels of insights.labels, it shows
+    the figures of both and the number of reviews in which they agree.
     """
     from reviewsctl.terminal.insights import compared  # 25 ms, see main
 
@@ -229,16 +230,15 @@ def label(  # noqa: PLR0913  # these are the command's options
     yes: Annotated[
         bool, typer.Option("--yes", help="Send texts to other machines without asking.")
     ] = False,
-    replace: Replace = False,
     as_json: Json = False,
 ) -> None:
-    """Has a language model label the reviews, and writes insights.json.
+    """Has a language model label the reviews.
 
     It needs the extra "model": pip install 'reviewsd[model]'. The model is sent texts and stars, and
     never who wrote them; before texts leave this machine you are asked. A label counts only if it
     is of the known lists and its phrase stands in the review; counting is left to the rules. Labels
-    are kept in insights.labels, so that a run that was stopped is continued, and a later one pays
-    for new reviews only.
+    are kept in insights.labels, which the daemon uses by itself, so that a run that was stopped is
+    continued, and a later one pays for new texts only. Rules read the reviews that have no labels.
     """
     try:
         with failing(as_json=as_json):
@@ -255,18 +255,18 @@ def label(  # noqa: PLR0913  # these are the command's options
                 limit=limit,
                 prices=prices,
                 max_cost=max_cost,
-                replace=replace,
                 quiet=as_json,
             )
-            folder, insights, counts = run.label(options)
+            file, counts = run.label(options)
     except KeyboardInterrupt:
-        detail = "nothing was written but insights.labels; the same command goes on from there"
+        detail = "labels of whole batches are kept; the same command goes on from there"
         fail("interrupted", detail, as_json=as_json, code=EXIT_INTERRUPTED)
-    written = _write(folder, insights)
+    if warning := counts.warning(model):
+        complain("warning", {"detail": warning}, as_json=as_json)
     if as_json:
-        typer.echo(json_line(counts.document(prices) | {"file": str(folder / FILE)}))
+        typer.echo(json_line(counts.document(prices) | {"file": str(file)}))
         return
-    echo(*counts.lines(model, prices), written)
+    echo(*counts.lines(prices), f"labels are in {file}; a running daemon notices by itself")
 
 
 @contextlib.contextmanager

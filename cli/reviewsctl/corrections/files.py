@@ -19,7 +19,7 @@ from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.reviews_file import draft, removed_member
 from reviewsctl.terminal.interruption import uninterrupted
 from reviewsctl.terminal.remedies import to_write
-from reviewsd.api.places import KEPT_FOLDER
+from reviewsd.api.places import KEPT_FOLDER, LABELS_FILE
 
 if TYPE_CHECKING:
     from reviewsd.domain.corrections import Corrections
@@ -32,7 +32,7 @@ LOG: Final = "corrections.log"
 
 REVIEWS: Final = "reviews.json"
 INSIGHTS: Final = "insights.json"
-CACHES: Final = ("insights.labels", "insights.json.bak", "reviews.json.bak")
+CACHES: Final = ("insights.json.bak", "reviews.json.bak")
 """Copies that may contain an erased review, and can be made again."""
 
 _PRIVATE: Final = 0o600
@@ -109,9 +109,12 @@ def erase(
         _replace(folder, FILE, lambda _: reviews.text())
         if folder.look(INSIGHTS) is not None:
             _replace(folder, INSIGHTS, lambda text: reviews.without_words(text, erased))
+        if folder.look(LABELS_FILE) is not None:
+            _replace(folder, LABELS_FILE, reviews.remaining_labels)
         for name in CACHES:
             folder.remove(name)
         with contextlib.suppress(FileNotFoundError), folder.folder(KEPT_FOLDER) as own:
+            own.remove(LABELS_FILE)  # of a run that was killed, or goes on
             _erase_kept(own, corrections)
         _replace(folder, REVIEWS, lambda text: without_erased(text, corrections, member))
 

@@ -13,7 +13,7 @@ from reviewsctl.doctor.verdict import Diagnosis, fail, ok, skip, warn
 from reviewsctl.terminal.remedies import as_root
 from reviewsctl.terminal.words import counted
 from reviewsd.api.files import CheckReport, Diagnostic
-from reviewsd.api.places import KEPT_FOLDER, SERVED_FILES
+from reviewsd.api.places import DATA_FILES, KEPT_FOLDER
 
 _FUTURE: Final = 5.0  # seconds that clocks of file servers may be ahead
 _SHOWN: Final = 5  # files that a remedy names
@@ -66,7 +66,7 @@ def directory(report: CheckReport, *, served: bool = False) -> Diagnosis:
     folder = Path(report.data_dir)
     try:
         facts = folder.stat()
-        files = [folder / file for file in SERVED_FILES if (folder / file).exists()]
+        files = [folder / file for file in DATA_FILES if (folder / file).exists()]
         modes = [file.stat().st_mode for file in files]
     except FileNotFoundError:
         remedy = f"Make it, or name another as data_dir: {as_root(f'mkdir -p {folder}')}"
@@ -132,7 +132,7 @@ def disk(state: Path, report: CheckReport) -> Diagnosis:
     place = next(path for path in (state, *state.parents) if _stat(path) is not None)
     free = shutil.disk_usage(place).free
     folder = Path(report.data_dir or "/nonexistent")
-    sizes = [facts.st_size for file in SERVED_FILES if (facts := _stat(folder / file)) is not None]
+    sizes = [facts.st_size for file in DATA_FILES if (facts := _stat(folder / file)) is not None]
     needed = max(_MIN_FREE, 3 * sum(sizes))
     detail = f"{_bytes(free)} free at {place}"
     if free < needed:
@@ -147,7 +147,7 @@ def clock(report: CheckReport, now: float) -> Diagnosis:
     if now < _BUILT:
         return fail(name, f"it says {detail}", f"Set it: {as_root('timedatectl set-ntp true')}")
     folder = Path(report.data_dir or "/nonexistent")
-    for path in (folder / file for file in SERVED_FILES):
+    for path in (folder / file for file in DATA_FILES):
         facts = _stat(path)
         if facts is not None and facts.st_mtime > now + _FUTURE:
             ahead = facts.st_mtime - now

@@ -7,6 +7,8 @@ from reviewsctl.labelling.model import Reply
 
 BYTES: Final = 4  # bytes of a token, about; more in English, fewer in other languages
 ANSWERED: Final = 70  # tokens of the labels of a review, about
+MIN_COMPARED: Final = 5  # texts with opinions, below which they are not compared with the stars
+SERVED_INSTEAD: Final = "insights.json is there, and is served until you move it away"
 _MILLION: Final = 1_000_000
 
 Prices = tuple[float, float]
@@ -35,8 +37,12 @@ class Counts:
     """Reviews that this run has sent to the model."""
     labels: int = 0
     refused: int = 0
-    """Labels that failed the verification."""
-    batches_by_rules: int = 0
+    """Labels and entries that failed the verification, in the last request for each batch."""
+    contradicting: int = 0
+    """Texts whose labels contradict the stars, among those that have opinions (``compared``)."""
+    compared: int = 0
+    has_file: bool = False
+    """Whether there is an insights.json, which is served instead."""
     stopped: bool = False
     """Whether the cost limit has ended it."""
     tokens_in: int = 0
@@ -66,7 +72,7 @@ class Counts:
             | {"cost": cost(prices, self.tokens_in, self.tokens_out)}
         )
 
-    def lines(self, model: str, prices: Prices | None) -> list[str]:
+    def lines(self, prices: Prices | None) -> list[str]:
         """Return the result as sentences."""
         sentences = []
         if self.asked:
@@ -79,14 +85,19 @@ class Counts:
                 f"{self.labels:,} labels for {self.asked:,} texts; refused, as not in the lists or not in"
                 f" the text: {self.refused:,}"
             )
-        if self.batches_by_rules:
-            sentences.append(
-                f"{self.batches_by_rules:,} requests had too many faults twice; rules label their reviews"
-            )
         if self.stopped:
             sentences.append("stopped by --max-cost; the same command continues there")
         sentences.append(
-            f"labelled {self.reviews_by_model:,} reviews by {model}, {self.reviews_by_rules:,} by rules;"
-            " all are counted by rules"
+            f"{self.reviews_by_model:,} reviews have labels of a model, {self.reviews_by_rules:,} are"
+            " read by rules; all are counted by rules"
         )
         return sentences
+
+    def warning(self, model: str) -> str | None:
+        """Return a warning if most labels contradict the stars."""
+        if self.compared < MIN_COMPARED or 2 * self.contradicting <= self.compared:
+            return None
+        return (
+            f"in {self.contradicting:,} of {self.compared:,} texts the labels of {model} contradict the"
+            " stars; see reviewsctl insights compare. The labels of another --model replace them"
+        )

@@ -1,11 +1,10 @@
-"""``reviewsctl insights label``: batches of reviews for a model, with verified answers (insights.md 7).
+"""``reviewsctl insights label``: batches of reviews for a model, with verified answers (insights.md 7 and 12).
 
-``reviewsd.offline.labeller`` makes the batches, verifies the answers and counts.
+``reviewsd.offline.labeller`` makes the batches, and verifies the answers.
 """
 
 import contextlib
 import math
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -16,20 +15,23 @@ import typer
 
 from reviewsctl.daemon import local
 from reviewsctl.files import folders
+from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.options import Prompts
 from reviewsctl.labelling import records
-from reviewsctl.labelling.counts import ANSWERED, BYTES, Counts, Prices, line
+from reviewsctl.labelling.counts import ANSWERED, BYTES, SERVED_INSTEAD, Counts, Prices, line
 from reviewsctl.labelling.endpoint import ModelError, is_loopback, key_of, parse
 from reviewsctl.labelling.model import Model
 from reviewsctl.terminal.import_prompts import prompts
 from reviewsctl.terminal.output import echo
 from reviewsctl.terminal.remedies import to_write
 from reviewsd.api.jobs import Step
+from reviewsd.api.places import LABELS_FILE
 from reviewsd.offline.labeller import Batch, Labeller, Plan, Verdict
 
-INSIGHTS: Final = "insights.json"
 BATCH: Final = 20  # reviews
+MAX_USELESS: Final = 2  # batches in a row without a label; insights.md 12
 _RETRY: Final = "\n\nAn earlier answer for these reviews was refused, for these faults:\n"
+_QUOTED: Final = 120  # characters of an answer in a message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,17 +48,16 @@ class Options:
     limit: int | None
     prices: Prices | None
     max_cost: float | None
-    replace: bool
     quiet: bool
     """Whether to print and ask nothing."""
 
 
-def label(options: Options) -> tuple[Path, bytes, Counts]:
-    """Label the reviews, with progress on stderr; return the folder, the insights and the counts.
+def label(options: Options) -> tuple[Path, Counts]:
+    """Label the reviews, with progress on stderr; return the file of the labels and the counts.
 
     Raises:
-        DaemonError: The data cannot be used, the model labelled nothing, or the user declined;
-            labelled batches are stored.
+        DaemonError: The data cannot be used, the answers of the model are of no use, or the user
+            declined; labels of earlier batches are stored.
     """
     numbers = (*(options.prices or ()), options.max_cost or 0.0)
     if not all(math.isfinite(number) and number >= 0 for number in numbers):
@@ -70,88 +71,116 @@ def label(options: Options) -> tuple[Path, bytes, Counts]:
             contextlib.closing(Model(endpoint, key)) as model,
             prompts(silent=options.quiet) as dialog,
         ):
-            folder, insights, counts = _run(options, endpoint, model, dialog)
+            return _run(options, endpoint, model, dialog)
+    except ImportRefusedError as refusal:
+        raise ModelError(refusal.detail, "Run it again; labels are stored.") from refusal
     except OSError as fault:
         raise ModelError(
             f"{fault.filename or 'the data directory'}: {fault.strerror}",
             to_write(Path(fault.filename or ".").parent, "name another --data DIR."),
         ) from fault
-    if not counts.reviews_by_model:
-        raise ModelError(
-            f"{options.model} has labelled no review; {INSIGHTS} is not written",
-            "Check whether it supports answers by a JSON schema.",
-        )
-    return folder, insights, counts
 
 
 def _run(
     options: Options, endpoint: SplitResult, model: Model, dialog: Prompts
-) -> tuple[Path, bytes, Counts]:
+) -> tuple[Path, Counts]:
     with local.data_folder(options.config, options.data) as data:
         labeller = Labeller(data, options.model, BATCH)
-    file = data.path / INSIGHTS
-    if labeller.maker == "other" and not options.replace:
-        raise ModelError(
-            f"{file} exists, and the rules did not make it",
-            "Replace it with --replace; it is kept as .bak.",
-        )
-    counts = Counts()
+    counts, useless = Counts(), 0
     with folders.opened(data.path) as folder, records.opened(folder) as stored:
-        labeller.recall(stored.lines())
-        before = folder.look(INSIGHTS)
+        labeller.recall(stored.labels())
         plan = labeller.plan(options.limit)
         _agree(options, endpoint, plan, dialog)
+        requests = _Requests(options, plan, labeller, model, counts)
         for batch in labeller.batches():
-            verdict = _labelled(batch, plan, labeller, model, counts, options)
-            if verdict is None or verdict.record is None:
+            lines = requests.lines(batch)
+            if lines is None:
                 counts.stopped = True
                 break
-            stored.add(verdict.record)
-            judgement = verdict.judgement
+            stored.add(lines)
             counts.asked += len(batch)
-            counts.refused += judgement.refused
-            counts.batches_by_rules += judgement.bad
-            counts.labels += 0 if judgement.bad else judgement.labels
             dialog.progress(Step(stage="labelling", done=counts.asked, total=plan.to_send))
-        if not options.replace and _changed(before, folder.look(INSIGHTS)):
-            raise ModelError(
-                f"another program has changed {file}", "Run it again; labelled batches are stored."
-            )
-    labelled = labeller.result()
-    counts.reviews_by_model, counts.reviews_by_rules = labelled.by_model, labelled.by_rules
-    return data.path, labelled.insights, counts
+            useless = 0 if lines else useless + 1
+            if useless == min(MAX_USELESS, plan.batches):
+                raise _useless(options.model, requests.answer)
+    counts.has_file = plan.has_file
+    counts.reviews_by_model = labeller.by_model()
+    counts.reviews_by_rules = labeller.with_words - counts.reviews_by_model
+    counts.contradicting, counts.compared = labeller.contradicting()
+    return data.path / LABELS_FILE, counts
 
 
-def _labelled(
-    batch: Batch, plan: Plan, labeller: Labeller, model: Model, counts: Counts, options: Options
-) -> Verdict | None:
-    """Return the verified labels of a batch, by a second request if need be; None if it costs too much."""
-    instructions, reviews = plan.instructions, msgspec.json.encode(list(batch.values())).decode()
-    for is_last_try in (False, True):
+class _Requests:
+    """The requests of a run."""
+
+    def __init__(
+        self, options: Options, plan: Plan, labeller: Labeller, model: Model, counts: Counts
+    ) -> None:
+        self._options = options
+        self._plan = plan
+        self._labeller = labeller
+        self._model = model
+        self._counts = counts
+        self.answer = ""
+        """The last answer."""
+
+    def lines(self, batch: Batch) -> bytes | None:
+        """Return the labels of a batch, after a second request if need be; None if it costs too much."""
+        instructions, lines = self._plan.instructions, b""
+        for is_last_try in (False, True):
+            verdict = self._ask(instructions, batch)
+            if verdict is None:
+                return lines or None
+            lines += verdict.lines
+            judgement, batch = verdict.judgement, verdict.again
+            self._counts.labels += judgement.labels
+            if not batch or is_last_try:
+                break
+            faults = "\n".join(f"- {fault}" for fault in judgement.faults)
+            instructions = f"{instructions}{_RETRY}{faults}"
+        self._counts.refused += judgement.refused
+        return lines
+
+    def _ask(self, instructions: str, batch: Batch) -> Verdict | None:
+        options, plan, counts = self._options, self._plan, self._counts
+        reviews = msgspec.json.encode(list(batch.values())).decode()
         size = len(f"{instructions}{reviews}".encode()) + len(msgspec.json.encode(plan.schema))
         if not counts.affords(options.prices, options.max_cost, size, len(batch)):
             return None
-        reply = model.ask(options.model, instructions, reviews, plan.schema)
+        reply = self._model.ask(options.model, instructions, reviews, plan.schema)
         counts.add(reply, size)
-        verdict = labeller.judge(reply.text, batch, is_last_try=is_last_try)
-        if verdict.record is not None:
-            break
-        faults = "\n".join(f"- {fault}" for fault in verdict.judgement.faults)
-        instructions = f"{plan.instructions}{_RETRY}{faults}"
-    return verdict
+        self.answer = reply.text
+        return self._labeller.judge(reply.text, batch)
+
+
+def _useless(model: str, answer: str) -> ModelError:
+    said = f"begins: {answer.strip()[:_QUOTED]}" if answer.strip() else "is empty"
+    return ModelError(
+        f"no label in the answers of {model} can be used; the last one {said}",
+        "Check whether it supports answers by a JSON schema, or name a larger model. Labels of "
+        "earlier batches are stored.",
+    )
 
 
 def _agree(options: Options, endpoint: SplitResult, plan: Plan, dialog: Prompts) -> None:
     """Print the plan, and ask before texts leave this machine."""
     labelled = f", {plan.labelled:,} texts are labelled already" if plan.labelled else ""
     lines = [f"{plan.reviews:,} reviews, {plan.wordless:,} of them without words{labelled}"]
+    if plan.outdated:
+        lines.append(
+            f"{plan.outdated:,} texts have labels of another model or of an earlier insights.yaml,"
+            " which are used until they are labelled again"
+        )
     if plan.to_send:
         tokens = line(options.prices, plan.bytes // BYTES, ANSWERED * plan.to_send)
         lines.append(
-            f"to label: {plan.to_send:,} texts in {plan.batches:,} requests, about {tokens}"
+            f"to label: {plan.to_send:,} texts in {plan.batches:,} requests to"
+            f" {endpoint.netloc}, about {tokens}"
         )
     if plan.postponed:
         lines.append(f"--limit leaves out {plan.postponed:,} texts, which the rules label")
+    if plan.has_file:
+        lines.append(f"{SERVED_INSTEAD}; labels are only kept")
     if not options.quiet:
         echo(*lines, err=True)
     if not plan.to_send or is_loopback(endpoint) or options.yes:
@@ -167,9 +196,3 @@ def _agree(options: Options, endpoint: SplitResult, plan: Plan, dialog: Prompts)
     echo(question, err=True)
     if not dialog.confirm("Continue?"):
         raise ModelError("nothing was sent", title="declined")
-
-
-def _changed(before: os.stat_result | None, now: os.stat_result | None) -> bool:
-    if before is None or now is None:
-        return before is not now
-    return (before.st_ino, before.st_mtime_ns) != (now.st_ino, now.st_mtime_ns)

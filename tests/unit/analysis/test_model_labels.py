@@ -11,14 +11,13 @@ from hypothesis import strategies as st
 
 from reviewsd.analysis.analysing import catalogue
 from reviewsd.analysis.counting import Catalogue
-from reviewsd.analysis.labels import AspectLabel, EntityLabel, Labels
 from reviewsd.analysis.model_labels import (
     AspectAnswer,
     Excerpted,
     Judgement,
     ModelLabels,
     ReviewAnswer,
-    merged,
+    contradicts,
 )
 from reviewsd.analysis.rules import Rules
 from reviewsd.analysis.settings import InsightSettings, NamedTechnician
@@ -39,7 +38,7 @@ def lists(business: Business, settings: InsightSettings) -> Catalogue:
 
 
 LISTS = lists(Business(name="B", category="Plumber"), SETTINGS.for_owner())
-LABELS = ModelLabels(LISTS, "tiny")
+LABELS = ModelLabels(LISTS)
 TEXT = "Sammy wasn\u2019t late. The PRICE was fair;\nthe leak is fixed. \N{SMILING FACE WITH SUNGLASSES}"
 
 
@@ -50,6 +49,11 @@ def judged(entries: object, text: str = TEXT, rating: int = 4) -> Judgement:
 
 def entry(**labels: Any) -> list[dict[str, Any]]:  # noqa: ANN401  JSON
     return [{"id": "1", "aspects": [], **labels}]
+
+
+def _phrase(result: Judgement) -> str:
+    (label,) = result.answers["1"].aspects or ()
+    return label.phrase
 
 
 def aspect(**changed: str) -> list[dict[str, Any]]:
@@ -67,8 +71,8 @@ def test_valid_labels_are_accepted() -> None:
         )
     )
     assert (4, 0, ()) == (result.labels, result.refused, result.faults)
-    answer_text = result.said["1"]
-    assert "wasn\u2019t late" == answer_text.aspects[0].phrase  # as the text spells it
+    answer_text = result.answers["1"]
+    assert "wasn\u2019t late" == _phrase(result)  # as the text spells it
     assert (("sam-ortiz",), ("leak-repair",)) == (answer_text.technicians, answer_text.services)
 
 
@@ -87,7 +91,6 @@ def test_valid_labels_are_accepted() -> None:
         (entry() * 2, "an entry for no review, or a second one"),
         ([*entry(), {"id": "2", "aspects": []}], "an entry for no review"),
         ([], "review 1: no entry"),
-        ([{"id": "1", "aspects": [], "author": "x"}], "review 1: no entry"),
         ("", "review 1: no entry"),
         ("[" * 100_000, "review 1: no entry"),
         ('{"reviews": [{"id": "1", "aspects": [{"id": "pri', "review 1: no entry"),
@@ -118,15 +121,14 @@ def test_a_review_of_five_stars_has_no_problems() -> None:
     ],
 )
 def test_people_are_those_whom_the_text_names(text: str, person: str, *, named: bool) -> None:
-    result = judged(entry(technicians=[person]), text)
-    assert ((person,) if named else ()) == result.said["1"].technicians
+    assert named == bool(judged(entry(technicians=[person]), text).answers)
 
 
-def test_a_fifth_may_be_refused() -> None:
+def test_a_fifth_of_the_labels_of_a_review_may_be_refused() -> None:
     names = ["leak-repair", "drain-cleaning", "sewer-repair", "pipe-repair"]
-    assert not judged(entry(services=[*names, "theft"])).bad
-    assert judged(entry(services=[*names[:3], "theft"])).bad
-    assert judged("no").bad
+    assert judged(entry(services=[*names, "theft"])).answers
+    assert not judged(entry(services=[*names[:3], "theft"])).answers
+    assert not judged("no").answers
 
 
 def test_faults_have_no_word_of_the_answer() -> None:
@@ -137,7 +139,7 @@ def test_faults_have_no_word_of_the_answer() -> None:
 
 def test_the_schema_is_closed_and_has_no_empty_list() -> None:
     """An empty enum, or a keyword beyond the common ones, is refused by some servers."""
-    bare = ModelLabels(lists(Business(name="B"), InsightSettings()), "tiny")
+    bare = ModelLabels(lists(Business(name="B"), InsightSettings()))
     jsonschema.Draft202012Validator.check_schema(bare.schema)
     text = json.dumps(bare.schema)
     assert '"enum": []' not in text
@@ -151,49 +153,64 @@ def test_the_schema_is_closed_and_has_no_empty_list() -> None:
     assert {"maxLength", "pattern", "minItems"}.isdisjoint(used)
 
 
-def test_changed_lists_change_the_digest() -> None:
+def test_changed_lists_have_another_digest() -> None:
     bare = lists(Business(name="B"), InsightSettings())
-    digests = {ModelLabels(*given).digest for given in ((LISTS, "a"), (LISTS, "b"), (bare, "a"))}
-    assert 3 == len(digests)
+    assert ModelLabels(LISTS).lists == ModelLabels(LISTS).lists != ModelLabels(bare).lists
 
 
 def test_a_long_phrase_is_cut_at_a_word() -> None:
     text = "nice " * 40
-    (result,) = judged(aspect(phrase=text), text).said["1"].aspects
-    assert ("nice " * 24).strip() == result.phrase
+    assert ("nice " * 24).strip() == _phrase(judged(aspect(phrase=text), text))
 
 
-def test_the_rules_add_what_a_model_is_not_asked() -> None:
-    rules = Labels(
-        words=0.4,
-        language="pl",
-        aspects=(
-            AspectLabel(
-                id="pricing", sentiment="positive", phrase="x", strength=0.9, wordings=("fair",)
-            ),
-        ),
-        technicians=(EntityLabel(id="priya-raman", sentiment="negative", wordings=("rude",)),),
-        services=(EntityLabel(id="leak-repair", phrase="the leak"),),
-        service_areas=(EntityLabel(id="north"),),
-    )
-    answer_text = ReviewAnswer(
-        aspects=(
-            AspectAnswer(id="pricing", sentiment="positive", phrase="fair"),
-            AspectAnswer(id="scheduling", sentiment="negative", phrase="late"),
-        ),
-        technicians=("priya-raman",),
-        services=("leak-repair", "pipe-repair"),
-    )
-    result = merged(answer_text, rules)
-    assert [0.9, 0.5] == [label.strength for label in result.aspects]
-    assert [("fair",), ()] == [label.wordings for label in result.aspects]
-    assert rules.technicians == result.technicians
-    assert ["the leak", None] == [label.phrase for label in result.services]
-    assert (0.4, rules.service_areas, "pl") == (
-        result.words,
-        result.service_areas,
-        result.language,
-    )
+@pytest.mark.parametrize(
+    "form",
+    [
+        "```json\n{}\n```",
+        "<think>\nThe first [1] is {{good}}.\n</think>\n{}",
+        "so it is {{good}}.</think>{}",
+        "Here are the labels:\n{}\nDone.",
+    ],
+)
+def test_text_around_an_answer_is_ignored(form: str) -> None:
+    """Models that cannot be bound to a schema wrap their answers."""
+    for answer in ({"reviews": aspect()}, aspect()):
+        result = judged(form.format(json.dumps(answer)))
+        assert ("PRICE was fair", ()) == (_phrase(result), result.faults)
+
+
+@pytest.mark.parametrize(
+    "changed", [{"id": 1}, {"services": None}, {"language": "en"}, {"problems": None, "id": 1}]
+)
+def test_entry_is_read_that_differs_from_the_schema_in_form_only(changed: dict[str, Any]) -> None:
+    result = judged([aspect()[0] | changed])
+    assert ("PRICE was fair", ()) == (_phrase(result), result.faults)
+
+
+def test_other_entries_are_kept_when_one_is_bad() -> None:
+    good, bad = aspect()[0], {"id": "2", "aspects": [{"id": "pricing"}]}
+    reviews = [Excerpted(id=number, rating=4, text=TEXT) for number in "123"]
+    result = LABELS.judge(json.dumps({"reviews": [good, bad, good | {"id": 3}]}), reviews)
+    assert ["1", "3"] == list(result.answers)
+    assert ("entry 2: not by the schema", "review 2: no entry") == result.faults
+
+
+@pytest.mark.parametrize(
+    ("sentiments", "rating", "expected"),
+    [
+        (["negative"], 5, True),
+        (["positive", "positive", "negative"], 1, True),
+        (["positive", "negative"], 1, False),
+        (["negative"], 3, False),
+        (["neutral"], 5, False),
+        ([], 1, False),
+    ],
+)
+def test_labels_contradict_stars_by_most_opinions(
+    sentiments: list[str], rating: int, *, expected: bool
+) -> None:
+    aspects = tuple(AspectAnswer(id="x", sentiment=sign, phrase="x") for sign in sentiments)
+    assert expected == contradicts(ReviewAnswer(aspects=aspects), rating)
 
 
 @given(st.text(), st.text(), st.integers(0, 200), st.integers(1, 200))
@@ -201,6 +218,6 @@ def test_published_phrases_are_verbatim(text: str, answer_text: str, at: int, si
     for phrase in (answer_text, text[at : at + size], text[at : at + size].upper()):
         answer = msgspec.json.encode({"reviews": aspect(phrase=phrase)})
         result = LABELS.judge(answer.decode(), [Excerpted(id="1", rating=4, text=text)])
-        for label in result.said["1"].aspects if result.said else ():
-            assert label.phrase in text
-            assert len(label.phrase) <= 120
+        if result.answers:
+            assert _phrase(result) in text
+            assert len(_phrase(result)) <= 120

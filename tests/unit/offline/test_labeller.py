@@ -1,9 +1,10 @@
-"""Batches for a language model, and insights of its answers (insights.md 7)."""
+"""Batches for a language model, and labels from its answers (insights.md 7 and 12)."""
 
 import json
 from pathlib import Path
 from typing import Any
 
+from reviewsd.analysis.kept_labels import KeptLabels
 from reviewsd.analysis.settings import InsightSettings
 from reviewsd.domain.dataset import load
 from reviewsd.offline.insights import Folder
@@ -11,11 +12,16 @@ from reviewsd.offline.labeller import BATCH_BYTES, MAX_TEXT, Labeller
 from tests.support.columns import review
 
 
-def labeller(*reviews: Any, insights: object = None, batch: int = 2) -> Labeller:  # noqa: ANN401
+def labeller(*reviews: Any, batch: int = 2) -> Labeller:  # noqa: ANN401
     document = {"business": {"name": "B"}, "reviews": reviews}
-    text = None if insights is None else json.dumps(insights).encode()
-    dataset = load(json.dumps(document).encode(), text)
-    folder = Folder(path=Path("/data"), mode="auto", dataset=dataset, settings=InsightSettings())
+    dataset = load(json.dumps(document).encode(), None)
+    folder = Folder(
+        path=Path("/data"),
+        mode="auto",
+        dataset=dataset,
+        settings=InsightSettings(),
+        labels=KeptLabels(),
+    )
     return Labeller(folder, "tiny", batch)
 
 
@@ -52,38 +58,53 @@ def test_text_of_several_reviews_is_sent_once() -> None:
         plan.batches,
     )
     (batch,) = session.batches()
-    verdict = session.judge(answer("fair price", "high price"), batch, is_last_try=False)
-    assert not verdict.judgement.bad
-    result = session.result()
-    assert (3, 1) == (result.by_model, result.by_rules)
-    insights = json.loads(result.insights)
-    (pricing,) = [aspect for aspect in insights["aspects"] if aspect["id"] == "pricing"]
-    assert (3, 3) == (pricing["mention_count"], pricing["positive_count"])
-    assert ["tiny", "lexicon-3"] == [insights["method"][name] for name in ("model", "rules")]
+    verdict = session.judge(answer("fair price", "high price"), batch)
+    assert (2, {}) == (verdict.lines.count(b"\n"), verdict.again)
+    assert (3, 4) == (session.by_model(), session.with_words)
 
 
-def test_texts_of_an_earlier_run_are_not_sent_again() -> None:
-    """A refused text is not sent again either; an edited record is checked like an answer."""
-    session = labeller(*REVIEWS)
+def test_refused_reviews_are_sent_again_by_the_next_run() -> None:
+    """A refusal says nothing about the review: a repaired server is asked again."""
+    session = labeller(*REVIEWS, batch=3)
     session.plan(None)
-    first, second = session.batches()
-    wrong = answer("cheap", "cheap")
-    assert session.judge(wrong, first, is_last_try=False).record is None
-    failed = session.judge(wrong, first, is_last_try=True)
-    good = session.judge(answer("Who knows"), second, is_last_try=False)
-    assert failed.judgement.bad
-    assert failed.record is not None
-    assert good.record is not None
+    (batch,) = session.batches()
+    verdict = session.judge(answer("fair price", "cheap", "cheap"), batch)
+    assert ["2", "3"] == [excerpt.id for excerpt in verdict.again.values()]
+    assert b"" == session.judge(answer("cheap"), verdict.again).lines
 
     later = labeller(*REVIEWS)
-    edited = good.record.replace(b"Who knows", b"Cheap!")
-    later.recall([failed.record, edited, b"{", b"{}", b"[1]"])
+    later.recall(KeptLabels(verdict.lines))
     plan = later.plan(None)
-    assert (3, 0) == (plan.labelled, plan.to_send)
-    assert [] == list(later.batches())
-    result = later.result()
-    assert (1, 3) == (result.by_model, result.by_rules)
-    assert [] == json.loads(result.insights)["per_review"]["e"]["aspects"]
+    assert (1, 2, 0) == (plan.labelled, plan.to_send, plan.outdated)
+
+
+def test_few_refused_reviews_are_left_to_the_rules() -> None:
+    texts = [review(f"{n}", text=f"A fair price {n}.") for n in range(5)]
+    session = labeller(*texts, batch=5)
+    session.plan(None)
+    (batch,) = session.batches()
+    verdict = session.judge(answer(*["fair price"] * 4), batch)
+    assert (4, {}) == (verdict.lines.count(b"\n"), verdict.again)
+
+
+def test_labels_of_another_model_are_used_until_they_are_made_again() -> None:
+    session = labeller(*REVIEWS, batch=9)
+    session.plan(None)
+    (batch,) = session.batches()
+    lines = session.judge(answer("fair price", "high price", "Who knows"), batch).lines
+    later = labeller(*REVIEWS)
+    later.recall(KeptLabels(lines.replace(b"tiny", b"other")))
+    plan = later.plan(1)
+    assert (0, 1, 2, 1) == (plan.labelled, plan.to_send, plan.postponed, plan.outdated)
+    assert 4 == later.by_model()
+
+
+def test_labels_that_contradict_the_stars_are_counted() -> None:
+    session = labeller(*REVIEWS, batch=9)
+    session.plan(None)
+    (batch,) = session.batches()
+    session.judge(answer("fair price", "high price", "Who knows"), batch)  # all are positive
+    assert (1, 3) == session.contradicting()  # two stars
 
 
 def test_batches_are_bounded_in_bytes() -> None:
@@ -93,17 +114,3 @@ def test_batches_are_bounded_in_bytes() -> None:
     assert 2 == plan.batches
     assert 4 * MAX_TEXT < plan.bytes < 3 * BATCH_BYTES
     assert 2 == labeller(*REVIEWS, batch=2).plan(None).batches
-
-
-def test_maker_of_insights_follows_from_model_and_method() -> None:
-    by_rules = {"model": "lexicon-3", "method": {"rules": "lexicon-2"}}
-    cases = [
-        (None, "none"),
-        (by_rules, "rules"),
-        ({"model": "mine"}, "other"),
-        ({}, "other"),
-        ({"model": "lexicon-3", "method": {"model": "tiny"}}, "other"),
-    ]
-    assert [maker for _, maker in cases] == [
-        labeller(*REVIEWS, insights=insights).maker for insights, _ in cases
-    ]

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reviewsd.analysis.kept_labels import KeptLabels
 from reviewsd.analysis.settings import InsightSettings, NamedTechnician
 from reviewsd.domain.dataset import Dataset, load
 from reviewsd.domain.insights_file import InsightsFile
@@ -72,7 +73,12 @@ def _make(dataset: Dataset, folder: Path, earlier: Path, target: Path) -> _Resul
     with target.open("wb") as file:
         keeping = Keeping(earlier=BlocksReader(earlier), writer=BlocksWriter(file))
         results = made_insights.make(
-            dataset, _SETTINGS, lambda *_: None, folder=folder, keeping=keeping
+            dataset,
+            _SETTINGS,
+            lambda *_: None,
+            folder=folder,
+            labels=KeptLabels(),
+            keeping=keeping,
         )
     return _Result(results, b"".join(documents.insights(results, dataset)), target.read_bytes())
 

@@ -10,6 +10,8 @@ import msgspec
 import pytest
 
 from reviewsd.analysis.analysing import Analyser
+from reviewsd.analysis.kept_labels import KeptLabel, encoded, text_key
+from reviewsd.analysis.model_labels import AspectAnswer, ReviewAnswer
 from reviewsd.api.jobs import InsightsOrigin
 from reviewsd.publish import made_insights
 from reviewsd.publish.block_file import BlocksReader
@@ -138,6 +140,67 @@ def test_broken_settings_are_refused_with_all_faults_and_places(directories: Dir
             )
         )
     assert before == directories.manifest()
+
+
+def label(directories: Directories, *labels: tuple[str, int, ReviewAnswer]) -> None:
+    """Keep labels of a model for texts with ratings."""
+    lines = [
+        encoded(KeptLabel(text=text_key(text, stars), model="tiny", lists="", labels=answer))
+        for text, stars, answer in labels
+    ]
+    (directories.data / "insights.labels").write_bytes(b"".join(lines))
+
+
+def test_kept_labels_are_used_for_their_texts(directories: Directories) -> None:
+    """Rules read the others, an edited text among them, and ``method`` says how many."""
+    publish(directories, *REVIEWS)
+    text = str(REVIEWS[0]["text"])
+    aspect = AspectAnswer(id="cleanliness", sentiment="negative", phrase="price was fair")
+    invented = AspectAnswer(id="scheduling", sentiment="negative", phrase="not in the text")
+    label(directories, (text, 5, ReviewAnswer(aspects=(aspect, invented))))
+    assert isinstance(directories.publish(LATER, insights="auto"), Published)
+    results = insights(directories)
+    assert {"model": 2, "rules": 1} == results["method"]["labelled"]
+    assert ("tiny", "tiny, lexicon-3") == (results["method"]["model"], results["model"])
+    assert "2 read by the language model tiny, 1 by rules" in results["method"]["note"]
+    expected = [{"id": "cleanliness", "sentiment": "negative", "phrase": "price was fair"}]
+    assert (
+        expected == results["per_review"]["a"]["aspects"] == results["per_review"]["d"]["aspects"]
+    )
+    assert directories.seen().fingerprint.labels is not None
+
+    edited = REVIEWS[0] | {"text": f"{text} Really."}
+    assert isinstance(publish(directories, edited, *REVIEWS[1:], now=LATER), Published)
+    assert {"model": 1, "rules": 2} == insights(directories)["method"]["labelled"]
+    (directories.data / "insights.labels").unlink()
+    directories.publish(LATER, insights="auto")
+    assert "labelled" not in insights(directories)["method"]
+    directories.check_tidy()
+
+
+def test_label_of_a_hidden_review_is_not_used(directories: Directories) -> None:
+    phrase = "Nobody showed up"
+    aspect = AspectAnswer(id="cleanliness", sentiment="negative", phrase=phrase)
+    label(directories, (str(REVIEWS[1]["text"]), 1, ReviewAnswer(aspects=(aspect,))))
+    hidden = {"b": {"action": "hide", "reason": "spam", "at": "2026-01-01T00:00:00Z"}}
+    document = {"version": 1, "reviews": hidden}
+    (directories.data / "corrections.json").write_text(json.dumps(document))
+    publish(directories, *REVIEWS)
+    assert "labelled" not in insights(directories)["method"]
+    for file in directories.current.iterdir():
+        assert phrase.encode() not in file.read_bytes(), file.name
+
+
+@pytest.mark.parametrize("content", [None, b"", b"\xff\n", b"[" * 100_000 + b"\n{}\n"])
+def test_broken_labels_are_a_warning(directories: Directories, content: bytes | None) -> None:
+    """None is a folder in place of the file; an empty file has nothing that is broken."""
+    path = directories.data / "insights.labels"
+    path.mkdir() if content is None else path.write_bytes(content)
+    published = publish(directories, *REVIEWS)
+    assert isinstance(published, Published)
+    assert bool(content != b"") == bool(published.left_out)
+    assert all(line.startswith("insights.labels: ") for line in published.left_out)
+    assert "lexicon-3" == insights(directories)["model"]
 
 
 @pytest.mark.parametrize("damage", [b"", b"x", b"\xff" * 64, None])

@@ -19,7 +19,7 @@ from reviewsctl.doctor import offline, public, running
 from reviewsctl.doctor.verdict import Diagnosis, Verdict
 from reviewsd.api.files import CheckReport, Diagnostic, Facts
 from reviewsd.api.hub import HubState
-from reviewsd.api.places import SERVED_FILES
+from reviewsd.api.places import DATA_FILES
 from reviewsd.api.status import Status
 from tests.support.authority import authority
 from tests.support.commands import reviewsctl
@@ -274,7 +274,7 @@ def test_permissions_of_the_data_are_reported(
     assert detail in diagnosis.detail
 
 
-@pytest.mark.parametrize("name", SERVED_FILES)
+@pytest.mark.parametrize("name", DATA_FILES)
 def test_each_file_that_the_service_reads_must_be_readable(data: Path, name: str) -> None:
     """A service that cannot read corrections.json refuses the data."""
     (data / name).touch()

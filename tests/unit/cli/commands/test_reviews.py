@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from reviewsd.analysis.kept_labels import KeptLabel, encoded, text_key
+from reviewsd.analysis.model_labels import ReviewAnswer
 from tests.support.commands import reviewsctl
 
 pytestmark = pytest.mark.processes
@@ -166,7 +168,13 @@ def test_erased_review_is_in_no_file_and_named_only_as_removed(
     insights = {"aspects": [words], "per_review": {ERASED: {}, "r01": {}}}
     (data / "insights.json").write_text(json.dumps(insights))
     (data / "insights.json.bak").write_text(SECRET)
-    (data / "insights.labels").write_text(SECRET)
+    remaining = text_key("Words of r01", 5)
+    lines = [
+        encoded(KeptLabel(text=key, model=SECRET, lists="", labels=ReviewAnswer()))
+        for key in (text_key(SECRET, 5), "0" * 32)
+    ]
+    kept = encoded(KeptLabel(text=remaining, model="tiny", lists="", labels=ReviewAnswer()))
+    (data / "insights.labels").write_bytes(b"".join((*lines, kept)))
     address = f"https://reviews.example.com/r/{ERASED}.md"
     out, _ = shop.run("reviews", "erase", address, "--reason", "request", "--yes")
     assert "not erased: copies" in out
@@ -180,6 +188,7 @@ def test_erased_review_is_in_no_file_and_named_only_as_removed(
     assert [ERASED] == [review["id"] for review in served["removed"]]
     assert 25 == len(served["reviews"])
     assert {"r01": {}} == json.loads(files["insights.json"])["per_review"]
+    assert kept == files["insights.labels"]
     assert "NOT" not in out
 
 

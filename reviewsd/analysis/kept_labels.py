@@ -1,0 +1,133 @@
+"""The labels of a language model that the owner keeps in ``insights.labels`` (insights.md 12).
+
+A line of JSON for each text, by its digest: an edited review has another digest, and is read by rules.
+"""
+
+import hashlib
+from collections.abc import Collection
+from typing import cast
+
+import msgspec
+from msgspec import Struct
+
+from reviewsd.analysis.aspects import STRONG
+from reviewsd.analysis.labels import AspectLabel, EntityLabel, Labels, label_key
+from reviewsd.analysis.model_labels import ENTITIES, VERSION, ReviewAnswer
+from reviewsd.api.files import Diagnostic
+from reviewsd.api.places import LABELS_FILE
+from reviewsd.domain.insights import Sentiment
+
+
+class KeptLabel(Struct, frozen=True, kw_only=True):
+    """A line of the file."""
+
+    text: str
+    """The ``text_key`` of the text and the rating."""
+    model: str
+    lists: str
+    """The ``ModelLabels.lists`` that the model had."""
+    labels: ReviewAnswer
+
+
+_decode = msgspec.json.Decoder(KeptLabel).decode
+_encode = msgspec.json.Encoder().encode
+
+
+class KeptLabels:
+    """The content of the file.
+
+    Args:
+        content: The lines; of several for a text the last one counts. Whatever is behind the last end
+            of a line is left out, because it was cut in the middle.
+    """
+
+    def __init__(self, content: bytes = b"") -> None:
+        self._labels: dict[str, KeptLabel] = {}
+        self._broken: list[int] = []
+        lines = content.split(b"\n")[:-1]
+        for number, line in enumerate(lines, start=1):
+            try:
+                label = _decode(line)
+            except (msgspec.DecodeError, RecursionError, UnicodeError):
+                self._broken.append(number)
+            else:
+                self._labels[label.text] = label
+        self.digest = b""
+        """Digest of everything that labels depend on; empty without labels."""
+        if self._labels:
+            digest = hashlib.blake2b(content, digest_size=16, key=VERSION.encode())
+            self.digest = digest.digest()
+
+    def find(self, key: str) -> KeptLabel | None:
+        """Return the label of a ``text_key``."""
+        return self._labels.get(key)
+
+    def faults(self) -> list[Diagnostic]:
+        """Return the finding about lines that cannot be read."""
+        if not self._broken:
+            return []
+        first, count = self._broken[0], len(self._broken)
+        lines = f"line {first} is" if count == 1 else f"{count:,} lines, the first is {first}, are"
+        reason = f"{lines} not of a label; rules read the reviews"
+        return [Diagnostic(file=LABELS_FILE, reason=reason)]
+
+    def encoded(self, keys: Collection[str] | None = None) -> bytes:
+        """Return the content with a line for each text.
+
+        Args:
+            keys: The texts to keep; None keeps all.
+        """
+        labels = self._labels.values()
+        return b"".join(encoded(label) for label in labels if keys is None or label.text in keys)
+
+
+def encoded(label: KeptLabel) -> bytes:
+    """Return the line of a label."""
+    return _encode(label) + b"\n"
+
+
+def text_key(text: str, rating: int) -> str:
+    """Return the key of a text with a rating."""
+    return label_key(text, rating, b"")
+
+
+def merged(answer: ReviewAnswer, rules: Labels, model: str, *, is_current: bool) -> Labels:
+    """Merge the labels of the model with those of the rules.
+
+    Args:
+        answer: The checked answer of the model.
+        rules: The labels of the rules, which have strengths, wordings, entities with what is said of
+            them, and service areas.
+        model: The name of the model.
+        is_current: Whether the model had the present lists; if not, the entities of the rules count as
+            well, because a new one was in no list.
+    """
+    aspects = {(label.id, label.sentiment): label for label in rules.aspects}
+    entities: dict[str, tuple[EntityLabel, ...]] = {}
+    for kind in ENTITIES:
+        by_rules = {
+            label.id: label for label in cast("tuple[EntityLabel, ...]", getattr(rules, kind))
+        }
+        names = dict.fromkeys(getattr(answer, kind) or ())
+        if not is_current:
+            names |= dict.fromkeys(by_rules)
+        entities[kind] = tuple(by_rules.get(name) or EntityLabel(id=name) for name in names)
+    return Labels(
+        words=rules.words,
+        language=rules.language,
+        aspects=tuple(
+            AspectLabel(
+                id=aspect.id,
+                sentiment=(sentiment := cast("Sentiment", aspect.sentiment)),
+                phrase=aspect.phrase,
+                strength=STRONG
+                if (same := aspects.get((aspect.id, sentiment))) is None
+                else same.strength,
+                wordings=() if same is None else same.wordings,
+            )
+            for aspect in answer.aspects or ()
+        ),
+        service_areas=rules.service_areas,
+        model=model,
+        **entities,
+    )

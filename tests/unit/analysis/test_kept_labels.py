@@ -1,0 +1,80 @@
+"""The labels that are kept in insights.labels (insights.md 12)."""
+
+from reviewsd.analysis.kept_labels import KeptLabel, KeptLabels, encoded, merged, text_key
+from reviewsd.analysis.labels import AspectLabel, EntityLabel, Labels
+from reviewsd.analysis.model_labels import AspectAnswer, ReviewAnswer
+from reviewsd.api.files import Diagnostic
+
+GOOD = ReviewAnswer(services=("leak-repair",))
+
+
+def line(text: str, rating: int = 5, labels: ReviewAnswer = GOOD) -> bytes:
+    key = text_key(text, rating)
+    return encoded(KeptLabel(text=key, model="tiny", lists="x", labels=labels))
+
+
+def test_label_is_found_by_text_with_rating() -> None:
+    kept = KeptLabels(line("a") + line("a", labels=ReviewAnswer()) + line("b"))
+    last = kept.find(text_key("a", 5))
+    assert last is not None
+    assert (ReviewAnswer(), None) == (last.labels, kept.find(text_key("a", 4)))
+    assert line("b") == kept.encoded({text_key("b", 5)})
+    assert line("a", labels=ReviewAnswer()) + line("b") == kept.encoded()
+
+
+def test_broken_lines_are_a_finding() -> None:
+    """The other lines are used, and a last line without an end was cut, which is none."""
+    kept = KeptLabels(b"{}\n" + line("a") + b"[" * 100_000 + b"\n\xff\n" + line("b")[:9])
+    reason = "3 lines, the first is 1, are not of a label; rules read the reviews"
+    assert [Diagnostic(file="insights.labels", reason=reason)] == kept.faults()
+    assert kept.find(text_key("a", 5)) is not None
+    assert [] == KeptLabels(line("a")).faults()
+
+
+def test_digest_follows_the_labels() -> None:
+    digests = [KeptLabels(c).digest for c in (b"", b"x\n", line("a"), line("a") + line("b"))]
+    assert [b"", b""] == digests[:2]
+    assert 3 == len(set(digests))
+
+
+def test_the_rules_add_what_a_model_is_not_asked() -> None:
+    rules = Labels(
+        words=0.4,
+        language="pl",
+        aspects=(
+            AspectLabel(
+                id="pricing", sentiment="positive", phrase="x", strength=0.9, wordings=("fair",)
+            ),
+        ),
+        technicians=(EntityLabel(id="priya-raman", sentiment="negative", wordings=("rude",)),),
+        services=(EntityLabel(id="leak-repair", phrase="the leak"),),
+        service_areas=(EntityLabel(id="north"),),
+    )
+    answer_text = ReviewAnswer(
+        aspects=(
+            AspectAnswer(id="pricing", sentiment="positive", phrase="fair"),
+            AspectAnswer(id="scheduling", sentiment="negative", phrase="late"),
+        ),
+        technicians=("priya-raman",),
+        services=("leak-repair", "pipe-repair"),
+    )
+    result = merged(answer_text, rules, "tiny", is_current=True)
+    assert [0.9, 0.5] == [label.strength for label in result.aspects]
+    assert [("fair",), ()] == [label.wordings for label in result.aspects]
+    assert rules.technicians == result.technicians
+    assert ["the leak", None] == [label.phrase for label in result.services]
+    assert "tiny" == result.model
+    assert (0.4, rules.service_areas, "pl") == (
+        result.words,
+        result.service_areas,
+        result.language,
+    )
+
+
+def test_entities_of_rules_are_added_to_labels_by_earlier_lists() -> None:
+    """A person who was named after the run is found at once."""
+    rules = Labels(technicians=(EntityLabel(id="priya-raman"), EntityLabel(id="sam-ortiz")))
+    answer = ReviewAnswer(technicians=("priya-raman",))
+    for is_current, count in ((True, 1), (False, 2)):
+        result = merged(answer, rules, "tiny", is_current=is_current)
+        assert rules.technicians[:count] == result.technicians
