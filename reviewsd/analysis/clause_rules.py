@@ -180,7 +180,7 @@ def _strength(
     if reading.mark is not None:  # WISHED; clauses with other marks are skipped
         return -STRONG
     if sense.needs_opinion or lexicon.empty_words.issuperset(words[match.start : match.end]):
-        near = _opinion_near(match, reading.opinions, sense.aspect, claimed)
+        near = _opinion_near(match, reading.opinions, words, sense.aspect, claimed)
         return strength if near else None
     if strength and lexicon.negated(words, match.start, reading.clause.start):
         return -STRONG if strength > 0 else STRONG
@@ -218,19 +218,26 @@ def _claimed(senses: Sequence[tuple[Match, Sense]]) -> dict[int, str]:
 
 
 def _opinion_near(
-    match: Match, opinions: Sequence[Opinion], aspect: str, claimed: Mapping[int, str]
+    match: Match,
+    opinions: Sequence[Opinion],
+    words: Sequence[str],
+    aspect: str,
+    claimed: Mapping[int, str],
 ) -> bool:
-    """Return whether an opinion word is near that is not in a phrase of another aspect.
+    """Return whether an opinion word is near, before any comma, that is in no phrase of another aspect.
 
     Args:
         match: The match that needs it.
         opinions: The opinions in the order of the text.
+        words: The tokens of the text.
         aspect: The aspect of the match.
         claimed: The aspects of the phrases, by token.
     """
     index = bisect.bisect_left(opinions, match.start - _NEAR, key=operator.attrgetter("at"))
     while index < len(opinions) and opinions[index].at < match.end + _NEAR:
-        if claimed.get(opinions[index].at, aspect) == aspect:
+        at = opinions[index].at
+        between = words[at : match.start] if at < match.start else words[match.end : at]
+        if "," not in between and claimed.get(at, aspect) == aspect:
             return True
         index += 1
     return False

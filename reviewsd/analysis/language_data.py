@@ -3,7 +3,7 @@
 Its sections, in brackets, are the same in every language:
 
 - ``[words]`` are lists of words by name, such as ``negations``; ``features`` are ``accents`` (words are found
-  without them), ``elisions`` (an apostrophe ends a word) and ``concord`` (two negations are one);
+  without them) and ``elisions`` (an apostrophe ends a word);
 - ``[endings]`` are the forms of words by kind: ``v e: e es ed ing`` gives ``arrive/v`` the forms of
   ``arrive``. The longest ending of a word counts, ``-`` is no ending, and in ``ge~t`` the stem stands
   for ``~``;

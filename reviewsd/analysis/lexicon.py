@@ -81,7 +81,6 @@ class Lexicon:
         """Negations, boosters and numbers."""
         features = lists.get("features", none)
         self._elides = "elisions" in features
-        self._has_concord = "concord" in features
         self._matcher = PatternMatcher(data)
         for pattern, sense in data.patterns:
             self._matcher.add(pattern, sense)
@@ -126,9 +125,9 @@ class Lexicon:
     def negated(self, words: Sequence[str], at: int, start: int) -> bool:
         """Return whether one of the three words before token ``at`` negates it, after any comma.
 
-        A negation does not negate another one in languages such as Italian: "non ... per niente".
+        A negation does not negate another one: "no fuss no upselling", "non ... per niente".
         """
-        if self._has_concord and words[at] in self.negations:
+        if words[at] in self.negations:
             return False
         first = at - WINDOW
         first = first if first > start else start  # noqa: FURB136  max() takes three times as long

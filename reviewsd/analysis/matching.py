@@ -10,6 +10,7 @@ from reviewsd.analysis.text import BARRIERS, Tokens
 _MAX_KINDS: Final = 50_000  # bounds the memory of words in no pattern
 _MAX_WORD: Final = 30  # characters
 _PLURAL: Final = "n"
+_CURRENCIES: Final = "$\u00a3\u20ac"  # before an amount
 
 
 class OwnedWords(NamedTuple):
@@ -69,7 +70,7 @@ class _Kinds(dict[str, int]):
             if len(self) < _MAX_KINDS and len(word) < _MAX_WORD:
                 self[word] = OTHER_WORD
             return OTHER_WORD
-        if word[0] == "$":
+        if word[0] in _CURRENCIES:
             return self[MONEY]
         if word[0].isdigit():
             return self[NUMBER]

@@ -28,7 +28,9 @@ from reviewsd.analysis.text import Tokens, clauses, words_of
 from reviewsd.domain.insights import slug
 from reviewsd.domain.reviews import Business, primary_language
 
-_HIDES: Final = ClauseMark.HIDES  # a constant, because access to enum members is slow
+# Constants, because access to enum members is slow.
+_HIDES: Final = ClauseMark.HIDES
+_WISHED: Final = ClauseMark.WISHED
 _end: Final = operator.itemgetter(1)
 _NAMED: Final = ("technicians", "service_areas")
 
@@ -124,8 +126,10 @@ class Rules:
             if isinstance(payload, Sense):
                 if match.end > reach and not begin < match.start < reach:
                     reading.senses.append((match, payload))
-            elif isinstance(payload, ClauseMark) and not _compared(
-                tokens.words, match, payload, lexicon
+            elif (
+                reading.mark is not _WISHED
+                and isinstance(payload, ClauseMark)
+                and not _compared(tokens.words, match, payload, lexicon)
             ):
                 reading.mark = payload
         if owned:

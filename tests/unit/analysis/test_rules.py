@@ -91,6 +91,9 @@ def rules() -> Rules:
         (5, "He wasn't rude at all.", {"friendliness": "positive"}),
         (2, "Not friendly.", {"friendliness": "negative"}),
         (5, "Less expensive than the others.", {"pricing": "positive"}),
+        (5, "No fuss no overcharging.", {"pricing": "positive"}),
+        # opinions beyond a comma are about something else
+        (1, "Lessons on Mondays, nice weather.", {}),
         # other businesses, and what would have been
         (5, "My last plumber was rude.", {}),
         (5, "The other company was late.", {}),
@@ -99,6 +102,15 @@ def rules() -> Rules:
         (4, "I wish they were on time.", {"punctuality": "negative"}),
         (5, "My only complaint is the price.", {"pricing": "negative"}),
         (4, "The communication could be better.", {"communication": "negative"}),
+        (4, "A phone call would have been nice.", {"communication": "negative"}),
+        (5, "I figured it would be expensive.", {}),
+        # praise of a trade, and what the work did
+        (5, "What a great mechanic.", {"work_quality": "positive"}),
+        (3, "She passed her exam.", {"work_quality": "positive"}),
+        (1, "\u00a3160 for that.", {"pricing": "negative"}),
+        # silence, and a wait of weeks
+        (2, "They didn't ring back.", {"communication": "negative"}),
+        (4, "Hate the two week wait.", {"scheduling": "negative"}),
         # the owner's own
         (5, "Easy parking too.", {"parking": "positive"}),
         (2, "There was nowhere to park.", {"parking": "negative"}),

@@ -43,7 +43,7 @@ def printed(
 def test_made_insights_are_shown_as_a_table(environment: dict[str, str], folder: Path) -> None:
     output, _ = printed(environment, folder)
     assert output == printed(environment, folder, "show")[0]
-    assert "insights       made from 4 reviews (lexicon-3)\n" in output
+    assert "insights       made from 4 reviews (lexicon-4)\n" in output
     assert (
         "  Pricing                             4  █████░░░░░░░░░░░░░░░   25 % positive\n" in output
     )
@@ -88,7 +88,7 @@ def test_insights_made_by_rules_are_written_and_replaced_only_on_request(
     assert (
         [] == written["entities"]["problems"]
     )  # it is served as it is, and nobody has asked for them
-    assert "lexicon-3" == written["model"]
+    assert "lexicon-4" == written["model"]
     file.write_text('{"model": "mine"}')
     _, errors = printed(environment, folder, "write", code=1)
     assert "is there already" in errors
