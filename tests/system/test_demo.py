@@ -16,8 +16,10 @@ from pathlib import Path
 import pytest
 
 from reviewsd.demo.demo import choose_port
+from tests.support.commands import reviewsd
 from tests.support.daemon import until
 from tests.support.demo import Demo
+from tests.support.fork_server import ROOT
 
 PATHS = [
     "/reviews.json",
@@ -72,12 +74,6 @@ def test_printed_address_for_agents_answers_mcp(demo: Demo) -> None:
         assert "2025-06-18" == json.load(answer)["result"]["protocolVersion"]
 
 
-def test_printed_search_has_matches(demo: Demo) -> None:
-    for path in PATHS[4:6]:
-        with urllib.request.urlopen(demo.base_url + path, timeout=60) as answer:
-            assert json.load(answer)["matched"] > 0
-
-
 def test_edited_file_is_served(demo: Demo) -> None:
     printed = re.search(r"Edit (\S+/reviews\.json)", demo.printed)
     assert printed is not None
@@ -102,35 +98,6 @@ def test_status_describes_the_demo(demo: Demo) -> None:
     assert demo.process.pid == status["pid"]
     assert "ok" == status["data"]["state"]
     assert [f"tcp:{demo.base_url.removeprefix('http://')}"] == status["listen"]
-
-
-def test_reload_of_unchanged_files_is_reported(demo: Demo) -> None:
-    demo.ctl("reload", "--quiet")
-    done = demo.ctl("reload")
-    assert (0, "") == (done.returncode, done.stderr)
-    assert re.fullmatch(
-        r"unchanged: revision [0-9a-f]{16} with 122 reviews keeps serving, \d\.\d\d s\n"
-        r"insights: made from 122 reviews \(lexicon-\d+\)\n",
-        done.stdout,
-    )
-    done = demo.ctl("reload", "--json")
-    assert (0, "") == (done.returncode, done.stderr)
-    assert ("result", "unchanged") == (
-        (result := json.loads(done.stdout.splitlines()[-1]))["type"],
-        result["outcome"],
-    )
-    assert (0, "started; see: reviewsctl status\n") == (
-        (later := demo.ctl("reload", "--no-wait")).returncode,
-        later.stdout,
-    )
-
-
-def test_versions_and_health_are_reported(demo: Demo) -> None:
-    own = version("reviewsd")
-    assert f"reviewsd {own}, pid " in demo.ctl("status").stdout
-    assert f"reviewsctl {own}\n" == demo.ctl("--version").stdout
-    healthy = demo.ctl("status", "--quiet")
-    assert (0, "", "") == (healthy.returncode, healthy.stdout, healthy.stderr)
 
 
 @pytest.fixture
@@ -186,23 +153,6 @@ main()
         env={**os.environ, "TMPDIR": str(short_path)},
     )
     assert done.returncode == {signal.SIGTERM: -signal.SIGTERM, signal.SIGINT: 130}[number]
-    assert [] == list(short_path.iterdir())
-
-
-def test_port_in_use_is_reported_and_leaves_no_files(short_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as occupied:
-        endpoint = f"tcp:{occupied.getsockname()[1]}:interface=127.0.0.1"
-        done = subprocess.run(
-            [sys.executable, "-m", "reviewsd", "--demo"],
-            capture_output=True,
-            text=True,
-            timeout=30,
-            check=False,
-            env={**os.environ, "TMPDIR": str(short_path), "REVIEWSD_LISTEN": f'["{endpoint}"]'},
-        )
-    assert 1 == done.returncode
-    assert done.stderr.startswith(f"reviewsd: cannot listen on {endpoint}: ")
-    assert f"(pid {os.getpid()}) already listens there; " in done.stderr
     assert [] == list(short_path.iterdir())
 
 
@@ -262,11 +212,5 @@ def holder() -> str:
 
 def demo_command(place: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
     """Run the command until it ends by itself."""
-    return subprocess.run(
-        [sys.executable, "-m", "reviewsd", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-        env={**os.environ, "TMPDIR": str(place)},
-    )
+    environment = {"PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error", "TMPDIR": str(place)}
+    return reviewsd(environment, *arguments)

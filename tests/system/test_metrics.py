@@ -2,7 +2,6 @@
 
 import http.client
 import json
-import random
 import re
 import socket
 from collections.abc import Iterator
@@ -15,9 +14,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from reviewsd.api.places import KEPT_FOLDER
 from reviewsd.api.status import SOURCES_FILE
-from reviewsd.server.site import OTHER
-from tests.support.daemon import BASE_URL, Daemon
-from tests.support.routes import ROUTES
+from tests.support.daemon import Daemon
 
 ALERTS = Path(__file__).parents[2] / "config" / "alerts.yaml"
 Samples = dict[str, dict[tuple[str, ...], float]]
@@ -46,14 +43,10 @@ def scrape(daemon: Daemon) -> Samples:
     return samples(answer.body.decode())
 
 
-def series(daemon: Daemon) -> set[tuple[str, tuple[str, ...]]]:
-    return {(name, row) for name, rows in scrape(daemon).items() for row in rows}
-
-
 @pytest.fixture(scope="module")
 def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
     place = tmp_path_factory.mktemp("metrics")
-    with Daemon(place, "hub: {limits: {requests_per_minute: 5}}\n") as daemon:
+    with Daemon(place, "") as daemon:
         write_sources(daemon, "ok")
         yield daemon
 
@@ -86,49 +79,6 @@ def test_each_request_is_counted(daemon: Daemon) -> None:
     assert 1 == more(requests, "501", "other", "/feed.xml")
     assert 1 == more("reviewsd_rejected_total", "bad-request")
     assert 3 == more("reviewsd_request_duration_seconds_count", "/api/reviews/since/{date}")
-
-
-def test_a_thousand_random_paths_add_no_series(daemon: Daemon) -> None:
-    """O9: nor do methods."""
-    chance = random.Random(1)
-    daemon.get("/nowhere")
-    daemon.request("BREW", "/nowhere")
-    daemon.get("/%ff")
-    before = series(daemon)
-    connection = http.client.HTTPConnection("127.0.0.1", daemon.port, timeout=60)
-    for number in range(1_000):
-        path = "/" + "".join(chance.choices("abc/%2f.-~", k=chance.randint(1, 30)))
-        connection.request("GET" if number % 2 else f"M{number}", path)
-        connection.getresponse().read()
-        if number % 500 == 499:  # the daemon says so before its limit
-            connection.close()
-    connection.close()
-    added = series(daemon) - before
-    codes = {row[:-1] for name, row in added if name == "reviewsd_requests_total"}
-    # the codes of random paths may be new, such as that of a path that is not exact: they are few
-    assert len(added) <= len(codes) <= 3
-    assert {row[-1] for name, row in series(daemon) if name == "reviewsd_requests_total"} <= {
-        OTHER,
-        *(route.path for route in ROUTES),
-    }
-
-
-def test_refused_requests_of_the_hub_are_counted(daemon: Daemon) -> None:
-    form = {
-        "hub.mode": "subscribe",
-        "hub.topic": f"{BASE_URL}/feed.xml",
-        "hub.callback": "https://127.0.0.1/private?token=canary",
-    }
-    kind = {"Content-Type": "application/x-www-form-urlencoded"}
-    answers = [
-        daemon.request("POST", "/api/websub/hub", kind, urlencode(form).encode()).status
-        for _ in range(7)
-    ]
-    assert [403] * 5 + [429] * 2 == answers
-    metrics = scrape(daemon)
-    assert 5 == metrics["reviewsd_callback_refused_total"]["ip-literal",]
-    assert 2 == metrics["reviewsd_ratelimited_total"]["requests-per-minute",]
-    assert b"canary" not in daemon.admin("GET", "/v1/metrics").body
 
 
 def test_calls_of_tools_are_counted(daemon: Daemon) -> None:
@@ -186,21 +136,6 @@ def test_every_metric_that_an_alert_rule_names_is_there(daemon: Daemon) -> None:
             assert names or re.search(r"\bup\{", rule["expr"]), rule["alert"]
 
 
-def test_state_of_a_source_is_reported_after_each_sync(daemon: Daemon) -> None:
-    for state in ("stopped", "ok"):
-        write_sources(daemon, state)
-        metrics = scrape(daemon)
-        states = {row for row, value in metrics["reviewsd_source_state"].items() if value}
-        assert {("google", state)} == states
-    assert {("google",): 7.0} == metrics["reviewsd_source_reviews"]
-
-
-def test_the_operators_tool_prints_them(daemon: Daemon) -> None:
-    done = daemon.ctl("metrics")
-    assert (0, "") == (done.returncode, done.stderr)
-    assert {("active",): 0.0, ("pending",): 0.0} == samples(done.stdout)["reviewsd_subscriptions"]
-
-
 def test_a_listener_of_their_own_serves_them_and_nothing_else(tmp_path: Path) -> None:
     port = free_port()
     with Daemon(tmp_path, f"metrics: {{listen: 'tcp:{port}:interface=127.0.0.1'}}\n") as daemon:
@@ -227,15 +162,3 @@ def test_a_listener_of_their_own_serves_them_and_nothing_else(tmp_path: Path) ->
         refused = daemon.request("POST", "/api/websub/hub", kind, urlencode(form).encode())
         assert 403 == refused.status  # E1: it is the service's own
         assert 0 == daemon.stop()
-
-
-def test_a_listener_that_cannot_be_had_ends_the_start(tmp_path: Path) -> None:
-    """O1"""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        listener.listen()
-        port = listener.getsockname()[1]
-        daemon = Daemon(tmp_path, f"metrics: {{listen: 'tcp:{port}:interface=127.0.0.1'}}\n")
-        daemon.launch()
-        assert 1 == daemon.ended()
-        assert "READY=1" not in daemon.heard

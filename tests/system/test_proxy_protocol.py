@@ -1,15 +1,13 @@
 """A daemon behind a proxy that sends PROXY headers (``listen: haproxy:...``; S6)."""
 
-import time
 from collections.abc import Iterator
-from contextlib import ExitStack
 
 import pytest
 
 from reviewsd.http1 import urls
 from reviewsd.server.connections import ConnectionLimits
 from tests.support.daemon import BASE_URL, Daemon
-from tests.support.raw import Wire, exchange, responses
+from tests.support.raw import exchange, responses
 
 LIMITS = ConnectionLimits()
 NAME = BASE_URL.partition("//")[2]
@@ -44,31 +42,3 @@ def test_requests_to_the_hub_are_limited_by_client(daemon: Daemon) -> None:
     for host in ("192.0.2.1", "192.0.2.2"):
         received = [statuses(daemon, header(host) + form) for _ in range(3)]
         assert [[415], [415], [429]] == received, host
-
-
-def test_names_of_this_machine_are_served_only_to_local_clients(daemon: Daemon) -> None:
-    read = request(path=urls.OPENAPI, host="localhost")
-    assert [421] == statuses(daemon, header("192.0.2.3") + read)
-    assert [200] == statuses(daemon, header("127.0.0.1") + read)
-
-
-def test_connections_are_limited_by_client(daemon: Daemon) -> None:
-    proxied = header("192.0.2.4") + b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
-    with ExitStack() as stack:
-        received = []
-        for _ in range(LIMITS.per_client + 1):
-            wire = stack.enter_context(Wire(daemon.port))
-            received.append(wire.ask(proxied)[9:12])
-        assert [*LIMITS.per_client * [b"200"], b"429"] == received
-        assert [200] == statuses(daemon, header("192.0.2.5") + request())
-
-
-def test_connection_with_a_partial_header_is_closed(daemon: Daemon) -> None:
-    with ExitStack() as stack:
-        wires = [stack.enter_context(Wire(daemon.port)) for _ in range(2)]
-        for wire, data in zip(wires, (b"PROXY", header("192.0.2.6")[:-2]), strict=True):
-            wire.send(data)
-        for wire in wires:
-            wire.socket.settimeout(3 * LIMITS.header)
-            assert b"" == wire.read_all()
-            assert time.monotonic() - wire.opened >= LIMITS.header
