@@ -75,7 +75,7 @@ class HubRoutes:
     tasks: TaskSet
 
     def _finish(self, work: Coroutine[Deferred[Any], Any, T]) -> Deferred[T]:
-        return self.tasks.outcome("work for a client that has left", work)
+        return self.tasks.run_detached("work for a client that has left", work)
 
     @route("GET", "/v1/subscriptions")
     async def subscriptions(self, request: Request) -> bytes:

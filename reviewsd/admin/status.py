@@ -107,7 +107,7 @@ class DaemonRoutes:
         guards = _GUARDS_BY_PARAMETER.items()
         lifted = frozenset(guard for name, guard in guards if request.args.get(name) == [b"true"])
         audit(request, "reload")
-        ordered = partial(self.tasks.outcome, "reload")
+        ordered = partial(self.tasks.run_detached, "reload")
         if request.args.get(b"wait") == [b"false"]:
             ordered(self.reloading.reload(lifted=lifted))
             return respond(request, JobLine("accepted"), 202)
@@ -230,7 +230,7 @@ class MaintenanceRoutes:
         audit(request, f"a test message to {name or 'all targets'}")
         tests = None
         if self.notices is not None:
-            tests = await self.tasks.outcome("test message", self.notices.test(name))
+            tests = await self.tasks.run_detached("test message", self.notices.test(name))
         if not tests:
             raise ProblemError(_NO_TARGET)
         return respond(request, NoticeTests(tests=tuple(tests)))

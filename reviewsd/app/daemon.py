@@ -39,7 +39,7 @@ from reviewsd.monitoring.rejections import LOG_INTERVAL, RejectionSummary
 from reviewsd.notices.notices import Notices
 from reviewsd.runtime.state_dir import StartError, lock_state
 from reviewsd.runtime.systemd import Notifier
-from reviewsd.runtime.tasks import every, wait_at_most
+from reviewsd.runtime.tasks import wait_at_most
 from reviewsd.websub.hub import Hub
 
 HUB_WAIT = 2.0  # longest wait of the start for the hub's announcement, in seconds
@@ -115,7 +115,7 @@ async def _start(context: DaemonContext, read: Read, *, wait_for_data: bool) -> 
 
     def apply(new: Config) -> None:
         publication.use(new)
-        hub.reload(new)
+        hub.requests.reload(new)
 
     reloading = Reloading(config, read, apply, publication.publisher)
     metrics = build_metrics(context, publication, hub)
@@ -137,7 +137,7 @@ async def _start(context: DaemonContext, read: Read, *, wait_for_data: bool) -> 
     accept(ports)
     publication.start_watcher()
     summary = RejectionSummary(context.counters.counts)
-    context.tasks.start("log rejections", every(reactor, LOG_INTERVAL, summary.log))
+    context.tasks.every("the summary of rejections", reactor, LOG_INTERVAL, summary.log)
     reload_on_hangup(context, reloading)
     start_watchdog(context, health)
     publication.notify_ready()

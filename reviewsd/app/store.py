@@ -12,7 +12,7 @@ from reviewsd.runtime.counters import Counters
 from reviewsd.runtime.state_dir import EX_CONFIG, StartError
 from reviewsd.store.keys import HUB_KEYS, Secrets, check_keys
 from reviewsd.store.sqlite import Database
-from reviewsd.store.transactions import NewerSchemaError, OtherKeysError, StoreError
+from reviewsd.store.transactions import NewerSchemaError, StoreError, WrongKeysError
 
 if TYPE_CHECKING:
     from reviewsd.store.postgres import Postgres
@@ -39,7 +39,7 @@ async def open_store(context: DaemonContext) -> "tuple[Database | Postgres, Secr
         await database.open()
         if isinstance(database, Database) and database.healthy:
             await database.run(partial(check_keys, secrets=secrets))
-    except (NewerSchemaError, OtherKeysError) as error:
+    except (NewerSchemaError, WrongKeysError) as error:
         raise StartError(str(error), EX_CONFIG) from error
     except StoreError as error:
         _log.error("the hub waits for its store: {error}", error=str(error))

@@ -15,7 +15,7 @@ from twisted.logger import Logger
 
 from reviewsd.publish.publisher import Publisher
 from reviewsd.runtime.counters import Counts
-from reviewsd.runtime.tasks import TaskSet, every
+from reviewsd.runtime.tasks import TaskSet
 from reviewsd.snapshot.snapshots import Snapshots
 from reviewsd.store.transactions import StoreError
 
@@ -47,8 +47,8 @@ class Health:
 
     def start(self) -> None:
         """Start to measure the reactor and to probe the store."""
-        self._tasks.start("measure the reactor", every(self._clock, TICK_SECONDS, self._tick))
-        self._tasks.start("probe the store", every(self._clock, PROBE_SECONDS, self._probe_store))
+        self._tasks.every("measuring the reactor", self._clock, TICK_SECONDS, self._tick)
+        self._tasks.every("probing the store", self._clock, PROBE_SECONDS, self._probe_store)
 
     def start_watchdog(self, interval: float, alive: Callable[[], None]) -> None:
         """Start to notify systemd's watchdog every ``interval`` seconds (O3).
@@ -62,7 +62,7 @@ class Health:
             else:
                 self._log.warn("no sign of life for systemd: {stuck}", stuck=stuck)
 
-        self._tasks.start("watchdog", every(self._clock, interval, notify))
+        self._tasks.every("notifying the watchdog", self._clock, interval, notify)
 
     async def stop(self) -> None:
         """Stop everything that was started."""

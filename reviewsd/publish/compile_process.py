@@ -16,7 +16,7 @@ from twisted.python.failure import Failure
 from reviewsd.api.jobs import Step
 from reviewsd.publish.memory_limit import Memory
 from reviewsd.publish.messages import Job, JobMessage, Outcome
-from reviewsd.runtime.tasks import TaskSet, every
+from reviewsd.runtime.tasks import TaskSet
 
 StepObserver = Callable[[Step], None]
 
@@ -66,8 +66,8 @@ async def run(
         reactor.spawnProcess(child, command[0], command, env=None)
     except OSError as error:
         raise ChildError(f"publishing failed: no process to do it: {error.strerror}") from error
-    checks = every(cast("IReactorTime", reactor), look_seconds, child.check_progress)
-    tasks.start("watch the publishing process", checks)
+    clock = cast("IReactorTime", reactor)
+    tasks.every("watching the publishing process", clock, look_seconds, child.check_progress)
     try:
         return await child.outcome
     except ChildError as error:

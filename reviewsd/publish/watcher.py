@@ -31,7 +31,7 @@ RESTLESS_SECONDS = 60  # files that change for longer are reported
 class Watcher:
     """Calls ``wake`` when the files have changed and settled.
 
-    It is not an ``every()`` in a TaskSet, because a thread cannot be cancelled, and ``stop`` waits for it.
+    It is not ``TaskSet.every``, because a thread cannot be cancelled, and ``stop`` waits for it.
 
     Args:
         clock: Schedules the polls.

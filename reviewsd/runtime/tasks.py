@@ -1,14 +1,15 @@
 """Background work that has an owner.
 
 The object that starts work owns it: failures are logged, and ``stop`` returns when all work has ended.
-After synapse's ``run_as_background_process``.
+The model is synapse's ``run_as_background_process``.
 """
 
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
 from typing import Any, TypeVar
 
-from twisted.internet.defer import CancelledError, Deferred, TimeoutError  # noqa: A004  Twisted's
+from twisted.internet import defer
+from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.interfaces import IReactorTime
 from twisted.internet.task import deferLater
 from twisted.logger import Logger
@@ -23,17 +24,17 @@ R = TypeVar("R")
 async def wait_at_most(clock: IReactorTime, seconds: float, done: Deferred[T]) -> None:
     """Wait for a Deferred for a limited time, without cancelling it afterwards.
 
-    Its result and its failure pass on to its next callback. A DeferredList would treat the cancellation
-    of the caller as a result, and the caller would go on.
+    The Deferred keeps its result or failure for later callbacks. A DeferredList is not used, because it
+    would treat the cancellation of the caller as a result, and the caller would continue.
     """
     waiting: Deferred[None] = Deferred()
 
     def finish(outcome: R) -> R:
-        waiting.callback(None)  # without effect after the time or a cancellation
+        waiting.callback(None)  # Twisted ignores it after the time or a cancellation
         return outcome
 
     done.addBoth(finish)
-    with suppress(TimeoutError):
+    with suppress(defer.TimeoutError):
         await waiting.addTimeout(seconds, clock)
 
 
@@ -47,12 +48,12 @@ class TaskSet:
     def start(self, name: str, coroutine: Coroutine[Deferred[Any], Any, object]) -> None:
         """Run a coroutine until it ends or ``stop`` is called; a failure is logged.
 
-        After ``stop`` the coroutine is closed and does not run. Nothing is lost, because the next start
-        finds all due work in the store (ARCHITECTURE.md).
+        If ``stop`` was called before, the coroutine is closed without being run. The daemon loses nothing
+        by that, because after a restart it finds all due work in the store (ARCHITECTURE.md).
 
         Args:
             name: The name of the work in the log, e.g. "verify intent".
-            coroutine: The work; its result is dropped.
+            coroutine: The work; its result is discarded.
         """
         if self._stopped:
             coroutine.close()
@@ -62,10 +63,36 @@ class TaskSet:
         self._running.add(ended)
         ended.addCallback(lambda _: self._running.discard(ended))
 
-    def outcome(self, name: str, coroutine: Coroutine[Deferred[Any], Any, T]) -> Deferred[T]:
-        """Return the result of work that goes on if the returned Deferred is cancelled.
+    def every(
+        self,
+        name: str,
+        clock: IReactorTime,
+        seconds: float,
+        action: Callable[[], Awaitable[object]],
+    ) -> None:
+        """Call an action at once, and again ``seconds`` after it has ended, until ``stop`` is called.
 
-        Klein cancels a route when its client leaves; the work that the client requested still ends. A
+        An exception is logged and the calls continue; a LoopingCall would stop for good.
+        """
+
+        async def repeat() -> None:
+            while True:
+                try:
+                    await action()
+                except Exception:  # logged with its traceback; the next call may succeed
+                    if self._stopped:
+                        raise
+                    _log.failure(
+                        "{name} failed, next try in {seconds} s", name=name, seconds=seconds
+                    )
+                await deferLater(clock, seconds)
+
+        self.start(name, repeat())
+
+    def run_detached(self, name: str, coroutine: Coroutine[Deferred[Any], Any, T]) -> Deferred[T]:
+        """Start work, and return its result; cancelling the returned Deferred does not stop the work.
+
+        Klein cancels a route when its client leaves, and what the client requested must be finished. A
         failure is raised to the caller, or logged with the name if the caller was cancelled.
         """
         waiting: Deferred[T] = Deferred()
@@ -73,17 +100,16 @@ class TaskSet:
         async def work() -> None:
             try:
                 result = await coroutine
-            except CancelledError:  # by ``stop``
-                raise
             except Exception:
                 if waiting.called:
                     raise
                 waiting.errback()
             else:
-                waiting.callback(result)  # without effect after a cancellation
+                waiting.callback(result)  # Twisted ignores it after a cancellation
 
         if self._stopped:
-            coroutine.close()
+            coroutine.close()  # ``start`` would close ``work``, which has not begun to await it
+            waiting.cancel()
         else:
             self.start(name, work())
         return waiting
@@ -101,20 +127,3 @@ class TaskSet:
         # Only ``stop`` may cancel work: any other cancellation is a bug
         if not (self._stopped and failure.check(CancelledError)):
             _log.failure("{name} failed", failure, name=name)
-
-
-async def every(
-    clock: IReactorTime, seconds: float, action: Callable[[], Awaitable[object]]
-) -> None:
-    """Call an action at once, and again ``seconds`` after it has ended; for a TaskSet.
-
-    An exception is logged and the calls go on; a LoopingCall would stop for good.
-    """
-    while True:
-        try:
-            await action()
-        except CancelledError:  # an Exception as well; the TaskSet stops this loop
-            raise
-        except Exception:  # noqa: BLE001 - logged with its traceback; the next call may succeed
-            _log.failure("periodic work failed, next try in {seconds} s", seconds=seconds)
-        await deferLater(clock, seconds)

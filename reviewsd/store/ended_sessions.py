@@ -14,7 +14,7 @@ from functools import partial
 from twisted.internet.interfaces import IReactorTime
 
 from reviewsd.runtime.counters import Counters
-from reviewsd.runtime.tasks import TaskSet, every
+from reviewsd.runtime.tasks import TaskSet
 from reviewsd.store.transactions import Purpose, SqlCursor, Store, StoreError
 
 MAX_ENDED = 100_000
@@ -48,7 +48,7 @@ class EndedSessions:
 
     def start(self) -> None:
         """Start to remove expired sessions."""
-        self._tasks.start("prune ended sessions", every(self._clock, PRUNE_SECONDS, self._prune))
+        self._tasks.every("pruning ended sessions", self._clock, PRUNE_SECONDS, self._prune)
 
     async def stop(self) -> None:
         """Stop removing sessions."""
@@ -87,7 +87,7 @@ class EndedSessions:
     async def _transact(self, now: int, *ends: tuple[bytes, int]) -> None:
         """Store ends, and read those of other nodes."""
         work = partial(_write, ends=ends, last=self._last_number, now=now)
-        for number, digest, expires_at in await self._store.run(work, Purpose.SESSIONS):
+        for number, digest, expires_at in await self._store.run(work, Purpose.SESSION_END):
             self._last_number = max(self._last_number, number)
             self._expiries[digest] = expires_at
 

@@ -28,7 +28,7 @@ from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 from reviewsd.runtime.state_dir import EX_CONFIG, StartError
 from reviewsd.runtime.systemd import credential
 from reviewsd.store.files import create
-from reviewsd.store.transactions import OtherKeysError, SqlCursor
+from reviewsd.store.transactions import SqlCursor, WrongKeysError
 
 KEY_BYTES = 32
 NONCE_BYTES = 12
@@ -177,7 +177,7 @@ def check_keys(cursor: SqlCursor, secrets: Secrets, *, shared: bool = False) -> 
     In a store that other nodes share, the keys matter before there are secrets.
 
     Raises:
-        OtherKeysError: They do not open it.
+        WrongKeysError: They do not open it.
     """
     row = cursor.execute("SELECT value FROM meta WHERE key = ?", (_CHECK_KEY,)).fetchone()
     if row is not None:
@@ -185,9 +185,9 @@ def check_keys(cursor: SqlCursor, secrets: Secrets, *, shared: bool = False) -> 
             secrets.unseal(bytes.fromhex(row[0]), "", "")
         except SealError:
             if shared:
-                raise OtherKeysError(_NOT_OF_ALL_NODES) from None
+                raise WrongKeysError(_NOT_OF_ALL_NODES) from None
             if _holds_secrets(cursor):
-                raise OtherKeysError(_NOT_OF_THIS_STORE) from None
+                raise WrongKeysError(_NOT_OF_THIS_STORE) from None
     cursor.execute(
         "INSERT INTO meta (key, value) VALUES (?, ?)"
         " ON CONFLICT (key) DO UPDATE SET value = excluded.value",

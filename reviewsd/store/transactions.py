@@ -1,7 +1,7 @@
-"""Transactions of a store, in a thread of its own, in which the blocking driver of its database runs.
+"""Runs the transactions of a store in one thread, because the driver of its database blocks.
 
-Each purpose has a queue, and the queues take turns. However many requests of clients wait, the hub's own
-work, the operator and the probe wait for one of each. The calls of a queue run in their order.
+Each purpose has a queue, and the queues take turns, so that a crowd of clients delays a transaction of the
+hub by at most one call of each other queue. The calls of a queue run in their order.
 """
 
 import time
@@ -23,22 +23,24 @@ from twisted.python.threadpool import ThreadPool
 from reviewsd.runtime.counters import Counters
 
 MANY = "(SELECT value FROM json_each(?))"
-"""The placeholder of a list after ``IN``. It keeps a statement the same for any number of values, so that it
-is parsed and planned once."""
+"""The placeholder of a list after ``IN``, in SQLite's words, which ``postgres`` translates.
+
+The statement has the same text for any number of values, so it is parsed and planned once.
+"""
 
 SqlValue = str | int | float | bytes | list[int] | list[str] | None
 
 
 class StoreError(Exception):
-    """The store cannot be used now. The message is the reason, for the operator."""
+    """The store cannot be used now; the message is the reason, for the operator."""
 
 
 class NewerSchemaError(StoreError):
-    """A newer program has migrated the store, so this one must not touch it (D11)."""
+    """A newer version of reviewsd has migrated the store, so this one must not touch it (D11)."""
 
 
-class OtherKeysError(StoreError):
-    """The store has secrets that this node's keys do not open, so it must not deliver (H11)."""
+class WrongKeysError(StoreError):
+    """The keys of this node cannot decrypt the secrets in the store, so it must not deliver (H11)."""
 
 
 class SqlCursor(Protocol):
@@ -58,8 +60,8 @@ class SqlCursor(Protocol):
         """Return the remaining rows of the result."""
 
 
-ANSWER_SECONDS = 15.0
-"""Longest wait of a client for an acknowledgement: a store that hangs raises no error (D9)."""
+ACKNOWLEDGE_SECONDS = 15.0
+"""Longest wait of a client for an acknowledgement, because a store that hangs raises no error (D9)."""
 
 Result = TypeVar("Result")
 
@@ -69,13 +71,13 @@ class Purpose(Enum):
 
     WORK = "work of the hub and its operator"
     REQUEST = "a request to the hub, acknowledged once it is stored"
-    SESSIONS = "the end of MCP sessions, acknowledged once it is stored"
+    SESSION_END = "the end of an MCP session, acknowledged once it is stored"
     PROBE = "a check whether the store works"
 
     @property
     def acknowledged(self) -> bool:
         """Whether a client waits for the acknowledgement."""
-        return self in {Purpose.REQUEST, Purpose.SESSIONS}
+        return self in {Purpose.REQUEST, Purpose.SESSION_END}
 
 
 class InThread(Protocol):
@@ -88,13 +90,13 @@ class InThread(Protocol):
 class Store(ABC):
     """The state that outlives the process, in SQLite (``Database``) or PostgreSQL (``Postgres``).
 
-    A store that fails does not stop the daemon: reads are served from memory. ``run`` raises StoreError
-    until the store works again, and each call tries (D9). A failed commit has an unknown outcome, as
-    after a crash: it was not acknowledged, but may be there.
+    A store that fails does not stop the daemon: reads are served from memory. Each call of ``run`` tries to
+    use the store, and raises StoreError until it works again (D9). A failed commit has an unknown outcome, as
+    after a crash: it was not acknowledged, but may have been stored.
 
     Args:
         name: Names the store in the log.
-        reactor: Receives the results in its thread; it must be running.
+        reactor: The running reactor, whose thread receives the results.
         counters: Count transactions, their failures and durations (O9).
     """
 
@@ -109,7 +111,7 @@ class Store(ABC):
             purpose: deque() for purpose in Purpose
         }
         self._turns = deque(Purpose)  # the queue of the first purpose is next
-        self._failure: StoreError | None = None  # the one that is in the log
+        self._failure: StoreError | None = None  # was logged; None while the store works
 
     @abstractmethod
     def now(self) -> int:
@@ -117,15 +119,15 @@ class Store(ABC):
 
     @property
     def healthy(self) -> bool:
-        """Whether the last use of the store succeeded; False until ``open``."""
+        """Whether the last transaction succeeded; True during the first, False before ``open``."""
         return self._threads is not None and self._failure is None
 
     async def open(self) -> None:
         """Start the thread; connect, check and migrate the store.
 
         Raises:
-            NewerSchemaError: The store belongs to a newer program.
-            OtherKeysError: Other nodes seal with keys that this one does not have.
+            NewerSchemaError: The store belongs to a newer version of reviewsd.
+            WrongKeysError: Other nodes encrypt with keys that this one does not have.
             StoreError: The store does not work now. ``run`` may still be called, and tries again.
         """
         self._threads = ThreadPool(1, 1, "store")
@@ -145,18 +147,18 @@ class Store(ABC):
 
         Raises:
             StoreError: The store cannot be used now, or a client has waited too long. If the commit
-                itself failed or was not awaited, the outcome is unknown.
+                itself failed or was no longer awaited, the outcome is unknown.
             Exception: ``work`` raised it; the transaction is rolled back.
         """
         started_at = self._reactor.seconds()
         running = self._call(partial(self._transact, work, purpose), purpose)
         if purpose.acknowledged:
-            running.addTimeout(ANSWER_SECONDS, self._reactor)
+            running.addTimeout(ACKNOWLEDGE_SECONDS, self._reactor)
         try:
             return await running
         except defer.TimeoutError:
             self._counters.count("store_errors_total")
-            raise StoreError(f"it has not answered for {ANSWER_SECONDS:g} s") from None
+            raise StoreError(f"the store has not answered for {ACKNOWLEDGE_SECONDS:g} s") from None
         except StoreError:
             self._counters.count("store_errors_total")
             raise
@@ -166,14 +168,16 @@ class Store(ABC):
 
     async def changed(self) -> bool:
         """Return whether any node may have changed something since the last call; takes no lock."""
-        return False  # no other node uses it
+        return False  # only this node uses the store
 
     async def close(self) -> None:
         """Finish the queued transactions, then close the connection and end the thread."""
         threads, self._threads = self._threads, None
         if threads is not None:
-            await deferToThreadPool(self._reactor, threads, self._disconnect)
-            threads.stop()
+            try:
+                await deferToThreadPool(self._reactor, threads, self._disconnect)
+            finally:
+                threads.stop()  # else the thread keeps the process alive
 
     def _call(
         self, work: Callable[[], Result], purpose: Purpose = Purpose.WORK

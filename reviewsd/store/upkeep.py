@@ -1,10 +1,10 @@
-"""Changes of the hub's rows other than attempts: expiry, and the operator's pause and blocks (H7).
+"""Changes to the hub's rows that no attempt makes: expiry, and the operator's pause and blocks (H7).
 
-Leases and requests expire by a wall clock that may be wrong (D13): set by an operator, by NTP after a start
-without a battery, or on a virtual machine that was moved. So a lease or request ends only if two checks, ten
-minutes of monotonic time apart, find it expired (W13). Nothing ends in the first ten minutes after a start,
-in which a wrong clock is usually set. Nothing is delivered in the meantime, because a delivery is due only
-before the lease expires.
+Leases and requests expire by a wall clock that may be wrong for a while (D13): after an operator's mistake, on
+a machine without a battery until NTP corrects it, or on a virtual machine that was moved. So a lease or request
+ends only if two checks, ten minutes of monotonic time apart, find it expired (W13). Nothing ends in the first
+ten minutes after a start, by when a wrong clock has usually been corrected. An expired lease has no deliveries
+in the meantime, because a delivery is due only before the lease expires.
 
 The functions are transactions for ``Store.run``; their times are milliseconds since 1970 UTC.
 """
@@ -32,7 +32,13 @@ _PAUSED = "hub_paused"
 
 
 class Expiry:
-    """Ends expired leases and requests, by a monotonic clock and the store's clock (``now``)."""
+    """Ends expired leases and requests.
+
+    Args:
+        store: The store.
+        clock: Has monotonic seconds, as the reactor of the daemon (``__main__``).
+        now: The store's wall clock.
+    """
 
     def __init__(self, store: Store, clock: IReactorTime, now: Callable[[], int]) -> None:
         self._store = store
@@ -42,7 +48,9 @@ class Expiry:
         self._next_check_at: float | None = None
 
     async def end(self) -> int:
-        """End what two checks have found expired, and return how many; do nothing between two checks.
+        """End what this check and the last one found expired; return the number of pairs.
+
+        Nothing happens until a check is due.
 
         Raises:
             StoreError: The store cannot be used now.
@@ -50,15 +58,16 @@ class Expiry:
         seconds = self._clock.seconds()
         if self._next_check_at is not None and seconds < self._next_check_at:
             return 0
-        current = await self._store.run(lambda cursor: expired(cursor, self._now()))
-        before, self._expired = self._expired, current
+        now = self._now()
+        current = await self._store.run(partial(expired, now=now))
+        previous, self._expired = self._expired, current
         self._next_check_at = seconds + EXPIRY_SECONDS
-        # a pair with a lease and a request ends only if both had expired on the last check
-        ending = list(_pairs(current & before) - _pairs(current - before))
+        # One event ends all of a pair that is expired, so the last check must have found all of it
+        ending = list(_pairs(current & previous) - _pairs(current - previous))
         count = 0
         for start in range(0, len(ending), BATCH):
             pairs = ending[start : start + BATCH]
-            count += await self._store.run(partial(end_expired, pairs=pairs, now=self._now()))
+            count += await self._store.run(partial(end_expired, pairs=pairs, now=now))
         return count
 
 
@@ -67,7 +76,7 @@ def _pairs(entries: Iterable[tuple[Pair, int]]) -> set[Pair]:
 
 
 def expired(cursor: SqlCursor, now: int) -> AbstractSet[tuple[Pair, int]]:
-    """Return the expired leases and requests, each with its end."""
+    """Return the expired leases and requests, each with the time when it expired."""
     cursor.execute(
         "SELECT topic_id, callback, callback_host, lease_expires_at FROM subscription"
         " WHERE lease_expires_at <= ? UNION ALL"
@@ -80,7 +89,8 @@ def expired(cursor: SqlCursor, now: int) -> AbstractSet[tuple[Pair, int]]:
 
 def end_expired(cursor: SqlCursor, pairs: Iterable[Pair], now: int) -> int:
     """End the expired leases and requests of these pairs; return how many pairs changed."""
-    changes = [change(cursor, pair, Passed(), now, "the lease is over") for pair in pairs]
+    reason = "the lease is over"  # is recorded of active subscriptions only
+    changes = [change(cursor, pair, Passed(), now, reason) for pair in pairs]
     return sum(before != after for before, after in changes)
 
 
@@ -113,19 +123,24 @@ def blocks(cursor: SqlCursor) -> list[Block]:
 
 
 def block(cursor: SqlCursor, value: str, note: str, now: int, *, dry_run: bool) -> int:
-    """Block a host or network, and remove its subscriptions and requests, or only count these (H7).
+    """Block a host or network, and remove its subscriptions and requests, all or nothing (H7).
 
-    The value has the normal form of ``domain.addresses.read_block``; the note is the operator's reason.
+    Args:
+        cursor: The cursor of a transaction.
+        value: The host or network in the normal form of ``domain.addresses.read_block``.
+        note: The operator's reason.
+        now: The store's clock.
+        dry_run: Change nothing and only count.
 
     Returns:
-        The number of removed subscriptions and requests.
+        The number of pairs that are removed; a subscription and its renewal are one.
     """
-    is_hit = hits([value])
+    is_blocked = hits([value])
     cursor.execute(
         "SELECT topic_id, callback, callback_host FROM subscription"
         " UNION SELECT topic_id, callback, callback_host FROM verification"
     )
-    pairs = [Pair(*row) for row in cursor.fetchall() if is_hit(row[2])]
+    pairs = [Pair(*row) for row in cursor.fetchall() if is_blocked(row[2])]
     if dry_run:
         return len(pairs)
     cursor.execute(

@@ -212,7 +212,7 @@ class McpRoute:
         if wait > 0:
             self.refused_ends += 1
             return too_many(TOO_MANY_ENDS, wait)
-        return self._tasks.outcome("end an MCP session", self._end(ending))
+        return self._tasks.run_detached("end an MCP session", self._end(ending))
 
     async def _end(self, session: Session) -> McpAnswer:
         """End a session, in a task that continues when the client leaves."""

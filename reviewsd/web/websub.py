@@ -46,7 +46,7 @@ class HubRoute:
         """Answer a request of any known method (W24)."""
         match request.method:
             case b"POST":
-                answer = self._tasks.outcome("answer a hub request", self._ask(request))
+                answer = self._tasks.run_detached("answer a hub request", self._ask(request))
                 return self._reply(await answer)
             case b"GET" | b"HEAD":
                 return self._reply(HubResponse(status=200, text=self._hub.help_text))

@@ -26,7 +26,7 @@ from reviewsd.config.schema import Config
 from reviewsd.domain.addresses import Addresses
 from reviewsd.domain.subscription import CAPS, Caps
 from reviewsd.runtime.counters import Counters
-from reviewsd.runtime.tasks import TaskSet, every
+from reviewsd.runtime.tasks import TaskSet
 from reviewsd.snapshot.snapshots import Snapshot
 from reviewsd.store import deliveries, rows
 from reviewsd.store.deliveries import Topic
@@ -222,10 +222,6 @@ class Hub:
         self._own_listeners.add((address, port))
         self._own_ports.add(port)
 
-    def reload(self, config: Config) -> None:
-        """Apply ``hub.lease`` and ``hub.limits`` of a configuration."""
-        self.requests.reload(config)
-
     def start(self) -> None:
         """Start, first with the rows that are due already."""
         self._tasks.start("hub", self._run())
@@ -243,10 +239,10 @@ class Hub:
         await self._retry(self.operator.load)
         self._verification_scheduler.start()
         self._delivery_scheduler.start()
-        self._tasks.start("sweep", every(self._context.clock, SWEEP_SECONDS, self._sweep))
+        self._tasks.every("the sweep of the hub", self._context.clock, SWEEP_SECONDS, self._sweep)
         if self._shared:
-            follow = every(self._context.clock, FOLLOW_SECONDS, self._follow_nodes)
-            self._tasks.start("other nodes", follow)
+            clock, name = self._context.clock, "following other nodes"
+            self._tasks.every(name, clock, FOLLOW_SECONDS, self._follow_nodes)
         while True:
             while self._newest is None:
                 self._signal = Deferred()

@@ -135,7 +135,7 @@ class HubRequests:
         self.reload(self.config)
 
     def reload(self, config: Config) -> None:
-        """Apply a configuration to all further requests."""
+        """Apply ``hub.lease`` and ``hub.limits`` of a configuration to all further requests."""
         self.config = config
         self._callbacks = convert.callback_policy(config, self.own_ports)
         rate = config.hub.limits.requests_per_minute

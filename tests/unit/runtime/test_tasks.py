@@ -6,7 +6,7 @@ from twisted.internet.task import Clock
 from twisted.logger import LogEvent, capturedLogs, formatEvent
 from twisted.python.failure import Failure
 
-from reviewsd.runtime.tasks import TaskSet, every, wait_at_most
+from reviewsd.runtime.tasks import TaskSet, wait_at_most
 
 
 def texts(events: Sequence[LogEvent]) -> list[str]:
@@ -133,7 +133,7 @@ def counting(clock: Clock, times: list[float]) -> Callable[[], Awaitable[None]]:
 
 def test_periodic_work_runs_at_once_and_then_each_interval() -> None:
     clock, tasks, times = Clock(), TaskSet(), list[float]()
-    tasks.start("expire", every(clock, 10, counting(clock, times)))
+    tasks.every("expiry", clock, 10, counting(clock, times))
     clock.pump([5.0] * 4)
     assert times == [0, 10, 20]
 
@@ -147,10 +147,25 @@ def test_periodic_work_survives_exceptions() -> None:
         raise ValueError("broken")
 
     with capturedLogs() as events:
-        tasks.start("expire", every(clock, 10, action))
+        tasks.every("expiry", clock, 10, action)
         clock.pump([10, 10])
     assert times == [0, 10, 20]
     assert errors(events) == [ValueError] * 3
+
+
+def test_periodic_work_survives_a_cancellation_by_others() -> None:
+    """A connection that is closed, or a timeout, cancels what the action waits for."""
+    clock, tasks, times = Clock(), TaskSet(), list[float]()
+
+    async def action() -> None:
+        await counting(clock, times)()
+        raise CancelledError
+
+    with capturedLogs() as events:
+        tasks.every("expiry", clock, 10, action)
+        clock.pump([10, 10])
+    assert times == [0, 10, 20]
+    assert errors(events) == [CancelledError] * 3
 
 
 def test_periodic_work_never_overlaps() -> None:
@@ -161,7 +176,7 @@ def test_periodic_work_never_overlaps() -> None:
         started.append(Deferred())
         await started[-1]
 
-    tasks.start("expire", every(clock, 10, action))
+    tasks.every("expiry", clock, 10, action)
     clock.pump([10.0] * 5)
     assert len(started) == 1
     started[0].callback(None)
@@ -178,7 +193,7 @@ def test_periodic_work_ends_with_its_owner(*, busy: bool) -> None:
         await (acting if busy else succeed(None))
 
     with capturedLogs() as events:
-        tasks.start("expire", every(clock, 10, action))
+        tasks.every("expiry", clock, 10, action)
         assert stop(tasks).called
     assert events == []
     assert clock.getDelayedCalls() == []
@@ -190,7 +205,7 @@ def test_outcome_returns_the_result() -> None:
     async def work() -> str:
         return await gate
 
-    tasks.outcome("answer", work()).addCallback(results.append)
+    tasks.run_detached("answer", work()).addCallback(results.append)
     assert [] == results
     gate.callback("done")
     assert ["done"] == results
@@ -207,7 +222,7 @@ def test_work_goes_on_when_its_caller_is_cancelled(*, fails: bool) -> None:
             raise ValueError("too late")
 
     with capturedLogs() as events:
-        waiting = tasks.outcome("answer", work())
+        waiting = tasks.run_detached("answer", work())
         waiting.addErrback(lambda failure: failure.trap(CancelledError))
         waiting.cancel()
         gate.callback(None)
@@ -221,20 +236,35 @@ def test_failure_is_raised_to_the_caller_without_a_log_line() -> None:
 
     failures: list[Failure] = []
     with capturedLogs() as events:
-        TaskSet().outcome("answer", work()).addErrback(failures.append)
+        TaskSet().run_detached("answer", work()).addErrback(failures.append)
     assert [ValueError] == [failure.type for failure in failures]
     assert [] == events
 
 
 def test_no_outcome_starts_after_stop() -> None:
-    tasks, begun = TaskSet(), list[str]()
+    """The caller must not wait for ever."""
+    tasks, begun, failures = TaskSet(), list[str](), list[Failure]()
 
     async def work() -> None:
         begun.append("begun")
 
     assert stop(tasks).called
-    assert not tasks.outcome("answer", work()).called
+    tasks.run_detached("answer", work()).addErrback(failures.append)
+    assert [CancelledError] == [failure.type for failure in failures]
     assert [] == begun
+
+
+@pytest.mark.parametrize("by_stop", [True, False])
+def test_cancellation_of_the_work_reaches_the_caller(*, by_stop: bool) -> None:
+    tasks, signal, failures = TaskSet(), Deferred[None](), list[Failure]()
+    with capturedLogs() as events:
+        tasks.run_detached("answer", wait_for(signal)).addErrback(failures.append)
+        if by_stop:
+            stop(tasks)
+        else:
+            signal.cancel()
+    assert [CancelledError] == [failure.type for failure in failures]
+    assert [] == events
 
 
 # Waiting, but not for ever -------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from twisted.internet.threads import deferToThread
 from reviewsd.store.backup import Backups
 from reviewsd.store.keys import Secrets, check_keys
 from reviewsd.store.sqlite import Database
-from reviewsd.store.transactions import OtherKeysError, StoreError
+from reviewsd.store.transactions import StoreError, WrongKeysError
 from tests.support.stores import blocking, names, opened
 
 OLD, NEW = b"o" * 32, b"n" * 32
@@ -100,7 +100,7 @@ async def test_other_keys_are_refused_while_the_store_has_secrets(tmp_path: Path
         await check(database, OLD)
         await check(database, NEW)  # nothing is lost by it
         await run(database, TOPIC, SIGNED)
-        with pytest.raises(OtherKeysError, match=r"secret\.key .* is not the key"):
+        with pytest.raises(WrongKeysError, match=r"secret\.key .* is not the key"):
             await check(database, OLD)
 
 
@@ -112,5 +112,5 @@ async def test_replaced_key_can_be_removed_later(tmp_path: Path) -> None:
         await check(database, OLD)
         await check(database, NEW, OLD)
         await check(database, NEW)
-        with pytest.raises(OtherKeysError):
+        with pytest.raises(WrongKeysError):
             await check(database, OLD)

@@ -145,7 +145,7 @@ async def test_load_is_repeated_after_a_failure_of_the_store(
     store.fails = False
     await node(database, now).end(A, NOW + 60)
     clock.advance(PRUNE_SECONDS)
-    await database.run(lambda _: None, Purpose.SESSIONS)  # it runs after the load
+    await database.run(lambda _: None, Purpose.SESSION_END)  # it runs after the load
     assert (2, True) == (store.transactions, A in sessions)
 
     await sessions.stop()

@@ -16,7 +16,7 @@ from reviewsd.store.transactions import Purpose, StoreError
 from tests.support.stores import blocking, names, opened, rows
 
 BLOCKS = "SELECT value FROM block ORDER BY value"
-CLIENTS = (Purpose.REQUEST, Purpose.SESSIONS, Purpose.PROBE)
+CLIENTS = (Purpose.REQUEST, Purpose.SESSION_END, Purpose.PROBE)
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from reviewsd.store import deliveries, postgres
 from reviewsd.store.keys import Secrets
 from reviewsd.store.postgres import Postgres, translated
 from reviewsd.store.schema import MIGRATIONS
-from reviewsd.store.transactions import NewerSchemaError, OtherKeysError, SqlCursor, StoreError
+from reviewsd.store.transactions import NewerSchemaError, SqlCursor, StoreError, WrongKeysError
 from tests.support.postgres import Server, needed
 from tests.support.relay import Relay
 from tests.support.stores import blocking, rows, threads
@@ -264,7 +264,7 @@ async def test_node_with_another_key_is_refused(url: str) -> None:
         pass
     store = Postgres(url, threads, Secrets([OTHER_KEY]))
     try:
-        with pytest.raises(OtherKeysError, match=r"give all nodes the same secret\.key"):
+        with pytest.raises(WrongKeysError, match=r"give all nodes the same secret\.key"):
             await store.open()
     finally:
         await store.close()
@@ -277,7 +277,7 @@ async def test_key_can_be_replaced_step_by_step(url: str) -> None:
             pass
     async with node(url, OTHER_KEY):
         pass
-    with pytest.raises(OtherKeysError):
+    with pytest.raises(WrongKeysError):
         async with node(url, KEY):
             pass
 

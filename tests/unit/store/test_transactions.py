@@ -1,5 +1,6 @@
 """Calls of a store wait in a queue for each purpose, and transactions are counted and timed (O9)."""
 
+import errno
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -13,8 +14,9 @@ from twisted.internet.task import Clock
 from twisted.python.threadpool import ThreadPool
 
 from reviewsd.runtime.counters import Counters
-from reviewsd.store.transactions import ANSWER_SECONDS, Purpose, SqlCursor, Store, StoreError
-from tests.support.stores import opened
+from reviewsd.store.sqlite import Database
+from reviewsd.store.transactions import ACKNOWLEDGE_SECONDS, Purpose, SqlCursor, Store, StoreError
+from tests.support.stores import opened, threads
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
@@ -37,17 +39,36 @@ async def test_crowd_of_one_purpose_delays_others_by_one_call_each(tmp_path: Pat
 
         blocking = Deferred.fromCoroutine(database.run(first))
         assert started.wait(20)
-        transactions = [run(Purpose.SESSIONS, number) for number in range(100)]
+        transactions = [run(Purpose.SESSION_END, number) for number in range(100)]
         transactions += [run(Purpose.REQUEST, number) for number in range(2)]
         transactions += [run(Purpose.WORK, 0), run(Purpose.PROBE, 0)]
         go_on.set()
         await gatherResults([blocking, *transactions])
 
     assert dict.fromkeys(Purpose, 1) == {purpose: 1 for purpose, _ in done[:4]}
-    assert {Purpose.REQUEST, Purpose.SESSIONS} == {purpose for purpose, _ in done[4:6]}
+    assert {Purpose.REQUEST, Purpose.SESSION_END} == {purpose for purpose, _ in done[4:6]}
     for purpose in Purpose:  # the calls of a queue run in their order
         numbers = [number for done_for, number in done if done_for is purpose]
         assert list(range(len(numbers))) == numbers
+
+
+class UnclosableDatabase(Database):
+    """A database whose connection fails when it is closed, as on a disk with errors."""
+
+    def _disconnect(self) -> None:
+        super()._disconnect()
+        raise OSError(errno.EIO, "broken disk")
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_thread_ends_when_the_connection_cannot_be_closed(tmp_path: Path) -> None:
+    """Else the process does not end, not even by SIGTERM."""
+    before = threading.active_count()
+    database = UnclosableDatabase(tmp_path / "state.sqlite", threads)
+    await database.open()
+    with pytest.raises(OSError, match="broken disk"):
+        await database.close()
+    assert before == threading.active_count()
 
 
 class ManualThread:
@@ -130,8 +151,8 @@ def test_transaction_is_timed_and_only_failures_of_the_store_are_errors(
 def test_only_clients_that_wait_for_an_acknowledgement_time_out(purpose: Purpose) -> None:
     """The hub must know how its own transactions ended (D9)."""
     thread, counters, results = metered(purpose, lambda: "done")
-    thread.clock.advance(ANSWER_SECONDS + 1)
-    expired = purpose in {Purpose.REQUEST, Purpose.SESSIONS}
+    thread.clock.advance(ACKNOWLEDGE_SECONDS + 1)
+    expired = purpose in {Purpose.REQUEST, Purpose.SESSION_END}
     assert ([StoreError] if expired else []) == results
     assert expired == counters.counts().get("store_errors_total", 0)
 
