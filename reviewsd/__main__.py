@@ -105,7 +105,7 @@ def _run(
     from reviewsd.app.daemon import serve
     from reviewsd.runtime import logs
 
-    logs.start(options.log_format, journal=logs.is_journal(environ, sys.stdout), stream=sys.stdout)
+    logs.start(options.log_format, environ, sys.stdout)
     if os.geteuid() == 0 and not options.demo:
         Logger().warn(AS_ROOT)
     start = partial(

@@ -37,16 +37,11 @@ _FACTORY_FORMATS = {"Starting factory {factory!r}", "Stopping factory {factory!r
 _LEGACY_FIELDS = {"message", "time", "system", "isError", "format", "failure", "why"}
 
 
-def start(form: Format, *, journal: bool, stream: TextIO) -> None:
-    """Start to log, first the events so far; call this once.
-
-    Args:
-        form: ``text`` or ``json``.
-        journal: Whether lines begin with a priority; see ``is_journal``.
-        stream: The destination, usually standard output.
-    """
+def start(form: Format, environ: Mapping[str, str], stream: TextIO) -> None:
+    """Start to log to a stream, usually standard output, first the events so far; call this once."""
     if isinstance(stream, io.TextIOWrapper):
         stream.reconfigure(errors="backslashreplace")  # no character may make a line fail
+    journal = is_journal(environ, stream)
     observer = FileLogObserver(stream, partial(render, form, journal))
     globalLogBeginner.beginLoggingTo([observer], redirectStandardIO=False)
 
@@ -61,7 +56,7 @@ def is_journal(environ: Mapping[str, str], stream: TextIO) -> bool:
 
 
 def render(form: Format, journal: bool, event: LogEvent) -> str:  # noqa: FBT001  by position
-    """Return the lines of an event, and none of noise; arguments as ``start``."""
+    """Return the lines of an event, with priorities for the journal; none for noise."""
     if _is_noise(event):
         return ""
     # JSON is ASCII, for any encoding of the stream, and on one line

@@ -169,7 +169,8 @@ def port_holder(port: int, proc: Path = Path("/proc")) -> str | None:
         with contextlib.suppress(OSError):  # it has ended, or belongs to another user
             for file in (process / "fd").iterdir():
                 if str(file.readlink()) in sockets:
-                    return f"{_name(process)} (pid {process.name})"
+                    name = (process / "comm").read_text().strip()
+                    return f"{name} (pid {process.name})"
     return None
 
 
@@ -183,10 +184,3 @@ def _listening_inodes(port: int, proc: Path) -> Iterator[str]:
             local_port = int(fields[1].rpartition(":")[2], 16)
             if local_port == port and fields[3] == _TCP_LISTEN:
                 yield fields[9]
-
-
-def _name(process: Path) -> str:
-    try:
-        return (process / "comm").read_text().strip()
-    except OSError:
-        return "a process"

@@ -14,9 +14,7 @@ from twisted.logger import Logger
 
 from reviewsd.api.texts import printable
 
-_SEND_TIMEOUT = (
-    1.0  # seconds; systemd normally reads a datagram at once; the reactor is blocked meanwhile
-)
+_SEND_TIMEOUT = 1.0  # seconds, which block the reactor; systemd reads a datagram at once
 _MICROSECONDS = 1_000_000
 _INTERVAL = re.compile("[0-9]{1,18}")
 

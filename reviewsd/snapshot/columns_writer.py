@@ -10,7 +10,7 @@ from pyroaring import BitMap
 
 from reviewsd.domain.locations import Locations
 from reviewsd.domain.naming import Ambiguous, mention_key
-from reviewsd.domain.reviews import Location, Review
+from reviewsd.domain.reviews import Review
 from reviewsd.domain.search_query import TRUTH
 from reviewsd.snapshot import changes, layout
 from reviewsd.snapshot.fragment_store import FragmentStoreWriter
@@ -120,11 +120,6 @@ class ColumnsWriter:
         }
         return named | sets
 
-    def of_location(self, location: Location) -> tuple[Sequence[int], list[int]]:
-        """Return the positions of the reviews of a location, and the stars of each."""
-        positions = self._locations.positions(mention_key(location.id))
-        return positions, [self._marks[position] & _STARS for position in positions]
-
     def _marked_sets(self, numbering: Numbering) -> Iterator[tuple[tuple[str, str], BitMap]]:
         """Yield the position sets of stars, verified reviews, and reviews with a reply."""
         marks = range(256)
@@ -174,10 +169,6 @@ class _NamedPositions:
     def sets(self) -> dict[str, BitMap]:
         """Return the positions of each name, by its key."""
         return {key: BitMap(positions) for key, positions in self._positions.items()}
-
-    def positions(self, key: str) -> Sequence[int]:
-        """Return the positions of a key, ascending."""
-        return self._positions.get(key, ())
 
     def names(self) -> list[str]:
         """Return each name in its first spelling, the most frequent name first."""

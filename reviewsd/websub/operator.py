@@ -187,8 +187,7 @@ class Operator:
         each step.
         """
         since = self.context.now()
-        waiting = await self._make_due(ids, topic, since)
-        self.delivery_scheduler.wake()
+        waiting = await self.push_later(ids, topic)
         total, counts = len(waiting), Counter[str]()
         progress(Step("pushing", 0, total, 0))
         while waiting:
@@ -207,14 +206,13 @@ class Operator:
             removed=counts["removed"],
         )
 
-    async def push_later(self, ids: Sequence[str] | None, topic: str | None) -> None:
-        """Deliver the current content again, without waiting for it."""
-        await self._make_due(ids, topic, self.context.now())
-        self.delivery_scheduler.wake()
-
-    async def _make_due(self, ids: Sequence[str] | None, topic: str | None, now: int) -> list[int]:
+    async def push_later(self, ids: Sequence[str] | None, topic: str | None) -> list[int]:
+        """Let the current content be delivered again; return the ids of the subscriptions."""
         names = None if ids is None else [name for name in ids if listing.is_id(name)]
-        return await self.store.run(partial(listing.push, names=names, topic=topic, now=now))
+        now = self.context.now()
+        numbers = await self.store.run(partial(listing.push, names=names, topic=topic, now=now))
+        self.delivery_scheduler.wake()
+        return numbers
 
     async def _push_results(self, ids: Sequence[int], since: int) -> Mapping[int, str]:
         """Return the results of those subscriptions that had an attempt, on any node, or are gone."""

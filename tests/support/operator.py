@@ -140,8 +140,9 @@ class MemoryOperator(Operator):
         progress(Step("pushing", 2, 2, 1))
         return PushResult(total=2, delivered=1, failed=1, removed=0)
 
-    async def push_later(self, ids: Sequence[str] | None, topic: str | None) -> None:
+    async def push_later(self, ids: Sequence[str] | None, topic: str | None) -> list[int]:
         await self._change("push later", ids, topic)
+        return []
 
     async def state(self) -> HubState:
         return self.now

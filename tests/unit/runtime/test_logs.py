@@ -230,13 +230,13 @@ from twisted.internet import reactor
 from twisted.internet.protocol import Factory
 from twisted.logger import Logger
 from twisted.python import log
-from reviewsd.runtime.logs import is_journal, start
+from reviewsd.runtime.logs import start
 
 class OurFactory(Factory):
     "Logs under its own name."
 
 Logger(namespace="reviewsd.early").info("before")
-start(sys.argv[1], journal=is_journal(os.environ, sys.stdout), stream=sys.stdout)
+start(sys.argv[1], os.environ, sys.stdout)
 reactor.listenTCP(0, OurFactory(), interface="127.0.0.1")
 reactor.callWhenRunning(reactor.stop)
 reactor.run()

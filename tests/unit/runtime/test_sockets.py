@@ -289,7 +289,8 @@ def test_process_of_another_user_is_not_named(tmp_path: Path) -> None:
     assert port_holder(80, tmp_path) is None
     (tmp_path / "7/fd").mkdir()
     (tmp_path / "7/fd/3").symlink_to("socket:[4711]")
-    assert "a process (pid 7)" == port_holder(80, tmp_path)
+    (tmp_path / "7/comm").write_text("nginx\n")
+    assert "nginx (pid 7)" == port_holder(80, tmp_path)
 
 
 def test_missing_tables_of_the_kernel_are_no_error(tmp_path: Path) -> None:
