@@ -84,6 +84,9 @@ def decide(reading: ClauseReading, words: Sequence[str], rating: int, lexicon: L
     senses = reading.senses
     if not senses or (reading.mark is not None and reading.mark in _SET_ASIDE):
         return
+    if len(senses) > 1:
+        inner = within_longer(match for match, _ in senses)
+        senses = [s for s in senses if s[1].strength or (s[0].start, s[0].end) not in inner]
     decisions = []
     groups = _by_aspect(senses)
     claimed = _claimed(senses) if len(groups) > 1 else {}

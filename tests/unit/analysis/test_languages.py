@@ -67,6 +67,19 @@ def test_each_language_has_reviews() -> None:
         # negation turns the sign
         ("de", "Das war wirklich überhaupt nicht teuer.", 5, ["pricing"]),
         ("it", "Il cameriere non è stato per niente gentile con noi.", 1, ["friendliness"]),
+        # praise of a trade, silence, and value for money, which is no quality
+        ("de", "Die Fahrlehrerin ist super.", 5, ["work_quality"]),
+        ("de", "Keiner sagt mal Bescheid.", 1, ["communication"]),
+        ("es", "Es la mejor profesora.", 5, ["work_quality"]),
+        ("es", "Relación calidad-precio inmejorable.", 5, ["pricing"]),
+        ("fr", "Une excellente monitrice.", 5, ["work_quality"]),
+        ("fr", "Bon rapport qualité prix.", 5, ["pricing"]),
+        ("it", "Istruttori bravissimi.", 5, ["work_quality"]),
+        ("it", "Nessuno risponde alle mail.", 1, ["communication"]),
+        ("nl", "Een fijne instructeur.", 5, ["work_quality"]),
+        ("nl", "Telefoon wordt niet opgenomen.", 1, ["communication"]),
+        ("pt", "Ótimos mecânicos.", 5, ["work_quality"]),
+        ("pt", "Prometeram ligar e não ligaram.", 2, ["communication"]),
     ],
 )
 def test_forms_of_words(language: str, text: str, stars: int, expected: list[str]) -> None:
