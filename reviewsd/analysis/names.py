@@ -47,8 +47,11 @@ class Naming(Enum):
 
 
 def is_staff(tokens: Tokens, start: int) -> bool:
-    """Return whether a job, a title or thanks are before a name."""
-    return start > 0 and tokens.words[start - 1] in _JOBS
+    """Return whether a job, a title or thanks are before a name, and it is no relative: "meine Frau"."""
+    words = tokens.words
+    if start > 1 and words[start - 1] in _RELATIONS and words[start - 2] in _DETERMINERS:
+        return False
+    return start > 0 and words[start - 1] in _JOBS
 
 
 def person(tokens: Tokens, start: int, end: int, owner: str) -> Naming:

@@ -15,7 +15,8 @@ from msgspec import Struct
 # Possessive quantifiers keep the time linear in the text. Each branch begins with a character and not
 # with a lookaround, so that it fails fast; words, the most frequent kind, come first.
 _MARKS: Final = (
-    r"|[.](?<!\bdr[.])(?<!\bmr[.])(?<!\bms[.])(?<!\bst[.])(?<!\bmrs[.])(?!\w)"  # "Dr. Lee"
+    r"|[.](?<!\bdr[.])(?<!\bmr[.])(?<!\bms[.])(?<!\bst[.])(?<!\bsr[.])(?<!\bhr[.])(?<!\bm[.])"  # "Dr. Lee"
+    r"(?<!\bmrs[.])(?<!\bmme[.])(?<!\bsra[.])(?<!\bsig[.])(?<!\bdhr[.])(?!\w)"
     r"|[!?](?!\w)|[,;:()\u2013\u2014\u2026\n]"
     r"|[$\u00a3\u20ac]?\d++(?:[.,:]\d++)*+"  # 8:30, 1,200, $99.50
     r"|-(?:-++|(?<=\s-)(?=\s)))"
