@@ -19,13 +19,11 @@ from reviewsd.server.connections import ConnectionLimits
 from tests.support.daemon import HAND_MADE, Daemon, until
 from tests.support.raw import ReceivedResponse, Wire, responses
 
-HEADER, BODY, IDLE = ConnectionLimits().header, ConnectionLimits().body, 1.0
+HEADER, BODY = ConnectionLimits().header, ConnectionLimits().body
 LATE = 20.0  # seconds; a deadline may be noticed so late on a busy machine
 DRIP = 0.5  # seconds between two bytes
 MIN_SIZE = 30_000_000  # bytes of the large response
 DRAIN = 10  # seconds over which a client must keep to the minimum rate (S5)
-
-SETTINGS = f"server: {{idle: {IDLE}}}\n"
 
 HEALTH = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
 LARGE = b"GET /insights.json HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -37,7 +35,7 @@ CALL = b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json
 def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
     """A daemon for all tests; its clients may cause no error in its log."""
     directory = tmp_path_factory.mktemp("daemon")
-    with Daemon(directory, SETTINGS) as running:
+    with Daemon(directory) as running:
         write_large(running.data)
         assert "published" == running.reload()["outcome"]
         yield running
@@ -57,13 +55,6 @@ class End(NamedTuple):
     seconds: float
     """The age of the connection."""
     answers: list[ReceivedResponse]
-
-
-def wait(wire: Wire) -> End:
-    """Do nothing until the connection is closed."""
-    before = len(wire.received)
-    wire.read_all()
-    return End(time.monotonic() - wire.opened, responses(wire.received[before:]))
 
 
 def check_timeout(end: End, deadline: float) -> None:
@@ -120,52 +111,7 @@ def test_request_in_single_bytes_is_refused_at_its_deadline(daemon: Daemon) -> N
         assert 408 == answer.status
 
 
-def test_slow_request_within_its_deadlines_is_answered(daemon: Daemon) -> None:
-    with Wire(daemon.port) as wire:
-        for at in (20, len(FORM)):
-            wire.send(FORM[:at])
-            time.sleep(0.5)
-            wire.send(FORM[at:] + b"Content-Length: 3\r\n\r\n")
-            time.sleep(0.5)
-            assert wire.ask(b"abc").startswith(b"HTTP/1.1 415 ")
-
-
-# Idle connections ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("requests", [0, 1])
-def test_idle_connection_is_closed_without_a_response(daemon: Daemon, requests: int) -> None:
-    with Wire(daemon.port) as wire:
-        for _ in range(requests):
-            wire.ask(HEALTH)
-        end = wait(wire)
-
-    assert [] == end.answers
-    # the kernel may keep a connection without bytes for a moment (TCP_DEFER_ACCEPT)
-    assert IDLE * 0.7 <= end.seconds < IDLE + LATE + (0 if requests else 3)
-
-
 # Slow readers -------------------------------------------------------------------------------------
-
-
-def test_steady_slow_reader_gets_30_mb(daemon: Daemon) -> None:
-    """F8; at 10 MB/s it takes far longer than any deadline."""
-    with Wire(daemon.port, receive_buffer=262_144) as wire:
-        wire.send(LARGE)
-        wire.read_until(lambda: b"\r\n\r\n" in wire.received)
-        head, _, body = wire.received.partition(b"\r\n\r\n")
-        size = int(head.partition(b"Content-Length: ")[2].split(b"\r\n")[0])
-        remaining, began = size - len(body), time.monotonic()
-        while remaining:
-            piece = wire.socket.recv(min(remaining, 200_000))
-            assert piece, f"cut off with {remaining} bytes to go"
-            remaining -= len(piece)
-            time.sleep(0.02)
-        seconds = time.monotonic() - began
-
-        assert wire.ask(HEALTH).endswith(b'{"status":"ok"}'), "the connection is closed"
-    assert size > MIN_SIZE
-    assert seconds > 2 * IDLE, "the reader was not slow"
 
 
 class SlowReaders(NamedTuple):
@@ -265,13 +211,6 @@ def test_oldest_idle_connection_is_closed_when_full(small: Daemon, *, used: bool
             until(wires[0].gone, "the oldest is closed", seconds=5)
             for wire in wires[-8:]:
                 assert wire.ask(HEALTH).endswith(b'{"status":"ok"}')
-
-
-def test_new_connection_is_served_beside_any_number_of_idle_ones(small: Daemon) -> None:
-    with ExitStack() as stack:
-        for _ in range(5 * MAX_CONNECTIONS):
-            wire = stack.enter_context(Wire(small.port))
-            assert wire.ask(HEALTH).endswith(b'{"status":"ok"}')
 
 
 def test_connection_with_a_partial_request_is_not_closed_when_full(small: Daemon) -> None:

@@ -51,15 +51,6 @@ def test_response_begins_with_server_and_date(listener: MemoryListener) -> None:
     assert (200, b"/now\n", False) == (answer.status, answer.body, answer.closes)
 
 
-def test_head_is_answered_like_get_without_the_body(listener: MemoryListener) -> None:
-    client = listener.connect()
-    client.send(ask(), ask(method="HEAD"), ask())
-
-    full, head, _ = client.answers(heads=(1,))
-    assert full.values("Content-Length") == head.values("Content-Length") == ["5"]
-    assert b"" == head.body
-
-
 def test_response_may_take_any_time(listener: MemoryListener) -> None:
     client = listener.connect()
     client.send(ask("/later"))
@@ -69,15 +60,6 @@ def test_response_may_take_any_time(listener: MemoryListener) -> None:
 
     assert ["/later"] == client.texts
     assert not client.line.closed
-
-
-def test_http_1_0_connection_is_closed_after_the_response(listener: MemoryListener) -> None:
-    client = listener.connect()
-    client.send(ask(version="1.0"))
-
-    assert client.received.startswith(b"HTTP/1.1 200 OK\r\nServer: reviewsd\r\n")
-    assert [True] == [answer.closes for answer in client.answers()]
-    assert client.line.closed
 
 
 @pytest.mark.parametrize("path", ["/bug", "/later"])
@@ -135,15 +117,6 @@ def test_answer_cancelled_by_its_route_is_500() -> None:
 # One after the other ------------------------------------------------------------------------------
 
 
-def test_connection_answers_several_requests(listener: MemoryListener) -> None:
-    client = listener.connect()
-    client.send(ask(), ask()[:10], ask()[10:] + ask())
-
-    assert ["/now"] * 3 == client.texts
-    assert not client.line.closed
-    assert b"Connection:" not in client.received
-
-
 def test_pipelined_request_waits_for_the_response_before_it(listener: MemoryListener) -> None:
     client = listener.connect()
     client.send(ask("/1") + ask("/later") + ask("/2") + posted(HUB, b"abc"), ask("/3"))
@@ -151,14 +124,6 @@ def test_pipelined_request_waits_for_the_response_before_it(listener: MemoryList
     listener.routes.waiting.pop().answer()
 
     assert ["/1", "/later", "/2", "abc", "/3"] == client.texts
-
-
-def test_body_ends_before_pipelined_requests(listener: MemoryListener) -> None:
-    client = listener.connect()
-    client.send(posted("/later", b"abc") + ask("/1"), posted(HUB, b"de"))
-    listener.routes.waiting.pop().answer()
-
-    assert ["abc", "/1", "de"] == client.texts
 
 
 def test_pipelining_client_does_not_delay_others(listener: MemoryListener) -> None:
@@ -205,15 +170,6 @@ def test_two_thousand_pipelined_requests_are_answered_in_order(
 
     expected = ["/later", *1_000 * [path], "/later", *998 * [path]]
     assert expected == client.texts
-
-
-def test_last_response_of_a_connection_has_connection_close(listener: MemoryListener) -> None:
-    client = listener.connect()
-    listener.connections.limits = ConnectionLimits(requests=3)
-    client.send(3 * ask())
-
-    assert [False, False, True] == [answer.closes for answer in client.answers()]
-    assert client.line.closed
 
 
 @pytest.mark.parametrize("over", [ask(), b"\0"])
@@ -383,50 +339,6 @@ def test_bytes_of_a_refused_client_are_skipped_for_five_seconds(listener: Memory
 # Bodies -------------------------------------------------------------------------------------------
 
 
-def test_small_body_of_a_read_is_skipped(listener: MemoryListener) -> None:
-    client = listener.connect()
-    request = posted("/x", 65_536 * b"x")
-    client.send(request[:100], request[100:], ask())
-
-    assert [200, 200] == client.statuses
-
-
-def test_each_body_has_the_full_limit(
-    listener: MemoryListener,
-) -> None:
-    client = listener.connect()
-    body = 8_192 * b"x"
-    client.send(*2 * [posted(HUB, body), chunked(HUB, body[:5_000], body[5_000:])])
-
-    assert 4 * [body] == [request.body for request in listener.routes.requests]
-
-
-def test_client_that_expects_100_gets_it(listener: MemoryListener) -> None:
-    client = listener.connect()
-    client.send(ask(HUB, "Content-Length: 3", "Expect: 100-Continue", method="POST"))
-    assert b"HTTP/1.1 100 Continue\r\n\r\n" == client.received
-    client.send(b"abc", ask())
-
-    assert [100, 200, 200] == client.statuses
-
-
-def test_client_with_its_body_sent_gets_no_100(listener: MemoryListener) -> None:
-    client = listener.connect()
-    client.send(posted(HUB, b"abc", "Expect: 100-continue"))
-    client.send(ask("/x", "Expect: 100-continue"))
-
-    assert ["abc", "/x"] == client.texts
-
-
-@pytest.mark.parametrize("path", [HUB, MCP, "/x"])
-def test_announced_body_that_is_too_large_gets_no_100(listener: MemoryListener, path: str) -> None:
-    client = listener.connect()
-    client.send(ask(path, "Content-Length: 65537", "Expect: 100-continue", method="POST"))
-
-    assert b"HTTP/1.1 100" not in client.received
-    assert client.line.half_closed
-
-
 @pytest.mark.parametrize(
     "pieces",
     [
@@ -447,13 +359,3 @@ def test_too_large_body_reaches_mcp_truncated(
     assert ["truncated"] == client.texts
     assert [True] == [answer.closes for answer in client.answers()]
     assert client.line.half_closed
-
-
-def test_largest_body_reaches_mcp_complete(listener: MemoryListener) -> None:
-    client = listener.connect()
-    client.send(posted(MCP, 65_536 * b"x"), chunked(MCP, 65_535 * b"x", b"x"), ask())
-
-    assert [(65_536, False)] * 2 == [
-        (len(request.body), request.truncated) for request in listener.routes.requests[:2]
-    ]
-    assert "/now" == client.texts[-1]
