@@ -1,12 +1,14 @@
 """Settings and hooks of all tests."""
 
 import gc
+import inspect
 import os
 import signal
 import sys
 from collections.abc import Generator
 
 import pytest
+import pytest_twisted  # type: ignore[import-untyped] # has no stubs
 from hypothesis import settings
 
 # Else each worker, and each process that a test starts, compiles all that it imports
@@ -40,3 +42,9 @@ def pytest_collection() -> Generator[None, object, object]:
     finally:
         gc.enable()
         gc.freeze()
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Run each test that is a coroutine in the reactor; none needs a decorator."""
+    if isinstance(item, pytest.Function) and inspect.iscoroutinefunction(item.function):
+        pytest_twisted.ensureDeferred(item.function)

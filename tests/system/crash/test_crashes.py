@@ -13,7 +13,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-import pytest_twisted  # type: ignore[import-untyped] # has no stubs
 
 from reviewsd.store.transactions import SqlCursor, StoreError
 from tests.support.examples import stride
@@ -120,7 +119,6 @@ async def verdicts(
     return states, wrong
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_killed_at_any_call_it_has_what_was_acknowledged(
     workshop: Writers, place: Path
 ) -> None:
@@ -139,7 +137,6 @@ async def test_killed_at_any_call_it_has_what_was_acknowledged(
     assert {} == wrong
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_a_power_loss_at_any_call_leaves_what_was_acknowledged(
     workshop: Writers, place: Path
 ) -> None:
@@ -151,7 +148,6 @@ async def test_a_power_loss_at_any_call_leaves_what_was_acknowledged(
     assert {} == wrong
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_the_test_bites(workshop: Writers, place: Path) -> None:
     """With less than ``synchronous=FULL`` acknowledged transactions are lost, and it shows."""
     calls, digests = unhurt(workshop, place, weak=True)
@@ -179,7 +175,6 @@ def agree(log: Iterable[Note], digests: Sequence[str]) -> bool:
     )
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_after_an_error_of_any_call_it_recovers_by_itself(
     workshop: Writers, place: Path
 ) -> None:
@@ -204,7 +199,6 @@ async def test_after_an_error_of_any_call_it_recovers_by_itself(
     assert {} == wrong
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_after_a_failed_sync_nothing_is_built_on_what_may_be_missing(
     workshop: Writers, place: Path
 ) -> None:
@@ -254,7 +248,6 @@ def fill(disk: Path) -> Path:
     return filler
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_a_full_disk_is_told_and_forgotten_when_there_is_room_again(place: Path) -> None:
     """D9. No process is restarted."""
     values = [f"{number:04}.com" for number in range(2000)]

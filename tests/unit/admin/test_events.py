@@ -67,7 +67,6 @@ def read(connection: socket.socket) -> list[dict[str, object]]:
     return [json.loads(line) for line in body.splitlines()]
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_events_are_sent_in_order_until_the_daemon_stops(office: Office) -> None:
     reading = deferToThread(read, await office.listener())
     for number in range(100):
@@ -79,7 +78,6 @@ async def test_events_are_sent_in_order_until_the_daemon_stops(office: Office) -
     await office.wait_for_listeners(0)
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_slow_listener_loses_the_oldest_events_and_gets_their_number(office: Office) -> None:
     """The queue of a listener is bounded."""
     slow = await office.listener()
@@ -95,13 +93,11 @@ async def test_slow_listener_loses_the_oldest_events_and_gets_their_number(offic
     assert list(range(MANY - MAX_WAITING, MANY)) == numbers[place:]
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_listener_that_disconnects_is_removed(office: Office) -> None:
     (await office.listener()).close()
     await office.wait_for_listeners(0)
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_only_outcomes_are_events_with_the_fields_of_their_log_line(office: Office) -> None:
     reading = deferToThread(read, await office.listener())
     office.log.info("something")

@@ -78,7 +78,6 @@ async def desk() -> AsyncIterator[Desk]:
 # -- reads
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_subscription_has_its_times_and_no_secret(desk: Desk) -> None:
     answer = await desk.ask("GET", "/v1/subscriptions/12")
     assert 200 == answer.status
@@ -109,7 +108,6 @@ async def test_subscription_has_its_times_and_no_secret(desk: Desk) -> None:
     } == answer.json()
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_pending_request_has_its_requester(desk: Desk) -> None:
     """The operator sees the client network (H6)."""
     entry = (await desk.ask("GET", "/v1/subscriptions/p7")).json()
@@ -117,7 +115,6 @@ async def test_pending_request_has_its_requester(desk: Desk) -> None:
     assert "2025-10-09T09:03:20Z" == entry["pending"]["expires_at"]
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize(
     ("query", "ids"),
     [
@@ -139,7 +136,6 @@ async def test_list_is_filtered_by_its_parameters(desk: Desk, query: str, ids: l
     assert None is page["next"]
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_list_is_paged(desk: Desk) -> None:
     desk.operator.subscriptions = [replace(ACTIVE, id=str(number)) for number in range(1, 2501)]
     ids: list[str] = []
@@ -155,7 +151,6 @@ async def test_list_is_paged(desk: Desk) -> None:
     assert [entry.id for entry in desk.operator.subscriptions] == ids
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize(
     ("target", "says"),
     [
@@ -185,7 +180,6 @@ async def test_invalid_parameter_is_named_with_its_valid_values(
     assert ([], []) == (desk.operator.done, told(events))
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize(
     ("target", "says"),
     [
@@ -211,7 +205,6 @@ async def test_missing_resource_is_404_with_the_existing_ones(
     assert says in answer.json()["detail"]
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize(
     ("target", "allow"),
     [
@@ -229,7 +222,6 @@ async def test_other_method_is_405_with_allow(desk: Desk, target: str, allow: st
     assert allow == answer.headers["Allow"]
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_state_of_the_hub_has_its_topics(desk: Desk) -> None:
     topic = {
         "path": "/feed.xml",
@@ -259,7 +251,6 @@ async def test_state_of_the_hub_has_its_topics(desk: Desk) -> None:
 # -- changes
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize(
     ("target", "answer", "done", "audit"),
     [
@@ -316,7 +307,6 @@ async def test_change_is_made_and_logged_with_its_peer(
     assert [f"{audit} {PEER}"] == told(events)
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_dry_run_only_counts(desk: Desk) -> None:
     with capturedLogs() as events:
         answer = await desk.ask("POST", "/v1/blocks?value=X.Example.&dry_run=true")
@@ -325,7 +315,6 @@ async def test_dry_run_only_counts(desk: Desk) -> None:
     assert [] == told(events)
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_block_is_listed_until_it_is_removed(desk: Desk) -> None:
     await desk.ask("POST", "/v1/blocks?value=x.example&note=why")
     block = {"value": "x.example", "note": "why", "created_at": "2025-10-09T08:53:20Z"}
@@ -337,7 +326,6 @@ async def test_block_is_listed_until_it_is_removed(desk: Desk) -> None:
 # -- push
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_push_is_a_line_for_each_step_and_one_for_the_result(desk: Desk) -> None:
     answer = await desk.ask("POST", "/v1/push")
     assert (200, "application/x-ndjson") == (answer.status, answer.headers["Content-Type"])
@@ -352,7 +340,6 @@ async def test_push_is_a_line_for_each_step_and_one_for_the_result(desk: Desk) -
     assert [("push", None, None)] == desk.operator.done
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize("query", ["", "?wait=false"])
 async def test_push_of_a_paused_hub_is_a_problem_with_the_remedy(desk: Desk, query: str) -> None:
     desk.operator.now = replace(desk.operator.now, paused=True)
@@ -362,14 +349,12 @@ async def test_push_of_a_paused_hub_is_a_problem_with_the_remedy(desk: Desk, que
     assert [] == desk.operator.done
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_push_to_an_unconfirmed_callback_is_refused(desk: Desk) -> None:
     """Nothing is sent before the verification (I2)."""
     check_problem(await desk.ask("POST", "/v1/push?id=p7"), 409)
     assert [] == desk.operator.done
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize(
     ("target", "done"),
     [
@@ -393,7 +378,6 @@ async def test_change_continues_when_its_client_leaves(
     assert audit.endswith(PEER)
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_failure_after_the_client_has_left_is_logged(desk: Desk) -> None:
     gate: Deferred[None] = Deferred()
     desk.operator.gate = gate
@@ -415,7 +399,6 @@ async def _ask_and_leave(desk: Desk, target: str) -> None:
 # -- failing store
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize(
     "target",
     [
@@ -437,7 +420,6 @@ async def test_change_with_a_failing_store_is_503_with_the_reason(desk: Desk, ta
     assert "the disk is full" in answer.json()["detail"]
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_push_that_fails_in_the_store_has_no_result(desk: Desk) -> None:
     gate: Deferred[None] = Deferred()
     desk.operator.gate = gate
@@ -449,7 +431,6 @@ async def test_push_that_fails_in_the_store_has_no_result(desk: Desk) -> None:
     assert "b'/v1/push' broke off" == told(events)[-1]
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_state_is_available_with_a_failing_store(desk: Desk) -> None:
     """Reads do not depend on the store (D9)."""
     await desk.publisher.reload()

@@ -89,7 +89,6 @@ async def office() -> AsyncIterator[Office]:
 # -- refused requests
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize(
     "headers",
     [
@@ -118,7 +117,6 @@ async def test_request_of_a_browser_is_refused(
     assert [] == office.jobs
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize(
     "path", ["/", "/v1", "/v1/", "/v1/statu", "/v1/status/", "/v2/status", "/v1/%ff"]
 )
@@ -128,7 +126,6 @@ async def test_other_path_is_404(office: Office, path: str) -> None:
     assert [] == told(events)
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize(
     ("method", "path", "allow"),
     [
@@ -146,7 +143,6 @@ async def test_other_method_is_405_with_allow(
     assert allow == answer.headers["Allow"]
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize(
     "framing", [{}, {"Transfer-Encoding": "chunked"}], ids=["length", "chunks"]
 )
@@ -162,7 +158,6 @@ async def test_request_with_a_body_is_refused(
     assert [] == office.jobs
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_failure_of_a_route_is_a_problem_and_logged(
     office: Office, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -180,7 +175,6 @@ async def test_failure_of_a_route_is_a_problem_and_logged(
 # -- reads
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize(
     ("head", "answers"),
     [
@@ -210,7 +204,6 @@ def half_closed(path: Path, head: bytes) -> bytes:
         return b"".join(iter(lambda: client.recv(65_536), b""))
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_status_of_good_data(office: Office) -> None:
     await office.publisher.reload()
     office.time += 12.34
@@ -234,7 +227,6 @@ async def test_status_of_good_data(office: Office) -> None:
     assert [] == told(events)  # reading leaves no audit line
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_status_of_broken_data(office: Office) -> None:
     await office.publisher.reload()
     (office.directories.data / "reviews.json").write_text("[]")
@@ -247,7 +239,6 @@ async def test_status_of_broken_data(office: Office) -> None:
     assert data["problems"][0].startswith("reviews.json")
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_head_is_get_without_the_body(office: Office) -> None:
     get, head = await office.ask("GET", "/v1/hub"), await office.ask("HEAD", "/v1/hub")
     assert (200, b"") == (head.status, head.body)
@@ -257,7 +248,6 @@ async def test_head_is_get_without_the_body(office: Office) -> None:
 # -- reload
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_reload_is_a_line_for_each_step_and_one_for_the_result(office: Office) -> None:
     answer = await office.ask("POST", "/v1/reload")
     assert 200 == answer.status
@@ -277,7 +267,6 @@ async def test_reload_is_a_line_for_each_step_and_one_for_the_result(office: Off
     assert {"at", "seconds"} < set(result)
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_refused_reload_has_the_reason_and_the_served_revision(office: Office) -> None:
     await office.publisher.reload()
     (office.directories.data / "reviews.json").write_text("[]")
@@ -288,7 +277,6 @@ async def test_refused_reload_has_the_reason_and_the_served_revision(office: Off
     assert result["problems"][0].startswith("reviews.json")
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize(
     ("query", "lifted"),
     [
@@ -305,7 +293,6 @@ async def test_reload_lifts_the_guard_that_a_parameter_names(
     assert [lifted] == [job.lifted for job in office.jobs]
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_reload_without_waiting_is_accepted(office: Office) -> None:
     office.gate = Deferred()
     answer = await office.ask("POST", "/v1/reload?wait=false")
@@ -315,7 +302,6 @@ async def test_reload_without_waiting_is_accepted(office: Office) -> None:
     assert "published" == (office.publisher.last or pytest.fail("no report")).outcome
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize("query", ["", "?wait=false"])
 async def test_reload_is_logged_with_its_peer(office: Office, query: str) -> None:
     """The kernel names the peer (A1)."""
@@ -326,7 +312,6 @@ async def test_reload_is_logged_with_its_peer(office: Office, query: str) -> Non
     assert f"reload asked for by {who}" == line
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_reload_continues_when_its_client_leaves(office: Office) -> None:
     """Nothing is logged as an error (A3)."""
     office.gate = Deferred()

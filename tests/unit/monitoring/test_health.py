@@ -159,7 +159,6 @@ async def database(tmp_path: Path) -> AsyncIterator[Database]:
     await database.close()
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_blocked_thread_of_a_real_store_counts_as_stuck(database: Database) -> None:
     clock = Clock()
     health = Health(clock, lambda: database.run(lambda _: None))

@@ -60,12 +60,10 @@ async def get(source: Source) -> AsyncIterator[Get]:
     await maybeDeferred(port.stopListening)
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_metrics_are_served(get: Get) -> None:
     assert (200, CONTENT_TYPE.decode(), b"a 1.0\n") == await get("GET", "/metrics")
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize(
     ("method", "path", "status"),
     [("GET", "/", 404), ("GET", "/metrics/x", 404), ("POST", "/metrics", 405)],
@@ -79,7 +77,6 @@ async def test_other_requests_are_refused_without_html(
     assert [] == told(events)
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_body_of_a_request_is_dropped(get: Get) -> None:
     """Twisted would parse this form of 8 MB into a dictionary of lists."""
     part = b"a=b&" * 1_000
@@ -91,7 +88,6 @@ async def test_body_of_a_request_is_dropped(get: Get) -> None:
         tracemalloc.stop()
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_exception_is_logged_and_not_sent(get: Get, source: Source) -> None:
     source.fault = ValueError("secret")
     with capturedLogs() as events:

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import cast
 
 import pytest
-import pytest_twisted  # type: ignore[import-untyped] # has no stubs
 from twisted.internet import reactor
 from twisted.internet.interfaces import IReactorFromThreads
 
@@ -31,7 +30,6 @@ def target(file: Path) -> NotifyTarget:
     return NotifyTarget(name="owner", url_file=str(file), stars=1)
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_message_arrives_as_plain_text(tmp_path: Path, service: NotifiedService) -> None:
     service.write_address(tmp_path / "owner.url")
     sender = AppriseSender(THREADS, [target(tmp_path / "owner.url")], {})
@@ -45,7 +43,6 @@ async def test_message_arrives_as_plain_text(tmp_path: Path, service: NotifiedSe
     )
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_service_that_is_not_there_is_a_problem(tmp_path: Path) -> None:
     with NotifiedService() as gone:
         gone.write_address(tmp_path / "owner.url")

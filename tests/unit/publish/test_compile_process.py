@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import cast
 
 import pytest
-import pytest_twisted  # type: ignore[import-untyped] # has no stubs
 from twisted.internet import reactor
 from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.interfaces import IReactorProcess
@@ -49,7 +48,6 @@ def start(
     return Deferred.fromCoroutine(running)
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_child_publishes_and_reports_each_step(directories: Directories) -> None:
     received_steps: list[Step] = []
     outcome = await start(directories, received_steps=received_steps)
@@ -61,7 +59,6 @@ async def test_child_publishes_and_reports_each_step(directories: Directories) -
     assert isinstance(await start(directories), Unchanged)
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_refused_data_are_an_outcome_no_failure(directories: Directories) -> None:
     (directories.data / "reviews.json").write_text("{")
     outcome = await start(directories)
@@ -69,7 +66,6 @@ async def test_refused_data_are_an_outcome_no_failure(directories: Directories) 
     assert outcome.problems[0].startswith("reviews.json")
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_lines_may_come_in_any_pieces(directories: Directories) -> None:
     program = """
 for piece in ('{"type":"progress","stage":"a","done":1,"tot', 'al":2}', '\\n{"type":"progress",'
@@ -82,7 +78,6 @@ for piece in ('{"type":"progress","stage":"a","done":1,"tot', 'al":2}', '\\n{"ty
     assert [Step("a", 1, 2), Step("b", 2, 2)] == received_steps
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize(
     ("program", "reason"),
     [
@@ -104,28 +99,24 @@ async def test_exit_without_outcome_raises_its_last_line(
     assert f"publishing failed: {reason}" == str(error.value)
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_output_of_a_library_is_ignored(directories: Directories) -> None:
     assert Unchanged("r") == await start(
         directories, f"os.write(1, b'\\xff\\n'); say('\\nbeware! {{}}\\n{UNCHANGED}\\n')"
     )
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_of_much_that_it_says_little_is_kept(directories: Directories) -> None:
     with pytest.raises(ChildError) as error:
         await start(directories, "os.write(2, b'x' * 1_000_000); sys.exit(1)")
     assert len(str(error.value)) < 10_000
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_child_may_ignore_its_job(directories: Directories) -> None:
     """One that dies at once must not take us along by its closed pipe."""
     with pytest.raises(ChildError):
         await start(directories, "os.close(0); sys.exit(1)")
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_cancelling_kills_it_and_waits_until_it_is_gone(directories: Directories) -> None:
     """An ended process holds no files open, and was reaped."""
     received_steps: list[Step] = []
@@ -152,7 +143,6 @@ time.sleep(60)
 
 
 @pytest.mark.parametrize("program", ["time.sleep(60)", "os.kill(os.getpid(), signal.SIGSTOP)"])
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_one_that_hangs_is_killed(directories: Directories, program: str) -> None:
     """Otherwise publication would stop without an error."""
     command = (sys.executable, "-c", f"import os, signal, time; {program}")
@@ -160,7 +150,6 @@ async def test_one_that_hangs_is_killed(directories: Directories, program: str) 
         await run(processes, directories.job(), lambda _: None, command, look_seconds=0.05)
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_one_that_works_and_says_nothing_does_not_hang(directories: Directories) -> None:
     program = f"""
 until = time.monotonic() + 1
@@ -180,7 +169,6 @@ class Exhausted:
         raise OSError(errno.EAGAIN, os.strerror(errno.EAGAIN))
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_no_process_to_be_had_is_an_error(directories: Directories) -> None:
     with pytest.raises(ChildError) as error:
         await run(cast("IReactorProcess", Exhausted()), directories.job(), lambda _: None)

@@ -6,7 +6,6 @@ from typing import cast
 
 import msgspec
 import pytest
-import pytest_twisted  # type: ignore[import-untyped] # has no stubs
 from twisted.internet import reactor
 from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorProcess
@@ -126,7 +125,6 @@ publication.main()
 """
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_memory_error_below_the_limit_is_not_a_refusal(
     directories: Directories,
 ) -> None:
@@ -145,7 +143,6 @@ def test_the_kernel_takes_it_first(directories: Directories) -> None:
     assert b"unchanged" in said
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize("killed", [0, 1])
 async def test_kill_by_the_kernel_is_reported_with_the_limit(
     directories: Directories, kernel: Kernel, killed: int

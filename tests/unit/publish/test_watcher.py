@@ -6,7 +6,6 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-import pytest_twisted  # type: ignore[import-untyped] # has no stubs
 from twisted.internet import reactor
 from twisted.internet.defer import Deferred, fail, succeed
 from twisted.internet.interfaces import IReactorTime
@@ -482,7 +481,6 @@ def test_a_wake_that_fails_is_logged_and_tried_again(tmp_path: Path) -> None:
     assert len(events) == 1
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_with_the_real_reactor_a_thread_looks_and_the_reactor_wakes(tmp_path: Path) -> None:
     data_dir = directory(tmp_path / "data")
     looked, woken = Deferred[None](), Deferred[threading.Thread]()

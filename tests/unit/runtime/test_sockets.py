@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import pytest_twisted  # type: ignore[import-untyped] # has no stubs
 from twisted.internet import reactor
 from twisted.internet.defer import Deferred
 from twisted.internet.endpoints import serverFromString
@@ -158,7 +157,6 @@ def connects(path: Path) -> bool:
         return True
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize("missing", [False, True])
 async def test_stop_removes_the_socket_file_if_it_exists(place: Path, *, missing: bool) -> None:
     path = place / "admin.sock"
@@ -173,7 +171,6 @@ async def test_stop_removes_the_socket_file_if_it_exists(place: Path, *, missing
     port.socket.close()
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_tcp_port_is_closed() -> None:
     port = await serverFromString(reactor, "tcp:0:interface=127.0.0.1").listen(
         Factory.forProtocol(Silence)
@@ -207,7 +204,6 @@ def adopt(unit: socket.socket) -> AdoptedUnixPort:
     return AdoptedUnixPort.adopt(reactor, os.dup(unit.fileno()), factory)  # type: ignore[arg-type] # a module
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_adopted_socket_keeps_mode_and_owner(place: Path, unit_socket: socket.socket) -> None:
     """The mode is the door of the admin socket; and only its owner may change it (O5)."""
     before = (place / "admin.sock").stat()
@@ -221,7 +217,6 @@ async def test_adopted_socket_keeps_mode_and_owner(place: Path, unit_socket: soc
     )
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_adopted_socket_keeps_its_backlog(place: Path, unit_socket: socket.socket) -> None:
     """``Backlog=`` of the unit counts: listening again would make it Twisted's 50."""
     port = adopt(unit_socket)
@@ -233,7 +228,6 @@ async def test_adopted_socket_keeps_its_backlog(place: Path, unit_socket: socket
     await stop_listening(port)
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_adopted_socket_listens_after_the_port_has_stopped(
     place: Path, unit_socket: socket.socket
 ) -> None:
@@ -245,7 +239,6 @@ async def test_adopted_socket_listens_after_the_port_has_stopped(
     assert connects(path)
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_adopted_socket_takes_connections(place: Path, unit_socket: socket.socket) -> None:
     accepted: Deferred[None] = Deferred()
 

@@ -124,7 +124,6 @@ def ended(client: socket.socket) -> bool:
         return True
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_connection_that_is_closed_at_once_is_never_watched(
     hall: Hall, port: PublicPort
 ) -> None:
@@ -135,7 +134,6 @@ async def test_connection_that_is_closed_at_once_is_never_watched(
         assert b"bye" == await deferToThread(client.recv, 10)
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_open_connection_is_watched(hall: Hall, port: PublicPort) -> None:
     with come(port) as client:
         assert b"hello" == await deferToThread(client.recv, 10)
@@ -143,7 +141,6 @@ async def test_open_connection_is_watched(hall: Hall, port: PublicPort) -> None:
         assert b"again" == await deferToThread(client.recv, 10)
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_connection_has_tcp_nodelay(hall: Hall, port: PublicPort) -> None:
     with come(port):
         port.doRead()
@@ -152,7 +149,6 @@ async def test_connection_has_tcp_nodelay(hall: Hall, port: PublicPort) -> None:
         assert wire.getTcpNoDelay()
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_silent_connection_is_accepted_after_a_second_or_two(
     hall: Hall, port: PublicPort
 ) -> None:
@@ -165,7 +161,6 @@ async def test_silent_connection_is_accepted_after_a_second_or_two(
     raise AssertionError("the connection was not accepted")
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_at_most_32_connections_are_accepted_in_a_turn(hall: Hall, port: PublicPort) -> None:
     with ExitStack() as stack:
         clients = [stack.enter_context(come(port)) for _ in range(200)]
@@ -180,7 +175,6 @@ async def test_at_most_32_connections_are_accepted_in_a_turn(hall: Hall, port: P
 
 
 @pytest.mark.filterwarnings("ignore:.*pyOpenSSL.*:DeprecationWarning")  # Twisted's own use of it
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_tls_port_serves_large_data(hall: Hall, tmp_path: Path) -> None:
     pem = authority().issue("localhost").write_with_key(tmp_path / "server.pem")
     string = f"ssl:0:interface=127.0.0.1:privateKey={pem}:certKey={pem}"
@@ -203,7 +197,6 @@ async def test_tls_port_serves_large_data(hall: Hall, tmp_path: Path) -> None:
     await leave(hall)
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_inherited_socket_stays_open_for_other_processes(hall: Hall) -> None:
     with socket.create_server(("127.0.0.1", 0)) as mine:
         os.set_blocking(mine.fileno(), False)
@@ -217,7 +210,6 @@ async def test_inherited_socket_stays_open_for_other_processes(hall: Hall) -> No
             assert [descriptor] == readable([descriptor])
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_connection_refused_by_the_factory_is_closed(hall: Hall, port: PublicPort) -> None:
     hall.refuses = True
     with come(port) as client:
@@ -226,7 +218,6 @@ async def test_connection_refused_by_the_factory_is_closed(hall: Hall, port: Pub
 
 
 @pytest.mark.parametrize("error", [ValueError("no protocol"), OSError("no memory")])
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_connection_is_closed_if_its_factory_fails(
     hall: Hall, port: PublicPort, error: Exception
 ) -> None:
@@ -237,7 +228,6 @@ async def test_connection_is_closed_if_its_factory_fails(
     assert [error] == [event["log_failure"].value for event in logs]
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_connection_is_closed_if_its_protocol_fails(hall: Hall, port: PublicPort) -> None:
     hall.protocol_class = Failing
     with capturedLogs() as logs, come(port) as client:
@@ -246,7 +236,6 @@ async def test_connection_is_closed_if_its_protocol_fails(hall: Hall, port: Publ
     assert [ZeroDivisionError] == [event["log_failure"].type for event in logs]
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_failing_connection_leaves_others_alone(hall: Hall, port: PublicPort) -> None:
     with capturedLogs() as logs, come(port, b"fail") as bad, come(port, b"bye") as good:
         assert b"bye" == await deferToThread(good.recv, 10)
@@ -334,7 +323,6 @@ def cpu(process: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_retry_is_cancelled_when_the_port_closes(hall: Hall, port: PublicPort) -> None:
     port._back_off(OSError(24, "Too many open files"))
     (rest,) = [call for call in reactor.getDelayedCalls() if call.func == port._resume]
@@ -342,7 +330,6 @@ async def test_retry_is_cancelled_when_the_port_closes(hall: Hall, port: PublicP
     assert not rest.active()
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_attributes_of_twisted_that_are_relied_on_exist(hall: Hall, port: PublicPort) -> None:
     """A class may take the place of another only while both have the same layout."""
     assert isinstance(port, Port)

@@ -67,7 +67,6 @@ async def harness() -> AsyncIterator[Harness]:
     await until(lambda: len(harness.ends) == len(harness.clients))
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_bug_ends_only_its_connection(harness: Harness) -> None:
     broken, intact = await harness.connect(), await harness.connect()
     with capturedLogs() as events:
@@ -77,7 +76,6 @@ async def test_bug_ends_only_its_connection(harness: Harness) -> None:
     assert b"still there" == await harness.echo(intact, b"still there")
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_closed_client_is_detected(harness: Harness) -> None:
     client = await harness.connect()
     client.close()
@@ -86,14 +84,12 @@ async def test_closed_client_is_detected(harness: Harness) -> None:
 
 
 @pytest.mark.parametrize("last", [b"bye", b"more"])
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_connection_outlives_its_port(harness: Harness, last: bytes) -> None:
     client = await harness.connect()
     await harness.port.stopListening()
     assert last == await harness.echo(client, last)
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_more_connections_than_a_batch_are_all_served(harness: Harness) -> None:
     clients = [await harness.connect() for _ in range(40)]
     for number, client in enumerate(clients):
@@ -103,7 +99,6 @@ async def test_more_connections_than_a_batch_are_all_served(harness: Harness) ->
         assert b"%d" % number == received
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_reactor_watches_nothing_after_the_last_connection(harness: Harness) -> None:
     before = reactor.getReaders()
     second = Harness()

@@ -135,7 +135,6 @@ async def harness() -> AsyncIterator[Harness]:
     await harness.close()
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_send_passes_small_bytes_to_the_kernel_at_once(harness: Harness) -> None:
     side, client = await harness.connect()
     side.wire.send(b"head", memoryview(b"body"))
@@ -145,7 +144,6 @@ async def test_send_passes_small_bytes_to_the_kernel_at_once(harness: Harness) -
     assert side.wire not in reactor.getWriters()
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_slow_reader_gets_30_megabytes_unchanged(harness: Harness) -> None:
     side, client = await harness.connect()
     side.wire.send(b"head", memoryview(big()), b"", b"tail")
@@ -155,7 +153,6 @@ async def test_slow_reader_gets_30_megabytes_unchanged(harness: Harness) -> None
     assert ConnectionDone is await side.closed
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_unsent_bytes_are_views_until_the_connection_ends(
     harness: Harness,
 ) -> None:
@@ -169,7 +166,6 @@ async def test_unsent_bytes_are_views_until_the_connection_ends(
     body.append(0)
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_more_parts_than_one_call_takes_are_sent(harness: Harness) -> None:
     side, client = await harness.connect()
     parts = [b"%05d" % number for number in range(3_000)]
@@ -179,7 +175,6 @@ async def test_more_parts_than_one_call_takes_are_sent(harness: Harness) -> None
     assert b"".join(parts) == await deferToThread(drained, client)
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_reset_is_reported_in_a_later_turn(harness: Harness) -> None:
     side, client = await harness.connect()
     side.wire.pauseProducing()
@@ -192,7 +187,6 @@ async def test_reset_is_reported_in_a_later_turn(harness: Harness) -> None:
     side.wire.send(b"c")
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_reset_with_unsent_bytes_ends_the_connection(harness: Harness) -> None:
     side, client = await harness.connect()
     side.wire.pauseProducing()
@@ -206,7 +200,6 @@ def reset(client: socket.socket) -> None:
     client.close()
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_connection_closed_with_its_response_ends_at_once(harness: Harness) -> None:
     """It ends without a turn of the reactor, when the protocol has returned."""
     side, client = await harness.connect()
@@ -225,7 +218,6 @@ async def test_connection_closed_with_its_response_ends_at_once(harness: Harness
     assert b"bye!" == drained(client)
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_connection_closes_after_its_unsent_bytes(harness: Harness) -> None:
     side, client = await harness.connect()
 
@@ -239,7 +231,6 @@ async def test_connection_closes_after_its_unsent_bytes(harness: Harness) -> Non
     assert ConnectionDone is await side.closed
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize("inside", [True, False])
 async def test_abort_drops_unsent_bytes(harness: Harness, *, inside: bool) -> None:
     side, client = await harness.connect()
@@ -273,7 +264,6 @@ class HalfSide(Side):
         self.ends += "w"
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_half_close_follows_unsent_bytes_and_reading_continues(
     harness: Harness,
 ) -> None:
@@ -290,7 +280,6 @@ async def test_half_close_follows_unsent_bytes_and_reading_continues(
     assert "wr" == cast("HalfSide", side).ends
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_kernel_buffers_little_for_a_client_that_does_not_read(harness: Harness) -> None:
     """By default it would take megabytes, which count as memory of the service."""
     side, _ = await harness.connect()
@@ -299,7 +288,6 @@ async def test_kernel_buffers_little_for_a_client_that_does_not_read(harness: Ha
     assert 0 < unacknowledged(side.wire) < 2 * UNSENT
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize("size", [1_000, SIZE], ids=["a little", "much"])
 async def test_push_producer_is_paused_while_bytes_are_unsent(harness: Harness, size: int) -> None:
     """No response is queued behind one that the client has not taken."""
@@ -330,7 +318,6 @@ async def test_push_producer_is_paused_while_bytes_are_unsent(harness: Harness, 
     assert big()[:sent] == await reading
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_addresses_of_ipv6_have_their_type() -> None:
     harness = Harness("::1")
     side, client = await harness.connect()
@@ -347,7 +334,6 @@ def test_zone_is_part_of_the_text_of_an_ipv6_address() -> None:
     )
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_attributes_of_twisted_that_are_relied_on_exist(harness: Harness) -> None:
     side, _ = await harness.connect()
     wire = side.wire

@@ -295,7 +295,6 @@ TLS = pytest.mark.filterwarnings("ignore:Passing pyOpenSSL (X509|PKey) objects:D
 
 
 @TLS
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_large_response_over_tls_is_complete_and_takes_little_memory(
     harness: Harness, tmp_path: Path
 ) -> None:
@@ -333,7 +332,6 @@ async def test_large_response_over_tls_is_complete_and_takes_little_memory(
 
 
 @TLS
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize("tls", [False, True], ids=["TCP", "TLS"])
 async def test_steady_slow_reader_is_kept_while_the_kernel_takes_nothing(
     harness: Harness, tmp_path: Path, *, tls: bool
@@ -368,7 +366,6 @@ async def test_steady_slow_reader_is_kept_while_the_kernel_takes_nothing(
         assert set() == harness.server.connections.open
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_slow_reader_of_an_old_snapshot_is_cut_off(harness: Harness) -> None:
     """A snapshot is as large as the data, and stays on the disk until all its responses are sent."""
     port = await harness.listen("tcp:0:interface=127.0.0.1")

@@ -5,7 +5,6 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-import pytest_twisted  # type: ignore[import-untyped] # has no stubs
 from twisted.internet.threads import deferToThread
 
 from reviewsd.store.backup import Backups
@@ -35,7 +34,6 @@ async def run(database: Database, *statements: str) -> None:
         await database.run(lambda cursor, sql=statement: cursor.execute(sql) and None)  # type: ignore[misc]  # its default
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_copy_has_a_summary_and_is_removed_when_closed(tmp_path: Path) -> None:
     async with opened(tmp_path / "state.db") as database:
         await database.run(blocking("a.com", "b.com"))
@@ -55,7 +53,6 @@ async def test_copy_has_a_summary_and_is_removed_when_closed(tmp_path: Path) -> 
     )
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_failed_copy_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere else"))
     async with opened(tmp_path / "state.db") as database:
@@ -64,7 +61,6 @@ async def test_failed_copy_leaves_no_file(tmp_path: Path, monkeypatch: pytest.Mo
             await backups.make()
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_copy_is_made_without_the_state_directory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -77,7 +73,6 @@ async def test_copy_is_made_without_the_state_directory(
         assert 1 == contents.subscriptions
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_copy_is_made_in_a_folder_whose_name_has_characters_of_uris(tmp_path: Path) -> None:
     folder = tmp_path / "state?100%#1"
     folder.mkdir()
@@ -94,7 +89,6 @@ def test_copy_of_a_killed_daemon_is_removed(tmp_path: Path) -> None:
     assert ["secret.key"] == names(tmp_path)
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_other_keys_are_refused_while_the_store_has_secrets(tmp_path: Path) -> None:
     async with opened(tmp_path / "state.db") as database:
         await check(database, OLD)
@@ -104,7 +98,6 @@ async def test_other_keys_are_refused_while_the_store_has_secrets(tmp_path: Path
             await check(database, OLD)
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_replaced_key_can_be_removed_later(tmp_path: Path) -> None:
     """The new key becomes the first line; later the old one is removed (H11)."""
     async with opened(tmp_path / "state.db") as database:

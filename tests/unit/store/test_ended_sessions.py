@@ -64,7 +64,6 @@ def node(store: Database | FailingStore, now: Watch, clock: Clock | None = None)
     return EndedSessions(cast("Store", store), clock or Clock(), now)
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_ended_session_is_ended_at_once_and_after_a_start(
     database: Database, now: Watch
 ) -> None:
@@ -79,7 +78,6 @@ async def test_ended_session_is_ended_at_once_and_after_a_start(
     assert (True, False) == (A in after, B in after)
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_session_ended_at_two_nodes_is_stored_once(database: Database, now: Watch) -> None:
     """Neither node knows of the other's end yet."""
     first, second = node(database, now), node(database, now)
@@ -90,7 +88,6 @@ async def test_session_ended_at_two_nodes_is_stored_once(database: Database, now
     )
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_expired_session_is_deleted(database: Database, now: Watch) -> None:
     """Its id is refused by its own date from then on."""
     sessions = node(database, now)
@@ -103,7 +100,6 @@ async def test_expired_session_is_deleted(database: Database, now: Watch) -> Non
     assert [(B,)] == await rows(database, "SELECT id_hash FROM mcp_ended")
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_no_session_is_ended_while_the_store_has_too_many(
     database: Database, now: Watch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -122,7 +118,6 @@ def test_limit_is_a_hundred_thousand_sessions() -> None:
     assert ended_sessions.MAX_ENDED == 100_000
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_session_is_not_ended_if_the_store_fails(database: Database, now: Watch) -> None:
     store = FailingStore(database)
     sessions = node(store, now)
@@ -132,7 +127,6 @@ async def test_session_is_not_ended_if_the_store_fails(database: Database, now: 
     assert A not in sessions
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_load_is_repeated_after_a_failure_of_the_store(
     database: Database, now: Watch
 ) -> None:
@@ -152,7 +146,6 @@ async def test_load_is_repeated_after_a_failure_of_the_store(
     assert [] == clock.getDelayedCalls()
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_no_statement_scans_the_ended_sessions(database: Database, now: Watch) -> None:
     """A scan of 100,000 sessions for each end took 15 to 31 ms of the store's thread."""
 

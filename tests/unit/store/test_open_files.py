@@ -8,7 +8,6 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-import pytest_twisted  # type: ignore[import-untyped] # has no stubs
 from twisted.logger import capturedLogs, formatEvent
 
 from reviewsd.store.sqlite import Database
@@ -74,7 +73,6 @@ async def refused(database: Database, reason: str) -> None:
         (delete_directory, r"^state\.sqlite was deleted while"),
     ],
 )
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_lost_file_stops_acknowledgements_while_work_goes_on(
     tmp_path: Path, lose: Callable[[Path], None], reason: str
 ) -> None:
@@ -95,14 +93,12 @@ async def test_lost_file_stops_acknowledgements_while_work_goes_on(
     assert ["a.example", "b.example"] == read(tmp_path / "backup")
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_commit_whose_file_was_deleted_meanwhile_is_not_acknowledged(path: Path) -> None:
     async with opened(path) as database:
         with pytest.raises(StoreError, match="was deleted"):
             await database.run(lambda _: path.unlink(), Purpose.REQUEST)
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_store_works_again_when_its_file_is_moved_back(path: Path) -> None:
     async with opened(path) as database:
         elsewhere = move(path, "elsewhere")
@@ -115,7 +111,6 @@ async def test_store_works_again_when_its_file_is_moved_back(path: Path) -> None
     assert ["a.example"] == read(path)
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_lost_file_is_not_created_again_after_a_failure(path: Path) -> None:
     """An empty store would take its place, and the hub would forget its subscribers."""
     async with opened(path) as database:
@@ -133,7 +128,6 @@ async def test_lost_file_is_not_created_again_after_a_failure(path: Path) -> Non
     assert [] == [name for name in names(path.parent) if name == path.name]
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_symbolic_link_to_the_file_is_followed(tmp_path: Path) -> None:
     """The state may be kept on another disk."""
     (tmp_path / "disk").mkdir()

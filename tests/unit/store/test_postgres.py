@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import pytest_twisted  # type: ignore[import-untyped] # has no stubs
 from twisted.internet.defer import Deferred, gatherResults
 from twisted.logger import LogEvent, capturedLogs, formatEvent
 
@@ -74,7 +73,6 @@ async def blocks_after_failure(store: Postgres) -> list[tuple[Any, ...]]:
 # -- transactions
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_transactions_of_nodes_do_not_overlap(url: str) -> None:
     """A row that was read is unchanged when it is written, without locks on rows."""
     read, other_has_written = threading.Event(), threading.Event()
@@ -97,7 +95,6 @@ async def test_transactions_of_nodes_do_not_overlap(url: str) -> None:
         assert [(2,)] == await rows(one, "SELECT created_at FROM block")
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_commit_is_synchronous_whatever_the_database_defaults_to(server: Server) -> None:
     """An acknowledged commit must be on the disk (D1)."""
     url = server.database()
@@ -108,7 +105,6 @@ async def test_commit_is_synchronous_whatever_the_database_defaults_to(server: S
         assert [("on",)] == await rows(store, "SHOW synchronous_commit")
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_time_is_that_of_the_server(server: Server, url: str) -> None:
     """A node with a wrong clock must neither take over a claim nor end a lease (4.3)."""
     server.execute("CREATE SCHEMA later", url)
@@ -124,7 +120,6 @@ async def test_time_is_that_of_the_server(server: Server, url: str) -> None:
         assert abs(here.now() - int(wall[0])) < 500
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_only_newer_data_raises_the_version_of_a_topic(url: str) -> None:
     """D8: nodes with different data would otherwise replace each other's versions for ever."""
 
@@ -145,7 +140,6 @@ async def test_only_newer_data_raises_the_version_of_a_topic(url: str) -> None:
         assert {3} == await one.run(announced("newest", 201))
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_commit_of_any_node_is_noticed_without_the_lock(server: Server, url: str) -> None:
     """An idle node needs one cheap query a second to follow the others."""
     has_written, go_on = threading.Event(), threading.Event()
@@ -188,7 +182,6 @@ def test_migration_is_translated_for_postgresql() -> None:
     assert "hash BYTEA PRIMARY KEY, n INTEGER" == translated("hash BLOB PRIMARY KEY, n INTEGER")
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_tables_are_the_same_as_in_sqlite(server: Server, url: str) -> None:
     async with node(url):
         pass
@@ -221,7 +214,6 @@ async def test_tables_are_the_same_as_in_sqlite(server: Server, url: str) -> Non
     assert indexes == server.execute(postgres_indexes, url)
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_nodes_that_start_together_migrate_once(url: str) -> None:
     stores = [Postgres(url, threads, Secrets([KEY])) for _ in range(4)]
     try:
@@ -233,7 +225,6 @@ async def test_nodes_that_start_together_migrate_once(url: str) -> None:
             await store.close()
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_newer_schema_is_refused_at_the_start_and_later(server: Server, url: str) -> None:
     """A rolling upgrade: the older nodes stop, instead of misreading the newer one's rows (D11)."""
     newer = f"UPDATE meta SET value = '{len(MIGRATIONS) + 1}' WHERE key = 'schema_version'"
@@ -257,7 +248,6 @@ async def test_newer_schema_is_refused_at_the_start_and_later(server: Server, ur
 # -- the keys
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_node_with_another_key_is_refused(url: str) -> None:
     """Its signed deliveries would all fail, and the third failure removes a subscription."""
     async with node(url, KEY):
@@ -270,7 +260,6 @@ async def test_node_with_another_key_is_refused(url: str) -> None:
         await store.close()
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_key_can_be_replaced_step_by_step(url: str) -> None:
     for keys in ((KEY,), (KEY, OTHER_KEY), (OTHER_KEY, KEY), (KEY, OTHER_KEY), (OTHER_KEY, KEY)):
         async with node(url, *keys):
@@ -285,7 +274,6 @@ async def test_key_can_be_replaced_step_by_step(url: str) -> None:
 # -- a store that fails
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_store_works_again_after_a_restart_of_the_server(url: str) -> None:
     """The failure is logged once (D9)."""
     with Server() as server:
@@ -307,7 +295,6 @@ async def test_store_works_again_after_a_restart_of_the_server(url: str) -> None
             assert (last or "").endswith(" works again")
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_server_that_is_down_at_the_start_is_connected_later(url: str) -> None:
     with Server() as server:
         url = server.database()
@@ -322,7 +309,6 @@ async def test_server_that_is_down_at_the_start_is_connected_later(url: str) -> 
             await store.close()
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_connection_lost_between_transactions_is_replaced_without_a_log_line(
     server: Server, url: str
 ) -> None:
@@ -335,7 +321,6 @@ async def test_connection_lost_between_transactions_is_replaced_without_a_log_li
         assert [] == messages(events)
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_connection_lost_within_a_transaction_rolls_it_back(server: Server, url: str) -> None:
     """No traceback of a failed rollback is logged."""
 
@@ -352,7 +337,6 @@ async def test_connection_lost_within_a_transaction_rolls_it_back(server: Server
         assert [None, None] == [event.get("log_failure") for event in events]
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_node_that_hangs_with_the_lock_loses_it(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -376,7 +360,6 @@ async def test_node_that_hangs_with_the_lock_loses_it(
             await freezing
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_transactions_behind_a_failure_fail_at_once(server: Server, url: str) -> None:
     """A connection attempt takes seconds to fail, so a queue of them would take minutes."""
     async with node(url) as store:
@@ -391,7 +374,6 @@ async def test_transactions_behind_a_failure_fail_at_once(server: Server, url: s
         assert [] == await blocks_after_failure(store)
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_silent_server_is_a_failure_followed_by_a_new_connection(
     server: Server, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -413,7 +395,6 @@ async def test_silent_server_is_a_failure_followed_by_a_new_connection(
 # -- the URL
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_password_of_the_url_is_never_logged_or_raised() -> None:
     with capturedLogs() as events:
         with pytest.raises(ValueError, match="expected a PostgreSQL URL") as refusal:

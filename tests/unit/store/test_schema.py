@@ -6,7 +6,6 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-import pytest_twisted  # type: ignore[import-untyped] # has no stubs
 
 from reviewsd.http1.urls import TOPICS
 from reviewsd.store.schema import MIGRATIONS
@@ -46,7 +45,6 @@ def of_version(path: Path, version: int) -> None:
         connection.commit()
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_new_store_has_all_tables_and_the_newest_version(path: Path) -> None:
     async with opened(path) as database:
         tables = await rows(
@@ -63,7 +61,6 @@ def test_every_released_version_has_its_fixture() -> None:
 
 
 @pytest.mark.parametrize("version", RELEASED)
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_store_of_any_release_is_migrated_with_its_rows(path: Path, version: int) -> None:
     of_version(path, version)
     async with opened(path) as database:
@@ -73,7 +70,6 @@ async def test_store_of_any_release_is_migrated_with_its_rows(path: Path, versio
         assert [(1, b"\xe1", 1_700_000_000_001)] == ended
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_newer_schema_is_refused_and_not_changed(path: Path) -> None:
     """An older program would misread it silently (D11)."""
     of_version(path, 1)
@@ -94,7 +90,6 @@ async def test_newer_schema_is_refused_and_not_changed(path: Path) -> None:
         assert [("evil.com",)] == connection.execute("SELECT value FROM block").fetchall()
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_topic_of_another_path_is_refused(path: Path) -> None:
     insert = "INSERT INTO topic (path, sha256, data_revision, changed_at) VALUES ('{}', '', 0, 0)"
     async with opened(path) as database:
@@ -104,7 +99,6 @@ async def test_topic_of_another_path_is_refused(path: Path) -> None:
             await rows(database, insert.format("/insights.json"))
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_subscription_without_a_topic_is_refused(path: Path) -> None:
     """Foreign keys are off by default in SQLite."""
     insert = (
@@ -117,7 +111,6 @@ async def test_subscription_without_a_topic_is_refused(path: Path) -> None:
             await rows(database, insert)
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_due_deliveries_are_found_by_an_index(path: Path) -> None:
     """The query runs every second, and must not read every subscription."""
     async with opened(path) as database:

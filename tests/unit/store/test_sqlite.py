@@ -9,7 +9,6 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-import pytest_twisted  # type: ignore[import-untyped] # has no stubs
 from twisted.internet.defer import CancelledError, Deferred, gatherResults
 from twisted.logger import capturedLogs, formatEvent
 
@@ -62,7 +61,6 @@ def read(path: Path) -> list[str]:
 # -- transactions
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_transactions_run_in_order_in_one_thread(path: Path) -> None:
     ran: list[tuple[int, int]] = []
 
@@ -78,7 +76,6 @@ async def test_transactions_run_in_order_in_one_thread(path: Path) -> None:
     assert threading.get_ident() != thread
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_cancelled_transaction_is_still_carried_out(path: Path) -> None:
     """A transaction is carried out as a whole or not at all."""
     started, go_on = threading.Event(), threading.Event()
@@ -101,7 +98,6 @@ async def test_cancelled_transaction_is_still_carried_out(path: Path) -> None:
     assert ["a.com", "b.com", "c.com"] == read(path)
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_closing_finishes_queued_transactions(path: Path) -> None:
     database = Database(path, threads)
     await database.open()
@@ -117,7 +113,6 @@ async def test_closing_finishes_queued_transactions(path: Path) -> None:
 # -- the file
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_file_and_log_become_private(path: Path) -> None:
     make_open_to_all(path)
     async with opened(path) as database:
@@ -126,7 +121,6 @@ async def test_file_and_log_become_private(path: Path) -> None:
         assert [0o600, 0o600] == [mode(path.with_name(name)) for name in names(path.parent)]
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_commits_are_synced_to_the_disk(path: Path) -> None:
     """``tests/system/crash`` tests the effect (F13)."""
     async with opened(path) as database:
@@ -135,7 +129,6 @@ async def test_commits_are_synced_to_the_disk(path: Path) -> None:
         assert [(1,)] == await rows(database, "PRAGMA foreign_keys")
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_second_connection_is_locked_out(path: Path) -> None:
     """With two connections SQLite's WAL-reset bug can corrupt the file (F14)."""
     async with opened(path):
@@ -146,7 +139,6 @@ async def test_second_connection_is_locked_out(path: Path) -> None:
             connection.execute(BLOCKS)
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_secret_is_on_the_disk_only_sealed(path: Path) -> None:
     """The database, its log and backups may be read by others (H11)."""
     secret, callback = b"canary-8d0f1c", "https://subscriber.com/hook"
@@ -179,7 +171,6 @@ async def test_secret_is_on_the_disk_only_sealed(path: Path) -> None:
 # -- a store that fails
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_store_that_cannot_be_opened_works_after_the_repair(path: Path) -> None:
     """No restart is needed, and each change is logged once (D9)."""
     remove_obstacle = obstruct(path)
@@ -203,7 +194,6 @@ async def test_store_that_cannot_be_opened_works_after_the_repair(path: Path) ->
         await database.close()
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_lock_of_another_program_is_a_failure_that_passes(path: Path) -> None:
     async with opened(path):
         pass
@@ -223,7 +213,6 @@ async def test_lock_of_another_program_is_a_failure_that_passes(path: Path) -> N
     ("content", "message"),
     [(b"no database " * 1000, "file is not a database"), (None, "malformed|damaged")],
 )
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_damaged_file_is_a_failure_and_not_written_to(
     path: Path, content: bytes | None, message: str
 ) -> None:
@@ -245,7 +234,6 @@ async def test_damaged_file_is_a_failure_and_not_written_to(
 # -- backup
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_backup_is_a_private_copy_of_one_moment(path: Path) -> None:
     """It contains the transactions that were queued before it, and no later ones (D12)."""
     copy = path.with_name("copy.db")
@@ -267,7 +255,6 @@ async def test_backup_is_a_private_copy_of_one_moment(path: Path) -> None:
     assert ["copy.db", "state.db"] == names(path.parent)
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_backup_is_restored_by_renaming_it(path: Path) -> None:
     copy = path.with_name("copy.db")
     async with opened(path) as database:
@@ -279,7 +266,6 @@ async def test_backup_is_restored_by_renaming_it(path: Path) -> None:
         assert [("a.com",)] == await rows(database, BLOCKS)
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_backup_never_overwrites_a_file(path: Path) -> None:
     copy = path.with_name("copy.db")
     copy.write_text("precious")

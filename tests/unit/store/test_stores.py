@@ -8,7 +8,6 @@ from pathlib import Path
 
 import psycopg
 import pytest
-import pytest_twisted  # type: ignore[import-untyped] # has no stubs
 
 from reviewsd.store.keys import Secrets
 from reviewsd.store.postgres import Postgres
@@ -51,7 +50,6 @@ async def opened(make: Open) -> AsyncIterator[Database | Postgres]:
         await store.close()
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_committed_rows_are_there_after_reopening(make: Open) -> None:
     def work(cursor: SqlCursor) -> int:
         cursor.execute("INSERT INTO block (value, created_at) VALUES ('a.com', 1), ('b.com', 2)")
@@ -64,7 +62,6 @@ async def test_committed_rows_are_there_after_reopening(make: Open) -> None:
         assert ("a.com",) == await store.run(lambda cursor: cursor.execute(BLOCKS).fetchone())
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_exception_of_a_transaction_rolls_it_back_and_is_raised(make: Open) -> None:
     def work(cursor: SqlCursor) -> None:
         blocking("a.com")(cursor)
@@ -77,7 +74,6 @@ async def test_exception_of_a_transaction_rolls_it_back_and_is_raised(make: Open
         assert store.healthy
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_sql_error_is_raised_and_leaves_the_store_healthy(make: Open) -> None:
     """It is a bug of ours, not a failure of the store."""
     async with opened(make) as store:
@@ -92,7 +88,6 @@ async def test_sql_error_is_raised_and_leaves_the_store_healthy(make: Open) -> N
         assert [("a.com",)] == await rows(store, BLOCKS)
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_closed_store_raises_store_error(make: Open) -> None:
     store = make()
     await store.close()

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-import pytest_twisted  # type: ignore[import-untyped] # has no stubs
 from twisted.internet.base import ReactorBase
 from twisted.internet.defer import Deferred, gatherResults
 from twisted.internet.task import Clock
@@ -19,7 +18,6 @@ from reviewsd.store.transactions import ACKNOWLEDGE_SECONDS, Purpose, SqlCursor,
 from tests.support.stores import opened, threads
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_crowd_of_one_purpose_delays_others_by_one_call_each(tmp_path: Path) -> None:
     """In one queue, a request to the hub waited for each end of a session before it."""
     started, go_on = threading.Event(), threading.Event()

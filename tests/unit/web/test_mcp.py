@@ -198,7 +198,6 @@ def refused(reply: Reply, status: int, code: int = -32600) -> str:
 # Messages ---------------------------------------------------------------------------------------
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_message_reaches_the_server_and_its_answer_the_client(harness: Harness) -> None:
     reply = await harness.ask()
 
@@ -209,7 +208,6 @@ async def test_message_reaches_the_server_and_its_answer_the_client(harness: Har
     assert [BODY] == [request.body for request in harness.server.requests]
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_fields_of_the_protocol_reach_the_server_with_every_value(harness: Harness) -> None:
     """The server refuses a repeated field (2b-6)."""
     await harness.ask(
@@ -228,7 +226,6 @@ async def test_fields_of_the_protocol_reach_the_server_with_every_value(harness:
     assert ("caf\u00e9".encode("latin-1"),) == request.lines(b"mcp-name")
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_empty_answer_is_202_without_type_and_body(harness: Harness) -> None:
     """2a-4; revv#145: a type or a body of an empty answer confuses clients."""
     harness.server.answer = McpAnswer(202)
@@ -239,14 +236,12 @@ async def test_empty_answer_is_202_without_type_and_body(harness: Harness) -> No
     assert "Content-Type" not in reply.headers
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_headers_of_the_protocol_reach_the_client(harness: Harness) -> None:
     harness.server.answer = McpAnswer(200, (PONG,), ((b"Mcp-Session-Id", b"abc"),))
     reply = await harness.ask()
     assert "abc" == reply.headers["Mcp-Session-Id"]
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_long_answer_in_parts_and_steps_is_complete(harness: Harness) -> None:
     harness.server.answer = McpAnswer(200, (b'"', memoryview(b"x" * 200_000), b'"'))
     harness.server.steps = 3
@@ -256,7 +251,6 @@ async def test_long_answer_in_parts_and_steps_is_complete(harness: Harness) -> N
 # HTTP's own rules -------------------------------------------------------------------------------
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize("method", ["GET", "PUT", "PATCH", "TRACE", "QUERY"])
 async def test_other_methods_are_405(harness: Harness, method: str) -> None:
     """2a-9: mcp-proxy#62, reconnect storms after any other answer to GET."""
@@ -267,7 +261,6 @@ async def test_other_methods_are_405(harness: Harness, method: str) -> None:
     assert [] == harness.server.requests
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize(
     ("content_type", "status"),
     [
@@ -290,13 +283,11 @@ async def test_media_type_must_be_json_in_any_spelling(
         assert JSON in refused(reply, 415)
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_accept_without_json_is_406(harness: Harness) -> None:
     reply = await harness.ask(headers={"Accept": ["text/html", "text/event-stream"]})
     assert "Accept" in refused(reply, 406)
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_refusals_have_an_order(harness: Harness) -> None:
     """2b-2: the first check that fails decides."""
     faults: dict[str, str | Sequence[str]] = {
@@ -319,7 +310,6 @@ async def test_refusals_have_an_order(harness: Harness) -> None:
 # Size -------------------------------------------------------------------------------------------
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize("headers", [{}, CHUNKED])
 async def test_largest_body_is_accepted(harness: Harness, headers: Mapping[str, str]) -> None:
     body = b"x" * MCP_MAX_BODY
@@ -327,7 +317,6 @@ async def test_largest_body_is_accepted(harness: Harness, headers: Mapping[str, 
     assert [body] == [request.body for request in harness.server.requests]
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize("headers", [{}, CHUNKED])
 @pytest.mark.parametrize("size", [MCP_MAX_BODY + 1, 5_000_000])
 async def test_larger_body_is_413(harness: Harness, headers: Mapping[str, str], size: int) -> None:
@@ -348,7 +337,6 @@ HEAD = b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json
 # Origins and names ------------------------------------------------------------------------------
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize(
     ("origin", "status"),
     [
@@ -372,7 +360,6 @@ async def test_allowed_page_can_read_every_answer(
     assert "Access-Control-Allow-Credentials" not in reply.headers
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize(
     ("method", "origin"),
     [
@@ -396,7 +383,6 @@ async def test_page_of_another_origin_is_403(
     assert ["mcp.allowed_origins"] == [event["setting"] for event in ours(events)]
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_preflight_lists_methods_and_fields(harness: Harness) -> None:
     preflight = {"Origin": BASE_URL, "Access-Control-Request-Method": "POST"}
     reply = await harness.ask("OPTIONS", preflight)
@@ -414,7 +400,6 @@ async def test_preflight_lists_methods_and_fields(harness: Harness) -> None:
     assert expected.items() <= reply.headers.items()
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_other_host_name_is_421_on_loopback(harness: Harness) -> None:
     """DNS rebinding: evil.example resolves to this machine."""
     with capturedLogs() as events:
@@ -467,7 +452,6 @@ def test_localhost_is_refused_on_other_listeners(
 # The end of a session ---------------------------------------------------------------------------
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_session_is_ended_before_204(harness: Harness) -> None:
     reply = await harness.ask("DELETE", {"Mcp-Session-Id": "abc"})
 
@@ -477,14 +461,12 @@ async def test_session_is_ended_before_204(harness: Harness) -> None:
     assert [(SESSION.digest, SESSION.expires)] == harness.sessions.ended
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_unknown_session_is_not_ended(harness: Harness) -> None:
     harness.server.ending = refusal(404, "no")
     assert "no" == refused(await harness.ask("DELETE"), 404)
     assert [] == harness.sessions.ended
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_too_many_ended_sessions_are_405(harness: Harness) -> None:
     harness.sessions.full = True
     reply = await harness.ask("DELETE")
@@ -493,7 +475,6 @@ async def test_too_many_ended_sessions_are_405(harness: Harness) -> None:
     assert 1 == harness.route.refused_ends  # mcp.md 6: a metric counts
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_ends_of_sessions_are_limited_by_client(published: Path) -> None:
     """An ended session is stored for up to 30 days, and other clients must be able to end theirs."""
     harness = Harness(published, ends=2)
@@ -514,7 +495,6 @@ async def test_ends_of_sessions_are_limited_by_client(published: Path) -> None:
         await harness.close()
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize(("error", "status"), [(StoreError("full"), 503), (ValueError("bug"), 500)])
 async def test_session_stays_if_its_end_cannot_be_stored(
     harness: Harness, error: Exception, status: int
@@ -528,7 +508,6 @@ async def test_session_stays_if_its_end_cannot_be_stored(
     assert 1 == len(ours(events))
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_session_is_ended_although_its_client_leaves(harness: Harness) -> None:
     harness.sessions.gate = Deferred()
     connection = socket.create_connection(("127.0.0.1", harness.port))
@@ -547,7 +526,6 @@ async def test_session_is_ended_although_its_client_leaves(harness: Harness) -> 
 # Failures ---------------------------------------------------------------------------------------
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_bug_is_500_without_details_and_is_logged(harness: Harness) -> None:
     """2a-13: with the id of the request, and no traceback."""
     harness.server.error = ValueError("secret")
@@ -561,7 +539,6 @@ async def test_bug_is_500_without_details_and_is_logged(harness: Harness) -> Non
     assert [harness.server.error] == [event["log_failure"].value for event in ours(events)]
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_message_is_503_without_data(tmp_path: Path) -> None:
     harness = Harness(tmp_path)
     try:
@@ -572,7 +549,6 @@ async def test_message_is_503_without_data(tmp_path: Path) -> None:
     assert "5" == reply.headers["Retry-After"]
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize("path", [b"/%6dcp", b"/mcp/", b"/%6dcp/"])
 async def test_other_spelling_of_the_path_is_the_same_endpoint(
     harness: Harness, path: bytes
@@ -585,7 +561,6 @@ async def test_other_spelling_of_the_path_is_the_same_endpoint(
     assert _undated(answers[0]) == _undated(answers[1])
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_too_large_body_with_a_trailing_slash_is_refused_as_json_rpc(
     harness: Harness,
 ) -> None:

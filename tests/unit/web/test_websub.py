@@ -166,14 +166,12 @@ def check(answer: Reply, status: int, text: bytes) -> None:
 # Methods ------------------------------------------------------------------------------------------
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_post_reaches_the_hub_and_its_answer_the_client(harness: Harness) -> None:
     check(await harness.ask(body=BODY), 202, b"accepted\n")
 
     assert [Received(BODY, FORM.encode(), "127.0.0.1/32")] == harness.hub.received
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize("status", [400, 403, 429, 503])
 async def test_refusal_has_its_reason_and_retry_after(harness: Harness, status: int) -> None:
     harness.hub.answer = HubResponse(status=status, text="h\u00e9 is blocked", retry_after=7)
@@ -183,7 +181,6 @@ async def test_refusal_has_its_reason_and_retry_after(harness: Harness, status: 
     assert "7" == answer.headers["Retry-After"]
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_get_returns_instructions_and_head_their_headers(harness: Harness) -> None:
     """W24."""
     get, head = await harness.ask("GET"), await harness.ask("HEAD")
@@ -195,7 +192,6 @@ async def test_get_returns_instructions_and_head_their_headers(harness: Harness)
     assert [] == harness.hub.received
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_options_lists_methods_without_cors(harness: Harness) -> None:
     """S7, S12."""
     preflight = {"Origin": "https://a.example", "Access-Control-Request-Method": "POST"}
@@ -205,7 +201,6 @@ async def test_options_lists_methods_without_cors(harness: Harness) -> None:
     assert HEADERS | {"Allow": ALLOW, "Date": answer.headers["Date"]} == answer.headers
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE", "TRACE", "QUERY"])
 async def test_other_method_is_405_with_allow(harness: Harness, method: str) -> None:
     answer = await harness.ask(method, body=BODY)
@@ -215,7 +210,6 @@ async def test_other_method_is_405_with_allow(harness: Harness, method: str) -> 
     assert [] == harness.hub.received
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_parameters_in_the_query_are_ignored(harness: Harness) -> None:
     """H16."""
     answer = await harness.ask(body=b"", path=f"{PATH}?{urlencode(FIELDS)}")
@@ -229,7 +223,6 @@ async def test_parameters_in_the_query_are_ignored(harness: Harness) -> None:
 # Bodies -------------------------------------------------------------------------------------------
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize("headers", [{}, CHUNKED], ids=["length", "chunks"])
 async def test_client_that_only_sends_gets_413(
     harness: Harness, headers: Mapping[str, str]
@@ -242,7 +235,6 @@ async def test_client_that_only_sends_gets_413(
     assert [] == harness.hub.received
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize(
     "path",
     [f"{PATH}/", f"{PATH}?a=b", "/api/websub/%68ub", f"http://reviews.example.net{PATH}"],
@@ -258,7 +250,6 @@ async def test_any_spelling_of_the_path_is_the_hub_with_its_limit(
 # Clients ------------------------------------------------------------------------------------------
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize(
     ("forwarded", "client"),
     [
@@ -308,7 +299,6 @@ def test_forwarded_header_of_an_untrusted_peer_is_ignored_and_logged_once(tmp_pa
 # Failures -----------------------------------------------------------------------------------------
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_failing_store_is_503_with_retry_after(harness: Harness) -> None:
     harness.hub.error = StoreError("the disk is full")
     with capturedLogs() as events:
@@ -320,7 +310,6 @@ async def test_failing_store_is_503_with_retry_after(harness: Harness) -> None:
     assert [harness.hub.error] == [warning["error"] for warning in warnings]
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_bug_is_500_without_details_and_is_logged(harness: Harness) -> None:
     harness.hub.error = ValueError("secret")
     with capturedLogs() as events:
@@ -332,7 +321,6 @@ async def test_bug_is_500_without_details_and_is_logged(harness: Harness) -> Non
     logged["expected"] = True
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize("error", [None, StoreError("the disk is full")])
 async def test_request_is_stored_although_its_client_leaves(
     harness: Harness, error: Exception | None
@@ -355,7 +343,6 @@ async def test_request_is_stored_although_its_client_leaves(
     assert set() == harness.tasks._running
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_request_under_way_is_cancelled_when_tasks_stop(harness: Harness) -> None:
     harness.hub.gate = Deferred()
     connection = socket.create_connection(("127.0.0.1", harness.port))

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-import pytest_twisted  # type: ignore[import-untyped] # has no stubs
 from twisted.internet.address import IPv4Address
 from twisted.internet.defer import CancelledError, Deferred, gatherResults
 from twisted.internet.error import ConnectError, TimeoutError  # noqa: A004 - Twisted's
@@ -57,7 +56,6 @@ def ca_file(tmp_path: Path) -> Path:
         ("a.example.com", ["::ffff:127.0.0.1"]),
     ],
 )
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_refused_address_is_not_dialed(
     ca_file: Path, host: str, addresses: list[str]
 ) -> None:
@@ -73,7 +71,6 @@ async def test_refused_address_is_not_dialed(
         assert 0 == server.connections
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_name_that_is_rebound_is_judged_again(ca_file: Path) -> None:
     """Its address is allowed at first, and loopback from then on (E7)."""
     names = Names({"a.example.com": [HOST]})
@@ -90,7 +87,6 @@ async def test_name_that_is_rebound_is_judged_again(ca_file: Path) -> None:
 
 @pytest.mark.parametrize("interface", [HOST, "0.0.0.0", "::"])
 @pytest.mark.parametrize("host", [HOST, "localhost"])
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_own_listener_is_not_called(ca_file: Path, interface: str, host: str) -> None:
     listeners: set[tuple[str, int]] = set()
     async with serving() as server, sending(ca_file, own_listeners=listeners) as sender:
@@ -116,7 +112,6 @@ def test_listener_on_all_addresses_is_on_this_host_only() -> None:
     ]
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_name_resolver_of_the_reactor_is_not_used(ca_file: Path) -> None:
     """E4."""
     before = reactor.nameResolver
@@ -239,14 +234,12 @@ def test_address_in_a_full_network_is_skipped(ca_file: Path) -> None:
 # Real sockets -------------------------------------------------------------------------------------
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_next_address_is_tried_after_a_failure(ca_file: Path) -> None:
     names = Names({"localhost": ["127.0.0.2", "127.0.0.3", HOST]})
     async with serving() as server, sending(ca_file, look_up=names.look_up) as sender:
         assert ACCEPTED == await sender.deliver(server.url("/", "localhost"))
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_refused_connection_has_a_reason(ca_file: Path) -> None:
     async with serving() as server:
         url = server.url()
@@ -255,14 +248,12 @@ async def test_refused_connection_has_a_reason(ca_file: Path) -> None:
             assert Missing("no connection: Connection refused", HOST) == await attempt(sender)
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_unknown_name_has_a_reason(ca_file: Path) -> None:
     async with sending(ca_file) as sender:
         outcome = await verifying("https://a.example.com/")(sender)
         assert Missing("the name has no address", None) == outcome
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_full_network_is_not_called(ca_file: Path) -> None:
     slots = many_slots(per_network=2)
     async with serving() as server, sending(ca_file) as sender:
@@ -281,7 +272,6 @@ async def test_full_network_is_not_called(ca_file: Path) -> None:
         assert 2 == server.connections
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_timeout_is_around_the_whole_exchange(ca_file: Path) -> None:
     async with serving() as server, sending(ca_file) as sender:
         url = server.url("/silence")
@@ -299,7 +289,6 @@ async def deliver_times(sender: Sender, url: str, times: int) -> None:
 
 
 @pytest.mark.parametrize("path", ["/", "/status/200", "/chunked", "/interim", "/long/10000"])
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_deliveries_share_a_connection(ca_file: Path, path: str) -> None:
     """Nothing is resolved for it, and its byte budget is that of one exchange."""
     names = Names()
@@ -308,7 +297,6 @@ async def test_deliveries_share_a_connection(ca_file: Path, path: str) -> None:
         assert (1, 1) == (server.connections, names.look_ups.total())
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_connection_is_shared_once_its_response_is_complete(ca_file: Path) -> None:
     async with serving() as server, sending(ca_file) as sender:
         await deliver_times(sender, server.url("/wordy"), 1)
@@ -318,7 +306,6 @@ async def test_connection_is_shared_once_its_response_is_complete(ca_file: Path)
 
 
 @pytest.mark.parametrize("path", ["/closing", "/until-closed", "/long/99999", "/forgetful"])
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_connection_that_ends_is_not_shared(ca_file: Path, path: str) -> None:
     async with serving() as server, sending(ca_file) as sender:
         for _ in range(3):
@@ -328,7 +315,6 @@ async def test_connection_that_ends_is_not_shared(ca_file: Path, path: str) -> N
         await server.until_closed_by_client()
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_verification_has_a_connection_of_its_own(ca_file: Path) -> None:
     async with serving() as server, sending(ca_file) as sender:
         for _ in range(2):
@@ -337,7 +323,6 @@ async def test_verification_has_a_connection_of_its_own(ca_file: Path) -> None:
         assert 3 == server.connections
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_connection_is_for_one_host_and_port(ca_file: Path) -> None:
     async with serving() as server, serving() as other, sending(ca_file) as sender:
         for _ in range(2):
@@ -346,7 +331,6 @@ async def test_connection_is_for_one_host_and_port(ca_file: Path) -> None:
         assert (2, 1) == (server.connections, other.connections)
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_kept_connection_that_died_is_no_failure(ca_file: Path) -> None:
     async with serving() as server, sending(ca_file) as sender:
         await deliver_times(sender, server.url("/worsening/reset"), 5)
@@ -354,7 +338,6 @@ async def test_kept_connection_that_died_is_no_failure(ca_file: Path) -> None:
         assert 9 == len(server.received)
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_request_with_the_begin_of_a_response_is_not_repeated(ca_file: Path) -> None:
     async with serving() as server, sending(ca_file) as sender:
         url = server.url("/worsening/broken")
@@ -363,7 +346,6 @@ async def test_request_with_the_begin_of_a_response_is_not_repeated(ca_file: Pat
         assert (1, 2) == (server.connections, len(server.received))
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_request_that_is_cancelled_before_its_turn_is_not_sent(ca_file: Path) -> None:
     async with serving() as server, sending(ca_file) as sender:
         await deliver_times(sender, server.url(), 1)
@@ -375,7 +357,6 @@ async def test_request_that_is_cancelled_before_its_turn_is_not_sent(ca_file: Pa
         assert 1 == len(server.received)
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_connections_beyond_the_limit_are_closed(ca_file: Path) -> None:
     async with serving() as server, sending(ca_file) as sender:
         url = server.url("/slow/0.1")
@@ -387,7 +368,6 @@ async def test_connections_beyond_the_limit_are_closed(ca_file: Path) -> None:
 
 
 @pytest.mark.parametrize("limits", [{"idle_seconds": 1.0}, {"max_lifetime": 2.0}])
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_kept_connection_is_closed_after_a_time(
     ca_file: Path, limits: dict[str, Any]
 ) -> None:
@@ -404,7 +384,6 @@ async def test_kept_connection_is_closed_after_a_time(
         assert leftovers() <= before  # fewer, if those of an earlier test are closed meanwhile
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_connection_near_the_end_of_its_lifetime_is_not_reused(ca_file: Path) -> None:
     """Its end came before the response, and the delivery was repeated on another connection."""
     async with serving() as server, sending(ca_file, max_lifetime=1.0) as sender:
@@ -414,7 +393,6 @@ async def test_connection_near_the_end_of_its_lifetime_is_not_reused(ca_file: Pa
         assert [2, 2] == [len(server.received), server.connections]
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_each_connection_is_kept_for_the_same_time(ca_file: Path) -> None:
     async with (
         serving() as server,
@@ -429,7 +407,6 @@ async def test_each_connection_is_kept_for_the_same_time(ca_file: Path) -> None:
         await other.until_closed_by_client()
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_connection_has_a_hard_lifetime(ca_file: Path) -> None:
     async with serving() as server, sending(ca_file, max_lifetime=0.1) as sender:
         outcome = await verifying(server.url("/silence"))(sender)
@@ -440,7 +417,6 @@ async def test_connection_has_a_hard_lifetime(ca_file: Path) -> None:
 # The end ------------------------------------------------------------------------------------------
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_close_ends_requests_and_kept_connections(ca_file: Path) -> None:
     async with serving() as server, sending(ca_file) as sender:
         await deliver_times(sender, server.url(), 1)
@@ -456,7 +432,6 @@ async def test_close_ends_requests_and_kept_connections(ca_file: Path) -> None:
         assert Missing("this service is stopping", None) == await sender.deliver(server.url())
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_close_without_requests_returns_at_once(ca_file: Path) -> None:
     async with sending(ca_file) as sender:
         await sender.agent.close()

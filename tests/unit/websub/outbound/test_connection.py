@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import pytest_twisted  # type: ignore[import-untyped] # has no stubs
 from OpenSSL import SSL
 from twisted.internet.defer import Deferred
 from twisted.internet.error import ConnectionDone, ConnectionLost
@@ -70,7 +69,6 @@ async def deliver(
 # Requests -----------------------------------------------------------------------------------------
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_verification_has_these_bytes(ca_file: Path) -> None:
     async with serving() as server:
         assert CONFIRMED == await verify(ca_file, server.url("/cb?a=b"))
@@ -85,7 +83,6 @@ async def test_verification_has_these_bytes(ca_file: Path) -> None:
         ) == request.head
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_delivery_has_these_bytes(ca_file: Path) -> None:
     headers = (
         b"Content-Type: application/feed+json\r\n"
@@ -115,7 +112,6 @@ async def test_delivery_has_these_bytes(ca_file: Path) -> None:
     "target",
     ["/", "/cb?", "/cb??", "/cb?&", "//a/../b/./c;d", "/%2F%2f%C3%A4?%20+&x=1&x=2&a&=b&hub.mode=x"],
 )
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_path_and_query_arrive_byte_for_byte(ca_file: Path, target: str) -> None:
     """hyperlink, inside of treq, would change four of these (W6, W7)."""
     async with serving() as server:
@@ -127,7 +123,6 @@ async def test_path_and_query_arrive_byte_for_byte(ca_file: Path, target: str) -
         ]
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_ipv6_literal_is_called(ca_file: Path) -> None:
     """hyperlink refuses it (F4)."""
     if not socket.has_ipv6:
@@ -146,7 +141,6 @@ async def test_ipv6_literal_is_called(ca_file: Path) -> None:
 
 
 @pytest.mark.parametrize("length", [0, 1, PIECE - 1, PIECE, PIECE + 1, 5 * PIECE + 1])
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_body_of_any_length_arrives_whole(ca_file: Path, length: int) -> None:
     body = hashlib.shake_128(b"seed").digest(length)
     async with serving() as server:
@@ -154,7 +148,6 @@ async def test_body_of_any_length_arrives_whole(ca_file: Path, length: int) -> N
         assert body == server.received[0].body
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_mapped_file_is_sent_in_little_memory(ca_file: Path) -> None:
     length = 50_000_000
     with tempfile.TemporaryFile() as file:
@@ -174,7 +167,6 @@ async def test_mapped_file_is_sent_in_little_memory(ca_file: Path) -> None:
 @pytest.mark.parametrize(
     "path", ["/", "/chunked", "/until-closed", "/interim", "/cookie", "/wordier"]
 )
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_challenge_may_come_in_any_framing(ca_file: Path, path: str) -> None:
     async with serving() as server:
         assert CONFIRMED == await verify(ca_file, server.url(path))
@@ -183,7 +175,6 @@ async def test_challenge_may_come_in_any_framing(ca_file: Path, path: str) -> No
 @pytest.mark.parametrize(
     ("length", "read"), [(1023, 1023), (1024, 1024), (1025, 1025), (99_999, 1025)]
 )
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_body_is_read_up_to_one_byte_too_many(ca_file: Path, length: int, read: int) -> None:
     """It is a response, which ends the verification (H4), and no challenge."""
     async with serving() as server:
@@ -191,14 +182,12 @@ async def test_body_is_read_up_to_one_byte_too_many(ca_file: Path, length: int, 
         assert Received(200, b"x" * read, None, HOST) == outcome
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_encoded_body_is_not_read(ca_file: Path) -> None:
     async with serving() as server:
         assert ACCEPTED == await verify(ca_file, server.url("/gzip-bomb"))
 
 
 @pytest.mark.parametrize("status", [201, 204, 299, 304, 400, 404, 410, 500, 599])
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_every_status_is_a_response(ca_file: Path, status: int) -> None:
     async with serving() as server:
         for outcome in (
@@ -209,7 +198,6 @@ async def test_every_status_is_a_response(ca_file: Path, status: int) -> None:
             assert status == outcome.status
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_retry_after_is_returned(ca_file: Path) -> None:
     async with serving() as server:
         for outcome in (
@@ -228,7 +216,6 @@ async def test_retry_after_is_returned(ca_file: Path) -> None:
         ("/garbage", "TLS: record layer failure"),
     ],
 )
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_missing_response_has_a_reason(ca_file: Path, path: str, reason: str) -> None:
     async with serving() as server:
         for outcome in (
@@ -246,7 +233,6 @@ async def test_missing_response_has_a_reason(ca_file: Path, path: str, reason: s
         (lambda transport: transport.write(b"SSH-2.0\r\n"), "TLS: wrong version number"),
     ],
 )
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_failed_handshake_has_a_reason(
     ca_file: Path, end: Callable[[Any], None], reason: str
 ) -> None:
@@ -453,7 +439,6 @@ def test_closed_connection_has_accepted_all_bytes(ca_file: Path) -> None:
 LARGE = bytes(30_000_000)  # more than the kernel accepts
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_success_counts_only_once_all_is_sent(ca_file: Path) -> None:
     """A subscriber that has not read the content does not have it (E12)."""
     async with serving() as server:
@@ -461,7 +446,6 @@ async def test_success_counts_only_once_all_is_sent(ca_file: Path) -> None:
         assert Missing("no answer within 0.5 s", HOST) == outcome
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_success_counts_when_the_rest_is_read_later(ca_file: Path) -> None:
     async with serving() as server, sending(ca_file) as sender:
         url = server.url("/early/200")
@@ -472,7 +456,6 @@ async def test_success_counts_when_the_rest_is_read_later(ca_file: Path) -> None
         assert ACCEPTED == await delivery
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_refusal_counts_at_once_and_ends_the_request(ca_file: Path) -> None:
     async with serving() as server:
         outcome = await deliver(ca_file, server.url("/early/413"), LARGE)
@@ -517,7 +500,6 @@ class Reader(threading.Thread):
     [(2.0, None, False), (0, 5_000, False), (0, 800_000, True)],
     ids=["reader", "loss", "line"],
 )
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_slot_is_busy_while_its_peer_accepts_bytes(
     tmp_path: Path,
     ca_file: Path,

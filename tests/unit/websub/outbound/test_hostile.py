@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import pytest_twisted  # type: ignore[import-untyped] # has no stubs
 from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.task import deferLater
 
@@ -89,14 +88,12 @@ def test_each_attack_has_an_expected_outcome() -> None:
 
 
 @pytest.mark.parametrize("path", PATHS)
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_attack_on_verification_is_cheap(directory: Path, attacker: str, path: str) -> None:
     attempt = verifying(attacker + path, seconds_for(path))
     assert describe(await assert_cheap(directory / "ca.pem", attempt)) in expected(path)
 
 
 @pytest.mark.parametrize("path", PATHS)
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_attack_on_delivery_is_cheap(directory: Path, attacker: str, path: str) -> None:
     """The head decides: what follows it is not waited for."""
     seconds = PLENTY if path == "/gzip-silence" else seconds_for(path)  # its head is sent
@@ -109,7 +106,6 @@ async def test_attack_on_delivery_is_cheap(directory: Path, attacker: str, path:
         assert re.fullmatch("(200|302), 0 bytes", outcome)
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_silence_during_handshake_is_cheap(directory: Path) -> None:
     async with serving(mute=True) as server:
         for attempt in (verifying(server.url(), SECONDS), delivering(server.url(), SECONDS)):
@@ -117,7 +113,6 @@ async def test_silence_during_handshake_is_cheap(directory: Path) -> None:
 
 
 @pytest.mark.parametrize(("tickets", "expected_outcome"), [(20, "200, 0 bytes"), (200, USELESS)])
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_tls_messages_without_data_are_limited(
     tmp_path: Path, tickets: int, expected_outcome: str
 ) -> None:
@@ -129,7 +124,6 @@ async def test_tls_messages_without_data_are_limited(
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_redirect_is_not_followed(directory: Path, status: int) -> None:
     """It is a response, and no success (E11)."""
     async with serving() as server, sending(directory / "ca.pem") as sender:
@@ -140,7 +134,6 @@ async def test_redirect_is_not_followed(directory: Path, status: int) -> None:
         assert [f"/status/{status}"] * 2 == [request.target for request in server.received]
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_cookie_is_not_sent_back(directory: Path) -> None:
     """Neither to another callback nor to the one that set it (E13)."""
     async with serving() as server, sending(directory / "ca.pem") as sender:
@@ -151,7 +144,6 @@ async def test_cookie_is_not_sent_back(directory: Path) -> None:
 
 
 @pytest.mark.parametrize("seconds", [0.0, 0.05, 0.2])
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_cancelled_attempts_leave_nothing_behind(
     directory: Path, attacker: str, seconds: float
 ) -> None:

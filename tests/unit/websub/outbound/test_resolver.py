@@ -7,7 +7,6 @@ from ipaddress import ip_network
 from typing import Any, cast
 
 import pytest
-import pytest_twisted  # type: ignore[import-untyped] # has no stubs
 from twisted.internet import reactor as installed
 from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.task import Clock
@@ -329,7 +328,6 @@ def resolver_of(names: SystemNames) -> Resolver:
     return Resolver(reactor, names.look_up, opened, DEADLINE)
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_system_resolves_in_threads_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[tuple[str, threading.Thread]] = []
 
@@ -352,7 +350,6 @@ async def test_system_resolves_in_threads_of_its_own(monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize("error", [socket.gaierror(), OSError(24, "Too many open files")])
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_failure_of_the_system_is_a_name_without_addresses(
     monkeypatch: pytest.MonkeyPatch, error: OSError
 ) -> None:
@@ -368,7 +365,6 @@ async def test_failure_of_the_system_is_a_name_without_addresses(
         names.stop()
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_stop_does_not_wait_for_a_look_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """DNS may take longer than a stop may (O4)."""
     began: Deferred[threading.Thread] = Deferred()
@@ -396,7 +392,6 @@ async def test_stop_does_not_wait_for_a_look_up(monkeypatch: pytest.MonkeyPatch)
     assert not thread.is_alive()
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_system_knows_localhost() -> None:
     names = SystemNames(reactor)
     try:

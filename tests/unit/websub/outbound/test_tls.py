@@ -8,7 +8,6 @@ from math import gcd
 from pathlib import Path
 
 import pytest
-import pytest_twisted  # type: ignore[import-untyped] # has no stubs
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from hypothesis import given
 from hypothesis import strategies as st
@@ -213,7 +212,6 @@ def _delegated(times: int) -> Authority:
     ],
 )
 @pytest.mark.parametrize("host", ["localhost", HOST])
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_no_byte_of_a_request_reaches_an_untrusted_peer(
     ca_file: Path, host: str, identity: Callable[[], Identity], version: int | None, text: str
 ) -> None:
@@ -290,7 +288,6 @@ def test_names_are_judged_like_all_names_by_service_identity(names: list[str], h
 
 
 @pytest.mark.parametrize("host", ["localhost", HOST, "a.localhost.example"])
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_names_wildcards_and_addresses_of_the_certificate_are_trusted(
     ca_file: Path, host: str
 ) -> None:
