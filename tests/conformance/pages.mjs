@@ -23,11 +23,9 @@ const within = async (options, path, look) => {
 };
 const sideways = (page) => page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
 
-// Each theme and each width with the other, which shows what either breaks.
-const looks = [
-  { colorScheme: 'light', viewport: { width: 320, height: 900 } },
-  { colorScheme: 'dark', viewport: { width: 1280, height: 900 } },
-];
+const looks = ['light', 'dark'].flatMap((colorScheme) => [320, 1280].map(
+  (width) => ({ colorScheme, viewport: { width, height: 900 } }),
+));
 for (const look of looks) {
   const scripted = await browser.newContext({ ...look, bypassCSP: true });
   const strict = await browser.newContext({ ...look, javaScriptEnabled: false });

@@ -14,6 +14,7 @@ import tempfile
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping
+from itertools import cycle
 from pathlib import Path
 from urllib.parse import urldefrag, urljoin
 
@@ -52,7 +53,19 @@ MESSAGE = {
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
+    """The demo with two locations, whose pages are then in the sitemap."""
     demo = Demo(tmp_path_factory.mktemp("demo"))
+    (file,) = demo.temporary.glob("*/data/reviews.json")
+    data = json.loads(file.read_text())
+    data["business"]["locations"] = [
+        {"id": "dover", "name": "Dover", "address": {"street": "1 Elm St", "city": "Dover"}},
+        {"id": "kittery", "name": "Kittery", "hours": data["business"]["hours"]},
+    ]
+    for review, location in zip(data["reviews"], cycle(("dover", "kittery", None))):
+        if location is not None:
+            review["location"] = location
+    file.write_text(json.dumps(data))
+    assert 0 == demo.ctl("reload").returncode
     yield demo
     demo.process.kill()
     demo.process.wait(10)
