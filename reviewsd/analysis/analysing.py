@@ -9,8 +9,8 @@ from reviewsd.analysis.aspects import ASPECTS
 from reviewsd.analysis.aspects import PROBLEMS as PROBLEM_IDS
 from reviewsd.analysis.counting import BlockCounter, Catalogue
 from reviewsd.analysis.counts import Counts
-from reviewsd.analysis.kept_labels import KeptLabels, merged, text_key
-from reviewsd.analysis.labels import WORDLESS, Labels, label_key
+from reviewsd.analysis.kept_labels import KeptLabels, merged
+from reviewsd.analysis.labels import WORDLESS, Labels, label_key, text_key
 from reviewsd.analysis.model_labels import Excerpted, ModelLabels
 from reviewsd.analysis.rules import Rules
 from reviewsd.analysis.settings import PROBLEMS, InsightSettings
@@ -60,6 +60,8 @@ class Analyser:
         self.catalogue = catalogue(settings, self.rules, words)
         self._kept = KeptLabels() if kept is None else kept
         self._model_labels = ModelLabels(catalogue(settings.for_owner(), self.rules, words))
+        self.lists = self._model_labels.lists
+        """The ``ModelLabels.lists``."""
         parts = self.rules.digest, self._kept.digest
         self.digest = hashlib.blake2b(b"".join(parts), digest_size=16).digest()
         """Digest of everything but the review that labels depend on."""

@@ -5,14 +5,15 @@ A line of JSON for each text, by its digest: an edited review has another digest
 
 import hashlib
 from collections.abc import Collection
-from typing import cast
+from typing import Final, cast
 
 import msgspec
 from msgspec import Struct
 
 from reviewsd.analysis.aspects import STRONG
-from reviewsd.analysis.labels import AspectLabel, EntityLabel, Labels, label_key
+from reviewsd.analysis.labels import AspectLabel, EntityLabel, Labels
 from reviewsd.analysis.model_labels import ENTITIES, VERSION, ReviewAnswer
+from reviewsd.analysis.model_summary import KeptSummary
 from reviewsd.api.files import Diagnostic
 from reviewsd.api.places import LABELS_FILE
 from reviewsd.domain.insights import Sentiment
@@ -30,7 +31,9 @@ class KeptLabel(Struct, frozen=True, kw_only=True):
 
 
 _decode = msgspec.json.Decoder(KeptLabel).decode
+_decode_summary = msgspec.json.Decoder(KeptSummary).decode
 _encode = msgspec.json.Encoder().encode
+_SUMMARY: Final = b'{"summary":'  # the beginning of a summary's line
 
 
 class KeptLabels:
@@ -44,19 +47,23 @@ class KeptLabels:
     def __init__(self, content: bytes = b"") -> None:
         self._labels: dict[str, KeptLabel] = {}
         self._broken: list[int] = []
+        self.summary: KeptSummary | None = None
+        """The sentences that the model wrote."""
+        digest = hashlib.blake2b(digest_size=16, key=VERSION.encode())
         lines = content.split(b"\n")[:-1]
         for number, line in enumerate(lines, start=1):
             try:
+                if line.startswith(_SUMMARY):
+                    self.summary = _decode_summary(line)
+                    continue
                 label = _decode(line)
             except (msgspec.DecodeError, RecursionError, UnicodeError):
                 self._broken.append(number)
             else:
                 self._labels[label.text] = label
-        self.digest = b""
+                digest.update(line)
+        self.digest = digest.digest() if self._labels else b""
         """Digest of everything that labels depend on; empty without labels."""
-        if self._labels:
-            digest = hashlib.blake2b(content, digest_size=16, key=VERSION.encode())
-            self.digest = digest.digest()
 
     def find(self, key: str) -> KeptLabel | None:
         """Return the label of a ``text_key``."""
@@ -78,17 +85,15 @@ class KeptLabels:
             keys: The texts to keep; None keeps all.
         """
         labels = self._labels.values()
-        return b"".join(encoded(label) for label in labels if keys is None or label.text in keys)
+        lines = [encoded(label) for label in labels if keys is None or label.text in keys]
+        if self.summary is not None and (keys is None or self.summary.keys() <= set(keys)):
+            lines.append(encoded(self.summary))
+        return b"".join(lines)
 
 
-def encoded(label: KeptLabel) -> bytes:
-    """Return the line of a label."""
+def encoded(label: KeptLabel | KeptSummary) -> bytes:
+    """Return the line of a label or of a summary."""
     return _encode(label) + b"\n"
-
-
-def text_key(text: str, rating: int) -> str:
-    """Return the key of a text with a rating."""
-    return label_key(text, rating, b"")
 
 
 def merged(answer: ReviewAnswer, rules: Labels, model: str, *, is_current: bool) -> Labels:

@@ -70,3 +70,8 @@ def label_key(text: str, rating: int, digest: bytes) -> str:
     """
     content = text.encode("utf-8", "surrogatepass")
     return hashlib.blake2b(content, digest_size=16, key=digest, salt=b"%d" % rating).hexdigest()
+
+
+def text_key(text: str, rating: int) -> str:
+    """Return the key of a text with a rating, whatever the rules and settings are."""
+    return label_key(text, rating, b"")

@@ -9,7 +9,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeVar
 
 import msgspec
 from msgspec import Raw, Struct
@@ -17,6 +17,8 @@ from msgspec import Raw, Struct
 from reviewsd.analysis.counting import Catalogue
 from reviewsd.analysis.labelling import MAX_PHRASE, PROBLEM_STARS
 from reviewsd.analysis.text import fold, words_of
+
+T = TypeVar("T")
 
 VERSION: Final = "labels-1"
 """Version of the instructions and checks; raise it when they change."""
@@ -121,19 +123,21 @@ class ModelLabels:
         by_id = {review.id: review for review in batch}
         answers: dict[str, ReviewAnswer] = {}
         faults: list[str] = []
-        entries: set[str] = set()
+        seen: set[str] = set()
         labels = 0
-        for number, raw in enumerate(_entries(answer), start=1):
+        document = decoded(answer, _Answer)
+        entries = decoded(answer, list[Raw]) if document is None else document.reviews
+        for number, raw in enumerate(entries or (), start=1):
             try:
                 entry = _decode_entry(raw)
             except msgspec.DecodeError:
                 faults.append(f"entry {number}: not by the schema")
                 continue
             review = by_id.get(str(entry.id))
-            if review is None or review.id in entries:
+            if review is None or review.id in seen:
                 faults.append("an entry for no review, or a second one for the same")
                 continue
-            entries.add(review.id)
+            seen.add(review.id)
             refused = -len(faults)
             valid = self.check(entry, review, faults)
             refused += len(faults)
@@ -141,7 +145,7 @@ class ModelLabels:
             if refused <= MAX_REFUSED * (count + refused):
                 answers[review.id] = valid
                 labels += count
-        faults += [f"review {name}: no entry" for name in by_id if name not in entries]
+        faults += [f"review {name}: no entry" for name in by_id if name not in seen]
         return Judgement(
             answers=answers, labels=labels, refused=len(faults), faults=tuple(faults[:MAX_FAULTS])
         )
@@ -215,9 +219,9 @@ class ModelLabels:
             item: dict[str, object] = {"type": "string", "enum": list(entries)}
             if kind == "aspects":
                 sentiment = {"type": "string", "enum": list(_SENTIMENTS)}
-                item = _object({"id": item, "sentiment": sentiment, "phrase": {"type": "string"}})
+                item = object_of({"id": item, "sentiment": sentiment, "phrase": {"type": "string"}})
             members[kind] = {"type": "array", "items": item}
-        return _object({"reviews": {"type": "array", "items": _object(members)}})
+        return object_of({"reviews": {"type": "array", "items": object_of(members)}})
 
 
 def contradicts(answer: ReviewAnswer, rating: int) -> bool:
@@ -227,8 +231,13 @@ def contradicts(answer: ReviewAnswer, rating: int) -> bool:
     return praise * (rating - _NEUTRAL_STARS) < 0
 
 
-def _entries(answer: str) -> list[Raw]:
-    """Return the entries of an answer, which may have thoughts, a fence or sentences around them."""
+def decoded(answer: str, form: type[T]) -> T | None:
+    """Decode an answer, which may have thoughts, a fence or sentences around it; None if it is none.
+
+    Args:
+        answer: The text of the model.
+        form: The type of the JSON value.
+    """
     text = answer.lstrip()
     if not text.startswith(("{", "[", "`")):
         _, mark, rest = text.partition("</think>")
@@ -236,9 +245,8 @@ def _entries(answer: str) -> list[Raw]:
     for begin, end in ("{}", "[]"):
         part = text[max(0, text.find(begin)) : text.rfind(end) + 1]
         with contextlib.suppress(msgspec.DecodeError, RecursionError, UnicodeError):
-            document = msgspec.json.decode(part, type=_Answer | list[Raw])
-            return document.reviews if isinstance(document, _Answer) else document
-    return []
+            return msgspec.json.decode(part, type=form)
+    return None
 
 
 def _names(catalogue: Catalogue) -> Iterator[tuple[str, list[str]]]:
@@ -271,7 +279,8 @@ def _verbatim(text: str, folded: str, phrase: str) -> str | None:
     return cut or piece[:MAX_PHRASE]
 
 
-def _object(members: dict[str, object]) -> dict[str, object]:
+def object_of(members: dict[str, object]) -> dict[str, object]:
+    """Return the schema of an object with exactly these members."""
     return {
         "type": "object",
         "properties": members,

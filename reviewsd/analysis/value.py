@@ -121,6 +121,8 @@ class Method(Struct, frozen=True, kw_only=True):
     """The language models that read reviews; UNSET, like the next, if rules read all."""
     labelled: dict[str, int] | UnsetType = UNSET
     """Reviews with words that a ``model`` and ``rules`` read."""
+    written_by: str | UnsetType = UNSET
+    """The language model that wrote the summary or the FAQ."""
     note: str
     not_published: tuple[str, ...] | UnsetType = UNSET
     """Results for the owner alone, whose lists are empty."""

@@ -12,7 +12,8 @@ import msgspec
 from msgspec import Raw, Struct
 from msgspec.structs import replace
 
-from reviewsd.analysis.kept_labels import KeptLabels, text_key
+from reviewsd.analysis.kept_labels import KeptLabels
+from reviewsd.analysis.labels import text_key
 from reviewsd.api.texts import merge_key
 from reviewsd.domain.corrected import Corrected, Withheld, correct
 from reviewsd.domain.corrections import (

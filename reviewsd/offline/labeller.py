@@ -10,7 +10,8 @@ from typing import Final
 import msgspec
 
 from reviewsd.analysis.analysing import catalogue
-from reviewsd.analysis.kept_labels import KeptLabel, KeptLabels, encoded, text_key
+from reviewsd.analysis.kept_labels import KeptLabel, KeptLabels, encoded
+from reviewsd.analysis.labels import text_key
 from reviewsd.analysis.model_labels import (
     MAX_REFUSED,
     Excerpted,

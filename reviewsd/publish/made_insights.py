@@ -18,20 +18,24 @@ from typing import Self
 import msgspec
 from msgspec import Raw
 
+from reviewsd.analysis import model_summary
 from reviewsd.analysis.analysing import Analyser, CountedBlock
 from reviewsd.analysis.counts import Counts
 from reviewsd.analysis.evidence import Evidence
 from reviewsd.analysis.kept_labels import KeptLabels
+from reviewsd.analysis.model_summary import KeptSummary
 from reviewsd.analysis.settings import InsightSettings
 from reviewsd.analysis.totals import Totals
 from reviewsd.api.jobs import InsightsOrigin
 from reviewsd.domain.dataset import Dataset
 from reviewsd.domain.insights import Insights, PerReview
 from reviewsd.domain.insights_file import InsightsFile, Mentions, Spellings
+from reviewsd.domain.lint import mean
 from reviewsd.domain.records import Progress
-from reviewsd.domain.reviews import Review
+from reviewsd.domain.reviews import Review, primary_language
 from reviewsd.pages.environment import Bytecode
 from reviewsd.pages.locales import words_of_insights
+from reviewsd.pages.words import Words
 from reviewsd.publish import block_file, counted_blocks, documents
 from reviewsd.publish.block_file import BlocksReader, BlocksWriter, Span
 from reviewsd.publish.counted_blocks import KeptBlock
@@ -103,7 +107,7 @@ def make(
         progress("analysing", len(dataset.records), len(dataset.records))
         if keeping is not None:
             keeping.writer.finish(digest)
-        return _file(dataset, totals, entries)
+        return _file(dataset, totals, entries, analyser, labels.summary, words)
 
 
 def attempt(
@@ -207,14 +211,33 @@ def _encoded(block: CountedBlock) -> KeptBlock:
     )
 
 
-def _file(dataset: Dataset, totals: Totals, entries: "_Entries") -> InsightsFile:
+def _file(
+    dataset: Dataset,
+    totals: Totals,
+    entries: "_Entries",
+    analyser: Analyser,
+    summary: KeptSummary | None,
+    words: Words,
+) -> InsightsFile:
     records = dataset.records
+
+    def review_of(review_id: str) -> Review:
+        return _decode(records[records.places[review_id]].raw)
+
     updated_at = documents.updated_at(dataset)
-    insights = totals.insights(
-        lambda review_id: _decode(records[records.places[review_id]].raw),
-        {},
-        None if updated_at is None else datetime.datetime.fromisoformat(updated_at),
-    )
+    generated_at = None if updated_at is None else datetime.datetime.fromisoformat(updated_at)
+    insights = totals.insights(review_of, {}, generated_at)
+    if summary is not None and summary.lists == analyser.lists:
+        ground = model_summary.Ground(
+            figures=model_summary.figures_of(
+                msgspec.json.decode(_encode(insights), type=Insights),
+                mean(dataset),
+                criticism=bool(analyser.catalogue.problems),
+            ),
+            review_of=lambda name: review_of(name) if name in records.places else None,
+            language=primary_language(words.language.tag),
+        )
+        insights = model_summary.applied(insights, summary, ground, words)
     encoded = _encode(insights)
     members = msgspec.json.decode(encoded, type=dict[str, Raw])
     per_review = entries.object()

@@ -189,6 +189,26 @@ def test_a_server_that_limits_lies_floods_and_obeys_reviews(folder: Path) -> Non
     assert {"model": 25, "rules": 0} == made(folder)["method"]["labelled"]
 
 
+def test_summary_is_written_of_checked_sentences(folder: Path) -> None:
+    """Of a lie and two truths the truths are published."""
+
+    def write(received: Received) -> str:
+        data = json.loads(received.document["messages"][-1]["content"])
+        numbers = next(f["numbers"] for f in data["figures"] if f["about"] == "work_quality")
+        count = numbers["positive ones"]
+        subject = {"about": "work_quality", "sentiment": "positive"}
+        reviews = [r["id"] for r in data["reviews"] if r["rating"] == 5][:1]
+        texts = [f"{count} reviews praise the work.", f"{count} like it.", "99 like it."]
+        sentences = [{**subject, "reviews": reviews, "text": text} for text in texts]
+        return f"<think>{{}}</think>{json.dumps({'summary': sentences, 'faq': []})}"
+
+    with language_model(honest, honest, write) as model:
+        result, _ = label(folder, model, "--summary")
+        assert "Aldebrand" not in str(model.received[-1].body)
+    assert (2, 0, 1) == (result["sentences"], result["questions"], result["dropped"])
+    assert "12 reviews praise the work. 12 like it." == made(folder)["summary"]
+
+
 def test_two_useless_batches_end_the_run(folder: Path) -> None:
     """Each has been asked for twice; what was labelled before is kept, and the rest is asked for again."""
     document = json.loads((folder / "reviews.json").read_bytes())

@@ -227,6 +227,13 @@ def label(  # noqa: PLR0913  # these are the command's options
             help="Stop before the run costs more, by these prices.",
         ),
     ] = None,
+    summary: Annotated[
+        bool,
+        typer.Option(
+            "--summary",
+            help="Have the model write the summary and questions, of sentences that are checked.",
+        ),
+    ] = False,
     yes: Annotated[
         bool, typer.Option("--yes", help="Send texts to other machines without asking.")
     ] = False,
@@ -255,6 +262,7 @@ def label(  # noqa: PLR0913  # these are the command's options
                 limit=limit,
                 prices=prices,
                 max_cost=max_cost,
+                summary=summary,
                 quiet=as_json,
             )
             file, counts = run.label(options)

@@ -41,6 +41,11 @@ class Counts:
     contradicting: int = 0
     """Texts whose labels contradict the stars, among those that have opinions (``compared``)."""
     compared: int = 0
+    sentences: int = 0
+    """Sentences of the summary that the model wrote; 0 if it is not used."""
+    questions: int = 0
+    dropped: int = 0
+    """Sentences and questions that were not true."""
     has_file: bool = False
     """Whether there is an insights.json, which is served instead."""
     stopped: bool = False
@@ -84,6 +89,16 @@ class Counts:
             sentences.append(
                 f"{self.labels:,} labels for {self.asked:,} texts; refused, as not in the lists or not in"
                 f" the text: {self.refused:,}"
+            )
+        if self.sentences:
+            sentences.append(
+                f"wrote a summary of {self.sentences} sentences and {self.questions} questions;"
+                f" dropped, as not in figures or reviews: {self.dropped}"
+            )
+        elif self.dropped:
+            sentences.append(
+                f"dropped {self.dropped} sentences, as not in figures or reviews; the summary of the rules"
+                " stands"
             )
         if self.stopped:
             sentences.append("stopped by --max-cost; the same command continues there")

@@ -5,6 +5,7 @@
 
 import contextlib
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -26,11 +27,13 @@ from reviewsctl.terminal.output import echo
 from reviewsctl.terminal.remedies import to_write
 from reviewsd.api.jobs import Step
 from reviewsd.api.places import LABELS_FILE
-from reviewsd.offline.labeller import Batch, Labeller, Plan, Verdict
+from reviewsd.offline.labeller import Batch, Labeller, Plan
+from reviewsd.offline.summarizer import MAX_REVIEWS, Summarizer
 
 BATCH: Final = 20  # reviews
 MAX_USELESS: Final = 2  # batches in a row without a label; insights.md 12
-_RETRY: Final = "\n\nAn earlier answer for these reviews was refused, for these faults:\n"
+_TRIES: Final = 2  # requests for the same
+_RETRY: Final = "\n\nAn earlier answer was refused, for these faults:"
 _QUOTED: Final = 120  # characters of an answer in a message
 
 
@@ -48,6 +51,7 @@ class Options:
     limit: int | None
     prices: Prices | None
     max_cost: float | None
+    summary: bool
     quiet: bool
     """Whether to print and ask nothing."""
 
@@ -87,23 +91,25 @@ def _run(
     with local.data_folder(options.config, options.data) as data:
         labeller = Labeller(data, options.model, BATCH)
     counts, useless = Counts(), 0
+    requests = _Requests(options, model, counts)
     with folders.opened(data.path) as folder, records.opened(folder) as stored:
         labeller.recall(stored.labels())
         plan = labeller.plan(options.limit)
+        counts.has_file = plan.has_file
         _agree(options, endpoint, plan, dialog)
-        requests = _Requests(options, plan, labeller, model, counts)
         for batch in labeller.batches():
-            lines = requests.lines(batch)
-            if lines is None:
-                counts.stopped = True
-                break
+            lines = _labelled(batch, plan, labeller, requests)
             stored.add(lines)
+            if counts.stopped:
+                break
             counts.asked += len(batch)
             dialog.progress(Step(stage="labelling", done=counts.asked, total=plan.to_send))
             useless = 0 if lines else useless + 1
             if useless == min(MAX_USELESS, plan.batches):
                 raise _useless(options.model, requests.answer)
-    counts.has_file = plan.has_file
+        if options.summary and not counts.stopped:
+            dialog.progress(Step(stage="writing the summary", done=0, total=1))
+            stored.add(_written(Summarizer(data, stored.labels(), options.model), requests))
     counts.reviews_by_model = labeller.by_model()
     counts.reviews_by_rules = labeller.with_words - counts.reviews_by_model
     counts.contradicting, counts.compared = labeller.contradicting()
@@ -111,46 +117,68 @@ def _run(
 
 
 class _Requests:
-    """The requests of a run."""
+    """Sends requests within the limit of cost, and counts them."""
 
-    def __init__(
-        self, options: Options, plan: Plan, labeller: Labeller, model: Model, counts: Counts
-    ) -> None:
+    def __init__(self, options: Options, model: Model, counts: Counts) -> None:
         self._options = options
-        self._plan = plan
-        self._labeller = labeller
         self._model = model
-        self._counts = counts
+        self.counts = counts
         self.answer = ""
         """The last answer."""
 
-    def lines(self, batch: Batch) -> bytes | None:
-        """Return the labels of a batch, after a second request if need be; None if it costs too much."""
-        instructions, lines = self._plan.instructions, b""
-        for is_last_try in (False, True):
-            verdict = self._ask(instructions, batch)
-            if verdict is None:
-                return lines or None
-            lines += verdict.lines
-            judgement, batch = verdict.judgement, verdict.again
-            self._counts.labels += judgement.labels
-            if not batch or is_last_try:
-                break
-            faults = "\n".join(f"- {fault}" for fault in judgement.faults)
-            instructions = f"{instructions}{_RETRY}{faults}"
-        self._counts.refused += judgement.refused
-        return lines
-
-    def _ask(self, instructions: str, batch: Batch) -> Verdict | None:
-        options, plan, counts = self._options, self._plan, self._counts
-        reviews = msgspec.json.encode(list(batch.values())).decode()
-        size = len(f"{instructions}{reviews}".encode()) + len(msgspec.json.encode(plan.schema))
-        if not counts.affords(options.prices, options.max_cost, size, len(batch)):
+    def send(
+        self, instructions: str, message: str, schema: dict[str, object], reviews: int
+    ) -> str | None:
+        """Return the answer to a message with reviews; None if it costs too much, and the run is stopped."""
+        options, counts = self._options, self.counts
+        size = len(f"{instructions}{message}".encode()) + len(msgspec.json.encode(schema))
+        if not counts.affords(options.prices, options.max_cost, size, reviews):
+            counts.stopped = True
             return None
-        reply = self._model.ask(options.model, instructions, reviews, plan.schema)
+        reply = self._model.ask(options.model, instructions, message, schema)
         counts.add(reply, size)
         self.answer = reply.text
-        return self._labeller.judge(reply.text, batch)
+        return reply.text
+
+
+def _labelled(batch: Batch, plan: Plan, labeller: Labeller, requests: _Requests) -> bytes:
+    """Return the labels of a batch, after a second request if need be."""
+    instructions, lines, refused = plan.instructions, b"", 0
+    for _ in range(_TRIES):
+        reviews = msgspec.json.encode(list(batch.values())).decode()
+        answer = requests.send(instructions, reviews, plan.schema, len(batch))
+        if answer is None:
+            break
+        verdict = labeller.judge(answer, batch)
+        lines += verdict.lines
+        requests.counts.labels += verdict.judgement.labels
+        refused = verdict.judgement.refused
+        batch = verdict.again
+        if not batch:
+            break
+        instructions = _with_faults(plan.instructions, verdict.judgement.faults)
+    requests.counts.refused += refused
+    return lines
+
+
+def _written(summarizer: Summarizer, requests: _Requests) -> bytes:
+    """Return the summary, after a second request if need be; empty if it is not used."""
+    counts, instructions = requests.counts, summarizer.instructions
+    line = b""
+    for _ in range(_TRIES):
+        answer = requests.send(instructions, summarizer.message, summarizer.schema, MAX_REVIEWS)
+        if answer is None:
+            break
+        line, counts.sentences, counts.questions, faults = summarizer.judge(answer)
+        counts.dropped = len(faults)
+        if line:
+            break
+        instructions = _with_faults(summarizer.instructions, faults)
+    return line
+
+
+def _with_faults(instructions: str, faults: Iterable[str]) -> str:
+    return "\n".join((f"{instructions}{_RETRY}", *(f"- {fault}" for fault in faults)))
 
 
 def _useless(model: str, answer: str) -> ModelError:
@@ -179,16 +207,19 @@ def _agree(options: Options, endpoint: SplitResult, plan: Plan, dialog: Prompts)
         )
     if plan.postponed:
         lines.append(f"--limit leaves out {plan.postponed:,} texts, which the rules label")
+    if options.summary:
+        lines.append(f"to write the summary: {MAX_REVIEWS} of all texts with counts in one request")
     if plan.has_file:
         lines.append(f"{SERVED_INSTEAD}; labels are only kept")
     if not options.quiet:
         echo(*lines, err=True)
-    if not plan.to_send or is_loopback(endpoint) or options.yes:
+    if not (plan.to_send or options.summary) or is_loopback(endpoint) or options.yes:
         return
     people = f" and the {plan.people:,} people named in insights.yaml" if plan.people else ""
     clear = "" if endpoint.scheme == "https" else ", unencrypted"
+    summary = f", {MAX_REVIEWS} of all with counts for the summary" if options.summary else ""
     question = (
-        f"This sends the text and stars of {plan.to_send:,} reviews{people} to {endpoint.hostname}"
+        f"This sends the text and stars of {plan.to_send:,} reviews{people}{summary} to {endpoint.hostname}"
         f"{clear}. Authors, dates, ids and replies are not sent."
     )
     if dialog.confirm is None:

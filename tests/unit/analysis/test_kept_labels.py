@@ -1,7 +1,7 @@
 """The labels that are kept in insights.labels (insights.md 12)."""
 
-from reviewsd.analysis.kept_labels import KeptLabel, KeptLabels, encoded, merged, text_key
-from reviewsd.analysis.labels import AspectLabel, EntityLabel, Labels
+from reviewsd.analysis.kept_labels import KeptLabel, KeptLabels, encoded, merged
+from reviewsd.analysis.labels import AspectLabel, EntityLabel, Labels, text_key
 from reviewsd.analysis.model_labels import AspectAnswer, ReviewAnswer
 from reviewsd.api.files import Diagnostic
 

@@ -10,9 +10,14 @@ import msgspec
 import pytest
 
 from reviewsd.analysis.analysing import Analyser
-from reviewsd.analysis.kept_labels import KeptLabel, encoded, text_key
+from reviewsd.analysis.kept_labels import KeptLabel, encoded
+from reviewsd.analysis.labels import text_key
 from reviewsd.analysis.model_labels import AspectAnswer, ReviewAnswer
+from reviewsd.analysis.model_summary import KeptSummary, Sentence
+from reviewsd.analysis.settings import InsightSettings
 from reviewsd.api.jobs import InsightsOrigin
+from reviewsd.domain.reviews import Business
+from reviewsd.pages.locales import words_of_insights
 from reviewsd.publish import made_insights
 from reviewsd.publish.block_file import BlocksReader
 from reviewsd.publish.messages import Outcome, Published, Refused, Unchanged
@@ -189,6 +194,47 @@ def test_label_of_a_hidden_review_is_not_used(directories: Directories) -> None:
     assert "labelled" not in insights(directories)["method"]
     for file in directories.current.iterdir():
         assert phrase.encode() not in file.read_bytes(), file.name
+
+
+def test_kept_summary_is_used_while_it_is_true(directories: Directories) -> None:
+    """An edited review, another count or other lists bring the summary of the rules back."""
+    text = str(REVIEWS[0]["text"])
+    lists = Analyser(Business(name="B"), InsightSettings(), words_of_insights("en")).lists
+
+    def sentence(count: int, question: str = "") -> Sentence:
+        return Sentence(
+            text=f"{count} reviews give stars, 75 %.",
+            about="reviews",
+            sentiment="positive",
+            reviews={"a": text_key(text, 5)},
+            question=question,
+        )
+
+    def keep(count: int, lists: str) -> None:
+        faq = sentence(count, "How many?"), sentence(4, "Many?")
+        kept = KeptSummary(summary=(sentence(count),) * 2, faq=faq, model="tiny", lists=lists)
+        (directories.data / "insights.labels").write_bytes(encoded(kept))
+
+    keep(4, lists)
+    publish(directories, *REVIEWS)
+    results = insights(directories)
+    assert "4 reviews give stars, 75 %. 4 reviews give stars, 75 %." == results["summary"]
+    assert ("How many?", ["a"]) == (
+        results["faq"][0]["question"],
+        results["faq"][0]["example_review_ids"],
+    )
+    assert "tiny" == results["method"]["written_by"]
+    assert "The language model tiny wrote" in results["method"]["note"]
+
+    edited = REVIEWS[0] | {"text": "Priya was on time."}
+    for count, own_lists, reviews in (
+        (4, lists, (edited, *REVIEWS[1:])),
+        (4, "other", REVIEWS),
+        (5, lists, REVIEWS),
+    ):
+        keep(count, own_lists)
+        publish(directories, *reviews, now=LATER)
+        assert "give stars" not in json.dumps(insights(directories))
 
 
 @pytest.mark.parametrize("content", [None, b"", b"\xff\n", b"[" * 100_000 + b"\n{}\n"])

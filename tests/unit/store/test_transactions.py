@@ -58,7 +58,6 @@ class UnclosableDatabase(Database):
         raise OSError(errno.EIO, "broken disk")
 
 
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_thread_ends_when_the_connection_cannot_be_closed(tmp_path: Path) -> None:
     """Else the process does not end, not even by SIGTERM."""
     before = threading.active_count()

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from reviewsd.analysis.kept_labels import KeptLabel, encoded, text_key
+from reviewsd.analysis.kept_labels import KeptLabel, encoded
+from reviewsd.analysis.labels import text_key
 from reviewsd.analysis.model_labels import ReviewAnswer
 from tests.support.commands import reviewsctl
 
