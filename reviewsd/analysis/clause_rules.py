@@ -30,9 +30,9 @@ _NEAR: Final = 5  # tokens between a word that needs an opinion and that opinion
 class Reason(Enum):
     """Why an aspect has its sentiment."""
 
-    STARS = "the stars"
-    PHRASE = "a phrase"
-    WORDS = "the words of the clause"
+    STARS = "the stars say so"
+    PHRASE = "the phrase says so"
+    WORDS = "the opinion words say so"
     OVERRULED = "the clause says the opposite of the stars"
 
 

@@ -55,6 +55,30 @@ class CorrectedReview(Struct, frozen=True, kw_only=True):
     correction: Correction | Erasure | None
 
 
+def find_id(reference: str, ids: Iterable[str]) -> str:
+    """Return the id that a reference is, begins or ends, or whose page is at this URL.
+
+    Raises:
+        NoSuchReviewError: No review matches, or several do.
+    """
+    path = urlsplit(reference).path if "://" in reference else ""
+    name = unquote(path.rpartition("/")[2]) if path else reference
+    name = name.removesuffix(".md").casefold()
+    folded = [(review_id.casefold(), review_id) for review_id in ids]
+    matches = [review_id for text, review_id in folded if text == name]
+    if not matches and len(name) >= _MIN_PART:
+        matches = [
+            review_id for text, review_id in folded if text.startswith(name) or text.endswith(name)
+        ]
+    match matches:
+        case [review_id]:
+            return review_id
+        case []:
+            raise NoSuchReviewError(f"no review has the id {reference!r}")
+        case _:
+            raise NoSuchReviewError(f"{len(matches)} reviews have an id like {reference!r}")
+
+
 class CorrectableReviews:
     """The reviews of a data directory as reviews.json has them, with their corrections.
 
@@ -98,24 +122,8 @@ class CorrectableReviews:
         Raises:
             NoSuchReviewError: No review matches, or several do.
         """
-        path = urlsplit(reference).path if "://" in reference else ""
-        name = unquote(path.rpartition("/")[2]) if path else reference
-        name = name.removesuffix(".md").casefold()
-        reviews = [(entry.review.id.casefold(), entry.review) for entry in self.reviews]
-        matches = [review for review_id, review in reviews if review_id == name]
-        if not matches and len(name) >= _MIN_PART:
-            matches = [
-                review
-                for review_id, review in reviews
-                if review_id.startswith(name) or review_id.endswith(name)
-            ]
-        match matches:
-            case [review]:
-                return review
-            case []:
-                raise NoSuchReviewError(f"no review has the id {reference!r}")
-            case _:
-                raise NoSuchReviewError(f"{len(matches)} reviews have an id like {reference!r}")
+        by_id = {entry.review.id: entry.review for entry in self.reviews}
+        return by_id[find_id(reference, by_id)]
 
     def corrected(
         self,

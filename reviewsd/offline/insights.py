@@ -13,17 +13,28 @@ from reviewsd.analysis.explaining import Explanation, explain
 from reviewsd.analysis.kept_labels import KeptLabels
 from reviewsd.analysis.settings import PROBLEMS, InsightSettings
 from reviewsd.analysis.suggesting import Suggestions, suggest
-from reviewsd.api.files import Diagnostic
 from reviewsd.api.jobs import InsightsOrigin
 from reviewsd.config import load as configuration
 from reviewsd.config.schema import Data
-from reviewsd.domain.data_errors import DataError
 from reviewsd.domain.dataset import Dataset
 from reviewsd.domain.insights import Insights
 from reviewsd.domain.insights_file import InsightsFile
 from reviewsd.domain.reviews import Review
+from reviewsd.offline.corrections import NoSuchReviewError, find_id
 from reviewsd.publish import documents, made_insights, sources
 from reviewsd.publish.publication import load_sources
+
+
+class NothingThereError(Exception):
+    """What the operator asked for is not there.
+
+    Attributes:
+        remedy: The next step.
+    """
+
+    def __init__(self, detail: str, remedy: str) -> None:
+        super().__init__(detail)
+        self.remedy = remedy
 
 
 class ServedInsights(Struct, frozen=True, kw_only=True):
@@ -82,7 +93,7 @@ class Folder:
         """Compare insights.json, or else the insights with a model's labels, with those by rules.
 
         Raises:
-            DataError: There are neither.
+            NothingThereError: There are neither.
         """
         file = self.dataset.insights
         if file is not None:
@@ -90,8 +101,10 @@ class Folder:
         elif self.labels.digest:
             file, origin = self._make_for_owner()
         else:
-            reason = "is not there, nor are labels of a model, so there is nothing to compare"
-            raise DataError((Diagnostic(file="insights.json", reason=reason),))
+            raise NothingThereError(
+                "there is no insights.json, nor are there labels of a model, to compare with the rules",
+                "Make either: reviewsctl insights write, or reviewsctl insights label",
+            )
         by_rules, rules = self._make_for_owner(KeptLabels())
         return Compared(
             data_dir=str(self.path), file=origin, rules=rules, comparison=compare(file, by_rules)
@@ -106,13 +119,17 @@ class Folder:
     def explanation(self, review_id: str) -> Explanation:
         """Explain the labels of a review.
 
+        Args:
+            review_id: Its id, a beginning or an end of it, or the address of its page.
+
         Raises:
-            DataError: There is no such review.
+            NothingThereError: There is no such review.
         """
-        position = self.dataset.records.places.get(review_id)
-        if position is None:
-            reason = f'has no review with the id "{review_id}"'
-            raise DataError((Diagnostic(file="reviews.json", reason=reason),))
+        places = self.dataset.records.places
+        try:
+            position = places[find_id(review_id, places)]
+        except NoSuchReviewError as error:
+            raise NothingThereError(str(error), "List them: reviewsctl reviews list") from error
         review = msgspec.json.decode(self.dataset.records[position].raw, type=Review)
         return explain(review, self.dataset.business, self.settings)
 

@@ -85,15 +85,18 @@ def show(*, config: ConfigFile = None, data: DataDir = None, as_json: Json = Fal
       reviewsctl insights explain 01JWNEY480 --json | jq '.clauses[].aspects'"""
 )
 def explain(
-    review_id: Annotated[str, typer.Argument(metavar="ID", help="The id of a review.")],
+    review_id: Annotated[
+        str, typer.Argument(metavar="ID", help="The id of a review, or its beginning.")
+    ],
     *,
     config: ConfigFile = None,
     data: DataDir = None,
     as_json: Json = False,
 ) -> None:
-    """Explains the labels of a review.
+    """Shows why a review counts as it does.
 
-    For each clause it shows the words that count, their sentiment, and the aspects they name.
+    Each part of its text is shown with the aspects that are found in it, whether that is praise or
+    criticism, and the words that decide it.
     """
     from reviewsctl.terminal.insights import explained  # 25 ms, see main
 
@@ -131,8 +134,9 @@ def suggest(*, config: ConfigFile = None, data: DataDir = None, as_json: Json = 
 def compare(*, config: ConfigFile = None, data: DataDir = None, as_json: Json = False) -> None:
     """Compares insights.json, or the labels of a language model, with the rules.
 
-    For an insights.json of your own, or else for insights with labels of insights.labels, it shows
-    the figures of both and the number of reviews in which they agree.
+    Without an insights.json the insights with labels of insights.labels are compared. For each
+    aspect, person, service, problem and place it shows how many reviews mention it and the share
+    that is positive, on both sides, and in how many reviews both say the same.
     """
     from reviewsctl.terminal.insights import compared  # 25 ms, see main
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
-from reviewsctl.daemon.errors import DaemonError
+from reviewsctl.daemon.errors import DaemonError, Missing
 from reviewsctl.daemon.transport import Answer
 from reviewsctl.terminal.escaping import printable
 from reviewsd.api.files import CheckReport, Shown
@@ -96,11 +96,15 @@ def data_folder(config: Path | None, data: Path | None) -> "Iterator[Folder]":
     Raises:
         BadConfiguration: No directory is named, and the configuration cannot be used.
         BadData: The data cannot be used, here or in the block.
+        Missing: What is asked for in the block is not there.
     """
     from reviewsd.offline import insights
 
     with _errors():
-        yield insights.read(config, data, os.environ)
+        try:
+            yield insights.read(config, data, os.environ)
+        except insights.NothingThereError as error:
+            raise Missing("not found", str(error), remedy=error.remedy) from error
 
 
 def state(config: Path | None) -> "StoppedState":

@@ -72,20 +72,29 @@ def explained(explanation: "Explanation") -> Iterator[str]:
     is_read = explanation.is_read or not explanation.clauses
     note = "" if is_read else f", in a language ({explanation.language}) without rules"
     yield f"{explanation.id}, {counted(explanation.rating, 'star')}{note}"
+    if not explanation.clauses:
+        yield "it has no text: only its stars count"
     for clause in explanation.clauses:
         yield ""
-        yield clause.text
-        if clause.words:
-            words = ", ".join(f"{word} {valence:+.1f}" for word, valence in clause.words)
-            yield f"  words    {words}; together {clause.score:+.2f}"
-        if clause.contrasted:
-            yield "  contrast the sentence has a contrast word"
-        if clause.set_aside is not None:
-            yield f"  left out it {clause.set_aside}"
+        yield f'"{clause.text}"'
         for aspect in clause.aspects:
             matches = ", ".join(f'"{word}"' for word in aspect.matched)
             sentiment = aspect.sentiment or "not counted"
-            yield f"  {aspect.aspect}: {sentiment}, by {matches}; {aspect.why}"
+            why = f"; {aspect.why}" if aspect.sentiment else ""
+            yield f"  {aspect.aspect}: {sentiment}, found by {matches}{why}"
+        if not clause.aspects:
+            yield "  no aspect is named, so nothing is counted"
+        if clause.set_aside is not None:
+            yield f"  left out, as it {clause.set_aside}"
+        if clause.words:
+            words = ", ".join(f"{word} {valence:+.1f}" for word, valence in clause.words)
+            yield f"  opinion words: {words}; all together {clause.score:+.2f} ({_verdict(clause.score)})"
+        if clause.contrasted:
+            yield "  a word such as but is in the sentence: less is needed to overrule the stars"
+
+
+def _verdict(score: float) -> str:
+    return "praise" if score > 0 else "criticism" if score < 0 else "neither praise nor criticism"
 
 
 _KINDS: Final = {
@@ -100,6 +109,7 @@ _KINDS: Final = {
 def compared(result: "Compared") -> Iterator[str]:
     """Yield the lines of ``insights compare``."""
     both = result.comparison
+    yield "the reviews that mention each, and the share that is positive: in the file, and by the rules"
     yield f"{'data':<15}{result.data_dir}"
     yield f"{'file':<15}{origin_line(result.file)}"
     yield f"{'rules':<15}{origin_line(result.rules)}"
@@ -117,13 +127,14 @@ def compared(result: "Compared") -> Iterator[str]:
         if (more := len(rows) - _COMPARED) > 0:
             yield f"  and {more:,} more"
     yield ""
-    yield f"{f'mentions in {both.reviews:,} reviews':<36}{'file':>7}{'rules':>8}{'both':>8}"
+    heading = f"mentions in {counted(both.reviews, 'review')}"
+    yield f"{heading:<36}{'file':>7}{'rules':>8}{'both':>8}"
     for heading, kind in _KINDS.items():
-        counted = both.mentions[kind]
-        if counted.file or counted.rules:
-            agreed = counted.same_sentiment
-            how = "" if agreed is None else f", {agreed:,} with the same sentiment"
-            numbers = f"{counted.file:>7,}{counted.rules:>8,}{counted.both:>8,}"
+        mentions = both.mentions[kind]
+        if mentions.file or mentions.rules:
+            agreed = mentions.same_sentiment
+            how = "" if agreed is None else f", {agreed:,} of them with the same sentiment"
+            numbers = f"{mentions.file:>7,}{mentions.rules:>8,}{mentions.both:>8,}"
             yield f"  {heading:<34}{numbers}{how}"
 
 

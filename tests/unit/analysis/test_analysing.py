@@ -277,7 +277,7 @@ def test_explanation() -> None:
     ]
     assert second.contrasted
     assert [(a.aspect, a.matched, a.why) for a in second.aspects] == [
-        ("punctuality", ("on time",), "a phrase")
+        ("punctuality", ("on time",), "the phrase says so")
     ]
     assert third.set_aside == "speaks of another business"
     assert third.aspects[0].sentiment is None

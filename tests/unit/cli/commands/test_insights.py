@@ -71,11 +71,11 @@ def test_a_file_that_says_little_is_shown_with_no_more(
 
 def test_why_a_review_has_its_labels(environment: dict[str, str], folder: Path) -> None:
     output, _ = printed(environment, folder, "explain", "a")
-    assert output.startswith("a, 5 stars\n\nPriya was on time")
-    assert 'punctuality: positive, by "on time"' in output
-    assert "contrast the sentence" in output
-    _, errors = printed(environment, folder, "explain", "none", code=1)
-    assert 'reviews.json: has no review with the id "none"' in errors
+    assert output.startswith('a, 5 stars\n\n"Priya was on time')
+    assert 'punctuality: positive, found by "on time"; the phrase says so' in output
+    assert "a word such as but is in the sentence" in output
+    _, errors = printed(environment, folder, "explain", "none", code=4)
+    assert "no review has the id 'none'\nList them: reviewsctl reviews list" in errors
 
 
 def test_insights_made_by_rules_are_written_and_replaced_only_on_request(
@@ -121,8 +121,8 @@ def test_candidates_are_lines_of_insights_yaml_that_publish_nothing(
 def test_a_file_is_compared_with_what_the_rules_make(
     environment: dict[str, str], folder: Path
 ) -> None:
-    _, errors = printed(environment, folder, "compare", code=1)
-    assert "insights.json: is not there" in errors
+    _, errors = printed(environment, folder, "compare", code=4)
+    assert "there is no insights.json, nor are there labels of a model" in errors
     insights = {
         "model": "mine",
         "aspects": [{"label": "Pricing", "mention_count": 1}, "Speed"],
@@ -138,8 +138,11 @@ def test_a_file_is_compared_with_what_the_rules_make(
     assert "  Speed                                 ?               -\n" in output
     assert "  Priya Raman                           ?  50 %         1\n" in output
     assert "\n  No-show  " in output
-    assert "mentions in 1 reviews                  file   rules    both\n" in output
-    assert "  aspects                                 1       3       1, 0 with the same" in output
+    assert "mentions in 1 review                   file   rules    both\n" in output
+    assert (
+        "  aspects                                 1       3       1, 0 of them with the same"
+        in output
+    )
     assert "  people                                  1       1       1\n" in output
 
 
