@@ -58,7 +58,8 @@ def run(arguments: list[str], environ: Mapping[str, str]) -> int:
         print(f"reviewsd {version('reviewsd')}")
         return 0
     if options.port is not None and not options.demo:
-        parser.error("--port belongs to --demo; otherwise set listen in the configuration")
+        listen = f'listen: ["tcp:{options.port}:interface=127.0.0.1"]'
+        parser.error(f"--port belongs to --demo; otherwise write into the configuration: {listen}")
     os.umask(_PRIVATE)
     if options.demo:
         return _run_demo(options, environ)

@@ -168,7 +168,10 @@ def test_chosen_port_that_is_in_use_is_reported_with_a_remedy(short_path: Path) 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--port", "8081"), "--port belongs to --demo; otherwise set listen in the configuration"),
+        (
+            ("--port", "8081"),
+            'otherwise write into the configuration: listen: ["tcp:8081:interface=127.0.0.1"]',
+        ),
         (("--demo", "--port", "-1"), "argument --port: expected a port from 0 to 65535, got '-1'"),
         (("--demo", "--port", "http"), "expected a port from 0 to 65535, got 'http'"),
     ],
