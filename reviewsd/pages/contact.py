@@ -33,12 +33,18 @@ def write_buttons(renderer: Renderer) -> list[Button]:
     ]
 
 
+def call(renderer: Renderer) -> Button | None:
+    """Return the button to call; None without a telephone number."""
+    phone = renderer.site.business.phone
+    if not phone or (link := phone_link(phone)) is None:
+        return None
+    return Button(label=renderer.words("call"), href=link, text=_unbroken(phone))
+
+
 def buttons(renderer: Renderer) -> list[Button]:
-    """Return the buttons to call, to open the website and to find the way."""
+    """Return the buttons to open the website and to find the way."""
     business, words = renderer.site.business, renderer.words
     found = []
-    if business.phone and (link := phone_link(business.phone)):
-        found.append(Button(label=words("call"), href=link, text=_unbroken(business.phone)))
     if business.url:
         found.append(Button(label=words("website"), href=business.url))
     if (way := directions(business)) is not None:

@@ -1,6 +1,6 @@
 """The form of ``/reviews``, filled with the values of the request and its issues (pages.md 1)."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from markupsafe import Markup
 from msgspec import Struct
@@ -16,9 +16,12 @@ from reviewsd.pages.text import printable
 
 RATING = "rating"
 """The parameter that the chips set."""
-_STARS = tuple((str(rating), str(rating)) for rating in (5, 4, 3, 2, 1))
+_STARS = {str(rating): str(rating) for rating in (5, 4, 3, 2, 1)}
 _BOUNDS = ("min_rating", "max_rating")
 _NOTHING: Mapping[str, Sequence[str]] = {}
+
+MAX_CHOICES = 30
+"""Names that a field offers as a list to choose from; a field for more is a text with suggestions."""
 
 _PARAMETERS = {parameter.name: parameter for parameter in SEARCH_PARAMETERS}
 
@@ -36,7 +39,7 @@ class Field(Struct, frozen=True, kw_only=True):
     value: str
     any: str
     """The words for an absent value."""
-    choices: Sequence[tuple[str, str]] | None
+    choices: Collection[tuple[str, str]] | None
     """(value, label) of each choice; None for a free text."""
     longest: int | None
     """Greatest length of a text."""
@@ -54,7 +57,7 @@ class Form:
     Args:
         templates: ``form.html`` and ``field.html`` are among them.
         words: Returns the words of a key.
-        listed: Parameters for which the page lists names.
+        names: Labels by id that fields offer, by parameter.
         sources: The sources of the reviews, which the form offers if there are several.
         booleans: The parameters of yes and no that exclude some reviews, but not all.
         locations: The locations of the business, if there are several.
@@ -64,22 +67,23 @@ class Form:
         self,
         templates: Templates,
         words: Callable[..., str],
-        listed: Sequence[str],
+        names: Mapping[str, Mapping[str, str]],
         sources: Sequence[str],
         booleans: Sequence[str],
         locations: Locations,
     ) -> None:
         self._templates = templates
         self._words = words
-        self._listed = frozenset(listed)
+        self._names = names
         self._sources = {mention_key(source): source for source in sources}
         self._locations = locations
         chosen = ("source",) if len(sources) > 1 else ()
         located = ("location",) if locations.by_id else ()
         self._first = ("query", *(located or chosen), "sort")  # what fits into one line
-        sentiment = ("sentiment",) if listed else ()
+        sentiment = ("sentiment",) if names else ()
         rest = chosen if located else ()
-        self._more = (*rest, "since", "until", *_BOUNDS, *booleans, *listed, *sentiment)
+        self._more = (*rest, "since", "until", *_BOUNDS, *booleans, *names, *sentiment)
+        self._choices = {name: self._choices_of(name) for name in _PARAMETERS}
         self._ready: dict[tuple[str, str], str] = {}  # of choices, which are few
 
     def render(
@@ -109,7 +113,7 @@ class Form:
             instead=instead,
             fields=len(issues),
             given=bool(names),
-            opened=not names.isdisjoint(more),
+            opened=not issues.keys().isdisjoint(more),
             first=self._fields(self._first, values, issues),
             chips=chips,
             years=years,
@@ -132,8 +136,7 @@ class Form:
             value = self._sources.get(mention_key(value), value)
         if name == "location" and len(found := self._locations.search(value)) == 1:
             value = found[0].id
-        choices = self._choices(name) or ()
-        if issues or value not in {"", *(choice for choice, _ in choices)}:
+        if issues or (value and value not in (self._choices[name] or ())):
             return self._rendered(name, value, issues)
         ready = self._ready.get((name, value))
         if ready is None:
@@ -141,11 +144,10 @@ class Form:
         return ready
 
     def _rendered(self, name: str, value: str, issues: Sequence[str]) -> str:
-        choices, parameter = self._choices(name), _PARAMETERS[name]
+        choices, parameter = self._choices[name], _PARAMETERS[name]
         value = printable(value)
-        offered = choices is None or value in {"", *(choice for choice, _ in choices)}
-        if choices is not None and not offered and not issues:
-            choices = (*choices, (value, self._label(name, value)))
+        if choices is not None and value and value not in choices and not issues:
+            choices = {**choices, value: self._label(name, value)}
         kind = "date" if parameter.kind is ParameterType.DATE and not issues else "text"
         field = Field(
             name=name,
@@ -153,30 +155,33 @@ class Form:
             kind="search" if name == "query" else kind,
             value=value,
             any=self._words("sort_newest" if name == "sort" else "any"),
-            choices=choices,
+            choices=None if choices is None else choices.items(),
             longest=parameter.maximum
             if parameter.kind is ParameterType.TEXT and not issues
             else None,
-            listed=name in self._listed,
+            listed=name in self._names,
             issues=[printable(issue) for issue in issues],
             described=" ".join(f"e-{name}-{at}" for at in range(1, len(issues) + 1)),
         )
         return self._templates.render("field.html", field=field)
 
-    def _choices(self, name: str) -> Sequence[tuple[str, str]] | None:
-        parameter = _PARAMETERS[name]
+    def _choices_of(self, name: str) -> Mapping[str, str] | None:
+        """Return the labels of the values that a field offers; None for a free text."""
+        parameter, names = _PARAMETERS[name], self._names.get(name, {})
         if name in _BOUNDS:
             return _STARS
         if name == "source":
-            return [(source, source_name(source)) for source in self._sources.values()]
+            return {source: source_name(source) for source in self._sources.values()}
         if name == "location":
-            return [(place.id, place.name) for place in self._locations.declared()] or None
+            names = {place.id: place.name for place in self._locations.declared()}
+        if 0 < len(names) <= MAX_CHOICES or name == "location":
+            return {value: printable(label) for value, label in names.items()} or None
         values: Sequence[str] = parameter.choices
         if name == "sort":
             values = [value for value in values if value not in {NEWEST, CHANGED}]
         elif parameter.kind is ParameterType.BOOLEAN:
             values = [*TRUTH.values()]
-        return [(value, self._label(name, value)) for value in values] or None
+        return {value: self._label(name, value) for value in values} or None
 
     def _label(self, name: str, value: str) -> str:
         """Return the words of a choice."""

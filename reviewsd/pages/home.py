@@ -62,7 +62,12 @@ def _page(renderer: Renderer) -> Page:
             "faq": () if insights is None else insights.faq[:_QUESTIONS],
             "about": list(origin.about(renderer)),
             "sources": [
-                (source_name(name), count) for name, count in site.statistics.sources[:_SOURCES]
+                (
+                    source_name(name),
+                    renderer.language.number(site.statistics.averages[name], 1),
+                    count,
+                )
+                for name, count in site.statistics.sources[:_SOURCES]
             ],
             "years": site.years(),
         },
@@ -113,6 +118,7 @@ def overview(renderer: Renderer, location: str = "") -> dict[str, object]:
         "filled": stars_filled(rated),
         "distribution": charts.distribution(site),
         "write": contact.write_buttons(renderer),
+        "call": contact.call(renderer),
         "buttons": contact.buttons(renderer),
         "first": renderer.cards.shortened(site.newest[:FIRST]),
         "html_cards": renderer.cards.html,

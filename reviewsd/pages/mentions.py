@@ -40,7 +40,7 @@ def aspects(renderer: Renderer, insights: Insights) -> list[Mentioned]:
 
 
 def groups(renderer: Renderer, insights: Insights) -> list[tuple[str, list[Mentioned]]]:
-    """Return (heading, entries) of people, services, topics, areas and problems."""
+    """Return (heading, entries) of people, services, topics, areas and problems, each label once."""
     groups = insights.entities
     listed = (
         ("technicians", groups.technicians, "mentions_technician"),
@@ -49,11 +49,20 @@ def groups(renderer: Renderer, insights: Insights) -> list[tuple[str, list[Menti
         ("areas", groups.service_areas, "mentions_area"),
         ("problems", groups.problems, "mentions_problem"),
     )
-    headed = (
-        (renderer.words(heading), _most(renderer, entities, parameter, _ENTRIES))
-        for heading, entities, parameter in listed
-    )
-    return [(heading, entries) for heading, entries in headed if entries]
+    shown = set[str]()
+    headed = []
+    for heading, entities, parameter in listed:
+        unseen = [entity for entity in map(named, entities) if _word(entity) not in shown]
+        entries = _most(renderer, unseen, parameter, _ENTRIES)
+        shown.update(map(_word, unseen))
+        if entries:
+            headed.append((renderer.words(heading), entries))
+    return headed
+
+
+def _word(entity: Entity) -> str:
+    """Return the label without case; a topic with that of a service is not shown again."""
+    return (entity.label or entity.id or "").casefold()
 
 
 def are_folded(

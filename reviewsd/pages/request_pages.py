@@ -65,7 +65,7 @@ class RequestPages:
         self._form = Form(
             self._templates,
             self._words,
-            tuple(published.names),
+            published.names,
             published.sources,
             published.booleans,
             self._locations,

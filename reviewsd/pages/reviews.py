@@ -8,6 +8,7 @@ from reviewsd.domain.search_query import LIMIT_DEFAULT, Cursor, SearchQuery
 from reviewsd.http1 import urls
 from reviewsd.pages import embed, structured_data
 from reviewsd.pages.document import HTML, MARKDOWN, FixedDocument
+from reviewsd.pages.form import MAX_CHOICES
 from reviewsd.pages.frames import Frame, Frames, frame, slot
 from reviewsd.pages.rendering import Page, Renderer
 from reviewsd.pages.request_pages import RequestPages, ReviewsFound, try_templates
@@ -125,7 +126,11 @@ def _list_frame(renderer: Renderer, page: Page) -> Frame:
         heading=slot("heading"),
         form=slot("form"),
         found=slot("found"),
-        choices=_names(renderer).items(),
+        choices=[
+            (field, labels)
+            for field, labels in _names(renderer).items()
+            if len(labels) > MAX_CHOICES
+        ],
     )
 
 

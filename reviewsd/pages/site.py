@@ -49,6 +49,8 @@ class Statistics:
 
     sources: tuple[tuple[str, int], ...] = ()
     """(source, reviews), the most frequent first."""
+    averages: Mapping[str, float] = field(default_factory=dict)
+    """The mean rating of each source."""
     verified: int = 0
     verified_sources: Mapping[str, int] = field(default_factory=dict)
     """Verified reviews by source."""

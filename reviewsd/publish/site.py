@@ -69,6 +69,8 @@ class StatisticsCounter(Struct):
     located: dict[str, _LocationCounter] = {}
     """By the ids of locations."""
     sources: dict[str, int] = {}
+    stars: dict[str, int] = {}
+    """The sum of the ratings, by source."""
     verified: int = 0
     critical: int = 0
     answered: int = 0
@@ -82,6 +84,7 @@ class StatisticsCounter(Struct):
         if (location := self.locations.find(review.location)) is not None:
             self.located.setdefault(location.id, _LocationCounter()).add(review)
         self.sources[review.source] = self.sources.get(review.source, 0) + 1
+        self.stars[review.source] = self.stars.get(review.source, 0) + review.rating
         if review.verified:
             self.verified += 1
             self.verified_sources[review.source] = self.verified_sources.get(review.source, 0) + 1
@@ -96,6 +99,7 @@ class StatisticsCounter(Struct):
         """Return the statistics."""
         return Statistics(
             sources=_most_frequent(self.sources),
+            averages={name: self.stars[name] / count for name, count in self.sources.items()},
             verified=self.verified,
             verified_sources=self.verified_sources,
             critical=self.critical,

@@ -295,6 +295,12 @@ def test_setup_page_shows_the_result_and_both_lines(harbor: Place) -> None:
     )
 
 
+def test_setup_page_has_no_links_to_the_documentation_of_programs(harbor: Place) -> None:
+    """An owner chooses how the reviews look; one link leads to the rest."""
+    links = {link["href"] for link in harbor.page("/developers/embed").named("a")}
+    assert {"/developers"} == {link for link in links if link.startswith("/developers")}
+
+
 def test_setup_page_shows_an_issue_beside_its_field(harbor: Place) -> None:
     page = Html(harbor.get("/developers/embed?count=99&layout=grid&accent=red").body.decode())
     described = {

@@ -182,6 +182,41 @@ def test_long_lists_of_mentions_can_be_shown_whole(
     assert topics == page.source.count("?mentions_topic=")
 
 
+def test_topic_with_the_name_of_a_service_is_shown_once(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    services = [{"id": "heating", "label": "Heating", "mention_count": 2}]
+    topics = [
+        {"id": "heat", "label": "heating", "mention_count": 2},
+        {"id": "cold", "label": "Cold", "mention_count": 2},
+    ]
+    place.publish([review()], insights={"topics": topics, "entities": {"services": services}})
+    hrefs = [link["href"] for link in place.page("/").named("a")]
+    assert ["/reviews?mentions_service=heating", "/reviews?mentions_topic=cold"] == [
+        href for href in hrefs if "mentions_" in href
+    ]
+
+
+def test_telephone_is_called_before_all_reviews_are_read(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    place.publish([review()], {"name": "Acme", "phone": "+1 207 555 0100"})
+    classes = [link.get("class") for link in place.page("/").named("a")]
+    assert classes.index("button call") < classes.index("button read strong")
+    assert b"](<tel:+12075550100>)" in place.get("/index.md").body
+
+
+def test_each_source_has_the_mean_of_its_ratings(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    place.publish(
+        [
+            review("a", source="google", rating=5),
+            review("b", source="google", rating=4),
+            review("c", source="yelp", rating=2),
+        ]
+    )
+    text = place.page("/").text
+    assert "Google 4.5 out of 5 stars · 2 Yelp 2.0 out of 5 stars · 1" in text
+
+
 def opening(day: str, opens: str = "08:00", closes: str = "17:00") -> dict[str, str]:
     return {"day": day, "opens": opens, "closes": closes}
 
