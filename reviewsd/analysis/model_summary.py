@@ -174,7 +174,7 @@ def foreign(
     Args:
         sentence: A sentence that is not ``untrue``.
         language: The language of the sentence.
-        names: The folded words of names and labels that may be used.
+        names: Folded words of names, and others that may always be used.
         spread: The number of reviews that have a folded word.
     """
     own, _ = _parts(sentence.text)

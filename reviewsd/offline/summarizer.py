@@ -14,6 +14,7 @@ from reviewsd.analysis.analysing import catalogue
 from reviewsd.analysis.counting import Catalogue
 from reviewsd.analysis.kept_labels import KeptLabels, encoded
 from reviewsd.analysis.labels import text_key
+from reviewsd.analysis.lexicon import lexicon_of
 from reviewsd.analysis.model_labels import ModelLabels, decoded, object_of
 from reviewsd.analysis.model_summary import ALL, MIN_SENTENCES, Ground, KeptSummary, Sentence
 from reviewsd.analysis.rules import Rules
@@ -88,6 +89,7 @@ class Summarizer:
         words = words_of_insights(dataset.business.language)
         rules = Rules(dataset.business, settings)
         lists = catalogue(settings.for_owner(), rules, words)
+        self._common = frozenset(word for text in words.texts.values() for word in words_of(text))
         self._names = _names(lists, dataset.business.name)
         self._lists = ModelLabels(lists).lists
         made = folder.make(settings, labels)
@@ -166,7 +168,17 @@ class Summarizer:
         for quotation in model_summary.quotations(sentence.text):
             if not any(self._shows(quotation, name, sentence) for name in sentence.reviews):
                 return "text: a quotation has not the phrase of its subject"
-        return model_summary.foreign(sentence, self._ground.language, self._names, self._spread)
+        language = self._ground.language
+        usual = self._names | self._usual[sentence.sentiment]
+        return model_summary.foreign(sentence, language, usual, self._spread)
+
+    @cached_property
+    def _usual(self) -> dict[str, frozenset[str]]:
+        """Words that a sentence of a sentiment may always have: those of the pages, and of that opinion."""
+        valences = lexicon_of(self._ground.language).valences
+        praise = frozenset(word for word, valence in valences.items() if valence > 0)
+        blame = valences.keys() - praise
+        return {"positive": (self._common - blame) | praise, "negative": self._common | blame}
 
     def _shows(self, quotation: str, name: str, sentence: Sentence) -> bool:
         """Return whether a quotation has the phrase of the subject, or is a part of it."""

@@ -44,8 +44,8 @@ class Counts:
     sentences: int = 0
     """Sentences of the summary that the model wrote; 0 if it is not used."""
     questions: int = 0
-    dropped: int = 0
-    """Sentences and questions that were not true."""
+    dropped: tuple[str, ...] = ()
+    """The faults of sentences and questions that were not true, in the last request for them."""
     has_file: bool = False
     """Whether there is an insights.json, which is served instead."""
     stopped: bool = False
@@ -93,13 +93,11 @@ class Counts:
         if self.sentences:
             sentences.append(
                 f"wrote a summary of {self.sentences} sentences and {self.questions} questions;"
-                f" dropped, as not in figures or reviews: {self.dropped}"
+                f" dropped: {len(self.dropped)}"
             )
         elif self.dropped:
-            sentences.append(
-                f"dropped {self.dropped} sentences, as not in figures or reviews; the summary of the rules"
-                " stands"
-            )
+            sentences.append("fewer than two sentences are true; the summary of the rules stands")
+        sentences += [f"dropped {fault}" for fault in self.dropped]
         if self.stopped:
             sentences.append("stopped by --max-cost; the same command continues there")
         sentences.append(

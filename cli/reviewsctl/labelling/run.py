@@ -170,7 +170,7 @@ def _written(summarizer: Summarizer, requests: _Requests) -> bytes:
         if answer is None:
             break
         line, counts.sentences, counts.questions, faults = summarizer.judge(answer)
-        counts.dropped = len(faults)
+        counts.dropped = tuple(faults)
         if line:
             break
         instructions = _with_faults(summarizer.instructions, faults)
