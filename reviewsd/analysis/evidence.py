@@ -44,30 +44,18 @@ class Evidence:
             phrase: The phrase of the label, whose sentence is the evidence in a language without rules.
         """
         reading = self._rules.read(review.text or "", review.rating)
-        for sentence in _sentences(reading) if reading.quotable else ():
-            shown = [c for c in sentence.clauses if _shows(reading, c, aspect, sentiment)]
-            if not reading.lexicon.is_known:
-                quotable = bool(phrase) and phrase in sentence.text
-            else:
-                quotable = bool(shown) and sentence.is_quotable(sentiment)
-            if quotable:
-                text = sentence.text
-                if len(text) > MAX_QUOTATION:
-                    text = "" if not shown else _alone(reading, shown[0])
-                if text:
-                    return text
+        for text, clause in _shown(reading, aspect, sentiment, phrase):
+            if len(text) <= MAX_QUOTATION:
+                return text
+            if clause is not None and (alone := _alone(reading, clause)):
+                return alone
         return ""
 
     def praise(self, review: Review, least: int, most: int) -> str:
         """Return a sentence of a length that praises any aspect, verbatim; "" without one."""
         reading = self._rules.read(review.text or "", review.rating)
-        for sentence in _sentences(reading) if reading.quotable else ():
-            if least <= len(sentence.text) <= most and sentence.is_quotable("positive"):
-                for clause in sentence.clauses:
-                    for decision in clause.decisions:
-                        if _shows(reading, clause, decision.aspect, "positive"):
-                            return sentence.text
-        return ""
+        shown = _shown(reading, None, "positive")
+        return next((text for text, _ in shown if least <= len(text) <= most), "")
 
 
 class _Sentence(NamedTuple):
@@ -106,11 +94,34 @@ def _sentences(reading: Reading) -> Iterator[_Sentence]:
             yield _Sentence(tokens.text[begin:end], clauses)
 
 
-def _shows(reading: Reading, clause: ClauseReading, aspect: str, sentiment: Sentiment) -> bool:
+def _shown(
+    reading: Reading, aspect: str | None, sentiment: Sentiment, phrase: str = ""
+) -> Iterator[tuple[str, ClauseReading | None]]:
+    """Yield the quotable sentences that show an aspect, or any, each with its clause that does.
+
+    Args:
+        reading: The review.
+        aspect: The id of the aspect, or None for any.
+        sentiment: The sentiment of the statement.
+        phrase: A piece of the sentence that is the evidence in a language without rules.
+    """
+    for sentence in _sentences(reading) if reading.quotable else ():
+        if not reading.lexicon.is_known:
+            if phrase and phrase in sentence.text:
+                yield sentence.text, None
+            continue
+        clause = next((c for c in sentence.clauses if _shows(reading, c, aspect, sentiment)), None)
+        if clause is not None and sentence.is_quotable(sentiment):
+            yield sentence.text, clause
+
+
+def _shows(
+    reading: Reading, clause: ClauseReading, aspect: str | None, sentiment: Sentiment
+) -> bool:
     """Return whether a clause has an opinion word of the sign, or a long wording, about an aspect."""
     agrees = clause.score * (1 if sentiment == "positive" else -1) > 0
     return any(
-        decision.aspect == aspect
+        aspect in (None, decision.aspect)
         and decision.sentiment == sentiment
         and abs(decision.score) >= _CLEAR
         and any(

@@ -108,7 +108,12 @@ def _phrase(
     while start > least and words[start - 1] in leads:
         start -= 1
     if not decision.score or end - start == 1:  # extend the name of the aspect to its opinion
-        near = [word.at for word in reading.opinions if -4 <= word.at - start <= 4]  # noqa: PLR2004
+        near = [
+            word.at
+            for word in reading.opinions
+            if -4 <= word.at - start <= 4  # noqa: PLR2004
+            and "," not in words[min(word.at, start) : max(word.at, end)]
+        ]
         if near:  # ascending
             start, end = min(start, near[0]), max(end, near[-1] + 1)
     if end - start == 1 and start > first and words[start - 1] != ",":

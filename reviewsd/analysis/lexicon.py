@@ -59,6 +59,15 @@ class Lexicon:
         """Words that no wording ends with."""
         self.empty_words = self.never_first | self.never_last | lists.get("units", none)
         """Words that say nothing about an aspect: "in four days"."""
+        attributive = tuple(lists.get("attributive", none))
+        self.never_alone = self.empty_words | lists.get("never-alone", none)
+        """Words that are no wording alone, such as an adjective in the form before a noun: "nettes"."""
+        self.never_alone |= {
+            word
+            for word in self.valences
+            for ending in attributive
+            if word.endswith(ending) and word.removesuffix(ending) in self.valences
+        }
         self.third_person = lists.get("third-person", none)
         self.comparing = lists.get("comparing", none)
         self.repairing = lists.get("repairing", none)

@@ -69,7 +69,7 @@ def _trimmed(
 ) -> tuple[int, int] | None:
     """Return a span without the words that cannot begin or end a wording; None if nothing stands alone."""
     if end - start == 1:  # the usual case
-        return None if words[start] in lexicon.empty_words else (start, end)
+        return None if words[start] in lexicon.never_alone else (start, end)
     while (
         start < end
         and words[start] in lexicon.never_first
@@ -79,7 +79,8 @@ def _trimmed(
     while end > start and words[end - 1] in lexicon.never_last:
         end -= 1
     span = words[start:end]
-    if not 0 < len(span) <= MAX_WORDS or lexicon.empty_words.issuperset(span):
+    useless = lexicon.never_alone if len(span) == 1 else lexicon.empty_words
+    if not 0 < len(span) <= MAX_WORDS or useless.issuperset(span):
         return None
     if "," in span or not lexicon.grammar.contrasts.isdisjoint(span):
         return None

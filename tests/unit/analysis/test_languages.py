@@ -134,3 +134,19 @@ def test_wished_kindness_is_no_praise() -> None:
     labels = _labels("de", "Ein freundliches Guten Tag wär schon drin gewesen.", 2)
     assert [] == [each.id for each in labels.aspects if each.sentiment == "positive"]
     assert all(() == each.wordings for each in labels.aspects)
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "expected"),
+    [
+        ("de", "Ein nettes, freundliches Team.", ["freundliches Team"]),
+        ("de", "Sie waren nett.", ["nett"]),
+        ("nl", "Heel aardige mensen.", ["aardige mensen"]),
+        ("en", "She showed me everything.", ["showed me everything"]),
+        ("en", "I was called twice.", []),
+    ],
+)
+def test_inflected_word_is_no_wording_alone(language: str, text: str, expected: list[str]) -> None:
+    """A reader of "nettes" or "called" in a list of phrases learns nothing."""
+    labels = _labels(language, text, 5)
+    assert expected == [wording for item in labels.aspects for wording in item.wordings]
