@@ -257,9 +257,7 @@ def test_taken_port_ends_the_start_before_anything_is_published(tmp_path: Path) 
 
 
 @real_start
-def test_status_shows_the_first_publication_while_it_runs_and_when_it_fails(
-    daemon: Daemon,
-) -> None:
+def test_status_shows_the_first_publication_while_it_runs_and_when_it_fails(daemon: Daemon) -> None:
     """Both listeners are bound before; connections wait until there is something to serve."""
     daemon.launch()
     child = hold_publication(daemon)

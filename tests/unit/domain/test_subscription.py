@@ -354,9 +354,7 @@ def lived(history: list[tuple[Event, int]]) -> list[tuple[State, Event, int, Sta
 
 
 @given(histories)
-def test_there_is_something_to_know_of_or_nothing_at_all(
-    history: list[tuple[Event, int]],
-) -> None:
+def test_there_is_something_to_know_of_or_nothing_at_all(history: list[tuple[Event, int]]) -> None:
     for _, _, _, after in lived(history):
         assert after is None or after.active is not None or after.intent is not None
 

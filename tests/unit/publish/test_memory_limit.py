@@ -125,9 +125,7 @@ publication.main()
 """
 
 
-async def test_memory_error_below_the_limit_is_not_a_refusal(
-    directories: Directories,
-) -> None:
+async def test_memory_error_below_the_limit_is_not_a_refusal(directories: Directories) -> None:
     """The process has not taken its share: another time it may get it."""
     command = (sys.executable, "-c", NONE_LEFT)
     with pytest.raises(ChildError, match="publishing failed: MemoryError"):

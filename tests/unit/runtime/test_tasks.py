@@ -271,9 +271,7 @@ def test_cancellation_of_the_work_reaches_the_caller(*, by_stop: bool) -> None:
 
 
 @pytest.mark.parametrize("outcome", [None, "result", ValueError("bug")])
-def test_wait_ends_with_the_result_or_the_timeout(
-    outcome: "str | Exception | None",
-) -> None:
+def test_wait_ends_with_the_result_or_the_timeout(outcome: "str | Exception | None") -> None:
     clock = Clock()
     done: Deferred[str] = Deferred()
     waiting = Deferred.fromCoroutine(wait_at_most(clock, 5, done))

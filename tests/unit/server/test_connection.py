@@ -270,9 +270,7 @@ def test_half_closed_slow_reader_gets_the_last_response(listener: MemoryListener
     assert client.line.closed
 
 
-def test_refused_client_that_half_closes_is_closed(
-    listener: MemoryListener,
-) -> None:
+def test_refused_client_that_half_closes_is_closed(listener: MemoryListener) -> None:
     client = listener.connect()
     client.send(b"\0\r\n")
     assert (True, False) == (client.line.half_closed, client.line.closed)

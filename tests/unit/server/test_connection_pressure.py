@@ -121,9 +121,7 @@ def test_responses_waiting_for_a_slow_reader_are_bounded(listener: MemoryListene
     assert len(client.received) < 3 * 65_536  # of which a transport is full
 
 
-def test_partial_body_is_read_on_after_the_response_is_taken(
-    listener: MemoryListener,
-) -> None:
+def test_partial_body_is_read_on_after_the_response_is_taken(listener: MemoryListener) -> None:
     client = listener.connect(slow=True)
     client.send(ask("/large") + ask(urls.HUB, "Content-Length: 3", method="POST") + b"a", b"bc")
     client.take_all()
@@ -235,9 +233,7 @@ def test_network_is_forgotten_with_its_last_connection(listener: MemoryListener)
     assert {} == listener.connections._per_network
 
 
-def test_oldest_idle_connection_is_closed_when_full(
-    listener: MemoryListener,
-) -> None:
+def test_oldest_idle_connection_is_closed_when_full(listener: MemoryListener) -> None:
     listener.connections.limits = ConnectionLimits(connections=3)
     clients = []
     for number in range(3):

@@ -65,9 +65,7 @@ def test_slow_bytes_do_not_extend_the_deadline_of_a_head(listener: MemoryListene
     assert timed_out(client)
 
 
-def test_each_head_has_its_own_deadline(
-    listener: MemoryListener,
-) -> None:
+def test_each_head_has_its_own_deadline(listener: MemoryListener) -> None:
     client = listener.connect()
     client.send(ask()[:9])
     listener.wait(9)
@@ -159,9 +157,7 @@ def test_late_response_restarts_the_idle_time(listener: MemoryListener) -> None:
     assert IDLE == lived(listener, client, 90)
 
 
-def test_idle_time_is_right_after_a_time_without_connections(
-    listener: MemoryListener,
-) -> None:
+def test_idle_time_is_right_after_a_time_without_connections(listener: MemoryListener) -> None:
     """The server reads its clock only while it has connections."""
     listener.connect().line.leave()
     listener.clock.advance(10_000)
@@ -299,9 +295,7 @@ def test_new_connection_during_the_drain_is_answered_once(listener: MemoryListen
     assert client.line.closed
 
 
-def test_drain_waits_for_the_answer_under_way_and_closes(
-    listener: MemoryListener,
-) -> None:
+def test_drain_waits_for_the_answer_under_way_and_closes(listener: MemoryListener) -> None:
     client = listener.connect()
     client.send(ask("/later"))
     ended = listener.drain()
@@ -316,9 +310,7 @@ def test_drain_waits_for_the_answer_under_way_and_closes(
     assert (True, ["ended"]) == (client.line.closed, ended)
 
 
-def test_pipelined_request_is_skipped_during_the_drain(
-    listener: MemoryListener,
-) -> None:
+def test_pipelined_request_is_skipped_during_the_drain(listener: MemoryListener) -> None:
     """Connection: close says so, and the client can send it to another instance."""
     client = listener.connect()
     client.send(ask("/later") + ask())
@@ -331,9 +323,7 @@ def test_pipelined_request_is_skipped_during_the_drain(
     assert ["ended"] == ended
 
 
-def test_partial_request_is_answered_during_the_drain(
-    listener: MemoryListener,
-) -> None:
+def test_partial_request_is_answered_during_the_drain(listener: MemoryListener) -> None:
     clients = [listener.connect() for _ in range(2)]
     clients[0].send(ask()[:20])
     clients[1].send(POST)

@@ -153,9 +153,7 @@ async def test_slow_reader_gets_30_megabytes_unchanged(harness: Harness) -> None
     assert ConnectionDone is await side.closed
 
 
-async def test_unsent_bytes_are_views_until_the_connection_ends(
-    harness: Harness,
-) -> None:
+async def test_unsent_bytes_are_views_until_the_connection_ends(harness: Harness) -> None:
     side, _ = await harness.connect()
     body = bytearray(big())
     side.wire.send(memoryview(body))
@@ -264,9 +262,7 @@ class HalfSide(Side):
         self.ends += "w"
 
 
-async def test_half_close_follows_unsent_bytes_and_reading_continues(
-    harness: Harness,
-) -> None:
+async def test_half_close_follows_unsent_bytes_and_reading_continues(harness: Harness) -> None:
     harness.ends.make = HalfSide
     side, client = await harness.connect()
     side.wire.send(memoryview(big()))

@@ -280,9 +280,7 @@ def test_observer_is_called_with_the_first_snapshot(directories: Directories) ->
     assert [snapshots.current.revision] == revisions
 
 
-def test_fingerprint_is_updated_with_the_same_revision(
-    directories: Directories,
-) -> None:
+def test_fingerprint_is_updated_with_the_same_revision(directories: Directories) -> None:
     """After ``touch`` the sources must not count as changed for ever."""
     directories.publish()
     snapshots = opened(directories)

@@ -49,9 +49,7 @@ def test_view_of_a_mapped_file_takes_no_memory_of_ours() -> None:
 
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(1, 400_000), st.booleans())))
-def test_bytes_in_use_are_those_that_were_not_released(
-    steps: list[tuple[str, int, bool]],
-) -> None:
+def test_bytes_in_use_are_those_that_were_not_released(steps: list[tuple[str, int, bool]]) -> None:
     memory, held = budget(), list[tuple[str, int]]()
     for name, size, is_more in steps:
         if is_more or not held:

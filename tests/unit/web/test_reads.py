@@ -301,9 +301,7 @@ def test_caching_and_hsts_follow_the_configuration(bare: Daemon) -> None:
 # Documents ----------------------------------------------------------------------------------------
 
 
-def test_reviews_json_has_business_rating_and_reviews_newest_first(
-    daemon: Daemon,
-) -> None:
+def test_reviews_json_has_business_rating_and_reviews_newest_first(daemon: Daemon) -> None:
     answer = daemon.get("/reviews.json")
     document = answer.json()
 

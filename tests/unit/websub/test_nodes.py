@@ -189,9 +189,7 @@ def test_idle_node_checks_for_changes_once_a_second(node: Node) -> None:
     assert 1 == len(idle.callbacks.gets)
 
 
-def test_change_of_another_node_is_followed_after_a_failure_of_the_store(
-    node: Node,
-) -> None:
+def test_change_of_another_node_is_followed_after_a_failure_of_the_store(node: Node) -> None:
     """A change that was noticed must not be forgotten before it is loaded."""
     first, second = node(), node()
     result_of(second.operator.block("bad.example.org", "", dry_run=False))

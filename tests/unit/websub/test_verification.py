@@ -192,9 +192,7 @@ def test_missing_challenge_is_logged(body: bytes, difference: str) -> None:
 
 
 @pytest.mark.parametrize("change", [str.upper, lambda text: text[:-1], lambda _: ""])
-def test_part_of_the_challenge_does_not_confirm(
-    change: Callable[[str], str],
-) -> None:
+def test_part_of_the_challenge_does_not_confirm(change: Callable[[str], str]) -> None:
     """Nor does another spelling."""
     with hub_process() as process:
         process.callbacks.behavior = lambda exchange: Answer(
