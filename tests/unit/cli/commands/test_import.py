@@ -162,22 +162,6 @@ def test_a_changed_review_keeps_what_the_export_does_not_have(
     assert {"text": "Thank you, Jane!", "date": "2025-03-15"} == jane["owner_reply"]
 
 
-def test_a_second_import_changes_nothing_not_even_the_file(
-    environment: dict[str, str], data: Path
-) -> None:
-    imported(environment, data, TAKEOUT)
-    before = (data / "reviews.json").stat()
-    run = imported(environment, data, TAKEOUT)
-    after = (data / "reviews.json").stat()
-
-    assert "imported 0 new, 0 changed, 7 unchanged, 1 refused" in run.stdout
-    assert "needs no change; nothing was written" in run.stdout
-    after = (data / "reviews.json").stat()  # it was read, so that its atime may be another
-    assert (before.st_ino, before.st_ctime_ns) == (after.st_ino, after.st_ctime_ns)
-    assert [THERE, (data / "reviews.json").read_text()] == kept_versions(data)
-    assert {"reviews.json", ".reviewsctl"} == {file.name for file in data.iterdir()}
-
-
 def test_an_edited_review_whose_platform_gave_it_a_new_date_is_still_the_same(
     environment: dict[str, str], tmp_path: Path, data: Path
 ) -> None:
@@ -338,33 +322,6 @@ def test_printed_commands_can_be_typed(environment: dict[str, str], tmp_path: Pa
     assert ": skipped, without a star rating" in run.stdout
 
 
-def test_withheld_review_is_skipped_and_unknown_status_is_a_question(
-    environment: dict[str, str], tmp_path: Path, data: Path
-) -> None:
-    values = ("published", "Veröffentlicht", "", "gelöscht", "Brouillon", "not-yet", "X1")
-    rows = [f"{number},2025-01-01,5,Ann Lee,{value}" for number, value in enumerate(values)]
-    path = tmp_path / "x.csv"
-    path.write_text("\n".join(["id,date,rating,author,state", *rows]))
-    words = (str(path), "--source", "website")
-    before = (data / "reviews.json").read_bytes()
-    unanswered = imported(environment, data, *words, code=2)
-    assert before == (data / "reviews.json").read_bytes()
-    done = imported(environment, data, *words, "--set", "public=State=", "-v")
-
-    assert 'column "state" may say whether a review is public' in unanswered.stderr
-    assert 'its values are not all known: "" (1), "X1" (1)' in unanswered.stderr
-    assert '--set "public=state=X1"' in unanswered.stderr
-    assert "whether public: state" in done.stdout
-    assert "imported 3 new, 0 changed, 0 unchanged, 0 refused" in done.stdout
-    assert 'note: 4 skipped: not public at the platform (column "state")' in done.stdout
-
-    path.write_text("\n".join([rows[0].replace("published", "deleted"), rows[1]]))
-    path.write_text("id,date,rating,author,state\n" + path.read_text())
-    replaced = imported(environment, data, *words, "--replace")
-    assert "imported 0 new, 0 changed, 1 unchanged, 2 removed, 0 refused" in replaced.stdout
-    assert "note: 1 review not removed, since they are older than the export's" in replaced.stdout
-
-
 def test_rows_without_ids_replace_nothing(
     environment: dict[str, str], tmp_path: Path, data: Path
 ) -> None:
@@ -467,19 +424,6 @@ def test_an_export_of_another_location_without_a_name_is_a_question(
 
     assert 'has reviews of location "9" at "google", the export of "2001"' in run.stderr
     assert 4 == len(reviews_of(data))
-
-
-def test_reviews_that_another_tool_exported_are_mentioned(
-    environment: dict[str, str], tmp_path: Path
-) -> None:
-    """Each tool has ids of its own: a copy is taken for the review, or named where it may be another."""
-    options = ["--set", "name=Acme Plumbing"]
-    imported(environment, tmp_path, str(SAMPLES / "places_legacy.json"), *options)
-    run = imported(environment, tmp_path, str(SAMPLES / "serpapi.json"))
-
-    assert "1 new, 1 changed" in run.stdout
-    assert "there already, by another tool's export: 1;" in run.stdout
-    assert "author, date and rating, but with another id: 1." in run.stdout
 
 
 def test_several_files_are_one_import(environment: dict[str, str], data: Path) -> None:
@@ -859,20 +803,6 @@ def test_import_is_taken_back_by_undo(
     assert json.loads(THERE)["reviews"] == reviews_of(data)
     for argument, code in (("9", 1), ("x", 2), ("0", 2)):
         assert undone(environment, data, argument, code=code).stderr
-
-
-def test_loss_is_refused_without_a_terminal(
-    environment: dict[str, str], tmp_path: Path, data: Path
-) -> None:
-    """188 of 200 reviews went, and the exit code was 0."""
-    rows = [(f"A{day}", "FIVE", f"2025-01-{day:02}") for day in range(1, 31)]
-    imported(environment, data, google(tmp_path / "all.json", *rows))
-    less = google(tmp_path / "less.json", rows[0], *rows[20:])
-    run = imported(environment, data, less, "--replace", code=2)
-
-    assert '19 of 30 reviews of "google", location "22"' in run.stderr
-    assert "--yes" in run.stderr
-    assert 32 == len(reviews_of(data))
 
 
 def test_export_is_read_from_standard_input(
