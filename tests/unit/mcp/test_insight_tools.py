@@ -337,12 +337,6 @@ def test_summary_has_the_totals(many: Tools, demo: Tools) -> None:
     }
 
 
-def test_error_for_unknown_name_refers_to_the_list(many: Tools) -> None:
-    assert many.error("get_technician", {"name": "zzz"}).endswith(
-        '; get_topics with kind "technicians" has all.'
-    )
-
-
 # -- the overview
 
 

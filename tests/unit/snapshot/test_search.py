@@ -464,11 +464,11 @@ def test_results_do_not_depend_on_the_thresholds(thresholds: dict[str, Any]) -> 
 
 
 @pytest.mark.parametrize("data", [Data([], {}), Data([review("a")], {})], ids=["none", "no text"])
-@pytest.mark.parametrize("query", WAYS)
-def test_empty_data_has_no_matches(data: Data, query: SearchQuery) -> None:
+def test_empty_data_has_no_matches(data: Data) -> None:
     with opened(data) as columns:
-        check(columns, data, query)
-        check(columns, data, replace(query, query="a"))
+        for query in WAYS:
+            check(columns, data, query)
+            check(columns, data, replace(query, query="a"))
 
 
 def test_search_yields_after_each_segment() -> None:

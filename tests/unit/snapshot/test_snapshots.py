@@ -122,21 +122,6 @@ def test_empty_data_is_served(directories: Directories) -> None:
     assert [] == json.loads(body)["reviews"]
 
 
-def test_pages_by_cursors_have_no_gap_or_overlap(directories: Directories) -> None:
-    directories.publish()
-    snapshot = opened(directories).current
-    ids, query = [], SearchQuery(limit=1)
-    while True:
-        hits = outcome(snapshot.search(query))
-        assert 3 == hits.matched
-        ids += [record(snapshot, position) for position in hits.positions]
-        cursor = snapshot.cursor(hits)
-        if cursor is None:
-            break
-        query = SearchQuery(limit=1, cursor=cursor)
-    assert ["b", "c", "a"] == ids
-
-
 def test_reviews_are_found_by_id(directories: Directories) -> None:
     directories.write(*map(review, ("b", "Ba", "bA", "BA", "c")))
     directories.publish()
@@ -417,19 +402,6 @@ def test_damaged_snapshot_is_not_served_and_is_made_again(
     directories.check_tidy()
 
 
-@pytest.mark.parametrize(
-    "damage", [damage for damage in DAMAGES if "folder" not in damage.__name__]
-)
-def test_damage_is_logged(directories: Directories, damage: Callable[[Path], None]) -> None:
-    directories.publish()
-    damage(directories.current.resolve())
-    with capturedLogs() as events:
-        opened(directories)
-    (message,) = texts(events)
-    assert str(directories.current.resolve()) in message
-    assert message.endswith("; a new one is made of the data")
-
-
 def test_snapshot_of_another_version_is_not_removed(directories: Directories) -> None:
     directories.publish()
     manifest_with(layout=layout.LAYOUT + 1)(directories.current)
@@ -475,16 +447,3 @@ def test_text_finds_the_same_reviews_with_and_without_a_cache(
             hits = outcome(snapshot.search(SearchQuery(query=text, rating=rating)))
             assert expected == [record(snapshot, at) for at in hits.positions]
             assert len(expected) == hits.matched
-
-
-def test_folder_of_an_older_layout_is_no_snapshot(directories: Directories) -> None:
-    """The next publication makes a new one (``reviewsd.app``)."""
-    directories.publish()
-    manifest = directories.snapshots / layout.CURRENT / layout.MANIFEST
-    content = manifest.read_bytes()
-    manifest.write_bytes(content.replace(b'"layout":%d' % layout.LAYOUT, b'"layout":8'))
-    assert manifest.read_bytes() != content
-    with pytest.raises(SnapshotError):
-        Snapshot((directories.snapshots / layout.CURRENT).resolve())
-    directories.publish()
-    assert 3 == Snapshot((directories.snapshots / layout.CURRENT).resolve()).columns.count

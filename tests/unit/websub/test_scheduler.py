@@ -209,20 +209,6 @@ def scheduling(places: int = PLACES, offset: float = 0.0) -> Iterator[Rig]:
 # What is due --------------------------------------------------------------------------------------
 
 
-def test_each_row_is_attempted_once() -> None:
-    with scheduling() as rig:
-        rig.work.add("a", 20)
-        rig.work.add("b", 20)
-        rig.work.seconds = {"a": 1.0, "b": 1.5}
-
-        rig.scheduler.start()
-        rig.time.advance(60.0)
-
-        assert list(range(40)) == rig.work.done
-        assert 40 == len(rig.work.begun)
-        assert 0 == rig.scheduler.running
-
-
 def test_no_more_attempts_run_than_there_are_slots() -> None:
     with scheduling() as rig:
         rig.work.busy_hosts = set("abcd")
@@ -424,20 +410,6 @@ def test_attempts_that_may_kill_the_process_run_one_at_a_time() -> None:
 
         rig.time.advance(30.0)
         assert 6 == len(rig.work.begun)
-
-
-def test_hanging_host_does_not_delay_another() -> None:
-    with scheduling() as rig:
-        rig.work.add("hanging", MAX_ROWS + 500)
-        rig.work.seconds["hanging"] = 1000.0
-        rig.scheduler.start()
-        rig.time.advance(1.0)
-
-        rig.work.add("healthy")
-        rig.scheduler.wake()
-        rig.time.advance(2 * BATCH_SECONDS)
-
-        assert [MAX_ROWS + 500] == rig.work.done
 
 
 def test_hanging_host_that_fills_the_query_does_not_delay_another() -> None:
@@ -673,11 +645,6 @@ def test_stop_leaves_no_claim_at_any_moment(moment: float) -> None:
         assert not any(row.claimed for row in rig.work.rows.values())
         ended = [number for at, number in rig.work.begun if at + 1.0 <= moment]
         assert ended == rig.work.done
-
-
-def test_scheduler_that_never_started_can_be_stopped() -> None:
-    with scheduling() as rig:
-        result_of(rig.scheduler.stop(20.0))
 
 
 class BrokenWork(MemoryWork):
