@@ -3,17 +3,16 @@
 The test holds the listening sockets, as the units reviewsd@.socket do.
 """
 
-import http.client
 import signal
 import socket
-import threading
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, nullcontext
 from pathlib import Path
 
 import pytest
 
 from tests.support.daemon import BASE_URL, NO_PAGES, Daemon, until, with_socket
+from tests.support.load import Load
 from tests.support.postgres import Server, needed
 from tests.support.subscriber import FORM, HUB, Subscriber, settings, subscriptions, until_open
 from tests.system.test_mcp_clients import alive, opened
@@ -92,30 +91,6 @@ def nodes(tmp_path: Path, subscriber: Subscriber) -> Iterator[list[Node]]:
         yield nodes
 
 
-@contextmanager
-def load(node: Node) -> Iterator[list[int]]:
-    """Read on new connections for the block; the list has the status of each, 0 for a lost one."""
-    statuses: list[int] = []
-    stopping = threading.Event()
-
-    def read() -> None:
-        while not stopping.is_set():
-            try:
-                statuses.append(node.get("/api/feed.json").status)
-            except (OSError, http.client.HTTPException):
-                statuses.append(0)
-
-    threads = [threading.Thread(target=read) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    try:
-        yield statuses
-    finally:
-        stopping.set()
-        for thread in threads:
-            thread.join()
-
-
 def read_once(node: Node) -> bool:
     """Read on a new connection; return whether the node has answered any read."""
     assert 200 == node.get("/api/feed.json").status
@@ -142,14 +117,13 @@ def test_three_nodes_are_one_service(nodes: list[Node], subscriber: Subscriber) 
     assert 202 == first.request("POST", HUB, FORM, form.encode()).status
     until(lambda: "active" in str(subscriptions(third)), "the subscription at another node")
 
-    with load(first) as statuses:
+    with Load(lambda: first.get("/api/feed.json").status, nullcontext) as load:  # new connections
         for node in nodes:
             assert 0 == node.stop()
             node.begin()
             node.wait_ready()
-        until(lambda: len(statuses) > 50, "enough reads")
-    assert len(statuses) > 50
-    assert {200} == set(statuses)
+        until(lambda: load.count > 50, "enough reads")
+    assert [] == load.failed
 
     assert -signal.SIGKILL == second.stop(signal.SIGKILL)
     first.data = first.directory.parent / "data"

@@ -332,7 +332,7 @@ def test_readers_never_see_a_mix(daemon: Daemon, many: Path) -> None:
     with ThreadPoolExecutor() as pool:
         readers = [pool.submit(read, coding) for coding in ("identity", "gzip")]
         try:
-            for round_ in range(5):
+            for round_ in range(3):
                 document["business"]["name"] = f"Round {round_}"
                 rename_over(daemon.data, json.dumps(document).encode())
                 assert daemon.reload()["outcome"] in {"published", "unchanged"}
@@ -340,7 +340,7 @@ def test_readers_never_see_a_mix(daemon: Daemon, many: Path) -> None:
         finally:
             finished.set()
         for reader in readers:
-            assert len(reader.result()) >= 5
+            assert len(reader.result()) >= 3
 
 
 def test_requests_for_a_reload_join(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """``reviewsctl tail``: what happens, as it happens (A3)."""
 
-import json
 import os
 import signal
 import socket
@@ -58,14 +57,6 @@ def test_a_change_is_shown_as_it_happens(daemon: Daemon) -> None:
             columns[1],
             columns[2].startswith("data refused; the last good data "),
         )
-
-
-def test_json_has_the_fields_of_the_log(daemon: Daemon) -> None:
-    with tail(daemon, "--json") as process:
-        write_data(daemon.data, reviews=7)
-        event = json.loads(line(process.stdout))
-        assert {"type", "ts", "level", "event", "revision", "reviews", "seconds"} == set(event)
-        assert ("load", 7) == (event["type"], event["reviews"])
 
 
 def test_ctrl_c_ends_it_and_nothing_else(daemon: Daemon) -> None:
