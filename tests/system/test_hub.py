@@ -2,17 +2,14 @@
 
 import hmac
 import json
-import os
 import re
 import resource
 import shutil
-import sqlite3
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import closing, suppress
-from datetime import UTC, datetime, timedelta
+from collections.abc import Iterator
+from contextlib import suppress
 from functools import partial
 from hashlib import sha256
 from http.client import RemoteDisconnected
@@ -21,14 +18,12 @@ from pathlib import Path
 
 import pytest
 
-from reviewsd.websub.slots import FIRST_SHARE
 from reviewsd.websub.verification import FAILED
 from tests.support.daemon import BASE_URL, Answer, Daemon, until
 from tests.support.subscriber import (
     HUB,
     TOPICS,
     LoggedRequest,
-    Reply,
     Subscriber,
     ask,
     deliveries_get,
@@ -94,23 +89,6 @@ def signature(request: LoggedRequest, subscriber: Subscriber, secret: str) -> st
 
 
 # -- subscriptions
-
-
-def test_verification_sends_the_values_of_the_request(
-    daemon: Daemon, subscriber: Subscriber
-) -> None:
-    """W11, W6: after the query of the callback."""
-    answer = ask(daemon, subscriber.url("/callback?a=1&hub.mode=x"), lease_seconds=777)
-    assert 202 == answer.status
-    assert "text/plain; charset=utf-8" == answer.headers["Content-Type"]
-    until(lambda: subscriber.log, "the verification")
-    (request,) = subscriber.log
-    begin, _, rest = request.target.partition("&hub.mode=subscribe&")
-    assert "/callback?a=1&hub.mode=x" == begin
-    assert re.fullmatch(
-        r"hub\.topic=%2Ffeed\.xml&hub\.challenge=[\w-]{43}&hub\.lease_seconds=777", rest
-    )
-    assert ("GET", AGENT) == (request.method, request.field("User-Agent"))
 
 
 @pytest.mark.parametrize("topic", TOPICS)
@@ -203,45 +181,6 @@ def test_change_while_the_daemon_is_stopped_is_delivered(
     assert signature(request, subscriber, CANARY) == request.field("X-Hub-Signature")
 
 
-def reorder_keys(file: Path) -> None:
-    document = json.loads(file.read_text())
-    document["reviews"] = [dict(reversed(review.items())) for review in document["reviews"]]
-    file.write_text(json.dumps(dict(reversed(document.items())), indent=3))
-
-
-def rewrite(file: Path) -> None:
-    file.write_bytes(file.read_bytes())
-
-
-def is_over(second: str) -> bool:
-    return datetime.now(UTC) >= datetime.fromisoformat(second) + timedelta(seconds=1)
-
-
-def reloaded_since(daemon: Daemon, begin: object) -> bool:
-    return bool(begin != daemon.status()["data"]["last_reload"])
-
-
-def test_topic_with_the_same_bytes_is_not_delivered(daemon: Daemon, subscriber: Subscriber) -> None:
-    """H10, I6: after restarts, touches, rewrites and another order of keys."""
-    for topic in TOPICS:
-        subscribe(daemon, subscriber.url(topic), topic=topic)
-    disturb: list[Callable[[Path], None]] = [os.utime, rewrite, reorder_keys]
-    for action in [*disturb, *disturb]:
-        assert 0 == daemon.stop()
-        action(daemon.data / "reviews.json")
-        daemon.start()
-    until(lambda: daemon.status()["data"]["last_reload"], "the first reading of the data")
-    for action in disturb:
-        begin = daemon.status()["data"]["last_reload"]
-        until(partial(is_over, begin["at"]), "the next second: reloads have a time in seconds")
-        action(daemon.data / "reviews.json")
-        until(partial(reloaded_since, daemon, begin), "a reload")
-    until_settled(daemon)
-    assert [] == [request for request in subscriber.log if request.method == "POST"]
-    change_and_settle(daemon)
-    assert [1, 1, 1] == [len(subscriber.deliveries(topic)) for topic in TOPICS]
-
-
 @pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed")
 def test_stored_request_is_verified_though_its_response_was_not_sent(
     daemon: Daemon, subscriber: Subscriber
@@ -271,32 +210,6 @@ def test_stored_request_is_verified_though_its_response_was_not_sent(
     daemon.start()
     until(lambda: hub(daemon)["active"] == 1, "the subscription")
     assert 1 == len(subscriber.gets("subscribe"))
-
-
-def test_hanging_host_does_not_delay_others(tmp_path: Path) -> None:
-    """H8"""
-
-    def hanging(request: LoggedRequest) -> Reply | None:
-        return None if request.method == "POST" else good(request)
-
-    with (
-        Subscriber(tmp_path) as healthy,
-        Subscriber(tmp_path, "127.0.1.1", hanging) as hung,  # another address network
-        Daemon(tmp_path, settings(healthy.ca_file)) as daemon,
-    ):
-        until_open(daemon)
-        for number in range(100):
-            assert 202 == ask(daemon, hung.url(f"/{number}")).status
-        assert 202 == ask(daemon, healthy.url()).status
-        until(lambda: hub(daemon)["active"] == 101, "all subscriptions")
-        for number in range(3):
-            change(daemon)
-            served = time.monotonic()
-            request = healthy.until_deliveries(number + 1)
-            assert request.at - served < 2
-            until(lambda: hub(daemon)["in_flight"] == FIRST_SHARE, "its slots in use")
-        assert FIRST_SHARE == sum(request.method == "POST" for request in hung.log)
-        daemon.close()
 
 
 # -- requests
@@ -332,31 +245,6 @@ def test_hub_recovers_from_a_store_that_fails(daemon: Daemon, subscriber: Subscr
     until(lambda: hub(daemon)["active"] == 2, "the subscription")
     change_and_settle(daemon)
     assert [1, 1] == [len(subscriber.deliveries(path)) for path in ("/callback", "/later")]
-
-
-def test_store_of_a_later_schema_is_refused(daemon: Daemon) -> None:
-    """D11"""
-    assert 0 == daemon.stop()
-    with closing(sqlite3.connect(daemon.state / "state.sqlite")) as database:
-        database.execute("PRAGMA user_version = 1000")
-    daemon.launch()
-    assert 78 == daemon.ended()
-    message = daemon.log.read_text().splitlines()[-1]
-    assert message.startswith("reviewsd: ")
-    assert "1000" in message
-
-
-@pytest.mark.parametrize("content", [None, "no certificate"])
-def test_unreadable_ca_file_is_refused(tmp_path: Path, content: str | None) -> None:
-    """E10"""
-    file = tmp_path / "ca.pem"
-    if content is not None:
-        file.write_text(content)
-    daemon = Daemon(tmp_path, settings(file))
-    daemon.launch()
-    assert 78 == daemon.ended()
-    message = daemon.log.read_text().splitlines()[-1]
-    assert message.startswith(f"reviewsd: hub.callbacks.ca_file: {file}: ")
 
 
 # -- operators
@@ -411,34 +299,6 @@ def test_block_survives_a_restart(daemon: Daemon, subscriber: Subscriber) -> Non
     ctl(daemon, "hub", "unblock", "localhost")
     subscribe(daemon, callback)
     assert 4 == daemon.ctl("hub", "unblock", "localhost").returncode
-
-
-def test_operator_lists_subscriptions(daemon: Daemon, subscriber: Subscriber) -> None:
-    callback = subscriber.url("/callback?id=1")
-    subscribe(daemon, callback, secret=CANARY, lease_seconds=7200)
-    subscribe(daemon, callback, topic="/reviews.json")
-    listed = ctl(daemon, "subs", "list").splitlines()
-    assert 3 == len(listed)
-    assert callback in listed[1]
-    only = [json.loads(ctl(daemon, "subs", "list", "--topic", "/feed.xml", "--json"))]
-    assert [("/feed.xml", "active", True, 7200)] == [
-        (row["topic"], row["state"], row["signed"], row["lease_seconds"]) for row in only
-    ]
-    assert "signed        yes" in ctl(daemon, "subs", "show", only[0]["id"])
-    assert 2 == ctl(daemon, "subs", "show", callback).count(callback)
-    assert 4 == daemon.ctl("subs", "show", "99").returncode
-
-
-def test_removal_sends_a_denial_with_the_reason(daemon: Daemon, subscriber: Subscriber) -> None:
-    """W10"""
-    subscribe(daemon, subscriber.url())
-    subscribe(daemon, subscriber.url("/other"))
-    ctl(daemon, "subs", "remove", subscriber.url(), "--reason", "The callback loops & loops")
-    until(lambda: subscriber.gets("denied"), "the denial")
-    (request,) = subscriber.gets("denied")
-    assert "The callback loops & loops" == request.parameters["hub.reason"]
-    change_and_settle(daemon)
-    assert ([], 1) == (subscriber.deliveries(), len(subscriber.deliveries("/other")))
 
 
 def test_push_delivers_the_current_version_again(daemon: Daemon, subscriber: Subscriber) -> None:
