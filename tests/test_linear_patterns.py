@@ -264,8 +264,6 @@ PATTERNS: dict[str, tuple[str, *tuple[Attack, ...]]] = {
     ),
     "reviewsctl.importing.readers.code_pages:_HIGH": (FIND, ("", "\xe9", ""), ("", "a", "")),
     "reviewsctl.importing.readers.csv_file:_BREAK": (SPLIT, ("", "\r\n", "")),
-    "reviewsctl.importing.readers.json_file:_BLANK": (MATCH, ("", " \n", "x")),
-    "reviewsctl.importing.readers.json_file:_NUMBER_TAIL": (MATCH, ("", "1e", "x")),
     "reviewsctl.importing.platforms.google:_PLACE": (
         SEARCH,
         ("", "locations/", ""),

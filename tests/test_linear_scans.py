@@ -159,7 +159,7 @@ def document(make: Callable[[int], bytes], *layout: str) -> Scan:
     """An export in JSON."""
 
     def read(text: bytes) -> None:
-        for _ in Document(io.BytesIO(text), "x").rows(layout):
+        for _ in Document(text, "x").rows(layout):
             pass
 
     return make, read

@@ -77,15 +77,14 @@ def _shown(path: "Path", write: "Callable[[Piece], None]") -> "Callable[[Piece],
     corrections = KnownCorrections(path.parent)
 
     def write_shown(piece: "Piece") -> None:
-        text = piece.text.encode()
         try:
-            public = corrections.shown(text)
+            public = corrections.shown(piece.text)
         except msgspec.MsgspecError as error:
             raise ImportRefusedError(f"{path.name}: {error}", "See: reviewsctl check") from error
-        if public == text:
+        if public == piece.text:
             write(piece)
         elif public is not None:
-            write(piece._replace(value=msgspec.json.decode(public), text=public.decode()))
+            write(piece._replace(value=msgspec.json.decode(public), text=public))
 
     return write_shown
 
@@ -93,7 +92,7 @@ def _shown(path: "Path", write: "Callable[[Piece], None]") -> "Callable[[Piece],
 def _each(path: "Path", write: "Callable[[Piece], None]") -> None:
     from reviewsctl.files.folders import opened  # see main
     from reviewsctl.importing.errors import ImportRefusedError
-    from reviewsctl.importing.readers.json_file import EACH, OWN_VALUE, Document
+    from reviewsctl.importing.readers.json_file import EACH, Document
 
     try:
         with opened(path.parent) as folder:
@@ -109,7 +108,7 @@ def _each(path: "Path", write: "Callable[[Piece], None]") -> None:
                 f"the output is {path.name} itself, which the shell empties before this command runs",
                 "Restore the last version: reviewsctl reviews undo",
             )
-        document = Document(file, path.name, "See: reviewsctl check", OWN_VALUE)
+        document = Document(file.read(), path.name, "See: reviewsctl check")
         for index, piece in enumerate(document.rows(("reviews", EACH))):
             if not isinstance(piece.value, dict):
                 raise ImportRefusedError(
@@ -139,7 +138,7 @@ def _jsonl(out: "Callable[[bytes], object]", *, short: bool) -> "Callable[[Piece
     members = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
     def write(piece: "Piece") -> None:
-        line = piece.text.encode()
+        line = piece.text
         author = piece.value.get("author") if isinstance(piece.value, dict) else None
         if short and isinstance(author, str) and author.strip():
             record = members.decode(line)

@@ -1,28 +1,22 @@
 """Limits of an export, which comes from strangers: a larger one is refused.
 
-Everything is read as a stream; these are the limits of the pieces that are in memory, and of what an
-archive unpacks to. An import stays below ``MEMORY`` whatever its size.
+Tables are read as a stream, and JSON is in memory as it is written; an import stays below ``MEMORY`` whatever
+its size.
 """
 
 from typing import Final
 
-MEMORY: Final = 448 * 1024 * 1024
-"""Bytes of data of the process; an import of a million reviews takes a fifth."""
+MEMORY: Final = 1024**3
+"""Bytes of data of the process; an import into a million reviews takes two thirds."""
 
 MAX_RECORD: Final = 2 * 1024 * 1024
-"""Characters of one row, value or string; the largest review has some thousands."""
-
-MAX_AROUND: Final = 2 * MAX_RECORD
-"""Characters of what JSON has beside its rows."""
+"""Characters of one row of a table; the largest review has some thousands."""
 
 MAX_COLUMNS: Final = 1_000
 """Columns of a table; those of platforms have fifty."""
 
 MAX_LAYOUT: Final = 16
 """Levels of JSON in which lists of reviews are searched; the known formats have five."""
-
-MAX_ARRAYS: Final = 8
-"""Arrays of JSON directly in one another."""
 
 SHEET_MEMORY: Final = 384 * 1024 * 1024
 """Bytes of data of the process that reads a workbook; 100,000 rows of 16 columns take 150 MB."""

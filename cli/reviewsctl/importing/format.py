@@ -35,7 +35,7 @@ class Row(NamedTuple):
     """One row of an export."""
 
     fields: Fields
-    text: str
+    text: bytes
     """The JSON it was, empty where it was a row of a table."""
     fault: str = ""
     """The reason why it is refused before it is parsed."""

@@ -6,20 +6,19 @@ neither names of people nor texts. Without it an import still works, and knows l
 """
 
 import base64
-import binascii
 import contextlib
 import datetime
 import os
 import struct
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Annotated, BinaryIO, Final, NamedTuple, TypeVar
+from typing import Annotated, BinaryIO, Final, NamedTuple
 
 import msgspec
 
 from reviewsctl.files.folders import Draft, Folder
 from reviewsctl.importing.errors import ImportRefusedError
-from reviewsctl.importing.readers.json_file import Document, Piece
+from reviewsctl.importing.readers.json_file import Document
 from reviewsctl.importing.reviews_file import reviews_of
 from reviewsctl.importing.staging import Place
 from reviewsctl.importing.values import members
@@ -32,8 +31,9 @@ VERSION: Final = 1
 MAX_IMPORTS: Final = 50
 """Imports that are remembered."""
 
-_T = TypeVar("_T")
 _Milliseconds = Annotated[int, msgspec.Meta(ge=0, lt=2**53)]
+
+_decode_row: Final = msgspec.json.Decoder(tuple[_Milliseconds, _Milliseconds, bytes]).decode
 
 _MODE: Final = 0o600
 _MAX_AGES: Final = 10_000  # locations
@@ -102,7 +102,14 @@ def load(folder: Folder, rows: WrittenRows) -> ImportLog:
             return _read(file, rows)
     except FileNotFoundError:
         return ImportLog()
-    except (OSError, ImportRefusedError, msgspec.MsgspecError, ValueError, struct.error) as fault:
+    except (
+        OSError,
+        ImportRefusedError,
+        msgspec.MsgspecError,
+        LookupError,
+        ValueError,
+        struct.error,
+    ) as fault:
         rows.clear()
         reason = getattr(fault, "detail", None) or getattr(fault, "strerror", None) or fault
         return ImportLog(fault=f"{KEPT_FOLDER}/{FILE} cannot be read: {reason}")
@@ -110,57 +117,34 @@ def load(folder: Folder, rows: WrittenRows) -> ImportLog:
 
 def last_import(file: BinaryIO) -> PastImport | None:
     """Return the last import of a log that changed a review; None if it has none, or cannot be read."""
-    document = Document(file, FILE, _REMEDY)
     with contextlib.suppress(ImportRefusedError, msgspec.MsgspecError):
-        for name in document.members():
-            if name.value == "imports":
-                imports = [_decoded(element, PastImport) for element in _elements(document)]
-                changing = (past for past in reversed(imports) if past.changes)
-                return next(changing, imports[-1] if imports else None)
-            document.value()
+        document = Document(file.read(), FILE, _REMEDY)
+        raw = document.members().get("imports", msgspec.Raw(b"[]"))
+        imports = msgspec.json.decode(raw, type=tuple[PastImport, ...])
+        changing = (past for past in reversed(imports) if past.changes)
+        return next(changing, imports[-1] if imports else None)
     return None
 
 
 def _read(file: BinaryIO, rows: WrittenRows) -> ImportLog:
-    document = Document(file, f"{KEPT_FOLDER}/{FILE}", _REMEDY)
-    imports: list[PastImport] = []
-    ages: list[_Location] = []
-    for name in document.members():
-        match name.value:
-            case "version":
-                if document.value().value != VERSION:
-                    raise ValueError("another version of reviewsctl wrote it")
-            case "reviews":
-                rows.load(_rows(document))
-            case "imports":
-                imports += (_decoded(element, PastImport) for element in _elements(document))
-            case "places":
-                ages += (_decoded(element, _Location) for element in _elements(document))
-            case _:
-                document.value()
-    document.end()
+    document = Document(file.read(), f"{KEPT_FOLDER}/{FILE}", _REMEDY)
+    parts = document.members()
+    if document.value(parts["version"]) != VERSION:
+        raise ValueError("another version of reviewsctl wrote it")
+    imports = msgspec.json.decode(parts["imports"], type=tuple[PastImport, ...])
+    ages = msgspec.json.decode(parts["places"], type=list[_Location])
+    rows.load(map(_row, document.members(parts["reviews"]).items()))
     by_place = {
         Place(location.source, location.location): Age(location.newest, location.file_at)
         for location in ages
     }
-    return ImportLog(imports=tuple(imports), ages=by_place)
+    return ImportLog(imports=imports, ages=by_place)
 
 
-def _elements(document: Document) -> Iterator[Piece]:
-    return (document.value() for _ in document.elements())
-
-
-def _decoded(piece: Piece, kind: type[_T]) -> _T:
-    return msgspec.json.decode(piece.text, type=kind)
-
-
-def _rows(document: Document) -> Iterator[tuple[str, Written]]:
-    for key in document.members():
-        edited, replied, text = _decoded(document.value(), tuple[_Milliseconds, _Milliseconds, str])
-        try:
-            yield str(key.value), unpacked(edited, replied, base64.b64decode(text))
-        except binascii.Error as fault:
-            raise ValueError(f"the row of {key.text} is damaged") from fault
+def _row(member: tuple[str, msgspec.Raw]) -> tuple[str, Written]:
+    key, raw = member
+    edited, replied, digests = _decode_row(raw)
+    return key, unpacked(edited, replied, digests)
 
 
 @contextlib.contextmanager

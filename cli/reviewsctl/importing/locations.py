@@ -9,8 +9,10 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
+from msgspec import Raw
+
 from reviewsctl.files.folders import Folder
-from reviewsctl.importing.readers.json_file import OWN_VALUE, Document
+from reviewsctl.importing.readers.json_file import Document
 from reviewsctl.importing.values import members
 
 MAX_NAME, _MAX_SLUG = 200, 60
@@ -94,16 +96,9 @@ def declared_in(folder: Folder, name: str, remedy: str) -> Declared:
     if folder.look(name) is None:
         return Declared()
     with folder.open(name) as file:
-        document = Document(file, name, remedy, OWN_VALUE)
-        for member in document.members():
-            if member.value == "business":
-                return Declared(members(document.value().value).get("locations"))
-            if member.value == "reviews" and document.peek() == "[":
-                for _ in document.elements():
-                    document.value()
-            else:
-                document.value()
-    return Declared()
+        document = Document(file.read(), name, remedy)
+    business = document.members().get("business", Raw(b"null"))
+    return Declared(members(document.value(business)).get("locations"))
 
 
 def _id(title: str, name: str, taken: Collection[str]) -> str:

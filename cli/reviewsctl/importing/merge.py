@@ -6,8 +6,7 @@ sorts.
 """
 
 import datetime
-import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import BinaryIO, Final
 
@@ -29,9 +28,9 @@ from reviewsctl.importing.review_merge import (
     stamp,
     stamped,
 )
-from reviewsctl.importing.reviews_file import EXAMPLES, create, removed_member, rewrite, updated
+from reviewsctl.importing.reviews_file import EXAMPLES, removed_member, rewrite, updated
 from reviewsctl.importing.staging import PassedOver, Place, Staged, Staging
-from reviewsctl.importing.values import members
+from reviewsctl.importing.values import encoded, members
 from reviewsctl.importing.written import NOTHING, Written, digests
 from reviewsd.api.texts import merge_key
 
@@ -92,19 +91,8 @@ class Merge:
         self._removed_before: list[object] = []  # ``removed`` of the file
         self._result = MergeResult()
 
-    def create(self, members: Mapping[str, object]) -> MergeResult:
-        """Write a file that was not there.
-
-        Args:
-            members: Its members beside the reviews.
-        """
-        create(self._out, members, self._records)
-        if members.keys() == {"business"}:
-            self._result.filled = {name: fact for name, fact in self._plan.facts.items() if fact}
-        return self._result
-
-    def update(self, document: Document) -> MergeResult:
-        """Write a file again that was there.
+    def run(self, document: Document) -> MergeResult:
+        """Write the file again.
 
         Raises:
             ImportRefusedError: It is no JSON object, or its reviews are no array.
@@ -114,20 +102,20 @@ class Merge:
 
     # Members beside the reviews
 
-    def _member(self, name: str, piece: Piece) -> str | None:
+    def _member(self, name: str, piece: Piece) -> bytes | None:
         match name, piece.value:
             case "removed", list() as removed:
                 self._removed_before = removed
                 return None
             case "updated_at", value if value is not None:
-                return json.dumps(self._now)
+                return encoded(self._now)
             case "aggregate_rating", {"review_count": int() as count}:
                 self._result.review_count = count
             case "business", dict() as business:
                 return self._business(business, piece.text)
         return piece.text
 
-    def _business(self, business: dict[str, object], text: str) -> str:
+    def _business(self, business: dict[str, object], text: bytes) -> bytes:
         """Return the business with what was empty filled; else as it is written."""
         name = business.get("name")
         self._result.name = name if isinstance(name, str) and not empty("name", name) else ""
@@ -141,9 +129,7 @@ class Merge:
                 **self._result.filled,
                 "locations": declared.with_new(titles),
             }
-        return (
-            updated(business, text, self._result.filled).decode() if self._result.filled else text
-        )
+        return updated(text, self._result.filled) if self._result.filled else text
 
     def _removed_member(self) -> Mapping[str, object]:
         now = self._plan.now.replace(microsecond=0)
@@ -180,13 +166,9 @@ class Merge:
         if not self._plan.by_owner:
             self._staged.written.set(key, Written(entry.edited, entry.replied, digests(review)))
         stamps = stamped(review, self._plan.now)
-        if STAMPS[0] in review or STAMPS[1] in review:
-            bare = {name: value for name, value in review.items() if name not in STAMPS}
-            return updated(bare, _without(entry.record, STAMPS), stamps), fates
-        added_at = json.dumps(stamps["added_at"]).encode()
-        return entry.record[:-1] + b',"added_at":' + added_at + b"}", fates
+        return updated(entry.record, stamps, without=STAMPS), fates
 
-    def _old(self, review: Review, text: str) -> Outcome:
+    def _old(self, review: Review, text: bytes) -> Outcome:
         """Return the outcome for a review that is there."""
         identifier = review.get("id")
         if not isinstance(identifier, str):
@@ -218,7 +200,7 @@ class Merge:
         else:
             self._staged.written.set(key, merged.written)
         changes = {**merged.changes, CHANGED: self._now}
-        new_text = updated(review, text, changes) if merged.changes else text.encode()
+        new_text = updated(text, changes) if merged.changes else text
         fates = merged.fates if copy is None else {**merged.fates, Fate.COPY: ()}
         return Outcome(new_text, fates, staged.place)
 
@@ -236,7 +218,7 @@ class Merge:
         number = alike_number(review)
         return None if number is None else self._alikes.get(number)
 
-    def _absent(self, review: Review, text: str, key: str) -> Outcome:
+    def _absent(self, review: Review, text: bytes, key: str) -> Outcome:
         """Return the outcome for a review that is not in the export."""
         fate = self._absence(review, key)
         if fate is Fate.REMOVED:
@@ -245,7 +227,7 @@ class Merge:
             self._staged.written.retain(key)
         self._find_doubles(review)
         alike = () if self._alike(review) is None else (Fate.ALIKE,)
-        return Outcome(text.encode(), dict.fromkeys((Fate.KEPT, fate, *alike), ()))
+        return Outcome(text, dict.fromkeys((Fate.KEPT, fate, *alike), ()))
 
     def _find_doubles(self, review: Review) -> None:
         """Note the reviews of the export that say the same as one that stays, under another source."""
@@ -271,10 +253,3 @@ class Merge:
         if self._plan.is_gone is not None and not (key and self._plan.is_gone(key)):
             return Fate.SPARED
         return Fate.REMOVED
-
-
-def _without(record: bytes, names: Sequence[str]) -> str:
-    """Return a JSON object without some members, the others as they are written."""
-    members = msgspec.json.decode(record, type=dict[str, msgspec.Raw])
-    remaining = {name: value for name, value in members.items() if name not in names}
-    return msgspec.json.encode(remaining).decode()

@@ -17,7 +17,7 @@ from reviewsctl.importing.merge import MergePlan
 from reviewsctl.importing.options import ImportOptions, Prompts
 from reviewsctl.importing.outcomes import MergeResult
 from reviewsctl.importing.platforms import own
-from reviewsctl.importing.readers.json_file import DOWNLOAD, OWN_VALUE, Document
+from reviewsctl.importing.readers.json_file import DOWNLOAD, Document
 from reviewsctl.importing.readers.parts import DAMAGED
 from reviewsctl.importing.recognize import Export
 from reviewsctl.importing.replacement import FIX, Replacement
@@ -174,7 +174,7 @@ def _past(
     ages: Mapping[Place, Age] = {}
     if not here.keys() <= log.ages.keys() and folder.look(name) is not None:
         with folder.open(name) as file:
-            ages = newest_days(Document(file, name, FIX, OWN_VALUE), options.now)
+            ages = newest_days(Document(file.read(), name, FIX), options.now)
     return compare(log, here, staged.fingerprint, ages)
 
 

@@ -281,14 +281,14 @@ def _table(
         for number, fields in numbered(watched):
             extra = fields.get(csv_file.TOO_MANY)
             fault = "" if extra is None else f"more cells than columns: {shown(extra)}"
-            yield f"row {number}", Row(fields, "", fault)
+            yield f"row {number}", Row(fields, b"", fault)
 
     return Source(part=part, head=_head(part, "table", sample, {}), rows=rows, writing=writing)
 
 
 def _json(part: Part) -> Source:
-    with part.open() as file:
-        candidates = layouts_of(Document(file, part.name), partial(_has_reviews, "json"))
+    document = _document(part)
+    candidates = layouts_of(document, partial(_has_reviews, "json"))
     layouts = [layout for layout in candidates if not any(map(is_withheld_name, layout))]
     if not layouts:
         raise ImportRefusedError(
@@ -300,31 +300,32 @@ def _json(part: Part) -> Source:
         for layout in candidates
         if layout not in layouts
     ]
-    with part.open() as file:
-        document = Document(file, part.name)
-        first_rows = _first_rows(document, layouts)
+    first_rows = _first_rows(document, layouts)
     # without a list the whole document stands for the members around the rows
     is_list = layouts != [()]
     sample, around = (first_rows, document.around) if is_list else ([], dict(first_rows[0]))
     head = _head(part, "json", sample, around)
 
-    def rows(watched: Part) -> Iterator[tuple[str, Row]]:
+    def rows(_watched: Part) -> Iterator[tuple[str, Row]]:
         if not is_list:
             return
-        with watched.open() as file:
-            document = Document(file, part.name)
-            document.around = head.around
-            counts: Counter[str] = Counter()
-            for piece in document.rows(*layouts):
-                name = document.list_name
-                number = counts[name]
-                where = f"line {number + 1}" if layouts == [(LINES,)] else f"{name}[{number}]"
-                counts[name] += 1
-                # a value that is no object has no members: every format refuses it
-                yield where, Row(members(piece.value), piece.text, group=document.group)
-            document.end()
+        document = _document(part)
+        document.around = head.around
+        counts: Counter[str] = Counter()
+        for piece in document.rows(*layouts):
+            name = document.list_name
+            number = counts[name]
+            where = f"line {number + 1}" if layouts == [(LINES,)] else f"{name}[{number}]"
+            counts[name] += 1
+            # a value that is no object has no members: every format refuses it
+            yield where, Row(members(piece.value), piece.text, group=document.group)
 
     return Source(part=part, head=head, rows=rows, writing="", unread=unread)
+
+
+def _document(part: Part) -> Document:
+    with part.open() as file:
+        return Document(file.read(), part.name)
 
 
 def _path(layout: Layout) -> str:
@@ -332,18 +333,14 @@ def _path(layout: Layout) -> str:
 
 
 def _first_rows(document: Document, layouts: Sequence[Layout]) -> list[Fields]:
-    """Return the first rows, up to a broken one, which is refused when it is read."""
+    """Return the first rows."""
     rows: list[Fields] = []
     remaining = _MAX_SAMPLE_CHARACTERS
-    try:
-        for piece in itertools.islice(document.rows(*layouts), _MAX_SAMPLE_ROWS):
-            rows.append(members(piece.value))
-            remaining -= len(piece.text)
-            if remaining < 0:
-                break
-    except ImportRefusedError:
-        if not rows:
-            raise
+    for piece in itertools.islice(document.rows(*layouts), _MAX_SAMPLE_ROWS):
+        rows.append(members(piece.value))
+        remaining -= len(piece.text)
+        if remaining < 0:
+            break
     return rows
 
 

@@ -17,12 +17,12 @@ from reviewsctl.importing.merge import Merge, MergePlan
 from reviewsctl.importing.options import ImportOptions, Prompts
 from reviewsctl.importing.outcomes import Fate, MergeResult
 from reviewsctl.importing.platforms import own
-from reviewsctl.importing.readers.json_file import OWN_VALUE, Document
-from reviewsctl.importing.readers.parts import WORTH_SHOWING, Reading
+from reviewsctl.importing.readers.json_file import Document
+from reviewsctl.importing.readers.parts import WORTH_SHOWING
 from reviewsctl.importing.recognize import Export
 from reviewsctl.importing.reviews_file import draft
 from reviewsctl.importing.staging import Staging
-from reviewsctl.importing.values import without_surrogates
+from reviewsctl.importing.values import encoded, without_surrogates
 from reviewsctl.terminal.interruption import uninterrupted
 from reviewsd.api.jobs import Step
 from reviewsd.api.places import KEPT_FOLDER
@@ -122,13 +122,12 @@ class Replacement:
             if count * 100 >= WORTH_SHOWING:  # some 100 bytes each at least
                 self.prompts.progress(Step(stage="writing", done=done, total=count))
 
-        merging = Merge(self.staged, out, step, self.plan)
-        there = self.folder.look(name)
-        if there is None:
-            return merging.create(_members(options, self.plan.facts, self.exports))
-        reading = Reading("merging", there.st_size, self.prompts.progress)
-        with reading.file(self.folder.open(name)) as file:
-            return merging.update(Document(file, name, FIX, OWN_VALUE))
+        if self.folder.look(name) is None:
+            content = encoded(_members(options, self.plan.facts, self.exports))
+        else:
+            with self.folder.open(name) as file:
+                content = file.read()
+        return Merge(self.staged, out, step, self.plan).run(Document(content, name, FIX))
 
 
 def _names(options: ImportOptions) -> tuple[str, ...]:

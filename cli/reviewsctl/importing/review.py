@@ -16,7 +16,6 @@ from reviewsctl.importing.values import (
     display_name,
     encoded,
     short_name,
-    without_surrogates,
     word,
     words,
 )
@@ -127,8 +126,7 @@ def entry_of(review: PlatformReview, settings: Settings) -> Entry:
     if key is None:
         name = words(review.author) or ""
         key = f"{name}\0{review.created.isoformat()}\0{review.rating}\0{review.text or ''}"
-    place = str(without_surrogates(words(review.place) or ""))
-    source = str(without_surrogates(review.source))
+    place = words(review.place) or ""
     identifier, author = stable_id(review.source, key, review.created), _author(review, settings)
     record: dict[str, object] = {
         "id": identifier,
@@ -137,7 +135,7 @@ def entry_of(review: PlatformReview, settings: Settings) -> Entry:
         "rating": review.rating,
         "date": day,
         "text": review.text,
-        "source": source,
+        "source": review.source,
         "source_url": review.source_url,
         "owner_reply": _owner_reply(review.reply, day, settings),
         "verified": bool(settings.verified if review.verified is None else review.verified),
@@ -148,11 +146,11 @@ def entry_of(review: PlatformReview, settings: Settings) -> Entry:
     edited, replied = milliseconds(review.edited), milliseconds(replied_at)
     return Entry(
         key=merge_key(identifier),
-        source=source,
+        source=review.source,
         edited=edited,
         place=place,
         title=words(review.title) or "",
-        alike=alike(source, author, day.isoformat(), review.rating),
+        alike=alike(review.source, author, day.isoformat(), review.rating),
         record=encoded(record),
         day=day.isoformat(),
         blank=_blank(review, settings),
@@ -250,7 +248,7 @@ def stable_id(source: str, key: str, created: datetime.datetime) -> str:
     if created.tzinfo is None:
         created = created.replace(tzinfo=datetime.UTC)
     time = min(max(0, (created - _EPOCH) // _MILLISECOND), _MAX_TIME)
-    digest = hashlib.sha256(f"{source}\0{key}".encode("utf-8", "surrogatepass")).digest()
+    digest = hashlib.sha256(f"{source}\0{key}".encode()).digest()
     return encode(time.to_bytes(6) + digest[:10])
 
 

@@ -1,10 +1,10 @@
-"""Writes reviews.json again as a stream; unchanged parts stay byte for byte as they are."""
+"""Writes reviews.json again; unchanged parts stay byte for byte as they are."""
 
 import contextlib
 import datetime
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, BinaryIO, Final
 
@@ -15,14 +15,13 @@ from reviewsctl.files import folders
 from reviewsctl.files.folders import Folder
 from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.readers.json_file import Document, Piece
-from reviewsctl.importing.values import encoded
+from reviewsctl.importing.values import encoded, members
 
 Records = Callable[[Iterator[Piece]], Iterable[bytes]]
 """Returns the reviews of the new file, as JSON, for those of the old one."""
 
 _REVIEWS = "reviews"
 _members = msgspec.json.Decoder(dict[str, Raw])
-_encode = msgspec.json.Encoder().encode
 
 
 _shipped = json.loads((Path(__file__).parent.parent / "shipped" / "reviews.json").read_bytes())
@@ -34,31 +33,14 @@ NO_NAME: Final = str(_shipped["business"]["name"])
 """The name of the business until the operator sets one."""
 
 
-def create(out: BinaryIO, members: Mapping[str, object], records: Records) -> None:
-    """Write a file that was not there.
-
-    Args:
-        out: The new file.
-        members: The members beside the reviews.
-        records: Called without a review.
-    """
-    out.write(b"{\n")
-    out.writelines(
-        encoded(name) + b": " + encoded(value) + b",\n" for name, value in members.items()
-    )
-    out.write(b'"reviews": ')
-    _array(out, records(iter(())))
-    out.write(b"\n}\n")
-
-
 def rewrite(
     out: BinaryIO,
     document: Document,
-    member: Callable[[str, Piece], str | None],
+    member: Callable[[str, Piece], bytes | None],
     records: Records,
     last: Callable[[], Mapping[str, object]] = dict,
 ) -> None:
-    """Write a file again that was there.
+    """Write a file again.
 
     Args:
         out: The new file.
@@ -70,32 +52,19 @@ def rewrite(
     Raises:
         ImportRefusedError: It is no JSON object, or its reviews are no array.
     """
-    before, has_reviews = b"{\n", False
-    for name in document.members():
-        if name.value == _REVIEWS and has_reviews:
-            raise ImportRefusedError(
-                'reviews.json has the member "reviews" twice',
-                "Fix the file, or move it away to start over; what is wrong: reviewsctl check",
-            )
-        text = None
-        if name.value != _REVIEWS:
-            text = member(str(name.value), document.value())
-            if text is None:
-                continue
-        out.write(before + name.text.encode() + b": ")
-        before = b",\n"
-        if text is None:
-            has_reviews = True
-            _array(out, records(_elements(document)))
-        else:
-            out.write(text.encode())
-    if not has_reviews:
-        out.write(before + b'"reviews": ')
-        _array(out, records(iter(())))
+    before = b"{\n"
+    members = document.members()
+    members.setdefault(_REVIEWS, Raw(b"[]"))
+    for name, raw in members.items():
+        text = b"" if name == _REVIEWS else member(name, document.piece(raw))
+        if text is not None:
+            out.write(before + encoded(name) + b": " + text)
+            before = b",\n"
+        if name == _REVIEWS:
+            _array(out, records(map(document.piece, document.elements(raw))))
     out.writelines(
         b",\n" + encoded(name) + b": " + encoded(value) for name, value in last().items()
     )
-    document.end()
     out.write(b"\n}\n")
 
 
@@ -105,36 +74,14 @@ def reviews_of(document: Document) -> Iterator[Mapping[str, object]]:
     Raises:
         ImportRefusedError: It is no JSON object, or its reviews are no array.
     """
-    for name in document.members():
-        if name.value == _REVIEWS:
-            for piece in _elements(document):
-                yield piece.value if isinstance(piece.value, dict) else {}
-        else:
-            document.value()
+    reviews = document.members().get(_REVIEWS, Raw(b"[]"))
+    return (members(document.value(review)) for review in document.elements(reviews))
 
 
-def updated(old: Mapping[str, object], text: str, changes: Mapping[str, object]) -> bytes:
-    """Return an object with some members changed, and all others as they are written.
-
-    Args:
-        old: The object.
-        text: The same, as JSON.
-        changes: The new values.
-    """
-    try:
-        members = _members.decode(text)
-    except msgspec.DecodeError:  # half characters, or NaN, which the daemon does not serve
-        members = _members.decode(encoded(old))
-    return _encode(members | _members.decode(encoded(changes)))
-
-
-def _elements(document: Document) -> Iterator[Piece]:
-    """Iterate over the reviews; null counts as none."""
-    if document.peek() == "n":
-        document.value()
-        return
-    for _ in document.elements():
-        yield document.value()
+def updated(text: bytes, changes: Mapping[str, object], without: Collection[str] = ()) -> bytes:
+    """Return an object of JSON with some members changed or left out, and all others as they are written."""
+    members = {name: raw for name, raw in _members.decode(text).items() if name not in without}
+    return encoded({**members, **changes})
 
 
 def _array(out: BinaryIO, records: Iterable[bytes]) -> None:

@@ -18,7 +18,6 @@ from typing import Final, NamedTuple
 import msgspec
 
 from reviewsctl.importing.review import MEMBERS, Entry, key_of, mask
-from reviewsctl.importing.values import without_surrogates
 from reviewsctl.importing.written import Batch, WrittenRows
 from reviewsctl.terminal.interruption import signals_deferred
 from reviewsd.api.texts import merge_key
@@ -166,7 +165,7 @@ class Staging:
         """
         self._connection.executemany(
             "INSERT OR IGNORE INTO untaken VALUES (?, ?)",
-            ((without_surrogates(identifier), withdrawn) for identifier in identifiers),
+            ((identifier, withdrawn) for identifier in identifiers),
         )
 
     def withdraw(self, key: str) -> None:

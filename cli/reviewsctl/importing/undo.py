@@ -8,7 +8,6 @@ that is kept up to date by their times gets it too.
 import contextlib
 import datetime
 import gzip
-import json
 import shutil
 import zlib
 from collections import Counter
@@ -22,10 +21,10 @@ from reviewsctl.importing import history, import_log
 from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.history import Version, checksum
 from reviewsctl.importing.import_log import PastImport
-from reviewsctl.importing.readers.json_file import OWN_VALUE, Document, Piece
+from reviewsctl.importing.readers.json_file import Document, Piece
 from reviewsctl.importing.review_merge import CHANGED, STAMPS, stamp
 from reviewsctl.importing.reviews_file import draft, reviews_of, rewrite, updated
-from reviewsctl.importing.values import members
+from reviewsctl.importing.values import encoded, members
 from reviewsctl.importing.written import digest
 from reviewsctl.terminal.interruption import uninterrupted
 from reviewsctl.terminal.remedies import to_write
@@ -173,9 +172,9 @@ def _put(
     current = {} if before is None else before
     counts: Counter[str] = Counter()
 
-    def member(name: str, piece: Piece) -> str:
+    def member(name: str, piece: Piece) -> bytes:
         is_time = name == "updated_at" and piece.value is not None and before is not None
-        return json.dumps(stamp(now)) if is_time else piece.text
+        return encoded(stamp(now)) if is_time else piece.text
 
     def records(reviews: Iterator[Piece]) -> Iterator[bytes]:
         for piece in reviews:
@@ -183,16 +182,16 @@ def _put(
             review = members(piece.value)
             there = current.pop(str(review.get("id")), None)
             if there == _content(review) or before is None:
-                yield piece.text.encode()
+                yield piece.text
                 continue
             counts["back" if there is None else "changed"] += 1
-            yield updated(review, piece.text, {CHANGED: stamp(now)})
+            yield updated(piece.text, {CHANGED: stamp(now)})
 
     with contextlib.ExitStack() as stack:
         new = stack.enter_context(draft(data, name))
         packed = stack.enter_context(folder.open(version.file))
         file = cast("BinaryIO", stack.enter_context(gzip.open(packed)))
-        rewrite(new.file, Document(file, version.file, _REMEDY, OWN_VALUE), member, records)
+        rewrite(new.file, Document(file.read(), version.file, _REMEDY), member, records)
         own_folder = stack.enter_context(data.folder(KEPT_FOLDER))
         log = None
         if folder.look(version.log) is not None:
@@ -225,7 +224,7 @@ def _contents(data: Folder, name: str) -> dict[str, int] | None:
         return None
     try:
         with data.open(name) as file:
-            reviews = reviews_of(Document(file, name, _REMEDY, OWN_VALUE))
+            reviews = reviews_of(Document(file.read(), name, _REMEDY))
             return {str(review.get("id")): _content(review) for review in reviews}
     except ImportRefusedError:
         return None

@@ -26,7 +26,8 @@ HOST = (
 )
 """The beginning of an address."""
 
-_encoder = msgspec.json.Encoder()
+encoded = msgspec.json.Encoder().encode
+"""Returns any value as JSON."""
 
 _HOST = re.compile(HOST)
 _NO_ESCAPE = re.compile(ESCAPE)
@@ -58,14 +59,6 @@ def phrases(*lines: str) -> tuple[str, ...]:
 def phrase_set(*lines: str) -> frozenset[str]:
     """Return phrases that are divided by commas, in no order."""
     return frozenset(phrases(*lines))
-
-
-def encoded(value: object) -> bytes:
-    """Return any JSON value as JSON, without surrogates."""
-    try:
-        return _encoder.encode(value)
-    except UnicodeEncodeError:
-        return _encoder.encode(without_surrogates(msgspec.to_builtins(value)))
 
 
 def without_surrogates(value: object) -> object:

@@ -4,7 +4,6 @@ Reviews are merged by id, as they are, unknown members included.
 """
 
 import datetime
-import json
 from collections.abc import Mapping
 
 import msgspec
@@ -12,10 +11,10 @@ import msgspec
 from reviewsctl.importing.errors import RowRefusedError, RowSkippedError
 from reviewsctl.importing.format import RECOGNIZED, Fields, Format, Head, Parser, Row, Signature
 from reviewsctl.importing.review import Entry, mask
-from reviewsctl.importing.reviews_file import EXAMPLES
+from reviewsctl.importing.reviews_file import EXAMPLES, updated
 from reviewsctl.importing.settings import Settings
 from reviewsctl.importing.times import milliseconds
-from reviewsctl.importing.values import short_name, without_surrogates, words
+from reviewsctl.importing.values import encoded, short_name, words
 from reviewsd.domain.reviews import Review
 
 COLUMNS = (
@@ -54,19 +53,19 @@ def _parser(head: Head, settings: Settings) -> Parser:
     decoder = msgspec.json.Decoder(Review)
 
     def read(row: Row) -> Entry:
-        text = _json(row.fields) if head.shape == "table" else row.text
+        record = encoded(_members(row.fields)) if head.shape == "table" else row.text
         try:
             if settings.names == "short" and isinstance(author := row.fields.get("author"), str):
-                shortened = short_name(author) if author.strip() else author
-                text = json.dumps({**json.loads(text), "author": shortened}, ensure_ascii=False)
-            record = text.encode()
+                record = updated(
+                    record, {"author": short_name(author) if author.strip() else author}
+                )
             review = decoder.decode(record)
-        except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as error:
+        except msgspec.DecodeError as error:
             raise RowRefusedError(f"not a review of ours: {error}") from None
         if review.id in EXAMPLES:
             raise RowSkippedError("examples of reviewsctl init")
         location = row.fields.get("location")
-        place = str(without_surrogates(location)) if isinstance(location, str) else ""
+        place = location if isinstance(location, str) else ""
         reply = review.owner_reply
         newest = review.date if reply is None else max(review.date, reply.date)
         return Entry(
@@ -82,8 +81,8 @@ def _parser(head: Head, settings: Settings) -> Parser:
     return read
 
 
-def _json(fields: Fields) -> str:
-    """Return a row of the exported CSV as JSON; columns that were left out are no members."""
+def _members(fields: Fields) -> dict[str, object]:
+    """Return a row of the exported CSV as an object; columns that were left out are no members."""
     cells = {name.casefold(): words(value) for name, value in fields.items()}
     rating, verified = cells.get("rating") or "", (cells.get("verified") or "").casefold()
     answered = cells.get("owner_reply_date")
@@ -100,7 +99,7 @@ def _json(fields: Fields) -> str:
     for column in _ADDITIVE:
         if review.get(column) is None:
             review.pop(column, None)
-    return json.dumps(review, ensure_ascii=False)
+    return review
 
 
 FORMAT = Format(

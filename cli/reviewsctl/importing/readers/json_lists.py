@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from reviewsctl.importing.bounds import MAX_ARRAYS, MAX_LAYOUT
-from reviewsctl.importing.errors import ImportRefusedError
-from reviewsctl.importing.readers.json_file import EACH, LINES, Document, Layout
+from msgspec import Raw
+
+from reviewsctl.importing.bounds import MAX_LAYOUT
+from reviewsctl.importing.readers.json_file import EACH, LINES, Document, Layout, begin
 
 _USUAL = (
     *("reviews", "reviews_data", "locationReviews", "data", "features", "places", "results"),
@@ -19,37 +20,30 @@ Likely = Callable[[Sequence[Mapping[str, object]]], bool]
 
 
 def layouts_of(document: Document, likely: Likely) -> Sequence[Layout]:
-    """Return where the rows of a document are; it is read as far as it is JSON.
+    """Return where the rows of a document are.
 
     These are all lists of reviews, as ``likely`` knows them; without one the list with a usual name, or
     the first that has objects.
-
-    Raises:
-        ImportRefusedError: It is no JSON from its beginning.
     """
-    if document.peek() == "{" and document.has_lines():
+    if document.has_lines:
         return [(LINES,)]
     survey = _Survey(document, likely)
-    try:
-        survey.read(())
-    except ImportRefusedError:
-        if not survey.lists:
-            raise
+    survey.read(document.root, ())
     return survey.rows()
 
 
 class _Survey:
-    """Reads a document and notes its lists."""
+    """Notes the lists of a document."""
 
     def __init__(self, document: Document, likely: Likely) -> None:
         self._document = document
         self._likely = likely
-        self.lists: dict[Layout, tuple[bool, bool]] = {}
+        self._lists: dict[Layout, tuple[bool, bool]] = {}
         """Of each list whether it looks like reviews, and whether it has objects."""
 
     def rows(self) -> Sequence[Layout]:
         """Return the lists that are read."""
-        likely = [layout for layout, (is_likely, _) in self.lists.items() if is_likely]
+        likely = [layout for layout, (is_likely, _) in self._lists.items() if is_likely]
         nested = [layout for layout in likely if _is_nested(layout)]
         outer = [
             layout for layout in likely if not any(_is_within(inner, layout) for inner in nested)
@@ -59,33 +53,20 @@ class _Survey:
             for layout in outer
             if not any(_is_within(layout, outer_layout) for outer_layout in outer)
         ]
-        if rows or not self.lists:
+        if rows or not self._lists:
             return rows or [()]
-        return [max(self.lists, key=self._rank)]
+        return [max(self._lists, key=self._rank)]
 
-    def read(self, path: Layout) -> object:
-        """Read a value, and note the lists in it; return it without what they hold."""
-        document = self._document
-        begins = document.peek()
-        if begins not in ("{", "[") or len(path) > MAX_LAYOUT:
-            return document.value().value
-        if begins == "{":
-            names = (str(name.value) for name in document.members())
-            return {name: self.read((*path, name)) for name in names}
-        if path[-MAX_ARRAYS:] == (EACH,) * MAX_ARRAYS:
-            raise document.fault("nested too deeply")
+    def read(self, raw: Raw, path: Layout) -> object:
+        """Note the lists in a value; return it without what they hold."""
+        kind = begin(raw)
+        if kind not in (b"{", b"[") or len(path) > MAX_LAYOUT:
+            return self._document.value(raw)
+        if kind == b"{":
+            members = self._document.members(raw)
+            return {name: self.read(member, (*path, name)) for name, member in members.items()}
         own = (*path, EACH)
-        first: list[object] = []
-        for index, _ in enumerate(document.elements()):
-            if index == _LOOKED_AT:
-                self._note(own, first)
-                if not path:
-                    return []  # nothing comes behind it
-            if index < _LOOKED_AT:
-                first.append(self.read(own))
-            else:
-                self._pass_over(own)
-        self._note(own, first)
+        self._note(own, [self.read(row, own) for row in self._document.elements(raw)[:_LOOKED_AT]])
         return []
 
     def _note(self, layout: Layout, first: Sequence[object]) -> None:
@@ -93,22 +74,15 @@ class _Survey:
         rows = [element for element in first if isinstance(element, dict)]
         is_ours = layout[0] == "business"
         may_be = rows or not first or len(layout) == 1
-        if may_be and not is_ours and len(self.lists) < _MAX_LISTS:
-            before, _ = self.lists.get(layout, (False, False))
-            self.lists[layout] = before or bool(rows and self._likely(rows)), bool(rows)
-
-    def _pass_over(self, path: Layout) -> None:
-        """Read a value that may be longer than any that is kept."""
-        try:
-            self._document.value()
-        except ImportRefusedError:
-            self.read(path)
+        if may_be and not is_ours and len(self._lists) < _MAX_LISTS:
+            before, _ = self._lists.get(layout, (False, False))
+            self._lists[layout] = before or bool(rows and self._likely(rows)), bool(rows)
 
     def _rank(self, layout: Layout) -> tuple[bool, int, bool, int]:
         """Return how usual it is for a list to hold reviews, where it does not look like them."""
         names = [step for step in layout if step != EACH]
         rank = _USUAL.index(names[-1]) if names and names[-1] in _USUAL else len(_USUAL)
-        return _is_nested(layout), -rank, self.lists[layout][1], -len(layout)
+        return _is_nested(layout), -rank, self._lists[layout][1], -len(layout)
 
 
 def _is_nested(layout: Layout) -> bool:

@@ -37,7 +37,7 @@ ODD = st.one_of(
     st.sampled_from(
         [
             *("0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "12/31/9999 23:59:59"),
-            *("1970-01-01", "0000-00-00", "99999999999999", "1e400", "\ud800", "\0", " ", "5"),
+            *("1970-01-01", "0000-00-00", "99999999999999", "1e400", "\0", " ", "5"),
             *("FIVE", "2025-03-14T10:00:00Z", "a@b.cd", "javascript:alert(1)", "https://x/"),
         ]
     ),
@@ -76,10 +76,7 @@ def changed(fields: Fields, data: st.DataObject) -> dict[str, object]:
 def test_a_row_becomes_a_valid_review_or_is_refused(which: int, data: st.DataObject) -> None:
     kind, read, fields = OPENED[which]
     row = changed(fields, data)
-    try:
-        text = msgspec.json.encode(row).decode() if kind is own.FORMAT else ""
-    except UnicodeEncodeError:
-        return
+    text = msgspec.json.encode(row) if kind is own.FORMAT else b""
     try:
         entry = read(Row(row, text))
     except (RowRefusedError, RowSkippedError) as refusal:

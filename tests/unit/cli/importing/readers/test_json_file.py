@@ -1,6 +1,5 @@
-"""JSON piece by piece, wherever the window ends."""
+"""Rows of JSON, and the faults of what is none."""
 
-import io
 import json
 from collections.abc import Mapping, Sequence
 
@@ -13,22 +12,19 @@ from reviewsctl.importing.readers.json_file import EACH, LINES, Document, Layout
 from reviewsctl.importing.readers.json_lists import layouts_of
 
 VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
     max_leaves=12,
 )
 
 
-class Dripping(io.BytesIO):
-    """A file that gives a few bytes at a time, so that windows end everywhere."""
-
-    def read(self, size: int | None = -1) -> bytes:
-        return super().read(min(7, size) if size is not None and size >= 0 else 7)
-
-
 def layouts(text: bytes) -> list[Layout]:
     """Return the lists with rows that have an ``a`` of 5."""
-    document = Document(io.BytesIO(text), "x")
+    document = Document(text, "x")
     return list(layouts_of(document, lambda rows: any(row.get("a") == 5 for row in rows)))
 
 
@@ -41,9 +37,8 @@ def test_the_elements_of_an_array_are_those_of_a_decoder(
     text = json.dumps(
         {"before": 1, "reviews": values, "after": [2]}, indent=indent, ensure_ascii=ascii_only
     )
-    document = Document(Dripping(text.encode("utf-8", "surrogatepass")), "x.json")
+    document = Document(text.encode(), "x.json")
     pieces = list(document.rows(("reviews", EACH)))
-    document.end()
 
     assert values == [piece.value for piece in pieces]
     assert values == [json.loads(piece.text) for piece in pieces]
@@ -55,7 +50,7 @@ def test_lines_are_values_one_after_the_other(values: list[dict[str, object]]) -
     text = "\n".join(json.dumps(row) for row in values).encode()
 
     assert [(LINES,)] == layouts(text)
-    assert values == [piece.value for piece in Document(Dripping(text), "x").rows((LINES,))]
+    assert values == [piece.value for piece in Document(text, "x").rows((LINES,))]
 
 
 @pytest.mark.parametrize(
@@ -91,7 +86,6 @@ def test_where_the_rows_are(text: str, layout: tuple[str, ...]) -> None:
         ('{"x": {"list": [{"b": 1}]}}', ["x.list"]),
         ('{"business": {"hours": [{"day": 1}]}}', [""]),
         ('{"deep": [[[1, {"x": [{"a": 5}]}]]]}', ["deep.x"]),
-        ('{"x": [{"a": 1}], "y": [{"a": 5}], "z": ', ["y"]),
     ],
 )  # fmt: skip
 def test_lists_of_reviews_are_found_at_any_depth(text: str, lists: list[str]) -> None:
@@ -100,7 +94,7 @@ def test_lists_of_reviews_are_found_at_any_depth(text: str, lists: list[str]) ->
     def likely(rows: Sequence[Mapping[str, object]]) -> bool:
         return any(5 in (row.get("a"), *_values(row.get("node"))) for row in rows)
 
-    layouts = layouts_of(Document(io.BytesIO(text.encode()), "x"), likely)
+    layouts = layouts_of(Document(text.encode(), "x"), likely)
 
     assert lists == [".".join(name for name in layout if name != EACH) for layout in layouts]
 
@@ -112,7 +106,7 @@ def _values(value: object) -> list[object]:
 def test_rows_of_several_lists_are_read_in_their_order() -> None:
     """An element with another shape than the first one of its list is no row, and no fault."""
     text = b'{"A": {"reviews": [1, 2]}, "b": 3, "C": {"reviews": [4], "d": 5}, "e": [{"x": [6]}, null, {"x": {}}]}'
-    document = Document(Dripping(text), "x")
+    document = Document(text, "x")
     rows = document.rows(("A", "reviews", EACH), ("C", "reviews", EACH), ("e", EACH, "x", EACH))
     values = [(piece.value, document.list_name) for piece in rows]
 
@@ -126,31 +120,28 @@ def test_rows_of_several_lists_are_read_in_their_order() -> None:
         (b'{"reviews": [\n  {"a": 1},\n  {"a" 1}]}', "x.json:3:8: invalid JSON: expecting ':' delimiter"),
         (b'{"reviews": [{"a": 1}', "x.json:1:22: invalid JSON: it ends too early"),
         (b'{"reviews": [{"a": "b', "x.json:1:20: invalid JSON: unterminated string starting at"),
-        (b'{"reviews": [1] "b": 2}', 'x.json:1:17: invalid JSON: expected "," or "}"'),
-        (b'{"reviews": [] } []', "x.json:1:18: invalid JSON: trailing characters"),
-        (b'{"reviews": [' + b"[" * 100_000, "x.json:1:14: invalid JSON: nested too deeply"),
-        (b'{"reviews": [' + b"1" * 4301 + b"]}", "x.json:1:14: invalid JSON: an integer of more than 4,300 digits"),
-        (b"\xef\xbb\xbf[1]", 'x.json:1:1: invalid JSON: expected "{"'),
-        (b'{"reviews": ["\xff"]}', "x.json: not UTF-8 near line 1: invalid start byte"),
+        (b'{"reviews": [1] "b": 2}', "x.json:1:17: invalid JSON: expecting ',' delimiter"),
+        (b'{"reviews": [] } []', "x.json:1:18: invalid JSON: extra data"),
+        (b'{"reviews": [' + b"[" * 100_000, "x.json: nested too deeply"),
+        (b'{"reviews": [' + b"1" * 4301 + b"]}", "x.json: Exceeds the limit"),
+        (b"\xef\xbb\xbf[1]", "x.json: it is no object of JSON"),
+        (b'{"reviews": ["\xff"]}', "x.json: not UTF-8: invalid start byte"),
     ],
 )  # fmt: skip
 def test_fault_is_reported_with_its_position(text: bytes, reason: str) -> None:
-    document = Document(io.BytesIO(text), "x.json")
-
     def read() -> None:
-        list(document.rows(("reviews", EACH)))
-        document.end()
+        list(Document(text, "x.json").rows(("reviews", EACH)))
 
     with pytest.raises(ImportRefusedError) as caught:
         read()
 
-    assert reason == caught.value.detail
+    assert caught.value.detail.startswith(reason)
 
 
-@pytest.mark.parametrize("value", [b'"' + b"x" * 9_000_000, b"1" + b"e" * 9_000_000])
-def test_a_value_without_an_end_does_not_fill_the_memory(value: bytes) -> None:
-    file = io.BytesIO(b'{"reviews": [' + value)
-    with pytest.raises(ImportRefusedError, match="a value of more than 2,097,152 characters"):
-        list(Document(file, "x").rows(("reviews", EACH)))
+def test_half_characters_and_nan_are_replaced() -> None:
+    """Programs write them, and JSON has neither; a number may have more than 64 bits."""
+    text = b'{"reviews": [{"\\ud800": ["a\\udc00", NaN, "\xf0\x9f\x98\x80", 123456789012345678901234]}]}'
+    (piece,) = Document(text, "x").rows(("reviews", EACH))
 
-    assert file.tell() <= 8 << 20
+    assert {"\ufffd": ["a\ufffd", None, "\U0001f600", 123456789012345678901234]} == piece.value
+    assert piece.value == json.loads(piece.text)
