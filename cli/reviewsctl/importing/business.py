@@ -11,21 +11,14 @@ from enum import Enum
 from typing import Final
 
 from reviewsctl.importing.reviews_file import NO_NAME
-from reviewsctl.importing.values import address, first, members, phrase_set, word
+from reviewsctl.importing.values import address, first, members, word
+from reviewsctl.importing.vocabulary.words import CELLS
 
 Facts = Mapping[str, object]
 """Members of a business, as reviews.json or an export spells them."""
 
 _DAYS: Final = ("sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday")
 _HANDLE: Final = 4  # letters of a name that is one word
-_FORMS: Final = phrase_set(
-    "inc, llc, ltd, limited, co, corp, corporation, company, plc, llp, gmbh, ag, kg, ohg, ug, sarl",
-    "sas, sa, sl, srl, bv, ab, the",
-)
-"""Words that do not make two names different."""
-
-
-_CONJUNCTIONS: Final = frozenset(("and", "und", "et", "y", "e", "en", "og", "och"))
 
 
 def empty(name: str, value: object) -> bool:
@@ -77,7 +70,7 @@ def _is_extended(shorter: list[str], longer: list[str]) -> bool:
 
 def _words(name: str) -> list[str]:
     words = [word for word in _parts(name) if word != "&"]
-    return [word for word in words if word not in _FORMS] or words
+    return [word for word in words if word not in CELLS.sets["forms"]] or words
 
 
 def _parts(name: str) -> list[str]:
@@ -88,7 +81,7 @@ def _parts(name: str) -> list[str]:
         for letter in bare
         if not unicodedata.combining(letter)
     )
-    return ["&" if word in _CONJUNCTIONS else word for word in letters.split()]
+    return ["&" if word in CELLS.sets["conjunctions"] else word for word in letters.split()]
 
 
 def listing(location: Facts) -> Facts:

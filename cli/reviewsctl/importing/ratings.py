@@ -14,6 +14,7 @@ from typing import Final, NamedTuple, Self
 
 from reviewsctl.importing.errors import RowRefusedError, SayMoreError
 from reviewsctl.importing.values import shown, word
+from reviewsctl.importing.vocabulary.words import CELLS
 
 MAX_STARS: Final = 5
 
@@ -34,18 +35,6 @@ _NUMBER = re.compile(
 )
 _SCALE = re.compile(r"([0-9]{1,3})(?:\s*(?:-|\u2013|:|to)\s*([0-9]{1,3}))?")
 _WORDS = {"ONE": 1, "TWO": 2, "THREE": 3, "FOUR": 4, "FIVE": 5}
-
-_RECOMMENDED = {
-    **dict.fromkeys(("recommended", "recommends", "positive", "recommend"), True),
-    **dict.fromkeys(
-        (
-            *("not recommended", "doesn't recommend", "does not recommend", "not_recommended"),
-            *("negative", "doesn\N{RIGHT SINGLE QUOTATION MARK}t recommend"),
-        ),
-        False,
-    ),
-}
-"""Facebook's words, as it and the services that read it spell them."""
 
 
 class Rating(NamedTuple):
@@ -108,8 +97,10 @@ def _is_whole_star(number: Fraction) -> bool:
 
 def recommends(value: object) -> bool | None:
     """Return whether a word of Facebook recommends; None for any other value."""
-    text = word(value)
-    return None if text is None else _RECOMMENDED.get(text.casefold())
+    bare = (word(value) or "").casefold()
+    if bare in CELLS.sets["recommended"]:
+        return True
+    return False if bare in CELLS.sets["not_recommended"] else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

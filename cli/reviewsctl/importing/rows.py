@@ -19,7 +19,6 @@ from reviewsctl.importing.exports import missing_pages, missing_parts
 from reviewsctl.importing.format import Format, Reader, Row
 from reviewsctl.importing.import_log import ImportLog
 from reviewsctl.importing.options import ImportOptions, Prompts
-from reviewsctl.importing.platforms.column_names import GUESSES
 from reviewsctl.importing.platforms.columns import flat
 from reviewsctl.importing.readers.parts import Reading
 from reviewsctl.importing.recognize import Export, Source
@@ -29,6 +28,7 @@ from reviewsctl.importing.settings import Settings
 from reviewsctl.importing.staging import Staging
 from reviewsctl.importing.times import NO_DATE
 from reviewsctl.importing.values import normal, word
+from reviewsctl.importing.vocabulary.words import GUESSES
 
 MAX_LISTED: Final = 10_000  # refused rows that --verbose lists
 _ID_NAMES: Final = frozenset(("name", "url", *GUESSES["id"]))

@@ -6,31 +6,21 @@ columns, and the ratings themselves. Evidence against five stars makes a questio
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Final
 
 from reviewsctl.importing.errors import RowRefusedError, SayMoreError
 from reviewsctl.importing.ratings import MAX_STARS, SCALES, Rating, Scale, rating_of
-from reviewsctl.importing.values import normal, phrase_set, phrases, shown, word
+from reviewsctl.importing.values import normal, shown, word
+from reviewsctl.importing.vocabulary.words import CELLS
 
 Fields = Mapping[str, object]
 _NOTHING: Final[Fields] = MappingProxyType({})
 ScaleOf = Callable[[Fields], Scale]
 """Returns the scale of a row's rating; raises RowRefusedError."""
-
-_STARS: Final = phrases("star, stern, etoile, estrella, stella, stelle, estrela, sterren")
-_RATINGS: Final = phrases(
-    "rating, bewertung, evaluation, valoracion, calificacion, valutazione, avaliacao",
-    "classificacao, beoordeling, waardering",
-)
-_GRADES: Final = phrase_set(
-    "note, notes, noten, nota, notas, grade, grades, mark, marks, voto, voti, cijfer",
-    "schulnote, gesamtnote, schulnoten, durchschnittsnote, rapportcijfer, zensur",
-)
-"""Words of schools, where 1, 5, 6, 10 or 20 is the best."""
 
 _RANGE: Final = re.compile(
     r"(?<![0-9])([0-9]{1,3})\s*(?:-|\u2013|to|bis|à|a|tot)\s*([0-9]{1,3})(?![0-9])"
@@ -44,60 +34,27 @@ _LAST_NUMBER: Final = re.compile(
 )
 _HEADER: Final = 100  # characters
 _NUMBERS: Final = {
-    **dict.fromkeys(("five", "funf", "cinq", "cinco", "cinque", "vijf"), "5"),
-    **dict.fromkeys(("ten", "zehn", "dix", "diez", "dieci", "dez", "tien"), "10"),
-    **dict.fromkeys(("twenty", "zwanzig", "vingt", "veinte", "venti", "vinte", "twintig"), "20"),
-    **dict.fromkeys(("hundred", "hundert", "cent", "cien", "cento", "cem", "honderd"), "100"),
+    word: number for number, words in CELLS.table.items() if number.isdigit() for word in words
 }
 _BESTS: Final = frozenset(("best", "max", "maximum", "highest", "outof", "range", "scale"))
 _PERCENT: Final = 100
-_TEN: Final = 10
 
 _LOOKED_AT: Final = 20  # rows that show the columns of a platform
 _ENOUGH: Final = 5  # ratings, where the name of their column says nothing of stars
 _OTHERS: Final = 4  # ratings that fit, where one is mistyped
 _ROWS_PER_TYPO: Final = 20
 _LOWEST_MEAN: Final = 3  # of five stars, where only the ratings show that
-_QUARTERS: Final = frozenset(Fraction(number) for number in ("2.5", "5", "7.5", "10"))
-_HALF_QUARTERS: Final = frozenset(map(Fraction, ("2.5", "7.5")))
-_PARTS: Final = phrases(
-    "staff, clean, comfort, facilit, wifi, service, food, ambi, atmo, quality, communication",
-    "accuracy, sauber, personal, komfort, ausstattung, essen, qualit, proprete, confort, limpieza",
-    "pulizia, limpeza, schoon, rating, score, bewertung, punkte, puntuacion, punteggio, pontuacao",
-)
-"""Words of what is rated beside the whole."""
-
-
-class _Known(NamedTuple):
-    """A platform that is recognized by its columns."""
-
-    title: str
-    best: int
-    all: frozenset[str]
-    any: frozenset[str]
-
-
 _KNOWN: Final = (
-    _Known(
+    (
         "Booking.com",
-        10,
-        frozenset(("review score",)),
-        frozenset(("positive review", "negative review", "property reply", "reservation number")),
+        "review score",
+        "positive review|negative review|property reply|reservation number",
     ),
-    _Known(
-        "Booking.com",
-        10,
-        frozenset(("scoring review score",)),
-        frozenset(("content positive", "content negative", "reviewer name")),
-    ),
-    _Known("Booking.com", 10, frozenset(("liked text", "disliked text")), frozenset(("rating",))),
-    _Known(
-        "Hostaway",
-        10,
-        frozenset(("public review", "guest name")),
-        frozenset(("review category", "listing name", "listing map id", "reservation id")),
-    ),
+    ("Booking.com", "scoring review score", "content positive|content negative|reviewer name"),
+    ("Booking.com", "liked text", "disliked text"),
+    ("Hostaway", "public review", "guest name"),
 )
+"""Platforms with ten points: a column that they have, and others of which they have one."""
 
 
 def scale_of(
@@ -129,7 +86,7 @@ def scale_of(
         return _beside(columns, operator), f"of the number in column {shown(columns['best'])}"
     beside = _around(around)
     scale, evidence = (
-        _shown_by(sample, columns["rating"], columns)
+        _shown_by(sample, columns["rating"])
         if beside is None
         else (beside, "it stands beside the reviews")
     )
@@ -201,9 +158,7 @@ def _five_stars(scale: Scale) -> Scale:
     return scale
 
 
-def _shown_by(
-    sample: Sequence[Fields], column: str, columns: Mapping[str, str]
-) -> tuple[Scale, str]:
+def _shown_by(sample: Sequence[Fields], column: str) -> tuple[Scale, str]:
     """Return the scale that a table shows, and by what."""
     ratings = [rating for row in sample if (rating := rating_of(row.get(column))) is not None]
     bare = [
@@ -216,17 +171,18 @@ def _shown_by(
     if (header := _by_header(column)) is not None:
         return header, f"column {shown(column)}"
     if platform := _platform(sample):
-        return Scale(best=platform.best), f"the columns of {platform.title}"
+        return Scale(best=10), f"the columns of {platform}"
     if not bare:
         return Scale(), "each says of how many it is"
     above = sum(number > MAX_STARS for number in bare)
     fitting = [number for number in bare if number <= MAX_STARS]
     judged = fitting if _are_typos(above, len(bare)) else bare
-    doubt = _doubt(sample, column, columns, ratings, judged)
+    doubt = _doubt(column, ratings, judged)
     words = normal(column).split()
-    if not doubt and any(part.startswith(_STARS) for part in words):
+    if not doubt and any(part.startswith(CELLS.lists["stars"]) for part in words):
         return Scale(best=MAX_STARS), f"column {shown(column)}"
-    is_rating = any(part.endswith(_RATINGS) or part.startswith(_RATINGS) for part in words)
+    names = CELLS.lists["ratings"]
+    is_rating = any(part.endswith(names) or part.startswith(names) for part in words)
     if not doubt and _are_stars(judged, 1 if is_rating else _ENOUGH):
         return Scale(best=MAX_STARS), "none is above, and five is among them"
     low, high = (_spelled(number) for number in (min(bare), max(bare)))
@@ -246,7 +202,7 @@ def _by_header(column: str) -> Scale | None:
     text = _WORD.sub(lambda match: _NUMBERS.get(normal(match[0]), match[0]), column[:_HEADER])
     if match := _RANGE.search(text):
         worst, best = int(match[1]), int(match[2])
-        if not _GRADES.isdisjoint(words) and worst > 0 and best <= MAX_STARS + 1:
+        if not CELLS.sets["grades"].isdisjoint(words) and worst > 0 and best <= MAX_STARS + 1:
             return None  # which end is the best?
         scale = Scale(best=best, worst=worst)
         return _five_stars(scale) if scale.is_possible else None
@@ -274,16 +230,13 @@ def _scale_in(value: object) -> Scale | None:
     return Scale(best=int(match[2]), worst=worst, is_set=False)
 
 
-def _platform(sample: Sequence[Fields]) -> _Known | None:
+def _platform(sample: Sequence[Fields]) -> str:
+    """Return the title of the platform with ten points that has these columns, or nothing."""
     names = {normal(name) for row in sample[:_LOOKED_AT] for name in row}
-    return next(
-        (
-            platform
-            for platform in _KNOWN
-            if platform.all <= names and not platform.any.isdisjoint(names)
-        ),
-        None,
-    )
+    for title, own, others in _KNOWN:
+        if own in names and not names.isdisjoint(others.split("|")):
+            return title
+    return ""
 
 
 def _are_stars(bare: Sequence[Fraction], enough: int) -> bool:
@@ -300,56 +253,20 @@ def _are_stars(bare: Sequence[Fraction], enough: int) -> bool:
     )
 
 
-def _doubt(
-    sample: Sequence[Fields],
-    column: str,
-    columns: Mapping[str, str],
-    ratings: Sequence[Rating],
-    bare: Sequence[Fraction],
-) -> str:
+def _doubt(column: str, ratings: Sequence[Rating], bare: Sequence[Fraction]) -> str:
     """Return what speaks against five stars, or nothing."""
     if max(bare) > MAX_STARS:
         above = sum(number > MAX_STARS for number in bare)
         return f"{above:,} {'is' if above == 1 else 'are'} above five"
-    best = next((rating.best for rating in ratings if rating.best not in (None, MAX_STARS)), None)
+    best = next(
+        (rating.best for rating in ratings if rating.best not in (None, MAX_STARS)),
+        None,
+    )
     if best is not None:
         return f"others say that they are of {best}"
-    if not _GRADES.isdisjoint(normal(column).split()):
+    if not CELLS.sets["grades"].isdisjoint(normal(column).split()):
         return "it may be a school grade"
-    for name, values in _parts(sample, columns):
-        if MAX_STARS < max(values) <= _TEN:
-            return f"column {shown(name)} beside it has {_spelled(max(values))}"
-        if values <= _QUARTERS and not values.isdisjoint(_HALF_QUARTERS):
-            return f"column {shown(name)} beside it has quarters of ten, as {_spelled(min(values))}"
     return ""
-
-
-def _parts(
-    sample: Sequence[Fields], columns: Mapping[str, str]
-) -> Iterator[tuple[str, set[Fraction]]]:
-    """Return what else is rated in the rows: the values of columns, and of lists of objects."""
-    used = frozenset(columns.values())
-    values: dict[str, set[Fraction]] = {}
-    for row in sample:
-        for name, value in row.items():
-            if name in used or not _is_part(name):
-                continue
-            for part in value if isinstance(value, list) else [value]:
-                rating = rating_of(
-                    part.get("rating", part.get("score")) if isinstance(part, dict) else part
-                )
-                if rating is not None and rating.best is None:
-                    values.setdefault(name, set()).add(rating.number)
-    yield from values.items()
-
-
-def _is_part(name: str) -> bool:
-    words = normal(name).split()
-    return (
-        any(part.startswith(_PARTS) for part in words)
-        or "category" in words
-        or "categories" in words
-    ) and not {"count", "id", "number", "total", "reviews"} & {*words}
 
 
 def _spelled(number: Fraction) -> str:

@@ -11,7 +11,8 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 from reviewsctl.importing.errors import RowRefusedError
-from reviewsctl.importing.values import phrase_set, shown, word
+from reviewsctl.importing.values import shown, word
+from reviewsctl.importing.vocabulary.words import CELLS
 
 NO_DATE = "no date"
 """Why a row without a date is refused."""
@@ -28,43 +29,9 @@ _ZONE = re.compile(r"\s?(?:GMT|UTC)?([+-][0-9]{2}):?([0-9]{2})(?:\s(?:UTC|GMT|\(
 _ZONED = ("%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%a, %d %b %Y %H:%M:%S", "%a %b %d %Y %H:%M:%S")
 """Rails, mail and JavaScript, before their zones."""
 
-_DAYS = (
-    "%m/%d/%Y",
-    "%d/%m/%Y",
-    "%m-%d-%Y",
-    "%d-%m-%Y",
-    "%d.%m.%Y",
-    "%Y/%m/%d",
-    "%m/%d/%y",
-    "%d/%m/%y",
-    "%m-%d-%y",
-    "%d-%m-%y",
-    "%d.%m.%y",
-    "%B %d, %Y",
-    "%b %d, %Y",
-    "%A, %B %d, %Y",
-    "%a, %b %d, %Y",
-    "%d %B %Y",
-    "%d %b %Y",
-    "%A, %d %B %Y",
-    "%d-%b-%Y",
-    "%d-%b-%y",
-    "%d. %B %Y",
-    "%d. %b %Y",
-    "%d de %B de %Y",
-    "%Y-%m-%d",
-    "%Y.%m.%d",
-    "%B %d %Y",
-    "%b %d %Y",
-    "%d %b, %Y",
-    "%d/%b/%Y",
-)
 _MAX_LENGTH = 100  # characters; strptime would look for blanks of any length
 _PROBES = 20  # values that say which patterns are worth a closer look
-_CLOCKS = (
-    *("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p"),
-    *(", %H:%M", ", %H:%M:%S", ", %I:%M %p", ", %I:%M:%S %p"),
-)
+_DAYS, _CLOCKS = CELLS.lists["days"], CELLS.lists["clocks"]
 _DAY_OF = {day + clock: day for day in _DAYS for clock in _CLOCKS}
 PATTERNS = tuple(_DAY_OF)
 _ISO = "ISO 8601"
@@ -72,55 +39,14 @@ AMERICAN = "%m/%d/%Y %H:%M:%S"
 UTC = datetime.UTC
 
 _MONTHS: Mapping[str, str] = {
-    foreign: english
-    for english, names in {
-        "January": "januar janvier enero gennaio janeiro januari",
-        "February": "februar février fevrier febrero febbraio fevereiro februari",
-        "March": "märz maerz mars marzo março marco maart",
-        "April": "avril abril aprile",
-        "May": "mai mayo maggio maio mei",
-        "June": "juni juin junio giugno junho",
-        "July": "juli juillet julio luglio julho",
-        "August": "août aout agosto augustus",
-        "September": "septembre septiembre settembre setembro",
-        "October": "oktober octobre octubre ottobre outubro",
-        "November": "novembre noviembre novembro",
-        "December": "dezember décembre decembre diciembre dicembre dezembro",
-        "Jan": "jän janv ene gen",
-        "Feb": "févr fev",
-        "Mar": "mär mrz mrt",
-        "Apr": "avr abr",
-        "Jun": "giu",
-        "Jul": "juil lug",
-        "Aug": "ago",
-        "Sep": "sept set",
-        "Oct": "okt ott out",
-        "Dec": "dez déc dic",
-    }.items()
-    for foreign in names.split()
-} | {"mag": "May"}
-"""German, French, Spanish, Italian, Portuguese and Dutch months in English, which ``strptime`` reads."""
-
-_WEEKDAYS = phrase_set(
-    "montag, dienstag, mittwoch, donnerstag, freitag, samstag, sonntag, lundi, mardi, mercredi",
-    "jeudi, vendredi, samedi, dimanche, lunes, martes, miércoles, jueves, viernes, sábado",
-    "domingo, lunedì, martedì, mercoledì, giovedì, venerdì, sabato, domenica, maandag, dinsdag",
-    "woensdag, donderdag, vrijdag, zaterdag, zondag, mo, di, mi, do, fr, sa, so",
-)
-_BETWEEN = phrase_set("at, um, à, a, às, las, alle, ore, om, uhr, kl, uur")
-"""Words between a day and a clock, or behind it."""
+    foreign: english for english, names in CELLS.table.items() for foreign in names
+}
+"""Months of other languages in English, which ``strptime`` reads."""
 
 _LETTERS = re.compile(r"([^\W\d_]+)\.?")
 _HALF_DAY = re.compile(r"\s?([ap])\.?\s?m\.?$", re.IGNORECASE)
 _ORDINAL = re.compile(r"(?<=[0-9])(?:st|nd|rd|th|er)\b", re.IGNORECASE)
 _CLOCK = re.compile(r"(?<=[0-9])h(?=[0-9]{2})")
-_AGES = ("vor ", "il y a ", "hace ", "há ")
-_AGO = (" ago", " fa", " atrás", " geleden")
-_NO_DAYS = phrase_set(
-    "today, yesterday, just now, now, a while, gestern, heute, hier, aujourd'hui, aujourd\N{RIGHT SINGLE QUOTATION MARK}hui",
-    "ayer, hoy, ieri, oggi, ontem, hoje, gisteren, vandaag",
-)
-
 Reading = Callable[[object], datetime.datetime]
 """Raises a RowRefusedError."""
 
@@ -159,7 +85,11 @@ def moment(value: object) -> datetime.datetime:
 def relative(value: object) -> bool:
     """Return whether a date is an age, as ``3 weeks ago``, which has no day."""
     text = (word(value) or "")[:_MAX_LENGTH].casefold()
-    return text.endswith(_AGO) or text.startswith(_AGES) or text in _NO_DAYS
+    return (
+        text.endswith(CELLS.lists["ago"])
+        or text.startswith(CELLS.lists["ages"])
+        or text in CELLS.sets["no_days"]
+    )
 
 
 def _iso(text: str) -> datetime.datetime:
@@ -275,7 +205,7 @@ _marked = {pattern: _marks(_SHEET_EPOCH.strftime(pattern)) for pattern in PATTER
 def _in_english(match: re.Match[str]) -> str:
     """Return a word of a date in English, without the stop of an abbreviation."""
     bare = match[1].casefold()
-    if bare in _WEEKDAYS or bare in _BETWEEN:
+    if bare in CELLS.sets["weekdays"] or bare in CELLS.sets["between"]:
         return ""
     return _MONTHS.get(bare, match[0])
 

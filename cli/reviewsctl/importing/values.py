@@ -9,6 +9,7 @@ from urllib.parse import quote
 import msgspec
 
 from reviewsctl.importing.errors import RowRefusedError
+from reviewsctl.importing.vocabulary.words import CELLS
 from reviewsctl.terminal.escaping import printable
 
 END = r"(?![\s\S])"
@@ -49,16 +50,6 @@ _TRANSLATION_FIRST = re.compile(
     rf"{re.escape(_TRANSLATED)}[ \n].*?\n\n{re.escape(_ORIGINAL)}\n(.*)", re.DOTALL
 )
 _ORIGINAL_FIRST = re.compile(rf"(.*?)\n\n{re.escape(_TRANSLATED)}\n.+", re.DOTALL)
-
-
-def phrases(*lines: str) -> tuple[str, ...]:
-    """Return phrases that are divided by commas."""
-    return tuple(phrase.strip() for line in lines for phrase in line.split(","))
-
-
-def phrase_set(*lines: str) -> frozenset[str]:
-    """Return phrases that are divided by commas, in no order."""
-    return frozenset(phrases(*lines))
 
 
 def without_surrogates(value: object) -> object:
@@ -142,34 +133,13 @@ def titled(title: object, text: object) -> str | None:
     return f"{head}\n\n{body}"
 
 
-_CUSTOMER = frozenset(
-    ("verified", "verified buyer", "verified purchase", "buyer", "confirmed buyer")
-)
-_NO_CUSTOMER = phrase_set(
-    "unverified, not verified, nothing, email, verified reviewer, verified user, anonymous",
-    "anonymous user, verified by email",
-)
-"""Words of platforms beside yes and no: for a customer, and for an author with an address at most."""
-
-_YES = phrase_set(
-    "true, yes, y, 1, t, on, x, ja, j, wahr, oui, o, vrai, si, s, verdadero, vero, sim",
-    "verdadeiro, waar",
-)
-_NO = phrase_set("false, no, n, 0, f, off, nein, falsch, non, faux, falso, nao, nee, onwaar")
 _CHECKED, _CROSSED = "✓✔☑✅", "✗✘❌☒"
-_NOTHING = frozenset(
-    (
-        *("", "null", "none", "nil", "nan", "undefined", "\\n", "-", "\N{EN DASH}", "\N{EM DASH}"),
-        *("0000-00-00", "0000-00-00 00:00:00", "0000-00-00t00:00:00"),
-    )
-)
-"""Spellings of an empty cell in exports of databases and spreadsheets."""
 
 
 def is_nothing(value: object) -> bool:
     """Return whether a member is there and says nothing."""
     if isinstance(value, str):
-        return value.strip().casefold() in _NOTHING
+        return value.strip().casefold() in CELLS.sets["nothing"]
     return value is None or value in ([], {})
 
 
@@ -181,7 +151,7 @@ def yes_or_no(value: object) -> bool | None:
     if text[:1] and text[:1] in _CHECKED + _CROSSED:
         return text[:1] in _CHECKED
     bare = normal(text)
-    return bare in _YES if bare in _YES or bare in _NO else None
+    return True if bare in CELLS.sets["yes"] else False if bare in CELLS.sets["no"] else None
 
 
 def truth(value: object) -> bool | None:
@@ -197,8 +167,8 @@ def truth(value: object) -> bool | None:
     if text is None:
         return None
     bare = normal(text)
-    if bare in _CUSTOMER or bare in _NO_CUSTOMER:
-        return bare in _CUSTOMER
+    if bare in CELLS.sets["customer"] | CELLS.sets["no_customer"]:
+        return bare in CELLS.sets["customer"]
     raise RowRefusedError(f"verified {shown(value)} is neither yes nor no")
 
 

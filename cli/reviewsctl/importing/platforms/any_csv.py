@@ -11,7 +11,6 @@ from msgspec import UNSET
 
 from reviewsctl.importing.errors import RowWithdrawnError
 from reviewsctl.importing.format import RECOGNIZED, Fields, Format, Head, Parser, Row, Shape
-from reviewsctl.importing.platforms.column_names import COLUMN_NAMES
 from reviewsctl.importing.platforms.columns import (
     Chosen,
     chosen,
@@ -27,6 +26,7 @@ from reviewsctl.importing.scales import ScaleOf, scale_of
 from reviewsctl.importing.settings import NO_SOURCE, Settings
 from reviewsctl.importing.times import Reading
 from reviewsctl.importing.values import address, normal, titled, truth, unhumped, word, words
+from reviewsctl.importing.vocabulary.words import COLUMNS
 
 
 class _Understood(NamedTuple):
@@ -143,7 +143,7 @@ def _joined(fields: Fields, names: Sequence[str]) -> str | None:
 
 def _is_half(name: str) -> bool:
     return any(
-        normal(part) in COLUMN_NAMES.liked | COLUMN_NAMES.disliked
+        normal(part) in COLUMNS.sets["liked"] | COLUMNS.sets["disliked"]
         for part in (name, name.rpartition(".")[2])
     )
 

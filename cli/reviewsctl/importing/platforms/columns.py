@@ -6,9 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from reviewsctl.importing.errors import SayMoreError
 from reviewsctl.importing.format import Fields, Head
-from reviewsctl.importing.platforms.column_names import COLUMN_NAMES, GUESSES, WHOLE_NAMES
 from reviewsctl.importing.publicity.signs import sign_of
-from reviewsctl.importing.publicity.vocabulary import VOCABULARY
 from reviewsctl.importing.ratings import rating_of
 from reviewsctl.importing.scales import is_scale
 from reviewsctl.importing.settings import Settings
@@ -22,6 +20,7 @@ from reviewsctl.importing.times import (
     zoned,
 )
 from reviewsctl.importing.values import is_nothing, normal, shown, word, yes_or_no
+from reviewsctl.importing.vocabulary.words import COLUMNS, GUESSES, PUBLICITY
 from reviewsctl.terminal.escaping import printable
 
 Chosen = Mapping[str, Sequence[str]]
@@ -131,7 +130,7 @@ def _there(sample: Sequence[Fields]) -> dict[str, str]:
         there.setdefault(normal(name), name)
     for name in names:
         *around, last = name.split(".")
-        inner = [name for name in around if normal(name) not in VOCABULARY.wrappers]
+        inner = [name for name in around if normal(name) not in PUBLICITY.sets["wrappers"]]
         if len(inner) < len(around):
             there.setdefault(normal(".".join((*inner, last))), name)
     return there
@@ -144,12 +143,17 @@ def _is_compound(value: object) -> bool:
 
 def _author(there: Mapping[str, str], free: Sequence[str]) -> list[str]:
     """Return the column of whole names, else those of first and last names, else the likeliest."""
-    names = [there[name] for name in GUESSES["author"] if name in WHOLE_NAMES and name in there]
+    whole_names = GUESSES["author"][: GUESSES["author"].index("name")]
+    names = [there[name] for name in whole_names if name in there]
     if names and names[0] in free:
         return names[:1]
-    first = next((there[name] for name in COLUMN_NAMES.first_names if name in there), None)
+    first = next((there[name] for name in COLUMNS.lists["first_names"] if name in there), None)
     last = next(
-        (there[name] for name in COLUMN_NAMES.last_names if name in there and there[name] != first),
+        (
+            there[name]
+            for name in COLUMNS.lists["last_names"]
+            if name in there and there[name] != first
+        ),
         None,
     )
     if first is not None and normal(first).endswith(("vorname", "voornaam")):
@@ -162,7 +166,7 @@ def _halves(sample: Sequence[Fields], there: Mapping[str, str], used: Collection
     free = {compared: name for compared, name in there.items() if name not in used}
     halves = [
         name
-        for kind in (COLUMN_NAMES.liked, COLUMN_NAMES.disliked)
+        for kind in (COLUMNS.sets["liked"], COLUMNS.sets["disliked"])
         for compared, name in free.items()
         if compared in kind and _has_texts(sample, name)
     ]
@@ -260,7 +264,7 @@ def _alike(
 ) -> Iterator[tuple[str, str]]:
     """Return the columns of which half of the cells look like something, each with an example."""
     for name in names:
-        if not any(part.startswith(COLUMN_NAMES.private) for part in normal(name).split()):
+        if not any(part.startswith(COLUMNS.lists["private"]) for part in normal(name).split()):
             values = [text for text in (word(row.get(name)) for row in sample) if text is not None]
             if values and sum(map(looks, values)) * 2 >= len(values):
                 yield name, next(filter(looks, values))
@@ -270,7 +274,9 @@ def _may_be_text(name: str) -> bool:
     words = normal(name).split()
     if sign_of(name) is not None:
         return False
-    return COLUMN_NAMES.no_texts.isdisjoint(words) or not COLUMN_NAMES.text_words.isdisjoint(words)
+    return COLUMNS.sets["no_texts"].isdisjoint(words) or not COLUMNS.sets["text_words"].isdisjoint(
+        words
+    )
 
 
 def _is_text(value: str) -> bool:

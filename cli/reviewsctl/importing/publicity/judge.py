@@ -19,8 +19,8 @@ from reviewsctl.importing.publicity.signs import (
     is_vocabulary,
     sign_of,
 )
-from reviewsctl.importing.publicity.vocabulary import VOCABULARY
 from reviewsctl.importing.values import is_nothing, normal, shown, word
+from reviewsctl.importing.vocabulary.words import PUBLICITY
 from reviewsctl.terminal.escaping import printable
 
 _SCALARS = frozenset((str, int, float, bool, type(None)))
@@ -146,11 +146,11 @@ class _Judge:
     ) -> None:
         self._answers = answers
         self._unused = unused
-        self._platform = VOCABULARY.platforms.get(platform, {})
+        self._platform = PUBLICITY.platforms.get(platform, {})
         self._status = None if status is None else normal(status)
         self._sample = sample
         there = {normal(name) for row in sample[:1] for name in row}
-        self._has_places = not VOCABULARY.places.isdisjoint(there)
+        self._has_places = not PUBLICITY.sets["places"].isdisjoint(there)
         self._signs: dict[str, Sign | None] = {}
         self._parts: dict[str, bool] = {}
         self._reasons: set[str] = set()
@@ -204,7 +204,7 @@ class _Judge:
 
     def _prune(self, name: str, elements: list[object], verdict: Verdict) -> None:
         """Take the replies out of a list that are not public."""
-        if VOCABULARY.replies.isdisjoint(normal(name).split()):
+        if PUBLICITY.sets["replies"].isdisjoint(normal(name).split()):
             return
         public = []
         for element in elements:
@@ -254,7 +254,7 @@ class _Judge:
         return (
             bool(words)
             and all(map(is_vocabulary, words))
-            and any(normal(word) in VOCABULARY.withheld for word in words)
+            and any(normal(word) in PUBLICITY.sets["withheld"] for word in words)
         )
 
     def _reason(self, sign: Sign) -> str:

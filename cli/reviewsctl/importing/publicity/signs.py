@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Final
 
-from reviewsctl.importing.publicity.vocabulary import VOCABULARY
 from reviewsctl.importing.values import is_nothing, normal, word, yes_or_no
+from reviewsctl.importing.vocabulary.words import PUBLICITY
 
 ANY: Final = "*"
 """``--set public=COLUMN=*``: the column does not say which reviews are public."""
@@ -77,16 +77,19 @@ class Sign:
 
     def _reads(self, value: object, text: str) -> bool | None:
         if self.sense is Sense.KIND:
-            return text not in VOCABULARY.not_received and text not in VOCABULARY.withheld
+            return (
+                text not in PUBLICITY.sets["not_received"]
+                and text not in PUBLICITY.sets["withheld"]
+            )
         if is_nothing(value):
             if self.sense in (Sense.WITHHELD, Sense.DOUBTFUL):
                 return True
             if self.sense is Sense.PUBLIC and self.is_presence:
                 return self.subject is Subject.REPLY  # a reply may be without its date
             return True if self.is_guess else None
-        if text in VOCABULARY.withheld:
+        if text in PUBLICITY.sets["withheld"]:
             return False
-        if text in VOCABULARY.public or text in VOCABULARY.says_nothing:
+        if text in PUBLICITY.sets["public"] or text in PUBLICITY.sets["says_nothing"]:
             return True
         return self._reads_flag(value, text)
 
@@ -118,16 +121,16 @@ def sign_of(name: str) -> Sign | None:
     *around, own = _components(name)
     last = _without_places(normal(own).split())
     words = [*_without_places(normal(" ".join(around)).split()), *last]
-    if not last or len(last) > _MAX_WORDS or last[-1] in VOCABULARY.no_signs:
+    if not last or len(last) > _MAX_WORDS or last[-1] in PUBLICITY.sets["no_signs"]:
         return None
-    is_presence = not VOCABULARY.presence.isdisjoint(last)
-    sense = _sense([word for word in last if word not in VOCABULARY.presence])
-    if last[0] in VOCABULARY.to_be and (sense is Sense.PUBLIC or _is_check(last)):
+    is_presence = not PUBLICITY.sets["presence"].isdisjoint(last)
+    sense = _sense([word for word in last if word not in PUBLICITY.sets["presence"]])
+    if last[0] in PUBLICITY.sets["to_be"] and (sense is Sense.PUBLIC or _is_check(last)):
         sense = Sense.DOUBTFUL  # "to be approved": it is not yet, or it was
     subject = None if sense is None else _subject(words, sense)
     if sense is None or subject is None:
         return None
-    if sense is Sense.STATUS and not VOCABULARY.reasons.isdisjoint(last):
+    if sense is Sense.STATUS and not PUBLICITY.sets["reasons"].isdisjoint(last):
         sense = Sense.DOUBTFUL  # what was moderated for a reason
     if sense in (Sense.STATUS, Sense.KIND) and is_presence:
         return None  # the date and the author of a change
@@ -140,10 +143,10 @@ def is_withheld_name(name: str) -> bool:
     Not after an archive, where reviews may be that are public and old.
     """
     words = normal(name.partition(".")[0]).split()
-    if not VOCABULARY.archives.isdisjoint(words):
+    if not PUBLICITY.sets["archives"].isdisjoint(words):
         return False
-    own = [word for word in words if word not in VOCABULARY.own]
-    return " ".join(own) in VOCABULARY.withheld or _sense(own) is Sense.WITHHELD
+    own = [word for word in words if word not in PUBLICITY.sets["own"]]
+    return " ".join(own) in PUBLICITY.sets["withheld"] or _sense(own) is Sense.WITHHELD
 
 
 def _components(path: str) -> list[str]:
@@ -151,76 +154,80 @@ def _components(path: str) -> list[str]:
     plain = path.partition("(")[0] or path
     dotted = plain if " " in plain else plain.replace("/", ".")  # "Yes/no" is no path
     *around, last = dotted.rstrip(". ").split(".")
-    objects = [name for name in around if normal(name) not in VOCABULARY.wrappers]
-    while objects and normal(last) in VOCABULARY.generic:
+    objects = [name for name in around if normal(name) not in PUBLICITY.sets["wrappers"]]
+    while objects and normal(last) in PUBLICITY.sets["generic"]:
         last = objects.pop()
-    if objects and VOCABULARY.presence.issuperset(normal(last).split()):
+    if objects and PUBLICITY.sets["presence"].issuperset(normal(last).split()):
         last = f"{objects.pop()} {last}"  # deleted.by
     return [*objects, last]
 
 
 def is_thing(path: str) -> bool:
     """Return whether an object of a row is something that the review names, and not a part of it."""
-    return any(not VOCABULARY.things.isdisjoint(normal(name).split()) for name in _components(path))
+    return any(
+        not PUBLICITY.sets["things"].isdisjoint(normal(name).split()) for name in _components(path)
+    )
 
 
 def is_vocabulary(value: str) -> bool:
     """Return whether a value is a word of a status."""
-    return normal(value) in VOCABULARY.withheld | VOCABULARY.public
+    return normal(value) in PUBLICITY.sets["withheld"] | PUBLICITY.sets["public"]
 
 
 def _without_places(words: list[str]) -> list[str]:
     """Return a name without the place where something is shown and the person: "published on website"."""
     for index, part in enumerate(words[1:-1], start=1):
-        if part in VOCABULARY.by:
+        if part in PUBLICITY.sets["by"]:
             return words[: index + 1]
-        if part in VOCABULARY.place:
+        if part in PUBLICITY.sets["place"]:
             return words[:index]
     return words
 
 
 def _sense(words: Sequence[str]) -> Sense | None:
     """Return what a name without dates and people means."""
-    own = [word for word in words if word not in VOCABULARY.own]
-    is_negated = not VOCABULARY.negations.isdisjoint(own)
+    own = [word for word in words if word not in PUBLICITY.sets["own"]]
+    is_negated = not PUBLICITY.sets["negations"].isdisjoint(own)
     positive, negative = (
         any(_begins(word, stems) for word in own)
-        for stems in (VOCABULARY.positive_stems, VOCABULARY.negative_stems)
+        for stems in (PUBLICITY.lists["positive"], PUBLICITY.lists["negative"])
     )
-    bare = [word for word in own if word not in VOCABULARY.fillers | VOCABULARY.negations]
-    if len(bare) == 1 and words[-1] in {bare[0], *VOCABULARY.trailing}:
-        positive = positive or bare[0] in VOCABULARY.last_public
-        negative = negative or bare[0] in VOCABULARY.last_withheld
-    if words and words[0] in VOCABULARY.show_verbs and words[-1] in VOCABULARY.names:
+    bare = [
+        word for word in own if word not in PUBLICITY.sets["fillers"] | PUBLICITY.sets["negations"]
+    ]
+    if len(bare) == 1 and words[-1] in {bare[0], *PUBLICITY.sets["trailing"]}:
+        positive = positive or bare[0] in PUBLICITY.sets["last_public"]
+        negative = negative or bare[0] in PUBLICITY.sets["last_withheld"]
+    if words and words[0] in PUBLICITY.sets["show_verbs"] and words[-1] in PUBLICITY.sets["names"]:
         positive = True
     negative = negative or any(map(_is_anonymous, own))
     if positive and negative:
         return Sense.STATUS
     if positive or negative:
         return Sense.PUBLIC if positive is not is_negated else Sense.WITHHELD
-    if any(_begins(word, VOCABULARY.doubtful_stems) for word in own):
+    if any(_begins(word, PUBLICITY.lists["doubtful"]) for word in own):
         return Sense.DOUBTFUL
-    rest = [word for word in own if word not in VOCABULARY.replies]
-    if any(word.startswith(VOCABULARY.status_stems) for word in own) or rest == ["state"]:
+    rest = [word for word in own if word not in PUBLICITY.sets["replies"]]
+    if any(word.startswith(PUBLICITY.lists["status"]) for word in own) or rest == ["state"]:
         return Sense.STATUS
-    return Sense.KIND if len(rest) == 1 and rest[0] in VOCABULARY.kinds else None
+    return Sense.KIND if len(rest) == 1 and rest[0] in PUBLICITY.sets["kinds"] else None
 
 
 def _subject(words: Collection[str], sense: Sense) -> Subject | None:
     """Return what a sign is about; None if it is about something that is not published."""
-    if not VOCABULARY.replies.isdisjoint(words):
+    if not PUBLICITY.sets["replies"].isdisjoint(words):
         return Subject.REPLY
     is_flag = sense in (Sense.PUBLIC, Sense.WITHHELD)
     if any(map(_is_anonymous, words)):
         return Subject.NAME if is_flag else None
-    if is_flag and not VOCABULARY.names.isdisjoint(words):
+    if is_flag and not PUBLICITY.sets["names"].isdisjoint(words):
         return Subject.NAME
-    if not VOCABULARY.people.isdisjoint(words):
-        if any(_begins(word, VOCABULARY.showing_stems) for word in words):
+    if not PUBLICITY.sets["people"].isdisjoint(words):
+        if any(_begins(word, PUBLICITY.lists["showing"]) for word in words):
             return Subject.REVIEW
         hides = any(word.startswith(("hid", "priv")) for word in words)
         return Subject.NAME if is_flag and hides else None
-    return Subject.REVIEW if VOCABULARY.things.isdisjoint(words) else None
+    return Subject.REVIEW if PUBLICITY.sets["things"].isdisjoint(words) else None
 
 
 def _begins(word: str, stems: tuple[str, ...]) -> bool:
@@ -228,7 +235,7 @@ def _begins(word: str, stems: tuple[str, ...]) -> bool:
 
 
 def _is_check(words: Iterable[str]) -> bool:
-    return any(word.startswith(VOCABULARY.check_stems) for word in words)
+    return any(word.startswith(PUBLICITY.lists["check"]) for word in words)
 
 
 def _is_anonymous(word: str) -> bool:

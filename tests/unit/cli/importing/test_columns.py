@@ -12,11 +12,11 @@ import pytest
 from reviewsctl.commands import import_
 from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
 from reviewsctl.importing.format import Fields
-from reviewsctl.importing.platforms.column_names import GUESSES
 from reviewsctl.importing.platforms.columns import chosen, dates_of
 from reviewsctl.importing.readers.parts import Part, parts_of
 from reviewsctl.importing.recognize import source_of
 from reviewsctl.importing.settings import Settings
+from reviewsctl.importing.vocabulary.words import GUESSES
 from tests.support.sheets import ROOT, SHEET, spreadsheet
 
 ROW: Fields = {

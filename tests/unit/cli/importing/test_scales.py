@@ -158,27 +158,6 @@ def test_number_beside_the_rating_is_its_scale() -> None:
 
 
 @pytest.mark.parametrize(
-    "more",
-    [
-        {"Staff": "2.5", "Comfort": "5"},
-        {"Cleanliness": "7.5"},
-        {"Service score": "9"},
-        {"reviewCategory": [{"category": "cleanliness", "rating": 10}]},
-    ],
-)
-def test_parts_of_another_scale_speak_against_stars(more: Fields) -> None:
-    """Booking's parts are quarters of ten, beside a score of 4."""
-    with pytest.raises(SayMoreError, match="beside it has"):
-        column("Rating", OUT_OF_FIVE, **more)
-    with pytest.raises(SayMoreError):
-        column("Score", ["4"], **more)
-
-
-def test_parts_of_five_stars_do_not() -> None:
-    assert [5, 4, 5, 3, 5] == column("Rating", OUT_OF_FIVE, Food="4", Service="5", Price="45")
-
-
-@pytest.mark.parametrize(
     ("rating", "row"),
     [
         ("Review score", {"Review score": "4", "Positive review": "Staff", "Guest name": "Ann"}),

@@ -1,0 +1,1 @@
+"""Words that exports have, in seven languages."""
