@@ -262,7 +262,7 @@ PATTERNS: dict[str, tuple[str, *tuple[Attack, ...]]] = {
         ("<>", " ", "x"),
         ("<>;rel=", "a", ""),
     ),
-    "reviewsctl.importing.readers.code_pages:_HIGH": (FIND, ("", "\xe9", ""), ("", "a", "")),
+    "reviewsctl.importing.readers.csv_file:_ODD": (FIND, ("", "aÄ", ""), ("", "a", "")),
     "reviewsctl.importing.readers.csv_file:_BREAK": (SPLIT, ("", "\r\n", "")),
     "reviewsctl.importing.platforms.google:_PLACE": (
         SEARCH,

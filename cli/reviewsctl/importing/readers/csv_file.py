@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from reviewsctl.importing.bounds import MAX_COLUMNS, MAX_RECORD
 from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.format import Fields
-from reviewsctl.importing.readers import code_pages
 from reviewsctl.importing.readers.parts import Part
 
 _DELIMITERS = ",;\t"
@@ -24,6 +23,9 @@ _MARKS = {
     codecs.BOM_UTF16_BE: "utf-16",
 }
 _MARK = "\N{REPLACEMENT CHARACTER}"
+_MAC = "mac_roman"
+_USUAL = "àáâãäåæçèéêëìíîïñòóôõöøùúûüßœ\u2018\u2019\u201c\u201d\u201e\u2013…€"
+_ODD = re.compile("[a-z][À-ÞŸŽŠ]")  # a capital within a word
 _HEADER = 64 * 1024  # characters in which the first line of a file ends
 
 
@@ -176,20 +178,21 @@ def _encoding(part: Part) -> str:
 def _likelier(part: Part) -> str:
     """Return how a file is encoded that is not all UTF-8: that, with bytes that are damaged, or older.
 
-    Of the older ones hardly any two bytes are a character of UTF-8.
+    Of the older ones hardly any two bytes are a character of UTF-8. In the right code page most characters are
+    letters in lower case, and no capitals within words: read as Windows' 1252, "Müller" of a Mac is "MŸller".
     """
-    decoder = codecs.getincrementaldecoder("utf-8")("replace")
-    damaged = intact = 0
     with part.open() as file:
-        while chunk := file.read(_CHUNK):
-            text = decoder.decode(chunk)
-            marks = text.count(_MARK)
-            damaged += marks
-            intact += len(text) - len(text.encode("ascii", "ignore")) - marks
-    if intact > damaged:
+        content = file.read(16 * _CHUNK)
+    text = content.decode("utf-8", "replace")
+    damaged = text.count(_MARK)
+    if len(text) - len(text.encode("ascii", "ignore")) > 2 * damaged:
         return "utf-8"
-    with part.open() as file:
-        return code_pages.likeliest(iter(lambda: file.read(_CHUNK), b""))
+    scores = {}
+    for page in ("cp1252", _MAC, "cp850"):
+        text = content.decode(page, "replace")
+        scores[page] = sum(map(text.count, _USUAL)) - len(_ODD.findall(text))
+    scores[_MAC] += b"\r" in content and b"\n" not in content
+    return max(scores, key=lambda page: scores[page])
 
 
 def _text(part: Part, encoding: str) -> io.TextIOWrapper:
