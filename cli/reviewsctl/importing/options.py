@@ -7,9 +7,9 @@ from pathlib import Path
 
 from reviewsctl.importing.merge import IsGone
 from reviewsctl.importing.outcomes import MergeResult
-from reviewsctl.importing.readers.parts import Report
 from reviewsctl.importing.settings import Settings
 from reviewsctl.importing.staging import Place
+from reviewsd.api.jobs import Step
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +48,7 @@ class ImportOptions:
 class Prompts:
     """Functions by which a running import talks with the operator."""
 
-    progress: Report
+    progress: Callable[[Step], None]
     show: Callable[[Sequence[str]], None]
     """Shows lines, before what takes long or cannot be undone."""
     choose: Callable[[Mapping[str, str]], str] | None

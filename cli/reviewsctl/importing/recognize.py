@@ -51,7 +51,7 @@ _MAX_NAMES = 12  # in a message
 _PEEK_BYTES = 4096
 
 Rows = Callable[[Part], Iterator[tuple[str, Row]]]
-"""Iterates over the rows of a file, each with its position; the part is passed in, so it may be watched."""
+"""Iterates over the rows of a file, each with its position; the part is passed in, so that the caller opens it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +96,7 @@ def source_of(part: Part) -> Source:
     if first_bytes.lstrip(foreign.BLANK_OR_BOM)[:1] in (b"{", b"["):
         return _json(part)
     dialect = csv_file.dialect_of(part)
-    return _table(part, lambda watched: csv_file.rows(watched, dialect), str(dialect))
+    return _table(part, lambda opened: csv_file.rows(opened, dialect), str(dialect))
 
 
 def chosen(parts: Sequence[Part], format_name: str, *, mapped: bool = False) -> Export:
@@ -217,7 +217,7 @@ def _spreadsheet(part: Part) -> Source:
     ]
     names = listed([shown(sheet.name) for sheet in alike])
     writing = f"spreadsheet, sheet {names}, header in row {main.header:,}"
-    source = _table(part, lambda watched: spreadsheet.rows(watched, alike), writing)
+    source = _table(part, lambda opened: spreadsheet.rows(opened, alike), writing)
     return replace(source, unread=unread)
 
 
@@ -277,8 +277,8 @@ def _table(
         if remaining < 0:
             break
 
-    def rows(watched: Part) -> Iterator[tuple[str, Row]]:
-        for number, fields in numbered(watched):
+    def rows(opened: Part) -> Iterator[tuple[str, Row]]:
+        for number, fields in numbered(opened):
             extra = fields.get(csv_file.TOO_MANY)
             fault = "" if extra is None else f"more cells than columns: {shown(extra)}"
             yield f"row {number}", Row(fields, b"", fault)
@@ -306,10 +306,10 @@ def _json(part: Part) -> Source:
     sample, around = (first_rows, document.around) if is_list else ([], dict(first_rows[0]))
     head = _head(part, "json", sample, around)
 
-    def rows(_watched: Part) -> Iterator[tuple[str, Row]]:
+    def rows(opened: Part) -> Iterator[tuple[str, Row]]:
         if not is_list:
             return
-        document = _document(part)
+        document = _document(opened)
         document.around = head.around
         counts: Counter[str] = Counter()
         for piece in document.rows(*layouts):

@@ -18,9 +18,9 @@ from reviewsctl.importing.options import ImportOptions, Prompts
 from reviewsctl.importing.outcomes import Fate, MergeResult
 from reviewsctl.importing.platforms import own
 from reviewsctl.importing.readers.json_file import Document
-from reviewsctl.importing.readers.parts import WORTH_SHOWING
 from reviewsctl.importing.recognize import Export
 from reviewsctl.importing.reviews_file import draft
+from reviewsctl.importing.rows import WORTH_SHOWING
 from reviewsctl.importing.staging import Staging
 from reviewsctl.importing.values import encoded, without_surrogates
 from reviewsctl.terminal.interruption import uninterrupted
@@ -156,4 +156,4 @@ def _members(
             "called",
             'Say it with --set "name=Acme Plumbing"',
         )
-    return {"business": {name: value for name, value in facts.items() if value}}
+    return {"business": {}}  # the merge fills it

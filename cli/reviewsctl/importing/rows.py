@@ -2,8 +2,8 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Final
+from dataclasses import dataclass, field, replace
+from typing import BinaryIO, Final
 
 from reviewsctl.corrections.imports import SKIPPED, KnownCorrections
 from reviewsctl.importing.bounds import MAX_USELESS
@@ -20,7 +20,7 @@ from reviewsctl.importing.format import Format, Reader, Row
 from reviewsctl.importing.import_log import ImportLog
 from reviewsctl.importing.options import ImportOptions, Prompts
 from reviewsctl.importing.platforms.columns import flat
-from reviewsctl.importing.readers.parts import Reading
+from reviewsctl.importing.readers.parts import Part
 from reviewsctl.importing.recognize import Export, Source
 from reviewsctl.importing.review import Entry, mask
 from reviewsctl.importing.scales import unsettled
@@ -29,7 +29,11 @@ from reviewsctl.importing.staging import Staging
 from reviewsctl.importing.times import NO_DATE
 from reviewsctl.importing.values import normal, word
 from reviewsctl.importing.vocabulary.words import GUESSES
+from reviewsd.api.jobs import Step
 
+MEGABYTE: Final = 1_000_000
+WORTH_SHOWING: Final = 8 * MEGABYTE  # bytes; the progress of less is not shown
+_STEP: Final = 1_000  # rows between two reports of progress
 MAX_LISTED: Final = 10_000  # refused rows that --verbose lists
 _ID_NAMES: Final = frozenset(("name", "url", *GUESSES["id"]))
 """Names of ids, with Google's name of a review and Facebook's address."""
@@ -106,8 +110,7 @@ def read_rows(
         ImportRefusedError: Hardly any of them can be taken.
     """
     counts = RowCounts()
-    total = sum(source.part.size for _, source, _ in readers)
-    for format_, where, row, read in _rows(readers, Reading("reading", total, prompts.progress)):
+    for format_, where, row, read in _rows(readers, prompts):
         outcome = _outcome(read, row, corrections)
         counts.rows[format_.name] += 1
         counts.add(where, outcome)
@@ -126,13 +129,29 @@ def read_rows(
 
 
 def _rows(
-    readers: Sequence[SourceReader], reading: Reading
+    readers: Sequence[SourceReader], prompts: Prompts
 ) -> Iterator[tuple[Format, str, Row, Reader]]:
-    """Iterate over all rows, each with its format, its position and its reader."""
+    """Iterate over all rows, each with its format, its position and its reader; report the progress."""
+    total, before = sum(source.part.size for _, source, _ in readers), 0
     for format_, source, read in readers:
-        prefix = f"{source.part.name}: " if len(readers) > 1 else ""
-        for where, row in source.rows(reading.watched(source.part)):
+        files: list[BinaryIO] = []
+
+        def opening(part: Part = source.part, files: list[BinaryIO] = files) -> BinaryIO:
+            files.append(part.open())
+            return files[-1]
+
+        prefix, done = f"{source.part.name}: " if len(readers) > 1 else "", 0
+        rows = source.rows(replace(source.part, open=opening))
+        for number, (where, row) in enumerate(rows, start=1):
             yield format_, f"{prefix}{where}", row, read
+            done += len(row.text)
+            if number % _STEP == 0 and total >= WORTH_SHOWING:
+                read_bytes = before + (done or files[-1].tell())
+                step = Step(
+                    stage="reading (MB)", done=read_bytes // MEGABYTE, total=total // MEGABYTE
+                )
+                prompts.progress(step)
+        before += source.part.size
 
 
 def _outcome(read: Reader, row: Row, corrections: KnownCorrections) -> RowOutcome:

@@ -1,4 +1,4 @@
-"""The files of an export: one, or those of a folder or a zip that matter; and how far they are read (interfaces.md 2)."""
+"""The files of an export: one, or those of a folder or a zip that matter (interfaces.md 2)."""
 
 import gzip
 import io
@@ -9,14 +9,13 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import IO, BinaryIO, Final, cast
+from typing import IO, BinaryIO, Final
 
 from reviewsctl.importing.bounds import MAX_NAME, MAX_RATIO, MAX_UNPACKED
 from reviewsctl.importing.errors import ImportRefusedError, NoReviewsError
 from reviewsctl.importing.readers import foreign
 from reviewsctl.importing.values import members, word
 from reviewsctl.terminal.escaping import printable
-from reviewsd.api.jobs import Step
 
 DAMAGED: Final = (
     zipfile.BadZipFile,
@@ -183,68 +182,25 @@ def _part(path: Path, name: str = "") -> Part:
 
 def _unpacked(path: Path) -> Part:
     """Return the file in a gzip file."""
-    size = path.stat().st_size
-    with _unpacking(path) as file:
-        begins = file.read(_TAR_MAGIC.stop)
-    if begins[_TAR_MAGIC.start : _TAR_MAGIC.stop] == b"ustar":
+    most = room(path.stat().st_size)
+    with gzip.open(path) as file:
+        content = file.read(most + 1)
+    if len(content) > most:
+        raise ImportRefusedError(
+            f"{printable(str(path))} unpacks to more than {most:,} bytes, which is far more than it "
+            "has: that is no export",
+            "If it is one all the same: unpack it, and import that.",
+        )
+    if content[257:].startswith(b"ustar"):
         raise ImportRefusedError(f"{path} is a tar archive", "Unpack it, and import the folder.")
-    if begins.startswith((_ZIP, _GZIP)):
+    if content.startswith((_ZIP, _GZIP)):
         raise ImportRefusedError(f"{path} is an archive in an archive", "Unpack it.")
     return Part(
         name=printable(path.name.removesuffix(".gz")),
-        size=size,
-        room=room(size),
-        open=lambda: io.BufferedReader(_unpacking(path)),
+        size=len(content),
+        room=most,
+        open=lambda: io.BytesIO(content),
     )
-
-
-_TAR_MAGIC = range(257, 262)
-
-
-class WatchedFile(io.RawIOBase):
-    """A file that reports the bytes that are read.
-
-    Args:
-        file: The file, which is closed with this.
-        watch: Called with the number of bytes after each read; what it raises ends the reading.
-    """
-
-    def __init__(self, file: BinaryIO, watch: Callable[[int], None]) -> None:
-        self._file = file
-        self._watch = watch
-
-    def readable(self) -> bool:
-        """Return True."""
-        return True
-
-    def readinto(self, buffer: "bytearray | memoryview") -> int:  # type: ignore[override]
-        """Read a chunk, and report it."""
-        chunk = self._file.read(len(buffer))
-        buffer[: len(chunk)] = chunk
-        self._watch(len(chunk))
-        return len(chunk)
-
-    def close(self) -> None:
-        """Close the file too."""
-        if not self.closed:
-            self._file.close()
-        super().close()
-
-
-def _unpacking(path: Path) -> WatchedFile:
-    """Open the content of a gzip file, up to the limit of an archive of its size."""
-    most = room(path.stat().st_size)
-    file = cast("BinaryIO", gzip.open(path))  # noqa: SIM115  # closed with what is returned
-
-    def check(_count: int) -> None:
-        if file.tell() > most:
-            raise ImportRefusedError(
-                f"{printable(str(path))} unpacks to more than {most:,} bytes, which is far more than it "
-                "has: that is no export",
-                "If it is one all the same: unpack it, and import that.",
-            )
-
-    return WatchedFile(file, check)
 
 
 def _in_folder(folder: Path) -> Iterator[Part]:
@@ -332,44 +288,3 @@ def _title(listing: Mapping[str, object]) -> str:
                 if title := word(name):
                     return title
     return word(listing.get("title")) or ""
-
-
-# Progress
-
-MEGABYTE = 1_000_000
-WORTH_SHOWING = 8 * MEGABYTE  # bytes; less is read at once
-
-Report = Callable[[Step], None]
-
-
-class Reading:
-    """Counts the bytes that are read, and reports each megabyte.
-
-    Args:
-        stage: The name of the stage.
-        total: Bytes of all files together.
-        report: Called with the progress, in megabytes, since the number of rows is not known.
-    """
-
-    def __init__(self, stage: str, total: int, report: Report) -> None:
-        self._stage = stage
-        self._total = total
-        self._report = report
-        self._done = 0
-
-    def watched(self, part: Part) -> Part:
-        """Return a file that is counted while it is read."""
-        return replace(part, open=lambda: self.file(part.open()))
-
-    def file(self, file: BinaryIO) -> BinaryIO:
-        """Return an open file that is counted while it is read."""
-        return io.BufferedReader(WatchedFile(file, self._count), MEGABYTE)
-
-    def _count(self, read: int) -> None:
-        before = self._done // MEGABYTE
-        self._done += read
-        now = self._done // MEGABYTE
-        if now != before and self._total >= WORTH_SHOWING:
-            total = self._total // MEGABYTE
-            stage = f"{self._stage} (MB)"
-            self._report(Step(stage=stage, done=min(now, total), total=total))
