@@ -6,7 +6,7 @@ compared: the export of another business is a question.
 
 import itertools
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from typing import Final
 
@@ -100,37 +100,7 @@ def listing(location: Facts) -> Facts:
         "url": address(first(location, "websiteUri", "websiteUrl")),
         "phone": word(phone),
         "address": _postal(place),
-        "hours": _hours(hours, _profile_period),
-    }
-
-
-def place(place: Facts) -> Facts:
-    """Return the members of a place of the Places API (New)."""
-    point = members(place.get("location"))
-    periods = members(place.get("regularOpeningHours")).get("periods")
-    return {
-        "name": word(members(place.get("displayName")).get("text")),
-        "category": word(members(place.get("primaryTypeDisplayName")).get("text")),
-        "url": address(place.get("websiteUri")),
-        "phone": word(first(place, "internationalPhoneNumber", "nationalPhoneNumber")),
-        "address": _postal(members(place.get("postalAddress")))
-        or _components(place.get("addressComponents"), "longText", "shortText"),
-        "geo": _geo(point.get("latitude"), point.get("longitude")),
-        "hours": _hours(periods, _place_period),
-    }
-
-
-def older_place(place: Facts) -> Facts:
-    """Return the members of a place of the older Places API."""
-    point = members(members(place.get("geometry")).get("location"))
-    periods = members(place.get("opening_hours")).get("periods")
-    return {
-        "name": word(place.get("name")),
-        "url": address(place.get("website")),
-        "phone": word(first(place, "international_phone_number", "formatted_phone_number")),
-        "address": _components(place.get("address_components"), "long_name", "short_name"),
-        "geo": _geo(point.get("lat"), point.get("lng")),
-        "hours": _hours(periods, _place_period),
+        "hours": _hours(hours),
     }
 
 
@@ -149,71 +119,24 @@ def _postal(address: Facts) -> Facts:
     )
 
 
-def _components(components: object, long: str, short: str) -> Facts:
-    """Return the parts of an address of the Places API, where each has its types."""
-    parts: dict[str, Facts] = {}
-    for component in map(members, _list(components)):
-        for kind in filter(None, map(word, _list(component.get("types")))):
-            parts.setdefault(kind, component)
-
-    def text(kind: str, form: str = long) -> str | None:
-        return word(parts.get(kind, {}).get(form))
-
-    street = " ".join(filter(None, (text("street_number"), text("route"))))
-    return _without_empty(
-        {
-            "street": street,
-            "city": text("locality") or text("postal_town"),
-            "region": text("administrative_area_level_1", short),
-            "postal_code": text("postal_code"),
-            "country": text("country", short),
-        }
-    )
-
-
-def _geo(latitude: object, longitude: object) -> Facts:
-    if not isinstance(latitude, int | float) or not isinstance(longitude, int | float):
-        return {}
-    if not (-90 <= latitude <= 90 and -180 <= longitude <= 180):  # noqa: PLR2004  # degrees
-        return {}
-    return {"latitude": latitude, "longitude": longitude}
-
-
-def _hours(
-    periods: object, parts: Callable[[Facts], tuple[str | None, object, object]]
-) -> Sequence[Facts]:
+def _hours(periods: object) -> Sequence[Facts]:
     """Return opening hours; none if one of them is not understood."""
     spelled = []
     for period in map(members, _list(periods)):
-        day, opens, closes = parts(period)
-        spelled.append({"day": day, "opens": _clock(opens), "closes": _clock(closes)})
+        day = (word(period.get("openDay")) or "").casefold()
+        opens, closes = _clock(period.get("openTime")), _clock(period.get("closeTime"))
+        spelled.append({"day": day if day in _DAYS else None, "opens": opens, "closes": closes})
     return spelled if all(all(period.values()) for period in spelled) else []
-
-
-def _place_period(period: Facts) -> tuple[str | None, object, object]:
-    """Return day, opening and closing time in the Places API, which counts days from Sunday, 0."""
-    opens, closes = members(period.get("open")), members(period.get("close"))
-    day = opens.get("day")
-    name = _DAYS[day] if isinstance(day, int) and 0 <= day < len(_DAYS) else None
-    return name, opens, closes or {"time": "2400", "hour": 24}  # without an end: always open
-
-
-def _profile_period(period: Facts) -> tuple[str | None, object, object]:
-    """Return day, opening and closing time in Business Profile."""
-    name = (word(period.get("openDay")) or "").casefold()
-    return name if name in _DAYS else None, period.get("openTime"), period.get("closeTime")
 
 
 def _clock(value: object) -> str | None:
     """Return a time of a day as ``HH:MM``; None for any other value."""
     if isinstance(value, str):
         hour, minute = (value[:2], value[-2:]) if value[:2].isdigit() else ("", "")
-    elif "time" in members(value):
-        return _clock(members(value)["time"])
     else:
         time = members(value)
-        hour = str(time.get("hours", time.get("hour", 0)))
-        minute = str(time.get("minutes", time.get("minute", 0)))
+        hour = str(time.get("hours", 0))
+        minute = str(time.get("minutes", 0))
     if not (hour.isdecimal() and minute.isdecimal()):
         return None
     if not ((int(hour) < 24 and int(minute) < 60) or (int(hour), int(minute)) == (24, 0)):  # noqa: PLR2004

@@ -10,7 +10,6 @@ import zoneinfo
 from collections.abc import Sequence
 from typing import Final
 
-from reviewsctl.importing import business
 from reviewsctl.importing.errors import ImportRefusedError, RowRefusedError
 from reviewsctl.importing.format import Fields, Head
 from reviewsctl.importing.platforms.columns import dates_of
@@ -45,16 +44,6 @@ def places_text(fields: Fields, _head: Head) -> object:
     """Return the text in the language in which it was written."""
     text = members(fields.get("originalText")) or members(fields.get("text"))
     return text.get("text")
-
-
-def places_business(head: Head) -> Fields:
-    """Return the business of an answer of the Places API (New)."""
-    return business.place(head.around)
-
-
-def legacy_business(head: Head) -> Fields:
-    """Return the business of an answer of the older Places API."""
-    return business.older_place(head.around)
 
 
 def legacy_key(fields: Fields, head: Head) -> object:

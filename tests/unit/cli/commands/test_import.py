@@ -506,7 +506,7 @@ def test_a_new_file_needs_the_name_of_the_business(
     ("text", "message"),
     [
         ('{"business": {"name": "x"}, "reviews": [{]}', "reviews.json:1:42: invalid JSON"),
-        ("[]", 'reviews.json:1:1: invalid JSON: expected "{"'),
+        ("[]", "reviews.json: it is no object of JSON"),
     ],
 )
 def test_a_broken_file_is_not_overwritten(

@@ -1,22 +1,10 @@
 """The business: what an export says of it, and whether it is the same."""
 
-import json
-from pathlib import Path
-
 import pytest
 
-from reviewsctl.importing.business import (
-    Likeness,
-    filled,
-    likeness,
-    listing,
-    older_place,
-    place,
-)
+from reviewsctl.importing.business import Likeness, filled, likeness, listing
 from reviewsctl.importing.format import Fields
 from reviewsctl.importing.reviews_file import EXAMPLES, NO_NAME
-
-SAMPLES = Path(__file__).parent / "samples"
 
 LISTING: Fields = {
     "title": "Acme Plumbing",
@@ -47,22 +35,6 @@ LISTING: Fields = {
         ]
     },
 }
-NEW: Fields = {
-    "displayName": {"text": "Acme Plumbing"},
-    "primaryTypeDisplayName": {"text": "Plumber"},
-    "internationalPhoneNumber": "+1 555-0100",
-    "websiteUri": "https://acme.example/",
-    "postalAddress": LISTING["storefrontAddress"],
-    "location": {"latitude": 43.07, "longitude": -70.76},
-    "regularOpeningHours": {
-        "periods": [
-            {
-                "open": {"day": 1, "hour": 8, "minute": 0},
-                "close": {"day": 1, "hour": 17, "minute": 30},
-            }
-        ]
-    },
-}
 ADDRESS = {
     "street": "12 Quay St, Unit 3",
     "city": "Portsmouth",
@@ -73,7 +45,7 @@ ADDRESS = {
 MONDAY = {"day": "monday", "opens": "08:00", "closes": "17:30"}
 
 
-def test_takeout_and_places_describe_the_business() -> None:
+def test_takeout_describes_the_business() -> None:
     common = {
         "name": "Acme Plumbing",
         "category": "Plumber",
@@ -82,19 +54,8 @@ def test_takeout_and_places_describe_the_business() -> None:
         "address": ADDRESS,
     }
     tuesday = {"day": "tuesday", "opens": "00:00", "closes": "24:00"}
-    older = older_place(json.loads((SAMPLES / "places_legacy.json").read_text())["result"])
 
     assert {**common, "hours": [MONDAY, tuesday]} == listing(LISTING)
-    assert {
-        **common,
-        "geo": {"latitude": 43.07, "longitude": -70.76},
-        "hours": [MONDAY],
-    } == place(NEW)
-    assert ("+1 555-555-0100", "12 Quay Street", [{**MONDAY, "closes": "17:00"}]) == (
-        older["phone"],
-        dict(older["address"])["street"],  # type: ignore[call-overload]
-        older["hours"],
-    )
 
 
 @pytest.mark.parametrize("odd", [None, [], "x", 5, [None], {"periods": 1}, [{"openDay": "X"}]])
