@@ -100,7 +100,7 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
             is_gone=None if options.synced is None else options.synced.is_gone,
             older=past.older,
             full_names=options.settings.names == "full",
-            by_owner=any(export.format is own.FORMAT for export in exports),
+            by_owner=any(export.format.name == own.NAME for export in exports),
         )
         of_rows = report.notes_of_rows(
             exports, rows, review_count=staged.count(), twice=twice, elsewhere=elsewhere

@@ -18,8 +18,8 @@ from reviewsctl.importing.format import (
     Shape,
     names_of,
 )
-from reviewsctl.importing.platforms import any_csv, google, own, tables
 from reviewsctl.importing.platforms.columns import has_columns, listed
+from reviewsctl.importing.platforms.tables import FORMATS
 from reviewsctl.importing.publicity.signs import is_withheld_name
 from reviewsctl.importing.readers import csv_file, foreign, spreadsheet
 from reviewsctl.importing.readers.json_file import EACH, LINES, Document, Layout
@@ -27,18 +27,6 @@ from reviewsctl.importing.readers.json_lists import layouts_of
 from reviewsctl.importing.readers.parts import Part
 from reviewsctl.importing.values import members, shown
 from reviewsctl.terminal.escaping import printable
-
-FORMATS: Sequence[Format] = (
-    google.API,
-    google.TAKEOUT,
-    google.BATCH,
-    google.MAPS,
-    *tables.FORMATS,
-    own.FORMAT,
-    any_csv.FORMAT,
-    any_csv.JSON,
-)
-"""In the order in which they are tried: the generic ones come last."""
 
 AUTO = "auto"
 
@@ -186,8 +174,7 @@ def _with_short_sample(source: Source, format_: Format) -> Source:
 def _likeliest(formats: Sequence[Format], head: Head, min_likeness: float) -> Format | None:
     """Return the first format that a file resembles enough."""
     if all(format_.generic for format_ in formats):  # the operator says so, and names the columns
-        shaped = any_csv.FORMAT if head.shape == "table" else any_csv.JSON
-        return shaped if shaped in formats else None
+        return next((format_ for format_ in formats if format_.shape == head.shape), None)
     return next((format_ for format_ in formats if format_.likeness(head) >= min_likeness), None)
 
 
@@ -346,7 +333,7 @@ def _first_rows(document: Document, layouts: Sequence[Layout]) -> list[Fields]:
 
 def _unknown(source: Source | None, format_name: str) -> ImportRefusedError:
     """Return the refusal of an export that is of no format, described by its first readable file."""
-    names = ", ".join(format_.name for format_ in FORMATS if format_ is not google.MAPS)
+    names = ", ".join(format_.name for format_ in FORMATS if format_.name != "maps")
     remedy = (
         f"Known: {names}. A table, or JSON, with a rating and a date can always be imported: "
         "reviewsctl import FILE --map rating=COLUMN --map date=COLUMN"

@@ -144,7 +144,7 @@ def _members(
     heads = [
         source.head
         for export in exports
-        if export.format is own.FORMAT
+        if export.format.name == own.NAME
         for source in export.sources
     ]
     for head in heads:

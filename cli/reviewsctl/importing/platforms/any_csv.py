@@ -10,7 +10,7 @@ from typing import NamedTuple
 from msgspec import UNSET
 
 from reviewsctl.importing.errors import RowWithdrawnError
-from reviewsctl.importing.format import RECOGNIZED, Fields, Format, Head, Parser, Row, Shape
+from reviewsctl.importing.format import RECOGNIZED, Fields, Head, Parser, Row
 from reviewsctl.importing.platforms.columns import (
     Chosen,
     chosen,
@@ -154,25 +154,11 @@ def _heading(name: str) -> str:
     return plain[:1].upper() + plain[1:]
 
 
-def _generic(
-    name: str, shape: Shape, title: str, signature: Callable[[Head], float], part: str
-) -> Format:
-    return Format(
-        name=name,
-        title=title,
-        shape=shape,
-        signature=signature,
-        parser=Table().parser,
-        verification=f"a {part}, or --set verified=yes",
-        generic=True,
-        describe_columns=Table().describe,
-    )
+def is_table(_head: Head) -> float:
+    """Any table may have reviews."""
+    return RECOGNIZED
 
 
-def _has_reviews(head: Head) -> float:
+def has_reviews(head: Head) -> float:
     """JSON counts as reviews if a rating and a date are among its members."""
     return RECOGNIZED if head.sample and has_columns(head) else 0
-
-
-FORMAT = _generic("csv", "table", "a table with columns of its own", lambda _: RECOGNIZED, "column")
-JSON = _generic("json", "json", "JSON with members of its own", _has_reviews, "member")

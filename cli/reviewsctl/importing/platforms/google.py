@@ -13,7 +13,7 @@ from msgspec import UNSET, UnsetType
 
 from reviewsctl.importing import business
 from reviewsctl.importing.errors import ImportRefusedError, RowRefusedError, RowSkippedError
-from reviewsctl.importing.format import RECOGNIZED, Fields, Format, Head, Parser, Row, Signature
+from reviewsctl.importing.format import RECOGNIZED, Fields, Head, Parser, Row, Signature
 from reviewsctl.importing.ratings import stars
 from reviewsctl.importing.review import PlatformReview, reply_of
 from reviewsctl.importing.settings import Settings
@@ -22,12 +22,10 @@ from reviewsctl.importing.values import address, members, original, words
 
 SOURCE = "google"
 UNSPECIFIED = "STAR_RATING_UNSPECIFIED"
-VERIFICATION = "false: Google does not check that authors are customers"
-
-CERTAIN = ("text", "owner_reply")
-"""A review without ``comment`` is a rating alone, one without ``reviewReply`` has no reply."""
-
 _NO_LAST = "the last page is not here: follow nextPageToken and import the other pages too"
+FAINT = 0.6
+"""The likeness of the other one: only members beside the reviews distinguish Takeout and the API."""
+
 _PLACE = re.compile(r"locations/([^/]+)(?:/reviews/(.+))?")
 _SHAPE = Signature(("starRating", "createTime"))
 
@@ -43,26 +41,28 @@ def _from_api(head: Head) -> bool:
     return bool(beside) or head.has("reviewId")
 
 
-def _takeout(head: Head) -> float:
+def takeout(head: Head) -> float:
+    """Return how much a file looks like one of Takeout."""
     return _likeness(head) * (FAINT if _from_api(head) else 1)
 
 
-def _api(head: Head) -> float:
+def api(head: Head) -> float:
+    """Return how much a file looks like a page of the API."""
     return _likeness(head) * (1 if _from_api(head) else FAINT)
 
 
-FAINT = 0.6
-"""The likeness of the other one: only members beside the reviews distinguish Takeout and the API."""
+def parser(head: Head, _settings: Settings) -> Parser:
+    """Return the parser of rows of Takeout and the API."""
 
-
-def _parser(head: Head, _settings: Settings) -> Parser:
     def read(row: Row) -> PlatformReview:
         return _entry(row.fields, head)
 
     return read
 
 
-def _batch_parser(head: Head, _settings: Settings) -> Parser:
+def batch_parser(head: Head, _settings: Settings) -> Parser:
+    """Return the parser of rows of ``batchGetReviews``."""
+
     def read(row: Row) -> PlatformReview:
         review = members(row.fields.get("review"))
         return _entry({"name": row.fields.get("name"), **review}, head)
@@ -106,25 +106,32 @@ def _picture(reviewer: Fields, *, hidden: bool) -> str | UnsetType | None:
     return address(reviewer["profilePhotoUrl"]) if "profilePhotoUrl" in reviewer else UNSET
 
 
-def _total(heads: Sequence[Head]) -> int | None:
+def total(heads: Sequence[Head]) -> int | None:
+    """Return how many reviews the platform has."""
     totals = [head.around.get("totalReviewCount") for head in heads]
     return max((total for total in totals if isinstance(total, int)), default=None)
 
 
-def _missing(heads: Sequence[Head], count: int) -> str:
-    total = _total(heads)
-    if total is not None and total > count:
+def missing(heads: Sequence[Head], count: int) -> str:
+    """Return why pages are missing."""
+    named = total(heads)
+    if named is not None and named > count:
         return (
-            f"the platform has {total:,} reviews (totalReviewCount), here are {count:,}: "
+            f"the platform has {named:,} reviews (totalReviewCount), here are {count:,}: "
             "follow nextPageToken and import the other pages too"
         )
     last = {_location(head) for head in heads if not head.around.get("nextPageToken")}
     return _NO_LAST if {_location(head) for head in heads} - last else ""
 
 
-def _batch_missing(heads: Sequence[Head], _count: int) -> str:
+def batch_missing(heads: Sequence[Head], _count: int) -> str:
     """A page has several locations, so that one page is the last of all."""
     return _NO_LAST if all(head.around.get("nextPageToken") for head in heads) else ""
+
+
+def listing(head: Head) -> Fields:
+    """Return the business as the listing in Takeout has it."""
+    return business.listing(head.listing)
 
 
 def _location(head: Head) -> str:
@@ -133,44 +140,8 @@ def _location(head: Head) -> str:
     return match[1] if match else head.place
 
 
-TAKEOUT = Format(
-    name="takeout",
-    title="Google Takeout, Google Business Profile",
-    leaves="photos, posts, questions and answers",
-    shape="json",
-    signature=_takeout,
-    parser=_parser,
-    describes=lambda head: business.listing(head.listing),
-    verification=VERIFICATION,
-    certain=CERTAIN,
-    incomplete=_missing,
-)
-API = Format(
-    name="google-api",
-    title="Google Business Profile API, reviews.list",
-    leaves="photos (reviewMediaItems), averageRating",
-    shape="json",
-    signature=_api,
-    parser=_parser,
-    verification=VERIFICATION,
-    certain=CERTAIN,
-    total=_total,
-    incomplete=_missing,
-)
-BATCH = Format(
-    name="google-batch",
-    title="Google Business Profile API, batchGetReviews",
-    leaves="photos (reviewMediaItems)",
-    shape="json",
-    signature=Signature(("review.starRating", "review.createTime")),
-    parser=_batch_parser,
-    verification=VERIFICATION,
-    certain=CERTAIN,
-    incomplete=_batch_missing,
-)
-
-
-def _maps_likeness(head: Head) -> float:
+def is_maps(head: Head) -> float:
+    """Return whether these are reviews that an account wrote."""
     properties = members(head.sample[0].get("properties")) if head.sample else {}
     return float(
         head.around.get("type") == "FeatureCollection"
@@ -179,20 +150,11 @@ def _maps_likeness(head: Head) -> float:
     )
 
 
-def _refuse_maps(_head: Head, _settings: Settings) -> NoReturn:
+def refuse_maps(_head: Head, _settings: Settings) -> NoReturn:
+    """Refuse reviews that an account wrote."""
     raise ImportRefusedError(
         "these are reviews that the Google account wrote about other places (Maps, your places), "
         "not reviews that the business received",
         'At takeout.google.com choose "Google Business Profile" instead, signed in as an owner or '
         "manager of the business.",
     )
-
-
-MAPS = Format(
-    name="maps",
-    title='Google Takeout, Maps (your places): not importable, see "takeout"',
-    leaves="everything",
-    shape="json",
-    signature=_maps_likeness,
-    parser=_refuse_maps,
-)

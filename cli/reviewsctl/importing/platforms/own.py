@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import msgspec
 
 from reviewsctl.importing.errors import RowRefusedError, RowSkippedError
-from reviewsctl.importing.format import RECOGNIZED, Fields, Format, Head, Parser, Row, Signature
+from reviewsctl.importing.format import RECOGNIZED, Fields, Head, Parser, Row, Signature
 from reviewsctl.importing.review import Entry, mask
 from reviewsctl.importing.reviews_file import EXAMPLES, updated
 from reviewsctl.importing.settings import Settings
@@ -35,13 +35,17 @@ COLUMNS = (
 )
 """Columns of the exported CSV; an empty cell is null, and in the last three absent."""
 
+NAME = "reviewsd"
+"""The name of the format."""
+
 _ADDITIVE = COLUMNS[-3:]
 _CERTAIN = ("text", "author_avatar_url", "source_url", "owner_reply")
 _REQUIRED = ("id", "author", "rating", "date", "source", "verified")
 _BOOLEANS: Mapping[str, bool] = {"true": True, "false": False}
 
 
-def _likeness(head: Head) -> float:
+def likeness(head: Head) -> float:
+    """Return how much a file looks like one of ours."""
     if head.shape == "table":
         return Signature(COLUMNS[: -len(_ADDITIVE)])(head)
     if not head.sample and "business" in head.around:
@@ -49,7 +53,8 @@ def _likeness(head: Head) -> float:
     return Signature(_REQUIRED)(head)
 
 
-def _parser(head: Head, settings: Settings) -> Parser:
+def parser(head: Head, settings: Settings) -> Parser:
+    """Return the parser of rows."""
     decoder = msgspec.json.Decoder(Review)
 
     def read(row: Row) -> Entry:
@@ -100,14 +105,3 @@ def _members(fields: Fields) -> dict[str, object]:
         if review.get(column) is None:
             review.pop(column, None)
     return review
-
-
-FORMAT = Format(
-    name="reviewsd",
-    title="reviewsd's own reviews.json or export",
-    leaves="nothing",
-    signature=_likeness,
-    verification="what the file says",
-    certain=_CERTAIN,
-    parser=_parser,
-)

@@ -14,8 +14,7 @@ from pathlib import Path
 import pytest
 
 from reviewsctl.commands import import_
-from reviewsctl.importing.platforms import google as google_formats
-from reviewsctl.importing.recognize import FORMATS
+from reviewsctl.importing.platforms.tables import FORMATS
 from reviewsctl.importing.settings import SETTINGS
 from tests.support.admin_fake import admin_fake, document, events
 from tests.support.commands import CLI, CONSOLE_SCRIPT, at_a_terminal, reviewsctl
@@ -656,7 +655,7 @@ def test_help_names_every_format_and_setting() -> None:
     words = {word for name in names for word in name.split(", ")}
     settings = {name.partition("=")[0] for name in names}
 
-    assert {format_.name for format_ in FORMATS if format_ is not google_formats.MAPS} <= words
+    assert {format_.name for format_ in FORMATS if format_.name != "maps"} <= words
     assert {"public", *SETTINGS} <= settings
 
 

@@ -76,7 +76,7 @@ def changed(fields: Fields, data: st.DataObject) -> dict[str, object]:
 def test_a_row_becomes_a_valid_review_or_is_refused(which: int, data: st.DataObject) -> None:
     kind, read, fields = OPENED[which]
     row = changed(fields, data)
-    text = msgspec.json.encode(row) if kind is own.FORMAT else b""
+    text = msgspec.json.encode(row) if kind.name == own.NAME else b""
     try:
         entry = read(Row(row, text))
     except (RowRefusedError, RowSkippedError) as refusal:

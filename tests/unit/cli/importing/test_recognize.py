@@ -9,7 +9,7 @@ import pytest
 from reviewsctl.importing.format import RECOGNIZED
 from reviewsctl.importing.platforms import special, tables
 from reviewsctl.importing.readers.parts import parts_of
-from reviewsctl.importing.recognize import FORMATS, chosen
+from reviewsctl.importing.recognize import chosen
 
 SAMPLES = Path(__file__).parent / "samples"
 
@@ -74,7 +74,7 @@ def is_own(value: object) -> bool:
 
 def test_every_sample_and_every_format_is_in_the_table() -> None:
     assert {file.name for file in SAMPLES.iterdir()} == KINDS.keys() | UNKNOWN
-    assert {format_.name for format_ in FORMATS} == {*KINDS.values(), "json"}
+    assert {format_.name for format_ in tables.FORMATS} == {*KINDS.values(), "json"}
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -84,7 +84,7 @@ def test_a_sample_is_recognised_by_one_format_and_no_other(name: str) -> None:
     claims = {
         format_.name
         for source in export.sources
-        for format_ in FORMATS
+        for format_ in tables.FORMATS
         if not format_.generic and format_.likeness(source.head) >= RECOGNIZED
     }
 
