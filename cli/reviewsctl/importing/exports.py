@@ -76,8 +76,6 @@ def described(export: Export, options: ImportOptions) -> list[str]:
     files = f"{len(export.sources):,} files" if len(export.sources) > 1 else ""
     manner = ", ".join(filter(None, (first.writing, files)))
     lines = [f"{export.name}: {format_.title}{f' ({manner})' if manner else ''}"]
-    if export.second is not None:
-        lines.append(f"it looks like {export.second.title} too (--from {export.second.name})")
     columns = format_.describe_columns(first.head, options.settings)
     lines += columns if options.verbose else filter(None, ["; ".join(columns)])
     if format_.leaves and options.verbose:

@@ -33,7 +33,6 @@ AUTO = "auto"
 _MAX_SAMPLE_ROWS = 2000  # on which guesses are based
 _MAX_SAMPLE_CHARACTERS = 1024 * 1024  # of JSON; a folder may have a thousand files
 _SHORT_SAMPLE = 20  # rows of a file of JSON that is recognized
-_SECOND_LIKENESS = 0.7  # of another format, to be mentioned
 _CELL_BYTES = 100  # of a cell beside its text
 _MAX_NAMES = 12  # in a message
 _PEEK_BYTES = 4096
@@ -64,8 +63,6 @@ class Export:
     """Its files that have rows."""
     ignored: list[str]
     """Files that are something else."""
-    second: Format | None
-    """Another format that it resembles."""
     name: str = ""
     """Its name in messages."""
 
@@ -124,12 +121,10 @@ def chosen(parts: Sequence[Part], format_name: str, *, mapped: bool = False) -> 
             f"it holds several kinds of exports: {kinds}",
             "Name the files one by one, or say --from NAME",
         )
-    format_, source = matches[0]
     return Export(
-        format=format_,
+        format=matches[0][0],
         sources=[source for _, source in matches],
         ignored=ignored,
-        second=_second(format_, source.head) if len(formats) == len(FORMATS) else None,
     )
 
 
@@ -176,13 +171,6 @@ def _likeliest(formats: Sequence[Format], head: Head, min_likeness: float) -> Fo
     if all(format_.generic for format_ in formats):  # the operator says so, and names the columns
         return next((format_ for format_ in formats if format_.shape == head.shape), None)
     return next((format_ for format_ in formats if format_.likeness(head) >= min_likeness), None)
-
-
-def _second(kind: Format, head: Head) -> Format | None:
-    """Return the other format that a file resembles most, if it does."""
-    rivals = [format_ for format_ in FORMATS if format_ is not kind and not format_.generic]
-    best = max(rivals, key=lambda format_: format_.likeness(head))
-    return best if best.likeness(head) >= _SECOND_LIKENESS else None
 
 
 def _spreadsheet(part: Part) -> Source:

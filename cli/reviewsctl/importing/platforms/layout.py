@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from msgspec import UNSET
 
 from reviewsctl.importing.format import Fields, Head, Parser, Row
-from reviewsctl.importing.platforms.columns import platform_dates
+from reviewsctl.importing.platforms.columns import dates_of, platform_dates
 from reviewsctl.importing.ratings import Scale, StarRating, stars
 from reviewsctl.importing.review import PlatformReview, reply_of
 from reviewsctl.importing.settings import Settings
@@ -21,7 +21,7 @@ Member = str | Callable[[Fields, Head], object]
 """The name of a member, or a function that returns its value.
 
 ``a.b`` is the member b of the object a; of ``a|b`` the first counts that has a word in it; ``^a`` is a member of JSON
-beside the rows.
+beside the rows, and ``https://a/{b}`` an address that ends in the member b.
 """
 
 _Getter = Callable[[Fields], object]
@@ -55,12 +55,10 @@ class Layout:
     """The id of a place that has its reviews in it; its members beside the rows are then those of the rows."""
     dates: Callable[[Head, Settings], Reading] = moments
     dates_in: str = ""
-    """``UTC`` or ``business``, the zone of dates that a spreadsheet may have changed; their columns show how they are
-    written."""
+    """``UTC`` or ``business``, the zone of dates that a spreadsheet may have changed; or ``column``. Their columns show
+    how they are written, in the last case each for itself."""
     native_dates: str = ""
     """The pattern in which the platform writes such dates, where that is not ISO 8601."""
-    reply_dates: Callable[[Head, Settings], Reading] | None = None
-    """None where replies have the same dates."""
     has_translations: bool = False
     """Whether Google's translations stand beside texts."""
     has_edit_dates: bool = False
@@ -73,7 +71,9 @@ class Layout:
     def parser(self, head: Head, settings: Settings) -> Parser:
         """Return the parser of a file's rows."""
         dates = self._dates(head, settings)
-        reply_dates = dates if self.reply_dates is None else self.reply_dates(head, settings)
+        reply_dates = dates
+        if self.dates_in == "column":
+            reply_dates = dates_of(head.sample, settings, self.replied)[0]
         key, author, text = (_getter(name, head) for name in (self.key, self.author, self.text))
         title, reply = _getter(self.title, head), _getter(self.reply, head)
         avatar, url = _getter(self.avatar, head), _getter(self.url, head)
@@ -112,6 +112,8 @@ class Layout:
     def _dates(self, head: Head, settings: Settings) -> Reading:
         if not self.dates_in:
             return self.dates(head, settings)
+        if self.dates_in == "column":
+            return dates_of(head.sample, settings, self.created)[0]
         columns = (self.created.split("|"), self.replied.split("|"))
         zone = datetime.UTC if self.dates_in == "UTC" else settings.timezone
         return platform_dates(head, settings, *columns, zone=zone, native=self.native_dates)
@@ -148,6 +150,9 @@ def _getter(member: Member | None, head: Head) -> _Getter:
 
 
 def _path(name: str, head: Head) -> _Getter:
+    if name.startswith("https://"):
+        base, _, member = name.rstrip("}").partition("{")
+        return lambda fields: (key := word(fields.get(member))) and base + key
     parts = name.removeprefix("^").split(".")
     if name.startswith("^"):
         return lambda _: within(head.around, *parts)

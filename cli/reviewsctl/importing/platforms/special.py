@@ -12,15 +12,13 @@ from typing import Final
 
 from reviewsctl.importing.errors import ImportRefusedError, RowRefusedError
 from reviewsctl.importing.format import Fields, Head
-from reviewsctl.importing.platforms.columns import dates_of
 from reviewsctl.importing.platforms.google import SOURCE
 from reviewsctl.importing.ratings import Scale, StarRating, recommends, stars
 from reviewsctl.importing.settings import Settings
 from reviewsctl.importing.times import UTC, Reading, moment, zoned
-from reviewsctl.importing.values import address, members, truth, within, word, words
+from reviewsctl.importing.values import members, truth, within, word, words
 
 _NAME: Final = re.compile(r"places/([^/]+)/reviews/(.+)")
-_TRUSTPILOT_PAGE: Final = "https://www.trustpilot.com/reviews/"
 _YELP_ZONE: Final = "America/Los_Angeles"
 _BUYER: Final = "2"  # Stamped's reviewVerifiedType: 0 is an unknown author, 1 a confirmed address
 
@@ -40,12 +38,6 @@ def places_place(fields: Fields, _head: Head) -> object:
     return "" if match is None else match[1]
 
 
-def places_text(fields: Fields, _head: Head) -> object:
-    """Return the text in the language in which it was written."""
-    text = members(fields.get("originalText")) or members(fields.get("text"))
-    return text.get("text")
-
-
 def legacy_key(fields: Fields, head: Head) -> object:
     """Return the place and the author, who has one review of it."""
     author = word(fields.get("author_url"))
@@ -63,16 +55,6 @@ def serpapi_source(fields: Fields) -> str:
     if site.casefold() != SOURCE:
         raise RowRefusedError(f"it was written on {site}, not on Google")
     return SOURCE
-
-
-def serpapi_text(fields: Fields, _head: Head) -> object:
-    """Return the text in the language in which it was written."""
-    return within(fields, "extracted_snippet", "original") or fields.get("snippet")
-
-
-def serpapi_reply(fields: Fields, head: Head) -> object:
-    """Return the reply in the language in which it was written."""
-    return serpapi_text(members(fields.get("response")), head)
 
 
 # Sites
@@ -102,26 +84,6 @@ def utc_moments(_head: Head, _settings: Settings) -> Reading:
     return lambda value: zoned(moment(value), UTC)
 
 
-def trustpilot_url(fields: Fields, _head: Head) -> object:
-    """Return the address of a review in an export of Trustpilot."""
-    return _trustpilot_page(fields.get("review id"))
-
-
-def trustpilot_api_url(fields: Fields, _head: Head) -> object:
-    """Return the address of a review of the API of Trustpilot."""
-    return _trustpilot_page(fields.get("id"))
-
-
-def outscraper_url(fields: Fields, _head: Head) -> object:
-    """Return the address of a review of Trustpilot that Outscraper has read."""
-    return address(fields.get("review_link")) or _trustpilot_page(fields.get("review_id"))
-
-
-def _trustpilot_page(key: object) -> str | None:
-    text = word(key)
-    return address(f"{_TRUSTPILOT_PAGE}{text}") if text else None
-
-
 def pacific_moments(_head: Head, _settings: Settings) -> Reading:
     """Return the reading of Yelp's times, which are Pacific."""
     try:
@@ -149,12 +111,6 @@ def casefolded(fields: Fields) -> Fields:
 # Review apps of shops and of local businesses
 
 
-def yotpo_author(fields: Fields, _head: Head) -> object:
-    """Return the display name of a user, else the name."""
-    name = within(fields, "user", "display_name")
-    return fields.get("name") if name is None else name
-
-
 def yotpo_verified(fields: Fields, _head: Head) -> object:
     """Return whether an author has bought."""
     is_buyer = fields.get("verified_buyer")
@@ -173,11 +129,6 @@ def podium_source(fields: Fields) -> str:
     if site is None:
         raise RowRefusedError("no review.siteName")
     return site.lower()
-
-
-def podium_key(fields: Fields, _head: Head) -> object:
-    """Return the id of a review at its site, else that at Podium."""
-    return word(members(fields.get("review")).get("siteReviewId")) or fields.get("uid")
 
 
 def podium_notes(fields: Fields) -> tuple[str, ...]:
@@ -225,13 +176,3 @@ def birdeye_rating(fields: Fields, scale: Scale) -> StarRating:
     if positive is None and word(rating) in (None, "0"):
         positive = recommends(fields.get("recommendationType"))
     return StarRating(stars(rating)) if positive is None else scale.recommendation(positive)
-
-
-def birdeye_dates(head: Head, settings: Settings) -> Reading:
-    """Return the reading of the dates of reviews."""
-    return dates_of(head.sample, settings, "reviewDate")[0]
-
-
-def birdeye_reply_dates(head: Head, settings: Settings) -> Reading:
-    """Return the reading of the dates of replies."""
-    return dates_of(head.sample, settings, "responseDate")[0]

@@ -9,6 +9,7 @@ other line is a row that has cells: ``[index of the sheet, number of the row, {c
 """
 
 import datetime
+import io
 import resource
 import sys
 from collections.abc import Iterator
@@ -42,7 +43,7 @@ def main(room: int) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (SHEET_CPU_SECONDS, SHEET_CPU_SECONDS))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     try:
-        _print(sys.stdin.buffer, sys.stdout.buffer, room)
+        _print(io.BytesIO(sys.stdin.buffer.read()), sys.stdout.buffer, room)
     except (CalamineError, ValueError, OSError) as fault:
         sys.exit(str(fault))
     except MemoryError:

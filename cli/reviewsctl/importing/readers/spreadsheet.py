@@ -1,16 +1,13 @@
 """The sheets of a workbook (XLSX, XLS, ODS), which a process of its own reads (interfaces.md 2)."""
 
+import io
 import itertools
-import os
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
-import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import BinaryIO, Final
+from typing import Final
 
 import msgspec
 
@@ -54,45 +51,23 @@ def converted(part: Part) -> Part:
     Raises:
         ImportRefusedError: It is not readable this way.
     """
-    with tempfile.TemporaryFile() as book, tempfile.TemporaryFile() as output:
-        _copy(part, book)
-        # each shared string may be in every cell: twice what the archive may unpack to is enough
-        _run(part.name, book, output, 2 * part.room)
-        size = output.seek(0, os.SEEK_END)
-        descriptor = os.dup(output.fileno())
-
-    def open_output() -> BinaryIO:
-        os.lseek(descriptor, 0, os.SEEK_SET)
-        return os.fdopen(os.dup(descriptor), "rb")
-
-    # the rows are needed until the last source is gone that refers to them
-    weakref.finalize(open_output, os.close, descriptor)
-    return replace(part, open=open_output, size=size)
-
-
-def _copy(part: Part, book: BinaryIO) -> None:
-    """Copy a workbook to a file, after a look at what it unpacks to if it is an archive."""
     with part.open() as file:
-        shutil.copyfileobj(file, book)
-    book.seek(0)
-    if book.read(2) == b"PK":
-        try:
-            opened(book, part.name, part.room).close()
+        book = file.read()
+    if book.startswith(b"PK"):
+        try:  # an archive, which may unpack to too much
+            opened(io.BytesIO(book), part.name, part.room).close()
         except DAMAGED as fault:
             raise _refusal(part.name, str(fault)) from fault
-    os.lseek(book.fileno(), 0, os.SEEK_SET)  # seek() may stay within its buffer
+    # each shared string may be in every cell: twice what the archive may unpack to is enough
+    cells = _cells(part.name, book, 2 * part.room)
+    return replace(part, open=lambda: io.BytesIO(cells), size=len(cells))
 
 
-def _run(name: str, book: BinaryIO, output: BinaryIO, room: int) -> None:
+def _cells(name: str, book: bytes, room: int) -> bytes:
     command = [*_COMMAND, str(room)]
     try:
         process = subprocess.run(  # noqa: S603  # our own program
-            command,
-            stdin=book,
-            stdout=output,
-            stderr=subprocess.PIPE,
-            timeout=_SECONDS,
-            check=False,
+            command, input=book, capture_output=True, timeout=_SECONDS, check=False
         )
     except subprocess.TimeoutExpired as expired:
         raise _refusal(name, f"it takes more than {_SECONDS:.0f} seconds") from expired
@@ -107,6 +82,7 @@ def _run(name: str, book: BinaryIO, output: BinaryIO, room: int) -> None:
     if process.returncode:
         last = process.stderr.decode(errors="replace").strip().rpartition("\n")[2]
         raise _refusal(name, _UNKNOWN if last == "Cannot detect file format" else last)
+    return process.stdout
 
 
 def _refusal(name: str, reason: str) -> ImportRefusedError:

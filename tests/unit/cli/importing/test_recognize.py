@@ -90,22 +90,3 @@ def test_a_sample_is_recognised_by_one_format_and_no_other(name: str) -> None:
 
     assert KINDS[name] == export.format.name
     assert {export.format.name} - {"csv"} == claims
-    assert export.second is None
-
-
-def test_second_format_of_an_export_is_named(tmp_path: Path) -> None:
-    """Outscraper's two services share most of their columns."""
-    table = tmp_path / "x.csv"
-    lines = (SAMPLES / "outscraper_trustpilot.csv").read_text().splitlines()
-    left_out = {"review_verified", "owner_answer_date", "review_title"}
-    header = lines[0].split(",")
-    places = [place for place, column in enumerate(header) if column not in left_out]
-    table.write_text(
-        "".join(",".join(line.split(",")[place] for place in places) + "\n" for line in lines[:2])
-    )
-    export = chosen(parts_of(table), "auto")
-    forced = chosen(parts_of(table), "outscraper-trustpilot")
-
-    assert export.second is not None
-    assert ("outscraper", "outscraper-trustpilot") == (export.format.name, export.second.name)
-    assert "outscraper-trustpilot" == forced.format.name
