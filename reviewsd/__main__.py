@@ -1,7 +1,7 @@
 """The command ``reviewsd``: read the configuration, then run the daemon, or only check it.
 
-Exit codes (O7): 0 stopped as asked, 1 failed, 2 wrong command line, 78 wrong configuration, state,
-or data without a last good snapshot.
+Exit codes (O7): 0 stopped by a signal; 1 failed; 2 wrong command line; 78 wrong configuration or state
+directory, or invalid data and no last good snapshot.
 """
 
 import argparse
@@ -12,6 +12,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -29,8 +30,10 @@ if TYPE_CHECKING:
 
 # Other modules are imported where they are needed, so that --help takes 30 ms instead of 600.
 
-AS_ROOT = "running as root: it needs no rights at all, and the shipped systemd unit gives it none"
-"""The warning of a start as root (O12)."""
+AS_ROOT = (
+    "running as root, but reviewsd needs no privileges; the shipped systemd unit gives it none"
+)
+"""The warning when the daemon starts as root (O12)."""
 
 MAX_PORT = 65_535
 
@@ -43,7 +46,7 @@ def main() -> None:
     """Entry point of the command."""
     try:
         code = run(sys.argv[1:], os.environ)
-    except KeyboardInterrupt:  # before the reactor runs, which has a handler of its own
+    except KeyboardInterrupt:  # only before the reactor runs, which installs its own handler
         code = _fail(["interrupted"], INTERRUPTED)
     sys.exit(code)
 
@@ -60,6 +63,8 @@ def run(arguments: list[str], environ: Mapping[str, str]) -> int:
     if options.port is not None and not options.demo:
         listen = f'listen: ["tcp:{options.port}:interface=127.0.0.1"]'
         parser.error(f"--port belongs to --demo; otherwise write into the configuration: {listen}")
+    if options.config is not None and options.demo:
+        parser.error("--demo has a configuration of its own; leave out --config")
     os.umask(_PRIVATE)
     if options.demo:
         return _run_demo(options, environ)
@@ -70,14 +75,15 @@ def _run_demo(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Run the demo, and remove its files afterwards."""
     from reviewsd.demo import demo
 
-    try:
-        with demo.temporary(environ, options.port) as path:
-            return _run(options, path, environ, partial(demo.print_guide, path.parent, environ))
-    except StartError as error:
-        return _fail([str(error)], error.code)
-    except OSError as error:
-        place = f"{error.filename}: " if error.filename else ""
-        return _fail([f"the demo needs room for its files: {place}{error.strerror}"], 1)
+    with ExitStack() as stack:
+        try:
+            path = stack.enter_context(demo.temporary(environ, options.port))
+        except StartError as error:
+            return _fail([str(error)], error.code)
+        except OSError as error:
+            place = f"{error.filename}: " if error.filename else ""
+            return _fail([f"cannot write the files of the demo: {place}{error.strerror}"], 1)
+        return _run(options, path, environ, partial(demo.print_guide, path.parent, environ))
 
 
 def _run(
@@ -123,7 +129,7 @@ def _run(
 def _read(
     file: Path, environ: Mapping[str, str], node: str | None
 ) -> "tuple[Config, Sequence[str]]":
-    """Load the configuration of a node, and its warnings; the daemon loads it again for a reload."""
+    """Load the configuration of a node, and its warnings, for the start and for each reload."""
     from reviewsd.config import load as configuration
     from reviewsd.config.node import as_node
 
@@ -153,13 +159,13 @@ def _parser() -> argparse.ArgumentParser:
         action="store_true",
         help="serve a sample business on http://127.0.0.1:8080 with temporary state; see --port",
     )
-    port_help = "of the demo, 0 for any free one; else 8080, or the next one that is free"
+    port_help = "port of the demo; 0 is any free one (default: 8080, or the next one that is free)"
     add("--port", type=_port, metavar="N", help=port_help)
     add(
         "--log-format",
         choices=("text", "json"),
         default="text",
-        help="one line for people, or one JSON object for machines (default: text)",
+        help="log each event as a line of text or as a JSON object (default: text)",
     )
     add(
         "--node",
@@ -169,13 +175,17 @@ def _parser() -> argparse.ArgumentParser:
     add(
         "--wait-for-data",
         action="store_true",
-        help="start without valid data too, answer 503, and serve it when it comes (for containers)",
+        help="start even without valid data, and answer 503 until there is some (for containers)",
     )
     return parser
 
 
 def _port(text: str) -> int:
-    """Return the number of a port, or raise what argparse reports."""
+    """Return the number of a port.
+
+    Raises:
+        ArgumentTypeError: The text is not the number of a port.
+    """
     if text.isascii() and text.isdigit() and int(text) <= MAX_PORT:
         return int(text)
     raise argparse.ArgumentTypeError(f"expected a port from 0 to {MAX_PORT}, got {text!r}")
@@ -198,32 +208,32 @@ def check(config: "Config") -> int:
 
 
 def run_daemon(start: "Serve", state_dir: Path) -> int:
-    """Run the reactor until SIGTERM or SIGINT; returns the exit code.
+    """Run the reactor until SIGTERM or SIGINT, and return the exit code.
 
     Args:
         start: Starts the daemon, and serves until it is cancelled.
-        state_dir: Named if the disk is full.
+        state_dir: The directory to name in the error message when the disk is full.
     """
     from twisted.internet import reactor  # importing it installs it
     from twisted.internet.defer import CancelledError, Deferred
     from twisted.logger import Logger
 
-    # Read by the system's resolver: a name without answer must not hold a thread for 20 s
+    # libc's resolver reads it: a look-up without an answer must not hold a thread for 20 s
     os.environ.setdefault("RES_OPTIONS", "timeout:2 attempts:1")  # E6
     unix = cast("PosixReactorBase", reactor)
     # All timers of Twisted use this method, which is time.time: a wall clock that was set back by an hour
-    # stopped everything for an hour (D13). Only the access log of twisted.web needs it, which is off
+    # stopped everything for an hour (D13). Only twisted.web's access log, which is off, needs a wall clock
     unix.seconds = time.monotonic
     running: Deferred[None] = Deferred()
     ended: Deferred[None] = Deferred()
     code, stopping = 0, False
-    end_at_once = signal.getsignal(signal.SIGTERM)  # before the reactor has a handler of its own
+    end_at_once = signal.getsignal(signal.SIGTERM)  # the default, or that of the demo
 
-    async def serve() -> None:
+    async def run_until_ended() -> None:
         nonlocal code
         try:
             await start(unix)
-        except Exception as error:  # noqa: BLE001 - logged, unless it is of the outside
+        except Exception as error:  # noqa: BLE001 - logged, unless the cause is outside this program
             match error:
                 case CancelledError() if stopping:
                     pass
@@ -234,19 +244,20 @@ def run_daemon(start: "Serve", state_dir: Path) -> int:
                 case _:
                     code = 1
                     Logger().failure("the daemon failed")
-        ended.callback(None)
-        if not stopping:
-            reactor.stop()
+        finally:
+            ended.callback(None)
+            if not stopping:
+                reactor.stop()
 
     def begin() -> None:
         nonlocal running
-        running = Deferred.fromCoroutine(serve())
+        running = Deferred.fromCoroutine(run_until_ended())
 
     def shut_down() -> Deferred[None]:
         nonlocal stopping
         stopping = True
         for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, end_at_once)  # by a second signal (O4)
+            signal.signal(number, end_at_once)  # a second signal ends the process at once (O4)
         running.cancel()
         return ended
 
@@ -264,7 +275,9 @@ def _fail(lines: Sequence[str], code: int) -> int:
 
 def _say(line: str) -> None:
     text = printable(line)
-    print(text if line.startswith(" ") else f"reviewsd: {text}", file=sys.stderr)
+    with suppress(OSError):  # standard error may be a file on a full disk
+        # The further lines of a message are indented
+        print(text if line.startswith(" ") else f"reviewsd: {text}", file=sys.stderr)
 
 
 if __name__ == "__main__":

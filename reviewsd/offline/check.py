@@ -23,7 +23,8 @@ from reviewsd.config.load import Loaded
 from reviewsd.config.schema import Config, Data
 from reviewsd.domain.corrections import CORRECTIONS_FILE
 from reviewsd.domain.data_errors import MAX_FINDINGS, DataError
-from reviewsd.domain.dataset import REVIEWS_FILE, SETTINGS_FILE, Dataset, load, texts_of
+from reviewsd.domain.dataset import REVIEWS_FILE, SETTINGS_FILE, Dataset, texts_of
+from reviewsd.domain.dataset import load as load_dataset
 from reviewsd.domain.diagnostic_text import rendered
 from reviewsd.domain.insights_file import INSIGHTS_FILE, InsightsFile
 from reviewsd.domain.json_location import TextLocation, locate, place_at
@@ -39,11 +40,11 @@ from reviewsd.websub.outbound.tls import Tls
 
 UNSETTLED: Final = "the data files are being written; try again"
 
-_MIN_REPORTED: Final = 20_000  # reviews; fewer are checked at once
+_MIN_REPORTED: Final = 20_000  # reviews; a smaller check is too quick to report its progress
 
 
 def files_fault(config: Config) -> str | None:
-    """Return the fault in the files and extras that the configuration names; None without one."""
+    """Return the fault in a file or an optional package that the configuration needs, or None."""
     ca_file = config.hub.callbacks.ca_file
     if ca_file is not None:
         try:
@@ -51,7 +52,8 @@ def files_fault(config: Config) -> str | None:
         except ValueError as error:
             return f"hub.callbacks.ca_file: {error}"
     try:
-        make_store(cast("ReactorBase", Clock()), config, Secrets(()), Counters())  # is not opened
+        # Only its settings are checked: a store uses its reactor once it is opened
+        make_store(cast("ReactorBase", Clock()), config, Secrets(()), Counters())
     except StartError as error:
         return str(error)
     return None
@@ -63,11 +65,11 @@ def inspect(
     environ: Mapping[str, str],
     report_step: Callable[[Step], None],
 ) -> CheckReport:
-    """Check configuration and data, and return all errors and warnings.
+    """Check configuration and data, and return the first errors and warnings, and the numbers of all.
 
     Args:
         path: The argument of ``--config``.
-        data: The data directory instead of the configuration's; then no configuration is needed.
+        data: The data directory to check instead of the configuration's, which may be missing then.
         environ: As in ``config.load``.
         report_step: Called with the progress of a long check.
     """
@@ -78,7 +80,9 @@ def inspect(
     try:
         loaded = configuration.examine(path, environ)
     except ConfigError as error:
-        if data is None or error.problems[0].file:  # else there is no configuration
+        if (
+            data is None or error.problems[0].file
+        ):  # an error without a file: there is no configuration
             problems, count = error.problems, error.total
     else:
         config, file = loaded.config, str(loaded.file)
@@ -101,7 +105,7 @@ def inspect(
 
 
 def _config_warnings(loaded: Loaded) -> list[Diagnostic]:
-    """Return the warnings about a valid configuration, with their places in the file."""
+    """Return the warnings about a valid configuration, with their positions where they are known."""
     file = str(loaded.file)
     warnings = [
         Diagnostic(file=file, reason=warning.removeprefix(f"{file}: "), lines=(warning,))
@@ -117,7 +121,7 @@ def _config_warnings(loaded: Loaded) -> list[Diagnostic]:
 def inspect_data(
     folder: Path, config: Config | None, report_step: Callable[[Step], None]
 ) -> CheckReport:
-    """Check a data directory, beside a configuration if there is one; return what ``inspect`` does."""
+    """Check a data directory, and whether it fits a configuration if there is one; return as ``inspect``."""
 
     def progress(stage: str, done: int, total: int) -> None:
         if total >= _MIN_REPORTED:
@@ -127,11 +131,11 @@ def inspect_data(
     try:
         files = sources.read(folder)
     except DataError as error:
-        return _refused(_locate(folder, {}, error.findings), error.total)
+        return _with_problems_only(_with_positions(folder, {}, error.findings), error.total)
     except sources.Unsettled:
-        return _refused([of_file(str(folder), UNSETTLED)])
+        return _with_problems_only([of_file(str(folder), UNSETTLED)])
     except OSError as error:
-        return _refused([of_file(str(folder), f"cannot read now: {error.strerror}")])
+        return _with_problems_only([of_file(str(folder), f"cannot read now: {error.strerror}")])
     texts = {
         REVIEWS_FILE: files.reviews,
         INSIGHTS_FILE: files.insights or b"",
@@ -141,54 +145,55 @@ def inspect_data(
     problem_count = len(problems)
     problems = problems[:MAX_FINDINGS]
     try:
-        dataset = load(files.reviews, files.insights, progress, corrections=files.corrections)
+        dataset = load_dataset(
+            files.reviews, files.insights, progress, corrections=files.corrections
+        )
     except DataError as error:
-        problems += _locate(folder, texts, error.findings)
-        return _refused(problems, problem_count + error.total)
+        problems += _with_positions(folder, texts, error.findings)
+        return _with_problems_only(problems, problem_count + error.total)
     fault = None if config is None else template_fault(config, dataset)
     if fault is not None:
         problems.append(Diagnostic(file=fault.partition(":")[0], reason=fault, lines=(fault,)))
         problem_count += 1
     now = datetime.datetime.now(datetime.UTC)
-    _, unusable = pictures.examine(files.logos)
+    _, logo_warnings = pictures.examine(files.logos)
     findings = chain(
         doubts(files.reviews, dataset, now, progress),
         _withheld(files.insights, dataset),
         files.left_out,
         KeptLabels(files.labels).faults(),
-        unusable,
+        logo_warnings,
     )
     warnings, warning_count = _first_of_each_file(findings)
     return CheckReport(
         problems=tuple(problems),
         problem_count=problem_count,
-        warnings=tuple(_locate(folder, texts, warnings)),
+        warnings=tuple(_with_positions(folder, texts, warnings)),
         warning_count=warning_count,
         facts=None if problems else _facts(dataset, settings),
     )
 
 
-def _refused(problems: Sequence[Diagnostic], count: int | None = None) -> CheckReport:
+def _with_problems_only(problems: Sequence[Diagnostic], count: int | None = None) -> CheckReport:
     total = len(problems) if count is None else count
     return CheckReport(problems=tuple(problems), problem_count=total)
 
 
 def _withheld(insights: bytes | None, dataset: Dataset) -> Iterator[Diagnostic]:
-    """Yield the places of insights.json with words, names or ids of withheld reviews."""
+    """Yield warnings about words, names or ids of withheld reviews in insights.json."""
     if insights is None or not (dataset.withheld.ids or dataset.withheld.names):
         return
     places = withheld_places(insights, dataset.withheld, partial(texts_of, dataset.records))
     if places:
-        count = f"{len(places):,} place{'s have' if len(places) > 1 else ' has'}"
-        words = f"{count} words, names or ids of withheld reviews"
-        reason = f"{words}; none is served, but the file still has them"
+        subject = f"{len(places):,} place{'s have' if len(places) > 1 else ' has'}"
+        reason = f"{subject} words, names or ids of withheld reviews; none is served, but the file still has them"
         yield Diagnostic(file=INSIGHTS_FILE, path="", reason=reason)
     for path in places:
         yield Diagnostic(file=INSIGHTS_FILE, path=path, reason="of a withheld review")
 
 
 def _first_of_each_file(findings: Iterable[Diagnostic]) -> tuple[list[Diagnostic], int]:
-    """Return the first ``MAX_FINDINGS`` of each file, and the number of all."""
+    """Return the first ``MAX_FINDINGS`` of each file, and the total number."""
     counts: Counter[str] = Counter()
     first = []
     for finding in findings:
@@ -198,10 +203,10 @@ def _first_of_each_file(findings: Iterable[Diagnostic]) -> tuple[list[Diagnostic
     return first, counts.total()
 
 
-def _locate(
+def _with_positions(
     folder: Path, texts: Mapping[str, bytes], findings: Iterable[Diagnostic]
 ) -> list[Diagnostic]:
-    """Return findings with path, line and column of their file, and the lines to print."""
+    """Return findings with the path of their file, line and column in it, and the lines to print."""
     findings = list(findings)
     locations: dict[tuple[str, str], TextLocation] = {}
     for file, text in texts.items():
@@ -210,8 +215,9 @@ def _locate(
     located = []
     for finding in findings:
         place = locations.get((finding.file, finding.path))
-        if finding.line is not None and finding.column is not None:  # a syntax error
-            place = place_at(texts[finding.file], finding.line, finding.column)
+        source = texts.get(finding.file)
+        if source is not None and finding.line is not None and finding.column is not None:
+            place = place_at(source, finding.line, finding.column)  # of a syntax error
         diagnostic = replace(finding, file=str(folder / finding.file))
         if place is not None:
             diagnostic = replace(diagnostic, line=place.line, column=place.column)

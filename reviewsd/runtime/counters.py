@@ -12,6 +12,9 @@ from collections.abc import Callable, Mapping
 BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 """Upper bounds of the buckets of durations, in seconds; the last bucket has none."""
 
+QUICK = BOUNDS[0]
+"""Upper bound of the first bucket in seconds, whose count is that of all minus the slower ones."""
+
 BUCKETS = (*map(str, BOUNDS), "+Inf")
 """The bounds as labels."""
 
@@ -24,7 +27,10 @@ def key(name: str, *labels: str) -> str:
 
 
 class Durations:
-    """A histogram of durations."""
+    """A histogram of durations.
+
+    A hot path adds to ``count`` and ``seconds`` itself, and calls ``slow`` for durations above ``QUICK``.
+    """
 
     __slots__ = ("_slow_buckets", "count", "seconds")
 
@@ -37,10 +43,12 @@ class Durations:
         """Count a duration."""
         self.count += 1
         self.seconds += seconds
-        if (
-            seconds > BOUNDS[0]
-        ):  # the count of the first bucket is that of all minus the slower ones
-            self._slow_buckets[bisect_left(BOUNDS, seconds)] += 1
+        if seconds > QUICK:
+            self.slow(seconds)
+
+    def slow(self, seconds: float) -> None:
+        """Count a duration above ``QUICK`` in its bucket."""
+        self._slow_buckets[bisect_left(BOUNDS, seconds)] += 1
 
     def counts(self, name: str, *labels: str) -> dict[str, float]:
         """Return the sum, and for each bound the number of durations up to it."""

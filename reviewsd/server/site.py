@@ -21,7 +21,7 @@ from reviewsd.http1.problems import HUB_MAX_BODY, MCP_MAX_BODY, Problem
 from reviewsd.http1.request import METHODS, Request
 from reviewsd.http1.responses import Response, Responses
 from reviewsd.http1.routes import BodyRule, Route
-from reviewsd.runtime.counters import Durations, key, merged
+from reviewsd.runtime.counters import QUICK, Durations, key, merged
 
 Answer = Response | Deferred[Response]
 
@@ -119,7 +119,10 @@ class PublicSite:
             durations = self._durations[request.path, request.method, status]
         except KeyError:
             durations = self._row(request, status)
-        durations.add(seconds)
+        durations.count += 1
+        durations.seconds += seconds
+        if seconds > QUICK:
+            durations.slow(seconds)
 
     def _row(self, request: Request, status: int) -> Durations:
         """Return the row of a response if its path is new, or not that of a fixed route."""

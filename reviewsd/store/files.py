@@ -28,15 +28,16 @@ def sync(path: Path) -> None:
 def create(path: Path, content: bytes) -> None:
     """Create a file with mode 0600, durably and atomically.
 
-    An existing file is not changed: another process may have created it at the same time.
+    An existing file is not changed, because another process may have created it at the same time; so the
+    caller reads the file afterwards.
     """
     temporary = path.with_name(f"{path.name}-{os.urandom(8).hex()}.new")
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    with open(descriptor, "wb") as file:  # noqa: PTH123 - it is a descriptor
-        file.write(content)
-        file.flush()
-        os.fsync(descriptor)
     try:
+        with open(descriptor, "wb") as file:  # noqa: PTH123 - it is a descriptor
+            file.write(content)
+            file.flush()
+            os.fsync(descriptor)
         path.hardlink_to(temporary)
     except FileExistsError:
         pass
@@ -49,8 +50,8 @@ def renew(path: Path) -> None:
     """Write a file's content again, in place, and wait until it is on the disk.
 
     After a failed fsync the kernel may mark pages as clean that differ from the disk ("fsyncgate",
-    PostgreSQL 2018). Only pages that are written again reach it. Do not call it for a file that SQLite
-    has open: closing a second descriptor releases SQLite's locks (POSIX).
+    PostgreSQL 2018). Only pages that are written again reach the disk. Do not call this function for a file
+    that SQLite has open: closing a second descriptor releases SQLite's locks (POSIX).
     """
     descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
     try:
@@ -63,7 +64,10 @@ def renew(path: Path) -> None:
 
 
 class OpenFiles:
-    """The database file and its log, as they were when they were opened."""
+    """The database file and its write-ahead log, as they were when they were opened.
+
+    The path of the database is not resolved, so that a link that was changed is found too.
+    """
 
     def __init__(self, path: Path) -> None:
         resolved = path.resolve()
@@ -75,14 +79,14 @@ class OpenFiles:
         """Record the identity of the open files.
 
         Raises:
-            OSError: One of them cannot be reached.
+            OSError: One of them cannot be examined.
         """
         self._opened = tuple(path.stat() for path in self._paths)
 
     def missing(self, *, connected: bool) -> StoreError | None:
-        """Return an error if the files at the paths are not the open ones, else None.
+        """Return an error if the paths no longer lead to the files that were recorded, else None.
 
-        The log exists only while the connection is open.
+        The write-ahead log exists only while the connection is open.
         """
         paths = self._paths if connected else self._paths[:1]
         for path, opened in zip(paths, self._opened, strict=False):

@@ -172,6 +172,7 @@ def test_chosen_port_that_is_in_use_is_reported_with_a_remedy(short_path: Path) 
             ("--port", "8081"),
             'otherwise write into the configuration: listen: ["tcp:8081:interface=127.0.0.1"]',
         ),
+        (("--demo", "--config", "x"), "--demo has a configuration of its own; leave out --config"),
         (("--demo", "--port", "-1"), "argument --port: expected a port from 0 to 65535, got '-1'"),
         (("--demo", "--port", "http"), "expected a port from 0 to 65535, got 'http'"),
     ],

@@ -1,16 +1,17 @@
-"""Responses of callbacks: a strict and bounded parser of HTTP/1.1 (RFC 9112), and the errors without one.
+"""Parses the responses of callbacks as strict HTTP/1.1 (RFC 9112), and has the errors without a valid one.
 
-Folded lines, lines that end with a bare LF, control characters and two lengths are malformed here, though
-browsers accept them. So no two parsers can understand a response differently.
+Folded lines, lines that end with a bare LF, control characters and a repeated Content-Length are refused, though
+some clients accept them, so that no other parser can read a response differently. Only the space after the
+status code may be absent. The connection limits the bytes of all heads, trailers and chunks together (E12).
 """
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-MAX_HEAD = 32_768  # bytes of one head
-MAX_FIELDS = 128  # of one head
-MAX_LINE = 4_096  # bytes of one line between chunks
+MAX_HEAD = 32_768  # bytes of a head without the empty line at its end
+MAX_FIELDS = 128  # header fields of one head
+MAX_LINE = 4_096  # bytes of a trailer, or of the line with the size of a chunk
 
 _STATUS = re.compile(rb"HTTP/1\.([01]) ([1-5][0-9][0-9])(?: [\t\x20-\x7e\x80-\xff]*)?")
 _FIELD = re.compile(rb"([!#$%&'*+\-.^_`|~0-9A-Za-z]+):([\t\x20-\x7e\x80-\xff]*)")
@@ -23,10 +24,10 @@ _BODILESS = frozenset({204, 304})
 
 
 class NoResponseError(Exception):
-    """A callback sent no valid response: a result, and no bug.
+    """A callback sent no valid response, which is an expected result and not a bug.
 
     Attributes:
-        reason: Short text for the operator, without path and query of the callback.
+        reason: Short text for the operator; it never has the path or query of the callback.
         begun: Whether part of a response was received.
     """
 
@@ -37,7 +38,7 @@ class NoResponseError(Exception):
 
 
 class NetworkFullError(Exception):
-    """Nothing was sent, because too many attempts at that address network are under way (H2, H8)."""
+    """Nothing was sent, because too many attempts at addresses of that /24 or /48 are under way (H2, H8)."""
 
 
 class MalformedResponseError(Exception):
@@ -64,7 +65,7 @@ def parse_head(data: bytes) -> ResponseHead:
     status_line, *lines = data.split(b"\r\n")
     status = _STATUS.fullmatch(status_line)
     if status is None:
-        raise MalformedResponseError("the status line is not HTTP/1.1's")
+        raise MalformedResponseError("the status line is not that of HTTP/1.1 or 1.0")
     if len(lines) > MAX_FIELDS:
         raise MalformedResponseError(f"more than {MAX_FIELDS} header fields")
     fields: dict[bytes, bytes] = {}
@@ -83,14 +84,14 @@ class ResponseParser:
     Attributes:
         begun: Whether anything has arrived.
         head: The final head; interim ones are skipped.
-        body: The first ``max_body`` bytes, and one more if it is longer.
+        body: At most ``max_body`` bytes, and one more if the body is longer.
         complete: Whether the end has been reached.
-        framed: Whether the response has a length or chunks, and does not end with the connection.
-        remaining: Bytes that are missing of the body or chunk.
+        framed: False if only the end of the connection ends the body.
+        remaining: Bytes of a framed body, or of its current chunk, that have not arrived.
         excess: Whether bytes came after the end.
 
     Args:
-        max_body: Bytes of the body to return; further bytes are only counted.
+        max_body: Bytes of the body to return; further bytes are discarded.
     """
 
     def __init__(self, max_body: int) -> None:
@@ -124,7 +125,7 @@ class ResponseParser:
         """Parse bytes that have arrived.
 
         Raises:
-            MalformedResponseError: The bytes are no HTTP response.
+            MalformedResponseError: The bytes are not a valid HTTP response.
         """
         self.begun = True
         self._buffer += data
@@ -150,7 +151,7 @@ class ResponseParser:
         """Determine how the body is framed (RFC 9112 6.3)."""
         if head.status < _FIRST_FINAL:
             if head.status == _SWITCHING_PROTOCOLS:
-                raise MalformedResponseError("it switches protocols without a request to do so")
+                raise MalformedResponseError("it switches protocols, which was not requested")
             return
         self.head = head
         length = head.fields.get(b"content-length")
@@ -159,22 +160,31 @@ class ResponseParser:
             self.complete = True
         elif coding is not None:
             if coding.lower() != b"chunked" or length is not None or not head.minor_version:
-                raise MalformedResponseError("its body is framed in a way that cannot be trusted")
+                raise MalformedResponseError(
+                    "its body is not framed by one length, or by chunks alone"
+                )
             self._chunked = True
         elif length is not None:
             if _LENGTH.fullmatch(length) is None:
-                raise MalformedResponseError("Content-Length is not a number")
+                raise MalformedResponseError(
+                    "Content-Length is not one number of at most 15 digits"
+                )
             self.remaining = int(length)
             self.complete = self.remaining == 0
         else:
             self.framed = False
 
     def _cut(self, end: bytes, limit: int) -> bytes | None:
-        """Remove and return the bytes before ``end``, or None if that has not arrived."""
-        index = self._buffer.find(end, 0, limit + len(end))
+        """Remove and return the bytes before ``end``, or None if that has not arrived.
+
+        Raises:
+            MalformedResponseError: There are more bytes than the limit before it.
+        """
+        longest = limit + len(end)
+        index = self._buffer.find(end, 0, longest)
         if index < 0:
-            if len(self._buffer) >= limit:
-                raise MalformedResponseError("a head or line of it is too long")
+            if len(self._buffer) >= longest:
+                raise MalformedResponseError("a head, a trailer or the size of a chunk is too long")
             return None
         data = bytes(self._buffer[:index])
         del self._buffer[: index + len(end)]
@@ -199,9 +209,9 @@ class ResponseParser:
             line = self._cut(b"\r\n", MAX_LINE)
             if line is None:
                 return
-            if self._after_chunk and line:
-                raise MalformedResponseError("a chunk is longer than announced")
             if self._after_chunk:
+                if line:
+                    raise MalformedResponseError("a chunk is longer than announced")
                 self._after_chunk = False
             elif self._in_trailers:
                 if line and _FIELD.fullmatch(line) is None:

@@ -1,5 +1,6 @@
 """Files that are whole, private and on the disk; that they are is for ``tests/system/crash`` to show."""
 
+import errno
 import os
 import stat
 from collections.abc import Callable
@@ -24,6 +25,20 @@ def test_file_that_exists_already_stays(tmp_path: Path) -> None:
     create(tmp_path / "key", b"second")
     assert b"first" == (tmp_path / "key").read_bytes()
     assert ["key"] == names(tmp_path)
+
+
+def test_failed_write_leaves_no_file_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a full disk each attempt would add one, with the key in it."""
+
+    def fail(_: int) -> None:
+        raise OSError(errno.ENOSPC, "disk full")
+
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(OSError, match="disk full"):
+        create(tmp_path / "key", b"content")
+    assert [] == names(tmp_path)
 
 
 @pytest.mark.parametrize("size", [0, 1, (1 << 20) - 1, 1 << 20, 3 << 20])

@@ -25,7 +25,7 @@ MEGABYTES = 20.0  # E12
 
 BROKEN = "broken HTTP: "
 TOO_MUCH = "sent more than 131072 bytes"
-TOO_LONG = BROKEN + "a head or line of it is too long"
+TOO_LONG = BROKEN + "a head, a trailer or the size of a chunk is too long"
 NOTHING = "no answer within 0.4 s"
 USELESS = "TLS: sent more than 20480 bytes that brought no data"
 ANSWERS = {
@@ -41,7 +41,7 @@ ANSWERS = {
     "/silence": NOTHING,
     "/drip": NOTHING,
     "/reset": "the connection was lost before it answered",
-    "/broken": BROKEN + "the status line is not HTTP/1.1's",
+    "/broken": BROKEN + "the status line is not that of HTTP/1.1 or 1.0",
     "/deaf": "200, 1 bytes",
     "/long/2000": "200, 1025 bytes",
     "/status/302": "302, 1 bytes",
