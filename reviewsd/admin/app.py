@@ -98,7 +98,7 @@ class _Root(Resource):
         if headers.getRawHeaders(b"host") != [b"reviewsd"]:
             return _respond_problem(request, problems.FOREIGN_HOST)
         if getattr(request, "has_body", False):
-            return _respond_problem(request, problems.NO_BODY)
+            return _respond_problem(request, problems.BODY_NOT_ALLOWED)
         if _PATH.fullmatch(request.path) is None:
             return _respond_problem(request, problems.NO_OPERATION)
         return int(self._app.render(request))

@@ -1,8 +1,8 @@
 """``GET /v1/events``: a JSON line for each outcome in the log, until either side closes (A3).
 
-A log line of an outcome has a ``type``. Listeners receive the fields of that line, as the journal does, so no
-other component publishes events. A listener that reads too slowly costs a bounded amount of memory: it
-loses the oldest waiting events, and gets a line with their number.
+A log line that reports an outcome has a ``type``. Listeners receive the fields of that line, as the journal does;
+other components only log, and need not publish events. A listener that reads too slowly costs a bounded amount
+of memory: it loses the oldest waiting events, and gets a line that says how many.
 """
 
 from collections import deque
@@ -20,15 +20,25 @@ from reviewsd.api.jobs import EventLine
 from reviewsd.http1.problems import Problem
 from reviewsd.runtime.logs import fields
 
-TYPES = frozenset({"load", "change", "subscribe", "verify", "deliver", "drop"})
-"""Data was loaded or refused; topics changed; a subscription was requested, verified or not,
-delivered to or not, or removed."""
+TYPES = frozenset(
+    {
+        "load",  # the data was loaded or refused
+        "change",  # topics have changed
+        "subscribe",  # a subscription or its end was requested
+        "verify",  # a request was verified, or not
+        "deliver",  # content was delivered, or not
+        "drop",  # subscriptions have ended
+    }
+)
 
 MAX_LISTENERS = 16
 MAX_WAITING = 1_000  # events that wait for one listener while its socket buffer is full
 
 _TOO_MANY = Problem(
-    503, "too-many", "Too Many Listeners", f"{MAX_LISTENERS} others listen to the events already."
+    503,
+    "too-many",
+    "Too Many Listeners",
+    f"{MAX_LISTENERS} other clients are listening to the events.",
 )
 
 
@@ -77,22 +87,23 @@ class _Listener:
         self._write = write
         self._waiting: deque[object] = deque(maxlen=MAX_WAITING)
         self._paused = False
-        self._dropped = 0
+        self._lost = 0
         self.ended: Deferred[bytes] = Deferred()
-        """Called at the end of the response; cancelled when the client has left."""
-        request.registerProducer(self, True)  # noqa: FBT003  Twisted's
+        """Fires at the end of the response; the route is cancelled when the client has left."""
+        request.registerProducer(self, True)  # noqa: FBT003  it pushes events
 
     def send(self, event: object) -> None:
         """Write an event, or queue it."""
         if not self._paused:
             self._write(event)
             return
-        self._dropped += len(self._waiting) == MAX_WAITING
+        if len(self._waiting) == MAX_WAITING:
+            self._lost += 1  # ``append`` evicts the oldest
         self._waiting.append(event)
 
     def end(self) -> None:
         """End the response after the queued events."""
-        self._request.unregisterProducer()
+        self._request.unregisterProducer()  # so that the transport does not pause the next line
         self.resumeProducing()
         self.ended.callback(b"")
 
@@ -103,9 +114,9 @@ class _Listener:
     def resumeProducing(self) -> None:
         """Write the queued events (``IPushProducer``)."""
         self._paused = False
-        if self._dropped:
-            dropped, self._dropped = self._dropped, 0
-            self._write(EventLine(type="lost", lost=dropped))
+        if self._lost:
+            lost, self._lost = self._lost, 0
+            self._write(EventLine(type="lost", lost=lost))
         while self._waiting and not self._paused:
             self._write(self._waiting.popleft())
 

@@ -1,4 +1,4 @@
-"""Builds the public site, with the route of MCP."""
+"""Builds the public site, including the MCP route."""
 
 import os
 import time
@@ -38,10 +38,10 @@ from reviewsd.websub.hub import Hub
 from reviewsd.websub.rate_limits import TokenBuckets
 
 STALE = "stale-while-revalidate=300, stale-if-error=86400"
-"""Seconds for which caches may serve an old response, while they fetch one or the service fails (S11)."""
+"""For how many seconds caches may serve a stale response, while they fetch a new one or the service fails (S11)."""
 
 ENDS_PER_DAY = 1_000
-"""MCP sessions that one client may end. They are stored for 30 days, so no client can fill the store."""
+"""MCP sessions that one client may end in a day, because each is stored for 30 days and must not fill the store."""
 
 _log = Logger()
 
@@ -49,10 +49,10 @@ _log = Logger()
 async def build_public(
     context: DaemonContext, snapshots: Snapshots, store: Store, hub: Hub, readiness: Readiness
 ) -> ConnectionFactory:
-    """Build the factory of the public connections.
+    """Build the factory for public connections.
 
     Raises:
-        KeyFileError: The key file of MCP cannot be used.
+        KeyFileError: The file with MCP's session keys cannot be used.
     """
     config, counters, reactor = context.config, context.counters, context.reactor
     trusted = convert.trusted(config)
@@ -65,7 +65,7 @@ async def build_public(
     reads = Reads(snapshots, responses, budgets, context.unknown_parameters)
     hosts = Hosts(config.base_url, convert.allowed_hosts(config))
     max_connections = fitting_connections(config.server.max_connections, raise_file_limit())
-    max_streams = min(MAX_STREAMS, max_connections // 2)  # readers have the other half
+    max_streams = min(MAX_STREAMS, max_connections // 2)  # the other half is for other requests
     answerers = (
         reads,
         FeedReads(reads),
@@ -94,14 +94,16 @@ async def _build_mcp(
     hosts: Hosts,
     max_streams: int,
 ) -> McpRoute:
-    """Build the route of MCP, and load the sessions that clients have ended."""
+    """Build the MCP route, and load the sessions that clients have ended."""
     config, counters = context.config, context.counters
     ended = EndedSessions(store, context.reactor, store.now, counters)
     hub.add_follower(ended.load)
     try:
         await ended.load()
     except StoreError as error:
-        _log.error("ended MCP sessions are not known yet: {error}", error=str(error))
+        _log.error(
+            "ended MCP sessions are accepted until the store works: {error}", error=str(error)
+        )
     ended.start()
     context.stack.push_async_callback(ended.stop)
     configured = config.mcp.session_key_file

@@ -49,7 +49,7 @@ def read_header(data: bytes) -> ProxyHeader | None:
     try:
         return _read(data)
     except ValueError as error:
-        raise RefusedError(problems.NOT_PROXIED) from error
+        raise RefusedError(problems.NO_PROXY_HEADER) from error
 
 
 def _read(data: bytes) -> ProxyHeader | None:

@@ -1,7 +1,8 @@
 """The data of each tool's result, and its flat schema (mcp.md 5.2, 5.5).
 
-The schemas are those of the OpenAPI document without the parts that some clients reject: references
-are resolved, and a member that may be null is described in words, without a type.
+The schemas are those of the OpenAPI document without the parts that some clients reject: references are
+resolved, and a member that may be null has no type, which would be a union, but a description such as "string
+or null".
 """
 
 from typing import Annotated, Literal
@@ -23,47 +24,47 @@ from reviewsd.publish.fragments import TopicFragment
 from reviewsd.publish.openapi import schemas
 from reviewsd.publish.openapi.schemas import Json
 
-Matched = Annotated[NonNegative, Meta(description="All that match")]
-NothingMatches = Annotated[str | UnsetType, Meta(description="Why nothing matches")]
-Withheld = str | UnsetType
-Missing = fragments.Unknown
+MatchCount = Annotated[NonNegative, Meta(description="All matches")]
+NoMatchNote = Annotated[str | UnsetType, Meta(description="Why nothing matches")]
+WithheldNote = str | UnsetType
+UnknownNote = fragments.Unknown
 
 
-def _names(kind: type[Struct]) -> str:
+def _field_names(kind: type[Struct]) -> str:
     return ", ".join(field.encode_name for field in msgspec.structs.fields(kind))
 
 
-_PROFILE, _REVIEW = _names(Business), _names(Review)
+_BUSINESS_FIELDS, _REVIEW_FIELDS = _field_names(Business), _field_names(Review)
 
 
 class Profile(Struct):
     """The data of ``get_business``."""
 
-    business: Annotated[dict[str, Raw], Meta(description=_PROFILE)]
+    business: Annotated[dict[str, Raw], Meta(description=_BUSINESS_FIELDS)]
     aggregate_rating: AggregateRating
     review_count: Annotated[NonNegative, Meta(description="Reviews in the data set")]
-    note: Withheld = UNSET
+    note: WithheldNote = UNSET
 
 
 class FoundReviews(Struct):
     """The data of ``search_reviews``."""
 
-    matched: Matched
+    matched: MatchCount
     returned: NonNegative
     reviews: tuple[Listed, ...]
     next_cursor: str | None
-    note: NothingMatches = UNSET
+    note: NoMatchNote = UNSET
 
 
 class FoundSince(Struct):
     """The data of ``get_reviews_since``."""
 
     since: Date
-    matched: Matched
+    matched: MatchCount
     returned: NonNegative
-    reviews: Annotated[tuple[dict[str, Raw], ...], Meta(description="As search_reviews has them")]
+    reviews: Annotated[tuple[dict[str, Raw], ...], Meta(description="As in search_reviews")]
     next_cursor: str | None
-    note: Withheld = UNSET
+    note: WithheldNote = UNSET
 
 
 class Topics(Struct):
@@ -74,7 +75,7 @@ class Topics(Struct):
     returned: NonNegative
     topics: tuple[TopicFragment, ...]
     next_offset: int | None
-    note: Missing = UNSET
+    note: UnknownNote = UNSET
 
 
 class SentimentTrend(Struct, kw_only=True):
@@ -85,21 +86,21 @@ class SentimentTrend(Struct, kw_only=True):
     returned: NonNegative
     monthly: tuple[MonthlySentiment, ...]
     next_offset: int | None
-    note: Missing = UNSET
+    note: UnknownNote = UNSET
 
 
 class Faq(Struct):
     """The data of ``get_faq``."""
 
-    matched: Matched
+    matched: MatchCount
     returned: NonNegative
     faq: tuple[FaqEntry, ...]
     next_offset: int | None
-    note: NothingMatches = UNSET
+    note: NoMatchNote = UNSET
 
 
 SummaryIndex = tuple[dict[str, str | float], ...] | UnsetType
-_LABEL = "id, label, mention_count, positive_pct"
+_ENTRY_FIELDS = "id, label, mention_count, positive_pct"
 
 
 class Summary(Struct, kw_only=True):
@@ -112,29 +113,29 @@ class Summary(Struct, kw_only=True):
     date_range: DateRange
     generated_at: Timestamp | None
     model: str
-    method: Annotated[dict[str, Raw] | UnsetType, Meta(description="How made; repeat its note")] = (
-        UNSET
-    )
+    method: Annotated[
+        dict[str, Raw] | UnsetType, Meta(description="How made; tell users its note")
+    ] = UNSET
     overall_sentiment: OverallSentiment | UnsetType = UNSET
-    totals: Annotated[dict[str, NonNegative], Meta(description="How many there are of each list")]
+    totals: Annotated[dict[str, NonNegative], Meta(description="Length of each whole list")]
     aspects: Annotated[
-        SummaryIndex, Meta(description=f"{_LABEL}; ids for get_aspect_sentiment")
+        SummaryIndex, Meta(description=f"{_ENTRY_FIELDS}; ids for get_aspect_sentiment")
     ] = UNSET
     technicians: Annotated[
-        SummaryIndex, Meta(description="name instead of label; ids for get_technician")
+        SummaryIndex, Meta(description="Names instead of labels; ids for get_technician")
     ] = UNSET
     services: Annotated[SummaryIndex, Meta(description="As aspects; ids for get_service")] = UNSET
     problems: Annotated[SummaryIndex, Meta(description="As aspects")] = UNSET
     service_areas: Annotated[SummaryIndex, Meta(description="As aspects")] = UNSET
     topics: Annotated[SummaryIndex, Meta(description="As aspects")] = UNSET
-    note: Missing = UNSET
+    note: UnknownNote = UNSET
 
 
 class OneReview(Struct):
     """The data of ``get_review``."""
 
-    review: Annotated[dict[str, Raw], Meta(description=_REVIEW)]
-    next_text_offset: Annotated[int | None, Meta(description="null unless the text goes on")]
+    review: Annotated[dict[str, Raw], Meta(description=_REVIEW_FIELDS)]
+    next_text_offset: Annotated[int | None, Meta(description="null at the end of the text")]
     insight: Annotated[
         PerReview | None, Meta(description="sentiment, score and ids of what it mentions")
     ]
@@ -144,7 +145,8 @@ _PREFIX = "#/components/schemas/"
 _KEYWORDS = ("type", "description", "enum")
 
 _DEPTH = 3
-"""Levels of objects that are described: every language model reads the list of tools first."""
+"""Levels of objects and arrays that are described; few, because a model reads the whole list of tools before
+its first call."""
 
 
 def schema_of(kind: type[Struct]) -> Json:
@@ -160,30 +162,30 @@ def schema_of(kind: type[Struct]) -> Json:
 
 
 def _flat(schema: Json, definitions: dict[str, Json], depth: int) -> Json:
-    """Return a schema without references, unions and the docstrings of structs."""
+    """Return a schema without references, unions or the docstrings of structs."""
     if "anyOf" in schema:
-        return _nullable(schema, definitions)
+        return _union_in_words(schema, definitions)
     if "$ref" in schema:
         target = dict(definitions[str(schema["$ref"]).removeprefix(_PREFIX)])
         target.pop("description", None)
         return _flat(target | {k: v for k, v in schema.items() if k != "$ref"}, definitions, depth)
     flat = {keyword: schema[keyword] for keyword in _KEYWORDS if keyword in schema}
     if "enum" in schema:
-        flat["type"] = "string"
-    if "properties" in schema and depth:
+        flat["type"] = "string"  # there are no choices among numbers
+    if "properties" in schema and depth > 0:
         members = msgspec.convert(schema["properties"], dict[str, Json])
         flat["properties"] = {
             name: _flat(member, definitions, depth - 1) for name, member in members.items()
         }
     if isinstance(schema.get("items"), dict):
         items = _flat(msgspec.convert(schema["items"], Json), definitions, depth - 1)
-        if items != {"type": "object"}:  # every object has this type
+        if items != {"type": "object"}:  # this would tell nothing
             flat["items"] = items
     return flat
 
 
-def _nullable(schema: Json, definitions: dict[str, Json]) -> Json:
-    """Return the schema of a member that may be null: words instead of a union."""
+def _union_in_words(schema: Json, definitions: dict[str, Json]) -> Json:
+    """Return the schema of a member of several types, such as one that may be null."""
     branches = [
         _flat(branch, definitions, 0) for branch in msgspec.convert(schema["anyOf"], list[Json])
     ]

@@ -1,25 +1,27 @@
 """The files of a snapshot folder, for the process that writes it and those that map it.
 
-    manifest.json      documents, counts, size and digest of each file
-    seen.json          the time and the sources of the publication; the only file with a time
-    reviews.json ...   the documents with the bytes that are served, their gzip forms, and, of small
-                       ones that MCP serves, the JSON strings of their texts
+    manifest.json      documents, counts, size and digest of each file that is served
+    seen.json          the time and the sources of the publication; no other file depends on a clock
+    reviews.json ...   the served bytes of each document, their gzip form (.gz), and of small documents
+                       that MCP serves their text as a JSON string (.quoted)
     feed_frame.json    the parts of the computed pages of the feeds (``publish.feed``)
     pages.json         the parts of the computed pages (``pages.frames``), if pages are enabled
     gone.json          ``GoneReviews``, if there are any
-    *.column           flat arrays of native integers, and what they are the offsets of
+    *.column           flat arrays of native integers, and the data in which *_offsets are offsets
 
     days, records      the date of each review, and its offset in reviews.json, by position
-    changes, ids       the numbers and positions of all reviews by change and by casefolded id
+    changes            the numbers of all reviews in the order of their last change
+    ids                the positions of all reviews in the order of their casefolded ids
     texts, sets        for ``snapshot.search``; digests, chain for ``snapshot.digests``
     insight_spans      begin and end of each review's entry of ``per_review`` in insights.json, by
-                       position; equal without an entry
+                       position; equal if there is no entry
+    suffixes-*         the index of the texts of a segment (``snapshot.suffix_array``)
     excerpts           the reviews in lists for agents (``publish.excerpts``)
     fragments          pieces of the insights for agents (``snapshot.fragment_store``)
     blocks             the analyser's results, if the insights were made (``publish.counted_blocks``)
 
 The manifest is a function of the data, ``base_url`` and the program; its digest is the folder's
-name. The arrays are in this machine's byte order: a snapshot is rebuilt, never carried elsewhere.
+name. The arrays are in this machine's byte order: a snapshot is rebuilt, never moved to another machine.
 """
 
 import errno
@@ -35,7 +37,7 @@ from reviewsd.api.jobs import InsightsOrigin
 
 T = TypeVar("T")
 
-LAYOUT = 17  # raised if a change of the format makes other versions unable to read the folder
+LAYOUT = 17  # is increased when other versions cannot read a changed format
 
 MANIFEST, SEEN = "manifest.json", "seen.json"
 
@@ -56,13 +58,13 @@ FEED, PAGES, GONE = "feed_frame.json", "pages.json", "gone.json"
 BLOCKS = "blocks.column"
 """The file that only the next publication reads. It is not served, so the manifest does not list it."""
 
-_PART = 1 << 18  # bytes
+_BUFFER_SIZE = 1 << 18  # bytes up to which small parts are collected
 
 _EXHAUSTED = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
 
 
 def exhausted(error: Exception) -> bool:
-    """Return whether descriptors or memory are exhausted, which is no fault of the folder."""
+    """Return whether an OSError means that descriptors or memory are exhausted, not that the folder is broken."""
     return isinstance(error, OSError) and error.errno in _EXHAUSTED
 
 
@@ -74,11 +76,11 @@ class Document(Struct, frozen=True, kw_only=True):
     file: str
     sha256: str
     compressed: bool
-    """Whether there is a gzip form; not for documents that are hardly smaller by it."""
+    """Whether there is a gzip form; there is none if it would save little."""
     headers: dict[str, str] = {}
     """Header fields that replace the usual ones."""
     others: dict[str, str] = {}
-    """The path of the document for an Accept that prefers another media type, by media type."""
+    """The paths of the same resource in other media types, by media type."""
 
     @property
     def tag(self) -> str:
@@ -109,23 +111,25 @@ class Manifest(Struct, frozen=True, kw_only=True):
     review_count: int
     updated_at: str | None
     insights: bool
-    insights_origin: InsightsOrigin | None = None  # None without insights.json, if none are made
+    insights_origin: InsightsOrigin | None = None  # None if there are no insights
     documents: tuple[Document, ...]
     files: dict[str, File]
     segments: tuple[SegmentFile, ...]  # newest first
 
 
 class GoneReviews(Struct, frozen=True, kw_only=True):
-    """The reviews that were published before, or must not be published (corrections.md)."""
+    """The reviews that are no longer published, and those that must not be published (corrections.md)."""
 
     ids: frozenset[str]
-    keys: frozenset[str]  # merge keys (``domain.corrections``)
+    keys: frozenset[
+        str
+    ]  # merge keys of erased reviews, whose ids are not known (``domain.corrections``)
 
 
 class FileFingerprint(Struct, frozen=True, kw_only=True):
-    """The status of one file; an equal one means that it was neither replaced nor written."""
+    """The status of one file; while it is equal, the file counts as unchanged."""
 
-    realpath: str  # detects a changed link to an equal file
+    realpath: str  # changes if a link is pointed at another file, even a hard link of the same
     device: int
     inode: int
     size: int
@@ -137,7 +141,7 @@ class Fingerprint(Struct, frozen=True, kw_only=True):
     """The status of all source files. It is stored with a snapshot, and compared for equality."""
 
     reviews: FileFingerprint | None
-    """None if the file does not exist or has no status."""
+    """None if the file does not exist or cannot be examined."""
     insights: FileFingerprint | None
     settings: FileFingerprint | None = None  # insights.yaml
     labels: FileFingerprint | None = None  # insights.labels
@@ -151,16 +155,16 @@ class BuildInfo(Struct, frozen=True, kw_only=True):
 
     fingerprint: Fingerprint = msgspec.field(name="signature")
     """The fingerprint of the source files; its name in the file is that of earlier versions."""
-    build_key: str  # the settings and the version of the program
-    published_at: float  # POSIX seconds, as are the next
+    build_key: str  # of the settings and the version of the program
+    published_at: float  # POSIX seconds
     first_seen: dict[str, int]
-    """When the bytes of each document first appeared, by path; the Last-Modified."""
+    """When the bytes of each document first appeared, POSIX seconds by path; sent as Last-Modified."""
 
 
 class Writer:
     """Writes one file of the folder, and computes its size and digest.
 
-    Small parts are collected, because hashing and writing each takes five times as long.
+    Small parts are collected, because hashing and writing them one by one takes five times as long.
     """
 
     def __init__(self, folder: Path, name: str) -> None:
@@ -172,10 +176,11 @@ class Writer:
 
     def write(self, part: "bytes | bytearray | memoryview[int]") -> None:
         """Append a part."""
-        self.size += len(part)
-        if len(part) < _PART:
+        size = memoryview(part).nbytes  # of an array of integers ``len`` is another
+        self.size += size
+        if size < _BUFFER_SIZE:
             self._collected += part
-            if len(self._collected) >= _PART:
+            if len(self._collected) >= _BUFFER_SIZE:
                 self._write_collected()
         else:
             self._write_collected()
@@ -188,7 +193,7 @@ class Writer:
         self._collected.clear()
 
     def flush(self) -> None:
-        """Make the written parts readable for others."""
+        """Make the written parts visible to readers of the file."""
         self._write_collected()
         self._file.flush()
 
@@ -207,7 +212,7 @@ def write(folder: Path, name: str, content: "bytes | memoryview[int]") -> File:
 
 
 def open_manifest(path: Path) -> Manifest | None:
-    """Return the manifest of a snapshot folder; None without a readable one of this layout."""
+    """Return the manifest of a snapshot folder; None if it is unreadable or of another layout."""
     manifest = _decoded(path / MANIFEST, Manifest)
     return manifest if manifest is not None and manifest.layout == LAYOUT else None
 
@@ -221,7 +226,7 @@ def _decoded(path: Path, kind: type[T]) -> T | None:
     """Return the content of a file; None if it cannot be read, unless resources are exhausted."""
     try:
         return msgspec.json.decode(path.read_bytes(), type=kind)
-    except (OSError, ValueError) as error:  # msgspec's errors, and that of bytes that are not UTF-8
+    except (OSError, ValueError) as error:  # ValueError: of msgspec, or not UTF-8
         if exhausted(error):
             raise
         return None

@@ -47,7 +47,7 @@ def page(
 ) -> list[Listing]:
     """Return subscriptions in the order of their ids, then the requests for new ones.
 
-    None is any topic (a path) or any callback (a URL). The entries begin behind the id ``after``.
+    ``topic`` is a path and ``callback`` a URL; None matches any. The entries begin after the id ``after``.
     """
     conditions, values = "", []
     if topic is not None:
@@ -74,7 +74,7 @@ def page(
 
 
 def one(cursor: SqlCursor, name: str) -> Listing | None:
-    """Return the subscription or request with an id."""
+    """Return the subscription or request with this id, or None."""
     pending = name.startswith(PENDING)
     where = f"{_REQUESTS} AND v.id = ?" if pending else f"{_SUBSCRIPTIONS} WHERE s.id = ?"
     cursor.execute(where, (_number(name),))
@@ -83,7 +83,7 @@ def one(cursor: SqlCursor, name: str) -> Listing | None:
 
 
 def is_id(name: str) -> bool:
-    """Return whether a text has the form of an id."""
+    """Return whether a text looks like an id."""
     digits = name.removeprefix(PENDING)
     return digits.isascii() and digits.isdigit() and len(digits) <= 18  # noqa: PLR2004 - BIGINT
 
@@ -99,7 +99,7 @@ def remove(cursor: SqlCursor, name: str, reason: str, now: int) -> tuple[Pair, s
         return None
     cursor.execute("SELECT id FROM topic WHERE path = ?", (entry.topic,))
     row = cursor.fetchone()
-    assert row is not None  # noqa: S101  the rows refer to it
+    assert row is not None  # noqa: S101  a foreign key: the topic exists
     pair = Pair(row[0], entry.callback, entry.host)
     before, _ = change(cursor, pair, Removed(), now, f"removed by the operator: {reason}")
     return pair, entry.topic, before is not None and before.active is not None
@@ -108,7 +108,8 @@ def remove(cursor: SqlCursor, name: str, reason: str, now: int) -> tuple[Pair, s
 def push(cursor: SqlCursor, names: Sequence[str] | None, topic: str | None, now: int) -> list[int]:
     """Make the current content due again; return the ids of the subscriptions.
 
-    ``names`` (ids) and ``topic`` (a path) select the subscriptions; None is all.
+    ``names`` (ids, of which those of requests are ignored) and ``topic`` (a path) select the subscriptions;
+    None is all.
     """
     where = "WHERE s.lease_expires_at > ?"
     values: list[SqlValue] = [now]
@@ -163,7 +164,7 @@ def _listing(row: Sequence[Any], prefix: str) -> Listing:
     attempted_at, status, error, succeeded_at, failed_at, failure = row[-6:]
     subscription, request = active(row[7 : 7 + ACTIVE_SIZE]), intent(row[7 + ACTIVE_SIZE : -6])
     current = subscription or request
-    assert current is not None  # noqa: S101  a row is one or the other
+    assert current is not None  # noqa: S101  a row has at least one of them
     created_at = current.created_at if isinstance(current, Active) else current.requested_at
     due_at = None
     if subscription and subscription.delivered_version < version and claim_until is None:
@@ -213,7 +214,7 @@ def _instant(milliseconds: int | None) -> datetime | None:
 def attempted(cursor: SqlCursor, ids: Collection[int], since: int) -> dict[int, bool | None]:
     """Return whether the last delivery of each existing subscription succeeded.
 
-    The value is None without a delivery since that time.
+    The value is None if there was no delivery at or after ``since``.
     """
     cursor.execute(
         "SELECT id, CASE WHEN last_attempt_at >= ? THEN last_error IS NULL END"

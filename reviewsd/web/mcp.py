@@ -77,7 +77,7 @@ FULL = refusal(
 )
 FAILED = McpAnswer(500, (failure(JsonRpcError(INTERNAL_ERROR, "Internal error")),))
 TOO_MANY_MESSAGES = (
-    "Your network has asked too often (server.read_limit); Retry-After says when it may ask again"
+    "Too many requests from your network (server.read_limit); wait as long as Retry-After says"
 )
 TOO_MANY_ENDS = "Too many sessions were ended from your network; this one ends when it expires"
 UNSTORED = refusal(503, "The session cannot be ended at the moment", ((b"Retry-After", b"60"),))

@@ -106,7 +106,7 @@ def test_header_may_have_no_client(data: bytes) -> None:
 def test_malformed_header_is_refused(data: bytes) -> None:
     with pytest.raises(RefusedError) as refused:
         read_header(data)
-    assert problems.NOT_PROXIED is refused.value.problem
+    assert problems.NO_PROXY_HEADER is refused.value.problem
 
 
 @pytest.mark.parametrize("data", [*UNNAMED, *(data for data, _ in NAMED[:-1])])
@@ -237,7 +237,7 @@ def test_request_without_a_header_is_refused_with_the_reason(
     client.send(data)
 
     assert [400] == client.statuses
-    assert problems.NOT_PROXIED.detail in client.texts[0]
+    assert problems.NO_PROXY_HEADER.detail in client.texts[0]
     assert client.line.half_closed
     assert [] == listener.routes.requests
 

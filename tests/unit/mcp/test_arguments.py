@@ -292,7 +292,7 @@ def test_near_miss_is_recognized_in_every_tool(tool: str, name: str, expected: s
     "text", ["{}", '{"name": null}', '{"name": ""}', '{"name": "undefined", "toolCallId": "c"}']
 )
 def test_missing_required_argument_is_reported(text: str) -> None:
-    assert ("name is missing: Name, given name, alias or id of the technician.") == error_of(
+    assert ("name is missing: Id, name, given name or alias of the technician.") == error_of(
         text, "get_technician"
     )
 

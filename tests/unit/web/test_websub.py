@@ -52,7 +52,7 @@ FIELDS = {
 }
 BODY = urlencode(FIELDS).encode()
 ALLOW = "GET, HEAD, OPTIONS, POST"
-TOO_LARGE = b"the body must have at most 8192 bytes, and none with GET\n"
+TOO_LARGE = b"the body must have at most 8192 bytes, and a GET has none\n"
 CHUNKED = {"Transfer-Encoding": "chunked"}
 
 HEADERS = {

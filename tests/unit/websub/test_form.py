@@ -147,7 +147,7 @@ def test_form_has_at_most_8_kib() -> None:
     body = encoded() + b"&x="
 
     assert Mode.SUBSCRIBE is parse(body.ljust(MAX_BODY, b"x")).mode
-    assert (413, "the body must have at most 8192 bytes, and none with GET") == refusal_of(
+    assert (413, "the body must have at most 8192 bytes, and a GET has none") == refusal_of(
         body.ljust(MAX_BODY + 1, b"x")
     )
 
