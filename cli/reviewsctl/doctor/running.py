@@ -36,6 +36,8 @@ def serving(answer: Status | DaemonError) -> Diagnosis:
         return skip(name, "the daemon does not answer")
     reason = f": {answer.data.problems[0]}" if answer.data.problems else ""
     if answer.snapshot is None:
+        if answer.data.state == "starting":
+            return warn(name, "nothing yet, it has just started", "Run doctor again in a minute.")
         return fail(
             name, f"nothing yet, the state is {answer.data.state}{reason}", "See: reviewsctl status"
         )

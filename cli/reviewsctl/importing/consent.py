@@ -316,7 +316,10 @@ def _one_source(options: ImportOptions, staged: Staging, result: MergeResult) ->
     }:  # rows or a platform name theirs
         return "If they are the same reviews, leave this export out"
     option = "import.source: " if options.synced else "--source "
-    return f"If they are the same reviews: {option}{shlex.quote(printable(source))}"
+    remedy = f"If they are the same reviews: {option}{shlex.quote(printable(source))}"
+    if source == NO_SOURCE:  # nobody chose that name
+        remedy += ", or take the import of those back first (reviewsctl reviews undo)"
+    return remedy
 
 
 def _day(milliseconds: int) -> str:

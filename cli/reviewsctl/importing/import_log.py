@@ -51,7 +51,8 @@ class PastImport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     takeouts: Mapping[str, tuple[int, ...]] = msgspec.field(default_factory=dict)
     """The numbers of the parts of each Google Takeout, by what their names have in common."""
     files: tuple[str, ...] = ()
-    """The names of the first exports; empty for a sync."""
+    """The names of the first exports; of a sync the name of the source."""
+    synced: bool = False
     new: int = 0
     changed: int = 0
     removed: int = 0

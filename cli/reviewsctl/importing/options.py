@@ -16,6 +16,8 @@ from reviewsd.api.jobs import Step
 class SyncedRead:
     """Decisions of a sync, which takes the place of the operator at a terminal."""
 
+    name: str
+    """The name of the source in the configuration."""
     is_current: bool
     """Whether the platform itself was read completely: then no export is newer, and none begins later."""
     is_gone: IsGone

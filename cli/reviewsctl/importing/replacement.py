@@ -108,6 +108,7 @@ class Replacement:
             fingerprint=self.staged.fingerprint,
             takeouts={takeout: tuple(sorted(parts)) for takeout, parts in takeouts.items()},
             files=_names(self.options),
+            synced=self.options.synced is not None,
             new=merge.count(Fate.NEW),
             changed=merge.count(Fate.CHANGED),
             removed=merge.count(Fate.REMOVED),
@@ -131,9 +132,9 @@ class Replacement:
 
 
 def _names(options: ImportOptions) -> tuple[str, ...]:
-    """Return the names of the first exports; those of a sync are names of downloads."""
+    """Return the names of the first exports, or that of a source."""
     if options.synced is not None:
-        return ()
+        return (options.synced.name,)
     return tuple(str(without_surrogates(path.name)) for path in options.exports[:_MAX_FILES])
 
 

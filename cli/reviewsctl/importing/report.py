@@ -143,8 +143,8 @@ _MENTIONED: Final = {
     "no-id": "without an id of their own: {count}; theirs is made of source, author, date, stars and text, "
     "so one that is edited will come as a new review",
     "no-source": "nothing says where these reviews were written: {count} have the source "
-    '"import"; to name it, take this import back first (reviewsctl reviews undo): '
-    "then --source NAME, or --map source=COLUMN",
+    '"import"; to name it: reviewsctl reviews undo, then import again with --source NAME or --map '
+    "source=COLUMN",
     "withheld-reply": "owner replies that are not public at the platform: {count}; they were left out",
     "withheld-name": "authors whose names are not public at the platform: {count}; they are not named",
     "undated-reply": "owner replies without a date: {count}; they got that of the review",

@@ -226,10 +226,14 @@ def check_replaceable(
         )
     sources = {place.source for place in staged.places()}
     if rows.untaken and (rows.notes.get("no-id") or len(sources) > _MAX_SOURCES):
+        first = [f"{where}: {reason}" for where, reason in (*rows.refusals, *rows.skips)[:3]]
+        remedy = "Fix these rows, or import without --replace."
+        if options.synced is not None:
+            remedy = f"Fix these rows, or give the source {options.synced.name} the key gone: keep"
         raise ImportRefusedError(
-            f"--replace could remove reviews that the export has: {rows.untaken:,} of its rows cannot "
-            "be taken, and nothing says which reviews they are",
-            "Import it without --replace; or fix these rows first, which --verbose then lists.",
+            f"{rows.untaken:,} of its rows cannot be taken ({'; '.join(first)}), and have no ids: their reviews would be "
+            "removed as gone",
+            remedy,
         )
     staged.find_passed_over(sources)
 

@@ -79,7 +79,7 @@ def _described(past: PastImport) -> str:
     sources = ", ".join(dict.fromkeys(source for source, _ in past.places))
     name = f"{', '.join(past.files)} ({sources})" if past.files else sources
     return (
-        f"the import of {name or 'nothing'}, {stamp(past.at)}: {past.new:,} new, {past.changed:,} changed, "
+        f"the {'sync' if past.synced else 'import'} of {name or 'nothing'}, {stamp(past.at)}: {past.new:,} new, {past.changed:,} changed, "
         f"{past.removed:,} removed"
     )
 

@@ -230,4 +230,14 @@ def add(kind: str, name: str, settings: Sequence[tuple[str, str]], config: Path 
     except adding.CannotAddError as fault:
         fail("not added", str(fault), f"Add this to it:\n{fault.block}", as_json=False)
     echo(f"added to {file}")
+    values = dict(settings)
+    is_table = kind in {"file", "url"} and not any(".zip" in value for value in values.values())
+    if is_table and "import.source" not in values:
+        typer.echo(
+            'A table without a column for it has reviews of the source "import"; --set import.source=NAME '
+            "names another"
+        )
     typer.echo(f"Try it: reviewsctl sources test {name}")
+    typer.echo(
+        "Then: reviewsctl sync; the timer of reviewsctl service install repeats it, or sync --every 1h"
+    )

@@ -107,7 +107,12 @@ class SourceRun:
             target=self.target,
             now=self.now,
             dry_run=self.options.dry_run,
-            synced=SyncedRead(is_current=download.is_current, is_gone=rule, check=guard.check),
+            synced=SyncedRead(
+                name=self.source.name,
+                is_current=download.is_current,
+                is_gone=rule,
+                check=guard.check,
+            ),
         )
         try:
             merge = run(options, self.prompts).merge

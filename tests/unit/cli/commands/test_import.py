@@ -330,7 +330,7 @@ def test_rows_without_ids_replace_nothing(
     words = (str(tmp_path / "x.csv"), "--replace")
     run = imported(environment, data, *words, code=1)
 
-    assert "--replace could remove reviews that the export has: 1 of its rows" in run.stderr
+    assert "1 of its rows cannot be taken (" in run.stderr
     assert THERE == (data / "reviews.json").read_text()
 
 

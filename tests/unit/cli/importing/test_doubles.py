@@ -59,6 +59,15 @@ def test_stars_without_a_name_are_no_doubles(shop: Shop) -> None:
     assert 10 == count(shop)
 
 
+def test_source_that_nobody_chose_may_be_taken_back_first(shop: Shop) -> None:
+    imported(shop, "import", ANN, BO, CY)
+    with pytest.raises(SayMoreError) as refusal:
+        imported(shop, "website", ANN, BO, CY)
+    assert (
+        "or take the import of those back first (reviewsctl reviews undo)" in refusal.value.remedy
+    )
+
+
 def test_owner_adds_doubles_at_a_terminal(shop: Shop) -> None:
     imported(shop, "website", ANN, BO, CY)
     shop.answer = False

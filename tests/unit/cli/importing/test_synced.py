@@ -16,6 +16,7 @@ from reviewsctl.importing.pipeline import remove, run
 from reviewsctl.importing.report import ImportResult
 from reviewsctl.importing.settings import Settings
 from reviewsctl.importing.staging import Place
+from reviewsctl.importing.undo import versions
 from reviewsd.api.texts import merge_key
 
 NOW = datetime.datetime(2026, 11, 26, tzinfo=datetime.UTC)
@@ -40,7 +41,7 @@ def options(folder: Path, is_gone: IsGone = lambda _: True, *, numbers: str = ""
         yes=False,
         dry_run=False,
         now=NOW,
-        synced=SyncedRead(is_current=True, is_gone=is_gone, check=accept),
+        synced=SyncedRead(name="shop", is_current=True, is_gone=is_gone, check=accept),
     )
 
 
@@ -77,6 +78,21 @@ def test_review_older_than_all_of_a_complete_read_is_removed(tmp_path: Path) -> 
     assert ["Ann 2", "Ann 3"] == authors(tmp_path)
 
 
+def test_undo_names_the_source_of_a_sync(tmp_path: Path) -> None:
+    synced(tmp_path, "1")
+    synced(tmp_path, "12")
+    (version,) = versions(tmp_path / "reviews.json")
+    assert version.change.startswith("takes back the sync of shop (shop), 2026-11-26")
+
+
+def test_refused_row_without_an_id_stops_the_sync_with_its_reason(tmp_path: Path) -> None:
+    changed = options(tmp_path, numbers="1")
+    changed.exports[0].write_text("rating,date,author\n5,2026-01-01,Ann\n,2026-01-02,Bo\n")
+    with pytest.raises(ImportRefusedError, match="row 3: no rating") as refusal:
+        run(changed, PROMPTS)
+    assert "give the source shop the key gone: keep" in refusal.value.remedy
+
+
 def test_refused_outcome_writes_nothing(tmp_path: Path) -> None:
     synced(tmp_path, "12")
     outcomes: list[tuple[int, list[Place]]] = []
@@ -86,7 +102,7 @@ def test_refused_outcome_writes_nothing(tmp_path: Path) -> None:
         raise ImportRefusedError("too many")
 
     changed = options(tmp_path, numbers="1")
-    refusing = SyncedRead(is_current=True, is_gone=lambda _: True, check=refuse)
+    refusing = SyncedRead(name="shop", is_current=True, is_gone=lambda _: True, check=refuse)
     before = (tmp_path / "reviews.json").read_bytes()
     with pytest.raises(ImportRefusedError, match="too many"):
         run(dataclasses.replace(changed, synced=refusing), PROMPTS)
