@@ -75,18 +75,19 @@ def highlighted(text: str, needle: str) -> str:
         needle: A casefolded text, not empty. A match is one in the casefolded text, as in the search.
     """
     folded = text.casefold()
-    places: Sequence[int] = range(len(text))
+    pieces = folded.split(needle, _MOST_MARKS)
+    places: Sequence[int] = range(len(text) + 1)
     if len(folded) != len(text):  # some characters fold to several
         places = [at for at, character in enumerate(text) for _ in character.casefold()]
     parts: list[str] = []
-    end, begin = 0, folded.find(needle)
-    while begin >= 0 and len(parts) < 4 * _MOST_MARKS:
+    end = stop = 0
+    for piece in pieces[:-1]:
+        begin = stop + len(piece)
         stop = begin + len(needle)
         first, last = max(end, places[begin]), places[stop - 1] + 1
         if first < last:  # else it is within the last character of the match before
-            parts += (text[end:first], _BEGIN, text[first:last], _END)
+            parts.append(f"{text[end:first]}{_BEGIN}{text[first:last]}{_END}")
             end = last
-        begin = folded.find(needle, stop)
     return "".join((*parts, text[end:]))
 
 
