@@ -19,10 +19,9 @@ from reviewsd.domain.search_parameters import SEARCH_PARAMETERS
 from reviewsd.http1.representation import Buffer
 from reviewsd.mcp.introduction import business_of
 from reviewsd.pages import theme
-from reviewsd.pages.language import Language
 from reviewsd.pages.naming import source_name
 from reviewsd.pages.settings import DEFAULT_ACCENT
-from reviewsd.pages.words import english
+from reviewsd.pages.words import Language, english
 from reviewsd.snapshot.snapshots import Snapshot
 
 MEDIA_TYPE: Final = "text/html;profile=mcp-app"

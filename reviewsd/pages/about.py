@@ -10,7 +10,6 @@ from reviewsd.http1 import urls
 from reviewsd.pages import structured_data
 from reviewsd.pages.document import FixedDocument
 from reviewsd.pages.naming import mail_link, source_name
-from reviewsd.pages.origin import checked, more
 from reviewsd.pages.rendering import Page, Renderer
 
 
@@ -30,9 +29,7 @@ def _page(renderer: Renderer) -> Page:
         template="about.html",
         title=title,
         description=words("about_description", name=site.business.name),
-        script=structured_data.script(
-            structured_data.graph(structured_data.breadcrumbs(site.base_url, trail))
-        ),
+        script=structured_data.crumbs(site.base_url, trail),
         context={
             "checked": list(checked(renderer)),
             "sources": [
@@ -59,3 +56,54 @@ def _shown(renderer: Renderer) -> Iterator[str]:
     yield words("about_latest", date=renderer.language.date(site.latest))
     if (changed := renderer.as_of()) is not None:
         yield words("about_updated", date=changed)
+
+
+def sentences(renderer: Renderer) -> Iterator[str]:
+    """Yield sentences on the origin of reviews, their order, replies, and the making of insights."""
+    if renderer.site.count:
+        yield from checked(renderer)
+        yield renderer.words(
+            "about_order_withheld" if renderer.site.withheld.count else "about_order"
+        )
+        yield from more(renderer)
+
+
+def more(renderer: Renderer) -> Iterator[str]:
+    """Yield sentences on replies, and on the making of insights."""
+    site, words, number = renderer.site, renderer.words, renderer.language.number
+    plural, statistics = renderer.plural, site.statistics
+    if not site.count:
+        return
+    if statistics.critical:
+        yield plural(
+            "about_replies",
+            statistics.critical,
+            answered=number(statistics.critical_answered),
+            critical=number(statistics.critical),
+        )
+    match statistics.median_reply_days:
+        case None:
+            pass
+        case 0:
+            yield words("about_reply_time_same")
+        case days:
+            yield plural("about_reply_time", days)
+    if site.insights is not None:
+        yield site.insights_note or words("about_insights", model=site.insights.model)
+
+
+def checked(renderer: Renderer) -> Iterator[str]:
+    """Yield whether authors were checked to be customers: in the owner's words, and in ours."""
+    site, number = renderer.site, renderer.language.number
+    verified, statement = site.statistics.verified, site.business.verification_statement
+    if statement:
+        yield statement
+    if not site.count:
+        return
+    if not verified:
+        yield renderer.plural("about_unverified", site.count, name=site.business.name)
+    elif not statement and verified == site.count:
+        yield renderer.plural("about_all_verified", site.count)
+    elif not statement:
+        counts = {"verified": number(verified), "count": number(site.count)}
+        yield renderer.words("about_verified", **counts)

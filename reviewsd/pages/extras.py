@@ -47,9 +47,7 @@ def _summary(renderer: Renderer, text: str) -> Page:
         template="summary.html",
         title=words("summary_title", name=site.business.name),
         description=shortened(text, MAX_DESCRIPTION),
-        script=structured_data.script(
-            structured_data.graph(structured_data.breadcrumbs(site.base_url, trail))
-        ),
+        script=structured_data.crumbs(site.base_url, trail),
         dated=False,
         context={
             "paragraphs": paragraphs(text),

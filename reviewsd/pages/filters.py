@@ -12,9 +12,8 @@ from reviewsd.domain.locations import Locations
 from reviewsd.domain.naming import mention_key
 from reviewsd.domain.search_query import BY_RATING, HIGHEST, MENTIONS, SearchQuery
 from reviewsd.http1 import urls
-from reviewsd.pages.language import Language
 from reviewsd.pages.naming import source_name
-from reviewsd.pages.words import Words
+from reviewsd.pages.words import Language, Words
 
 CURSOR = "cursor"
 _NOT_FILTERS = ("sort", "limit", CURSOR)

@@ -15,9 +15,8 @@ from msgspec import Struct
 from reviewsd.domain.embed_options import BadgeOptions
 from reviewsd.domain.reviews import Business
 from reviewsd.pages.environment import Templates
-from reviewsd.pages.language import Language
 from reviewsd.pages.rendering import Page, Renderer, shared
-from reviewsd.pages.words import Words
+from reviewsd.pages.words import Language, Words
 
 
 class Frame(Struct, frozen=True, dict=True):

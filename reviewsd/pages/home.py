@@ -1,17 +1,22 @@
-"""The page at ``/`` for customers, and its index for programs (pages.md 3)."""
+"""The page at ``/`` for customers, its index for programs, and the page of each location (pages.md 3, 8).
+
+``/l/{id}`` is rendered as the home page is for the business (decision 365).
+"""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import msgspec
 
+from reviewsd.domain.locations import as_business
 from reviewsd.http1 import urls
-from reviewsd.pages import charts, contact, mentions, origin, structured_data
+from reviewsd.pages import about, charts, contact, mentions, structured_data
 from reviewsd.pages.cards import short
 from reviewsd.pages.document import FixedDocument
 from reviewsd.pages.filters import address
 from reviewsd.pages.naming import source_name
 from reviewsd.pages.rendering import Page, Renderer
-from reviewsd.pages.site import Site
+from reviewsd.pages.site import LocationReviews, Site
 
 JSON = "application/json"
 
@@ -29,11 +34,26 @@ _SOURCES = 8
 _NAMED = 4
 """Places named beside the rating, at most."""
 
+_OF_THE_BUSINESS: dict[str, object] = {
+    "summary": (),
+    "quote": None,
+    "aspects": (),
+    "groups": (),
+    "folded": False,
+    "months": None,
+    "faq": (),
+    "about": (),
+    "sources": (),
+    "years": (),
+}
+"""The parts of the home page that are about the whole business."""
+
 
 def documents(renderer: Renderer) -> Iterator[FixedDocument]:
-    """Render the home page as HTML, Markdown and a JSON index."""
+    """Render the home page as HTML, Markdown and a JSON index, and the page of each location."""
     yield FixedDocument(path=urls.HOME_INDEX, media_type=JSON, content=_index(renderer))
     yield from renderer.documents(_page(renderer))
+    yield from _locations(renderer)
 
 
 def _page(renderer: Renderer) -> Page:
@@ -60,7 +80,7 @@ def _page(renderer: Renderer) -> Page:
             "folded": mentions.are_folded(aspects, groups),
             "months": charts.months(renderer),
             "faq": () if insights is None else insights.faq[:_QUESTIONS],
-            "about": list(origin.about(renderer)),
+            "about": list(about.sentences(renderer)),
             "sources": [
                 (
                     source_name(name),
@@ -205,3 +225,52 @@ def _index(renderer: Renderer) -> bytes:
         links["insights"] = urls.INSIGHTS
     absolute = {name: base_url + path for name, path in links.items()}
     return msgspec.json.encode({"name": business.name, "links": absolute})
+
+
+def _locations(renderer: Renderer) -> Iterator[FixedDocument]:
+    """Render the page of each location as HTML and as Markdown, if there are several."""
+    for reviews in renderer.site.statistics.locations:
+        yield from renderer.documents(_location_page(renderer, reviews))
+
+
+def _location_page(renderer: Renderer, reviews: LocationReviews) -> Page:
+    site, location = renderer.site, reviews.location
+    within = renderer.within(
+        replace(
+            site,
+            business=as_business(site.business, location),
+            rating=reviews.rating,
+            count=reviews.count,
+            newest=reviews.newest,
+            statistics=replace(site.statistics, sources=reviews.sources),
+            insights=None,
+        )
+    )
+    path = urls.location(location.id)
+    title, description = titles(within)
+    return Page(
+        path=path,
+        twin=urls.twin(path),
+        template="home.html",
+        title=title,
+        description=description,
+        script=structured_data.script(_location_graph(site, reviews)),
+        context={
+            **_OF_THE_BUSINESS,
+            **overview(within, location.id),
+            "places": places(renderer, location.id),
+        },
+    )
+
+
+def _location_graph(site: Site, reviews: LocationReviews) -> structured_data.Node:
+    business, location = site.business, reviews.location
+    node = structured_data.location_node(site.base_url, business, location, site.logo_url)
+    if site.settings.jsonld_reviews and reviews.count:
+        node["aggregateRating"] = structured_data.aggregate(reviews.rating)
+        node["review"] = [
+            structured_data.review_node(site.base_url, review, business.name)
+            for review in map(short, reviews.newest)
+        ]
+    trail = ((business.name, urls.HOME), (location.name, urls.location(location.id)))
+    return structured_data.graph(node, structured_data.breadcrumbs(site.base_url, trail))

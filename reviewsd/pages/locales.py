@@ -11,8 +11,7 @@ from babel.dates import format_interval, format_skeleton
 from babel.lists import format_list
 
 from reviewsd.pages.environment import Bytecode
-from reviewsd.pages.language import Language
-from reviewsd.pages.words import Words, has_catalog, load
+from reviewsd.pages.words import Language, Words, has_catalog, load
 
 _RIGHT_TO_LEFT: Final = frozenset(
     {"ar", "arc", "ckb", "dv", "fa", "he", "iw", "ks", "ps", "sd", "ug", "ur", "yi"}

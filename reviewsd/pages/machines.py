@@ -3,18 +3,23 @@
 import datetime
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
+from xml.etree.ElementTree import Element, SubElement, tostring
 
 from reviewsd.http1 import urls
-from reviewsd.pages import catalogs, llms, opensearch, robots, security_txt, sitemap, skill
+from reviewsd.pages import catalogs, llms, robots, sitemap, skill
 from reviewsd.pages.document import MARKDOWN, TEXT, FixedDocument
-from reviewsd.pages.settings import MachineSettings
+from reviewsd.pages.settings import MachineSettings, SecurityContact
 from reviewsd.pages.site import Site
+from reviewsd.pages.text import shortened
 
 XML: Final = "application/xml"
 JSON: Final = "application/json"
 OPENSEARCH: Final = "application/opensearchdescription+xml"
 
 SITEMAP_REVIEWS: Final = 50_000
+
+_OPENSEARCH_NAMESPACE: Final = "http://a9.com/-/spec/opensearch/1.1/"
+_MAX_SHORT_NAME, _MAX_LONG_NAME = 16, 48  # characters (OpenSearch 1.1)
 
 ChangedDays = Callable[[int], Iterable[tuple[str, datetime.date]]]
 """Returns the given number of newest reviews, oldest first: id, and the day of the last change."""
@@ -37,8 +42,7 @@ def policies(base_url: str, settings: MachineSettings, *, pages: bool) -> Iterat
         content = robots.render(base_url, settings.crawlers, sitemap=pages)
         yield FixedDocument(path=urls.ROBOTS, media_type=TEXT, content=content)
     if settings.security is not None:
-        contact = settings.security
-        content = security_txt.render(base_url, contact.contact, contact.expires)
+        content = security_txt(base_url, settings.security)
         yield FixedDocument(path=urls.SECURITY, media_type=TEXT, content=content)
     if settings.registry_auth is not None:
         content = f"{settings.registry_auth}\n".encode()
@@ -65,7 +69,7 @@ def documents(
     for path, media_type, content in (
         (urls.LLMS, TEXT, llms.render(site)),
         (urls.LLMS_FULL, TEXT, llms.render_full(site)),
-        (urls.OPENSEARCH, OPENSEARCH, opensearch.render(site)),
+        (urls.OPENSEARCH, OPENSEARCH, opensearch(site)),
         (urls.SKILL, MARKDOWN, description),
         (urls.SKILLS, JSON, skill.index(site, description)),
     ):
@@ -111,3 +115,34 @@ def _sitemaps(site: Site, pages: Sequence[str], changes: ChangedDays) -> Iterato
     )
     for path, content in sitemap.render(site.base_url, entries, reviews, site.count - count):
         yield FixedDocument(path=path, media_type=XML, content=content)
+
+
+def security_txt(base_url: str, security: SecurityContact) -> bytes:
+    """Return the contact for vulnerabilities in the operator's words (RFC 9116 2.5)."""
+    moment = security.expires.astimezone(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    fields = [
+        *(f"Contact: {contact}" for contact in security.contact),
+        f"Expires: {moment}",
+        f"Canonical: {base_url}{urls.SECURITY}",
+    ]
+    return "".join(f"{field}\n" for field in fields).encode()
+
+
+def opensearch(site: Site) -> bytes:
+    """Return the OpenSearch description: browsers can search the reviews (OpenSearch 1.1)."""
+    name = site.business.name
+    root = Element("OpenSearchDescription", {"xmlns": _OPENSEARCH_NAMESPACE})
+    _add(root, "ShortName", shortened(name, _MAX_SHORT_NAME))
+    _add(root, "LongName", shortened(f"{name} reviews", _MAX_LONG_NAME))
+    _add(root, "Description", shortened(f"Search the customer reviews of {name}.", 1024))
+    _add(root, "InputEncoding", "UTF-8")
+    _add(root, "OutputEncoding", "UTF-8")
+    _add(root, "Image", site.url("/favicon.svg"), height="16", width="16", type="image/svg+xml")
+    for kind, path in (("text/html", "/reviews"), ("application/json", urls.SEARCH)):
+        _add(root, "Url", type=kind, template=f"{site.url(path)}?query={{searchTerms}}")
+    content: bytes = tostring(root, encoding="utf-8")
+    return b'<?xml version="1.0" encoding="UTF-8"?>\n' + content + b"\n"
+
+
+def _add(parent: Element, name: str, text: str | None = None, /, **attributes: str) -> None:
+    SubElement(parent, name, attributes).text = text

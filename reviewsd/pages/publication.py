@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from reviewsd.http1 import urls
-from reviewsd.pages import about, embed, extras, home, locations, machines, review_us, reviews
+from reviewsd.pages import about, embed, extras, home, machines, review_us, reviews
 from reviewsd.pages.developers import documents as documentation
 from reviewsd.pages.developers.pages import Interfaces
 from reviewsd.pages.document import HTML, FixedDocument
@@ -21,7 +21,6 @@ def documents(renderer: Renderer, frames: Frames) -> Iterator[FixedDocument]:
         TemplateError: A template of the operator is faulty.
     """
     yield from home.documents(renderer)
-    yield from locations.documents(renderer)
     yield from reviews.documents(renderer, frames)
     yield from about.documents(renderer)
     yield from review_us.documents(renderer)

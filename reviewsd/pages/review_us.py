@@ -9,10 +9,13 @@ from collections.abc import Iterator
 from markupsafe import Markup
 
 from reviewsd.http1 import urls
-from reviewsd.pages import contact, qr, structured_data
+from reviewsd.pages import contact, structured_data
 from reviewsd.pages.document import FixedDocument
 from reviewsd.pages.naming import site_name
 from reviewsd.pages.rendering import Page, Renderer
+
+MAX_ADDRESS = 300
+"""Characters of an address in a QR code; the code of a longer one has too many dots for a telephone."""
 
 
 def documents(renderer: Renderer) -> Iterator[FixedDocument]:
@@ -32,9 +35,7 @@ def _page(renderer: Renderer) -> Page:
         template="review_us.html",
         title=heading,
         description=words("review_us_text"),
-        script=structured_data.script(
-            structured_data.graph(structured_data.breadcrumbs(site.base_url, trail))
-        ),
+        script=structured_data.crumbs(site.base_url, trail),
         dated=False,
         context={
             "heading": heading,
@@ -48,8 +49,17 @@ def _page(renderer: Renderer) -> Page:
 
 def _code(renderer: Renderer, address: str) -> Markup:
     """Return the code of an address, drawn now or by an earlier publication."""
-    drawn = renderer.bytecode.result("qr", address.encode(), lambda: qr.code(address).encode())
+    drawn = renderer.bytecode.result("qr", address.encode(), lambda: code(address).encode())
     return Markup(drawn.decode())  # noqa: S704  squares alone
+
+
+def code(address: str) -> str:
+    """Return the QR code of an address as an SVG element, black on white in both themes."""
+    import segno  # noqa: PLC0415  an earlier publication has drawn most codes
+
+    return segno.make_qr(address, error="m").svg_inline(
+        omitsize=True, border=4, dark="#000", light="#fff", svgclass="qr", lineclass=None
+    )
 
 
 def _address(renderer: Renderer) -> str | None:
@@ -58,4 +68,4 @@ def _address(renderer: Renderer) -> str | None:
     addresses = [site.url(urls.REVIEW_US)]
     if len(site.business.review_urls) == 1:
         addresses = [*site.business.review_urls.values(), *addresses]
-    return next((address for address in addresses if len(address) <= qr.MAX_ADDRESS), None)
+    return next((address for address in addresses if len(address) <= MAX_ADDRESS), None)

@@ -110,11 +110,7 @@ def _listed(renderer: Renderer, *, indexed: bool) -> Page:
         description=renderer.plural("reviews_description", site.count, name=site.business.name),
         template="reviews.html",
         twin=urls.LIST_MARKDOWN if indexed else None,
-        script=structured_data.script(
-            structured_data.graph(structured_data.breadcrumbs(site.base_url, trail))
-        )
-        if indexed
-        else None,
+        script=structured_data.crumbs(site.base_url, trail) if indexed else None,
         indexed=indexed,
     )
 

@@ -188,6 +188,11 @@ def breadcrumbs(base_url: str, trail: Iterable[tuple[str, str]]) -> Node:
     }
 
 
+def crumbs(base_url: str, trail: Iterable[tuple[str, str]]) -> Markup:
+    """Return the breadcrumbs as all structured data of a page."""
+    return script(graph(breadcrumbs(base_url, trail)))
+
+
 def _opening(hours: OpeningHours) -> Node:
     return {
         "@type": "OpeningHoursSpecification",

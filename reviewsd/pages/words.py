@@ -1,10 +1,14 @@
-"""The words of the pages, in the language of the business (pages.md 2).
+"""Words, dates and numbers of the pages, in the language of the business (pages.md 2).
 
 The English words are in ``templates/words.json`` by key; a plural has two keys, ``KEY_one`` and ``KEY``. Each other
 language has a catalog of gettext in ``translations``, with the key as the context of a message. To add a word, write it
 into ``words.json``, run ``python -m tests.support.words``, and translate what that adds to the catalogs.
+
+The formats of dates and numbers are in the snapshot. ``locales`` takes them from CLDR at publication, so requests need no
+locale data.
 """
 
+import datetime
 from collections.abc import Mapping
 from gettext import c2py
 from io import BytesIO
@@ -12,10 +16,10 @@ from pathlib import Path
 from typing import Final
 
 import msgspec
+from msgspec import Struct
 
 from reviewsd.domain.reviews import primary_language
 from reviewsd.pages.environment import TEMPLATES, Bytecode, TemplateError
-from reviewsd.pages.language import Language
 
 WORDS: Final = "words.json"
 """File of the English words; the operator's file of this name comes before every catalog."""
@@ -30,6 +34,39 @@ _PLURAL: Final = ""
 """Key of the number of the form for ``n``, as an expression of C; no words have this key, as in catalogs."""
 
 _ENGLISH_PLURAL: Final = "n != 1"
+
+
+class Language(Struct, frozen=True, kw_only=True):
+    """The formats of one language."""
+
+    tag: str
+    """Language tag (BCP 47) of the operator."""
+    months: tuple[str, ...] = ()
+    """Twelve names as they stand in a date; none for dates in ISO 8601."""
+    day_pattern: str = ""
+    """Format of a date, with ``day``, ``month`` and ``year``."""
+    comma: str = ","
+    """Separator of groups of three digits."""
+    point: str = "."
+    direction: str = "ltr"
+    """``ltr`` or ``rtl``."""
+
+    def isolated(self, text: str) -> str:
+        """Isolate words that may have another direction than the page (UAX 9)."""
+        if self.direction == "ltr":
+            return text
+        return f"\N{FIRST STRONG ISOLATE}{text}\N{POP DIRECTIONAL ISOLATE}"
+
+    def date(self, day: datetime.date) -> str:
+        """Format a day, as in ``November 10, 2026``."""
+        if not self.months:
+            return day.isoformat()
+        return self.day_pattern.format(day=day.day, month=self.months[day.month - 1], year=day.year)
+
+    def number(self, value: float, digits: int = 0) -> str:
+        """Format a number, as in ``1,234.5``."""
+        text = f"{value:,.{digits}f}"
+        return text.translate({ord(","): self.comma, ord("."): self.point})
 
 
 class Words:

@@ -52,14 +52,13 @@ def page_of(
     if page is not MENU[0]:
         trail.append((page.title, page.path))
     convert = partial(html.render, base_url=base_url, path=page.path)
-    crumbs = structured_data.graph(structured_data.breadcrumbs(base_url, trail))
     return Page(
         path=page.path,
         twin=urls.twin(page.path),
         template=template,
         title=f"{page.title}: {name}",
         description=page.description,
-        script=structured_data.script(crumbs),
+        script=structured_data.crumbs(base_url, trail),
         dated=False,
         has_frame=has_frame,
         context={

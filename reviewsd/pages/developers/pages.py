@@ -3,13 +3,14 @@
 import html
 from collections.abc import Iterator
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Final
 from urllib.parse import quote
 
 import msgspec
 
-from reviewsd.http1 import urls
-from reviewsd.pages.developers.errors import kinds
+from reviewsd.http1 import problems, urls
+from reviewsd.http1.problems import Problem
 from reviewsd.pages.developers.openapi import Operation, read_description, read_tools
 from reviewsd.pages.developers.tables import SCHEMAS, Tables, plain
 from reviewsd.pages.environment import Templates, Verbatim
@@ -141,7 +142,7 @@ def texts(
         "base_url": Verbatim(base_url),
         "html_name": Verbatim(html.escape(line(name))),
         "json": _indented,
-        "kinds": kinds(),
+        "kinds": _kinds(),
         "pages": MENU,
         "revisions": interfaces.revisions,
         "schemas": SCHEMAS,
@@ -165,3 +166,16 @@ def _target(path: str, operation: Operation) -> Verbatim:
             example = quote(plain(parameter.example), safe="")
             path = path.replace(f"{{{parameter.name}}}", example)
     return Verbatim(f"{path}?min_rating=4&limit=5" if path == urls.SEARCH else path)
+
+
+def _kinds() -> dict[str, list[Problem]]:
+    """Return the problems that are sent as JSON, by kind, in the order of their statuses.
+
+    The ``type`` of a problem leads to its kind (RFC 9457, contract 2).
+    """
+    every = (value for value in vars(problems).values() if isinstance(value, Problem))
+    by_kind: dict[str, list[Problem]] = {}
+    for problem in sorted(every, key=attrgetter("status")):
+        if not problem.plain:
+            by_kind.setdefault(problem.kind, []).append(problem)
+    return by_kind

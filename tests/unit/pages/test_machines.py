@@ -1,10 +1,12 @@
+import datetime
 from xml.etree import ElementTree as ET
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewsd.pages import opensearch
+from reviewsd.pages import machines
+from reviewsd.pages.settings import SecurityContact
 from tests.support.site import BASE_URL, site
 
 NAMESPACE = "{http://a9.com/-/spec/opensearch/1.1/}"
@@ -13,7 +15,7 @@ NAMESPACE = "{http://a9.com/-/spec/opensearch/1.1/}"
 @pytest.mark.parametrize("name", ["Acme", "A" * 200, 'Bob & "Sons" ]]> <b>\0\ufffe'])
 def test_opensearch_names_have_the_lengths_of_the_standard(name: str) -> None:
     """OpenSearch 1.1: ShortName of at most 16 characters, LongName of 48, Description of 1,024."""
-    root = ET.fromstring(opensearch.render(site({"name": name})))
+    root = ET.fromstring(machines.opensearch(site({"name": name})))
 
     assert f"{NAMESPACE}OpenSearchDescription" == root.tag
     lengths = {"ShortName": 16, "LongName": 48, "Description": 1024}
@@ -27,4 +29,21 @@ def test_opensearch_names_have_the_lengths_of_the_standard(name: str) -> None:
 
 @given(st.text(min_size=1, max_size=200))
 def test_any_name_is_valid_xml(name: str) -> None:
-    ET.fromstring(opensearch.render(site({"name": name})))
+    ET.fromstring(machines.opensearch(site({"name": name})))
+
+
+def test_security_txt_has_the_fields_of_the_standard() -> None:
+    """RFC 9116 2.5: Contact at least once, Expires once, each on a line of its own."""
+    zone = datetime.timezone(datetime.timedelta(hours=2))
+    security = SecurityContact(
+        contact=("mailto:security@example.com", "https://example.com/report"),
+        expires=datetime.datetime(2027, 6, 1, 1, 30, tzinfo=zone),
+    )
+    content = machines.security_txt("https://reviews.example.com", security)
+
+    assert [
+        "Contact: mailto:security@example.com",
+        "Contact: https://example.com/report",
+        "Expires: 2027-05-31T23:30:00Z",
+        "Canonical: https://reviews.example.com/.well-known/security.txt",
+    ] == content.decode().splitlines()
