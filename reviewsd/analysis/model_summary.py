@@ -134,8 +134,8 @@ def figures_of(insights: Insights, average: float | None, *, criticism: bool) ->
 
 def untrue(sentence: Sentence, ground: Ground) -> str:
     """Return what is untrue of a sentence; "" if its numbers, quotations and reviews are as it says."""
-    known = ground.figures.get((sentence.about, sentence.sentiment))
-    if known is None:
+    figures = ground.figures.get((sentence.about, sentence.sentiment))
+    if figures is None:
         return "about: no figures of this subject with this sentiment"
     texts = []
     for name, key in sentence.reviews.items():
@@ -153,16 +153,16 @@ def untrue(sentence: Sentence, ground: Ground) -> str:
     words = words_of(f"{own} {sentence.question}")
     if not set(words).isdisjoint(_NUMBERS[ground.language].split()):
         return "text: a number is in words"
-    return _untrue_number(own, known, has_quotation=bool(quoted))
+    return _untrue_number(own, figures, has_quotation=bool(quoted))
 
 
-def _untrue_number(text: str, known: Collection[Figure], *, has_quotation: bool) -> str:
+def _untrue_number(text: str, figures: Collection[Figure], *, has_quotation: bool) -> str:
     numbers = list(_numbers(text))
     if not (numbers or has_quotation):
         return "text: it has neither a number nor a quotation"
     if any(c.isnumeric() and not c.isdecimal() for c in text):
         return "text: a number is not in digits"
-    is_true = all(_is_true(number, known) for number in numbers)
+    is_true = all(_is_true(number, figures) for number in numbers)
     return "" if is_true else "text: a number is not one of the figures"
 
 
@@ -178,12 +178,12 @@ def foreign(
         spread: The number of reviews that have a folded word.
     """
     own, _ = _parts(sentence.text)
+    everything = f"{sentence.question}{sentence.text}"
+    if len(everything) > 2 * MAX_SENTENCE or any(mark in everything for mark in _UNWANTED):
+        return "text: too long, or an address"
+    if not everything.isprintable():
+        return "text: a control character"
     for text in (own or "", sentence.question):
-        whole = f"{text}{sentence.text}"
-        if len(whole) > 2 * MAX_SENTENCE or any(mark in whole for mark in _UNWANTED):
-            return "text: too long, or an address"
-        if not whole.isprintable():
-            return "text: a control character"
         tokens = tokenise(text)
         previous = "."
         for at, word in enumerate(tokens.words):
@@ -204,8 +204,8 @@ def foreign(
 
 
 def applied(
-    made: MadeInsights,
-    kept: KeptSummary,
+    insights: MadeInsights,
+    summary: KeptSummary,
     ground: Ground,
     words: LocalWords,
 ) -> MadeInsights:
@@ -214,29 +214,31 @@ def applied(
     def quoted(text: str) -> str:
         return words("quotation", text=text)
 
-    summary, faq = (
+    sentences, questions = (
         part
         if len(part) >= MIN_SENTENCES and not any(untrue(sentence, ground) for sentence in part)
         else ()
-        for part in (kept.summary, kept.faq)
+        for part in (summary.summary, summary.faq)
     )
-    if not (summary or faq):
-        return made
+    if not (sentences or questions):
+        return insights
     entries = tuple(
         FaqEntry(
             question=sentence.question,
             answer=shown(sentence.text, quoted),
             example_review_ids=tuple(sentence.reviews),
         )
-        for sentence in faq
+        for sentence in questions
     )
     method = replace(
-        made.method,
-        written_by=kept.model,
-        note=f"{made.method.note} {words('method_written', model=kept.model)}",
+        insights.method,
+        written_by=summary.model,
+        note=f"{insights.method.note} {words('method_written', model=summary.model)}",
     )
-    text = " ".join(shown(sentence.text, quoted) for sentence in summary)
-    return replace(made, summary=text or made.summary, faq=entries or made.faq, method=method)
+    text = " ".join(shown(sentence.text, quoted) for sentence in sentences)
+    return replace(
+        insights, summary=text or insights.summary, faq=entries or insights.faq, method=method
+    )
 
 
 def shown(text: str, quote: Callable[[str], str]) -> str:

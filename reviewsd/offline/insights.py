@@ -7,7 +7,9 @@ from pathlib import Path
 
 import msgspec
 from msgspec import Raw, Struct
+from msgspec.structs import replace
 
+from reviewsd.analysis.analysing import Analyser
 from reviewsd.analysis.comparing import Comparison, compare
 from reviewsd.analysis.explaining import Explanation, explain
 from reviewsd.analysis.kept_labels import KeptLabels
@@ -21,6 +23,7 @@ from reviewsd.domain.insights import Insights
 from reviewsd.domain.insights_file import InsightsFile
 from reviewsd.domain.reviews import Review
 from reviewsd.offline.corrections import NoSuchReviewError, find_id
+from reviewsd.pages.locales import words_of_insights
 from reviewsd.publish import documents, made_insights, sources
 from reviewsd.publish.publication import load_sources
 
@@ -131,7 +134,12 @@ class Folder:
         except NoSuchReviewError as error:
             raise NothingThereError(str(error), "List them: reviewsctl reviews list") from error
         review = msgspec.json.decode(self.dataset.records[position].raw, type=Review)
-        return explain(review, self.dataset.business, self.settings)
+        business = self.dataset.business
+        words = words_of_insights(business.language)
+        analyser = Analyser(business, self.settings.for_owner(), words, self.labels)
+        explanation = explain(review, business, self.settings)
+        labels = next(iter(analyser.block([review]).labels.values()), explanation.labels)
+        return replace(explanation, labels=labels)
 
     def make(self, settings: InsightSettings, labels: KeptLabels | None = None) -> InsightsFile:
         """Make insights; with other labels than the kept ones if they are given."""

@@ -1,4 +1,4 @@
-"""What a language model is told to write a summary and questions, and the checks of its answer (insights.md 12)."""
+"""Asks a language model for a summary and questions, and checks its answer (insights.md 12)."""
 
 import heapq
 from collections import Counter
@@ -92,18 +92,18 @@ class Summarizer:
         self._common = frozenset(word for text in words.texts.values() for word in words_of(text))
         self._names = _names(lists, dataset.business.name)
         self._lists = ModelLabels(lists).lists
-        made = folder.make(settings, labels)
+        insights = folder.make(settings, labels)
         per_review: dict[str, PerReview] = msgspec.json.decode(
-            bytes(made.members["per_review"]), type=dict[str, PerReview]
+            bytes(insights.members["per_review"]), type=dict[str, PerReview]
         )
         self._ground = Ground(
             figures=model_summary.figures_of(
-                made.typed, mean(dataset), criticism=PROBLEMS in settings.publish
+                insights.typed, mean(dataset), criticism=PROBLEMS in settings.publish
             ),
             review_of=self._review,
             language=primary_language(words.language.tag),
         )
-        ids = list(self._chosen(made))[:MAX_REVIEWS]
+        ids = list(self._chosen(insights))[:MAX_REVIEWS]
         self._ids = {str(number): name for number, name in enumerate(ids, start=1)}
         self._mentions = {
             name: [a for a in per_review[name].aspects if isinstance(a, AspectMention)]
@@ -124,10 +124,10 @@ class Summarizer:
         faq = [s for s in self._true("faq", document.faq or (), faults) if s.question][:_MAX_FAQ]
         if len(summary) < MIN_SENTENCES:
             return Written(b"", 0, 0, faults)
-        kept = KeptSummary(
+        checked = KeptSummary(
             summary=tuple(summary), faq=tuple(faq), model=self._model, lists=self._lists
         )
-        return Written(encoded(kept), len(summary), len(faq), faults)
+        return Written(encoded(checked), len(summary), len(faq), faults)
 
     def _true(self, part: str, raws: tuple[msgspec.Raw, ...], faults: list[str]) -> list[Sentence]:
         sentences: list[Sentence] = []
@@ -143,18 +143,18 @@ class Summarizer:
                 sentences.append(sentence)
         return sentences
 
-    def _sentence(self, written: _SentenceAnswer) -> Sentence:
+    def _sentence(self, answer: _SentenceAnswer) -> Sentence:
         reviews = {}
-        for number in written.reviews:
+        for number in answer.reviews:
             review = self._review(name := self._ids[str(number)])
             if review is not None:
                 reviews[name] = text_key(review.text or "", review.rating)
         return Sentence(
-            text=written.text.strip(),
-            about=written.about,
-            sentiment=written.sentiment,
+            text=answer.text.strip(),
+            about=answer.about,
+            sentiment=answer.sentiment,
             reviews=reviews,
-            question=written.question.strip(),
+            question=answer.question.strip(),
         )
 
     def _fault(self, sentence: Sentence) -> str:
@@ -188,7 +188,7 @@ class Summarizer:
 
     @cached_property
     def _spread(self) -> Mapping[str, int]:
-        """The number of reviews that have a word; people who are not in insights.yaml count as one."""
+        """The number of reviews that have a word; 1 for each name of a person outside of insights.yaml."""
         dataset = self._folder.dataset
         reviews = [self._decode(record.raw) for record in dataset.records]
         spread: Counter[str] = Counter()
@@ -202,9 +202,9 @@ class Summarizer:
         position = records.places.get(name)
         return None if position is None else self._decode(records[position].raw)
 
-    def _chosen(self, made: InsightsFile) -> Iterator[str]:
+    def _chosen(self, insights: InsightsFile) -> Iterator[str]:
         """Yield the ids of examples of all aspects, the best first, then of the newest reviews."""
-        lists = [named(aspect).example_review_ids for aspect in made.typed.aspects]
+        lists = [named(aspect).example_review_ids for aspect in insights.typed.aspects]
         ranked = [(rank, name) for ids in lists for rank, name in enumerate(ids)]
         examples = [name for _, name in heapq.nsmallest(MAX_REVIEWS, ranked)]
         newest = self._folder.dataset.records.ids[:MAX_REVIEWS]

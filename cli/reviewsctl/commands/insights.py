@@ -152,7 +152,7 @@ def compare(*, config: ConfigFile = None, data: DataDir = None, as_json: Json = 
       reviewsctl insights write --data export/ --replace"""
 )
 def write(*, config: ConfigFile = None, data: DataDir = None, replace: Replace = False) -> None:
-    """Writes what the rules make to insights.json.
+    """Writes the insights of the rules, with the kept labels of a model, to insights.json.
 
     The file is yours to edit. From then on it is served as it is, also when reviews are added.
     """

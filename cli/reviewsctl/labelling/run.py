@@ -182,9 +182,9 @@ def _with_faults(instructions: str, faults: Iterable[str]) -> str:
 
 
 def _useless(model: str, answer: str) -> ModelError:
-    said = f"begins: {answer.strip()[:_QUOTED]}" if answer.strip() else "is empty"
+    beginning = f"begins: {answer.strip()[:_QUOTED]}" if answer.strip() else "is empty"
     return ModelError(
-        f"no label in the answers of {model} can be used; the last one {said}",
+        f"no label in the answers of {model} can be used; the last one {beginning}",
         "Check whether it supports answers by a JSON schema, or name a larger model. Labels of "
         "earlier batches are stored.",
     )

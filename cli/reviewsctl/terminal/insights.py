@@ -74,6 +74,12 @@ def explained(explanation: "Explanation") -> Iterator[str]:
     yield f"{explanation.id}, {counted(explanation.rating, 'star')}{note}"
     if not explanation.clauses:
         yield "it has no text: only its stars count"
+    labels = explanation.labels
+    if labels.model:
+        yield f"{labels.model} read it, whose labels count:"
+        for label in labels.aspects:
+            yield f'  {label.id}: {label.sentiment}, by "{label.phrase}"'
+        yield "the rules alone:"
     for clause in explanation.clauses:
         yield ""
         yield f'"{clause.text}"'

@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from reviewsd.analysis.kept_labels import KeptLabel, encoded
+from reviewsd.analysis.labels import text_key
+from reviewsd.analysis.model_labels import AspectAnswer, ReviewAnswer
 from reviewsd.analysis.settings import InsightSettings
 from reviewsd.publish.insights_settings import examine
 from tests.support.columns import review
@@ -76,6 +79,17 @@ def test_why_a_review_has_its_labels(environment: dict[str, str], folder: Path) 
     assert "a word such as but is in the sentence" in output
     _, errors = printed(environment, folder, "explain", "none", code=4)
     assert "no review has the id 'none'\nList them: reviewsctl reviews list" in errors
+
+    answer = ReviewAnswer(
+        aspects=(AspectAnswer(id="cleanliness", sentiment="negative", phrase="left dirty"),)
+    )
+    key = text_key(str(REVIEWS[0]["text"]), 5)
+    line = encoded(KeptLabel(text=key, model="tiny", lists="", labels=answer))
+    (folder / "insights.labels").write_bytes(line)
+    output, _ = printed(environment, folder, "explain", "a")
+    expected = 'tiny read it, whose labels count:\n  cleanliness: negative, by "left dirty"\n'
+    assert expected in output
+    assert output.index(expected) < output.index("the rules alone:")
 
 
 def test_insights_made_by_rules_are_written_and_replaced_only_on_request(
