@@ -104,6 +104,7 @@ class Summarizer:
             language=primary_language(words.language.tag),
         )
         ids = list(self._chosen(insights))[:MAX_REVIEWS]
+        self.has_reviews = bool(ids)
         self._ids = {str(number): name for number, name in enumerate(ids, start=1)}
         self._mentions = {
             name: [a for a in per_review[name].aspects if isinstance(a, AspectMention)]

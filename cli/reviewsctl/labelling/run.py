@@ -165,7 +165,7 @@ def _written(summarizer: Summarizer, requests: _Requests) -> bytes:
     """Return the summary, after a second request if need be; empty if it is not used."""
     counts, instructions = requests.counts, summarizer.instructions
     line = b""
-    for _ in range(_TRIES):
+    for _ in range(_TRIES if summarizer.has_reviews else 0):
         answer = requests.send(instructions, summarizer.message, summarizer.schema, MAX_REVIEWS)
         if answer is None:
             break
@@ -190,8 +190,8 @@ def _useless(model: str, answer: str) -> ModelError:
     )
 
 
-def _agree(options: Options, endpoint: SplitResult, plan: Plan, dialog: Prompts) -> None:
-    """Print the plan, and ask before texts leave this machine."""
+def _plan_lines(options: Options, endpoint: SplitResult, plan: Plan) -> list[str]:
+    """Return the plan of a run and its cost as sentences."""
     labelled = f", {plan.labelled:,} texts are labelled already" if plan.labelled else ""
     lines = [f"{plan.reviews:,} reviews, {plan.wordless:,} of them without words{labelled}"]
     if plan.outdated:
@@ -211,16 +211,23 @@ def _agree(options: Options, endpoint: SplitResult, plan: Plan, dialog: Prompts)
         lines.append(f"to write the summary: {MAX_REVIEWS} of all texts with counts in one request")
     if plan.has_file:
         lines.append(f"{SERVED_INSTEAD}; labels are only kept")
+    return lines
+
+
+def _agree(options: Options, endpoint: SplitResult, plan: Plan, dialog: Prompts) -> None:
+    """Print the plan, and ask before texts leave this machine."""
     if not options.quiet:
-        echo(*lines, err=True)
+        echo(*_plan_lines(options, endpoint, plan), err=True)
     if not (plan.to_send or options.summary) or is_loopback(endpoint) or options.yes:
         return
     people = f" and the {plan.people:,} people named in insights.yaml" if plan.people else ""
     clear = "" if endpoint.scheme == "https" else ", unencrypted"
-    summary = f", {MAX_REVIEWS} of all with counts for the summary" if options.summary else ""
+    counts = [f"the text and stars of {plan.to_send:,} reviews"] if plan.to_send else []
+    if options.summary:
+        counts.append(f"those of {MAX_REVIEWS} reviews with figures for the summary")
     question = (
-        f"This sends the text and stars of {plan.to_send:,} reviews{people}{summary} to {endpoint.hostname}"
-        f"{clear}. Authors, dates, ids and replies are not sent."
+        f"This sends {', '.join(counts)}{people} to {endpoint.hostname}{clear}. Authors, dates, ids and"
+        " replies are not sent."
     )
     if dialog.confirm is None:
         raise ModelError(question, "To agree, add --yes.", title="not sent")
