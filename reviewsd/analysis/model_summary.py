@@ -134,6 +134,8 @@ def figures_of(insights: Insights, average: float | None, *, criticism: bool) ->
 
 def untrue(sentence: Sentence, ground: Ground) -> str:
     """Return what is untrue of a sentence; "" if its numbers, quotations and reviews are as it says."""
+    if max(len(sentence.text), len(sentence.question)) > MAX_SENTENCE:
+        return f"text: longer than {MAX_SENTENCE} characters"
     figures = ground.figures.get((sentence.about, sentence.sentiment))
     if figures is None:
         return "about: no figures of this subject with this sentiment"
@@ -179,8 +181,8 @@ def foreign(
     """
     own, _ = _parts(sentence.text)
     everything = f"{sentence.question}{sentence.text}"
-    if len(everything) > 2 * MAX_SENTENCE or any(mark in everything for mark in _UNWANTED):
-        return "text: too long, or an address"
+    if any(mark in everything for mark in _UNWANTED):
+        return "text: an address"
     if not everything.isprintable():
         return "text: a control character"
     for text in (own or "", sentence.question):

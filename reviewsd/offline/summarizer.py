@@ -31,6 +31,7 @@ from reviewsd.pages.locales import words_of_insights
 MAX_REVIEWS: Final = 40
 MAX_TEXT: Final = 800  # characters of a text that are sent
 _MAX_SUMMARY, _MAX_FAQ = 4, 6
+_MAX_READ: Final = 12  # sentences of each part that are read
 _INSTRUCTIONS: Final = """\
 You write about the customer reviews of one business, for its web page, in the language with the tag \
 {language}. The message is a JSON object: the figures of all reviews by subject and sentiment, and some of the \
@@ -132,7 +133,7 @@ class Summarizer:
 
     def _true(self, part: str, raws: tuple[msgspec.Raw, ...], faults: list[str]) -> list[Sentence]:
         sentences: list[Sentence] = []
-        for index, raw in enumerate(raws):
+        for index, raw in enumerate(raws[:_MAX_READ]):
             try:
                 sentence = self._sentence(msgspec.json.decode(raw, type=_SentenceAnswer))
                 fault = self._fault(sentence)

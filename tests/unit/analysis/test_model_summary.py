@@ -4,6 +4,8 @@ from typing import Any
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from reviewsd.analysis import model_summary
 from reviewsd.analysis.labels import text_key
@@ -69,6 +71,8 @@ def test_sentence_of_figures_and_quotations_is_true(text: str, members: dict[str
         ("10 praise it.", {}, "not one of the figures"),  # so many complain
         ("30,5 praise it.", {}, "not one of the figures"),
         ("30.0 praise it.", {}, "not one of the figures"),
+        (f"0.{'9' * 400} praise it.", {}, "longer than 300"),
+        ("30 praise it.", {"question": "?" * 400}, "longer than 300"),
         ("At 8:30 or 30 they come.", {}, "not one of the figures"),
         ("5 stars on average.", {"about": "reviews"}, "not one of the figures"),
         ("They give 4.7 stars.", {"about": "reviews"}, "not one of the figures"),
@@ -87,6 +91,15 @@ def test_sentence_of_figures_and_quotations_is_true(text: str, members: dict[str
 )
 def test_untrue_sentence_is_refused(text: str, members: dict[str, Any], fault: str) -> None:
     assert fault in untrue(sentence(text, **members), GROUND)
+
+
+@given(st.text() | st.text("0123456789.,:$ \"'\u00bd\u0663a"), st.text())
+def test_any_text_is_judged(text: str, question: str) -> None:
+    """The answer of a model may be anything, and so may a line that was edited."""
+    own = sentence(text, question=question)
+    if untrue(own, GROUND) == "":
+        assert any(c.isdecimal() or c in '"\u201c' for c in text)
+    assert isinstance(foreign(own, "en", (), {}), str)
 
 
 def test_criticism_is_written_only_if_it_is_public() -> None:
@@ -113,7 +126,6 @@ SPREAD = dict.fromkeys(words_of(TEXT), 1) | {"time": 9, "they": 9, "certified": 
         ("30 of 40 praise it.", "Are 30 enough?", "it has a number or a quotation"),
         ("30 of 40: https://evil.example", "", "an address"),
         ("30 of 40 praise it.\x1b[2J", "", "a control character"),
-        ("30 of 40 praise it" + "." * 600, "", "too long"),
     ],
 )
 def test_words_of_a_single_review_stand_in_quotations(text: str, question: str, fault: str) -> None:
