@@ -3,7 +3,6 @@
 import re
 import shutil
 import subprocess
-import sys
 from itertools import pairwise
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import pytest
 from reviewsd.config.convert import addresses, callback_policy, public_port
 from reviewsd.config.load import load
 from reviewsd.domain.callback import CallbackRefusedError, Refusal, parse_callback
+from tests.support.commands import reviewsd
 
 ROOT = Path(__file__).parent.parent
 FILE = ROOT / "config" / "development.yaml"
@@ -28,14 +28,8 @@ def steps() -> str:
 
 
 def check(folder: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "reviewsd", "--check", "--config", "reviewsd.yaml"],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    environment = {"PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error"}
+    return reviewsd(environment, "--check", "--config", "reviewsd.yaml", folder=folder)
 
 
 @pytest.fixture

@@ -4,9 +4,9 @@ import os
 import re
 import shlex
 import subprocess
-import sys
 from pathlib import Path
 
+from tests.support import fork_server
 from tests.support.commands import ctl
 from tests.support.daemon import until
 
@@ -19,13 +19,8 @@ class Demo:
         self.temporary.mkdir()
         self._printed = place / "printed"
         with self._printed.open("wb") as printed:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "reviewsd", "--demo", "--port", "0"],
-                stdout=printed,
-                stderr=printed,
-                cwd=place,
-                env={**os.environ, "TMPDIR": str(self.temporary)},
-            )
+            environ = {**os.environ, "TMPDIR": str(self.temporary)}
+            self.process = fork_server.daemon(("--demo", "--port", "0"), environ, printed)
         until(lambda: "Ctrl-C" in self.printed or self.process.poll() is not None, "the guide")
         address = re.search(r"http://127\.0\.0\.1:[0-9]+", self.printed)
         assert address is not None, self.printed

@@ -15,8 +15,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlencode
 
-from tests.support.commands import CLI
+from tests.support.commands import CLI, reviewsctl
 from tests.support.daemon import until
+from tests.support.fork_server import INTERPRETERS
 from tests.support.subscriber import Subscriber
 
 EXPORT = Path(__file__).parents[1] / "unit" / "cli" / "importing" / "samples" / "takeout"
@@ -30,7 +31,8 @@ class Site:
         self.place = place
         self.port = 0
         self._environ = {
-            **os.environ,
+            **{name: os.environ[name] for name in os.environ if not name.startswith(INTERPRETERS)},
+            "PYTHONWARNINGS": "error",
             "HOME": str(place.parent / "home"),
             "PYTHONPATH": str(CLI),
             "NO_COLOR": "1",
@@ -39,16 +41,7 @@ class Site:
 
     def ctl(self, *arguments: str, code: int = 0, place: Path | None = None) -> str:
         """Run a command that must end with this code; return its output and errors."""
-        command = [sys.executable, "-c", "from reviewsctl.main import main; main()", *arguments]
-        done = subprocess.run(
-            command,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-            cwd=place or self.place,
-            env=self._environ,
-        )
+        done = reviewsctl(self._environ, *arguments, folder=place or self.place)
         output = done.stdout + done.stderr
         assert code == done.returncode, output
         return output
