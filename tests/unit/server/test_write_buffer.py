@@ -106,15 +106,6 @@ def pieces(room: int = 10**9) -> tuple[ChunkedWriter, Transport, list[str]]:
     return out, transport, producer.calls
 
 
-def test_head_and_body_are_written_together() -> None:
-    out, transport, calls = pieces()
-    out.send(b"head", b"", b"body")
-    out.send(b"next")
-
-    assert [b"headbody", b"next"] == transport.pieces
-    assert ([], 0) == (calls, out.pending)
-
-
 def test_large_body_is_written_in_pieces() -> None:
     out, transport, calls = pieces()
     body = bytes(range(256)) * 1_000
@@ -202,14 +193,6 @@ def test_lost_connection_drops_its_bytes() -> None:
     assert ["pause"] == calls
 
 
-def test_reading_can_be_stopped_and_started() -> None:
-    out, transport, _ = pieces()
-    out.stopReading()
-    assert "paused" == transport.producerState
-    out.startReading()
-    assert "producing" == transport.producerState
-
-
 def test_bytes_below_a_wrapper_are_pending() -> None:
     class Below(Transport):
         pending = 7
@@ -224,8 +207,8 @@ def test_bytes_below_a_wrapper_are_pending() -> None:
 
 
 @given(
-    sends=st.lists(st.lists(st.binary(max_size=9).map(lambda part: part * 20_000), max_size=3)),
-    room=st.integers(1, 200_000),
+    sends=st.lists(st.lists(st.binary(max_size=9).map(lambda part: part * 9_000), max_size=3)),
+    room=st.integers(1, 100_000),
 )
 def test_all_bytes_are_written_once_and_in_order(sends: list[list[bytes]], room: int) -> None:
     out, transport, calls = pieces(room)
