@@ -22,6 +22,7 @@ from reviewsd.http1 import urls
 from reviewsd.store.deliveries import topics
 from reviewsd.store.rows import Pair, save
 from reviewsd.websub.slots import DELIVERIES
+from tests.benchmarks.accounts import cpu
 from tests.benchmarks.fanout_sink import SEEDED, Counts, share
 from tests.support.authority import authority
 from tests.support.daemon import Daemon, until
@@ -344,11 +345,6 @@ def _late(gaps: Path) -> Iterator[tuple[float, float, float]]:
     for line in gaps.read_text().splitlines():
         at, late, busy = map(float, line.split())
         yield at, late, busy
-
-
-def cpu(pid: int) -> float:
-    """Seconds of CPU that a process has used, all threads, user and system."""
-    return time.clock_gettime((~pid << 3) | 2)  # clock_getcpuclockid(3)
 
 
 def change(data: Path) -> None:
