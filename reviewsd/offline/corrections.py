@@ -2,7 +2,7 @@
 
 import datetime
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Final
@@ -34,9 +34,9 @@ from reviewsd.domain.withheld_words import remove_words
 from reviewsd.publish import sources
 
 RemovedMember = Callable[[Iterable[object], Iterable[str]], Mapping[str, object]]
-"""Returns the member ``removed`` of a file from the old one and the ids of the removed reviews."""
+"""Returns the new member ``removed`` of a file, from its old entries and the ids of the erased reviews."""
 
-_MIN_PART: Final = 4  # characters of an abbreviated id
+_MIN_PART: Final = 4  # characters of the shortest abbreviation of an id
 _KEY_BYTES: Final = 24
 _decode = msgspec.json.Decoder(Review).decode
 _members = msgspec.json.Decoder(dict[str, Raw])
@@ -45,25 +45,27 @@ _encode = msgspec.json.Encoder().encode
 
 
 class NoSuchReviewError(Exception):
-    """A reference names no review or several reviews."""
+    """A reference does not name exactly one review."""
 
 
 class CorrectedReview(Struct, frozen=True, kw_only=True):
-    """A review of reviews.json and its correction."""
+    """A review as reviews.json has it, and the correction or erasure that applies to it, if any."""
 
     review: Review
     correction: Correction | Erasure | None
 
 
-def find_id(reference: str, ids: Iterable[str]) -> str:
-    """Return the id that a reference is, begins or ends, or whose page is at this URL.
+def find_id(reference: str, ids: Collection[str]) -> str:
+    """Find the id of a review by the id, its beginning or end, or the URL of its page.
 
     Raises:
         NoSuchReviewError: No review matches, or several do.
     """
-    path = urlsplit(reference).path if "://" in reference else ""
+    if reference in ids:
+        return reference
+    path = urlsplit(reference).path.removesuffix("/") if "://" in reference else ""
     name = unquote(path.rpartition("/")[2]) if path else reference
-    name = name.removesuffix(".md").casefold()
+    name = name.casefold().removesuffix(".md")
     folded = [(review_id.casefold(), review_id) for review_id in ids]
     matches = [review_id for text, review_id in folded if text == name]
     if not matches and len(name) >= _MIN_PART:
@@ -80,7 +82,7 @@ def find_id(reference: str, ids: Iterable[str]) -> str:
 
 
 class CorrectableReviews:
-    """The reviews of a data directory as reviews.json has them, with their corrections.
+    """The uncorrected reviews of a data directory, each with its correction.
 
     Args:
         dataset: The valid dataset without corrections.
@@ -103,21 +105,21 @@ class CorrectableReviews:
 
     @property
     def sentence(self) -> str:
-        """The note to readers about withheld reviews; empty without any."""
+        """The note to readers about withheld reviews; empty if none is withheld."""
         return self._corrected.withheld.sentence(len(self._corrected.records))
 
     @property
     def selection(self) -> str | None:
-        """Why a reader would call the corrections a selection; None if they do not look like one."""
+        """Why the corrections look as if the owner had withheld bad reviews; None if they do not."""
         return self._corrected.withheld.selection(self._corrected.stars)
 
     @property
     def has_own_rating(self) -> bool:
-        """Whether reviews.json has an aggregate rating of its own."""
+        """Whether reviews.json states an aggregate rating, which is computed otherwise."""
         return "aggregate_rating" in self._dataset.members
 
     def find(self, reference: str) -> Review:
-        """Return the review that has an id, an id with this beginning or end, or a page at this URL.
+        """Find a review by its id, the beginning or end of its id, or the URL of its page.
 
         Raises:
             NoSuchReviewError: No review matches, or several do.
@@ -132,7 +134,7 @@ class CorrectableReviews:
         reason: Reason | None,
         now: datetime.datetime,
     ) -> "CorrectableReviews":
-        """Return these reviews with a correction of some of them."""
+        """Return a copy in which some reviews have a further correction."""
         key = self._key()
         entries = self._entries_without(reviews)
         for review in reviews:
@@ -143,7 +145,7 @@ class CorrectableReviews:
         return CorrectableReviews(self._dataset, corrections)
 
     def erased(self, reviews: Sequence[Review], now: datetime.datetime) -> "CorrectableReviews":
-        """Return these reviews with some erased; ``without_erased`` takes them out of a file."""
+        """Return a copy in which some reviews are erased; ``without_erased`` takes them out of a file."""
         key = self._key()
         erasures = {
             merge_key(review.id): Erasure(copies=copy_digest(key, review), at=now)
@@ -166,7 +168,7 @@ class CorrectableReviews:
         return {name: entry for name, entry in entries if merge_key(name) not in keys}
 
     def without_words(self, insights: bytes, reviews: Sequence[Review]) -> bytes:
-        """Return a valid insights.json without the words and authors of some reviews."""
+        """Remove the words and authors of some reviews from a valid insights.json."""
         ids = frozenset(review.id for review in reviews)
         withheld = Withheld(
             ids=ids,
@@ -222,9 +224,10 @@ def parse(text: bytes | None) -> Corrections:
 def merge(current: Corrections, restored: Corrections) -> bytes:
     """Return corrections.json with the later correction of each review, and the erasures of both files.
 
-    Digests of copies count only with the key that made them, which is the key of the current file.
+    An erased review has no other correction. Digests of copies can be compared only if one key has made them:
+    the current key is kept if there is one, and digests by another are dropped.
     """
-    has_same_key = current.key in {None, restored.key}
+    has_same_key = current.key is None or current.key == restored.key
     reviews = dict(current.reviews)
     for review_id, entry in restored.reviews.items():
         current_entry = reviews.get(review_id)
@@ -234,8 +237,9 @@ def merge(current: Corrections, restored: Corrections) -> bytes:
         key: erasure if has_same_key else replace(erasure, copies=None)
         for key, erasure in restored.erased.items()
     }
-    key = current.key or restored.key
-    return _text(Corrections(reviews=reviews, key=key, erased=erasures | current.erased))
+    erasures |= current.erased
+    reviews = {name: entry for name, entry in reviews.items() if merge_key(name) not in erasures}
+    return _text(Corrections(reviews=reviews, key=current.key or restored.key, erased=erasures))
 
 
 def _text(corrections: Corrections) -> bytes:
@@ -253,15 +257,16 @@ def _without_nulls(members: Mapping[str, object]) -> dict[str, object]:
 def without_erased(
     text: bytes, corrections: Corrections, removed_member: RemovedMember | None = None
 ) -> bytes:
-    """Return a reviews.json without the erased reviews; everything else stays as it is written.
+    """Return a reviews.json without the erased reviews; the other values stay byte for byte.
 
     Args:
         text: The file.
         corrections: The corrections with the erasures.
-        removed_member: Makes the member ``removed``, which only the current file needs.
+        removed_member: Makes the member ``removed``; None for an earlier version of the file.
 
     Raises:
         msgspec.MsgspecError: The text is not a reviews.json.
+        KeyError: It has no reviews.
     """
     overlay = Overlay(replace(corrections, reviews={}))
     members = _members.decode(text)

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 import msgspec
+import pytest
 
 from reviewsctl.importing.reviews_file import removed_member
 from reviewsd.domain.corrections import Corrections
@@ -53,6 +54,39 @@ def test_hiding_the_bad_review_looks_like_a_selection() -> None:
     assert (None, "") == (reviews.selection, reviews.sentence)
     assert hidden.selection is not None
     assert "1 of 3 reviews is not shown by the owner (1 spam)" == hidden.sentence
+
+
+@pytest.mark.parametrize(
+    ("reference", "review_id"),
+    [
+        ("abcd.md", "abcd.md"),
+        ("abcd", "abcd"),
+        ("Same", "Same"),
+        ("same", "same"),
+        ("https://x.example/r/1", "https://x.example/r/1"),
+        ("https://b.example/r/abcd", "abcd"),
+        ("https://b.example/r/abcd/", "abcd"),
+        ("https://b.example/r/other.md", "other"),
+        ("OTHER", "other"),
+        ("othe", "other"),
+        ("ther.md", "other"),
+    ],
+)
+def test_exact_id_is_found_before_similar_ones(reference: str, review_id: str) -> None:
+    """An erasure cannot be undone, so no other review may be taken for the one that is named."""
+    ids = ("abcd.md", "abcd", "Same", "same", "https://x.example/r/1", "other")
+    reviews, _ = correctable(*map(review, ids))
+    assert review_id == reviews.find(reference).id
+
+
+def test_correction_of_an_erased_review_is_not_restored() -> None:
+    """Its reason would stay on the disk."""
+    reviews, _ = correctable(*REVIEWS)
+    hidden = reviews.corrected(named(reviews, "c"), "hide", "spam", NOW).corrections
+    erased = reviews.erased(named(reviews, "c"), NOW).corrections
+    for current, restored in ((erased, hidden), (hidden, erased)):
+        merged = msgspec.json.decode(merge(current, restored), type=Corrections)
+        assert ({}, ["c"]) == (merged.reviews, list(merged.erased))
 
 
 def test_later_correction_of_a_review_survives_a_merge() -> None:
