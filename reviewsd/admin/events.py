@@ -20,16 +20,9 @@ from reviewsd.api.jobs import EventLine
 from reviewsd.http1.problems import Problem
 from reviewsd.runtime.logs import fields
 
-TYPES = frozenset(
-    {
-        "load",  # the data was loaded or refused
-        "change",  # topics have changed
-        "subscribe",  # a subscription or its end was requested
-        "verify",  # a request was verified, or not
-        "deliver",  # content was delivered, or not
-        "drop",  # subscriptions have ended
-    }
-)
+TYPES = frozenset({"load", "change", "subscribe", "verify", "deliver", "drop"})
+"""``load``: data was loaded or refused; ``change``: topics have changed; ``subscribe``: a subscription or its end
+was requested; ``verify``, ``deliver``: it succeeded or not; ``drop``: subscriptions have ended."""
 
 MAX_LISTENERS = 16
 MAX_WAITING = 1_000  # events that wait for one listener while its socket buffer is full

@@ -1,6 +1,5 @@
 """Builds the admin site and what it reports, health and metrics; reloads on SIGHUP."""
 
-import os
 import signal
 import time
 from collections.abc import Sequence
@@ -22,7 +21,6 @@ from reviewsd.monitoring.health import Health, Readiness
 from reviewsd.monitoring.metrics import Metrics
 from reviewsd.notices.notices import Notices
 from reviewsd.publish.source_states import SourceStates
-from reviewsd.runtime.systemd import watchdog_interval
 from reviewsd.store.backup import Backups
 from reviewsd.store.keys import HUB_KEYS, SESSION_KEYS
 from reviewsd.store.sqlite import Database
@@ -37,13 +35,6 @@ def start_health(context: DaemonContext, store: Store) -> Health:
     context.stack.push_async_callback(health.stop)
     context.counters.include(health.gauges)
     return health
-
-
-def start_watchdog(context: DaemonContext, health: Health) -> None:
-    """Notify systemd's watchdog, if there is one (O3)."""
-    interval = watchdog_interval(context.environ, os.getpid())
-    if interval is not None:
-        health.start_watchdog(interval, context.notifier.watchdog)
 
 
 def build_metrics(context: DaemonContext, publication: Publication, hub: Hub) -> Metrics:

@@ -20,13 +20,7 @@ from twisted.python.failure import Failure
 
 from reviewsd.admin.reload import Read, Reloading
 from reviewsd.api.status import START_FAILURE
-from reviewsd.app.admin import (
-    build_admin,
-    build_metrics,
-    reload_on_hangup,
-    start_health,
-    start_watchdog,
-)
+from reviewsd.app.admin import build_admin, build_metrics, reload_on_hangup, start_health
 from reviewsd.app.context import DaemonContext, record_failure
 from reviewsd.app.listeners import Listeners, accept, address, admin_endpoint
 from reviewsd.app.public import build_public
@@ -38,7 +32,7 @@ from reviewsd.monitoring.metrics_site import metrics_site
 from reviewsd.monitoring.rejections import LOG_INTERVAL, RejectionSummary
 from reviewsd.notices.notices import Notices
 from reviewsd.runtime.state_dir import StartError, lock_state
-from reviewsd.runtime.systemd import Notifier
+from reviewsd.runtime.systemd import Notifier, watchdog_interval
 from reviewsd.runtime.tasks import wait_at_most
 from reviewsd.websub.hub import Hub
 
@@ -139,7 +133,8 @@ async def _start(context: DaemonContext, read: Read, *, wait_for_data: bool) -> 
     summary = RejectionSummary(context.counters.counts)
     context.tasks.every("the summary of rejections", reactor, LOG_INTERVAL, summary.log)
     reload_on_hangup(context, reloading)
-    start_watchdog(context, health)
+    if (interval := watchdog_interval(context.environ, os.getpid())) is not None:
+        health.start_watchdog(interval, context.notifier.watchdog)
     publication.notify_ready()
     stack.callback(readiness.stop)  # the first step of the stop
     return listen
