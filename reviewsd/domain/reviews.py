@@ -233,6 +233,10 @@ class OwnerReply(Struct, frozen=True, kw_only=True):
 
     text: str
     date: Date
+    undated: Annotated[
+        bool | UnsetType,
+        Meta(description="Whether the day is the review's, as nobody knows that of the reply"),
+    ] = UNSET
 
 
 class Review(Struct, frozen=True, kw_only=True, gc=False):

@@ -75,8 +75,9 @@ class StatisticsCounter(Struct):
     critical: int = 0
     answered: int = 0
     """Critical reviews with a reply."""
+    replies: int = 0
     waits: list[int] = []
-    """Days until the reply, for each reply."""
+    """Days until the reply, for each reply that has a day of its own."""
     verified_sources: dict[str, int] = {}
 
     def add(self, review: Review) -> None:
@@ -92,7 +93,8 @@ class StatisticsCounter(Struct):
         if review.rating <= _CRITICAL:
             self.critical += 1
             self.answered += reply is not None
-        if reply is not None:
+        self.replies += reply is not None
+        if reply is not None and reply.undated is not True:
             self.waits.append(max(0, (reply.date - review.date).days))
 
     def statistics(self) -> Statistics:
@@ -104,7 +106,7 @@ class StatisticsCounter(Struct):
             verified_sources=self.verified_sources,
             critical=self.critical,
             critical_answered=self.answered,
-            replies=len(self.waits),
+            replies=self.replies,
             median_reply_days=statistics.median_low(self.waits) if self.waits else None,
             locations=tuple(
                 self.located.get(location.id, _LocationCounter()).reviews(location)

@@ -203,7 +203,9 @@ def _owner_reply(reply: Reply | UnsetType | None, day: datetime.date, settings: 
     if reply is None or isinstance(reply, UnsetType):
         return reply
     text, when = reply
-    return {"text": text, "date": day if when is None else _day(when, settings)}
+    if when is None:
+        return {"text": text, "date": day, "undated": True}
+    return {"text": text, "date": _day(when, settings)}
 
 
 def _day(when: datetime.datetime, settings: Settings) -> datetime.date:

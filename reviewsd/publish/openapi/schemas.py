@@ -54,8 +54,8 @@ _CLIENT_NAMES = {
 """Longer names for generated clients, which have no modules."""
 
 
-_ABSENT = frozenset((*STAMPS, "location", "locations"))
-"""Members of reviews and the business that are served only where the file has them."""
+_ABSENT = frozenset((*STAMPS, "location", "locations", "undated"))
+"""Members of reviews, replies and the business that are served only where the file has them."""
 
 _MAYBE_NULL_RATING = "rating_value"  # null without reviews; all else is computed where missing
 

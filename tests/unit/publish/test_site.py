@@ -2,7 +2,10 @@
 
 import json
 
+import msgspec
+
 from reviewsd.domain.dataset import load
+from reviewsd.domain.reviews import Review
 from reviewsd.publish import site as sites
 from tests.support.site import review
 
@@ -20,3 +23,14 @@ def test_sitemap_has_the_day_on_which_a_review_changed_last() -> None:
     found = [(review_id, str(day)) for review_id, day in sites.changes(records, 3)]
 
     assert [("r1", "2024-02-29"), ("r2", "2024-03-05"), ("r3", "2026-11-24")] == found
+
+
+def test_reply_without_a_day_of_its_own_has_no_reply_time() -> None:
+    """Its day is that of the review: the page said that half of all replies came on that day."""
+    made_up = {"text": "Thanks.", "date": "2024-03-01", "undated": True}
+    known = {"text": "Thanks.", "date": "2024-03-05"}
+    counter = sites.StatisticsCounter()
+    for number, reply in enumerate((made_up, made_up, known), start=1):
+        counter.add(msgspec.convert(review(number, date="2024-03-01", owner_reply=reply), Review))
+    statistics = counter.statistics()
+    assert (3, 4) == (statistics.replies, statistics.median_reply_days)
