@@ -236,7 +236,7 @@ def _imported(options: "ImportOptions", *, silent: bool) -> "ImportResult":
     from reviewsctl.importing.pipeline import run  # msgspec, see main
     from reviewsctl.terminal.import_prompts import prompts
 
-    bound_memory()
+    bound_memory(options.target)
     with prompts(silent=silent) as dialog:
         return run(options, dialog)
 

@@ -1,13 +1,15 @@
 """Limits of an export, which comes from strangers: a larger one is refused.
 
-Tables are read as a stream, and JSON is in memory as it is written; an import stays below ``MEMORY`` whatever
-its size.
+Tables are read as a stream, and JSON is in memory as it is written; what strangers give stays below ``MEMORY``.
 """
 
+from pathlib import Path
 from typing import Final
 
-MEMORY: Final = 1024**3
-"""Bytes of data of the process; an import into a million reviews takes two thirds."""
+from reviewsd.api.places import KEPT_FOLDER
+
+MEMORY: Final = 448 * 1024 * 1024
+"""Bytes of data of the process, beside the owner's own files (``bound_memory``)."""
 
 MAX_RECORD: Final = 2 * 1024 * 1024
 """Characters of one row of a table; the largest review has some thousands."""
@@ -40,10 +42,17 @@ MAX_NAME: Final = 4096
 """Characters of a member's name; the longest path of Linux."""
 
 
-def bound_memory() -> None:
-    """Limit the memory of this process, so that too large an import ends with a MemoryError."""
+def bound_memory(target: Path) -> None:
+    """Limit the memory of this process, so that too large an import ends with a MemoryError.
+
+    Args:
+        target: The reviews.json, which is in memory beside the export, as its import log is.
+    """
     import resource  # only a command needs it
 
-    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    limits = [limit for limit in (soft, hard) if limit != resource.RLIM_INFINITY]
-    resource.setrlimit(resource.RLIMIT_DATA, (min([MEMORY, *limits]), hard))
+    files = (target, target.parent / KEPT_FOLDER / "imports.json")
+    own = sum(file.stat().st_size for file in files if file.is_file())
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    memory = MEMORY + 2 * own
+    limit = memory if hard == resource.RLIM_INFINITY else min(memory, hard)
+    resource.setrlimit(resource.RLIMIT_DATA, (limit, hard))

@@ -7,7 +7,6 @@ from collections.abc import Collection, Mapping, Sequence
 from reviewsctl.corrections.imports import KnownCorrections
 from reviewsctl.files.folders import Folder, opened
 from reviewsctl.importing import import_log, report
-from reviewsctl.importing.bounds import MEMORY
 from reviewsctl.importing.consent import keep_location, titles_of
 from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.exports import check_options, described, opened_exports
@@ -53,7 +52,7 @@ def run(options: ImportOptions, prompts: Prompts) -> ImportResult:
         raise ImportRefusedError(f"{exports}: nested too deeply", DOWNLOAD) from fault
     except MemoryError as fault:
         raise ImportRefusedError(
-            f"{exports} takes more than {MEMORY // 1024**2} MB of memory: that is no export",
+            f"{exports} takes more memory than an import may have: that is no export",
             "Nothing was written.",
         ) from fault
     except sqlite3.Error as fault:

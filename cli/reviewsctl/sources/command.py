@@ -24,7 +24,7 @@ from reviewsctl.sources.faults import ReadFailedError
 from reviewsctl.sources.logging_in import log_in
 from reviewsctl.sources.run import RunOptions
 from reviewsctl.sources.state import SourceState, StateUnreadableError
-from reviewsctl.sources.sync import BusyError, Sync, state_folder
+from reviewsctl.sources.sync import REVIEWS, BusyError, Sync, state_folder
 from reviewsctl.terminal.escaping import printable
 from reviewsctl.terminal.output import EXIT_FAILED, complain, echo, fail, json_line
 from reviewsd.config import load as configuration
@@ -138,7 +138,6 @@ def in_reactor(main: Callable[[Any], Coroutine[Deferred[Any], Any, int]]) -> int
 
 def sync(options: SyncOptions, prompts: Prompts) -> int:
     """Run ``reviewsctl sync`` and return its exit code."""
-    bound_memory()
     loaded(options.config, options.names, as_json=options.as_json)
 
     async def rounds(reactor: Any) -> int:  # noqa: ANN401  # as above
@@ -165,6 +164,7 @@ async def _run(options: SyncOptions, prompts: Prompts, reactor: Any, config: Con
     if not config.sources:
         remedy = "Add one: reviewsctl sources add"
         fail("no sources", "the configuration has none", remedy, as_json=options.as_json)
+    bound_memory(config.data_dir / REVIEWS)
     sync = Sync(
         config=config,
         environ=os.environ,
