@@ -33,7 +33,7 @@ from reviewsd.api.jobs import Step
 
 MEGABYTE: Final = 1_000_000
 WORTH_SHOWING: Final = 8 * MEGABYTE  # bytes; the progress of less is not shown
-_STEP: Final = 1_000  # rows between two reports of progress
+_STEP: Final = 100  # rows between two reports of progress
 MAX_LISTED: Final = 10_000  # refused rows that --verbose lists
 _ID_NAMES: Final = frozenset(("name", "url", *GUESSES["id"]))
 """Names of ids, with Google's name of a review and Facebook's address."""
@@ -133,6 +133,12 @@ def _rows(
 ) -> Iterator[tuple[Format, str, Row, Reader]]:
     """Iterate over all rows, each with its format, its position and its reader; report the progress."""
     total, before = sum(source.part.size for _, source, _ in readers), 0
+
+    def report(done: int) -> None:
+        if total >= WORTH_SHOWING:
+            done, all_of = done // MEGABYTE, total // MEGABYTE
+            prompts.progress(Step(stage="reading (MB)", done=done, total=all_of))
+
     for format_, source, read in readers:
         files: list[BinaryIO] = []
 
@@ -144,14 +150,11 @@ def _rows(
         rows = source.rows(replace(source.part, open=opening))
         for number, (where, row) in enumerate(rows, start=1):
             yield format_, f"{prefix}{where}", row, read
-            done += len(row.text)
-            if number % _STEP == 0 and total >= WORTH_SHOWING:
-                read_bytes = before + (done or files[-1].tell())
-                step = Step(
-                    stage="reading (MB)", done=read_bytes // MEGABYTE, total=total // MEGABYTE
-                )
-                prompts.progress(step)
+            done += len(row.text)  # a file of JSON is read already
+            if number % _STEP == 0:
+                report(before + (done or files[-1].tell()))
         before += source.part.size
+    report(total)
 
 
 def _outcome(read: Reader, row: Row, corrections: KnownCorrections) -> RowOutcome:
