@@ -78,21 +78,6 @@ EPILOG: Final = """\b
     \b
     To take an import back: reviewsctl reviews undo"""
 
-MOVED: Final = {
-    "--undo": "reviewsctl reviews undo [N]",
-    "--unverified": "Leave it out: authors are not verified, unless the export says so.",
-    "--verified": "--set verified=yes",
-    "--names": "--set names=short",
-    "--location": "--set location=ID",
-    "--name": '--set "name=Acme Plumbing"',
-    "--timezone": "--set timezone=America/New_York",
-    "--public": "--set public=COLUMN=VALUE",
-    "--date-format": "--set date_format=%d/%m/%Y",
-    "--scale": "--set scale=10",
-    "--recommended": "--set recommended=yes",
-}
-"""Options that are gone, with what takes their place."""
-
 
 def import_(  # noqa: PLR0913  # these are the command's options
     ctx: typer.Context,

@@ -6,7 +6,6 @@ name too.
 """
 
 import importlib
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,7 +14,6 @@ from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from reviewsctl.daemon.session import Session, own_version
 from reviewsctl.terminal import interruption
-from reviewsctl.terminal.output import EXIT_USAGE, complain
 
 GROUPS: Final = {
     "Setting up": ("init", "config", "service", "doctor", "backup", "restore"),
@@ -96,22 +94,10 @@ class Command(TyperCommand):
     """A command that needs no daemon."""
 
     asking = False
-    moved: Mapping[str, str] = {}
-    """Options that are gone, with what takes their place."""
 
     def __init__(self, *args: Any, **attributes: Any) -> None:  # noqa: ANN401  Typer's
         super().__init__(*args, **attributes)
         self.params += _options(listed=False, asking=self.asking)
-
-    def parse_args(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401  Typer's context
-        """Parse the options; one that is gone is an error that names what takes its place."""
-        typed = args[: args.index("--")] if "--" in args else args
-        for option in (argument.partition("=")[0] for argument in typed):
-            if option in self.moved:
-                members = {"title": f"{option} is gone", "remedy": self.moved[option]}
-                complain("error", members, as_json="--json" in typed)
-                raise typer.Exit(EXIT_USAGE)
-        return super().parse_args(ctx, args)
 
     def invoke(self, context: Any) -> Any:  # noqa: ANN401  Typer's context, which it does not export
         """Runs it; ``obj`` of its context is the session."""
@@ -184,9 +170,7 @@ def _imported(name: str) -> Any:  # noqa: ANN401  a command of Typer's, which it
     group = getattr(module, "app", None)
     if group is None:
         alone.command(name, cls=kind, epilog=module.EPILOG)(getattr(module, function))
-        single: Any = typer.main.get_command(alone)
-        single.moved = getattr(module, "MOVED", {})
-        return single
+        return typer.main.get_command(alone)
     for command in group.registered_commands:
         command.cls = kind
     alone.add_typer(group, cls=Group)

@@ -640,16 +640,6 @@ def test_wrong_usage_is_exit_code_2_and_writes_nothing(
     assert ["reviews.json"] == [file.name for file in data.iterdir()]
 
 
-@pytest.mark.parametrize("option", sorted(import_.MOVED))
-def test_option_that_is_gone_names_what_takes_its_place(
-    environment: dict[str, str], data: Path, option: str
-) -> None:
-    run = imported(environment, data, TAKEOUT, f"{option}=2", code=2)
-
-    assert f"Error: {option} is gone\n{import_.MOVED[option]}\n" == run.stderr
-    assert THERE == (data / "reviews.json").read_text()
-
-
 def test_help_names_every_format_and_setting() -> None:
     names = {line.strip().partition("  ")[0] for line in import_.EPILOG.splitlines()}
     words = {word for name in names for word in name.split(", ")}
