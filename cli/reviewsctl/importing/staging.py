@@ -47,10 +47,6 @@ CREATE TABLE entry (
     unstated INTEGER NOT NULL,
     content BLOB NOT NULL
 );
-CREATE TABLE untaken (
-    identifier TEXT, withdrawn INTEGER, PRIMARY KEY (identifier, withdrawn)
-) WITHOUT ROWID;
-CREATE TABLE passed (key TEXT PRIMARY KEY, withdrawn INTEGER) WITHOUT ROWID;
 """
 
 # Of two versions the one that was edited later counts: one review under two accounts.
@@ -128,6 +124,8 @@ class Staging:
         self._digest = 0
         self.added = 0
         """How many rows were added; the same review may be among them twice."""
+        self._untaken: dict[str, PassedOver] = {}  # by what may be their ids
+        self._passed: dict[str, PassedOver] = {}  # by merge key
         self._new = Batch(connection, _ADD)
         connection.executescript(_TABLES)
         connection.execute("BEGIN")
@@ -163,39 +161,26 @@ class Staging:
             identifiers: The values in it that may be its id.
             withdrawn: Whether the platform does not publish its review, or no longer.
         """
-        self._connection.executemany(
-            "INSERT OR IGNORE INTO untaken VALUES (?, ?)",
-            ((identifier, withdrawn) for identifier in identifiers),
-        )
+        for identifier in identifiers:
+            if not withdrawn:
+                self._untaken[identifier] = PassedOver.UNUSABLE
+            self._untaken.setdefault(identifier, PassedOver.WITHDRAWN)
 
     def withdraw(self, key: str) -> None:
         """Note the merge key of a review that the platform does not publish, or no longer."""
-        self._connection.execute(
-            "INSERT OR IGNORE INTO passed VALUES (?, ?)", (key, PassedOver.WITHDRAWN.value)
-        )
+        self._passed[key] = PassedOver.WITHDRAWN
 
     def find_passed_over(self, sources: Collection[str]) -> None:
         """Find the reviews of the rows that were passed over, if they are of these sources."""
-        rows = self._connection.execute("SELECT identifier, withdrawn FROM untaken")
-        self._connection.executemany(
-            "INSERT INTO passed VALUES (?, ?)"
-            " ON CONFLICT (key) DO UPDATE SET withdrawn = min(withdrawn, excluded.withdrawn)",
-            (
-                (key, withdrawn)
-                for identifier, withdrawn in rows
-                for key in (
-                    merge_key(identifier),
-                    *(key_of(source, identifier) for source in sources),
-                )
-            ),
-        )
+        for identifier, reason in self._untaken.items():
+            for key in (merge_key(identifier), *(key_of(source, identifier) for source in sources)):
+                if reason is PassedOver.UNUSABLE:
+                    self._passed[key] = reason
+                self._passed.setdefault(key, reason)
 
     def passed_over(self, key: str) -> PassedOver | None:
         """Return why a row of the review with this key was not taken, if there is one."""
-        row = self._connection.execute(
-            "SELECT withdrawn FROM passed WHERE key = ?", (key,)
-        ).fetchone()
-        return None if row is None else PassedOver(row[0])
+        return self._passed.get(key)
 
     # Reviews of the export
 

@@ -6,9 +6,7 @@ from pathlib import Path
 
 from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.options import ImportOptions, SyncedRead
-from reviewsctl.importing.publicity.judge import Publicity
-from reviewsctl.importing.ratings import Scale
-from reviewsctl.importing.settings import Settings, zone
+from reviewsctl.importing.settings import SETTINGS, parsed
 from reviewsctl.sources.faults import SourceStoppedError
 from reviewsd.config.source_schema import ReviewSource
 
@@ -28,23 +26,16 @@ def import_options(
         SourceStoppedError: The configuration has an option that means nothing.
     """
     section = source.import_
+    words = {True: "yes", False: "no"}
+    pairs = [
+        f"{name}={words.get(value, value)}"
+        for name in SETTINGS
+        if (value := getattr(section, name)) is not None
+    ]
+    pairs += [f"public={column}={value}" for column, value in section.public.items()]
+    columns = [f"{name}={column}" for name, column in section.map.items()]
     try:
-        timezone = zone(section.timezone)
-        settings = Settings(
-            columns=section.map,
-            source=section.source,
-            date_format=section.date_format,
-            scale=Scale.parsed(section.scale, recommended=section.recommended),
-            publicity=Publicity.parsed(
-                [f"{column}={value}" for column, value in section.public.items()]
-            ),
-            verified=section.verified,
-            names=section.names,
-            timezone=timezone,
-            today=now.astimezone(timezone).date(),
-            location=section.location,
-            name=section.name,
-        )
+        settings = parsed(pairs, now, columns=columns, source=section.source)
     except ImportRefusedError as fault:
         raise SourceStoppedError(f"import: {fault.detail}", fault.remedy) from fault
     return ImportOptions(
