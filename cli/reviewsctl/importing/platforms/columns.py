@@ -93,8 +93,7 @@ def chosen(
         used = {name for names in choice.values() for name in names}
         free = [there[guess] for guess in guesses if guess in there and there[guess] not in used]
         if ours in ("best", "worst"):
-            free = free or [name for name in there.values() if ours in _bounds(name)]
-            free = [name for name in free if name not in used and _are_scales(sample, name)]
+            free = [name for name in free if _are_scales(sample, name)]
         if ours == "author":
             free = _author(there, free)
         elif ours == "text":
@@ -178,18 +177,6 @@ def _has_texts(sample: Sequence[Fields], name: str) -> bool:
     return not values or any(
         rating_of(value) is None and yes_or_no(value) is None for value in values
     )
-
-
-def _bounds(name: str) -> Collection[str]:
-    """Return whether a column may be the best or the worst rating: "maxScore", "score.outOf"."""
-    words = {*normal(name).split()}
-    if words.isdisjoint(("rating", "score", "value", "stars", "points", "review")):
-        return ()
-    bests = ("best", "max", "maximum", "highest", "out", "scale", "range")
-    worsts = ("worst", "min", "minimum", "lowest")
-    return [
-        ours for ours, marks in (("best", bests), ("worst", worsts)) if not words.isdisjoint(marks)
-    ]
 
 
 def _are_scales(sample: Sequence[Fields], name: str) -> bool:

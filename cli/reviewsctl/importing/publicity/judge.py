@@ -152,7 +152,6 @@ class _Judge:
         there = {normal(name) for row in sample[:1] for name in row}
         self._has_places = not PUBLICITY.sets["places"].isdisjoint(there)
         self._signs: dict[str, Sign | None] = {}
-        self._parts: dict[str, bool] = {}
         self._reasons: set[str] = set()
 
     def judge(self, fields: Fields) -> Verdict:
@@ -219,11 +218,7 @@ class _Judge:
 
     def _is_part(self, path: str) -> bool:
         """Return whether an object is part of the review, and not a thing that it names."""
-        if path not in self._parts:
-            if len(self._parts) >= _MAX_NAMES:
-                self._parts.clear()
-            self._parts[path] = path.count(".") < _MAX_LEVELS and not is_thing(path)
-        return self._parts[path]
+        return path.count(".") < _MAX_LEVELS and not is_thing(path)
 
     def _sign(self, path: str) -> Sign | None:
         """Return the sign of a member, and remember it."""

@@ -1,5 +1,6 @@
 """Signs: the members of a row that say whether something of it is public, by their names and values."""
 
+import functools
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -162,6 +163,7 @@ def _components(path: str) -> list[str]:
     return [*objects, last]
 
 
+@functools.lru_cache(maxsize=4096)
 def is_thing(path: str) -> bool:
     """Return whether an object of a row is something that the review names, and not a part of it."""
     return any(
