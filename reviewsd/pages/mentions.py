@@ -49,12 +49,12 @@ def groups(renderer: Renderer, insights: Insights) -> list[tuple[str, list[Menti
         ("areas", groups.service_areas, "mentions_area"),
         ("problems", groups.problems, "mentions_problem"),
     )
-    shown = set[str]()
+    labels = set[str]()
     headed = []
     for heading, entities, parameter in listed:
-        unseen = [entity for entity in map(named, entities) if _word(entity) not in shown]
+        unseen = [entity for entity in map(named, entities) if _word(entity) not in labels]
         entries = _most(renderer, unseen, parameter, _ENTRIES)
-        shown.update(map(_word, unseen))
+        labels.update(map(_word, unseen))
         if entries:
             headed.append((renderer.words(heading), entries))
     return headed
