@@ -155,7 +155,7 @@ def _snapshot(snapshot: Snapshot) -> SnapshotStatus:
     updated_at = manifest.updated_at
     return SnapshotStatus(
         revision=snapshot.revision,
-        published_at=instant(snapshot.seen.published_at),
+        published_at=instant(snapshot.build.published_at),
         review_count=manifest.review_count,
         newest_review=snapshot.records.cursor_at(0).date if manifest.review_count else None,
         updated_at=None if updated_at is None else datetime.fromisoformat(updated_at),

@@ -112,7 +112,7 @@ class Publication:
     def start_watcher(self) -> None:
         """Publish each change to the files from now on."""
         empty = self.snapshots.empty
-        self.watcher.seen = NO_FILES if empty else self.snapshots.current.seen.fingerprint
+        self.watcher.fingerprint = NO_FILES if empty else self.snapshots.current.build.fingerprint
         self.watcher.start()
         self._context.stack.push_async_callback(self.watcher.stop)
 

@@ -117,20 +117,20 @@ _WORD = re.compile("[a-z]+|[0-9]+")
 
 
 @lru_cache(maxsize=1024)
-def resembled(name: str, known: tuple[str, ...]) -> tuple[str, ...]:
+def resembled(name: str, known_names: tuple[str, ...]) -> tuple[str, ...]:
     """Return the known names that an unknown one may mean: usually one, none where it resembles none.
 
     Args:
         name: The unknown name, in any spelling of its words: ``minRating``, ``min-rating``.
-        known: The names that exist.
+        known_names: The names that exist.
     """
     if len(name) > LONGEST:
         return ()
     words = words_of(name)
-    candidates = _synonyms("_".join(words), known)
+    candidates = _synonyms("_".join(words), known_names)
     if len(words) == 1 or _TRACKED.isdisjoint(words[-1:]):
-        candidates = candidates or _mistyped("".join(words), known)
-    return candidates or _named_by(words, known)
+        candidates = candidates or _mistyped("".join(words), known_names)
+    return candidates or _named_by(words, known_names)
 
 
 def words_of(name: str) -> list[str]:
@@ -138,15 +138,15 @@ def words_of(name: str) -> list[str]:
     return _WORD.findall(_CAMEL.sub("_", name[:LONGEST]).lower())
 
 
-def _synonyms(name: str, known: Sequence[str]) -> tuple[str, ...]:
-    return tuple(synonym for synonym in SYNONYMS.get(name, ()) if synonym in known)
+def _synonyms(name: str, known_names: Sequence[str]) -> tuple[str, ...]:
+    return tuple(synonym for synonym in SYNONYMS.get(name, ()) if synonym in known_names)
 
 
-def _mistyped(name: str, known: tuple[str, ...]) -> tuple[str, ...]:
+def _mistyped(name: str, known_names: tuple[str, ...]) -> tuple[str, ...]:
     """Return the known name that is closest to a mistyped one."""
     alphabet = set(name)
     for edits in (0, 1, 2):
-        for candidate, letters in _candidates(known, edits):
+        for candidate, letters in _candidates(known_names, edits):
             is_near = (
                 abs(len(letters) - len(name)) <= edits and len(set(letters) - alphabet) <= edits
             )
@@ -156,10 +156,12 @@ def _mistyped(name: str, known: tuple[str, ...]) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=64)
-def _candidates(known: tuple[str, ...], edits: int) -> tuple[tuple[str, str], ...]:
+def _candidates(known_names: tuple[str, ...], edits: int) -> tuple[tuple[str, str], ...]:
     """Return the names that may have this number of typing errors, each with its letters."""
     return tuple(
-        (name, name.replace("_", "")) for name in known if edits <= (1 if len(name) < _SHORT else 2)
+        (name, name.replace("_", ""))
+        for name in known_names
+        if edits <= (1 if len(name) < _SHORT else 2)
     )
 
 
@@ -182,13 +184,13 @@ def within_edits(name: str, other: str, edits: int) -> bool:
     )
 
 
-def _named_by(words: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
+def _named_by(words: Sequence[str], known_names: Sequence[str]) -> tuple[str, ...]:
     """Return the known name with most of the words of a name; none if a word is unknown."""
     votes = Counter[str]()
     for word in words:
         if word not in _FILLERS:
-            names = [name for name in known if word in name.split("_")]
-            candidates = names or _synonyms(word, known)
+            names = [name for name in known_names if word in name.split("_")]
+            candidates = names or _synonyms(word, known_names)
             if not candidates:
                 return ()
             votes.update(candidates)

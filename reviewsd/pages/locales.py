@@ -159,12 +159,12 @@ def _right_to_left(subtags: list[str]) -> bool:
     return subtags[0] in _RIGHT_TO_LEFT and "latn" not in subtags
 
 
-def words_of_insights(tag: str, kept: Bytecode | None = None) -> Words:
+def words_of_insights(tag: str, bytecode: Bytecode | None = None) -> Words:
     """Load the words of the insights of a business, in its language if there is a catalog.
 
     Args:
         tag: The language tag (BCP 47).
-        kept: Results of the publication before, among them the words of its catalog.
+        bytecode: Results of the publication before, among them the words of its catalog.
     """
     language = formats_of(tag if has_catalog(tag) else "en").language
-    return Words(load(language.tag, {}, kept or Bytecode({})), language)
+    return Words(load(language.tag, {}, bytecode or Bytecode({})), language)

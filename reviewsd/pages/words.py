@@ -115,13 +115,13 @@ def has_catalog(tag: str) -> bool:
     return primary_language(tag) == "en" or _file(tag).is_file()
 
 
-def load(tag: str, own: Mapping[str, str], kept: Bytecode) -> dict[str, str]:
+def load(tag: str, own: Mapping[str, str], bytecode: Bytecode) -> dict[str, str]:
     """Load the words of a language by key; English ones without a catalog.
 
     Args:
         tag: The language tag (BCP 47).
         own: The operator's templates, by name.
-        kept: Results of the publication before; reading a catalog takes longer than to render a page.
+        bytecode: Results of the publication before; reading a catalog takes longer than to render a page.
 
     Raises:
         TemplateError: The operator's file is not a JSON object of strings.
@@ -130,7 +130,7 @@ def load(tag: str, own: Mapping[str, str], kept: Bytecode) -> dict[str, str]:
     texts[_PLURAL] = _ENGLISH_PLURAL
     if primary_language(tag) != "en" and _file(tag).is_file():
         source = _file(tag).read_bytes()
-        texts.update(_decode(kept.result("words", source, lambda: _translated(source))))
+        texts.update(_decode(bytecode.result("words", source, lambda: _translated(source))))
     if WORDS not in own:
         return texts
     try:

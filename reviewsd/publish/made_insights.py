@@ -73,7 +73,7 @@ def make(
     folder: Path,
     labels: KeptLabels,
     keeping: Keeping | None = None,
-    kept: Bytecode | None = None,
+    bytecode: Bytecode | None = None,
 ) -> InsightsFile:
     """Make insights from the reviews of a dataset.
 
@@ -84,12 +84,12 @@ def make(
         folder: Folder of the temporary file.
         labels: The labels of a language model.
         keeping: Earlier and new blocks.
-        kept: Results of the publication before, for the words.
+        bytecode: Results of the publication before, for the words.
 
     Raises:
         OSError: The folder cannot be written, for example because the disk is full.
     """
-    words = words_of_insights(dataset.business.language, kept)
+    words = words_of_insights(dataset.business.language, bytecode)
     analyser = Analyser(dataset.business, settings, words, labels)
     digest = analyser.digest
     spans = list(block_file.spans(dataset.records, digest))
@@ -119,7 +119,7 @@ def attempt(
     labels: KeptLabels,
     earlier: Path,
     keep: Path,
-    kept: Bytecode,
+    bytecode: Bytecode,
 ) -> InsightsFile | AnalysisFailure:
     """Make insights; a bug or too little memory must not prevent publication of the reviews.
 
@@ -131,7 +131,7 @@ def attempt(
         labels: The labels of a language model.
         earlier: The file with the blocks of the last publication.
         keep: The file for the blocks of this publication.
-        kept: Results of the publication before, for the words.
+        bytecode: Results of the publication before, for the words.
 
     Raises:
         OSError: The folder cannot be written, for example because the disk is full.
@@ -146,7 +146,7 @@ def attempt(
                 folder=folder,
                 labels=labels,
                 keeping=keeping,
-                kept=kept,
+                bytecode=bytecode,
             )
     except OSError:
         raise

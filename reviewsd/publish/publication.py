@@ -138,14 +138,14 @@ def _publish_aside(job: Job, progress: Progress, snapshots: Path, aside: Path) -
     compiled = bytecode.used if bytecode.used.keys() - job.bytecode.keys() else {}
     revision = hashlib.sha256(encoded).hexdigest()[:16]
     unchanged = previous == manifest
-    seen = BuildInfo(
+    build = BuildInfo(
         fingerprint=files.fingerprint,
         build_key=build_key,
         published_at=before.published_at if before and unchanged else job.now,
         first_seen=_first_seen(manifest, previous, before, int(job.now)),
     )
     target = snapshots / layout.CURRENT if unchanged else aside
-    _replace(target / layout.SEEN, msgspec.json.encode(seen))
+    _replace(target / layout.SEEN, msgspec.json.encode(build))
     if unchanged:
         if (aside / layout.BLOCKS).exists():  # changed settings have other keys for equal bytes
             _sync(aside / layout.BLOCKS)
@@ -205,7 +205,7 @@ def _with_insights(
         labels=labels,
         earlier=Path(order.snapshots) / layout.CURRENT / layout.BLOCKS,
         keep=keep,
-        kept=bytecode,
+        bytecode=bytecode,
     )
     if isinstance(insights, AnalysisFailure):
         keep.unlink(missing_ok=True)

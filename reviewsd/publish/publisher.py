@@ -254,10 +254,10 @@ class Publisher:
     async def _up_to_date(self) -> bool:
         if self._snapshots.empty or self._snapshots.deleted:
             return False
-        seen = self._snapshots.current.seen
+        build = self._snapshots.current.build
         return (
-            seen.build_key == self._order.build_key(self._version)
-            and seen.fingerprint == await self._look()
+            build.build_key == self._order.build_key(self._version)
+            and build.fingerprint == await self._look()
         )
 
     def _note(self, report: Report) -> None:

@@ -146,14 +146,14 @@ def read(
     before = fingerprint(data_dir, templates_dir)
     contents: dict[str, RecordText] = {}
     findings: list[Diagnostic] = []
-    for name, seen, limit in (
+    for name, file, limit in (
         (REVIEWS_FILE, before.reviews, max_bytes),
         (INSIGHTS_FILE, before.insights, max_bytes),
         (SETTINGS_FILE, before.settings, _MAX_SETTINGS),
         (CORRECTIONS_FILE, before.corrections, max_bytes),
     ):
         try:
-            contents[name] = _content(data_dir / name, seen, limit, copies)
+            contents[name] = _content(data_dir / name, file, limit, copies)
         except DataError as error:
             findings.extend(error.findings)
         except OSError as error:
@@ -214,7 +214,7 @@ def _fingerprints(folder: Path, names: Iterable[str]) -> dict[str, FileFingerpri
 
 
 def _templates(
-    folder: Path | None, seen: Mapping[str, FileFingerprint], findings: list[Diagnostic]
+    folder: Path | None, fingerprints: Mapping[str, FileFingerprint], findings: list[Diagnostic]
 ) -> Mapping[str, str]:
     """Read the operator's templates, and add findings about invalid ones.
 
@@ -228,7 +228,7 @@ def _templates(
         reason = f"cannot read {folder}: no such folder"
         findings.append(Diagnostic(file="pages.templates_dir", reason=reason))
     texts: dict[str, str] = {}
-    for name, fingerprint in seen.items():
+    for name, fingerprint in fingerprints.items():
         try:
             texts[name] = bytes(_content(folder / name, fingerprint, MAX_TEMPLATE, None)).decode()
         except DataError as error:
@@ -244,7 +244,7 @@ def _templates(
 
 
 def _logos(
-    data_dir: Path, seen: Mapping[str, FileFingerprint]
+    data_dir: Path, fingerprints: Mapping[str, FileFingerprint]
 ) -> tuple[dict[str, bytes], list[Diagnostic]]:
     """Read the pictures, and return findings about those that cannot be read.
 
@@ -255,7 +255,7 @@ def _logos(
     contents: dict[str, bytes] = {}
     left_out: list[Diagnostic] = []
     folder = os.fsencode(os.path.realpath(data_dir)).decode(errors="backslashreplace")
-    for name, fingerprint in seen.items():
+    for name, fingerprint in fingerprints.items():
         if not Path(fingerprint.realpath).is_relative_to(folder):
             left_out.append(pictures.left_out(name, "leads out of the data directory"))
             continue
@@ -266,7 +266,7 @@ def _logos(
     return contents, left_out
 
 
-def _dispensable(path: Path, seen: FileFingerprint | None, max_bytes: int) -> bytes:
+def _dispensable(path: Path, fingerprint: FileFingerprint | None, max_bytes: int) -> bytes:
     """Read a file that a publication can do without; an absent one is empty.
 
     Raises:
@@ -274,10 +274,10 @@ def _dispensable(path: Path, seen: FileFingerprint | None, max_bytes: int) -> by
         Unsettled: It changed meanwhile.
         OSError: The system cannot read it at present.
     """
-    if seen is None:
+    if fingerprint is None:
         return b""
     try:
-        return bytes(_content(path, seen, max_bytes, None))
+        return bytes(_content(path, fingerprint, max_bytes, None))
     except OSError as error:
         if error.errno not in _LASTING:
             raise
@@ -306,7 +306,7 @@ def _file_fingerprint(real: str, status: os.stat_result) -> FileFingerprint:
 
 
 def _content(
-    path: Path, seen: FileFingerprint | None, max_bytes: int, copies: Path | None
+    path: Path, fingerprint: FileFingerprint | None, max_bytes: int, copies: Path | None
 ) -> RecordText:
     """Read the file of a fingerprint, at most up to its size."""
     # Without O_NONBLOCK, open would block forever on a FIFO without a writer.
@@ -315,7 +315,10 @@ def _content(
         status = os.fstat(descriptor)
         # A link that is swapped and restored meanwhile does not change the fingerprints, so check
         # that the open file is the one of the fingerprint.
-        if seen is None or (status.st_dev, status.st_ino) != (seen.device, seen.inode):
+        if fingerprint is None or (status.st_dev, status.st_ino) != (
+            fingerprint.device,
+            fingerprint.inode,
+        ):
             raise Unsettled
         if not stat.S_ISREG(status.st_mode):
             raise _refused(path, "cannot read: not a regular file")

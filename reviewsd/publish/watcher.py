@@ -38,7 +38,7 @@ class Watcher:
         look: Takes the fingerprint, in production in a thread:
             ``partial(deferToThread, fingerprint, data_dir)``. At most one runs at a time.
         wake: Called once for each settled change. It must not block.
-        seen: The fingerprint of the published files. None uses the first one taken.
+        fingerprint: The fingerprint of the published files. None uses the first one taken.
         poll_interval: Seconds between two polls (``data.poll_interval``).
     """
 
@@ -50,13 +50,13 @@ class Watcher:
         look: Callable[[], Awaitable[Fingerprint]],
         wake: Callable[[], object],
         *,
-        seen: Fingerprint | None = None,
+        fingerprint: Fingerprint | None = None,
         poll_interval: float = 1.0,
     ) -> None:
         self._clock = clock
         self._look = look
         self._wake = wake
-        self.seen = seen
+        self.fingerprint = fingerprint
         """The fingerprint of the published files; may be set before ``start``."""
         self._poll_interval = poll_interval
 
@@ -116,9 +116,9 @@ class Watcher:
         """
         if self._stopped:
             return self._poll_interval
-        if self.seen is None:
-            self.seen = current
-        if current == self.seen:
+        if self.fingerprint is None:
+            self.fingerprint = current
+        if current == self.fingerprint:
             self._unsettled = None
             return self._poll_interval
         if current != self._unsettled:
@@ -128,7 +128,10 @@ class Watcher:
         if self._equal_polls < SETTLE_POLLS:
             return min(SETTLE_SECONDS, self._poll_interval)
         self._wake()
-        self.seen, self._unsettled = current, None  # a failed wake was raised, and is called again
+        self.fingerprint, self._unsettled = (
+            current,
+            None,
+        )  # a failed wake was raised, and is called again
         return self._poll_interval
 
     def _moved(self, current: Fingerprint) -> None:

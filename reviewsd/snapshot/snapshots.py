@@ -42,10 +42,10 @@ class Snapshot:
     """
 
     def __init__(self, path: Path) -> None:
-        manifest, seen = open_manifest(path), open_seen(path)
-        if manifest is None or seen is None:
+        manifest, build = open_manifest(path), open_seen(path)
+        if manifest is None or build is None:
             raise SnapshotError(f"{path} is no snapshot of this version")
-        self.revision, self.manifest, self.seen = path.name, manifest, seen
+        self.revision, self.manifest, self.build = path.name, manifest, build
         try:
             self._open(path)
         except (KeyError, TypeError, ValueError, OSError) as error:
@@ -54,10 +54,10 @@ class Snapshot:
             raise SnapshotError(f"{path} is damaged: {error!r}") from error
 
     def _open(self, path: Path) -> None:
-        manifest, seen = self.manifest, self.seen
+        manifest, build = self.manifest, self.build
         files = {name: _map(path / name, file.size) for name, file in manifest.files.items()}
         self.documents: Mapping[str, Rendered] = {
-            document.path: _rendered(document, files, seen.first_seen.get(document.path))
+            document.path: _rendered(document, files, build.first_seen.get(document.path))
             for document in manifest.documents
         }
         self.columns = Columns.open(manifest, files)
@@ -181,7 +181,7 @@ class Snapshots:
             return {}
         return {
             "reviews": self._current.manifest.review_count,
-            "snapshot_age_seconds": max(time.time() - self._current.seen.published_at, 0.0),
+            "snapshot_age_seconds": max(time.time() - self._current.build.published_at, 0.0),
         }
 
     def observe(self, observer: Callable[[Snapshot], None]) -> None:

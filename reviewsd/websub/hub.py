@@ -355,7 +355,7 @@ class Hub:
 
 def _modified_at(snapshot: Snapshot) -> int:
     """Return the time of the newest source file, in milliseconds since 1970 UTC (D8)."""
-    fingerprint = snapshot.seen.fingerprint
+    fingerprint = snapshot.build.fingerprint
     sources = (fingerprint.reviews, fingerprint.insights, fingerprint.settings)
     files = [file for file in sources if file is not None]
     return max((file.mtime_ns // 1_000_000 for file in files), default=0)

@@ -383,7 +383,7 @@ def snapshot(text: str, other_texts: Mapping[str, str] | None = None) -> Snapsho
             ]
         ),
         documents={path: _rendered(path, body) for path, body in bodies.items()},
-        seen=SimpleNamespace(fingerprint=fingerprint),
+        build=SimpleNamespace(fingerprint=fingerprint),
     )
     return cast("Snapshot", result)
 

@@ -43,7 +43,7 @@ class Watch:
         self.data_dir = data_dir
         self.clock = Clock()
         self.woken: list[Content] = []
-        self.watcher = Watcher(self.clock, self.look, self.wake, seen=seen)
+        self.watcher = Watcher(self.clock, self.look, self.wake, fingerprint=seen)
         self.watcher.start()
 
     def look(self) -> Deferred[Fingerprint]:
@@ -475,7 +475,7 @@ def test_a_wake_that_fails_is_logged_and_tried_again(tmp_path: Path) -> None:
 
     with capturedLogs() as events:
         look = partial(succeed, fingerprint(data_dir))
-        Watcher(clock, look, wake, seen=NOTHING).start()
+        Watcher(clock, look, wake, fingerprint=NOTHING).start()
         clock.pump([0.25] * 40)
     assert calls == [0.75, 1.75, 2.75]
     assert len(events) == 1

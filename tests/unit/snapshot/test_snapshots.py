@@ -269,12 +269,12 @@ def test_fingerprint_is_updated_with_the_same_revision(directories: Directories)
     """After ``touch`` the sources must not count as changed for ever."""
     directories.publish()
     snapshots = opened(directories)
-    before = snapshots.current.seen.fingerprint
+    before = snapshots.current.build.fingerprint
     (directories.data / "reviews.json").touch()
     assert isinstance(directories.publish(), Unchanged)
     snapshots.refresh()
-    assert before != snapshots.current.seen.fingerprint
-    assert directories.seen().fingerprint == snapshots.current.seen.fingerprint
+    assert before != snapshots.current.build.fingerprint
+    assert directories.seen().fingerprint == snapshots.current.build.fingerprint
 
 
 # -- damage

@@ -60,7 +60,7 @@ def node() -> Iterator[Node]:
 def publish(process: HubProcess, text: str, data_revision: int) -> None:
     """Give a node data of an age in milliseconds."""
     data: Any = snapshot(text)
-    data.seen.fingerprint.reviews.mtime_ns = data_revision * 10**6
+    data.build.fingerprint.reviews.mtime_ns = data_revision * 10**6
     process.hub.topics_changed(data)
     process.time.advance(6.0)
 
