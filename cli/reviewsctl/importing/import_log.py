@@ -17,7 +17,6 @@ from typing import Annotated, BinaryIO, Final, NamedTuple
 import msgspec
 
 from reviewsctl.files.folders import Draft, Folder
-from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.readers.json_file import Document
 from reviewsctl.importing.reviews_file import reviews_of
 from reviewsctl.importing.staging import Place
@@ -37,7 +36,6 @@ _decode_row: Final = msgspec.json.Decoder(tuple[_Milliseconds, _Milliseconds, by
 
 _MODE: Final = 0o600
 _MAX_AGES: Final = 10_000  # locations
-_REMEDY: Final = "It is written again by the next import."
 
 
 class PastImport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -79,6 +77,13 @@ class _Location(msgspec.Struct, frozen=True, kw_only=True):
     file_at: _Milliseconds
 
 
+class _File(msgspec.Struct, frozen=True, kw_only=True):
+    version: int
+    imports: tuple[PastImport, ...]
+    places: list[_Location]
+    reviews: dict[str, msgspec.Raw]
+
+
 @dataclass(frozen=True, slots=True)
 class ImportLog:
     """The log of earlier imports, without its rows of single reviews."""
@@ -103,49 +108,37 @@ def load(folder: Folder, rows: WrittenRows) -> ImportLog:
             return _read(file, rows)
     except FileNotFoundError:
         return ImportLog()
-    except (
-        OSError,
-        ImportRefusedError,
-        msgspec.MsgspecError,
-        LookupError,
-        ValueError,
-        struct.error,
-    ) as fault:
+    except (OSError, msgspec.MsgspecError, ValueError, struct.error) as fault:
         rows.clear()
-        reason = getattr(fault, "detail", None) or getattr(fault, "strerror", None) or fault
+        reason = getattr(fault, "strerror", None) or fault
         return ImportLog(fault=f"{KEPT_FOLDER}/{FILE} cannot be read: {reason}")
 
 
 def last_import(file: BinaryIO) -> PastImport | None:
     """Return the last import of a log that changed a review; None if it has none, or cannot be read."""
-    with contextlib.suppress(ImportRefusedError, msgspec.MsgspecError):
-        document = Document(file.read(), FILE, _REMEDY)
-        raw = document.members().get("imports", msgspec.Raw(b"[]"))
-        imports = msgspec.json.decode(raw, type=tuple[PastImport, ...])
-        changing = (past for past in reversed(imports) if past.changes)
-        return next(changing, imports[-1] if imports else None)
-    return None
+    try:
+        imports = msgspec.json.decode(file.read(), type=_File).imports
+    except (msgspec.MsgspecError, ValueError):
+        return None
+    changing = (past for past in reversed(imports) if past.changes)
+    return next(changing, imports[-1] if imports else None)
 
 
 def _read(file: BinaryIO, rows: WrittenRows) -> ImportLog:
-    document = Document(file.read(), f"{KEPT_FOLDER}/{FILE}", _REMEDY)
-    parts = document.members()
-    if document.value(parts["version"]) != VERSION:
+    log = msgspec.json.decode(file.read(), type=_File)
+    if log.version != VERSION:
         raise ValueError("another version of reviewsctl wrote it")
-    imports = msgspec.json.decode(parts["imports"], type=tuple[PastImport, ...])
-    ages = msgspec.json.decode(parts["places"], type=list[_Location])
-    rows.load(map(_row, document.members(parts["reviews"]).items()))
+    rows.load(map(_row, log.reviews.items()))
     by_place = {
         Place(location.source, location.location): Age(location.newest, location.file_at)
-        for location in ages
+        for location in log.places
     }
-    return ImportLog(imports=imports, ages=by_place)
+    return ImportLog(imports=log.imports, ages=by_place)
 
 
 def _row(member: tuple[str, msgspec.Raw]) -> tuple[str, Written]:
     key, raw = member
-    edited, replied, digests = _decode_row(raw)
-    return key, unpacked(edited, replied, digests)
+    return key, unpacked(*_decode_row(raw))
 
 
 @contextlib.contextmanager
