@@ -84,9 +84,6 @@ def decide(reading: ClauseReading, words: Sequence[str], rating: int, lexicon: L
     senses = reading.senses
     if not senses or (reading.mark is not None and reading.mark in _SET_ASIDE):
         return
-    if len(senses) > 1:
-        inner = within_longer(match for match, _ in senses)
-        senses = [s for s in senses if s[1].strength or (s[0].start, s[0].end) not in inner]
     decisions = []
     groups = _by_aspect(senses)
     claimed = _claimed(senses) if len(groups) > 1 else {}
@@ -105,12 +102,25 @@ def _by_aspect(
         return {senses[0][1].aspect: senses}
     groups: dict[str, list[tuple[Match, Sense]]] = {}
     for item in senses:
-        aspect = item[1].aspect
-        if aspect in groups:
-            groups[aspect].append(item)
+        match, sense = item
+        if not sense.strength and _is_inner(match, senses):
+            continue  # "quality" in "value for the quality"
+        if sense.aspect in groups:
+            groups[sense.aspect].append(item)
         else:
-            groups[aspect] = [item]
+            groups[sense.aspect] = [item]
     return groups
+
+
+def _is_inner(match: Match, senses: list[tuple[Match, Sense]]) -> bool:
+    """Return whether a match is within a longer one; ``senses`` are in the order of their starts."""
+    start, end = match.start, match.end
+    for other, _ in senses:
+        if other.start > start:
+            return False
+        if other.end >= end and (other.start < start or other.end > end):
+            return True
+    return False
 
 
 def _outermost(senses: list[tuple[Match, Sense]]) -> list[tuple[Match, Sense]]:

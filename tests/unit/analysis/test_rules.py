@@ -103,6 +103,12 @@ def rules() -> Rules:
         (5, "My only complaint is the price.", {"pricing": "negative"}),
         (4, "The communication could be better.", {"communication": "negative"}),
         (4, "A phone call would have been nice.", {"communication": "negative"}),
+        (5, "I was ripped off elsewhere.", {}),
+        (1, "Supposed to be the best in town.", {}),
+        # the customer's own, and what was kept from them
+        (5, "I was late.", {}),
+        (5, "They never let me down.", {"work_quality": "positive"}),
+        (5, "Told me I didn't need a new one.", {"pricing": "positive"}),
         (5, "I figured it would be expensive.", {}),
         # praise of a trade, and what the work did
         (5, "What a great mechanic.", {"work_quality": "positive"}),
