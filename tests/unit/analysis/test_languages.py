@@ -80,6 +80,18 @@ def test_each_language_has_reviews() -> None:
         ("nl", "Telefoon wordt niet opgenomen.", 1, ["communication"]),
         ("pt", "Ótimos mecânicos.", 5, ["work_quality"]),
         ("pt", "Prometeram ligar e não ligaram.", 2, ["communication"]),
+        # trades whose reviews were not read: craft, result, ease, silence, money, time
+        ("es", "Buenísimos profesionales.", 5, ["technical_knowledge"]),
+        ("es", "Me dejó el pelo precioso.", 5, ["work_quality"]),
+        ("es", "Un encanto, me quitó los nervios.", 5, ["friendliness"]),
+        ("es", "No me devolvieron la llamada.", 1, ["communication"]),
+        ("es", "Tardaron tres meses en entregar el traje.", 1, ["response_time"]),
+        ("es", "Me hicieron un hueco el mismo día.", 5, ["scheduling"]),
+        ("it", "Ottimo dentista.", 5, ["technical_knowledge"]),
+        ("it", "Le foto sono venute benissimo.", 5, ["work_quality"]),
+        ("it", "Mi ha messa subito a mio agio.", 5, ["friendliness"]),
+        ("it", "Ci hanno messo tre settimane.", 2, ["response_time"]),
+        ("it", "Sono spariti dopo l'acconto.", 1, ["communication"]),
     ],
 )
 def test_forms_of_words(language: str, text: str, stars: int, expected: list[str]) -> None:
