@@ -92,6 +92,11 @@ def test_each_language_has_reviews() -> None:
         ("it", "Mi ha messa subito a mio agio.", 5, ["friendliness"]),
         ("it", "Ci hanno messo tre settimane.", 2, ["response_time"]),
         ("it", "Sono spariti dopo l'acconto.", 1, ["communication"]),
+        ("pt", "Excelente dentista, mãos de fada.", 5, ["technical_knowledge"]),
+        ("pt", "Meu cabelo ficou lindo.", 5, ["work_quality"]),
+        ("pt", "Perdi o medo, me deixou à vontade.", 5, ["friendliness"]),
+        ("pt", "Não deram retorno.", 1, ["communication"]),
+        ("pt", "Conseguiu um encaixe no mesmo dia.", 5, ["scheduling"]),
     ],
 )
 def test_forms_of_words(language: str, text: str, stars: int, expected: list[str]) -> None:
