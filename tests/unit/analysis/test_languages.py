@@ -97,6 +97,11 @@ def test_each_language_has_reviews() -> None:
         ("pt", "Perdi o medo, me deixou à vontade.", 5, ["friendliness"]),
         ("pt", "Não deram retorno.", 1, ["communication"]),
         ("pt", "Conseguiu um encaixe no mesmo dia.", 5, ["scheduling"]),
+        ("nl", "Echte vakmensen.", 5, ["technical_knowledge"]),
+        ("nl", "De badkamer is prachtig geworden.", 5, ["work_quality"]),
+        ("nl", "Deden nergens moeilijk over, stelde me gerust.", 5, ["friendliness"]),
+        ("nl", "Ze ruimden alles netjes op.", 5, ["cleanliness"]),
+        ("nl", "Nooit meer iets van gehoord.", 1, ["communication"]),
     ],
 )
 def test_forms_of_words(language: str, text: str, stars: int, expected: list[str]) -> None:
