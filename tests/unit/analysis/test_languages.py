@@ -102,6 +102,11 @@ def test_each_language_has_reviews() -> None:
         ("nl", "Deden nergens moeilijk over, stelde me gerust.", 5, ["friendliness"]),
         ("nl", "Ze ruimden alles netjes op.", 5, ["cleanliness"]),
         ("nl", "Nooit meer iets van gehoord.", 1, ["communication"]),
+        ("fr", "Excellent dentiste, doigts de fée.", 5, ["technical_knowledge"]),
+        ("fr", "Ma coupe est superbe.", 5, ["work_quality"]),
+        ("fr", "Elle m'a mise tout de suite à l'aise.", 5, ["friendliness"]),
+        ("fr", "Il a nettoyé derrière lui.", 5, ["cleanliness"]),
+        ("it", "In un batter d'occhio era tutto a posto.", 5, ["response_time"]),
     ],
 )
 def test_forms_of_words(language: str, text: str, stars: int, expected: list[str]) -> None:
