@@ -106,6 +106,9 @@ def test_each_language_has_reviews() -> None:
         ("fr", "Ma coupe est superbe.", 5, ["work_quality"]),
         ("fr", "Elle m'a mise tout de suite à l'aise.", 5, ["friendliness"]),
         ("fr", "Il a nettoyé derrière lui.", 5, ["cleanliness"]),
+        ("de", "Ein begnadeter Handwerker.", 5, ["technical_knowledge"]),
+        ("de", "Meine Haare sind wunderschön.", 5, ["work_quality"]),
+        ("de", "Man nimmt sich Zeit.", 5, ["friendliness"]),
         ("it", "In un batter d'occhio era tutto a posto.", 5, ["response_time"]),
     ],
 )
