@@ -117,6 +117,24 @@ def rules() -> Rules:
         # silence, and a wait of weeks
         (2, "They didn't ring back.", {"communication": "negative"}),
         (4, "Hate the two week wait.", {"scheduling": "negative"}),
+        # idioms of any trade
+        (5, "Came bang on nine.", {"punctuality": "positive"}),
+        (1, "It cost an arm and a leg.", {"pricing": "negative"}),
+        (5, "She hit the nail on the head.", {"technical_knowledge": "positive"}),
+        (1, "I was left on read.", {"communication": "negative"}),
+        (5, "He put me at ease straight away.", {"friendliness": "positive"}),
+        (1, "She rolled her eyes.", {"friendliness": "negative"}),
+        (5, "Couldn't be happier with the result.", {"work_quality": "positive"}),
+        (3, "They missed a spot.", {"work_quality": "negative"}),
+        (5, "They came round the same evening.", {"response_time": "positive"}),
+        (5, "They took their shoes off.", {"cleanliness": "positive"}),
+        (1, "They left a mess behind.", {"cleanliness": "negative"}),
+        (5, "They squeezed me in before closing.", {"scheduling": "positive"}),
+        (2, "Fully booked for weeks.", {"scheduling": "negative"}),
+        # words of other senses
+        (3, "We had a deep clean.", {}),
+        (4, "Put your name down early.", {}),
+        (5, "I don't care.", {}),
         # the owner's own
         (5, "Easy parking too.", {"parking": "positive"}),
         (2, "There was nowhere to park.", {"parking": "negative"}),
