@@ -111,7 +111,7 @@ def rules() -> Rules:
         (5, "Told me I didn't need a new one.", {"pricing": "positive"}),
         (5, "I figured it would be expensive.", {}),
         # praise of a trade, and what the work did
-        (5, "What a great mechanic.", {"work_quality": "positive"}),
+        (5, "What a great mechanic.", {"technical_knowledge": "positive"}),
         (3, "She passed her exam.", {"work_quality": "positive"}),
         (1, "\u00a3160 for that.", {"pricing": "negative"}),
         # silence, and a wait of weeks
