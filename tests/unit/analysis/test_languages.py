@@ -180,3 +180,19 @@ def test_inflected_word_is_no_wording_alone(language: str, text: str, expected: 
     """A reader of "nettes" or "called" in a list of phrases learns nothing."""
     labels = _labels(language, text, 5)
     assert expected == [wording for item in labels.aspects for wording in item.wordings]
+
+
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [
+        ("es", "coche rayo salva silencio corriendo"),
+        ("fr", "froid sec expérience coordonnées"),
+        ("it", "marca marco compromesso specchio freddo"),
+        ("nl", "gemaakt gebroken leuk warm open opgehangen gehoord"),
+        ("pt", "curioso franquia tirou mostra frio seco caiu ouvir"),
+    ],
+)
+def test_everyday_word_alone_is_no_opinion(language: str, words: str) -> None:
+    """Stems and endings of a pattern made "coche" of "cochambroso": each car was a dirty one."""
+    rules = Rules(Business(name="B", language=language), InsightSettings())
+    assert [] == [word for word in words.split() if rules.label(word, 1).aspects]
