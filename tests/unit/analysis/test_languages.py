@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from reviewsd.analysis.labels import Labels
-from reviewsd.analysis.language_data import has_data
+from reviewsd.analysis.language_data import has_data, load
+from reviewsd.analysis.patterns import parse
 from reviewsd.analysis.rules import Rules
 from reviewsd.analysis.settings import AspectSetting, InsightSettings
 from reviewsd.domain.reviews import Business
@@ -196,3 +197,17 @@ def test_everyday_word_alone_is_no_opinion(language: str, words: str) -> None:
     """Stems and endings of a pattern made "coche" of "cochambroso": each car was a dirty one."""
     rules = Rules(Business(name="B", language=language), InsightSettings())
     assert [] == [word for word in words.split() if rules.label(word, 1).aspects]
+
+
+@pytest.mark.parametrize("language", ["fr", "it"])
+def test_no_word_of_a_pattern_goes_on_behind_an_apostrophe(language: str) -> None:
+    """An apostrophe ends a word there, so "s'est" in a pattern never matched, and "s' est" does."""
+    data = load(language)
+    words = {
+        word
+        for pattern, _ in data.patterns
+        for alternatives in parse(pattern, data.endings)
+        for sequence in alternatives
+        for word in sequence
+    }
+    assert [] == [word for word in words if "'" in word[:-1]]
