@@ -80,9 +80,8 @@ def inspect(
     try:
         loaded = configuration.examine(path, environ)
     except ConfigError as error:
-        if (
-            data is None or error.problems[0].file
-        ):  # an error without a file: there is no configuration
+        # An error without a file says that there is no configuration
+        if data is None or error.problems[0].file:
             problems, count = error.problems, error.total
     else:
         config, file = loaded.config, str(loaded.file)

@@ -310,10 +310,9 @@ def _doubles(result: MergeResult) -> str:
 def _one_source(options: ImportOptions, staged: Staging, result: MergeResult) -> str:
     """Return what to do if the doubles are the same reviews."""
     ((source, _),) = result.doubles.most_common(1)
-    own = options.settings.source or NO_SOURCE
-    if {place.source for place in staged.places()} != {
-        own.lower()
-    }:  # rows or a platform name theirs
+    own = (options.settings.source or NO_SOURCE).lower()
+    # A source that rows or platform name is none that an option changes
+    if any(place.source != own for place in staged.places()):
         return "If they are the same reviews, leave this export out"
     option = "import.source: " if options.synced else "--source "
     remedy = f"If they are the same reviews: {option}{shlex.quote(printable(source))}"
