@@ -192,7 +192,7 @@ def import_(  # noqa: PLR0913  # these are the command's options
     undo = undo_command(data, config)
     if not quiet:
         echo(*lines(options, result, undo=undo))
-    if result.is_written and not quiet:
+    if result.merge.is_written and not quiet:
         offer_reload(ctx.obj, options.target)
 
 

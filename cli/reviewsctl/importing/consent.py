@@ -6,14 +6,15 @@ without a terminal it is a refusal.
 
 import datetime
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from reviewsctl.importing.business import Likeness, likeness
 from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
-from reviewsctl.importing.import_log import Past
+from reviewsctl.importing.import_log import ImportLog
 from reviewsctl.importing.locations import Declared
+from reviewsctl.importing.merge import MergePlan
 from reviewsctl.importing.options import ImportOptions, Prompts
 from reviewsctl.importing.outcomes import Change, Fate, MergeResult
 from reviewsctl.importing.settings import NO_SOURCE
@@ -63,12 +64,6 @@ def keep_location(
                 break
             elsewhere += _keep(location, own, titles, staged, declared)
     return elsewhere
-
-
-def titles_of(titles: Mapping[str, str], staged: Staging) -> list[str]:
-    """Return the titles of the locations that are imported, each once."""
-    names = (titles.get(place.name, "") for place in staged.places())
-    return list(dict.fromkeys(filter(None, names)))
 
 
 def _chosen(own: Mapping[Place, int], titles: Mapping[str, str], prompts: Prompts) -> str:
@@ -201,19 +196,20 @@ def losses(options: ImportOptions, result: MergeResult) -> Iterator[str]:
 
 def questions(
     options: ImportOptions,
-    titles: Mapping[str, str],
+    plan: MergePlan,
     staged: Staging,
-    past: Past,
+    log: ImportLog,
     result: MergeResult,
 ) -> Iterator[Question]:
     """Find what may be a mistake."""
+    older = older_places(plan.older, result)
     yes = "import it once by hand, with --yes" if options.synced else "--yes"
     doubts = (
         (
-            _other_business(options, titles, staged, result),
+            _other_business(options, plan.titles, staged, result),
             f"If it is the same business all the same: {yes}",
         ),
-        (_older(past, result), f"If it is what the platform has now: {yes}"),
+        (_older(plan.newest, log, older), f"If it is what the platform has now: {yes}"),
         (
             _others(result),
             f"To make ids of what the rows say: --map id=; if these are the same reviews: {yes}",
@@ -253,32 +249,22 @@ def _loss(result: MergeResult) -> str:
     return ""
 
 
-def older_places(past: Past, result: MergeResult) -> frozenset[Place]:
+def older_places(older: frozenset[Place], result: MergeResult) -> frozenset[Place]:
     """Return the locations of which an older version of what is there would change the file.
 
     An export that has no review that is there, such as that of an earlier year, is no older version.
     """
     changes = any(map(result.count, (Fate.NEW, Fate.CHANGED, Fate.REMOVED)))
-    return past.older & result.met if changes else frozenset()
+    return older & result.met if changes else frozenset()
 
 
-def _older(past: Past, result: MergeResult) -> str:
+def _older(newest: Mapping[Place, int], log: ImportLog, places: Collection[Place]) -> str:
     """Return why what the export says may be out of date; empty if it is not."""
-    places = older_places(past, result)
-    if places and past.imported_at is not None:
-        return (
-            f"this export was imported on {past.imported_at:%Y-%m-%d}, and a later one since: it may take "
-            "edits back"
-        )
     for place in sorted(places):
-        age, last = past.here[place], past.there[place]
-        what, times = "newest row", (age.newest, last.newest)
-        if age.newest == last.newest:
-            what, times = "file", (age.file_at, last.file_at)
         return (
-            f"the export is older than the last import of {_named(place)}: its {what} is of "
-            f"{_day(times[0])}, the last import's of {_day(times[1])}; it may take edits back, and bring "
-            "back what was removed"
+            f"the export is older than the last import of {_named(place)}: its newest row is of "
+            f"{_day(newest[place])}, the last import's of {_day(log.newest[place])}; it may take edits back, "
+            "and bring back what was removed"
         )
     return ""
 

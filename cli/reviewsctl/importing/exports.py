@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Final
 
 from reviewsctl.importing.errors import ImportRefusedError, NoReviewsError, SayMoreError
-from reviewsctl.importing.import_log import PastImport
 from reviewsctl.importing.options import ImportOptions
 from reviewsctl.importing.platforms.columns import listed
 from reviewsctl.importing.readers.parts import Part, parts_of
@@ -42,18 +41,16 @@ def part_numbers(exports: Iterable[Path]) -> dict[str, set[int]]:
     return parts
 
 
-def missing_parts(exports: Sequence[Path], imports: Sequence[PastImport]) -> list[str]:
+def missing_parts(exports: Sequence[Path]) -> list[str]:
     """Return the names of parts that are known of and not among the exports.
 
-    A part is known of by the number of another one, by the files beside the exports, and by earlier
-    imports.
+    A part is known of by the number of another one, and by the files beside the exports.
     """
     folders = {export.absolute().parent for export in exports}
     beside = part_numbers(path for folder in folders for path in _parts_beside(folder))
     missing = []
     for takeout, parts in part_numbers(exports).items():
-        imported = {number for past in imports for number in past.takeouts.get(takeout, ())}
-        numbers = parts | beside.get(takeout, set()) | imported
+        numbers = parts | beside.get(takeout, set())
         known = numbers | set(range(1, max(numbers)))
         missing += [f"{takeout}-{number:03}.zip" for number in sorted(known - parts)]
     return missing

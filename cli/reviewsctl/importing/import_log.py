@@ -1,8 +1,8 @@
 """The log of earlier imports: ``.reviewsctl/imports.json`` beside reviews.json.
 
-By it an import notices that an export is older than the last one, that it was imported before, that a part
-of a Takeout is missing, and which edits by hand it would overwrite. It holds digests, times and names of exports, and
-neither names of people nor texts. Without it an import still works, and knows less.
+By it an import notices that an export is older than the last one, and which edits by hand it would overwrite. It holds
+digests, times and names of exports, and neither names of people nor texts. Without it an import still works, and knows
+less.
 """
 
 import base64
@@ -12,15 +12,12 @@ import os
 import struct
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Annotated, BinaryIO, Final, NamedTuple
+from typing import Annotated, BinaryIO, Final
 
 import msgspec
 
 from reviewsctl.files.folders import Draft, Folder
-from reviewsctl.importing.readers.json_file import Document
-from reviewsctl.importing.reviews_file import reviews_of
 from reviewsctl.importing.staging import Place
-from reviewsctl.importing.values import members
 from reviewsctl.importing.written import Written, WrittenRows, unpacked
 from reviewsd.api.places import KEPT_FOLDER
 
@@ -35,7 +32,7 @@ _Milliseconds = Annotated[int, msgspec.Meta(ge=0, lt=2**53)]
 _decode_row: Final = msgspec.json.Decoder(tuple[_Milliseconds, _Milliseconds, bytes]).decode
 
 _MODE: Final = 0o600
-_MAX_AGES: Final = 10_000  # locations
+_MAX_LOCATIONS: Final = 10_000
 
 
 class PastImport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -44,10 +41,6 @@ class PastImport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     at: datetime.datetime
     places: tuple[tuple[str, str], ...]
     """Its locations, each with its source before."""
-    fingerprint: str
-    """A digest of the rows of its exports."""
-    takeouts: Mapping[str, tuple[int, ...]] = msgspec.field(default_factory=dict)
-    """The numbers of the parts of each Google Takeout, by what their names have in common."""
     files: tuple[str, ...] = ()
     """The names of the first exports; of a sync the name of the source."""
     synced: bool = False
@@ -61,20 +54,10 @@ class PastImport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return self.new + self.changed + self.removed
 
 
-class Age(NamedTuple):
-    """The age of the last import of a location, in POSIX milliseconds."""
-
-    newest: int
-    """The newest time in its rows."""
-    file_at: int = 0
-    """When its file was last written; 0 where unknown."""
-
-
 class _Location(msgspec.Struct, frozen=True, kw_only=True):
     source: str
     location: str
     newest: _Milliseconds
-    file_at: _Milliseconds
 
 
 class _File(msgspec.Struct, frozen=True, kw_only=True):
@@ -90,8 +73,8 @@ class ImportLog:
 
     imports: tuple[PastImport, ...] = ()
     """The oldest first."""
-    ages: Mapping[Place, Age] = field(default_factory=dict)
-    """Those of the last import of each location."""
+    newest: Mapping[Place, int] = field(default_factory=dict)
+    """The newest time in the rows of the last import of each location, in POSIX milliseconds."""
     fault: str = ""
     """Why the log could not be read, for the operator."""
 
@@ -129,11 +112,8 @@ def _read(file: BinaryIO, rows: WrittenRows) -> ImportLog:
     if log.version != VERSION:
         raise ValueError("another version of reviewsctl wrote it")
     rows.load(map(_row, log.reviews.items()))
-    by_place = {
-        Place(location.source, location.location): Age(location.newest, location.file_at)
-        for location in log.places
-    }
-    return ImportLog(imports=log.imports, ages=by_place)
+    newest = {Place(entry.source, entry.location): entry.newest for entry in log.places}
+    return ImportLog(imports=log.imports, newest=newest)
 
 
 def _row(member: tuple[str, msgspec.Raw]) -> tuple[str, Written]:
@@ -149,16 +129,12 @@ def draft(
     with own_folder.draft(FILE) as new:
         out = new.file
         imports = [msgspec.json.encode(entry) for entry in log.imports[-MAX_IMPORTS:]]
-        ages = [
-            msgspec.json.encode(
-                _Location(
-                    source=place.source, location=place.name, newest=age.newest, file_at=age.file_at
-                )
-            )
-            for place, age in list(log.ages.items())[-_MAX_AGES:]
+        places = [
+            msgspec.json.encode(_Location(source=place.source, location=place.name, newest=newest))
+            for place, newest in list(log.newest.items())[-_MAX_LOCATIONS:]
         ]
         out.write(b'{"version": %d,\n"imports": [\n' % VERSION)
-        out.write(b",\n".join(imports) + b'\n],\n"places": [\n' + b",\n".join(ages))
+        out.write(b",\n".join(imports) + b'\n],\n"places": [\n' + b",\n".join(places))
         out.write(b'\n],\n"reviews": {')
         between = b"\n"
         for key, row in rows:
@@ -185,114 +161,45 @@ MAX_PLACES: Final = 1_000
 """Locations of an import that are remembered."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Past:
-    """An export beside earlier imports."""
-
-    here: Mapping[Place, Age] = field(default_factory=dict)
-    """Its age, for each location."""
-    there: Mapping[Place, Age] = field(default_factory=dict)
-    """The age of the last import; a location without one is absent."""
-    older: frozenset[Place] = field(default_factory=frozenset)
-    """The locations of which the export is older than the last import."""
-    imported_at: datetime.datetime | None = None
-    """When the same export was imported, if others of its locations were since."""
-
-
-def compare(
-    log: ImportLog, here: Mapping[Place, Age], fingerprint: str, ages: Mapping[Place, Age]
-) -> Past:
-    """Compare an export with earlier imports.
+def older_than(newest: Mapping[Place, int], log: ImportLog) -> frozenset[Place]:
+    """Return the locations of which an export is older than the last import.
 
     Args:
+        newest: The newest time in the rows of each location, in POSIX milliseconds.
         log: The import log.
-        here: How old the export is.
-        fingerprint: A digest of its rows.
-        ages: What takes the place of the log for locations that it does not have.
     """
-    there = {**ages, **log.ages}
-    for place in here.keys() - there.keys():
-        if (age := _last(log.ages, place)) is not None:
-            there[place] = age
-    imported_at = _imported_at(log, here.keys(), fingerprint)
-    older = (
-        place for place, age in here.items() if place in there and _is_older(age, there[place])
-    )
-    return Past(
-        here=here,
-        there=there,
-        older=frozenset(older if imported_at is None else here),
-        imported_at=imported_at,
+    return frozenset(
+        place
+        for place, time in newest.items()
+        if place in log.newest and _is_older(time, log.newest[place])
     )
 
 
-def _last(ages: Mapping[Place, Age], place: Place) -> Age | None:
-    """Return the age of the last import of a source, of which one of both does not name its location."""
-    return max(
-        (
-            age
-            for logged, age in ages.items()
-            if logged.source == place.source and not (logged.name and place.name)
-        ),
-        default=None,
-    )
-
-
-def _is_older(age: Age, last: Age) -> bool:
-    if age.newest == last.newest:
-        return 0 < age.file_at < last.file_at
-    is_day, was_day = age.newest % _DAY == 0, last.newest % _DAY == 0
+def _is_older(time: int, last: int) -> bool:
+    is_day, was_day = time % _DAY == 0, last % _DAY == 0
     if is_day == was_day:
-        return age.newest < last.newest
+        return time < last
     # midnight is a day without a clock, in the time zone of the business
-    return age.newest + is_day * _LATEST < last.newest + was_day * _EARLIEST
-
-
-def _imported_at(
-    log: ImportLog, places: Collection[Place], fingerprint: str
-) -> datetime.datetime | None:
-    since = False
-    for past in reversed(log.imports):
-        if past.fingerprint == fingerprint:
-            return past.at if since else None
-        since |= any(Place(*place) in places for place in past.places)
-    return None
-
-
-def newest_days(document: Document, now: datetime.datetime) -> dict[Place, Age]:
-    """Return the newest day of each location's reviews and replies; days that are not yet do not count."""
-    newest: dict[Place, str] = {}
-    for review in reviews_of(document):
-        place = Place.of(review)
-        if place is None:
-            continue
-        for day in (review.get("date"), members(review.get("owner_reply")).get("date")):
-            if isinstance(day, str) and newest.get(place, "") < day <= now.date().isoformat():
-                newest[place] = day
-    return {place: Age(midnight) for place, day in newest.items() if (midnight := _midnight(day))}
-
-
-def _midnight(day: str) -> int:
-    try:
-        when = datetime.datetime.fromisoformat(day)
-    except ValueError:
-        return 0
-    return int(when.replace(tzinfo=datetime.UTC).timestamp() * 1000)
+    return time + is_day * _LATEST < last + was_day * _EARLIEST
 
 
 def recorded(
-    log: ImportLog, past: Past, *, current: PastImport, agreed: Collection[Place]
+    log: ImportLog,
+    newest: Mapping[Place, int],
+    *,
+    current: PastImport,
+    agreed: Collection[Place],
 ) -> ImportLog:
     """Return the log with one more import.
 
     Args:
         log: The log before.
-        past: The export beside earlier imports.
+        newest: The newest time in the rows of each location.
         current: The import.
         agreed: The locations of which an older export was taken on request.
     """
-    ages = dict(log.ages)
-    for place, age in past.here.items():
-        last = ages.pop(place, past.there.get(place, Age(0)))
-        ages[place] = age if place in agreed else max(age, last)
-    return replace(log, imports=(*log.imports, current), ages=ages)
+    times = dict(log.newest)
+    for place, time in newest.items():
+        last = times.pop(place, 0)
+        times[place] = time if place in agreed else max(time, last)
+    return replace(log, imports=(*log.imports, current), newest=times)

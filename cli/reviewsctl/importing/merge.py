@@ -59,12 +59,16 @@ class MergePlan:
     no review is removed, or ""."""
     is_gone: IsGone | None = None
     """Decides about each review that the export does not have; without it all of them are removed."""
+    newest: Mapping[Place, int] = field(default_factory=dict)
+    """The newest time in the rows of each location, in POSIX milliseconds; none of an excerpt."""
     older: frozenset[Place] = frozenset()
     """The locations of which the export is older than the last import."""
     full_names: bool = False
     """Whether shortened names are to be full again."""
     by_owner: bool = False
     """Whether the export is the owner's own, so that what it says counts as edited by hand."""
+    around: Mapping[str, object] = field(default_factory=dict)
+    """The members beside the reviews of such an export, for a new file."""
 
 
 class Merge:

@@ -4,6 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from pathlib import Path
 from typing import Final
 
 from reviewsctl.importing.locations import Declared
@@ -112,6 +113,11 @@ class MergeResult:
     """Members of the business that were empty, as the export has them."""
     review_count: int | None = None
     """``aggregate_rating.review_count`` of the file, which is kept as it is."""
+    notes: list[str] = field(default_factory=list)
+    """Questions that were not asked, of a dry run."""
+    is_written: bool = False
+    backup: Path | None = None
+    """The version that was replaced."""
 
     def add_old(self, review: Mapping[str, object], outcome: Outcome) -> None:
         """Count the outcome for a review that was there."""

@@ -5,18 +5,17 @@ import sqlite3
 from collections.abc import Collection, Mapping, Sequence
 
 from reviewsctl.corrections.imports import KnownCorrections
-from reviewsctl.files.folders import Folder, opened
+from reviewsctl.files.folders import opened
 from reviewsctl.importing import import_log, report
-from reviewsctl.importing.consent import keep_location, titles_of
+from reviewsctl.importing.consent import keep_location
 from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.exports import check_options, described, opened_exports
-from reviewsctl.importing.import_log import Age, ImportLog, Past, compare, newest_days
 from reviewsctl.importing.locations import declared_in
 from reviewsctl.importing.merge import MergePlan
 from reviewsctl.importing.options import ImportOptions, Prompts
 from reviewsctl.importing.outcomes import MergeResult
 from reviewsctl.importing.platforms import own
-from reviewsctl.importing.readers.json_file import DOWNLOAD, Document
+from reviewsctl.importing.readers.json_file import DOWNLOAD
 from reviewsctl.importing.readers.parts import DAMAGED
 from reviewsctl.importing.recognize import Export
 from reviewsctl.importing.replacement import FIX, Replacement
@@ -89,44 +88,38 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
         elsewhere = keep_location(options, rows.titles, staged, prompts, declared)
         log = import_log.load(folder, staged.written)
         if options.replace:
-            check_replaceable(options, exports, rows, staged, log)
-        past = _past(options, folder, staged, log, exports)
+            check_replaceable(options, exports, rows, staged)
+        titles = {place.name: rows.titles.get(place.name, "") for place in staged.places()}
+        newest = _newest(options, staged, exports)
+        own_exports = [export for export in exports if export.format.name == own.NAME]
         plan = MergePlan(
             now=options.now,
-            facts=_facts(options, rows.titles, staged, exports),
-            titles={place.name: rows.titles.get(place.name, "") for place in staged.places()},
+            facts=_facts(options, titles, exports),
+            titles=titles,
             replaced=_replaced(options, exports, rows, staged, twice),
             is_gone=None if options.synced is None else options.synced.is_gone,
-            older=past.older,
+            newest=newest,
+            older=import_log.older_than(newest, log),
             full_names=options.settings.names == "full",
-            by_owner=any(export.format.name == own.NAME for export in exports),
+            by_owner=bool(own_exports),
+            around=own.around(source.head for export in own_exports for source in export.sources),
         )
-        of_rows = report.notes_of_rows(
+        notes = report.notes_of_rows(
             exports, rows, review_count=staged.count(), twice=twice, elsewhere=elsewhere
         )
         step = Replacement(
-            options=options,
-            prompts=prompts,
-            exports=exports,
-            folder=folder,
-            titles=rows.titles,
-            staged=staged,
-            log=log,
-            past=past,
-            plan=plan,
+            options=options, prompts=prompts, folder=folder, staged=staged, log=log, plan=plan
         )
-        replaced = step.write()
-    notes = [*of_rows, log.fault, *replaced.notes, *corrections.notes()]
+        merge = step.write()
+    notes += [*filter(None, [log.fault]), *merge.notes, *corrections.notes()]
     return ImportResult(
         formats=list(dict.fromkeys(export.format for export in exports)),
         files=sum(len(export.sources) for export in exports),
         rows=rows,
-        merge=replaced.merge,
+        merge=merge,
         twice=twice,
         elsewhere=elsewhere,
-        notes=[*filter(None, notes), *report.notes_of_merge(replaced.merge)],
-        is_written=replaced.is_written,
-        backup=replaced.backup,
+        notes=[*notes, *report.notes_of_merge(merge)],
     )
 
 
@@ -149,32 +142,16 @@ def remove(options: ImportOptions, prompts: Prompts, places: Collection[Place]) 
             log=import_log.load(folder, staged.written),
             plan=MergePlan(now=options.now, replaced=dict.fromkeys(places, "")),
         )
-        return step.write().merge
+        return step.write()
 
 
-def _past(
-    options: ImportOptions,
-    folder: Folder,
-    staged: Staging,
-    log: ImportLog,
-    exports: Sequence[Export],
-) -> Past:
-    """Compare the export with earlier imports; an excerpt says nothing of its age."""
+def _newest(options: ImportOptions, staged: Staging, exports: Sequence[Export]) -> dict[Place, int]:
+    """Return the newest time in the rows of each location; an excerpt says nothing of its age."""
     is_current = options.synced is not None and options.synced.is_current
     if is_current or any(export.format.partial for export in exports):
-        return Past()
+        return {}
     extents = staged.extents(int(options.now.timestamp() * 1000))
-    files = [path.stat().st_mtime for path in options.exports if path.is_file()]
-    file_at = int(max(files, default=0) * 1000)
-    here = {
-        place: Age(extent.newest, file_at) for place, extent in extents.items() if extent.newest
-    }
-    name = options.target.name
-    ages: Mapping[Place, Age] = {}
-    if not here.keys() <= log.ages.keys() and folder.look(name) is not None:
-        with folder.open(name) as file:
-            ages = newest_days(Document(file.read(), name, FIX), options.now)
-    return compare(log, here, staged.fingerprint, ages)
+    return {place: extent.newest for place, extent in extents.items() if extent.newest}
 
 
 def _replaced(
@@ -205,20 +182,22 @@ def _is_complete(export: Export, count: int) -> bool:
 
 
 def _facts(
-    options: ImportOptions,
-    titles: Mapping[str, str],
-    staged: Staging,
-    exports: Sequence[Export],
+    options: ImportOptions, titles: Mapping[str, str], exports: Sequence[Export]
 ) -> dict[str, object]:
-    """Return what the exports say of the business, where it has one location."""
-    names = {place.name for place in staged.places()}
+    """Return what the exports say of the business, where it has one location.
+
+    Args:
+        options: The options of the import.
+        titles: The titles of the locations that are imported, by their names.
+        exports: The exports.
+    """
     facts: dict[str, object] = {}
+    heads = [source.head for export in exports for source in export.sources]
     for export in exports:
         for source in export.sources:
             described = export.format.describes(source.head)
-            if source.head.place in ("", *names) and len(names) <= 1:
+            if source.head.place in ("", *titles) and len(titles) <= 1:
                 facts = {**described, **{name: value for name, value in facts.items() if value}}
-    listed = (source.head.title for export in exports for source in export.sources)
-    used = titles_of(titles, staged) or list(dict.fromkeys(filter(None, listed)))
-    name = options.settings.name or (used[0] if len(used) == 1 else facts.get("name"))
+    used = {*filter(None, titles.values())} or {*filter(None, (head.title for head in heads))}
+    name = options.settings.name or (used.pop() if len(used) == 1 else facts.get("name"))
     return {**facts, "name": name}

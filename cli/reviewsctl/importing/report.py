@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 from reviewsctl.importing.consent import line
@@ -39,9 +38,6 @@ class ImportResult:
     """Reviews of other locations, which were left out."""
     notes: Sequence[str]
     """Notes for the operator."""
-    is_written: bool = False
-    backup: Path | None = None
-    """The version that was replaced."""
 
 
 def _counts(result: ImportResult) -> str:
@@ -73,10 +69,10 @@ def lines(options: ImportOptions, result: ImportResult, *, undo: str) -> list[st
     text += [f"note: {note}" for note in notes]
     if options.dry_run:
         text.append(f"nothing was written to {options.target} (--dry-run)")
-    elif not result.is_written:
+    elif not result.merge.is_written:
         text.append(f"{options.target} needs no change; nothing was written")
     else:
-        hint = f"; to take it back: {undo}" if result.backup else ""
+        hint = f"; to take it back: {undo}" if result.merge.backup else ""
         text.append(f"wrote {options.target} with {counted(result.merge.total, 'review')}{hint}")
     return text
 
@@ -111,8 +107,8 @@ def document(options: ImportOptions, result: ImportResult) -> dict[str, object]:
         "files": result.files,
         "target": str(options.target),
         "dry_run": options.dry_run,
-        "written": result.is_written,
-        "backup": str(result.backup) if result.backup else None,
+        "written": result.merge.is_written,
+        "backup": str(result.merge.backup) if result.merge.backup else None,
         "new": merge.count(Fate.NEW),
         "changed": merge.count(Fate.CHANGED),
         "unchanged": merge.count(Fate.UNCHANGED),

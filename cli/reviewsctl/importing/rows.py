@@ -17,7 +17,6 @@ from reviewsctl.importing.errors import (
 )
 from reviewsctl.importing.exports import missing_pages, missing_parts
 from reviewsctl.importing.format import Format, Reader, Row
-from reviewsctl.importing.import_log import ImportLog
 from reviewsctl.importing.options import ImportOptions, Prompts
 from reviewsctl.importing.platforms.columns import flat
 from reviewsctl.importing.readers.parts import Part
@@ -209,14 +208,13 @@ def check_replaceable(
     exports: Sequence[Export],
     rows: RowCounts,
     staged: Staging,
-    log: ImportLog,
 ) -> None:
     """Check that the reviews that the export does not have are gone: not on another page or part.
 
     Raises:
         ImportRefusedError: It cannot be known.
     """
-    if parts := missing_parts(options.exports, log.imports):
+    if parts := missing_parts(options.exports):
         raise ImportRefusedError(
             "--replace would remove the reviews of other parts of this Takeout: "
             f"{', '.join(parts[:3])}",

@@ -5,7 +5,6 @@ that nothing is left behind however the import ends. The rows of the import log 
 """
 
 import contextlib
-import hashlib
 import os
 import sqlite3
 import tempfile
@@ -25,7 +24,6 @@ from reviewsd.api.texts import merge_key
 _MAX_ALIKE: Final = 200_000  # reviews
 _CACHE_KIB: Final = 32 * 1024
 _ALL: Final = mask(MEMBERS)
-_FINGERPRINT: Final = 16  # bytes
 
 _PRAGMAS: Final = f"""
 PRAGMA journal_mode = OFF;
@@ -121,7 +119,6 @@ class Staging:
         self.written = WrittenRows(connection)
         """What earlier imports wrote, and what this one writes."""
         self._stated: defaultdict[str, int] = defaultdict(int)  # by source, the members of any row
-        self._digest = 0
         self.added = 0
         """How many rows were added; the same review may be among them twice."""
         self._untaken: dict[str, PassedOver] = {}  # by what may be their ids
@@ -139,18 +136,11 @@ class Staging:
         """
         self.added += 1
         self._stated[entry.source] |= _ALL & ~entry.blank
-        digest = hashlib.blake2b(entry.record, digest_size=_FINGERPRINT).digest()
-        self._digest += int.from_bytes(digest)
         self._new.add(
             *(entry.key, entry.edited, entry.newest, entry.source, entry.place),
             *(entry.alike, entry.day, entry.blank & ~certain, _encode(entry)),
             size=len(entry.record),
         )
-
-    @property
-    def fingerprint(self) -> str:
-        """A digest of all rows that were added, in any order."""
-        return f"{self._digest % (1 << 8 * _FINGERPRINT):032x}"
 
     # Rows that were not taken
 

@@ -4,7 +4,7 @@ Reviews are merged by id, as they are, unknown members included.
 """
 
 import datetime
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import msgspec
 
@@ -51,6 +51,13 @@ def likeness(head: Head) -> float:
     if not head.sample and "business" in head.around:
         return RECOGNIZED
     return Signature(_REQUIRED)(head)
+
+
+def around(heads: Iterable[Head]) -> Mapping[str, object]:
+    """Return the members beside the reviews of the first file that has a business."""
+    return next(
+        (head.around for head in heads if isinstance(head.around.get("business"), dict)), {}
+    )
 
 
 def parser(head: Head, settings: Settings) -> Parser:

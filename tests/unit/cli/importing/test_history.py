@@ -110,7 +110,7 @@ def test_daemon_does_not_see_what_is_kept(shop: Shop, tmp_path: Path) -> None:
 
 def test_first_import_keeps_nothing_and_has_nothing_to_undo(shop: Shop, tmp_path: Path) -> None:
     result = shop.imported(google(tmp_path / "a.json", {"author": "Ann"}))
-    assert result.backup is None
+    assert result.merge.backup is None
     assert [] == undo_versions(shop.folder / "reviews.json")
     with pytest.raises(ImportRefusedError, match="there are 0"):
         undo(shop.folder / "reviews.json", 1, NOW)

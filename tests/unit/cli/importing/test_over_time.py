@@ -2,7 +2,6 @@
 
 import datetime
 import json
-import os
 import zoneinfo
 from pathlib import Path
 from typing import Any
@@ -201,15 +200,6 @@ def test_older_export_with_something_to_change_is_a_question(shop: Shop, tmp_pat
     assert 1 == shop.reviews["Ann Lee"]["rating"]
 
 
-def test_older_export_is_recognized_by_the_file_when_the_log_is_lost(
-    shop: Shop, tmp_path: Path
-) -> None:
-    shop.imported(google(tmp_path / "a.json", *many(10)))
-    (shop.folder / ".reviewsctl" / "imports.json").unlink()
-    with pytest.raises(SayMoreError, match="older than"):
-        shop.imported(google(tmp_path / "b.json", {**many(1)[0], "stars": "ONE"}))
-
-
 def test_export_of_earlier_years_is_no_question(shop: Shop, tmp_path: Path) -> None:
     """It has no review that is there, so it is no older version of anything."""
     head = "id,date,rating,author,source\n"
@@ -221,18 +211,6 @@ def test_export_of_earlier_years_is_no_question(shop: Shop, tmp_path: Path) -> N
         shop.imported(
             table(tmp_path / "again.csv", f"{head}2,2024-06-01,5,Ann Lee,web\n"), verified=False
         )
-
-
-def test_export_imported_before_the_last_one_is_a_question(shop: Shop, tmp_path: Path) -> None:
-    """Both have the same newest row, so that only the import log knows the order."""
-    head = "id,date,rating,author,source\n2,2026-03-01,5,Bo Li,web\n"
-    old = table(tmp_path / "old.csv", f"{head}1,2026-01-01,1,Ann Lee,web\n")
-    new = table(tmp_path / "new.csv", f"{head}1,2026-01-01,3,Ann Lee,web\n")
-    for export in (old, new):
-        shop.imported(export, verified=False)
-    with pytest.raises(SayMoreError, match="imported on 2026-06-02"):
-        shop.imported(old, verified=False)
-    shop.imported(new, verified=False)
 
 
 def test_date_in_the_future_does_not_make_later_exports_old(shop: Shop, tmp_path: Path) -> None:
@@ -394,20 +372,6 @@ def test_table_that_is_a_day_older_is_a_question(shop: Shop, tmp_path: Path) -> 
         shop.imported(table(tmp_path / "old.csv", old), verified=False)
 
 
-def test_file_that_is_older_is_a_question_when_the_newest_rows_are_alike(
-    shop: Shop, tmp_path: Path
-) -> None:
-    """It was downloaded before the last one, and neither has a new review."""
-    head = "id,date,rating,author,source\n2,2026-03-01,5,Bo,web\n"
-    old = table(tmp_path / "old.csv", f"{head}1,2026-01-01,1,Ann,web\n")
-    new = table(tmp_path / "new.csv", f"{head}1,2026-01-01,3,Ann,web\n")
-    os.utime(old, (1_770_000_000, 1_770_000_000))
-    os.utime(new, (1_780_000_000, 1_780_000_000))
-    shop.imported(new, verified=False)
-    with pytest.raises(SayMoreError, match="older than the last import"):
-        shop.imported(old, verified=False)
-
-
 def test_day_of_the_business_does_not_make_an_export_old(shop: Shop, tmp_path: Path) -> None:
     """In Auckland it is tomorrow; without a log the days in the file are all there is."""
     export = google(tmp_path / "a.json", {"author": "Ann", "at": "2026-05-01T18:00:00Z"})
@@ -498,30 +462,6 @@ def test_reviews_without_an_id_that_differ_in_stars_are_two(shop: Shop, tmp_path
     rows += "2026-01-02,2,Jane,Good,web\n2026-01-02,5,Jane,Good,web\n"
     shop.imported(table(tmp_path / "a.csv", rows), verified=False)
     assert [1, 2, 5, 5] == sorted(review["rating"] for review in shop.file["reviews"])
-
-
-@pytest.mark.parametrize("names", [("Location", ""), ("", "Location")])
-def test_older_export_is_a_question_though_only_one_names_its_location(
-    shop: Shop, tmp_path: Path, names: tuple[str, str]
-) -> None:
-    """The export of a platform may have the column or not, as it was asked for."""
-    head = "Review Id,Review Created (UTC),Review Username,Review Content,Review Stars,Is Verified"
-    rows = [f"r{day},2025-03-{day} 09:30:00,A{day},Great,5,true" for day in (14, 15, 16)]
-
-    def export(name: str, column: str, count: int) -> Path:
-        lines = [head, *rows[:count]]
-        if column:
-            lines = [
-                f"{line},{'b1' if number else 'Business Unit Id'}"
-                for number, line in enumerate(lines)
-            ]
-        return table(tmp_path / name, "\n".join(lines) + "\n")
-
-    newer, older = names
-    shop.imported(export("new.csv", newer, 3))
-    shop.edit("A15", text="Changed")
-    with pytest.raises(SayMoreError, match="older"):
-        shop.imported(export("old.csv", older, 2))
 
 
 def test_removed_reviews_are_listed_for_ninety_days(shop: Shop, tmp_path: Path) -> None:

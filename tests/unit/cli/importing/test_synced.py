@@ -80,7 +80,8 @@ def test_review_older_than_all_of_a_complete_read_is_removed(tmp_path: Path) -> 
 
 def test_undo_names_the_source_of_a_sync(tmp_path: Path) -> None:
     synced(tmp_path, "1")
-    synced(tmp_path, "12")
+    later = NOW + datetime.timedelta(hours=1)
+    run(dataclasses.replace(options(tmp_path, numbers="12"), now=later), PROMPTS)
     (version,) = versions(tmp_path / "reviews.json")
     assert version.change.startswith("takes back the sync of shop (shop), 2026-11-26")
 

@@ -62,17 +62,6 @@ def test_part_before_the_one_that_is_named_is_missing(shop: Shop, tmp_path: Path
         shop.imported(part(tmp_path, 3, ANN), replace=True)
 
 
-def test_part_that_was_imported_before_is_missing(shop: Shop, tmp_path: Path) -> None:
-    """Its file is gone, and its reviews are in reviews.json."""
-    one, two = part(tmp_path, 1, ANN, BO), part(tmp_path, 2, CY)
-    shop.imported(one)
-    shop.imported(two)
-    two.unlink()
-    with pytest.raises(ImportRefusedError, match=r"-002\.zip"):
-        shop.imported(one, replace=True, yes=True)
-    assert {"Ann", "Bo", "Cy"} == shop.reviews.keys()
-
-
 def test_only_part_of_another_takeout_replaces(shop: Shop, tmp_path: Path) -> None:
     shop.imported(part(tmp_path, 1, ANN, BO), part(tmp_path, 2, CY))
     new = {**BO, "edited": "2026-02-01T10:00:00Z"}
