@@ -21,7 +21,7 @@ from reviewsctl.importing.format import (
 from reviewsctl.importing.platforms.columns import has_columns, listed
 from reviewsctl.importing.platforms.tables import FORMATS
 from reviewsctl.importing.publicity.signs import is_withheld_name
-from reviewsctl.importing.readers import csv_file, foreign, spreadsheet
+from reviewsctl.importing.readers import csv_file, spreadsheet
 from reviewsctl.importing.readers.json_file import EACH, LINES, Document, Layout
 from reviewsctl.importing.readers.json_lists import layouts_of
 from reviewsctl.importing.readers.parts import Part
@@ -36,6 +36,7 @@ _SHORT_SAMPLE = 20  # rows of a file of JSON that is recognized
 _CELL_BYTES = 100  # of a cell beside its text
 _MAX_NAMES = 12  # in a message
 _PEEK_BYTES = 4096
+_BLANK_OR_BOM = b" \t\r\n\xef\xbb\xbf"  # may come before the first character of a text
 
 Rows = Callable[[Part], Iterator[tuple[str, Row]]]
 """Iterates over the rows of a file, each with its position; the part is passed in, so that the caller opens it."""
@@ -75,10 +76,9 @@ def source_of(part: Part) -> Source:
     """
     with part.open() as file:
         first_bytes = file.read(_PEEK_BYTES)
-    foreign.refuse(part.name, first_bytes)
-    if first_bytes.startswith(foreign.WORKBOOKS):
+    if first_bytes.startswith(spreadsheet.WORKBOOKS):
         return _spreadsheet(part)
-    if first_bytes.lstrip(foreign.BLANK_OR_BOM)[:1] in (b"{", b"["):
+    if first_bytes.lstrip(_BLANK_OR_BOM)[:1] in (b"{", b"["):
         return _json(part)
     dialect = csv_file.dialect_of(part)
     return _table(part, lambda opened: csv_file.rows(opened, dialect), str(dialect))

@@ -61,10 +61,10 @@ def dialect_of(part: Part) -> Dialect:
         return Dialect(encoding=encoding, delimiter=announced or "\t", skipped=1)
     widths = {delimiter: _width(lines, delimiter) for delimiter in _DELIMITERS}
     best = max(widths, key=lambda delimiter: widths[delimiter])
-    if "\0" in first or widths[best] <= 1:
+    if "\0" in first or first.lstrip().startswith("<") or widths[best] <= 1:  # of XML and HTML
         raise ImportRefusedError(
-            f"{part.name}: neither JSON, nor a spreadsheet, nor a table with a header line",
-            "What can be imported: reviewsctl import --help",
+            f"{part.name}: neither JSON, nor a spreadsheet (XLSX, XLS, ODS), nor a table with a header line",
+            "Export the reviews as CSV or JSON; or open it, save it as CSV or XLSX, and import that.",
         )
     if not any(rest):
         raise ImportRefusedError(f"{part.name}: a table without rows")

@@ -13,7 +13,6 @@ from typing import IO, BinaryIO, Final
 
 from reviewsctl.importing.bounds import MAX_NAME, MAX_RATIO, MAX_UNPACKED
 from reviewsctl.importing.errors import ImportRefusedError, NoReviewsError
-from reviewsctl.importing.readers import foreign
 from reviewsctl.importing.values import members, word
 from reviewsctl.terminal.escaping import printable
 
@@ -114,7 +113,6 @@ def parts_of(path: Path) -> list[Part]:
     """
     try:
         if path.is_dir():
-            foreign.refuse_name(path.name if path.suffix in foreign.SHEETS else "")
             return _chosen(path, list(_in_folder(path)))
         with path.open("rb") as file:
             begins = file.read(len(_ZIP))
@@ -131,15 +129,9 @@ def parts_of(path: Path) -> list[Part]:
 def _of_zip(path: Path) -> list[Part]:
     # stays open: its members are read later
     archive = opened(path, str(path), room(path.stat().st_size))
-    names = archive.namelist()
-    if _SHEET_BOOK in names or _is_ods(archive):
+    if _SHEET_BOOK in archive.namelist() or _is_ods(archive):
         archive.close()
         return [_part(path)]
-    try:
-        foreign.refuse_archive(printable(path.name), frozenset(names))
-    except ImportRefusedError:
-        archive.close()
-        raise
 
     def opening(info: zipfile.ZipInfo) -> Opening:
         return lambda: archive.open(info)  # type: ignore[return-value]  # typeshed: IO[bytes]
@@ -208,8 +200,7 @@ def _in_folder(folder: Path) -> Iterator[Part]:
     own = folder.resolve().name
     prefix = f"{own}/" if own.startswith("location-") else ""
     for path in sorted(folder.rglob("*")):
-        suffixes = (*_READABLE, *foreign.SHEETS, *foreign.DOCUMENTS)
-        if path.suffix.lower() in suffixes and path.is_file():
+        if path.suffix.lower() in _READABLE and path.is_file():
             yield _part(path, f"{prefix}{path.relative_to(folder).as_posix()}")
 
 
@@ -221,17 +212,14 @@ def _chosen(path: Path, parts: Sequence[Part]) -> list[Part]:
             _of_location(part, _place(_TAKEOUT, part), listings)
             for part in sorted(takeout, key=lambda file: file.name)
         ]
-    sheets = (*_READABLE, *foreign.SHEETS)
-    readable = [part for part in parts if Path(part.name).suffix.lower() in sheets]
+    readable = [part for part in parts if Path(part.name).suffix.lower() in _READABLE]
     exports = [part for part in readable if not _LISTING.search(part.name)]
     if any(_MAPS.search(part.name) for part in exports):
         exports = [part for part in exports if _MAPS.search(part.name)]
     if not exports:
-        for part in parts:
-            foreign.refuse_name(part.name)
         raise NoReviewsError(
             f"{path} holds no reviews",
-            "Of Google Takeout it should have Takeout/Google Business Profile/account-.../"
+            "Save another document as CSV or XLSX, and import that. Of Google Takeout it should have Takeout/Google Business Profile/account-.../"
             "location-.../reviews.json: at takeout.google.com choose Google Business Profile alone. "
             "A business without reviews has no such file.",
         )

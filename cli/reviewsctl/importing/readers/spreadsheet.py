@@ -25,6 +25,9 @@ _SHOWN: Final = 200  # characters of a fault, which may quote a cell
 _UNKNOWN: Final = "it is damaged, has a password, or is no workbook"
 _REMEDY: Final = 'Open it and "save as CSV", then import that.'
 
+WORKBOOKS: Final = (b"PK", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")
+"""The first bytes of workbooks: archives (XLSX, ODS), and XLS."""
+
 Cells = Mapping[int, str | float | None]
 """A row: its cells that are not empty, by column; None for a number that is not finite."""
 
