@@ -1,6 +1,6 @@
-"""Imports of any size: time and peak memory of ``reviewsctl import`` (interfaces.md 2).
+"""Imports of many reviews: time and peak memory of ``reviewsctl import`` (interfaces.md 2).
 
-    python -m tests.benchmarks.imports [--rows 1000000] [--folder /tmp/w/imports]
+    python -m tests.benchmarks.imports [--rows 100000] [--folder /tmp/w/imports]
 
 Each line is a process of its own: a first import of Outscraper's CSV, the same again (nothing
 changes), the next day's export of as many rows onto the file that is there (every tenth edited),
@@ -126,7 +126,7 @@ def measured(what: str, *arguments: str, out: Path | None = None) -> None:
 def main() -> None:
     """Makes the files, and imports them."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--rows", type=int, default=100_000)
     parser.add_argument("--folder", type=Path, default=Path("/tmp/w/imports"))
     options = parser.parse_args()
     folder: Path = options.folder

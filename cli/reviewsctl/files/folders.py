@@ -79,12 +79,6 @@ class Folder:
         """The facts of the folder, such as owner and mode."""
         return os.fstat(self._descriptor)
 
-    @property
-    def private(self) -> bool:
-        """Whether only this user and root can make and rename files in it."""
-        facts = self.facts
-        return facts.st_uid == os.geteuid() and not facts.st_mode & 0o022
-
     def give(self, uid: int, gid: int) -> None:
         """Give the folder to a user and a group, which may write in it and owns what is made there."""
         descriptor = os.open(".", _FOLDER, dir_fd=self._descriptor)  # this one is only a place

@@ -5,11 +5,9 @@ digests, times and names of exports, and neither names of people nor texts. With
 less.
 """
 
-import base64
 import contextlib
 import datetime
 import os
-import struct
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated, BinaryIO, Final
@@ -18,7 +16,7 @@ import msgspec
 
 from reviewsctl.files.folders import Draft, Folder
 from reviewsctl.importing.staging import Place
-from reviewsctl.importing.written import Written, WrittenRows, unpacked
+from reviewsctl.importing.written import NOTHING, Written, WrittenRows
 from reviewsd.api.places import KEPT_FOLDER
 
 FILE: Final = "imports.json"
@@ -91,8 +89,7 @@ def load(folder: Folder, rows: WrittenRows) -> ImportLog:
             return _read(file, rows)
     except FileNotFoundError:
         return ImportLog()
-    except (OSError, msgspec.MsgspecError, ValueError, struct.error) as fault:
-        rows.clear()
+    except (OSError, msgspec.MsgspecError, ValueError) as fault:
         reason = getattr(fault, "strerror", None) or fault
         return ImportLog(fault=f"{KEPT_FOLDER}/{FILE} cannot be read: {reason}")
 
@@ -111,14 +108,17 @@ def _read(file: BinaryIO, rows: WrittenRows) -> ImportLog:
     log = msgspec.json.decode(file.read(), type=_File)
     if log.version != VERSION:
         raise ValueError("another version of reviewsctl wrote it")
-    rows.load(map(_row, log.reviews.items()))
+    rows.load([*map(_row, log.reviews.items())])  # all of them, or none
     newest = {Place(entry.source, entry.location): entry.newest for entry in log.places}
     return ImportLog(imports=log.imports, newest=newest)
 
 
 def _row(member: tuple[str, msgspec.Raw]) -> tuple[str, Written]:
     key, raw = member
-    return key, unpacked(*_decode_row(raw))
+    row = Written(*_decode_row(raw))
+    if len(row.digests) != len(NOTHING.digests):
+        raise ValueError("it has digests of other members")
+    return key, row
 
 
 @contextlib.contextmanager
@@ -138,9 +138,7 @@ def draft(
         out.write(b'\n],\n"reviews": {')
         between = b"\n"
         for key, row in rows:
-            text = base64.b64encode(row.pack()).decode()
-            value = msgspec.json.encode((row.edited, row.replied, text))
-            out.write(between + msgspec.json.encode(key) + b": " + value)
+            out.write(between + msgspec.json.encode(key) + b": " + msgspec.json.encode(row))
             between = b",\n"
         out.write(b"\n}}\n")
         out.flush()  # what can fail for want of room has failed now

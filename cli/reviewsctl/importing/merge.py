@@ -90,8 +90,8 @@ class Merge:
         self._alikes = staged.alikes()
         sources = dict.fromkeys(place.source for place in staged.places())
         self._sources = list(sources)[:_MAX_SOURCES]
-        self._doubles: dict[int, str] = {}  # by number, the other source that the file has it of
-        self._used = bytearray(staged.largest() + 1)
+        self._doubles: dict[str, str] = {}  # by key, the other source that the file has it of
+        self._used: set[str] = set()  # keys
         self._removed_before: list[object] = []  # ``removed`` of the file
         self._result = MergeResult()
 
@@ -148,11 +148,11 @@ class Merge:
             self._result.add_old(old, outcome)
             if outcome.record is not None:
                 yield outcome.record
-        for staged in self._staged.all():
-            if staged.number % _STEP == 0:
-                self._step(staged.number)
-            double = self._doubles.get(staged.number)
-            if self._used[staged.number]:
+        for number, staged in enumerate(self._staged):
+            if number % _STEP == 0:
+                self._step(number)
+            double = self._doubles.get(staged.entry.key)
+            if staged.entry.key in self._used:
                 self._result.old_doubles += double is not None
             else:
                 self._result.doubles.update([] if double is None else [double])
@@ -183,9 +183,9 @@ class Merge:
         staged = self._staged.find(identifier, key)
         copy = None if staged is not None else self._copy(review)
         staged = staged or copy
-        if staged is None or self._used[staged.number]:
+        if staged is None or staged.entry.key in self._used:
             return self._absent(review, text, key)
-        self._used[staged.number] = 1
+        self._used.add(staged.entry.key)
         record = msgspec.json.decode(staged.entry.record)
         if copy is not None:  # it fills what is empty: another tool's addresses would come and go
             record = {name: value for name, value in record.items() if review.get(name) is None}
@@ -210,15 +210,14 @@ class Merge:
 
     def _copy(self, review: Review) -> Staged | None:
         """Return the review of the export that is there under another id, unless it became another one."""
-        number = self._alike(review)
-        if number is None or self._used[number]:
+        staged = self._alike(review)
+        if staged is None or staged.entry.key in self._used:
             return None
-        staged = self._staged.at(number)
         record = msgspec.json.decode(staged.entry.record, type=dict[str, object])
         return staged if is_copy(review, record, staged.entry.place) else None
 
-    def _alike(self, review: Review) -> int | None:
-        """Return the number of the review of the export that says the same, whatever its id."""
+    def _alike(self, review: Review) -> Staged | None:
+        """Return the review of the export that says the same, whatever its id."""
         number = alike_number(review)
         return None if number is None else self._alikes.get(number)
 
@@ -236,11 +235,9 @@ class Merge:
     def _find_doubles(self, review: Review) -> None:
         """Note the reviews of the export that say the same as one that stays, under another source."""
         for alike in double_numbers(review, self._sources):
-            number = self._alikes.get(alike)
-            if number is not None:
-                record = msgspec.json.decode(self._staged.at(number).entry.record)
-                if is_double(review, record):
-                    self._doubles[number] = str(review.get("source"))
+            staged = self._alikes.get(alike)
+            if staged is not None and is_double(review, msgspec.json.decode(staged.entry.record)):
+                self._doubles[staged.entry.key] = str(review.get("source"))
 
     def _absence(self, review: Review, key: str) -> Fate:
         """Return whether a review that is not in the export is removed or kept, and why it is kept."""

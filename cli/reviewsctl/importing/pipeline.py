@@ -1,7 +1,6 @@
 """One import from beginning to end: open, recognize, read, stage, merge, ask, replace, report."""
 
 import os
-import sqlite3
 from collections.abc import Collection, Mapping, Sequence
 
 from reviewsctl.corrections.imports import KnownCorrections
@@ -27,7 +26,7 @@ from reviewsctl.importing.rows import (
     read_rows,
     readers_of,
 )
-from reviewsctl.importing.staging import Place, Staging, staging
+from reviewsctl.importing.staging import Place, Staging
 from reviewsctl.terminal.remedies import to_write
 
 
@@ -54,11 +53,6 @@ def run(options: ImportOptions, prompts: Prompts) -> ImportResult:
             f"{exports} takes more memory than an import may have: that is no export",
             "Nothing was written.",
         ) from fault
-    except sqlite3.Error as fault:
-        raise ImportRefusedError(
-            f"the reviews could not be put aside in {folder}: {fault}",
-            "Nothing was written. Is there room? It takes three times the size of the reviews.",
-        ) from fault
     except OSError as fault:
         remedy = to_write(folder, "ask the owner of the folder.")
         raise ImportRefusedError(
@@ -73,16 +67,13 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
     readers = readers_of(options, exports)
     prompts.show(lines)
     place = options.target.parent
-    is_writable = os.access(place, os.W_OK)
-    if not (is_writable or options.dry_run):
+    if not (options.dry_run or os.access(place, os.W_OK)):
         raise ImportRefusedError(f"you may not write to {place}", to_write(place, "ask its owner."))
-    with (
-        opened(place) as folder,
-        staging(place if is_writable and folder.private else None) as staged,
-    ):
+    staged = Staging()
+    with opened(place) as folder:
         corrections = KnownCorrections(place)
         rows = read_rows(options, readers, staged, prompts, corrections)
-        twice = staged.added - staged.count()
+        twice = staged.added - len(staged)
         check_usable(options, staged, rows)
         declared = declared_in(folder, options.target.name, FIX)
         elsewhere = keep_location(options, rows.titles, staged, prompts, declared)
@@ -105,7 +96,7 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
             around=own.around(source.head for export in own_exports for source in export.sources),
         )
         notes = report.notes_of_rows(
-            exports, rows, review_count=staged.count(), twice=twice, elsewhere=elsewhere
+            exports, rows, review_count=len(staged), twice=twice, elsewhere=elsewhere
         )
         step = Replacement(
             options=options, prompts=prompts, folder=folder, staged=staged, log=log, plan=plan
@@ -130,10 +121,8 @@ def remove(options: ImportOptions, prompts: Prompts, places: Collection[Place]) 
         ImportRefusedError: They are not to be removed, or the file cannot be written.
     """
     place = options.target.parent
-    with (
-        opened(place) as folder,
-        staging(place if folder.private else None) as staged,
-    ):
+    staged = Staging()
+    with opened(place) as folder:
         step = Replacement(
             options=options,
             prompts=prompts,

@@ -91,7 +91,7 @@ class Replacement:
         return recorded(self.log, self.plan.newest, current=current, agreed=agreed)
 
     def _merge(self, out: BinaryIO) -> MergeResult:
-        name, count = self.options.target.name, self.staged.count()
+        name, count = self.options.target.name, len(self.staged)
 
         def step(done: int) -> None:
             if count * 100 >= WORTH_SHOWING:  # some 100 bytes each at least

@@ -91,9 +91,9 @@ def merge_review(
         written=Written(
             max(entry.edited, last_written.edited),
             max(entry.replied, last_written.replied),
-            tuple(
-                digest(exported[name]) if name in exported else before
-                for name, before in zip(MEMBERS, last_written.digests, strict=True)
+            b"".join(
+                digest(exported[name]) if name in exported else last_written.digest(name)
+                for name in MEMBERS
             ),
         ),
     )

@@ -188,7 +188,7 @@ def check_usable(options: ImportOptions, staged: Staging, rows: RowCounts) -> No
     """
     unsettled(rows.notes, rows.rows.total(), rows.refusals)
     options.settings.publicity.settle()
-    if staged.count():
+    if len(staged):
         return
     if count := rows.notes.get("unrated"):
         raise SayMoreError(

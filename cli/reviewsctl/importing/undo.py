@@ -218,7 +218,7 @@ def _put(
     )
 
 
-def _contents(data: Folder, name: str) -> dict[str, int] | None:
+def _contents(data: Folder, name: str) -> dict[str, bytes] | None:
     """Return a checksum of each review of the file by its id; None if it is no reviews.json."""
     if data.look(name) is None:
         return None
@@ -230,7 +230,7 @@ def _contents(data: Folder, name: str) -> dict[str, int] | None:
         return None
 
 
-def _content(review: Mapping[str, object]) -> int:
+def _content(review: Mapping[str, object]) -> bytes:
     return digest({name: value for name, value in review.items() if name not in STAMPS})
 
 

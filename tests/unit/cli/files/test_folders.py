@@ -142,20 +142,6 @@ def test_a_circle_of_links_ends(tmp_path: Path) -> None:
 
 
 @as_root
-def test_a_folder_is_private_if_nobody_else_can_put_a_file_there(theirs: Path) -> None:
-    def private() -> bool:
-        with opened(theirs) as folder:
-            return folder.private
-
-    assert not private()
-    os.chown(theirs, 0, 0)
-    assert private()
-    for mode in (0o770, 0o707, 0o1777):
-        theirs.chmod(mode)
-        assert not private()
-
-
-@as_root
 def test_folder_that_is_made_has_owner_and_mode_of_the_one_it_is_in(theirs: Path) -> None:
     """Else only root could use it afterwards."""
     theirs.chmod(0o2775)

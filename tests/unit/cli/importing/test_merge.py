@@ -13,7 +13,7 @@ from reviewsctl.importing.outcomes import Fate, MergeResult
 from reviewsctl.importing.readers.json_file import Document
 from reviewsctl.importing.review import Entry, PlatformReview, entry_of
 from reviewsctl.importing.settings import Settings
-from reviewsctl.importing.staging import staging
+from reviewsctl.importing.staging import Staging
 from reviewsd.domain.reviews import Review
 
 UTC = datetime.UTC
@@ -45,13 +45,12 @@ def merge(
     there: bytes | None, new: list[Entry], *, replace: bool = False
 ) -> tuple[bytes, MergeResult]:
     out = io.BytesIO()
-    with staging(None) as staged:
-        for entry in new:
-            staged.add(entry)
-        staged.count()
-        plan = MergePlan(now=NOW, replaced=dict.fromkeys(staged.places(), "") if replace else {})
-        merging = Merge(staged, out, lambda _: None, plan)
-        result = merging.run(Document(there or b'{"business":{"name":"Acme"}}', "reviews.json"))
+    staged = Staging()
+    for entry in new:
+        staged.add(entry)
+    plan = MergePlan(now=NOW, replaced=dict.fromkeys(staged.places(), "") if replace else {})
+    merging = Merge(staged, out, lambda _: None, plan)
+    result = merging.run(Document(there or b'{"business":{"name":"Acme"}}', "reviews.json"))
     return out.getvalue(), result
 
 
