@@ -158,9 +158,8 @@ def blocks(ctx: typer.Context, *, as_json: Json = False) -> None:
     if as_json:
         typer.echo(answer.text)
         return
-    from reviewsctl.terminal import columns, hub_views, paging  # msgspec, see main
+    from reviewsctl.terminal import columns, hub_views  # msgspec, see main
 
     table = columns.Columns(hub_views.BLOCKS, hub_views.NOTE, columns.screen_width())
     rows = list(map(hub_views.block, answer.value.blocks))
-    lines = table.lines(rows, heading=True) if rows else ["nothing is blocked"]
-    paging.show_lines(lines, pager=session.pager)
+    typer.echo("\n".join(table.lines(rows, heading=True)) if rows else "nothing is blocked")

@@ -4,14 +4,13 @@ from typing import Annotated
 
 import typer
 
-from reviewsctl.daemon.session import Json, Quiet, Session, Wait
+from reviewsctl.daemon.session import Json, Quiet, Session
 from reviewsctl.terminal.output import EXIT_FAILED, complain, steps
 
 EPILOG = """\b
 Examples:
   reviewsctl reload
-  reviewsctl reload --quiet || reviewsctl status
-  reviewsctl reload --no-wait"""
+  reviewsctl reload --quiet || reviewsctl status"""
 
 
 def reload(
@@ -30,7 +29,6 @@ def reload(
             help="Publish although corrections.json is missing, and show the hidden reviews again.",
         ),
     ] = False,
-    wait: Wait = True,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
@@ -47,14 +45,11 @@ def reload(
     """
     session: Session = ctx.obj
     lifted = {"force": force, "without_corrections": without_corrections}
-    with session.daemon(as_json=as_json, quiet=quiet) as daemon:
-        if not wait:
-            accepted = daemon.reload_later(**lifted)
-            if not quiet:
-                typer.echo(accepted if as_json else "started; see: reviewsctl status")
-            return
-        with steps("reload", "reviewsctl status", quiet=quiet, as_json=as_json) as step:
-            answer = daemon.reload(step, **lifted)
+    with (
+        session.daemon(as_json=as_json, quiet=quiet) as daemon,
+        steps("reload", "reviewsctl status", quiet=quiet, as_json=as_json) as step,
+    ):
+        answer = daemon.reload(step, **lifted)
     applied = answer.value.outcome in {"published", "unchanged"}
     if as_json:
         if not quiet:

@@ -35,8 +35,7 @@ ASKING: Final = frozenset(
 
 _FUNCTIONS: Final = {"import": "import_", "open": "open_"}  # where the name is Python's own
 _SOCKET_HELP: Final = "The daemon's admin socket, if it is not where the configuration has it."
-_PAGER_HELP: Final = "Never show long lists through $PAGER."
-_SOCKET, _NO_PAGER = "reviewsctl.socket", "reviewsctl.no_pager"  # in the context's meta
+_SOCKET: Final = "reviewsctl.socket"  # in the context's meta
 
 
 def _version(context: typer.Context, _: object, is_set: bool) -> None:  # noqa: FBT001  as Typer calls it
@@ -45,10 +44,10 @@ def _version(context: typer.Context, _: object, is_set: bool) -> None:  # noqa: 
         raise typer.Exit
 
 
-def _keep(context: typer.Context, parameter: Any, value: object) -> None:  # noqa: ANN401  Typer's
-    """Store an option for the command; the last one counts."""
+def _keep(context: typer.Context, _: object, value: object) -> None:
+    """Store the socket for the command; the last one counts."""
     if value:
-        context.meta[f"reviewsctl.{parameter.name}"] = value
+        context.meta[_SOCKET] = value
 
 
 def _options(*, listed: bool, asking: bool) -> list[TyperOption]:
@@ -78,16 +77,7 @@ def _options(*, listed: bool, asking: bool) -> list[TyperOption]:
         callback=_keep,
         help=_SOCKET_HELP,
     )
-    pager = TyperOption(
-        param_decls=["--no-pager"],
-        is_flag=True,
-        default=False,
-        expose_value=False,
-        callback=_keep,
-        hidden=not listed,
-        help=_PAGER_HELP,
-    )
-    return [socket, pager, version]
+    return [socket, version]
 
 
 class Command(TyperCommand):
@@ -159,7 +149,7 @@ class Root(TyperGroup):
 def session(context: typer.Context) -> Session:
     """Return the options, set at the root or at the command."""
     socket = context.meta.get(_SOCKET)
-    return Session(None if socket is None else Path(socket), pager=not context.meta.get(_NO_PAGER))
+    return Session(None if socket is None else Path(socket))
 
 
 def _imported(name: str) -> Any:  # noqa: ANN401  a command of Typer's, which it does not export

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from reviewsctl.daemon import completion
-from reviewsctl.daemon.session import Json, Quiet, Session, Wait
+from reviewsctl.daemon.session import Json, Quiet, Session
 from reviewsctl.terminal.columns import show_fields
 from reviewsctl.terminal.output import EXIT_FAILED, echo, steps
 
@@ -72,7 +71,6 @@ Which = Annotated[
     typer.Argument(
         metavar="ID|CALLBACK",
         callback=_named,
-        autocompletion=completion.subscriptions,
         show_default=False,
         help="Its id, or its callback.",
     ),
@@ -94,7 +92,6 @@ def list_(
         str,
         typer.Option(
             metavar="TOPIC",
-            autocompletion=completion.topics,
             help="Only of this topic: its path or whole address.",
         ),
     ] = "",
@@ -118,13 +115,12 @@ def list_(
     state_name = "" if state is None else _STATES[state]
     with session.daemon(as_json=as_json) as daemon:
         pages = daemon.subscriptions(topic=topic, state=state_name, limit=limit)
-        if not as_json:
-            from reviewsctl.terminal.paging import show_lines  # subprocess, see main
-
-            show_lines(_lines(pages, filtered=any((topic, state))), pager=session.pager)
+        if as_json:
+            for page in pages:
+                _print(page)
             return
-        for page in pages:
-            _print(page)
+        for line in _lines(pages, filtered=any((topic, state))):
+            typer.echo(line)
 
 
 @app.command(
@@ -194,7 +190,7 @@ def remove(
     epilog="""\b
     Examples:
       reviewsctl subs push
-      reviewsctl subs push --topic /feed.xml --no-wait
+      reviewsctl subs push --topic /feed.xml
       reviewsctl subs push 12"""
 )
 def push(
@@ -204,7 +200,6 @@ def push(
         typer.Argument(
             metavar="[ID|CALLBACK]",
             callback=_named_or_all,
-            autocompletion=completion.subscriptions,
             show_default=False,
             help="Only to this subscription or callback.",
         ),
@@ -214,11 +209,9 @@ def push(
         str,
         typer.Option(
             metavar="TOPIC",
-            autocompletion=completion.topics,
             help="Only to subscribers of this topic: its path or whole address.",
         ),
     ] = "",
-    wait: Wait = True,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
@@ -240,11 +233,6 @@ def push(
         if which:
             is_id = _ID.fullmatch(which)
             recipients = {"id": [which] if is_id else _verified(_matching(daemon, which))}
-        if not wait:
-            accepted = daemon.push_later(recipients)
-            if not quiet:
-                typer.echo(accepted if as_json else "started; see: reviewsctl hub status")
-            return
         with steps("push", "reviewsctl hub status", quiet=quiet, as_json=as_json) as step:
             answer = daemon.push(recipients, step)
     reached = answer.value.delivered == answer.value.total

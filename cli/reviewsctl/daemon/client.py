@@ -83,10 +83,6 @@ class Client:
         head = self._transport.file("POST", "/v1/backup", self._silence_seconds, write)
         return decode(head.get("Reviewsd-Backup", "").encode("latin-1"), BackupContents).value
 
-    def reload_later(self, **lifted: bool) -> str:
-        """Start a reload without waiting for it, and return the daemon's document."""
-        return decode(self._ask("POST", "/v1/reload", wait="false", **_true(lifted)), JobLine).text
-
     def reload(self, step: Callable[[Answer[Step]], None], **lifted: bool) -> Answer[ReloadResult]:
         """Reload the data and wait for the outcome.
 
@@ -96,7 +92,7 @@ class Client:
             step: Called with each step.
             lifted: Guards that are off for this reload: ``force``, ``without_corrections``.
         """
-        target = _target("/v1/reload", **_true(lifted))
+        target = _target("/v1/reload", **{name: "true" for name in lifted if lifted[name]})
         return self._job(target, ReloadResult, step, "See its outcome: reviewsctl status")
 
     def subscriptions(
@@ -130,11 +126,6 @@ class Client:
     def remove(self, identifier: str, reason: str) -> None:
         """End a subscription, or a request for one."""
         self._ask("POST", f"/v1/subscriptions/{identifier}/remove", reason=reason)
-
-    def push_later(self, recipients: Mapping[str, str | Sequence[str]]) -> str:
-        """Start a push without waiting for it, and return the daemon's document."""
-        target = _target("/v1/push", **recipients, wait="false")
-        return decode(self._whole("POST", target), JobLine).text
 
     def push(
         self,
@@ -202,10 +193,6 @@ class Client:
                 case _:  # an event of a newer daemon
                     continue
         raise UnexpectedAnswer("the daemon ended before the result", remedy)
-
-
-def _true(parameters: Mapping[str, bool]) -> dict[str, str]:
-    return {name: "true" for name, value in parameters.items() if value}
 
 
 def _target(path: str, **parameters: str | Sequence[str]) -> str:

@@ -19,9 +19,6 @@ if TYPE_CHECKING:
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, errors on stderr included.")]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print errors only.")]
-Wait = Annotated[
-    bool, typer.Option("--wait/--no-wait", help="Wait for the outcome, or only start it.")
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +27,6 @@ class Session:
 
     named_socket: Path | None
     """The admin socket of ``--socket`` or $REVIEWSD_ADMIN_SOCKET."""
-    pager: bool = True
-    """Whether long output on a terminal goes through a pager."""
 
     @property
     def socket(self) -> Path:

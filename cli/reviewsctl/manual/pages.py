@@ -37,7 +37,7 @@ def _tool(version: str) -> Page:
     root: Any = typer.main.get_command(app)
     page = Page("reviewsctl", 1, version, "look after reviewsd, the Reviews Service")
     page.heading("Synopsis")
-    page.paragraph("reviewsctl [--socket PATH] [--no-pager] COMMAND [OPTIONS]")
+    page.paragraph("reviewsctl [--socket PATH] COMMAND [OPTIONS]")
     page.heading("Description")
     page.text(root.help)
     page.heading("Options")

@@ -97,7 +97,6 @@ def progress(done: int, stage: str = "validating") -> dict[str, object]:
 SCRIPT: Mapping[str, Scripted] = {
     "GET /v1/status": document(STATUS),
     "POST /v1/reload": events(result("published")),
-    "POST /v1/reload?wait=false": document({"type": "accepted"}, status=202),
 }
 
 
@@ -125,8 +124,6 @@ def scripted(daemon: AdminFake, **answers: Scripted) -> None:
         (["open", "--print"], 0),
         (["--version"], 0),
         (["reload"], 0),
-        (["reload", "--wait"], 0),
-        (["reload", "--no-wait"], 0),
         (["--help"], 0),
         ([], 2),
         (["statsu"], 2),
@@ -370,18 +367,6 @@ def test_json_of_a_reload_is_the_daemons_events_and_its_refusal_an_error(
 
     assert messages == [json.loads(line) for line in run.stdout.splitlines()]
     assert json.loads(run.stderr) == {"error": {"title": "reload refused", "problems": PROBLEMS}}
-
-
-def test_no_wait_asks_and_says_where_the_outcome_will_be(
-    environment: dict[str, str], daemon: AdminFake
-) -> None:
-    run = reviewsctl(environment, "reload", "--no-wait")
-    as_json = reviewsctl(environment, "reload", "--no-wait", "--json")
-
-    assert run.stdout == "started; see: reviewsctl status\n"
-    assert as_json.stdout == '{"type":"accepted"}\n'
-    assert reviewsctl(environment, "reload", "--no-wait", "-q").stdout == ""
-    assert {"/v1/reload?wait=false"} == {asked.target for asked in daemon.asked}
 
 
 def test_ctrl_c_detaches_from_a_reload_and_says_so(

@@ -35,7 +35,6 @@ def result(delivered: int = 1000, failed: int = 0, removed: int = 0) -> Mapping[
     return {"type": "result", **members}
 
 
-ACCEPTED = document({"type": "accepted"}, status=202)
 SCRIPT: Mapping[str, Scripted] = {
     LIST: document(page(SUBSCRIPTION, PENDING)),
     OF_CALLBACK: document(page(SUBSCRIPTION, OTHER)),
@@ -49,7 +48,6 @@ SCRIPT: Mapping[str, Scripted] = {
     "POST /v1/push?id=12": events(result(1)),
     "POST /v1/push?id=12&id=13": events(result(2)),
     "POST /v1/push?id=p7": problem(409, "Not Verified", "Not confirmed yet."),
-    "POST /v1/push?wait=false": ACCEPTED,
 }
 
 
@@ -95,7 +93,6 @@ def asked(daemon: AdminFake) -> list[str]:
         ("subs push", 0),
         ("subs push --topic /feed.xml", 0),
         ("subs push --topic /feed", 4),
-        ("subs push --no-wait", 0),
         ("subs push --wat", 2),
         ("subs push x12", 2),
         ("subs push 12 --topic /feed.xml", 2),
@@ -311,19 +308,6 @@ def test_a_push_to_a_callback_leaves_out_what_is_not_confirmed(
     assert (1, "Error: Not Verified: Not confirmed yet.\n") == (refused.returncode, refused.stderr)
 
 
-def test_no_wait_asks_and_says_where_it_can_be_seen(
-    environment: dict[str, str], daemon: AdminFake
-) -> None:
-    run = reviewsctl(environment, "subs", "push", "--no-wait")
-
-    assert run.stdout == "started; see: reviewsctl hub status\n"
-    assert (
-        reviewsctl(environment, "subs", "push", "--no-wait", "--json").stdout
-        == '{"type":"accepted"}\n'
-    )
-    assert reviewsctl(environment, "subs", "push", "--no-wait", "-q").stdout == ""
-
-
 def test_ctrl_c_detaches_from_a_push_and_says_so(
     environment: dict[str, str], daemon: AdminFake
 ) -> None:
@@ -372,20 +356,6 @@ def test_a_terminal_gets_a_bar_that_counts(environment: dict[str, str], daemon: 
 # Long lists
 
 
-def long(daemon: AdminFake, count: int) -> None:
-    """Have so many subscriptions."""
-    subscriptions = [{**SUBSCRIPTION, "id": str(number)} for number in range(count)]
-    daemon.script = {LIST: document(page(*subscriptions))}
-
-
-def pager(tmp_path: Path, does: str = "cat > {paged}") -> tuple[Path, dict[str, str]]:
-    """A pager that keeps what it is given, and the environment that names it."""
-    paged, program = tmp_path / "paged", tmp_path / "pager"
-    program.write_text(f"#!/bin/sh\nexport >> {tmp_path}/exported\n{does.format(paged=paged)}\n")
-    program.chmod(0o755)
-    return paged, {"PAGER": f"{program} an-argument", "LINES": "24", "COLUMNS": "200"}
-
-
 def test_a_list_is_as_long_as_wanted(environment: dict[str, str], daemon: AdminFake) -> None:
     first = [{**SUBSCRIPTION, "id": str(number)} for number in range(1_000)]
     daemon.script = {
@@ -397,56 +367,3 @@ def test_a_list_is_as_long_as_wanted(environment: dict[str, str], daemon: AdminF
     assert ["12", "p7"] == [json.loads(line)["id"] for line in short.stdout.splitlines()]
     assert [LIST.replace("1000", "2")] == asked(daemon)
     assert 2 == reviewsctl(environment, "subs", "list", "--limit", "0").returncode
-
-
-def test_a_long_list_goes_through_the_pager(
-    environment: dict[str, str], daemon: AdminFake, tmp_path: Path
-) -> None:
-    long(daemon, 2_000)
-    paged, chosen = pager(tmp_path)
-    assert "" == on_a_terminal({**environment, **chosen}, "subs", "list")
-    lines = paged.read_text().splitlines()
-    assert 2_001 == len(lines)
-    assert "id" in lines[0]
-    assert "LESS='FRX'" in (tmp_path / "exported").read_text()
-
-
-@pytest.mark.parametrize(
-    ("count", "before", "more"),
-    [
-        (5, (), {}),
-        (2_000, ("--no-pager",), {}),
-        (2_000, (), {"PAGER": ""}),
-        (2_000, (), {"PAGER": "cat"}),
-        (2_000, (), {"PAGER": "there-is-no-such-program"}),
-    ],
-)
-def test_a_short_list_and_where_none_is_wanted_goes_through_none(
-    environment: dict[str, str],
-    daemon: AdminFake,
-    tmp_path: Path,
-    count: int,
-    before: tuple[str, ...],
-    more: dict[str, str],
-) -> None:
-    long(daemon, count)
-    paged, chosen = pager(tmp_path)
-    screen = on_a_terminal({**environment, **chosen, **more}, *before, "subs", "list")
-    assert count + 1 == len(screen.splitlines())
-    assert not paged.exists()
-
-
-def test_closed_pager_ends_the_fetching(
-    environment: dict[str, str], daemon: AdminFake, tmp_path: Path
-) -> None:
-    pages = {}
-    for first in range(0, 12_000, 1000):
-        target = LIST if first == 0 else f"{LIST}&after={first - 1}"
-        subscriptions = [
-            {**SUBSCRIPTION, "id": str(number)} for number in range(first, first + 1000)
-        ]
-        pages[target] = document(page(*subscriptions, after=str(first + 999)))
-    daemon.script = pages
-    _, chosen = pager(tmp_path, "head -n 1 > {paged}")
-    assert "" == on_a_terminal({**environment, **chosen}, "subs", "list")
-    assert len(asked(daemon)) < 10

@@ -136,12 +136,6 @@ def test_a_fault_of_the_terminal_is_not_blamed_on_the_daemon(tmp_path: Path) -> 
         Client(daemon.path).reload(closed)
 
 
-def test_a_reload_that_is_only_asked_for_answers_at_once(tmp_path: Path) -> None:
-    script = {"POST /v1/reload?wait=false": document({"type": "accepted"}, status=202)}
-    with admin_fake(tmp_path / "s", script) as daemon:
-        assert Client(daemon.path).reload_later() == '{"type":"accepted"}'
-
-
 @pytest.mark.parametrize(("status", "exit_code"), [(403, 1), (404, 4), (409, 1), (500, 1)])
 def test_a_problem_is_a_refusal_with_its_reason(
     tmp_path: Path, status: int, exit_code: int
