@@ -158,8 +158,7 @@ def blocks(ctx: typer.Context, *, as_json: Json = False) -> None:
     if as_json:
         typer.echo(answer.text)
         return
-    from reviewsctl.terminal import columns, hub_views  # msgspec, see main
+    from reviewsctl.terminal.hub_views import block_lines  # msgspec, see main
 
-    table = columns.Columns(hub_views.BLOCKS, hub_views.NOTE, columns.screen_width())
-    rows = list(map(hub_views.block, answer.value.blocks))
-    typer.echo("\n".join(table.lines(rows, heading=True)) if rows else "nothing is blocked")
+    found = answer.value.blocks
+    typer.echo("\n".join(block_lines(found)) if found else "nothing is blocked")

@@ -12,8 +12,6 @@ from reviewsctl.terminal.columns import show_fields
 from reviewsctl.terminal.output import EXIT_FAILED, echo, steps
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from reviewsctl.daemon.client import Client
     from reviewsctl.daemon.transport import Answer
     from reviewsd.api.hub import Listing
@@ -119,8 +117,14 @@ def list_(
             for page in pages:
                 _print(page)
             return
-        for line in _lines(pages, filtered=any((topic, state))):
-            typer.echo(line)
+        listings = [answer.value for page in pages for answer in page]
+    if not listings:
+        empty = "no subscription matches" if topic or state else "there are no subscriptions"
+        typer.echo(empty)
+        return
+    from reviewsctl.terminal.hub_views import subscription_lines  # msgspec, see main
+
+    typer.echo("\n".join(subscription_lines(listings, _now())))
 
 
 @app.command(
@@ -245,21 +249,6 @@ def push(
         typer.echo(push_text(answer.value), err=not reached)
     if not reached:
         raise typer.Exit(EXIT_FAILED)
-
-
-def _lines(pages: "Iterator[list[Answer[Listing]]]", *, filtered: bool) -> "Iterator[str]":
-    from reviewsctl.terminal import columns, hub_views  # msgspec, see main
-
-    table = columns.Columns(hub_views.SUBSCRIPTIONS, hub_views.CALLBACK, columns.screen_width())
-    heading = True
-    for page in pages:
-        now = _now()
-        rows = [hub_views.subscription(answer.value, now) for answer in page]
-        if rows:
-            yield from table.lines(rows, heading=heading)
-            heading = False
-    if heading:
-        yield "no subscription matches" if filtered else "there are no subscriptions"
 
 
 def _matching(daemon: "Client", which: str) -> "list[Answer[Listing]]":

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, NoReturn
 
 import typer
 
-from reviewsctl.terminal.columns import Columns
+from reviewsctl.terminal.columns import table
 from reviewsctl.terminal.escaping import printable
 from reviewsctl.terminal.output import EXIT_FAILED, complain, echo, fail, json_line
 
@@ -66,8 +66,8 @@ class Output:
             )
             for entry in reviews
         ]
-        table = Columns(("ID", "DAY", "STARS", "SOURCE", "AUTHOR", "STATE", "TEXT"), 6, None)
-        for line in table.lines(rows, heading=True) if rows else ():
+        headings = ("ID", "DAY", "STARS", "SOURCE", "AUTHOR", "STATE", "TEXT")
+        for line in table(headings, rows) if rows else ():
             typer.echo(line)
         typer.echo(f"{len(reviews):,} of {total:,} reviews", err=True)
 

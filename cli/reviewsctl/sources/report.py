@@ -7,7 +7,7 @@ from typing import Final
 from reviewsctl.importing.outcomes import Fate
 from reviewsctl.sources.run import Outcome
 from reviewsctl.sources.state import SourceState
-from reviewsctl.terminal.columns import Columns
+from reviewsctl.terminal.columns import table as laid_out
 from reviewsctl.terminal.escaping import printable
 from reviewsctl.terminal.times import ago, until
 from reviewsctl.terminal.words import counted
@@ -99,9 +99,8 @@ def table(
     sources: Sequence[ReviewSource], states: Mapping[str, SourceState], now: datetime.datetime
 ) -> Iterator[str]:
     """Yield a table of the sources; what is wrong with one stands below it."""
-    columns = Columns(_HEADINGS, 0, None)
     rows = [_row(source, states.get(source.name, SourceState()), now) for source in sources]
-    heading, *texts = columns.lines(rows, heading=True)
+    heading, *texts = laid_out(_HEADINGS, rows)
     yield heading
     indent = " " * (max(len(source.name) for source in sources) + 2)
     for source, text in zip(sources, texts, strict=True):

@@ -4,7 +4,7 @@ import datetime
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from reviewsctl.terminal.columns import Cell, Colored, Columns, Row
+from reviewsctl.terminal.columns import table
 from reviewsctl.terminal.escaping import printable
 from reviewsctl.terminal.output import colored
 from reviewsctl.terminal.times import ago, duration, moment, until, when
@@ -14,18 +14,15 @@ from reviewsd.api.jobs import PushResult
 
 MAX_FAILURES = 3  # in a row; the hub then removes the subscription (contract 5)
 
-Field = tuple[str, Cell]
+Field = tuple[str, str]
 """A name with its value, which ``columns.fields`` lays out."""
 
 SUBSCRIPTIONS: Final = (
     *("id", "topic", "callback", "state"),
     *("lease left", "version", "last outcome"),
 )
-CALLBACK: Final = SUBSCRIPTIONS.index("callback")
-
 TOPICS: Final = ("topic", "version", "subscriptions", "due", "changed")
 BLOCKS: Final = ("blocked", "since", "note")
-NOTE: Final = BLOCKS.index("note")
 
 
 def subscription_fields(one: Listing, now: datetime.datetime) -> Iterator[Field]:
@@ -66,16 +63,16 @@ def hub_fields(hub: HubState, now: datetime.datetime) -> Iterator[Field]:
     if hub.opened_networks:
         networks = printable(", ".join(hub.opened_networks))
         text = f"callbacks may be in {networks} (hub.callbacks.allow_networks)"
-        yield "opened", Colored(text, "yellow")
+        yield "opened", colored(text, "yellow")
 
 
-def hub_state(hub: HubState) -> Cell:
+def hub_state(hub: HubState) -> str:
     """Return ``ok``, or why the hub does not deliver and what to do."""
     if hub.store != "ok":
-        return Colored(f"the state store fails: {printable(hub.store)}", "bold yellow")
+        return colored(f"the state store fails: {printable(hub.store)}", "bold yellow")
     if hub.paused:
-        return Colored("paused; resume with: reviewsctl hub resume", "bold yellow")
-    return Colored("ok", "green")
+        return colored("paused; resume with: reviewsctl hub resume", "bold yellow")
+    return colored("ok", "green")
 
 
 def topic_lines(topics: Iterable[TopicState], now: datetime.datetime) -> Iterator[str]:
@@ -88,7 +85,7 @@ def topic_lines(topics: Iterable[TopicState], now: datetime.datetime) -> Iterato
         )
         for topic in topics
     ]
-    yield from Columns(TOPICS, 0, None).lines(rows, heading=True)
+    yield from table(TOPICS, rows)
 
 
 def blocked_text(blocked: Blocked, *, dry_run: bool) -> str:
@@ -100,48 +97,48 @@ def blocked_text(blocked: Blocked, *, dry_run: bool) -> str:
     return f"blocked {value}, removed {subscriptions}; undo with: reviewsctl hub unblock {value}"
 
 
-def subscription(one: Listing, now: datetime.datetime) -> Row:
-    """Return a row of ``reviewsctl subs list``."""
-    return (
-        printable(one.id),
-        printable(one.topic),
-        printable(one.callback),
-        state(one, now),
-        _left(one, now),
-        version(one),
-        outcome(one, now),
-    )
+def subscription_lines(listings: Iterable[Listing], now: datetime.datetime) -> Iterator[str]:
+    """Yield the table of ``reviewsctl subs list``."""
+    rows = [
+        (
+            *(printable(one.id), printable(one.topic), printable(one.callback)),
+            *(state(one, now), _left(one, now), version(one), outcome(one, now)),
+        )
+        for one in listings
+    ]
+    yield from table(SUBSCRIPTIONS, rows)
 
 
-def state(one: Listing, now: datetime.datetime) -> Cell:
+def state(one: Listing, now: datetime.datetime) -> str:
     """Return the state of a subscription; an expired one has ended, though the daemon removes it later."""
     if one.lease_expires_at is not None and one.lease_expires_at <= now:
-        return Colored("ended", "yellow")
+        return colored("ended", "yellow")
     return printable(one.state)
 
 
-def block(one: Block) -> Row:
-    """Return a row of ``reviewsctl hub blocks``."""
-    return printable(one.value), moment(one.created_at), printable(one.note)
+def block_lines(blocks: Iterable[Block]) -> Iterator[str]:
+    """Yield the table of ``reviewsctl hub blocks``."""
+    rows = [(printable(one.value), moment(one.created_at), printable(one.note)) for one in blocks]
+    yield from table(BLOCKS, rows)
 
 
-def version(one: Listing) -> Cell:
+def version(one: Listing) -> str:
     """Return the version that the subscriber has, and the current one."""
     if one.delivered_version is None:
         return "-"
     has = f"{one.delivered_version}/{one.topic_version}"
     behind = one.delivered_version < one.topic_version
-    return Colored(f"{has} behind", "yellow") if behind else has
+    return colored(f"{has} behind", "yellow") if behind else has
 
 
-def outcome(one: Listing, now: datetime.datetime) -> Cell:
+def outcome(one: Listing, now: datetime.datetime) -> str:
     """Return the outcome of the last attempt."""
     if one.last_attempt_at is None:
         return "under way" if one.in_flight else "none yet"
     status = "no answer" if one.last_status is None else str(one.last_status)
     if one.last_error is None:
         return f"{status}, {ago(one.last_attempt_at, now)}"
-    return Colored(f"{printable(one.last_error)}, {ago(one.last_attempt_at, now)}", "red")
+    return colored(f"{printable(one.last_error)}, {ago(one.last_attempt_at, now)}", "red")
 
 
 def _left(one: Listing, now: datetime.datetime) -> str:
@@ -166,7 +163,7 @@ def _verified(
         yield "last failure", f"{when(one.last_failure_at, now)}{reason}"
     if one.consecutive_failures:
         count = f"{one.consecutive_failures} in a row; number {MAX_FAILURES} removes it"
-        yield "failures", Colored(count, "yellow")
+        yield "failures", colored(count, "yellow")
     if one.in_flight:
         yield "next attempt", "under way"
     elif one.next_attempt_at is not None:

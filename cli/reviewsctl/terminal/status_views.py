@@ -6,7 +6,6 @@ Every text of the daemon passes ``printable``, so a hostile review cannot steer 
 import datetime
 from collections.abc import Iterator, Mapping
 
-from reviewsctl.terminal.columns import Colored
 from reviewsctl.terminal.escaping import printable
 from reviewsctl.terminal.hub_views import Field, hub_state
 from reviewsctl.terminal.insights import origin_line
@@ -30,10 +29,10 @@ def status_fields(
     """
     data = status.data
     if data.state == "ok":
-        yield "state", Colored("ok", "green")
+        yield "state", colored("ok", "green")
     else:
-        yield "state", Colored(data.state, "bold yellow")
-        yield "", Colored(_explanation(status, now), "yellow")
+        yield "state", colored(data.state, "bold yellow")
+        yield "", colored(_explanation(status, now), "yellow")
         yield from (("", printable(line)) for line in data.problems)
     yield from _snapshot(status.snapshot, now)
     if status.hub is not None:
@@ -69,7 +68,7 @@ def _snapshot(snapshot: SnapshotStatus | None, now: datetime.datetime) -> Iterat
         yield "updated", f"{moment(snapshot.updated_at)}, says the data"
     if (origin := snapshot.insights_origin) is not None:
         line = origin_line(origin)
-        yield "insights", line if origin.fault is None else Colored(line, "yellow")
+        yield "insights", line if origin.fault is None else colored(line, "yellow")
 
 
 def reload_text(result: ReloadResult) -> str:
@@ -152,11 +151,11 @@ def _last_reload(status: Status, now: datetime.datetime) -> str:
 def _config(config: ConfigChanges) -> Iterator[Field]:
     """Yield the row about a configuration with faults, or that needs a restart."""
     if config.problems:
-        yield "config", Colored("has faults; no change of it was applied", "yellow")
+        yield "config", colored("has faults; no change of it was applied", "yellow")
         yield from (("", printable(line)) for line in config.problems)
     elif config.restart:
         keys = printable(", ".join(config.restart))
-        yield "config", Colored(f"needs a restart: {keys}", "yellow")
+        yield "config", colored(f"needs a restart: {keys}", "yellow")
 
 
 def _ignored(parameters: Mapping[str, int]) -> str:
