@@ -45,7 +45,15 @@ _encode = msgspec.json.Encoder().encode
 
 
 class NoSuchReviewError(Exception):
-    """A reference does not name exactly one review."""
+    """A reference does not name exactly one review.
+
+    Attributes:
+        candidates: The ids that it could mean.
+    """
+
+    def __init__(self, detail: str, candidates: Sequence[str] = ()) -> None:
+        super().__init__(detail)
+        self.candidates = candidates
 
 
 class CorrectedReview(Struct, frozen=True, kw_only=True):
@@ -78,7 +86,8 @@ def find_id(reference: str, ids: Collection[str]) -> str:
         case []:
             raise NoSuchReviewError(f"no review has the id {reference!r}")
         case _:
-            raise NoSuchReviewError(f"{len(matches)} reviews have an id like {reference!r}")
+            detail = f"{len(matches)} reviews have an id like {reference!r}"
+            raise NoSuchReviewError(detail, matches)
 
 
 class CorrectableReviews:

@@ -12,6 +12,7 @@ from reviewsctl.corrections.output import STATES, Output
 from reviewsctl.daemon.session import Session
 from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.target import reviews_file
+from reviewsctl.terminal.words import counted
 
 if TYPE_CHECKING:
     from reviewsd.domain.corrections import Action, Reason
@@ -22,6 +23,7 @@ _ELSEWHERE: Final = (
     "not erased: copies in caches and with subscribers, your own backups and exports, and the review on "
     "the platform itself"
 )
+_CANDIDATES: Final = 5  # reviews that are listed for an ambiguous id
 _NAMED: Final = 3  # ids in the command that takes a correction back
 _SHORTEST_NAME: Final = 3  # letters of a part of a name that is searched for
 
@@ -49,7 +51,14 @@ def named(references: Iterable[str], reviews: "CorrectableReviews") -> "list[Rev
     try:
         return list({review.id: review for review in map(reviews.find, references)}.values())
     except NoSuchReviewError as error:
-        raise ImportRefusedError(str(error), "List them: reviewsctl reviews list") from error
+        remedy = "List them: reviewsctl reviews list"
+        if error.candidates:
+            found = [reviews.find(review_id) for review_id in error.candidates[:_CANDIDATES]]
+            lines = [f"  {review.id}  {review.date}  {review.author}" for review in found]
+            more = len(error.candidates) - len(found)
+            lines += [f"  and {more:,} more"] if more else []
+            remedy = "\n".join([*lines, "Name one of them with more of its id."])
+        raise ImportRefusedError(str(error), remedy) from error
 
 
 class Decision:
@@ -86,12 +95,14 @@ class Decision:
             corrected = reviews.corrected(chosen, self._action, self._reason, self._now)
             output.show(chosen)
             selection = corrected.selection if self._action == "hide" else None
-            if selection is not None:
-                output.warn(selection)
             if dry_run:
+                if selection is not None:
+                    output.warn(selection)
                 return
             if selection is not None:
-                output.ask("Hide them anyway?")
+                output.ask(
+                    f"With these, {selection}. Hide {counted(len(chosen), 'review')} anyway?"
+                )
             files.write(target, corrected)
             label = self._action if self._reason is None else f"{self._action} ({self._reason})"
             files.note(target, self._now, [review.id for review in chosen], label, self._note)

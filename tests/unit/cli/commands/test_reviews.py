@@ -118,8 +118,11 @@ def test_name_that_stays_in_the_text_is_pointed_out(shop: Shop, data: Path) -> N
 
 def test_choice_that_looks_like_selecting_is_asked_about(shop: Shop, data: Path) -> None:
     _, error = shop.run("reviews", "hide", "r01", "r02", "--reason", "spam", code=1)
-    assert "8% of the reviews are hidden; a reader would call this selecting" in error
-    assert "Agree with --yes." in error
+    assert (
+        'no terminal for the question "With these, 8% of the reviews are hidden; a reader would call this'
+        ' selecting. Hide 2 reviews anyway?"\nAgree with --yes.\n'
+    ) in error
+    assert "Warning" not in error
     assert not (data / "corrections.json").exists()
     shop.run("reviews", "hide", "r01", "r02", "--reason", "spam", "--yes")
     assert 2 == len(shop.corrections()["reviews"])
@@ -149,6 +152,17 @@ def test_unknown_review_is_refused_with_the_way_to_find_it(
     _, message = shop.run("reviews", *arguments, code=1)
     assert error in message
     assert not (data / "corrections.json").exists()
+
+
+def test_reviews_that_a_part_of_an_id_could_mean_are_listed(shop: Shop, data: Path) -> None:
+    file = json.loads((data / "reviews.json").read_bytes())
+    file["reviews"] += [review(f"like{number}") for number in range(7)]
+    (data / "reviews.json").write_text(json.dumps(file))
+    _, error = shop.run("reviews", "hide", "like", "--reason", "spam", code=1)
+    first, *candidates, more, remedy = error.splitlines()
+    assert first.endswith("7 reviews have an id like 'like'")
+    assert [f"  like{n}  2026-01-01  Author of like{n}" for n in range(6, 1, -1)] == candidates
+    assert ("  and 2 more", "Name one of them with more of its id.") == (more, remedy)
 
 
 def test_broken_corrections_are_refused_and_left_as_they_are(shop: Shop, data: Path) -> None:
