@@ -42,9 +42,10 @@ def _summary(outcome: Outcome, requests: int, seconds: float, *, dry_run: bool) 
     state = outcome.state
     if state.state != "ok":
         verb = "failed" if state.state == "failed" else "stopped"
-        is_tried_again = state.next_at is not None and verb == "failed" and not dry_run
-        again = f"; again at {state.next_at:%H:%M}" if is_tried_again else ""
-        return f"{verb}: {state.detail}{again}"
+        again = ""
+        if state.next_at is not None and state.tried_at is not None and verb == "failed":
+            again = f"; tried again {until(state.next_at, state.tried_at)}"
+        return f"{verb}: {state.detail}{'' if dry_run else again}"
     if outcome.is_unchanged or outcome.merge is None:
         return "unchanged" if outcome.is_unchanged else "no reviews"
     new, changed, removed = map(outcome.merge.count, (Fate.NEW, Fate.CHANGED, Fate.REMOVED))

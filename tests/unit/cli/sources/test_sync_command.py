@@ -50,7 +50,7 @@ def test_sync_prints_a_line_for_each_source(
     business.configure(SOURCE.replace("*.csv", "*.zip"))
     failed = reviewsctl(environment, "sync", "--quiet")
     assert (1, "") == (failed.returncode, failed.stdout)
-    assert f"shop  failed: there is no file {business.folder}/in/*.zip" in failed.stderr
+    assert f"no file {business.folder}/in/*.zip; tried again in 1 h 0 min" in failed.stderr
     listed = reviewsctl(environment, "sources", "list").stdout.splitlines()
     assert f"      there is no file {business.folder}/in/*.zip" == listed[2]
 
