@@ -55,7 +55,7 @@ def test_an_imported_folder_is_served_with_insights(tmp_path: Path) -> None:
         insights = daemon.get("/insights.json").json()
         assert ("lexicon-4", 5) == (insights["model"], insights["review_count"])
         assert daemon.get("/reviews.json").json()["updated_at"] == insights["generated_at"]
-        assert "insights   made from 5 reviews (lexicon-4)\n" in daemon.ctl("status").stdout
+        assert "insights   made from 5 reviews by rules\n" in daemon.ctl("status").stdout
         summary = called(daemon, "get_summary")
         assert "5 reviews" in summary["summary"]
         pricing = next(aspect for aspect in summary["aspects"] if aspect["id"] == "pricing")

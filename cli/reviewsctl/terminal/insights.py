@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from reviewsd.domain.insights import Entity
     from reviewsd.offline.insights import Compared, ServedInsights
 
+_RULES: Final = "lexicon-"  # begins the version of the rules
 _BAR: Final = 20  # characters of a bar for 100 % positive
 _SHOWN: Final = 10  # entries of each list
 _PRIVATE: Final = "(only you see them; `publish: [problems]` in insights.yaml publishes them)"
@@ -26,9 +27,10 @@ def origin_line(origin: InsightsOrigin) -> str:
     """Return the origin of insights."""
     if origin.fault is not None:
         return printable(f"none, they could not be made: {origin.fault}")
-    model = "" if origin.model is None else f" ({printable(origin.model)})"
+    models = [name for name in (origin.model or "").split(", ") if not name.startswith(_RULES)]
+    model = f" by {printable(', '.join(models))}" if any(models) else ""
     if origin.made:
-        return f"made from {counted(origin.reviews, 'review')}{model}"
+        return f"made from {counted(origin.reviews, 'review')}{model or ' by rules'}"
     of = "" if origin.generated_at is None else f" of {printable(origin.generated_at[:10])}"
     return f"insights.json{of}{model}"
 

@@ -165,4 +165,9 @@ def _ignored(parameters: Mapping[str, int]) -> str:
 
 
 def _hub(hub: HubState) -> str:
-    return f"{counted(hub.active, 'subscription')}, {hub.pending:,} pending, {hub.due:,} due, {hub.in_flight:,} in flight"
+    parts = [counted(hub.active, "subscription")]
+    if hub.pending:
+        parts.append(f"{hub.pending:,} not confirmed by the subscriber")
+    if hub.due:
+        parts.append(f"{hub.due:,} to be delivered")
+    return ", ".join(parts)

@@ -46,7 +46,7 @@ def printed(
 def test_made_insights_are_shown_as_a_table(environment: dict[str, str], folder: Path) -> None:
     output, _ = printed(environment, folder)
     assert output == printed(environment, folder, "show")[0]
-    assert "insights       made from 4 reviews (lexicon-4)\n" in output
+    assert "insights       made from 4 reviews by rules\n" in output
     assert (
         "  Pricing                             4  █████░░░░░░░░░░░░░░░   25 % positive\n" in output
     )
@@ -68,7 +68,7 @@ def test_a_file_that_says_little_is_shown_with_no_more(
     insights = {"model": "gpt", "aspects": ["Speed", {"id": "x"}], "per_review": {"a": {}}}
     (folder / "insights.json").write_text(json.dumps(insights))
     output, _ = printed(environment, folder)
-    assert "insights       insights.json (gpt)\n" in output
+    assert "insights       insights.json by gpt\n" in output
     assert output.endswith("\naspects\n  Speed\n  x\n")
 
 

@@ -174,11 +174,14 @@ MADE = InsightsOrigin(made=True, model="lexicon-1", reviews=1204)
 @pytest.mark.parametrize(
     ("origin", "line"),
     [
-        (MADE, "made from 1,204 reviews (lexicon-1)"),
-        (msgspec.structs.replace(MADE, reviews=1), "made from 1 review (lexicon-1)"),
+        (MADE, "made from 1,204 reviews by rules"),
+        (
+            msgspec.structs.replace(MADE, reviews=1, model="qwen3:8b, lexicon-1"),
+            "made from 1 review by qwen3:8b",
+        ),
         (
             InsightsOrigin(made=False, model="gpt", generated_at="2026-11-02T08:00:00+00:00"),
-            "insights.json of 2026-11-02 (gpt)",
+            "insights.json of 2026-11-02 by gpt",
         ),
         (InsightsOrigin(made=False), "insights.json"),
         (
@@ -207,15 +210,18 @@ def test_status_and_reload_say_where_the_insights_are_from(
 @pytest.mark.parametrize(
     ("changes", "output"),
     [
-        ({}, "hub        1,204 subscriptions, 3 pending, 12 due, 4 in flight\ndata"),
-        ({"active": 1}, "hub        1 subscription, 3 pending"),
+        (
+            {},
+            "hub        1,204 subscriptions, 3 not confirmed by the subscriber, 12 to be delivered\n",
+        ),
+        ({"active": 1, "pending": 0, "due": 0}, "hub        1 subscription\ndata"),
         (
             {"paused": True},
-            "4 in flight\n           paused; resume with: reviewsctl hub resume\ndata",
+            "12 to be delivered\n           paused; resume with: reviewsctl hub resume\ndata",
         ),
         (
             {"store": "disk full"},
-            "4 in flight\n           the state store fails: disk full\n",
+            "12 to be delivered\n           the state store fails: disk full\n",
         ),
     ],
 )
