@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import reviewsd
-from reviewsctl.manual import pages as manual
+from reviewsctl.manual import shares as manual
 from reviewsd import __main__ as program
 from reviewsd.domain.reviews import Business
 from reviewsd.mcp.tools import LISTING

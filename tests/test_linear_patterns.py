@@ -370,7 +370,6 @@ PATTERNS: dict[str, tuple[str, *tuple[Attack, ...]]] = {
 OF_OUR_OWN = {
     "reviewsctl.files.installation",
     "reviewsctl.files.unit_text",
-    "reviewsctl.manual.roff",
     "reviewsd.store.postgres",
 }
 """Modules with patterns that match nothing but texts of the program."""

@@ -156,9 +156,10 @@ def configuration(base_url: str, *, system: bool) -> str:
 def schema_text() -> str:
     """Return the JSON Schema of the configuration, with the descriptions of its reference."""
     from reviewsctl.daemon import local  # 25 ms, see main
-    from reviewsctl.manual.keys import described, descriptions
+    from reviewsctl.manual.keys import described, reference
 
-    return json.dumps(described(local.schema(), descriptions()), indent=2) + "\n"
+    texts = {key: text for key, _, text in reference()}
+    return json.dumps(described(local.schema(), texts), indent=2) + "\n"
 
 
 def _sample(name: str) -> str:

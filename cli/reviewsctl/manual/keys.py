@@ -1,7 +1,7 @@
 """Descriptions of the configuration's keys, and values set in a configuration that is text."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -11,11 +11,12 @@ SHIPPED: Final = Path(__file__).parents[1] / "shipped"
 _KEY: Final = re.compile(r"(?P<indent> *)(?P<name>[a-z_0-9]+):(?P<value>.*)")
 
 
-def descriptions() -> dict[str, str]:
-    """Return the description of each key, from the tables of docs/reference/configuration.md."""
-    lines = (SHIPPED / "configuration.md").read_text().splitlines()
-    rows = (line.split(" | ") for line in lines if line.startswith("| `"))
-    return {key.strip("| `"): text.removesuffix(" |") for key, _default, text in rows}
+def reference() -> Iterator[tuple[str, str, str]]:
+    """Yield key, default and description of the tables of docs/reference/configuration.md."""
+    for line in (SHIPPED / "configuration.md").read_text().splitlines():
+        if line.startswith("| `"):
+            key, default, text = line.split(" | ")
+            yield key.strip("| `"), default.strip("`"), text.removesuffix(" |")
 
 
 def described(schema: Mapping[str, Any], texts: Mapping[str, str]) -> dict[str, object]:

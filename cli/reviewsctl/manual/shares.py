@@ -1,17 +1,23 @@
 """The files below ``share``: manual pages, and completion for bash, zsh and fish.
 
 ``python -m reviewsctl.manual.shares DIR`` writes them there, for packages; ``reviewsctl service
-install`` writes them to ``/usr/local/share``.
+install`` writes them to ``/usr/local/share``. The pages are made of the help of both programs and of the
+reference of the configuration, from which they cannot differ; reviewsd(8) has words of its own in ``shipped``.
 """
 
+import os
+import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import typer
 from typer._completion_shared import get_completion_script
 
-from reviewsctl.manual.pages import pages
+from reviewsctl.commands.root import app
+from reviewsctl.daemon.session import own_version
+from reviewsctl.manual.keys import SHIPPED, reference
 
 _PROGRAM: Final = "reviewsctl"
 _VARIABLE: Final = "_REVIEWSCTL_COMPLETE"  # as Typer reads it
@@ -20,6 +26,7 @@ _COMPLETIONS: Final = {  # the default place of each shell
     "zsh": "zsh/site-functions/_reviewsctl",
     "fish": "fish/vendor_completions.d/reviewsctl.fish",
 }
+_WIDTH: Final = 72  # columns of the help, so that a page indents it on a terminal of 80
 
 
 def main() -> None:
@@ -39,6 +46,74 @@ def shares() -> dict[str, str]:
         script = get_completion_script(prog_name=_PROGRAM, complete_var=_VARIABLE, shell=shell)
         files[path] = script.rstrip("\n") + "\n"
     return files
+
+
+def pages() -> dict[str, str]:
+    """Return the manual pages in man(7), by file name."""
+    version = f'"" "reviewsd {own_version("reviewsd") or ""}" "Reviews Service"'
+    command = [sys.executable, "-P", "-m", "reviewsd", "--help"]
+    plain = {**os.environ, "COLUMNS": str(_WIDTH)}  # the same on every terminal
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=plain)  # noqa: S603  # ours
+    return {
+        "reviewsctl.1": "\n".join(_tool(version)) + "\n",
+        "reviewsd.8": (SHIPPED / "reviewsd.8")
+        .read_text()
+        .replace("@VERSION@", version)
+        .replace("@HELP@", _verbatim(done.stdout)),
+        "reviewsd.yaml.5": "\n".join(_configuration(version)) + "\n",
+    }
+
+
+def _tool(version: str) -> Iterator[str]:
+    # Any: Typer brings a Click of its own, which it does not export
+    root: Any = typer.main.get_command(app)
+    yield f".TH REVIEWSCTL 1 {version}"
+    yield ".SH NAME\nreviewsctl \\- look after reviewsd, the Reviews Service"
+    yield ".SH DESCRIPTION"
+    yield _verbatim(_help(root, _PROGRAM))
+    yield ".SH COMMANDS"
+    for name, command in _commands(root, _PROGRAM):
+        yield f'.SS "{_escaped(name)}"'
+        yield _verbatim(_help(command, name))
+    yield '.SH "SEE ALSO"\nreviewsd(8), reviewsd.yaml(5)'
+
+
+def _commands(group: Any, path: str) -> Iterator[tuple[str, Any]]:  # noqa: ANN401  # see _tool
+    for name in group.list_commands(None):
+        command = group.get_command(None, name)
+        if hasattr(command, "commands"):
+            yield from _commands(command, f"{path} {name}")
+        else:
+            yield f"{path} {name}", command
+
+
+def _help(command: Any, name: str) -> str:  # noqa: ANN401  # see _tool
+    context = typer.Context(command, info_name=name, terminal_width=_WIDTH)
+    text: str = command.get_help(context)
+    return text
+
+
+def _configuration(version: str) -> Iterator[str]:
+    head = (SHIPPED / "reviewsd.yaml").read_text().partition("\n\n")[0].splitlines()
+    yield f".TH REVIEWSD.YAML 5 {version}"
+    yield ".SH NAME\nreviewsd.yaml \\- the configuration of reviewsd\n.SH DESCRIPTION"
+    yield _verbatim("\n".join(line.removeprefix("#").removeprefix(" ") for line in head))
+    yield ".SH KEYS"
+    for key, default, text in reference():
+        value = default if default == "required" else f"default {default}"
+        yield f'.TP\n.B "{_escaped(key)}"\n{_escaped(f"{text} ({value})")}'
+    yield '.SH "SEE ALSO"\nreviewsd(8), reviewsctl(1); reviewsctl config show \\-\\-origin, reviewsctl check'
+
+
+def _verbatim(text: str) -> str:
+    """Return lines as they are; none begins like a request of man(7)."""
+    lines = [f"\\&{_escaped(line)}" for line in text.rstrip("\n").split("\n")]
+    return "\n".join([".nf", *lines, ".fi"])
+
+
+def _escaped(text: str) -> str:
+    # a hyphen that is to be copied is a minus; quotes end an argument
+    return text.replace("\\", "\\e").replace("-", "\\-").replace('"', "\\(dq").replace("'", "\\(aq")
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from reviewsctl.manual import pages as manual
+from reviewsctl.manual import shares as manual
 from tests.support.commands import reviewsctl
 
 pytestmark = pytest.mark.processes
@@ -43,13 +43,14 @@ def test_every_command_and_key_has_its_place_in_the_manual() -> None:
     pages = manual.pages()
     assert ["reviewsctl.1", "reviewsd.8", "reviewsd.yaml.5"] == list(pages)
     for words in (
-        '.SS "subs show [OPTIONS] {ID|CALLBACK}"',
-        '.B "\\-\\-dry\\-run"',
-        '.SH "EXIT STATUS"',
+        '.SS "reviewsctl subs show"\n',
+        "\\&Usage: reviewsctl subs show [OPTIONS] {ID|CALLBACK}\n",
+        "\\-\\-dry\\-run",
+        "Exit codes:",
     ):
         assert words in pages["reviewsctl.1"]
     assert '.B "hub.lease.default"\nSeconds that a subscription' in pages["reviewsd.yaml.5"]
-    assert "(integer, 300 to 2,592,000; default 864000)" in pages["reviewsd.yaml.5"]
+    assert "5 minutes to 30 days. (default 864000)\n" in pages["reviewsd.yaml.5"]
 
 
 @pytest.mark.skipif(shutil.which("groff") is None, reason="groff is not installed")

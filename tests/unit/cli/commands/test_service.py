@@ -174,7 +174,7 @@ def test_an_image_gets_all_of_it(environment: dict[str, str], shop: Path, tmp_pa
     assert (units / "sockets.target.wants/reviewsd-admin.socket").is_symlink()
     share = root / "usr/local/share"
     for page in ("man1/reviewsctl.1", "man5/reviewsd.yaml.5", "man8/reviewsd.8"):
-        assert (share / "man" / page).read_text().startswith('.\\" Made by')
+        assert (share / "man" / page).read_text().startswith(".TH REVIEWS")
     bash = share / "bash-completion/completions/reviewsctl"
     assert subprocess.run(["bash", "-n", bash], check=False).returncode == 0
     for shell in ("zsh/site-functions/_reviewsctl", "fish/vendor_completions.d/reviewsctl.fish"):
