@@ -17,7 +17,7 @@ _ACTS: Final = word_set("acts")
 _ADVERBS: Final = word_set("act-adverbs")
 _AFTER_WORD: Final = word_set("after-word")
 """Words after the first word of a sentence that show that it is no name: "Mark my words"."""
-_DETERMINERS: Final = word_set("determiners")
+DETERMINERS: Final = word_set("determiners")
 _JOINERS: Final = word_set("name-joiners") | {","}
 TITLES: Final = tuple(sorted(word_set("titles")))
 _STAFF: Final = word_set("person-before") | set(TITLES)
@@ -49,7 +49,7 @@ class Naming(Enum):
 def is_staff(tokens: Tokens, start: int) -> bool:
     """Return whether a job, a title or thanks are before a name, and it is no relative: "meine Frau"."""
     words = tokens.words
-    if start > 1 and words[start - 1] in _RELATIONS and words[start - 2] in _DETERMINERS:
+    if start > 1 and words[start - 1] in _RELATIONS and words[start - 2] in DETERMINERS:
         return False
     return start > 0 and words[start - 1] in _JOBS
 
@@ -68,7 +68,7 @@ def person(tokens: Tokens, start: int, end: int, owner: str) -> Naming:
     word = _word(tokens, start)
     if word in _WORDS and not _spelled(tokens, start, end, _STAFF):
         return Naming.WORD
-    if word in _WORDS and start and tokens.words[start - 1] in _DETERMINERS:
+    if word in _WORDS and start and tokens.words[start - 1] in DETERMINERS:
         return Naming.WORD
     if _glued(tokens, start, end) or _continues(tokens, end, owner.split("-")):
         return Naming.WORD
@@ -176,7 +176,7 @@ def _is_namesake(words: list[str], start: int, end: int) -> bool:
     if len(before) < _BEFORE:
         before.insert(0, _BEGIN)
     last = before[-1]
-    if last in _RELATIONS or (last in _DECEASED and before[-2:-1] and before[-2] in _DETERMINERS):
+    if last in _RELATIONS or (last in _DECEASED and before[-2:-1] and before[-2] in DETERMINERS):
         return True
     if last in _JOINERS and len(before) > 2 and before[-3] in _RELATIONS:  # noqa: PLR2004
         return True
@@ -202,7 +202,7 @@ def _is_explained(words: list[str], end: int) -> bool:
     return (
         after[:1] == [","]
         and after[1:2] != []
-        and after[1] in _DETERMINERS
+        and after[1] in DETERMINERS
         and after[2:3] != []
         and after[2] in _RELATIONS
         and (len(after) < 4 or after[3] in BARRIERS or after[3] == ",")  # noqa: PLR2004

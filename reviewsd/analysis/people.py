@@ -1,22 +1,70 @@
-"""Decides what a review says of a person: the clauses that speak of them count, not its stars (insights.md 10, 4).
+"""Decides what a review says of a person: the words about them count, not its stars (insights.md 10, 4).
 
-A clause speaks of a person if it has the name, or follows such a clause and begins with "he" or "she". Where
-these clauses have no opinion, a good review praises the person by naming them, and a bad one says nothing.
+Words are about a person if they stand in a clause with the name, without those before it that a comma or
+"and" separates and without those of the next subject ("Grace was kind and the bill was a shock"), or in a
+following clause that begins with "he" or "she". Without an opinion among them a good review praises the
+person by naming them, and another one says nothing.
 """
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
 
-from reviewsd.analysis.clause_rules import OVERRULES, ClauseReading, Reason
-from reviewsd.analysis.lexicon import Lexicon
+from reviewsd.analysis.clause_rules import ClauseReading, Decision, Reason
+from reviewsd.analysis.lexicon import Lexicon, Opinion, score
+from reviewsd.analysis.names import DETERMINERS
 from reviewsd.analysis.patterns import Match
 from reviewsd.analysis.text import Tokens
 from reviewsd.analysis.wordings import wordings
 from reviewsd.domain.insights import Sentiment
 
-_CLEAR: Final = 0.25  # absolute score of clauses with an opinion
+_CLEAR: Final = 0.25  # absolute score of words with an opinion
 _GOOD_STARS: Final = 4
+_BAD_STARS: Final = 2
 _STARS: Final = Reason.STARS
+_OF_THE_BUSINESS: Final = frozenset({"pricing", "scheduling", "response_time", "cleanliness"})
+"""Aspects whose criticism is not about a person."""
+_OF_THE_PERSON: Final = frozenset({"friendliness", "technical_knowledge", "work_quality"})
+"""Aspects whose praise in a bad review is about a person, even without an opinion word."""
+
+
+class _Span(NamedTuple):
+    """The words of a clause that are about a person: tokens ``start`` to ``end`` (exclusive)."""
+
+    clause: ClauseReading
+    start: int
+    end: int
+
+    def scores(self, rating: int) -> Iterator[float]:
+        """Yield the scores of the words and of the decisions that count with these stars."""
+        opinions = [o for o in self.clause.opinions if self.start <= o.at < self.end]
+        good = rating >= _GOOD_STARS
+        if opinions and not good:
+            yield score(opinions)
+        for decision in self.decisions():
+            if _has_word(decision, opinions):
+                yield decision.score
+            elif good:
+                continue  # "read it out slowly" is no blame
+            elif decision.score < 0 or rating > _BAD_STARS or decision.aspect in _OF_THE_PERSON:
+                yield decision.score
+
+    def decisions(self) -> list[Decision]:
+        """Return the decisions of these words, without criticism of the business."""
+        return [
+            decision
+            for decision in self.clause.decisions
+            if self.start <= decision.start < self.end
+            and decision.reason is not _STARS
+            and (decision.score > 0 or decision.aspect not in _OF_THE_BUSINESS)
+        ]
+
+
+def _has_word(decision: Decision, opinions: Sequence[Opinion]) -> bool:
+    """Return whether the match of a decision has an opinion word of its sign."""
+    return any(
+        decision.start <= opinion.at < decision.end and opinion.valence * decision.score > 0
+        for opinion in opinions
+    )
 
 
 def opinion_of(
@@ -26,49 +74,71 @@ def opinion_of(
     mentions: Sequence[Match],
     rating: int,
 ) -> tuple[Sentiment, tuple[str, ...]]:
-    """Return the sentiment of the clauses about a person, and their wordings."""
-    own = _own(tokens.words, lexicon, clauses, mentions)
-    scores = [
-        score
-        for clause in own
-        if clause.mark is None
-        for score in (clause.score, *(d.score for d in clause.decisions if d.reason is not _STARS))
-    ]
-    score = max([0.0, *scores]) + min([0.0, *scores])
-    sentiment: Sentiment = "positive" if rating >= _GOOD_STARS else "neutral"
-    if score >= _CLEAR:
+    """Return the sentiment of the words about a person, and their wordings; neutral if they say nothing."""
+    spans = list(_about(tokens, lexicon, clauses, mentions))
+    scores = [v for span in spans if span.clause.mark is None for v in span.scores(rating)]
+    praise, blame = max([0.0, *scores]), min([0.0, *scores])
+    total = praise + blame
+    sentiment: Sentiment = "neutral"
+    if total >= _CLEAR or (rating >= _GOOD_STARS and not blame):
         sentiment = "positive"
-    elif score <= -(OVERRULES if rating >= _GOOD_STARS else _CLEAR):
+    elif total <= -_CLEAR:
         sentiment = "negative"
     texts = (
         text
-        for clause in own
-        for decision in clause.decisions
+        for span in spans
+        for decision in span.decisions()
         if decision.sentiment == sentiment
-        for text in wordings(tokens, lexicon, decision, clause)
+        for text in wordings(tokens, lexicon, decision, span.clause)
     )
     return sentiment, tuple(dict.fromkeys(texts))
 
 
-def _own(
-    words: Sequence[str],
+def _about(
+    tokens: Tokens,
     lexicon: Lexicon,
     clauses: Sequence[ClauseReading],
     mentions: Sequence[Match],
-) -> list[ClauseReading]:
-    own = []
+) -> Iterator[_Span]:
+    """Yield the words about a person, clause by clause."""
+    words = tokens.words
     starts = iter(mentions)
     mention = next(starts, None)
     continued = False
     links = lexicon.grammar.joiners | lexicon.grammar.contrasts
     for clause in clauses:
         start, end = clause.clause.start, clause.clause.end
-        named = False
+        named: list[Match] = []
         while mention is not None and mention.start < end:
-            named = named or mention.start >= start
+            if mention.start >= start:
+                named.append(mention)
             mention = next(starts, None)
         subject = words[min(start + (words[start] in links), end - 1)]
-        continued = named or (continued and subject in lexicon.third_person)
-        if continued:
-            own.append(clause)
-    return own
+        continued = bool(named) or (continued and subject in lexicon.third_person)
+        if not continued:
+            continue
+        after = start
+        if named:
+            start = _begin(words, lexicon, start, named[0].start)
+            after = named[-1].end
+        yield _Span(clause, start, _end(tokens, lexicon, after, end))
+
+
+def _begin(words: Sequence[str], lexicon: Lexicon, start: int, name: int) -> int:
+    """Return the token after the last comma or joiner before a name."""
+    for at in range(name - 1, start - 1, -1):
+        if words[at] == "," or words[at] in lexicon.grammar.joiners:
+            return at + 1
+    return start
+
+
+def _end(tokens: Tokens, lexicon: Lexicon, start: int, end: int) -> int:
+    """Return the first comma or joiner before another subject, if not immediately after the name."""
+    words = tokens.words
+    for at in range(start + 1, end - 1):
+        if words[at] != "," and words[at] not in lexicon.grammar.joiners:
+            continue
+        following = words[at + 1]
+        if following in DETERMINERS or tokens.text[tokens.edges[2 * at + 2]].isupper():
+            return at
+    return end

@@ -187,11 +187,17 @@ class Totals:
         )
         if ranking.count < MIN_MENTIONS:
             return insight
-        figures = _figures(ranking)
+        insight = replace(insight, average_rating=round(ranking.stars / ranking.count, 2))
         if not person:
-            figures["score"] = round(ranking.hundredths / (100 * ranking.count), 2)
-        average = round(ranking.stars / ranking.count, 2)
-        return replace(insight, average_rating=average, **figures)
+            score = round(ranking.hundredths / (100 * ranking.count), 2)
+            return replace(insight, **_figures(ranking) | {"score": score})
+        said = ranking.positive + ranking.negative
+        if said < MIN_MENTIONS:
+            return insight
+        share = round(100 * ranking.positive / said, 1)
+        score = round((ranking.positive - ranking.negative) / said, 2)
+        opinions = {"neutral_count": UNSET, "positive_pct": share, "score": score}
+        return replace(insight, **_figures(ranking) | opinions)
 
 
 def _figures(ranking: Ranking) -> dict[str, object]:

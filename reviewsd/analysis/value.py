@@ -63,7 +63,8 @@ class AspectInsight(Struct, frozen=True, kw_only=True):
 class EntityInsight(Struct, frozen=True, kw_only=True):
     """A technician, service, problem or area.
 
-    Figures are those of the reviews that mention it; the sentiment of a technician is that of the clauses.
+    Figures are those of the reviews that mention it; a technician's are those of the reviews with an
+    opinion about them.
     """
 
     id: str
@@ -76,6 +77,7 @@ class EntityInsight(Struct, frozen=True, kw_only=True):
     positive_count: int | UnsetType = UNSET
     """UNSET, like the next five, with few mentions."""
     neutral_count: int | UnsetType = UNSET
+    """UNSET for technicians, whose other reviews have no opinion about them."""
     negative_count: int | UnsetType = UNSET
     positive_pct: float | UnsetType = UNSET
     score: float | UnsetType = UNSET

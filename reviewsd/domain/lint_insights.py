@@ -80,10 +80,17 @@ def _entities(entities: Iterable[str | Entity], path: str, reviews: Collection[s
             continue
         where = f"{path}[{index}]"
         parts = _sum(entity.positive_count, entity.neutral_count, entity.negative_count)
-        if parts and parts != (count := entity.mention_count or 0):
+        count = entity.mention_count or 0
+        if parts and (parts > count or (parts < count and not _has_rest(entity))):
             yield f"{where}.mention_count", f"its parts make {parts}, got {count}"
         yield from _unknown_ids(entity.example_review_ids, f"{where}.example_review_ids", reviews)
         yield from _unknown_ids(entity.review_ids, f"{where}.review_ids", reviews)
+
+
+def _has_rest(entity: Entity) -> bool:
+    """Return whether further reviews mention a person without an opinion, and so are in no part."""
+    given = entity.positive_count is not UNSET and entity.negative_count is not UNSET
+    return given and entity.neutral_count is UNSET
 
 
 def _sum(*parts: float | UnsetType) -> float:

@@ -163,6 +163,28 @@ def test_person_has_the_sentiment_of_the_clauses_and_the_stars_of_the_reviews() 
     assert ("apologetic",) == person.top_phrases
 
 
+@pytest.mark.parametrize(
+    ("opinions", "figures"),
+    [(("positive",) * 3, (100, 1, 3, 0)), (("positive", "negative"), (msgspec.UNSET,) * 4)],
+)
+def test_reviews_without_an_opinion_of_a_person_are_in_no_share(
+    opinions: tuple[Sentiment, ...], figures: tuple[object, ...]
+) -> None:
+    labelled = [
+        (_review(f"r{i}", 1), Labels(technicians=(EntityLabel(id="priya-raman", sentiment=said),)))
+        for i, said in enumerate((*opinions, "neutral", "neutral"))
+    ]
+    (person,) = _count(*labelled).entities.technicians
+    assert (len(labelled), 1) == (person.mention_count, person.average_rating)
+    assert figures == (
+        person.positive_pct,
+        person.score,
+        person.positive_count,
+        person.negative_count,
+    )
+    assert person.neutral_count is msgspec.UNSET
+
+
 def test_few_mentions_have_a_count_only() -> None:
     """ "100 % positive, 1 mention" is no statement."""
     named = Labels(

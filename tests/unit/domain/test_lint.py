@@ -13,6 +13,7 @@ from reviewsd.domain.lint import doubts, mean
 NOW = datetime.datetime(2026, 11, 22, 9, 30, tzinfo=datetime.UTC)
 IDS = ("01JGFJJZ00EXAMP1E000000001", "01JGFJJZ00EXAMP1E000000002")
 NO_INSIGHTS: dict[str, Any] = {}
+PARTS = {"positive_count": 2, "negative_count": 1}
 WHOLE_INSIGHTS: dict[str, Any] = {
     "version": 1,
     "generated_at": "2026-01-01T00:00:00Z",
@@ -202,6 +203,14 @@ def test_the_mean_is_rounded_half_up_and_none_without_reviews() -> None:
             "$.aspects[1].mention_count: its parts make 2, got 3",
         ),
         (
+            {
+                "aspects": [
+                    {"id": "x", "mention_count": 2, "positive_count": 2, "negative_count": 1}
+                ]
+            },
+            "$.aspects[0].mention_count: its parts make 3, got 2",
+        ),
+        (
             {"topics": [{"id": "heat", "example_review_ids": [IDS[0], "gone"]}]},
             '$.topics[0].example_review_ids[1]: there is no review "gone"',
         ),
@@ -234,6 +243,14 @@ def test_the_mean_is_rounded_half_up_and_none_without_reviews() -> None:
 )
 def test_insights_may_be_odd(members: dict[str, object], odd: str) -> None:
     assert [odd] == found(review(0), insights={**WHOLE_INSIGHTS, **members})
+
+
+def test_person_may_be_named_without_an_opinion() -> None:
+    entities = {
+        "technicians": [{"id": "sam", "mention_count": 4, **PARTS}],
+        "services": ["boilers"],
+    }
+    assert [] == found(review(0), insights={**WHOLE_INSIGHTS, "entities": entities})
 
 
 def test_missing_platform_members_are_reported() -> None:
