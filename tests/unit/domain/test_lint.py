@@ -203,12 +203,8 @@ def test_the_mean_is_rounded_half_up_and_none_without_reviews() -> None:
             "$.aspects[1].mention_count: its parts make 2, got 3",
         ),
         (
-            {
-                "aspects": [
-                    {"id": "x", "mention_count": 2, "positive_count": 2, "negative_count": 1}
-                ]
-            },
-            "$.aspects[0].mention_count: its parts make 3, got 2",
+            {"aspects": ["price", {"id": "x", "mention_count": 2, **PARTS}]},
+            "$.aspects[1].mention_count: its parts make 3, got 2",
         ),
         (
             {"topics": [{"id": "heat", "example_review_ids": [IDS[0], "gone"]}]},
