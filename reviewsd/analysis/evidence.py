@@ -1,27 +1,41 @@
-"""Finds sentences of reviews that show a statement (insights.md 10, 1).
+"""Finds sentences of reviews that show a statement (insights.md 10, 1; decision 421).
 
-A sentence shows an aspect if one of its clauses has a phrase or an opinion of the aspect with the sign of the
-statement, and no clause says the opposite, speaks of another business or is only supposed. The few
-candidates of each statement are read again, so labels need not keep their sentences.
+A sentence shows an aspect if one of its clauses has a wording of the aspect with the sign of the statement,
+and a word that readers take as saying something about that very aspect. Nothing in it may say the opposite,
+contrast, negate, speak of another business, suppose, report or mock, and the stars of the review agree.
+Of several sentences the clearest is taken. The few candidates of each statement are read again, so
+labels need not keep their sentences.
 """
 
 import collections
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from reviewsd.analysis.clause_rules import ClauseReading
+from reviewsd.analysis.evidence_words import EvidenceWords, evidence_words
 from reviewsd.analysis.labelling import Reading
 from reviewsd.analysis.rules import Rules
 from reviewsd.analysis.text import ENDS, sentence_spans
-from reviewsd.analysis.wordings import wordings
+from reviewsd.analysis.wordings import wording_spans
 from reviewsd.domain.insights import Sentiment
 from reviewsd.domain.reviews import Review
 
 MAX_QUOTATION: Final = 200  # characters
 _OPPOSITE: Final = 0.25  # absolute score of a clause that says the opposite
-_LONG: Final = 2  # blanks in a wording that shows an aspect without an opinion word
+_LONG: Final = 3  # words of a wording that shows an aspect without an opinion word
 _CLEAR: Final = 0.25  # absolute score of a decision that shows an aspect
-_UNWANTED: Final = ("@", "://", "\n")
+_STRONG: Final = 0.5  # absolute score of a clause that shows it strongly
+_GOOD_STARS: Final = 4
+_BRIEF, _LENGTHY = 25, 120  # characters of a sentence that is easy to read
+_UNWANTED: Final = ("@", "://", "\n", '"', "\u201c", "\u201d", "\u201e", "\u00ab", "\u00bb")
+_MOCKING: Final = ("...", "\u2026", "!!", "(!)", "lol", ":)", ";)", "/s")
+
+
+class Quotation(NamedTuple):
+    """A sentence that shows a statement; the best one is the greatest."""
+
+    clarity: int
+    text: str
 
 
 class Evidence:
@@ -33,9 +47,13 @@ class Evidence:
 
     def __init__(self, rules: Rules) -> None:
         self._rules = rules
+        self.words = evidence_words(rules.language)
+        """The words of the language in which reviews are quoted."""
 
-    def quotation(self, review: Review, aspect: str, sentiment: Sentiment, phrase: str) -> str:
-        """Return a sentence that shows an aspect with a sentiment, verbatim; "" without one.
+    def quotation(
+        self, review: Review, aspect: str, sentiment: Sentiment, phrase: str
+    ) -> Quotation | None:
+        """Return the clearest sentence that shows an aspect with a sentiment, verbatim.
 
         Args:
             review: The review.
@@ -43,93 +61,134 @@ class Evidence:
             sentiment: The sentiment of the statement.
             phrase: The phrase of the label, whose sentence is the evidence in a language without rules.
         """
-        reading = self._rules.read(review.text or "", review.rating)
-        for text, clause in _shown(reading, aspect, sentiment, phrase):
-            if len(text) <= MAX_QUOTATION:
-                return text
-            if clause is not None and (alone := _alone(reading, clause)):
-                return alone
-        return ""
+        quotations = []
+        for sentence, clause in self._shown(review, aspect, sentiment, phrase):
+            text = sentence.text
+            if len(text) > MAX_QUOTATION:
+                text = "" if clause is None else _alone(sentence.reading, clause)
+            if text:
+                quotations.append(Quotation(sentence.clarity(aspect, clause), text))
+        return max(quotations, key=lambda quotation: quotation.clarity, default=None)
 
     def praise(self, review: Review, least: int, most: int) -> str:
-        """Return a sentence of a length that praises any aspect, verbatim; "" without one."""
+        """Return the clearest sentence of a length that praises any aspect, verbatim; "" without one."""
+        quotations = [
+            Quotation(sentence.clarity(None, clause), sentence.text)
+            for sentence, clause in self._shown(review, None, "positive")
+            if least <= len(sentence.text) <= most
+        ]
+        return max(
+            quotations, key=lambda quotation: quotation.clarity, default=Quotation(0, "")
+        ).text
+
+    def _shown(
+        self, review: Review, aspect: str | None, sentiment: Sentiment, phrase: str = ""
+    ) -> Iterator[tuple["_Sentence", ClauseReading | None]]:
+        """Yield the quotable sentences that show an aspect, or any, each with its clause that does."""
+        if (review.rating >= _GOOD_STARS) is not (sentiment == "positive"):
+            return
         reading = self._rules.read(review.text or "", review.rating)
-        shown = _shown(reading, None, "positive")
-        return next((text for text, _ in shown if least <= len(text) <= most), "")
+        if not reading.quotable:
+            return
+        sign = 1 if sentiment == "positive" else -1
+        for sentence in _sentences(reading):
+            if not reading.lexicon.is_known:
+                if phrase and phrase in sentence.text:
+                    yield sentence, None
+                continue
+            clause = next((c for c in sentence.clauses if sentence.shows(c, aspect, sign)), None)
+            if clause is not None and sentence.is_quotable(sign):
+                yield sentence, clause
 
 
 class _Sentence(NamedTuple):
+    reading: Reading
+    known: EvidenceWords
     text: str
-    clauses: list[ClauseReading]
+    clauses: Sequence[ClauseReading]
 
-    def is_quotable(self, sentiment: Sentiment) -> bool:
-        """Return whether the sentence stands alone, and nothing in it says the opposite."""
-        text, clauses = self
+    def is_quotable(self, sign: int) -> bool:
+        """Return whether the sentence stands alone, and nothing in it says the opposite or may be meant so.
+
+        Args:
+            sign: 1 for praise, -1 for criticism.
+        """
+        text, words = self.text, self.reading.tokens.words
         first = next((c for c in text if c.isalnum()), "")
         if not first.isupper() or text.isupper() or "?" in text or " " not in text:
             return False
         if any(mark in text for mark in _UNWANTED) or text.count("(") != text.count(")"):
             return False
-        sign = 1 if sentiment == "positive" else -1
-        return not any(
+        if any(mark in text.lower() for mark in _MOCKING):
+            return False
+        start, end = self.clauses[0].clause.start, self.clauses[-1].clause.end
+        if words[start] in self.known.opens or any(
+            w in self.known.reported for w in words[start:end]
+        ):
+            return False
+        return not any(self._objects(clause, sign) for clause in self.clauses)
+
+    def _objects(self, clause: ClauseReading, sign: int) -> bool:
+        """Return whether a clause contrasts, supposes, or says the opposite."""
+        lexicon = self.reading.lexicon
+        words = self.reading.tokens.words[clause.clause.start : clause.clause.end]
+        return (
             clause.mark is not None
+            or clause.clause.contrasted
+            or not lexicon.grammar.contrasts.isdisjoint(words)
+            or (sign > 0 and any(word in self.known.weakens for word in words))
+            or words[words[0] in lexicon.grammar.joiners and len(words) > 1]
+            in self.known.conditions
             or clause.score * sign <= -_OPPOSITE
-            or any(d.sentiment not in (sentiment, "neutral") for d in clause.decisions)
-            for clause in clauses
+            or any(decision.score * sign < 0 for decision in clause.decisions)
+        )
+
+    def shows(self, clause: ClauseReading, aspect: str | None, sign: int) -> bool:
+        """Return whether a clause shows an aspect, or any, without a negation beside the wording."""
+        tokens, lexicon = self.reading.tokens, self.reading.lexicon
+        words = tokens.words
+        agrees = clause.score * sign > 0
+        negations = [
+            at
+            for at in range(clause.clause.start, clause.clause.end)
+            if words[at] in lexicon.negations
+        ]
+        for decision in clause.decisions:
+            if aspect not in (None, decision.aspect) or decision.score * sign < _CLEAR:
+                continue
+            for start, end in wording_spans(tokens, lexicon, decision, clause, negations=sign < 0):
+                if (
+                    (agrees or end - start >= _LONG)
+                    and self.known.names(decision.aspect, words[start:end])
+                    and (sign < 0 or all(start <= at < end for at in negations))
+                ):
+                    return True
+        return False
+
+    def clarity(self, aspect: str | None, clause: ClauseReading | None) -> int:
+        """Return how clearly the sentence says this one thing; the best is the greatest."""
+        others = {d.aspect for c in self.clauses for d in c.decisions} - {aspect}
+        first = self.reading.tokens.words[self.clauses[0].clause.start] if self.clauses else ""
+        return (
+            (0 if clause is None else abs(clause.score) >= _STRONG)
+            - len(self.clauses)
+            - (0 if aspect is None else len(others))
+            - 2 * (first in self.reading.lexicon.third_person)
+            - (not _BRIEF <= len(self.text) <= _LENGTHY)
         )
 
 
 def _sentences(reading: Reading) -> Iterator[_Sentence]:
-    """Yield the sentences of a text that do not begin with a contrast."""
+    """Yield the sentences of a text."""
     tokens = reading.tokens
     rest = collections.deque(reading.clauses)
+    known = evidence_words(reading.lexicon.language)
     for begin, end in sentence_spans(tokens):
         clauses = []
         while rest and tokens.edges[2 * rest[0].clause.start] < end:
             clauses.append(rest.popleft())
-        if (
-            not clauses
-            or tokens.words[clauses[0].clause.start] not in reading.lexicon.grammar.contrasts
-        ):
-            yield _Sentence(tokens.text[begin:end], clauses)
-
-
-def _shown(
-    reading: Reading, aspect: str | None, sentiment: Sentiment, phrase: str = ""
-) -> Iterator[tuple[str, ClauseReading | None]]:
-    """Yield the quotable sentences that show an aspect, or any, each with its clause that does.
-
-    Args:
-        reading: The review.
-        aspect: The id of the aspect, or None for any.
-        sentiment: The sentiment of the statement.
-        phrase: A piece of the sentence that is the evidence in a language without rules.
-    """
-    for sentence in _sentences(reading) if reading.quotable else ():
-        if not reading.lexicon.is_known:
-            if phrase and phrase in sentence.text:
-                yield sentence.text, None
-            continue
-        clause = next((c for c in sentence.clauses if _shows(reading, c, aspect, sentiment)), None)
-        if clause is not None and sentence.is_quotable(sentiment):
-            yield sentence.text, clause
-
-
-def _shows(
-    reading: Reading, clause: ClauseReading, aspect: str | None, sentiment: Sentiment
-) -> bool:
-    """Return whether a clause has an opinion word of the sign, or a long wording, about an aspect."""
-    agrees = clause.score * (1 if sentiment == "positive" else -1) > 0
-    return any(
-        aspect in (None, decision.aspect)
-        and decision.sentiment == sentiment
-        and abs(decision.score) >= _CLEAR
-        and any(
-            agrees or text.count(" ") >= _LONG
-            for text in wordings(reading.tokens, reading.lexicon, decision, clause, negations=True)
-        )
-        for decision in clause.decisions
-    )
+        if clauses:
+            yield _Sentence(reading, known, tokens.text[begin:end], clauses)
 
 
 def _alone(reading: Reading, clause: ClauseReading) -> str:

@@ -5,13 +5,13 @@ All numbers are counts, and every quotation is a verbatim piece of a review.
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from reviewsd.analysis.aspects import ASPECTS
 from reviewsd.analysis.counts import Quote, Sums
-from reviewsd.analysis.evidence import Evidence
+from reviewsd.analysis.evidence import Evidence, Quotation
 from reviewsd.analysis.language_data import has_data
 from reviewsd.analysis.ranking import Ranking
 from reviewsd.analysis.temporal import Months
@@ -115,21 +115,19 @@ class ProseWriter:
                 continue
             ranking = aspect.ranking
             sign: Sentiment = "positive" if ranking.positive >= ranking.negative else "negative"
-            for example in ranking.best(sign):
-                review = review_of(example.id)
-                quotation = evidence.quotation(review, insight.id, sign, example.phrase)
-                if not quotation or quotation in quotations:
-                    continue
-                quotations.add(quotation)
-                entries.append(
-                    FaqEntry(
-                        question=self._question(insight),
-                        answer=f"{self._answer(aspect)} {self._words('quotation', text=quotation)}"
-                        f" \u2013 {review.author}, {self._words.language.date(review.date)}",
-                        example_review_ids=insight.example_review_ids,
-                    )
+            shown = _clearest(aspect, sign, evidence, review_of, quotations)
+            if shown is None:
+                continue
+            text, review = shown
+            quotations.add(text)
+            entries.append(
+                FaqEntry(
+                    question=self._question(insight),
+                    answer=f"{self._answer(aspect)} {self._words('quotation', text=text)}"
+                    f" \u2013 {review.author}, {self._words.language.date(review.date)}",
+                    example_review_ids=insight.example_review_ids,
                 )
-                break
+            )
         return tuple(entries)
 
     def summary(
@@ -234,6 +232,25 @@ class ProseWriter:
         if len(texts) == 1:
             return texts[0]
         return self._words("pair", first=", ".join(texts[:-1]), second=texts[-1])
+
+
+def _clearest(
+    aspect: RankedAspect,
+    sign: Sentiment,
+    evidence: Evidence,
+    review_of: Callable[[str], Review],
+    quoted: Container[str | None],
+) -> tuple[str, Review] | None:
+    """Return the clearest quotation of an aspect that is not quoted yet, with its review."""
+    best: tuple[Quotation, Review] | None = None
+    for example in aspect.ranking.best(sign):
+        review = review_of(example.id)
+        quotation = evidence.quotation(review, aspect.insight.id, sign, example.phrase)
+        if quotation is None or quotation.text in quoted:
+            continue
+        if best is None or quotation.clarity > best[0].clarity:
+            best = quotation, review
+    return None if best is None else (best[0].text, best[1])
 
 
 def pull_quote(

@@ -59,7 +59,8 @@ class Rules:
         self.technicians = {person.id: person.name for person in settings.technicians}
         self.digest = _digest(business, settings)
         self._language = settings.language and primary_language(settings.language)
-        self._own_language = self._language or primary_language(business.language)
+        self.language = self._language or primary_language(business.language)
+        """The language in which reviews are quoted."""
         self._detector = Detector(primary_language(business.language), has_data)
         self._second = {service.id for service in self.services if service.with_}
         self._owned = tuple(self._owned_words(settings))
@@ -85,7 +86,7 @@ class Rules:
             self._sort(matches, tokens, readings, entities, lexicon)
         if readings:
             _weigh(readings, words, rating, lexicon, _named(entities) if entities else _NOWHERE)
-        quotable = lexicon.language == self._own_language
+        quotable = lexicon.language == self.language
         return Reading(tokens, lexicon, readings, entities, quotable)
 
     def _matcher_of(self, language: str) -> LanguageMatcher:

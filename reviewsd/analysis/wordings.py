@@ -23,14 +23,22 @@ _STARS: Final = Reason.STARS
 
 
 def wordings(
+    tokens: Tokens, lexicon: Lexicon, decision: Decision, reading: ClauseReading
+) -> list[str]:
+    """Return the wordings of a decision, verbatim; the arguments are those of ``wording_spans``."""
+    spans = wording_spans(tokens, lexicon, decision, reading)
+    return [tokens.cut(start, end) for start, end in spans]
+
+
+def wording_spans(
     tokens: Tokens,
     lexicon: Lexicon,
     decision: Decision,
     reading: ClauseReading,
     *,
     negations: bool = False,
-) -> list[str]:
-    """Return the wordings of a decision, verbatim.
+) -> list[tuple[int, int]]:
+    """Return the first token of each wording of a decision, and the token after it.
 
     Args:
         tokens: The text.
@@ -61,7 +69,7 @@ def wordings(
             continue
         if span is not None and (span := _trimmed(words, lexicon, *span)) is not None:
             spans[span] = None
-    return [tokens.cut(start, end) for start, end in spans]
+    return list(spans)
 
 
 def _trimmed(

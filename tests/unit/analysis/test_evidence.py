@@ -18,12 +18,15 @@ _RULES = Rules(
 )
 
 
-def _quotation(text: str, aspect: str, sentiment: Sentiment, rating: int = 5) -> str:
+def _quotation(text: str, aspect: str, sentiment: Sentiment, rating: int | None = None) -> str:
     day = datetime.date(2026, 6, 15)
+    if rating is None:
+        rating = 5 if sentiment == "positive" else 2
     review = Review(
         id="a", author="Ann", rating=rating, date=day, text=text, source="x", verified=True
     )
-    return Evidence(_RULES).quotation(review, aspect, sentiment, "")
+    quotation = Evidence(_RULES).quotation(review, aspect, sentiment, "")
+    return "" if quotation is None else quotation.text
 
 
 @pytest.mark.parametrize(
@@ -57,12 +60,61 @@ def _quotation(text: str, aspect: str, sentiment: Sentiment, rating: int = 5) ->
         ("Is the staff friendly?", "friendliness", "positive", ""),
         ("FRIENDLY STAFF", "friendliness", "positive", ""),
         ("The staff was friendly.", "pricing", "positive", ""),
+        # without a word of the very aspect
+        ("Also very fair about my allergies and so kind.", "pricing", "positive", ""),
+        ("Honest and reliable.", "work_quality", "positive", ""),
+        # contrasts, doubts, irony and reports
+        ("The staff was friendly, though the bill was not.", "friendliness", "positive", ""),
+        ("The staff was friendly, they are just too few.", "friendliness", "positive", ""),
+        ("The staff was friendly only once.", "friendliness", "positive", ""),
+        ("Oh yes, such friendly staff!!", "friendliness", "positive", ""),
+        ('They call that a "friendly" staff.', "friendliness", "positive", ""),
+        ("If the staff is friendly we come back.", "friendliness", "positive", ""),
+        ("My wife said the staff was friendly.", "friendliness", "positive", ""),
+        ("The friendly staff never called us back.", "friendliness", "positive", ""),
+        # tied to the sentence before
+        ("Because the staff was so friendly.", "friendliness", "positive", ""),
+        # the clearest of several
+        (
+            "She is friendly and quick, and they came on time. Very friendly staff all around.",
+            "friendliness",
+            "positive",
+            "Very friendly staff all around.",
+        ),
     ],
 )
 def test_quotation_is_a_sentence_that_shows_the_statement(
     text: str, aspect: str, sentiment: Sentiment, expected: str
 ) -> None:
     assert expected == _quotation(text, aspect, sentiment)
+
+
+@pytest.mark.parametrize(
+    ("stars", "sentiment"), [(3, "positive"), (1, "positive"), (4, "negative"), (5, "negative")]
+)
+def test_quotation_is_of_a_review_whose_stars_agree(stars: int, sentiment: Sentiment) -> None:
+    text = "The staff was very friendly. The staff was very rude."
+    assert not _quotation(text, "friendliness", sentiment, stars)
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "aspect"),
+    [
+        ("de", "Das Personal war sehr freundlich.", "friendliness"),
+        ("es", "Muy buen precio.", "pricing"),
+        ("fr", "Des prix très raisonnables.", "pricing"),
+        ("it", "Il personale è molto gentile.", "friendliness"),
+        ("pt", "A equipe foi muito gentil com a gente.", "friendliness"),
+        ("nl", "Het personeel was heel vriendelijk.", "friendliness"),
+    ],
+)
+def test_words_of_each_language_show_an_aspect(language: str, text: str, aspect: str) -> None:
+    rules = Rules(Business(name="B", language=language), InsightSettings(language=language))
+    day = datetime.date(2026, 6, 15)
+    review = Review(id="a", author="Ann", rating=5, date=day, text=text, source="x", verified=True)
+    quotation = Evidence(rules).quotation(review, aspect, "positive", "")
+    assert quotation is not None
+    assert text == quotation.text
 
 
 def test_text_in_another_language_counts_and_is_not_quoted() -> None:

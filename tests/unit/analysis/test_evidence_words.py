@@ -1,0 +1,57 @@
+from pathlib import Path
+
+import pytest
+
+from reviewsd.analysis import analysing
+from reviewsd.analysis.aspects import ASPECTS
+from reviewsd.analysis.evidence_words import WordSet, evidence_words
+
+_LANGUAGES = ("de", "en", "es", "fr", "it", "nl", "pt")
+
+
+def test_languages_are_those_of_the_rules() -> None:
+    files = Path(analysing.__file__).parent.glob("data/??.txt")
+    assert list(_LANGUAGES) == sorted(file.stem for file in files)
+
+
+@pytest.mark.parametrize("language", _LANGUAGES)
+def test_each_language_has_all_lists(language: str) -> None:
+    words = evidence_words(language)
+    assert set(ASPECTS) == set(words.named)
+    lists = (words.opens, words.weakens, words.conditions, words.reported)
+    assert all(len(known) > 0 for known in (*words.named.values(), *lists))
+
+
+def test_words_are_found_by_their_beginning_without_accents() -> None:
+    words = WordSet(("fréund*", "nett"))
+    assert "freundlich" in words
+    assert "fréundlich" in words
+    assert "nett" in words
+    assert "nettes" not in words
+    assert "" not in WordSet()
+
+
+@pytest.mark.parametrize(
+    ("aspect", "text", "expected"),
+    [
+        ("friendliness", "friendly", True),
+        ("pricing", "fair", False),
+        ("pricing", "fair price", True),
+        ("communication", "explained", False),
+        ("communication", "explained everything", True),
+        ("punctuality", "on time", True),
+        ("response_time", "on time", False),
+        (None, "on time", True),
+        ("parking", "anything", True),
+    ],
+)
+def test_answer_is_a_word_that_may_stand_alone_or_has_others(
+    aspect: str | None, text: str, *, expected: bool
+) -> None:
+    assert expected is evidence_words("en").is_answer(aspect, text.split())
+
+
+def test_language_without_lists_takes_all_words() -> None:
+    words = evidence_words("pl")
+    assert words.names("pricing", ["cena"])
+    assert words.is_answer(None, ["cena"])
