@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 from reviewsd.analysis.clause_rules import ClauseReading
 from reviewsd.analysis.evidence_words import EvidenceWords, evidence_words
 from reviewsd.analysis.labelling import Reading
+from reviewsd.analysis.lexicon import lexicon_of
 from reviewsd.analysis.rules import Rules
 from reviewsd.analysis.text import ENDS, sentence_spans
 from reviewsd.analysis.wordings import wording_spans
@@ -47,8 +48,12 @@ class Evidence:
 
     def __init__(self, rules: Rules) -> None:
         self._rules = rules
-        self.words = evidence_words(rules.language)
-        """The words of the language in which reviews are quoted."""
+        self._lexicon = lexicon_of(rules.language)
+        self._words = evidence_words(rules.language)
+
+    def is_answer(self, aspect: str | None, wording: str) -> bool:
+        """Return whether a wording answers what customers say of an aspect, or of any."""
+        return self._words.is_answer(aspect, self._lexicon.words_of(wording))
 
     def quotation(
         self, review: Review, aspect: str, sentiment: Sentiment, phrase: str

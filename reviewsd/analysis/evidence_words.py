@@ -61,6 +61,8 @@ class EvidenceWords:
 
     def is_answer(self, aspect: str | None, words: Sequence[str]) -> bool:
         """Return whether words answer what customers say about an aspect; the arguments are those of ``names``."""
+        if any(word in self.weakens for word in words):
+            return False
         if len(words) > 1 and self.names(aspect, words):
             return True
         lists = _of(self.alone, aspect)

@@ -2,6 +2,7 @@
 
 import heapq
 from collections import Counter
+from collections.abc import Callable
 from typing import Final
 
 from reviewsd.analysis.counts import CANDIDATES, EXAMPLES, Example, MentionCounts, offer
@@ -10,14 +11,20 @@ from reviewsd.domain.insights import Sentiment
 
 TOP_PHRASES: Final = 5
 MIN_SHARED: Final = 2  # reviews with the same wording
+_FREQUENT: Final = 200  # wordings of an entity that are looked at
 
 _SENTIMENTS: Final[tuple[Sentiment, ...]] = ("positive", "neutral", "negative")
 
 
 class Ranking:
-    """The mentions of one entity in all reviews."""
+    """The mentions of one entity in all reviews.
 
-    def __init__(self) -> None:
+    Args:
+        is_answer: Returns whether a wording tells a reader what customers say of the entity.
+    """
+
+    def __init__(self, is_answer: Callable[[str], bool]) -> None:
+        self._is_answer = is_answer
         self.stars = 0
         self.hundredths = 0
         self._counts: Counter[Sentiment] = Counter()
@@ -56,21 +63,26 @@ class Ranking:
         return self._counts.total()
 
     def top_phrases(self, *sentiments: Sentiment) -> tuple[str, ...]:
-        """Return the wordings of most reviews, of at least two, in their most frequent spelling."""
+        """Return the answers of most reviews, of at least two, in their most frequent spelling."""
         spellings: dict[str, Counter[str]] = {}
         for sentiment in sentiments or _SENTIMENTS:
             for text, count in self._wordings.get(sentiment, {}).items():
                 spellings.setdefault(key(text), Counter())[text] += count
         counts = {name: texts.total() for name, texts in spellings.items()}
-        shared = {name for name, count in counts.items() if count >= MIN_SHARED}
-        shared -= {
+        shared = (name for name, count in counts.items() if count >= MIN_SHARED)
+        frequent = heapq.nsmallest(_FREQUENT, shared, key=lambda name: (-counts[name], name))
+        texts = {
+            name: max(spellings[name].items(), key=lambda item: item[::-1])[0] for name in frequent
+        }
+        answers = {name for name, text in texts.items() if self._is_answer(text)}
+        answers -= {
             short
-            for short in shared
-            for name in shared
+            for short in answers
+            for name in answers
             if short != name and f" {short} " in f" {name} " and counts[short] <= 2 * counts[name]
         }
-        top = heapq.nsmallest(TOP_PHRASES, shared, key=lambda name: (-counts[name], name))
-        return tuple(max(spellings[name].items(), key=lambda item: item[::-1])[0] for name in top)
+        top = heapq.nsmallest(TOP_PHRASES, answers, key=lambda name: (-counts[name], name))
+        return tuple(texts[name] for name in top)
 
     def examples(self) -> list[Example]:
         """Return the strongest examples, including one positive and one negative review if possible."""

@@ -1,6 +1,7 @@
 """Computes the insights from the counts of all blocks (insights.md 5)."""
 
 import datetime
+import functools
 import heapq
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -81,7 +82,9 @@ class Totals:
             for name, mentions in by_id.items():
                 ranking = rankings.get(name)
                 if ranking is None:
-                    ranking = rankings[name] = Ranking()
+                    aspect = name if kind == "aspects" else None
+                    is_answer = functools.partial(self._evidence.is_answer, aspect)
+                    ranking = rankings[name] = Ranking(is_answer)
                 ranking.add(mentions)
         for month, quotes in counts.quotes.items():
             self._quotes.setdefault(month, []).extend(quotes)

@@ -108,7 +108,7 @@ def test_wording_is_spelled_as_most_reviews_spell_it() -> None:
 
 
 def test_inflections_are_one_wording() -> None:
-    assert ("explains everything",) == _spelled("explains everything", "explained everything")
+    assert ("charges little",) == _spelled("charges little", "charged little")
 
 
 def test_wording_of_one_review_is_not_shown() -> None:
@@ -117,9 +117,17 @@ def test_wording_of_one_review_is_not_shown() -> None:
 
 
 def test_longer_wording_replaces_the_shorter_one_in_it() -> None:
-    longer = ["explains everything"] * 2
-    assert ("explains everything",) == _spelled(*longer, "explains")
-    assert ("explains",) == _spelled(*longer, *["explains"] * 5)[:1]
+    longer = ["expensive repair"] * 2
+    assert ("expensive repair",) == _spelled(*longer, "expensive")
+    assert ("expensive",) == _spelled(*longer, *["expensive"] * 5)[:1]
+
+
+@pytest.mark.parametrize(
+    "text", ["charged", "fair", "didn't", "honest people", "fair price only once", "nearly cheap"]
+)
+def test_wording_that_does_not_say_what_customers_praise_is_not_shown(text: str) -> None:
+    assert () == _spelled(text, text)
+    assert ("fair price",) == _spelled(text, text, text, "fair price", "fair price")
 
 
 def test_examples_have_both_signs() -> None:
@@ -150,7 +158,7 @@ def test_entities_take_the_sentiment_of_their_reviews() -> None:
 
 def test_person_has_the_sentiment_of_the_clauses_and_the_stars_of_the_reviews() -> None:
     """ "Priya was super apologetic" in a review of one star is praise of Priya."""
-    label = EntityLabel(id="priya-raman", sentiment="positive", wordings=("apologetic",))
+    label = EntityLabel(id="priya-raman", sentiment="positive", wordings=("patient",))
     named = Labels(technicians=(label,))
     insights = _count(*[(_review(name, 1), named) for name in "abc"])
     (person,) = insights.entities.technicians
@@ -160,7 +168,7 @@ def test_person_has_the_sentiment_of_the_clauses_and_the_stars_of_the_reviews() 
         person.score,
         person.average_rating,
     )
-    assert ("apologetic",) == person.top_phrases
+    assert ("patient",) == person.top_phrases
 
 
 @pytest.mark.parametrize(
