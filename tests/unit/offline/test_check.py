@@ -1,8 +1,6 @@
 """Configuration and data are checked, and the configuration is shown, without a daemon."""
 
 import json
-import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -280,17 +278,6 @@ def test_reviews_without_insights_are_counted(folder: Path) -> None:
     document, _ = report(folder)
     facts = document["facts"]
     assert (1, 1, False) == (facts["analysed"], facts["uncovered"], facts["made"])
-
-
-@pytest.mark.processes
-def test_daemon_does_not_load_what_only_a_publication_needs() -> None:
-    """Word lists, the compiler and the Markdown of developers' pages took 0.3 s of each start."""
-    program = "import sys, reviewsd.app.daemon, reviewsd.publish.page_settings; print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
-    loaded = set(done.stdout.decode().split())
-    analysis = {name for name in loaded if name.startswith("reviewsd.analysis")}
-    assert {"reviewsd.analysis", "reviewsd.analysis.labels"} == analysis
-    assert set() == loaded & {"reviewsd.publish.compiler", "markdown_it", "PIL", "segno", "babel"}
 
 
 def test_places_of_withheld_words_in_given_insights_are_counted_and_named(folder: Path) -> None:
