@@ -134,7 +134,8 @@ def inspect_data(
     except sources.Unsettled:
         return _with_problems_only([of_file(str(folder), UNSETTLED)])
     except OSError as error:
-        return _with_problems_only([of_file(str(folder), f"cannot read now: {error.strerror}")])
+        place = str(error.filename or folder)
+        return _with_problems_only([of_file(place, f"cannot read now: {error.strerror}")])
     texts = {
         REVIEWS_FILE: files.reviews,
         INSIGHTS_FILE: files.insights or b"",

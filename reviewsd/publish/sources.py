@@ -327,7 +327,10 @@ def _content(
         with os.fdopen(descriptor, "rb", closefd=False) as file:
             # Read no more than the size: appended bytes change the fingerprint.
             if copies is None or status.st_size < _LARGE:
-                return file.read(status.st_size)
+                try:
+                    return file.read(status.st_size)
+                except OSError as error:  # unlike one of ``open``, it does not name the file
+                    raise OSError(error.errno, error.strerror, str(path)) from error
             return _copied(file, status.st_size, copies)
     finally:
         os.close(descriptor)

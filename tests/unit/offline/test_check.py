@@ -1,6 +1,9 @@
 """Configuration and data are checked, and the configuration is shown, without a daemon."""
 
+import errno
+import io
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,7 +16,7 @@ import yaml
 from reviewsd.api.jobs import Step
 from reviewsd.config import load, show
 from reviewsd.config.schema import Config, keys
-from reviewsd.offline.check import inspect
+from reviewsd.offline.check import inspect, inspect_data
 
 ROOT = Path(__file__).parents[3]
 REVIEW = {
@@ -307,3 +310,35 @@ def test_places_of_withheld_words_in_given_insights_are_counted_and_named(folder
     (folder / "data/insights.json").write_text(json.dumps({"summary": "Fine work."}))
     document, _ = report(folder)
     assert [] == [entry for entry in document["warnings"] if "withheld" in entry["reason"]]
+
+
+class FailingFile(io.BytesIO):
+    """A file on a disk with errors."""
+
+    def read(self, _size: int | None = -1, /) -> bytes:
+        raise OSError(errno.EIO, "Input/output error")
+
+
+@pytest.mark.parametrize("fails", ["open", "read"])
+def test_file_that_cannot_be_read_now_is_named(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, fails: str
+) -> None:
+    path = folder / "data/insights.json"
+    path.write_text("{}")
+    real_open, real_fdopen = os.open, os.fdopen
+
+    def open_(file: Path, flags: int) -> int:
+        if file == path and fails == "open":
+            raise OSError(errno.EIO, "Input/output error", str(file))
+        return real_open(file, flags)
+
+    def fdopen(descriptor: int, mode: str, *, closefd: bool) -> object:
+        if os.fstat(descriptor).st_ino == path.stat().st_ino:
+            return FailingFile()
+        return real_fdopen(descriptor, mode, closefd=closefd)
+
+    monkeypatch.setattr(os, "open", open_)
+    monkeypatch.setattr(os, "fdopen", fdopen)
+    checked = inspect_data(folder / "data", None, lambda _: None)
+    reasons = [(problem.file, problem.reason) for problem in checked.problems]
+    assert [(str(path), "cannot read now: Input/output error")] == reasons
