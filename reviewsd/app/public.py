@@ -37,10 +37,10 @@ from reviewsd.web.websub import HubRoute
 from reviewsd.websub.hub import Hub
 from reviewsd.websub.rate_limits import TokenBuckets
 
-STALE = "stale-while-revalidate=300, stale-if-error=86400"
+STALE_DIRECTIVES = "stale-while-revalidate=300, stale-if-error=86400"
 """For how many seconds caches may serve a stale response, while they fetch a new one or the service fails (S11)."""
 
-ENDS_PER_DAY = 1_000
+SESSION_ENDS_PER_DAY = 1_000
 """MCP sessions that one client may end in a day, because each is stored for 30 days and must not fill the store."""
 
 _log = Logger()
@@ -56,7 +56,9 @@ async def build_public(
     """
     config, counters, reactor = context.config, context.counters, context.reactor
     trusted = convert.trusted(config)
-    responses = Responses(config.base_url, f"public, max-age={config.cache.max_age}, {STALE}")
+    responses = Responses(
+        config.base_url, f"public, max-age={config.cache.max_age}, {STALE_DIRECTIVES}"
+    )
     networks = ClientNetworks(trusted)
     scheduler = CooperativeScheduler(reactor, group=neighborhood)
     read_limit = config.server.read_limit.per_second
@@ -114,7 +116,7 @@ async def _build_mcp(
     snapshots.observe(streams.published)
     methods = Methods(introduction, counters)
     server = McpServer(Sessions(keys, ended.__contains__), methods, streams, os.urandom)
-    ends = TokenBuckets(ENDS_PER_DAY, 86_400.0)
+    ends = TokenBuckets(SESSION_ENDS_PER_DAY, 86_400.0)
     rules = AccessRules(
         origins=Origins(config.base_url, convert.allowed_origins(config)),
         hosts=hosts,

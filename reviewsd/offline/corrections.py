@@ -56,7 +56,7 @@ class NoSuchReviewError(Exception):
         self.candidates = candidates
 
 
-class CorrectedReview(Struct, frozen=True, kw_only=True):
+class ReviewEntry(Struct, frozen=True, kw_only=True):
     """A review as reviews.json has it, and the correction or erasure that applies to it, if any."""
 
     review: Review
@@ -90,7 +90,7 @@ def find_id(reference: str, ids: Collection[str]) -> str:
             raise NoSuchReviewError(detail, matches)
 
 
-class CorrectableReviews:
+class ReviewsWithCorrections:
     """The uncorrected reviews of a data directory, each with its correction.
 
     Args:
@@ -104,23 +104,23 @@ class CorrectableReviews:
         overlay = Overlay(corrections)
         reviews = map(_decode, dataset.records.raws(0, len(dataset.records)))
         self.reviews = [
-            CorrectedReview(review=review, correction=overlay.find(review)) for review in reviews
+            ReviewEntry(review=review, correction=overlay.find(review)) for review in reviews
         ]
         """Newest first."""
 
     @cached_property
-    def _corrected(self) -> Corrected:
+    def _outcome(self) -> Corrected:
         return correct(self._dataset.records, Overlay(self.corrections), lambda *_: None)
 
     @property
-    def sentence(self) -> str:
+    def readers_note(self) -> str:
         """The note to readers about withheld reviews; empty if none is withheld."""
-        return self._corrected.withheld.sentence(len(self._corrected.records))
+        return self._outcome.withheld.sentence(len(self._outcome.records))
 
     @property
-    def selection(self) -> str | None:
+    def selection_warning(self) -> str | None:
         """Why the corrections look as if the owner had withheld bad reviews; None if they do not."""
-        return self._corrected.withheld.selection(self._corrected.stars)
+        return self._outcome.withheld.selection(self._outcome.stars)
 
     @property
     def has_own_rating(self) -> bool:
@@ -136,26 +136,28 @@ class CorrectableReviews:
         by_id = {entry.review.id: entry.review for entry in self.reviews}
         return by_id[find_id(reference, by_id)]
 
-    def corrected(
+    def with_correction(
         self,
         reviews: Sequence[Review],
         action: Action,
         reason: Reason | None,
         now: datetime.datetime,
-    ) -> "CorrectableReviews":
+    ) -> "ReviewsWithCorrections":
         """Return a copy in which some reviews have a further correction."""
-        key = self._key()
+        key = self._key_of_copies()
         entries = self._entries_without(reviews)
         for review in reviews:
             entries[review.id] = Correction(
                 action=action, reason=reason, at=now, copies=copy_digest(key, review)
             )
         corrections = replace(self.corrections, reviews=entries, key=key)
-        return CorrectableReviews(self._dataset, corrections)
+        return ReviewsWithCorrections(self._dataset, corrections)
 
-    def erased(self, reviews: Sequence[Review], now: datetime.datetime) -> "CorrectableReviews":
+    def with_erasure(
+        self, reviews: Sequence[Review], now: datetime.datetime
+    ) -> "ReviewsWithCorrections":
         """Return a copy in which some reviews are erased; ``without_erased`` takes them out of a file."""
-        key = self._key()
+        key = self._key_of_copies()
         erasures = {
             merge_key(review.id): Erasure(copies=copy_digest(key, review), at=now)
             for review in reviews
@@ -166,9 +168,9 @@ class CorrectableReviews:
             key=key,
             erased=self.corrections.erased | erasures,
         )
-        return CorrectableReviews(self._dataset, corrections)
+        return ReviewsWithCorrections(self._dataset, corrections)
 
-    def _key(self) -> str:
+    def _key_of_copies(self) -> str:
         return self.corrections.key or secrets.token_urlsafe(_KEY_BYTES)
 
     def _entries_without(self, reviews: Iterable[Review]) -> dict[str, Correction]:
@@ -198,12 +200,12 @@ class CorrectableReviews:
         keys = {text_key(review.text or "", review.rating) for review in reviews}
         return KeptLabels(labels).encoded(keys)
 
-    def text(self) -> bytes:
+    def encoded(self) -> bytes:
         """Return corrections.json."""
-        return _text(self.corrections)
+        return _encoded(self.corrections)
 
 
-def read(folder: Path) -> CorrectableReviews:
+def read(folder: Path) -> ReviewsWithCorrections:
     """Read the reviews of a data directory with their corrections.
 
     Raises:
@@ -212,7 +214,7 @@ def read(folder: Path) -> CorrectableReviews:
         OSError: The files cannot be read now.
     """
     files = sources.read(folder)
-    return CorrectableReviews(load_dataset(files.reviews, None), parse(files.corrections))
+    return ReviewsWithCorrections(load_dataset(files.reviews, None), parse(files.corrections))
 
 
 def parse(text: bytes | None) -> Corrections:
@@ -248,10 +250,10 @@ def merge(current: Corrections, restored: Corrections) -> bytes:
     }
     erasures |= current.erased
     reviews = {name: entry for name, entry in reviews.items() if merge_key(name) not in erasures}
-    return _text(Corrections(reviews=reviews, key=current.key or restored.key, erased=erasures))
+    return _encoded(Corrections(reviews=reviews, key=current.key or restored.key, erased=erasures))
 
 
-def _text(corrections: Corrections) -> bytes:
+def _encoded(corrections: Corrections) -> bytes:
     """Return corrections.json without null members."""
     members = msgspec.to_builtins(corrections)
     for name in ("reviews", "erased"):

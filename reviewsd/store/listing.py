@@ -34,7 +34,7 @@ _SUBSCRIPTIONS = (
     " JOIN topic t ON t.id = s.topic_id"
     " LEFT JOIN verification v ON v.topic_id = s.topic_id AND v.callback = s.callback"
 )
-_REQUESTS = (
+_NEW_REQUESTS = (
     f"SELECT v.id, v.callback, v.callback_host, {_COLUMNS} FROM verification v"
     " JOIN topic t ON t.id = v.topic_id"
     " LEFT JOIN subscription s ON s.topic_id = v.topic_id AND s.callback = v.callback"
@@ -66,18 +66,18 @@ def page(
         after = None
     if len(entries) < limit:
         cursor.execute(
-            f"{_REQUESTS} AND v.id > ?{conditions.format(table='v')} ORDER BY v.id LIMIT ?",
-            (_number(after or PENDING + "0"), *values, limit - len(entries)),
+            f"{_NEW_REQUESTS} AND v.id > ?{conditions.format(table='v')} ORDER BY v.id LIMIT ?",
+            (_row_id(after or PENDING + "0"), *values, limit - len(entries)),
         )
         entries += [_listing(row, PENDING) for row in cursor.fetchall()]
     return entries
 
 
-def one(cursor: SqlCursor, name: str) -> Listing | None:
+def find(cursor: SqlCursor, name: str) -> Listing | None:
     """Return the subscription or request with this id, or None."""
     pending = name.startswith(PENDING)
-    where = f"{_REQUESTS} AND v.id = ?" if pending else f"{_SUBSCRIPTIONS} WHERE s.id = ?"
-    cursor.execute(where, (_number(name),))
+    where = f"{_NEW_REQUESTS} AND v.id = ?" if pending else f"{_SUBSCRIPTIONS} WHERE s.id = ?"
+    cursor.execute(where, (_row_id(name),))
     row = cursor.fetchone()
     return None if row is None else _listing(row, PENDING if pending else "")
 
@@ -88,13 +88,13 @@ def is_id(name: str) -> bool:
     return digits.isascii() and digits.isdigit() and len(digits) <= 18  # noqa: PLR2004 - BIGINT
 
 
-def _number(name: str) -> int:
+def _row_id(name: str) -> int:
     return int(name.removeprefix(PENDING))
 
 
 def remove(cursor: SqlCursor, name: str, reason: str, now: int) -> tuple[Pair, str, bool] | None:
     """Remove a subscription or request; return its pair, topic, and whether it was active."""
-    entry = one(cursor, name)
+    entry = find(cursor, name)
     if entry is None:
         return None
     cursor.execute("SELECT id FROM topic WHERE path = ?", (entry.topic,))
@@ -105,7 +105,9 @@ def remove(cursor: SqlCursor, name: str, reason: str, now: int) -> tuple[Pair, s
     return pair, entry.topic, before is not None and before.active is not None
 
 
-def push(cursor: SqlCursor, names: Sequence[str] | None, topic: str | None, now: int) -> list[int]:
+def make_due(
+    cursor: SqlCursor, names: Sequence[str] | None, topic: str | None, now: int
+) -> list[int]:
     """Make the current content due again; return the ids of the subscriptions.
 
     ``names`` (ids, of which those of requests are ignored) and ``topic`` (a path) select the subscriptions;
@@ -118,7 +120,7 @@ def push(cursor: SqlCursor, names: Sequence[str] | None, topic: str | None, now:
         values.append(topic)
     if names is not None:
         where += f" AND s.id IN {MANY}"
-        values.append([_number(name) for name in names if not name.startswith(PENDING)])
+        values.append([_row_id(name) for name in names if not name.startswith(PENDING)])
     cursor.execute(
         "SELECT s.id, s.topic_id, s.callback, s.callback_host FROM subscription s"
         f" JOIN topic t ON t.id = s.topic_id {where}",
@@ -152,7 +154,7 @@ def topic_states(cursor: SqlCursor, now: int) -> list[TopicState]:
     ]
 
 
-def pending(cursor: SqlCursor, now: int) -> int:
+def count_pending(cursor: SqlCursor, now: int) -> int:
     """Return the number of requests that are not confirmed yet."""
     cursor.execute("SELECT COUNT(*) FROM verification WHERE expires_at > ?", (now,))
     ((count,),) = cursor.fetchall()
@@ -211,7 +213,7 @@ def _instant(milliseconds: int | None) -> datetime | None:
     return None if milliseconds is None else instant(milliseconds / 1000)
 
 
-def attempted(cursor: SqlCursor, ids: Collection[int], since: int) -> dict[int, bool | None]:
+def delivery_results(cursor: SqlCursor, ids: Collection[int], since: int) -> dict[int, bool | None]:
     """Return whether the last delivery of each existing subscription succeeded.
 
     The value is None if there was no delivery at or after ``since``.

@@ -152,7 +152,7 @@ class Operator:
         """Return the subscription or pending request with an id."""
         if not listing.is_id(identifier):
             return None
-        return await self.store.run(partial(listing.one, name=identifier))
+        return await self.store.run(partial(listing.find, name=identifier))
 
     async def remove(self, identifier: str, reason: str) -> bool:
         """Remove a subscription or request and notify its callback; return whether there was one."""
@@ -210,14 +210,14 @@ class Operator:
         """Let the current content be delivered again; return the ids of the subscriptions."""
         names = None if ids is None else [name for name in ids if listing.is_id(name)]
         now = self.context.now()
-        numbers = await self.store.run(partial(listing.push, names=names, topic=topic, now=now))
+        numbers = await self.store.run(partial(listing.make_due, names=names, topic=topic, now=now))
         self.delivery_scheduler.wake()
         return numbers
 
     async def _push_results(self, ids: Sequence[int], since: int) -> Mapping[int, str]:
         """Return the results of those subscriptions that had an attempt, on any node, or are gone."""
         try:
-            attempts = await self.store.run(partial(listing.attempted, ids=ids, since=since))
+            attempts = await self.store.run(partial(listing.delivery_results, ids=ids, since=since))
         except StoreError as error:  # read again after the interval
             self._log.warn("push: {error}", error=str(error))
             return {}
@@ -237,7 +237,7 @@ class Operator:
         now = self.context.now()
 
         def read(cursor: SqlCursor) -> tuple[Sequence[TopicState], int]:
-            return listing.topic_states(cursor, now), listing.pending(cursor, now)
+            return listing.topic_states(cursor, now), listing.count_pending(cursor, now)
 
         with suppress(StoreError):  # a store that accepts no writes may still be read
             self._topics, self._pending = await self.store.run(read)

@@ -17,7 +17,7 @@ from reviewsctl.terminal.words import counted
 if TYPE_CHECKING:
     from reviewsd.domain.corrections import Action, Reason
     from reviewsd.domain.reviews import Review
-    from reviewsd.offline.corrections import CorrectableReviews
+    from reviewsd.offline.corrections import ReviewsWithCorrections
 
 _ELSEWHERE: Final = (
     "not erased: copies in caches and with subscribers, your own backups and exports, and the review on "
@@ -31,7 +31,7 @@ _SHORTEST_NAME: Final = 3  # letters of a part of a name that is searched for
 @contextlib.contextmanager
 def reading(
     data: Path | None, config: Path | None, output: Output
-) -> "Iterator[tuple[Path, CorrectableReviews]]":
+) -> "Iterator[tuple[Path, ReviewsWithCorrections]]":
     """Yield reviews.json and its corrections; end the command if they are invalid."""
     try:
         target = reviews_file(data, config, os.environ)
@@ -40,7 +40,7 @@ def reading(
         output.refuse(refusal.detail, refusal.remedy, refusal.exit_code)
 
 
-def named(references: Iterable[str], reviews: "CorrectableReviews") -> "list[Review]":
+def named(references: Iterable[str], reviews: "ReviewsWithCorrections") -> "list[Review]":
     """Return the reviews of references, without duplicates.
 
     Raises:
@@ -92,9 +92,9 @@ class Decision:
                 chosen = _corrected(chosen, reviews, output)
                 if not chosen:
                     return
-            corrected = reviews.corrected(chosen, self._action, self._reason, self._now)
+            corrected = reviews.with_correction(chosen, self._action, self._reason, self._now)
             output.show(chosen)
-            selection = corrected.selection if self._action == "hide" else None
+            selection = corrected.selection_warning if self._action == "hide" else None
             if dry_run:
                 if selection is not None:
                     output.warn(selection)
@@ -110,14 +110,14 @@ class Decision:
             output.report(state, chosen, self._consequences(state, corrected, chosen))
 
     def _consequences(
-        self, state: str, corrected: "CorrectableReviews", chosen: "Sequence[Review]"
+        self, state: str, corrected: "ReviewsWithCorrections", chosen: "Sequence[Review]"
     ) -> Iterator[str]:
         yield f"{state} within three seconds by a running daemon, and after every later import"
         if self._action != "restore":
             ids = " ".join(review.id for review in chosen[:_NAMED])
             more = " ..." if len(chosen) > _NAMED else ""
             yield f"to show them as they were: reviewsctl reviews restore {ids}{more}"
-        yield f"readers are told: {corrected.sentence or 'nothing, as all reviews are shown'}"
+        yield f"readers are told: {corrected.readers_note or 'nothing, as all reviews are shown'}"
         if self._action == "hide" and corrected.has_own_rating:
             yield "the aggregate_rating that reviews.json has is not changed, and still counts them"
         if self._action == "anonymize":
@@ -125,7 +125,7 @@ class Decision:
 
 
 def _corrected(
-    chosen: "Sequence[Review]", reviews: "CorrectableReviews", output: Output
+    chosen: "Sequence[Review]", reviews: "ReviewsWithCorrections", output: Output
 ) -> "list[Review]":
     """Return the reviews that are not shown as they are, and report the others."""
     states = {entry.review.id: entry.correction for entry in reviews.reviews}
@@ -141,7 +141,7 @@ def _corrected(
 
 def erase(
     target: Path,
-    reviews: "CorrectableReviews",
+    reviews: "ReviewsWithCorrections",
     chosen: "Sequence[Review]",
     why: tuple[str, str],
     session: Session,
@@ -157,7 +157,7 @@ def erase(
     """
     now = datetime.datetime.now(datetime.UTC)
     reason, note = why
-    files.erase(target, reviews.erased(chosen, now), chosen, now)
+    files.erase(target, reviews.with_erasure(chosen, now), chosen, now)
     files.note(target, now, [review.id for review in chosen], f"erase ({reason})", note)
     return [*_published(session, target), _ELSEWHERE]
 

@@ -24,7 +24,7 @@ from reviewsd.api.places import KEPT_FOLDER, LABELS_FILE
 if TYPE_CHECKING:
     from reviewsd.domain.corrections import Corrections
     from reviewsd.domain.reviews import Review
-    from reviewsd.offline.corrections import CorrectableReviews
+    from reviewsd.offline.corrections import ReviewsWithCorrections
 
 FILE: Final = "corrections.json"
 LOG: Final = "corrections.log"
@@ -40,7 +40,7 @@ _members = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _encode = msgspec.json.Encoder().encode
 
 
-def read(target: Path) -> "CorrectableReviews":
+def read(target: Path) -> "ReviewsWithCorrections":
     """Read the reviews with their corrections.
 
     Args:
@@ -75,19 +75,19 @@ def _faults(target: Path) -> Iterator[None]:
         ) from error
 
 
-def write(target: Path, reviews: "CorrectableReviews") -> None:
+def write(target: Path, reviews: "ReviewsWithCorrections") -> None:
     """Replace corrections.json.
 
     Raises:
         ImportRefusedError: Another program has changed it, or it cannot be written.
     """
     with _faults(target), opened(target.parent) as folder:
-        _replace(folder, FILE, lambda _: reviews.text())
+        _replace(folder, FILE, lambda _: reviews.encoded())
 
 
 def erase(
     target: Path,
-    reviews: "CorrectableReviews",
+    reviews: "ReviewsWithCorrections",
     erased: "Sequence[Review]",
     now: datetime.datetime,
 ) -> None:
@@ -106,7 +106,7 @@ def erase(
     corrections = reviews.corrections
     member = partial(removed_member, now=now)
     with _faults(target), opened(target.parent) as folder, uninterrupted():
-        _replace(folder, FILE, lambda _: reviews.text())
+        _replace(folder, FILE, lambda _: reviews.encoded())
         if folder.look(INSIGHTS) is not None:
             _replace(folder, INSIGHTS, lambda text: reviews.without_words(text, erased))
         if folder.look(LABELS_FILE) is not None:

@@ -12,7 +12,7 @@ from reviewsctl.terminal.output import EXIT_FAILED, complain, echo, fail, json_l
 
 if TYPE_CHECKING:
     from reviewsd.domain.reviews import Review
-    from reviewsd.offline.corrections import CorrectedReview
+    from reviewsd.offline.corrections import ReviewEntry
 
 STATES: Final = {
     "hide": "hidden",
@@ -49,7 +49,7 @@ class Output:
             )
             echo("  ".join([*parts, _excerpt(review)]).rstrip())
 
-    def list(self, reviews: "Sequence[CorrectedReview]", total: int) -> None:
+    def list(self, reviews: "Sequence[ReviewEntry]", total: int) -> None:
         """Print a table of reviews with their corrections, or a line of JSON for each."""
         if self._as_json:
             self._list_json(reviews)
@@ -72,7 +72,7 @@ class Output:
         typer.echo(f"{len(reviews):,} of {total:,} reviews", err=True)
 
     @staticmethod
-    def _list_json(reviews: "Sequence[CorrectedReview]") -> None:
+    def _list_json(reviews: "Sequence[ReviewEntry]") -> None:
         import msgspec  # see main
 
         for entry in reviews:

@@ -164,10 +164,10 @@ def transact_randomly(both: Both, chance: random.Random, number: int) -> None:  
         callback = one_of([None, f"https://{HOSTS[0]}/0"])
         both.run(lambda cursor: listing.page(cursor, topic, callback, after, 3))
         both.run(lambda cursor: listing.topic_states(cursor, now))
-        both.run(lambda cursor: listing.pending(cursor, now))
+        both.run(lambda cursor: listing.count_pending(cursor, now))
         both.run(upkeep.paused)
         both.run(upkeep.blocks)
-        both.run(lambda cursor: listing.attempted(cursor, (1, 2, 3), now - 1))
+        both.run(lambda cursor: listing.delivery_results(cursor, (1, 2, 3), now - 1))
 
     def order() -> None:
         value, dry = one_of([*HOSTS, "10.0.0.0/8"]), maybe()
@@ -181,7 +181,7 @@ def transact_randomly(both: Both, chance: random.Random, number: int) -> None:  
                 lambda cursor: upkeep.block(cursor, value, "note", now, dry_run=dry),
                 lambda cursor: upkeep.unblock(cursor, value),
                 lambda cursor: listing.remove(cursor, name, "reason", now),
-                lambda cursor: sorted(listing.push(cursor, names, topic, now)),
+                lambda cursor: sorted(listing.make_due(cursor, names, topic, now)),
                 lambda cursor: upkeep.end_expired(cursor, sorted_pairs(cursor, now), now),
                 lambda cursor: sorted(map(repr, rows.take_over(cursor, now))),
             ]
