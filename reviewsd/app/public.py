@@ -65,14 +65,15 @@ async def build_public(
     time_budget = TimeBudget(scheduler, networks, reactor.seconds, read_limit)
     budgets = Budgets(time_budget, MemoryBudget(networks))
     reads = Reads(snapshots, responses, budgets, context.unknown_parameters)
+    pages = PageReads(reads)
     hosts = Hosts(config.base_url, convert.allowed_hosts(config))
     max_connections = fitting_connections(config.server.max_connections, raise_file_limit())
     max_streams = min(MAX_STREAMS, max_connections // 2)  # the other half is for other requests
     answerers = (
         reads,
         FeedReads(reads),
-        PageReads(reads),
-        EmbedReads(reads),
+        pages,
+        EmbedReads(pages),
         HubRoute(hub.requests, responses, context.tasks, networks),
         await _build_mcp(context, snapshots, store, hub, responses, budgets, hosts, max_streams),
         Probes(responses, readiness if config.server.readyz else None),

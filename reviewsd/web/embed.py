@@ -3,12 +3,10 @@
 Each is a frame that was rendered at publication and is filled in for the request. Without options it is a document.
 """
 
-import hashlib
 from collections.abc import Generator, Sequence
 from typing import Final
 
 import msgspec
-from werkzeug.exceptions import NotFound
 
 from reviewsd.domain.embed_options import (
     BADGE,
@@ -28,56 +26,26 @@ from reviewsd.http1.request import Request
 from reviewsd.http1.responses import Response
 from reviewsd.pages.document import HTML, SVG
 from reviewsd.pages.embed_pages import EmbedPages
-from reviewsd.pages.frames import decode
-from reviewsd.snapshot.snapshots import Snapshot
 from reviewsd.web.app import Answer, PublicApp
-from reviewsd.web.reads import Reads, entity_tag
+from reviewsd.web.pages import PageReads
+from reviewsd.web.reads import entity_tag
 
 _review = msgspec.json.Decoder(Review)
 _NO_STORE: Final = {"Cache-Control": "no-store"}
 
 
 class EmbedReads:
-    """Answers for what owners put on their own websites.
-
-    Args:
-        reads: Answers with fixed documents, and makes the responses.
-    """
+    """Answers for what owners put on their own websites; ``pages`` has the frames."""
 
     app: Final = PublicApp()
 
-    def __init__(self, reads: Reads) -> None:
-        self._reads = reads
-        self._responses = reads.responses
-        self._published: tuple[Snapshot, EmbedPages, bytes] | None = None
-        reads.snapshots.observe(self._use)
-
-    def _use(self, snapshot: Snapshot) -> None:
-        content = snapshot.pages
-        if content is None:
-            self._published = None
-            return
-        frames = decode(content)
-        facts = (frames.embed, frames.words, frames.templates, frames.business, frames.base_url)
-        digest = hashlib.sha256(msgspec.json.encode(facts)).digest()
-        self._published = (snapshot, EmbedPages(frames), digest)
-
-    def _now(self) -> tuple[Snapshot, EmbedPages, bytes]:
-        """Return the current snapshot, its embeds, and the digest of all but their reviews.
-
-        Raises:
-            SnapshotError: Nothing is published yet.
-            NotFound: Pages are switched off.
-        """
-        if self._published is None:
-            _ = self._reads.snapshots.current
-            raise NotFound
-        return self._published
+    def __init__(self, pages: PageReads) -> None:
+        self._pages, self._reads, self._responses = pages, pages.reads, pages.reads.responses
 
     @app.route(urls.EMBED, page=True)
     def embed(self, request: Request) -> Answer:
         """Answer with reviews for a frame on another site."""
-        _, pages, _ = self._now()
+        pages = self._pages.now().embeds
         try:
             options = pages.effective(read_embed_options(request.query))
         except InvalidParametersError as error:
@@ -87,7 +55,8 @@ class EmbedReads:
         return self._reads.time.run(request, self._embed(request, options))
 
     def _embed(self, request: Request, options: EmbedOptions) -> Generator[None, None, Response]:
-        snapshot, pages, digest = self._now()
+        published = self._pages.now()
+        snapshot, pages = published.snapshot, published.embeds
         positions: Sequence[int] = ()
         if options.layout != BADGE:
             query = SearchQuery(min_rating=options.min_rating, limit=options.count)
@@ -101,7 +70,9 @@ class EmbedReads:
         response = self._responses.page(
             request,
             self._responses.header_block(pages.frames.headers_with(sheet.digest)),
-            entity_tag(digest + options.query().encode(), snapshot.digests.of(positions)),
+            entity_tag(
+                published.embed_digest + options.query().encode(), snapshot.digests.of(positions)
+            ),
             HTML,
             body,
             compressed=True,
@@ -111,7 +82,8 @@ class EmbedReads:
     @app.route(urls.BADGE, page=True)
     def badge(self, request: Request) -> Response:
         """Answer with the badge, in one of its sizes and themes."""
-        _, pages, digest = self._now()
+        published = self._pages.now()
+        pages = published.embeds
         try:
             options = read_badge_options(request.query)
         except InvalidParametersError as error:
@@ -122,7 +94,7 @@ class EmbedReads:
         return self._responses.page(
             request,
             self._responses.header_block({}),
-            entity_tag(digest, options.query().encode()),
+            entity_tag(published.embed_digest, options.query().encode()),
             SVG,
             picture.encode,
             compressed=True,
@@ -131,7 +103,8 @@ class EmbedReads:
     @app.route(urls.DEVELOPERS_EMBED, page=True)
     def setup(self, request: Request) -> Response:
         """Answer with the page that shows the result of the options, and the lines to copy."""
-        _, pages, digest = self._now()
+        published = self._pages.now()
+        pages = published.embeds
         headers = pages.frames.setup_headers
         try:
             options = pages.effective(read_embed_options(request.query))
@@ -144,7 +117,7 @@ class EmbedReads:
         return self._responses.page(
             request,
             self._responses.header_block(headers),
-            entity_tag(digest, b"setup " + options.query().encode()),
+            entity_tag(published.embed_digest, b"setup " + options.query().encode()),
             HTML,
             lambda: pages.setup(options),
             compressed=True,

@@ -23,6 +23,7 @@ from reviewsd.http1.negotiation import best_type
 from reviewsd.http1.request import Request
 from reviewsd.http1.responses import Response, Responses
 from reviewsd.pages.document import HTML, MARKDOWN
+from reviewsd.pages.embed_pages import EmbedPages
 from reviewsd.pages.frames import Frames, decode
 from reviewsd.pages.request_pages import RequestPages, ReviewsFound
 from reviewsd.snapshot.snapshots import Snapshot
@@ -34,16 +35,18 @@ _KINDS = ("text/html", "text/markdown")
 _review = msgspec.json.Decoder(Review)
 
 
-class _SnapshotPages:
+class SnapshotPages:
     """The frames of a snapshot's pages, with their header fields and digests."""
 
     def __init__(self, snapshot: Snapshot, frames: Frames, responses: Responses) -> None:
-        self.snapshot, self.pages = snapshot, RequestPages(frames)
+        self.snapshot, self.pages, self.embeds = snapshot, RequestPages(frames), EmbedPages(frames)
         self.digest = _digest(frames)
-        stable = (frames.review, frames.words, frames.templates, frames.business, frames.headers)
+        common = (frames.words, frames.templates, frames.business)
+        # Of a page, and of an embed, without their reviews
         self.review_digest = _digest(
-            (*stable, frames.jsonld_reviews)
-        )  # of a page without its review
+            (frames.review, *common, frames.headers, frames.jsonld_reviews)
+        )
+        self.embed_digest = _digest((frames.embed, *common, frames.base_url))
         self._headers, self._responses = frames.headers, responses
         no_store = {"Cache-Control": "no-store"}
         self.error_block = responses.header_block({**frames.headers, **no_store})
@@ -81,29 +84,35 @@ class PageReads:
 
     def __init__(self, reads: Reads) -> None:
         self._responses = reads.responses
-        self._reads = reads
-        self._published: _SnapshotPages | None = None
+        self.reads = reads
+        """Answers with fixed documents, and makes the responses."""
+        self._published: SnapshotPages | None = None
         reads.snapshots.observe(self._use)
 
     def _use(self, snapshot: Snapshot) -> None:
         self._published = self._responses.not_found_page = None
         if snapshot.pages is not None:
             frames = decode(snapshot.pages)
-            self._published = _SnapshotPages(snapshot, frames, self._responses)
+            self._published = SnapshotPages(snapshot, frames, self._responses)
             page = (self._published.error_block, frames.nothing.encode())
             self._responses.not_found_page = page
 
-    def _now(self) -> _SnapshotPages:
-        """Return the pages of the current snapshot, if they are not switched off."""
+    def now(self) -> SnapshotPages:
+        """Return the pages of the current snapshot.
+
+        Raises:
+            SnapshotError: Nothing is published yet.
+            NotFound: Pages are switched off.
+        """
         if self._published is None:
-            _ = self._reads.snapshots.current  # raises if nothing is published
+            _ = self.reads.snapshots.current  # raises if nothing is published
             raise NotFound
         return self._published
 
     @app.route(f"{urls.REVIEW}<path:id>", page=True)
     def review(self, request: Request, id: str) -> Response:  # noqa: A002  as in the API
         """Answer with the page of one review; as Markdown with ``.md`` after its id, or by Accept."""
-        published = self._now()
+        published = self.now()
         snapshot, negotiated = published.snapshot, True
         position = snapshot.position(id)
         if position is None and id.endswith(_TWIN):
@@ -134,14 +143,14 @@ class PageReads:
         Raises:
             InvalidParametersError: A Markdown page is requested, which has the errors of the API.
         """
-        published = self._now()
+        published = self.now()
         negotiated = not unquote_to_bytes(request.path).endswith(_TWIN.encode())
         clean = _without_blanks(request.query)
         if clean != request.query:
             path = urls.LIST if negotiated else urls.LIST_MARKDOWN
             return self._responses.moved(path.encode(), clean, HTTPStatus.SEE_OTHER)
         if not clean:
-            return self._reads.document(request)
+            return self.reads.document(request)
         twin = not negotiated or _prefers_markdown(request)
         try:
             query = read_query(clean)
@@ -150,15 +159,15 @@ class PageReads:
                 raise  # Markdown has the errors of the API
             return published.invalid(clean, error)
         if query == SearchQuery():
-            return self._reads.document(request)
+            return self.reads.document(request)
         search = self._search(request, query, published, negotiated=negotiated, twin=twin)
-        return self._reads.time.run(request, search)
+        return self.reads.time.run(request, search)
 
     def _search(
         self,
         request: Request,
         query: SearchQuery,
-        published: _SnapshotPages,
+        published: SnapshotPages,
         *,
         negotiated: bool,
         twin: bool,
@@ -196,7 +205,7 @@ class PageReads:
             MARKDOWN if twin else HTML,
             body,
         )
-        return self._reads.memory.admit(request, response)
+        return self.reads.memory.admit(request, response)
 
 
 def _prefers_markdown(request: Request) -> bool:

@@ -88,7 +88,8 @@ def _asking(state: Path) -> None:
     snapshots = Snapshots(state)
     responses = Responses(SETTINGS.base_url, "public")
     reads = Reads(snapshots, responses, budgets(Clock()))
-    pages, embeds = PageReads(reads), EmbedReads(reads)
+    pages = PageReads(reads)
+    embeds = EmbedReads(pages)
     snapshots.refresh()
     snapshot, random = snapshots.current, Random(1)
     count = snapshot.manifest.review_count

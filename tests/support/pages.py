@@ -51,7 +51,9 @@ class Place:
         self.snapshots = Snapshots(self.directories.snapshots)
         replies = Responses(BASE_URL, "public, max-age=60", lambda: 0.0)
         reads = Reads(self.snapshots, replies, budgets(Clock()))
-        routes = RouteIndex((reads, PageReads(reads), EmbedReads(reads), FeedReads(reads)), replies)
+        page_reads = PageReads(reads)
+        answerers = (reads, page_reads, EmbedReads(page_reads), FeedReads(reads))
+        routes = RouteIndex(answerers, replies)
         self._server = public_server(routes, replies, Clock(), ConnectionLimits(requests=1_000_000))
 
     def publish(
