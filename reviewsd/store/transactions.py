@@ -140,14 +140,15 @@ class Store(ABC):
         """Run a transaction: all of ``work``, or nothing of it.
 
         ``work`` reads and writes rows in the store's thread, so it must not touch objects of the reactor's
-        thread. It is never aborted: cancelling only stops the wait for the result.
+        thread. Once begun it is never aborted: cancelling only stops the wait for the result. One that a
+        client waits for does not begin after the wait, because the client was told that it is not stored.
 
         Returns:
             The result of ``work``, after the commit is on the disk.
 
         Raises:
             StoreError: The store cannot be used now, or a client has waited too long. If the commit
-                itself failed or was no longer awaited, the outcome is unknown.
+                itself failed, or ``work`` had begun, the outcome is unknown.
             Exception: ``work`` raised it; the transaction is rolled back.
         """
         started_at = self._reactor.seconds()
@@ -186,7 +187,7 @@ class Store(ABC):
         if self._threads is None:
             raise StoreError("the store is not open")
         result: Deferred[Result] = Deferred()
-        self._queues[purpose].append(partial(self._settle, work, result))
+        self._queues[purpose].append(partial(self._settle, work, purpose, result))
         self._threads.callInThread(self._call_next)
         return result
 
@@ -199,7 +200,11 @@ class Store(ABC):
         self._turns.rotate(-1)
         call()
 
-    def _settle(self, work: Callable[[], Result], result: Deferred[Result]) -> None:
+    def _settle(
+        self, work: Callable[[], Result], purpose: Purpose, result: Deferred[Result]
+    ) -> None:
+        if purpose.acknowledged and result.called:
+            return  # its client no longer waits
         try:
             value = work()
         except BaseException:  # noqa: BLE001 - it is raised where the result is awaited

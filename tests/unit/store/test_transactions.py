@@ -156,3 +156,30 @@ def test_only_clients_that_wait_for_an_acknowledgement_time_out(purpose: Purpose
     thread.run()  # a late result is no error
     assert [StoreError if expired else "done"] == results
     assert [] == thread.clock.getDelayedCalls()
+
+
+@pytest.mark.parametrize("purpose", Purpose)
+def test_queued_transaction_does_not_begin_after_its_client_timed_out(purpose: Purpose) -> None:
+    """The client was told that its request is not stored, and may have sent another one since."""
+    begun: list[Purpose] = []
+
+    def work() -> str:
+        begun.append(purpose)
+        return "done"
+
+    thread, _, _ = metered(purpose, work)
+    thread.clock.advance(ACKNOWLEDGE_SECONDS + 1)
+    thread.run()
+    assert ([] if purpose.acknowledged else [purpose]) == begun
+
+
+def test_transaction_that_ends_after_its_time_has_an_unknown_outcome() -> None:
+    """It had begun in time, and is never aborted."""
+
+    def work() -> str:
+        thread.clock.advance(ACKNOWLEDGE_SECONDS + 1)
+        return "done"
+
+    thread, _, results = metered(Purpose.REQUEST, work)
+    thread.run()
+    assert [StoreError] == results
