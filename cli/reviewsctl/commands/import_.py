@@ -48,7 +48,7 @@ EPILOG: Final = """\b
 
     \b
     Columns of "csv" and "json" are guessed and shown. --map NAME=COLUMN corrects them, NAME being one of
-    rating, best, worst, date, author, text, title, reply, reply_date, verified, url, avatar,
+    rating, best, date, author, text, title, reply, reply_date, verified, url, avatar,
     location, source, status, id.
     text=A+B takes both columns, and NAME= none.
 

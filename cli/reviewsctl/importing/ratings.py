@@ -117,23 +117,17 @@ class Scale:
     """``recommended``: a recommendation is five stars, its opposite one."""
 
     @classmethod
-    def parsed(cls, text: str | None, *, recommended: bool = False) -> Self:
+    def parsed(cls, text: str) -> Self:
         """Return the scale of a setting: ``10``, or ``6-1`` from the worst to the best.
 
         Raises:
             SayMoreError: It is neither.
         """
-        if text is None:
-            return cls(recommended=recommended)
         match = _SCALE.fullmatch(text.strip())
-        worst, best = (None, None) if match is None else (match[1], match[2])
-        if match is not None and best is None:
-            worst, best = None, match[1]
-        scale = cls(
-            best=None if best is None else int(best),
-            worst=None if worst is None else int(worst),
-            recommended=recommended,
-        )
+        scale = cls()
+        if match is not None:
+            worst = None if match[2] is None else int(match[1])
+            scale = cls(best=int(match[2] or match[1]), worst=worst)
         if not scale.is_possible:
             raise SayMoreError(
                 f"scale: expected 2 to 100, or two numbers, got {shown(text)}",
@@ -178,48 +172,44 @@ class Scale:
         rating = rating_of(value)
         if rating is None:
             return StarRating(stars(value))
-        best = rating.best
-        if best is None and self.best is None and rating.are_stars and rating.number <= MAX_STARS:
-            best = MAX_STARS
-        if best is not None:
-            scale = Scale(best=best, is_set=self.is_set and self.best == MAX_STARS)
-            return scale._stars(value, rating.number)  # of the same class
-        return self._stars(value, rating.number)
-
-    def _stars(self, value: object, number: Fraction) -> StarRating:
-        if self.best is None:
+        number, best, worst, is_set = rating.number, self.best, self.worst, self.is_set
+        if rating.best is not None or (best is None and rating.are_stars and number <= MAX_STARS):
+            is_set = is_set and best == MAX_STARS
+            best, worst = rating.best or MAX_STARS, None
+        if best is None:
             raise RowRefusedError(
                 f"rating {shown(value)} does not say of how many it is", "unscaled"
             )
-        if self.best == MAX_STARS and self.worst in (None, 1):
-            return self._five(value, number)
-        worst = self.worst or 0
-        inside = min(worst, self.best) <= number <= max(worst, self.best)
-        if not self.is_possible or not inside or (self.worst is None and number == 0):
-            raise RowRefusedError(f"rating {shown(value)} is not a rating {self}")
-        exact = (
-            number * MAX_STARS / self.best
-            if self.worst is None
-            else 1 + (MAX_STARS - 1) * (number - worst) / (self.best - worst)
-        )
-        return _rounded(exact)
+        if best == MAX_STARS and worst in (None, 1):
+            _check_stars(value, number, is_set=is_set)
+            return _rounded(number)
+        lowest = worst or 0
+        inside = min(lowest, best) <= number <= max(lowest, best)
+        if best == lowest or not inside or (worst is None and number == 0):
+            raise RowRefusedError(
+                f"rating {shown(value)} is not a rating {Scale(best=best, worst=worst)}"
+            )
+        if worst is None:
+            return _rounded(number * MAX_STARS / best)
+        return _rounded(1 + (MAX_STARS - 1) * (number - worst) / (best - worst))
 
-    def _five(self, value: object, number: Fraction) -> StarRating:
-        if number > MAX_STARS and not self.is_set:
-            raise RowRefusedError(
-                f"rating {shown(value)} is above five; correct it in the file and import it again",
-                "above-five",
-            )
-        if not 1 <= number <= MAX_STARS and not (self.is_set and 0 < number < 1):
-            raise RowRefusedError(
-                f"rating {shown(value)} is not a whole number of stars from 1 to 5"
-            )
-        if number.denominator != 1 and not self.is_set:
-            raise RowRefusedError(
-                f"rating {shown(value)} is between two stars (--set scale=5 rounds it, halves up)",
-                "between",
-            )
-        return _rounded(number)
+
+def _check_stars(value: object, number: Fraction, *, is_set: bool) -> None:
+    """Check a rating of five stars; only the operator's own scale rounds, and takes less than one."""
+    if is_set and 0 < number <= MAX_STARS:
+        return
+    if number > MAX_STARS and not is_set:
+        raise RowRefusedError(
+            f"rating {shown(value)} is above five; correct it in the file and import it again",
+            "above-five",
+        )
+    if not 1 <= number <= MAX_STARS:
+        raise RowRefusedError(f"rating {shown(value)} is not a whole number of stars from 1 to 5")
+    if number.denominator != 1:
+        raise RowRefusedError(
+            f"rating {shown(value)} is between two stars (--set scale=5 rounds it, halves up)",
+            "between",
+        )
 
 
 def _rounded(number: Fraction) -> StarRating:

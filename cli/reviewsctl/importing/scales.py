@@ -9,7 +9,6 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from types import MappingProxyType
 from typing import Final
 
 from reviewsctl.importing.errors import RowRefusedError, SayMoreError
@@ -18,7 +17,6 @@ from reviewsctl.importing.values import normal, shown, word
 from reviewsctl.importing.vocabulary.words import CELLS
 
 Fields = Mapping[str, object]
-_NOTHING: Final[Fields] = MappingProxyType({})
 ScaleOf = Callable[[Fields], Scale]
 """Returns the scale of a row's rating; raises RowRefusedError."""
 
@@ -28,15 +26,8 @@ _RANGE: Final = re.compile(
 _OUT_OF: Final = re.compile(
     r"(?:/|\b(?:out of|of|von|sur|su|de|van|max\.?))\s*([0-9]{1,3})(?![0-9])", re.IGNORECASE
 )
-_WORD: Final = re.compile(r"[^\W\d_]+")
-_LAST_NUMBER: Final = re.compile(
-    r"(?:([0-9]{1,3})\s*(?:-|\u2013|to)\s*)?([0-9]{1,3})(?:[.,]0{1,6})?"
-)
+_BEST: Final = re.compile(r"([0-9]{1,3})(?:[.,]0{1,6})?")
 _HEADER: Final = 100  # characters
-_NUMBERS: Final = {
-    word: number for number, words in CELLS.table.items() if number.isdigit() for word in words
-}
-_BESTS: Final = frozenset(("best", "max", "maximum", "highest", "outof", "range", "scale"))
 _PERCENT: Final = 100
 
 _LOOKED_AT: Final = 20  # rows that show the columns of a platform
@@ -56,6 +47,12 @@ _KNOWN: Final = (
 )
 """Platforms with ten points: a column that they have, and others of which they have one."""
 
+REMEDY: Final = (
+    "Correct them in the file if they are mistyped. Else say the best rating there is, as in --set scale=10 "
+    "(ratings are then brought to five stars) or --set scale=5 (stars); from the worst to the best where 1 is "
+    "best, as of school grades: --set scale=6-1"
+)
+
 
 def scale_of(
     sample: Sequence[Fields],
@@ -63,43 +60,34 @@ def scale_of(
     operator: Scale,
     *,
     native: int | None = None,
-    around: Fields = _NOTHING,
 ) -> tuple[ScaleOf, str]:
     """Return how the ratings of a table are read, and what shows it.
 
     Args:
         sample: The first rows.
-        columns: Our names to those of the columns; ``rating``, and ``best`` and ``worst`` if there are.
+        columns: Our names to those of the columns; ``rating``, and ``best`` if there is one.
         operator: The scale that the operator says, if any.
         native: The best rating at the platform, where that is known.
-        around: What JSON has beside the rows.
 
     Raises:
         SayMoreError: Nothing shows of how many they are.
     """
     if operator.best is not None:
         return lambda _: operator, f"{operator} (--set scale)"
-    if native is not None:
-        stars = Scale(best=native, is_set=False, recommended=operator.recommended)
-        return lambda _: stars, ""
-    if "best" in columns:
-        return _beside(columns, operator), f"of the number in column {shown(columns['best'])}"
-    beside = _around(around)
-    scale, evidence = (
-        _shown_by(sample, columns["rating"])
-        if beside is None
-        else (beside, "it stands beside the reviews")
-    )
-    scale = Scale(
-        best=scale.best, worst=scale.worst, is_set=False, recommended=operator.recommended
-    )
-    return lambda _: scale, f"{scale} ({evidence})" if scale.best else evidence
+    if native is None and "best" in columns:
+        return _beside(
+            columns["best"], operator
+        ), f"of the number in column {shown(columns['best'])}"
+    scale, evidence = (Scale(best=native), "") if native else _shown_by(sample, columns["rating"])
+    if evidence and scale.best:
+        evidence = f"{scale} ({evidence})"
+    scale = replace(scale, is_set=False, recommended=operator.recommended)
+    return lambda _: scale, evidence
 
 
-def is_scale(value: object) -> bool:
+def is_best(value: object) -> bool:
     """Return whether a cell may be the best rating there is."""
-    scale = _scale_in(value)
-    return scale is not None and scale.best in (1, *SCALES)
+    return _best_in(value) in SCALES
 
 
 def unsettled(counts: Mapping[str, int], rows: int, refusals: Sequence[tuple[str, str]]) -> None:
@@ -128,34 +116,21 @@ def _are_typos(above: int, rows: int) -> bool:
     return rows - above >= _OTHERS and 0 < above <= max(1, rows // _ROWS_PER_TYPO)
 
 
-REMEDY: Final = (
-    "Correct them in the file if they are mistyped. Else say the best rating there is, as in --set scale=10 "
-    "(ratings are then brought to five stars) or --set scale=5 (stars); from the worst to the best where 1 is "
-    "best, as of school grades: --set scale=6-1"
-)
-
-
-def _beside(columns: Mapping[str, str], operator: Scale) -> ScaleOf:
+def _beside(column: str, operator: Scale) -> ScaleOf:
     """Return the reading of ratings that have the best one beside them, each its own."""
-    best, worst = columns["best"], columns.get("worst")
 
     def read(row: Fields) -> Scale:
-        scale = _scale_in(row.get(best))
-        if scale is None:
-            raise RowRefusedError(f"best rating {shown(row.get(best) or '')} is not understood")
-        lowest = None if worst is None else rating_of(row.get(worst))
-        if scale.worst is None and lowest is not None:
-            scale = replace(scale, worst=int(lowest.number))
-        return _five_stars(replace(scale, recommended=operator.recommended))
+        best = _best_in(row.get(column))
+        if best is None:
+            raise RowRefusedError(f"best rating {shown(row.get(column) or '')} is not understood")
+        return Scale(best=best, is_set=False, recommended=operator.recommended)
 
     return read
 
 
-def _five_stars(scale: Scale) -> Scale:
-    """Return a scale from 0 or 1 to 5 as the five stars that it is."""
-    if scale.best == MAX_STARS and scale.worst in (None, 0, 1):
-        return Scale(best=MAX_STARS, is_set=False, recommended=scale.recommended)
-    return scale
+def _best_in(value: object) -> int | None:
+    match = _BEST.fullmatch((word(value) or "")[:_HEADER])
+    return None if match is None else int(match[1])
 
 
 def _shown_by(sample: Sequence[Fields], column: str) -> tuple[Scale, str]:
@@ -185,7 +160,7 @@ def _shown_by(sample: Sequence[Fields], column: str) -> tuple[Scale, str]:
     is_rating = any(part.endswith(names) or part.startswith(names) for part in words)
     if not doubt and _are_stars(judged, 1 if is_rating else _ENOUGH):
         return Scale(best=MAX_STARS), "none is above, and five is among them"
-    low, high = (_spelled(number) for number in (min(bare), max(bare)))
+    low, high = (f"{float(number):g}" for number in (min(bare), max(bare)))
     span = f"all are {low}" if low == high else f"they are from {low} to {high}"
     why = f"; {doubt}" if doubt else ""
     raise SayMoreError(
@@ -196,38 +171,17 @@ def _shown_by(sample: Sequence[Fields], column: str) -> tuple[Scale, str]:
 
 def _by_header(column: str) -> Scale | None:
     """Return the scale that the name of a column says: ``Rating (1-10)``, ``Note sur 20``."""
-    words = normal(column).split()
-    if "nps" in words or "promoter" in words:
-        return Scale(best=10, worst=0)
-    text = _WORD.sub(lambda match: _NUMBERS.get(normal(match[0]), match[0]), column[:_HEADER])
+    text = column[:_HEADER]
     if match := _RANGE.search(text):
         worst, best = int(match[1]), int(match[2])
-        if not CELLS.sets["grades"].isdisjoint(words) and worst > 0 and best <= MAX_STARS + 1:
+        if _may_be_grade(column) and worst > 0 and best <= MAX_STARS + 1:
             return None  # which end is the best?
-        scale = Scale(best=best, worst=worst)
-        return _five_stars(scale) if scale.is_possible else None
+        scale = Scale(best=best, worst=None if best == MAX_STARS and worst <= 1 else worst)
+        return scale if scale.is_possible else None
     if match := _OUT_OF.search(text):
         scale = Scale(best=int(match[1]))
         return scale if scale.is_possible else None
-    return Scale(best=_PERCENT) if "%" in text or "percent" in words else None
-
-
-def _around(around: Fields) -> Scale | None:
-    """Return the scale that a JSON document says beside its rows: ``"maxRating": 10``."""
-    for name, value in around.items():
-        words = normal(name).split()
-        if not _BESTS.isdisjoint(words) and is_scale(value):
-            return _five_stars(_scale_in(value) or Scale())
-    return None
-
-
-def _scale_in(value: object) -> Scale | None:
-    """Return the scale in a cell: ``10``, ``1-10``."""
-    match = _LAST_NUMBER.fullmatch((word(value) or "")[:_HEADER])
-    if match is None:
-        return None
-    worst = None if match[1] is None else int(match[1])
-    return Scale(best=int(match[2]), worst=worst, is_set=False)
+    return Scale(best=_PERCENT) if "%" in text else None
 
 
 def _platform(sample: Sequence[Fields]) -> str:
@@ -244,30 +198,18 @@ def _are_stars(bare: Sequence[Fraction], enough: int) -> bool:
 
     Ten points have few below six, school grades have mostly ones and twos.
     """
-    thirds = any((number * 2).denominator != 1 for number in bare)
-    return (
-        len(bare) >= enough
-        and max(bare) == MAX_STARS
-        and sum(bare) >= _LOWEST_MEAN * len(bare)
-        and not thirds
-    )
+    return len(bare) >= enough and max(bare) == MAX_STARS and sum(bare) >= _LOWEST_MEAN * len(bare)
 
 
 def _doubt(column: str, ratings: Sequence[Rating], bare: Sequence[Fraction]) -> str:
     """Return what speaks against five stars, or nothing."""
-    if max(bare) > MAX_STARS:
-        above = sum(number > MAX_STARS for number in bare)
+    if above := sum(number > MAX_STARS for number in bare):
         return f"{above:,} {'is' if above == 1 else 'are'} above five"
-    best = next(
-        (rating.best for rating in ratings if rating.best not in (None, MAX_STARS)),
-        None,
-    )
-    if best is not None:
-        return f"others say that they are of {best}"
-    if not CELLS.sets["grades"].isdisjoint(normal(column).split()):
-        return "it may be a school grade"
-    return ""
+    others = [rating.best for rating in ratings if rating.best not in (None, MAX_STARS)]
+    if others:
+        return f"others say that they are of {others[0]}"
+    return "it may be a school grade" if _may_be_grade(column) else ""
 
 
-def _spelled(number: Fraction) -> str:
-    return f"{float(number):g}"
+def _may_be_grade(column: str) -> bool:
+    return not CELLS.sets["grades"].isdisjoint(normal(column).split())

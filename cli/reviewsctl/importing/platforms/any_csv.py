@@ -113,9 +113,7 @@ class Table:
         public = [
             row for raw, row in zip(head.sample, sample, strict=True) if _is_public(judge, raw)
         ]
-        scale, evidence = scale_of(
-            public or sample, single, settings.scale, native=self.best, around=head.around
-        )
+        scale, evidence = scale_of(public or sample, single, settings.scale, native=self.best)
         return _Understood(names, dates, pattern, scale, evidence)
 
 

@@ -8,7 +8,7 @@ from reviewsctl.importing.errors import SayMoreError
 from reviewsctl.importing.format import Fields, Head
 from reviewsctl.importing.publicity.signs import sign_of
 from reviewsctl.importing.ratings import rating_of
-from reviewsctl.importing.scales import is_scale
+from reviewsctl.importing.scales import is_best
 from reviewsctl.importing.settings import Settings
 from reviewsctl.importing.times import (
     AmbiguousError,
@@ -92,8 +92,8 @@ def chosen(
             continue
         used = {name for names in choice.values() for name in names}
         free = [there[guess] for guess in guesses if guess in there and there[guess] not in used]
-        if ours in ("best", "worst"):
-            free = [name for name in free if _are_scales(sample, name)]
+        if ours == "best":
+            free = [name for name in free if _are_bests(sample, name)]
         if ours == "author":
             free = _author(there, free)
         elif ours == "text":
@@ -179,9 +179,9 @@ def _has_texts(sample: Sequence[Fields], name: str) -> bool:
     )
 
 
-def _are_scales(sample: Sequence[Fields], name: str) -> bool:
+def _are_bests(sample: Sequence[Fields], name: str) -> bool:
     values = [row.get(name) for row in sample if not is_nothing(row.get(name))]
-    return bool(values) and all(map(is_scale, values))
+    return bool(values) and all(map(is_best, values))
 
 
 def _mapped(there: Mapping[str, str], mapped: Mapping[str, str]) -> dict[str, Sequence[str]]:

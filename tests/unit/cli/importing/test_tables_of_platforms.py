@@ -23,7 +23,9 @@ def reviews(content: str, scale: str | None = None, **mapped: str) -> list[dict[
     data = content.encode()
     part = Part(name="x.csv", size=len(data), room=1 << 20, open=lambda: io.BytesIO(data))
     [source] = (export := chosen([part], "auto")).sources
-    settings = Settings(verified=False, scale=Scale.parsed(scale), columns=mapped)
+    settings = Settings(
+        verified=False, scale=Scale.parsed(scale) if scale else Scale(), columns=mapped
+    )
     read = export.format.reader(source.head, settings)
     return [msgspec.json.decode(read(row).record) for _, row in source.rows(part)]
 
