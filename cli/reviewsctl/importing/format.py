@@ -173,8 +173,7 @@ class Format:
         """
         parse = self.parser(head, settings)
         status = settings.columns.get("status")
-        sample = head.sample if self.generic else ()
-        judge = settings.publicity.judging(self.name, status, sample)
+        judge = settings.publicity.judging(self.name, status)
 
         def read(row: Row) -> Entry:
             try:

@@ -16,7 +16,6 @@ from reviewsctl.importing.publicity.signs import (
     Sign,
     Subject,
     is_thing,
-    is_vocabulary,
     sign_of,
 )
 from reviewsctl.importing.values import is_nothing, normal, shown, word
@@ -26,8 +25,6 @@ from reviewsctl.terminal.escaping import printable
 _SCALARS = frozenset((str, int, float, bool, type(None)))
 _NUMBERED = frozenset(("id", "Id", "ID", "code"))
 _MAX_LEVELS = 4  # of the objects of a row
-_MAX_NAMES = 10_000  # that are remembered
-_MAX_REASONS = 50  # columns that are named as reasons
 _MAX_VALUES = 1000  # of a column, counted for a question
 _SHOWN = 8  # of them in the question
 
@@ -77,9 +74,7 @@ class Publicity:
             answers.setdefault(column.strip(), []).append(value.strip())
         return cls(answers)
 
-    def judging(
-        self, platform: str, status: str | None = None, sample: Sequence[Fields] = ()
-    ) -> Callable[[Fields], Verdict]:
+    def judging(self, platform: str, status: str | None = None) -> Callable[[Fields], Verdict]:
         """Return what judges the rows of a file.
 
         It returns what a row of a public review says of its reply and its author's name, and raises a
@@ -88,10 +83,8 @@ class Publicity:
         Args:
             platform: The name of the file's format.
             status: A column that the operator calls a status, whatever its name.
-            sample: The first rows of a table that is of no known platform, where a column may be a status
-                by its values alone.
         """
-        return _Judge(self._answers, self._unused, platform, status, sample).judge
+        return _Judge(self._answers, self._unused, platform, status).judge
 
     def note(self, verdict: Verdict, *, has_reply: bool) -> None:
         """Remember what was not understood of a row that is imported."""
@@ -142,17 +135,12 @@ class _Judge:
         unused: set[str],
         platform: str,
         status: str | None,
-        sample: Sequence[Fields],
     ) -> None:
         self._answers = answers
         self._unused = unused
         self._platform = PUBLICITY.platforms.get(platform, {})
         self._status = None if status is None else normal(status)
-        self._sample = sample
-        there = {normal(name) for row in sample[:1] for name in row}
-        self._has_places = not PUBLICITY.sets["places"].isdisjoint(there)
         self._signs: dict[str, Sign | None] = {}
-        self._reasons: set[str] = set()
 
     def judge(self, fields: Fields) -> Verdict:
         verdict = Verdict(fields)
@@ -199,7 +187,7 @@ class _Judge:
         elif sign.subject is Subject.REPLY:
             verdict.shows_reply = False
         else:
-            raise RowWithdrawnError(self._reason(sign))
+            raise RowWithdrawnError(f"not public at the platform (column {shown(sign.name)})")
 
     def _prune(self, name: str, elements: list[object], verdict: Verdict) -> None:
         """Take the replies out of a list that are not public."""
@@ -222,8 +210,6 @@ class _Judge:
 
     def _sign(self, path: str) -> Sign | None:
         """Return the sign of a member, and remember it."""
-        if len(self._signs) >= _MAX_NAMES:
-            self._signs.clear()
         name, last = normal(path), normal(path.rpartition(".")[2])
         sign = sign_of(path)
         if name in self._answers:
@@ -235,25 +221,5 @@ class _Judge:
             sign = None if not public or sign is None else replace(sign, public=public)
         elif name == self._status:
             sign = sign or Sign(path, Subject.REVIEW, Sense.STATUS)
-        elif sign is None and self._looks_like_status(path):
-            sign = Sign(path, Subject.REVIEW, Sense.STATUS, is_guess=True)
-        elif sign is not None and name == "state" and self._has_places:
-            sign = replace(sign, is_place=True)
         self._signs[path] = sign
         return sign
-
-    def _looks_like_status(self, path: str) -> bool:
-        """Return whether all values of a column in the first rows are words of a status."""
-        cells = (row.get(path) for row in self._sample)
-        words = {cell for cell in cells if isinstance(cell, str) and not is_nothing(cell)}
-        return (
-            bool(words)
-            and all(map(is_vocabulary, words))
-            and any(normal(word) in PUBLICITY.sets["withheld"] for word in words)
-        )
-
-    def _reason(self, sign: Sign) -> str:
-        if len(self._reasons) < _MAX_REASONS:
-            self._reasons.add(sign.name)
-        named = f" (column {shown(sign.name)})" if sign.name in self._reasons else ""
-        return f"not public at the platform{named}"

@@ -51,11 +51,6 @@ class Sign:
     """The values that are public, where the platform names them: no other is."""
     answers: frozenset[str] = frozenset()
     """Values that the operator calls public; what is not understood beside them is not."""
-    is_guess: bool = False
-    """Whether only the values look like a status: none of them holds a review back, but they are asked
-    about."""
-    is_place: bool = False
-    """Whether it may be the state of a country: what is not understood says nothing."""
 
     def reads(self, value: object) -> bool | None:
         """Return whether a value says that its subject is public; None if it is not understood."""
@@ -70,11 +65,7 @@ class Sign:
         if self.public is not None:
             return text in self.public
         is_public = self._reads(value, text)
-        if is_public is False and self.is_guess and not self.answers:
-            return None
-        if is_public is None and (self.answers or self.is_place):
-            return self.is_place and not self.answers
-        return is_public
+        return False if is_public is None and self.answers else is_public
 
     def _reads(self, value: object, text: str) -> bool | None:
         if self.sense is Sense.KIND:
@@ -87,7 +78,7 @@ class Sign:
                 return True
             if self.sense is Sense.PUBLIC and self.is_presence:
                 return self.subject is Subject.REPLY  # a reply may be without its date
-            return True if self.is_guess else None
+            return None
         if text in PUBLICITY.sets["withheld"]:
             return False
         if text in PUBLICITY.sets["public"] or text in PUBLICITY.sets["says_nothing"]:
@@ -95,22 +86,16 @@ class Sign:
         return self._reads_flag(value, text)
 
     def _reads_flag(self, value: object, text: str) -> bool | None:
-        is_set = (
-            True
-            if len(text) >= _DATE_DIGITS and text[:_DATE_DIGITS].isdecimal()
-            else yes_or_no(value)
-        )
+        is_set = yes_or_no(value)
+        if text[:_DATE_DIGITS].isdecimal() and len(text) >= _DATE_DIGITS:
+            is_set = True
         if is_set is None and (self.is_presence or sum(map(str.isdigit, text)) >= _DATE_DIGITS):
             is_set = True
-        match self.sense:
-            case Sense.PUBLIC:
-                return is_set
-            case Sense.WITHHELD:
-                return None if is_set is None else not is_set
-            case Sense.DOUBTFUL:
-                return True if is_set is False else None
-            case _:
-                return None
+        if is_set is None or self.sense is Sense.STATUS:
+            return None
+        if self.sense is Sense.DOUBTFUL:
+            return None if is_set else True
+        return is_set is (self.sense is Sense.PUBLIC)
 
 
 def sign_of(name: str) -> Sign | None:
@@ -169,11 +154,6 @@ def is_thing(path: str) -> bool:
     return any(
         not PUBLICITY.sets["things"].isdisjoint(normal(name).split()) for name in _components(path)
     )
-
-
-def is_vocabulary(value: str) -> bool:
-    """Return whether a value is a word of a status."""
-    return normal(value) in PUBLICITY.sets["withheld"] | PUBLICITY.sets["public"]
 
 
 def _without_places(words: list[str]) -> list[str]:
