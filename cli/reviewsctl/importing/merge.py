@@ -14,7 +14,7 @@ import msgspec
 
 from reviewsctl.importing.business import empty, filled
 from reviewsctl.importing.locations import Declared
-from reviewsctl.importing.outcomes import Fate, Fates, MergeResult, Outcome
+from reviewsctl.importing.outcomes import Fate, Fates, MergeResult
 from reviewsctl.importing.readers.json_file import Document, Piece
 from reviewsctl.importing.review_merge import (
     CHANGED,
@@ -34,12 +34,8 @@ from reviewsctl.importing.values import encoded, members
 from reviewsctl.importing.written import NOTHING, Written, digests
 from reviewsd.api.texts import merge_key
 
-_STEP: Final = 5000  # reviews between two reports of progress
+_LEFT_OUT: Final = frozenset((Fate.EXAMPLE, Fate.REMOVED))
 _MAX_SOURCES: Final = 10  # of an export that are compared with those of the file
-
-Step = Callable[[int], None]
-"""Called now and then with the number of reviews of the export that are written."""
-
 
 IsGone = Callable[[str], bool]
 """Called with the merge key of each review that may be removed, returns whether it is."""
@@ -77,14 +73,12 @@ class Merge:
     Args:
         staged: The export.
         out: The new file.
-        step: Called with the progress of the writing.
         plan: The instructions.
     """
 
-    def __init__(self, staged: Staging, out: BinaryIO, step: Step, plan: MergePlan) -> None:
+    def __init__(self, staged: Staging, out: BinaryIO, plan: MergePlan) -> None:
         self._staged = staged
         self._out = out
-        self._step = step
         self._plan = plan
         self._now = stamp(plan.now)
         self._alikes = staged.alikes()
@@ -144,13 +138,11 @@ class Merge:
     def _records(self, reviews: Iterator[Piece]) -> Iterator[bytes]:
         for piece in reviews:
             old = members(piece.value)
-            outcome = self._old(old, piece.text)
-            self._result.add_old(old, outcome)
-            if outcome.record is not None:
-                yield outcome.record
-        for number, staged in enumerate(self._staged):
-            if number % _STEP == 0:
-                self._step(number)
+            text, fates = self._old(old, piece.text)
+            self._result.add_old(old, fates)
+            if not _LEFT_OUT & fates.keys():
+                yield text
+        for staged in self._staged:
             double = self._doubles.get(staged.entry.key)
             if staged.entry.key in self._used:
                 self._result.old_doubles += double is not None
@@ -172,19 +164,19 @@ class Merge:
         stamps = stamped(review, self._plan.now)
         return updated(entry.record, stamps, without=STAMPS), fates
 
-    def _old(self, review: Review, text: bytes) -> Outcome:
-        """Return the outcome for a review that is there."""
+    def _old(self, review: Review, text: bytes) -> tuple[bytes, Fates]:
+        """Return the record and the fates of a review that is there."""
         identifier = review.get("id")
         if not isinstance(identifier, str):
-            return self._absent(review, text, "")
+            return text, self._absent(review, "")
         if identifier in EXAMPLES:
-            return Outcome(None, {Fate.EXAMPLE: ()})
+            return text, {Fate.EXAMPLE: ()}
         key = merge_key(identifier)
         staged = self._staged.find(identifier, key)
         copy = None if staged is not None else self._copy(review)
         staged = staged or copy
         if staged is None or staged.entry.key in self._used:
-            return self._absent(review, text, key)
+            return text, self._absent(review, key)
         self._used.add(staged.entry.key)
         record = msgspec.json.decode(staged.entry.record)
         if copy is not None:  # it fills what is empty: another tool's addresses would come and go
@@ -206,31 +198,27 @@ class Merge:
         changes = {**merged.changes, CHANGED: self._now}
         new_text = updated(text, changes) if merged.changes else text
         fates = merged.fates if copy is None else {**merged.fates, Fate.COPY: ()}
-        return Outcome(new_text, fates, staged.place)
+        self._result.met.add(staged.place)
+        return new_text, fates
 
     def _copy(self, review: Review) -> Staged | None:
         """Return the review of the export that is there under another id, unless it became another one."""
-        staged = self._alike(review)
+        number = alike_number(review)
+        staged = None if number is None else self._alikes.get(number)
         if staged is None or staged.entry.key in self._used:
             return None
         record = msgspec.json.decode(staged.entry.record, type=dict[str, object])
         return staged if is_copy(review, record, staged.entry.place) else None
 
-    def _alike(self, review: Review) -> Staged | None:
-        """Return the review of the export that says the same, whatever its id."""
-        number = alike_number(review)
-        return None if number is None else self._alikes.get(number)
-
-    def _absent(self, review: Review, text: bytes, key: str) -> Outcome:
-        """Return the outcome for a review that is not in the export."""
+    def _absent(self, review: Review, key: str) -> Fates:
+        """Return the fates of a review that is not in the export."""
         fate = self._absence(review, key)
         if fate is Fate.REMOVED:
-            return Outcome(None, {fate: ()})
+            return {fate: ()}
         if key:
             self._staged.written.retain(key)
         self._find_doubles(review)
-        alike = () if self._alike(review) is None else (Fate.ALIKE,)
-        return Outcome(text, dict.fromkeys((Fate.KEPT, fate, *alike), ()))
+        return dict.fromkeys((Fate.KEPT, fate), ())
 
     def _find_doubles(self, review: Review) -> None:
         """Note the reviews of the export that say the same as one that stays, under another source."""

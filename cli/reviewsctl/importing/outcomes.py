@@ -28,8 +28,6 @@ class Fate(Enum):
     """Not removed, since it is older than the export's oldest; these are kept too."""
     OLDER = "older"
     """Not changed by a row of the export that is an older version of it; these are unchanged too."""
-    ALIKE = "alike"
-    """Kept, and like a review of the export in source, author, day and rating, under another id."""
     COPY = "copy"
     """In the file under another id, by another tool's export; these are unchanged or changed too."""
     EXAMPLE = "example"
@@ -62,17 +60,6 @@ _LISTED: Final = frozenset(
         *(Fate.OVERWRITTEN, Fate.REPLY_REMOVED),
     )
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """The outcome for a review that was there."""
-
-    record: bytes | None
-    """Its JSON in the new file; None if it is left out."""
-    fates: Fates
-    met: Place | None = None
-    """The location at which the export has it; None where it does not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,19 +106,17 @@ class MergeResult:
     backup: Path | None = None
     """The version that was replaced."""
 
-    def add_old(self, review: Mapping[str, object], outcome: Outcome) -> None:
-        """Count the outcome for a review that was there."""
+    def add_old(self, review: Mapping[str, object], fates: Fates) -> None:
+        """Count the fates of a review that was there."""
         place = Place.of(review)
         self.there[place] += 1
         if place is not None and place.name:
             self.places.add(place)
-        if outcome.met is not None:
-            self.met.add(outcome.met)
-        if Fate.REMOVED in outcome.fates:
+        if Fate.REMOVED in fates:
             self.removed[place] += 1
             identifier = review.get("id")
             self.removed_ids += [identifier] if isinstance(identifier, str) else []
-        self.add(review, outcome.fates)
+        self.add(review, fates)
 
     def add(self, review: Mapping[str, object], fates: Fates) -> None:
         """Count the fates of a review."""

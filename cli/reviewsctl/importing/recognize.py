@@ -38,9 +38,6 @@ _MAX_NAMES = 12  # in a message
 _PEEK_BYTES = 4096
 _BLANK_OR_BOM = b" \t\r\n\xef\xbb\xbf"  # may come before the first character of a text
 
-Rows = Callable[[Part], Iterator[tuple[str, Row]]]
-"""Iterates over the rows of a file, each with its position; the part is passed in, so that the caller opens it."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
@@ -48,7 +45,8 @@ class Source:
 
     part: Part
     head: Head
-    rows: Rows
+    rows: Callable[[], Iterator[tuple[str, Row]]]
+    """Iterates over its rows, each with its position."""
     writing: str
     """The encoding and the like, for the operator: ``utf-8, commas``; empty for JSON."""
     unread: Sequence[str] = ()
@@ -81,7 +79,7 @@ def source_of(part: Part) -> Source:
     if first_bytes.lstrip(_BLANK_OR_BOM)[:1] in (b"{", b"["):
         return _json(part)
     dialect = csv_file.dialect_of(part)
-    return _table(part, lambda opened: csv_file.rows(opened, dialect), str(dialect))
+    return _table(part, lambda: csv_file.rows(part, dialect), str(dialect))
 
 
 def chosen(parts: Sequence[Part], format_name: str, *, mapped: bool = False) -> Export:
@@ -184,7 +182,7 @@ def _spreadsheet(part: Part) -> Source:
     if sheets and not public:
         raise _withheld_sheet(part, sheets[0])
     if not public:
-        return _table(part, spreadsheet.rows, "spreadsheet")
+        return _table(part, lambda: spreadsheet.rows(part), "spreadsheet")
     main = next((sheet for sheet in public if _has_reviews("table", sheet.sample)), public[0])
     alike = [sheet for sheet in public if sheet is main or _columns(sheet) == _columns(main)]
     unread = [
@@ -192,7 +190,7 @@ def _spreadsheet(part: Part) -> Source:
     ]
     names = listed([shown(sheet.name) for sheet in alike])
     writing = f"spreadsheet, sheet {names}, header in row {main.header:,}"
-    source = _table(part, lambda opened: spreadsheet.rows(opened, alike), writing)
+    source = _table(part, lambda: spreadsheet.rows(part, alike), writing)
     return replace(source, unread=unread)
 
 
@@ -240,11 +238,11 @@ def _head(part: Part, shape: Shape, sample: Sequence[Fields], around: dict[str, 
 
 
 def _table(
-    part: Part, numbered: Callable[[Part], Iterator[tuple[object, Fields]]], writing: str
+    part: Part, numbered: Callable[[], Iterator[tuple[object, Fields]]], writing: str
 ) -> Source:
     sample: list[Fields] = []
     remaining = MAX_SAMPLE
-    for _, fields in itertools.islice(numbered(part), _MAX_SAMPLE_ROWS):
+    for _, fields in itertools.islice(numbered(), _MAX_SAMPLE_ROWS):
         if csv_file.TOO_MANY in fields:
             continue
         sample.append(fields)
@@ -252,8 +250,8 @@ def _table(
         if remaining < 0:
             break
 
-    def rows(opened: Part) -> Iterator[tuple[str, Row]]:
-        for number, fields in numbered(opened):
+    def rows() -> Iterator[tuple[str, Row]]:
+        for number, fields in numbered():
             extra = fields.get(csv_file.TOO_MANY)
             fault = "" if extra is None else f"more cells than columns: {shown(extra)}"
             yield f"row {number}", Row(fields, b"", fault)
@@ -281,10 +279,10 @@ def _json(part: Part) -> Source:
     sample, around = (first_rows, document.around) if is_list else ([], dict(first_rows[0]))
     head = _head(part, "json", sample, around)
 
-    def rows(opened: Part) -> Iterator[tuple[str, Row]]:
+    def rows() -> Iterator[tuple[str, Row]]:
         if not is_list:
             return
-        document = _document(opened)
+        document = _document(part)
         document.around = head.around
         counts: Counter[str] = Counter()
         for piece in document.rows(*layouts):

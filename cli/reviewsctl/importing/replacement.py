@@ -15,11 +15,9 @@ from reviewsctl.importing.options import ImportOptions, Prompts
 from reviewsctl.importing.outcomes import Fate, MergeResult
 from reviewsctl.importing.readers.json_file import Document
 from reviewsctl.importing.reviews_file import draft
-from reviewsctl.importing.rows import WORTH_SHOWING
 from reviewsctl.importing.staging import Staging
 from reviewsctl.importing.values import encoded, without_surrogates
 from reviewsctl.terminal.interruption import uninterrupted
-from reviewsd.api.jobs import Step
 from reviewsd.api.places import KEPT_FOLDER
 
 _MAX_FILES: Final = 3  # names of exports in the import log
@@ -91,18 +89,13 @@ class Replacement:
         return recorded(self.log, self.plan.newest, current=current, agreed=agreed)
 
     def _merge(self, out: BinaryIO) -> MergeResult:
-        name, count = self.options.target.name, len(self.staged)
-
-        def step(done: int) -> None:
-            if count * 100 >= WORTH_SHOWING:  # some 100 bytes each at least
-                self.prompts.progress(Step(stage="writing", done=done, total=count))
-
+        name = self.options.target.name
         if self.folder.look(name) is None:
             content = encoded(self._members())
         else:
             with self.folder.open(name) as file:
                 content = file.read()
-        return Merge(self.staged, out, step, self.plan).run(Document(content, name, FIX))
+        return Merge(self.staged, out, self.plan).run(Document(content, name, FIX))
 
     def _members(self) -> dict[str, object]:
         """Return the members of a new file beside the reviews."""

@@ -173,9 +173,6 @@ _OF_REVIEWS: Final = {
     Fate.OLDER: "older than what is there already: {count:,}; these rows change nothing",
     Fate.REPLY_KEPT: "owner replies that the export does not have: {count:,}; they stay",
     Fate.COPY: "there already, by another tool's export: {count:,}; they stay one each, under the id they have",
-    Fate.ALIKE: "there already, and like one of the export in source, author, date and rating, but with "
-    "another id: {count:,}. If another tool exported them, they are there twice now; reviewsctl check "
-    "names them",
 }
 
 

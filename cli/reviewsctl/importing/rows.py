@@ -2,8 +2,8 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from typing import BinaryIO, Final
+from dataclasses import dataclass, field
+from typing import Final
 
 from reviewsctl.corrections.imports import SKIPPED, KnownCorrections
 from reviewsctl.importing.bounds import MAX_USELESS
@@ -19,7 +19,6 @@ from reviewsctl.importing.exports import missing_pages, missing_parts
 from reviewsctl.importing.format import Format, Reader, Row
 from reviewsctl.importing.options import ImportOptions, Prompts
 from reviewsctl.importing.platforms.columns import flat
-from reviewsctl.importing.readers.parts import Part
 from reviewsctl.importing.recognize import Export, Source
 from reviewsctl.importing.review import Entry, mask
 from reviewsctl.importing.scales import unsettled
@@ -30,8 +29,8 @@ from reviewsctl.importing.values import normal, word
 from reviewsctl.importing.vocabulary.words import GUESSES
 from reviewsd.api.jobs import Step
 
-MEGABYTE: Final = 1_000_000
-WORTH_SHOWING: Final = 8 * MEGABYTE  # bytes; the progress of less is not shown
+_MEGABYTE: Final = 1_000_000
+_WORTH_SHOWING: Final = 8 * _MEGABYTE  # bytes; the progress of less is not shown
 _STEP: Final = 100  # rows between two reports of progress
 MAX_LISTED: Final = 10_000  # refused rows that --verbose lists
 _ID_NAMES: Final = frozenset(("name", "url", *GUESSES["id"]))
@@ -134,24 +133,17 @@ def _rows(
     total, before = sum(source.part.size for _, source, _ in readers), 0
 
     def report(done: int) -> None:
-        if total >= WORTH_SHOWING:
-            done, all_of = done // MEGABYTE, total // MEGABYTE
+        if total >= _WORTH_SHOWING:
+            done, all_of = done // _MEGABYTE, total // _MEGABYTE
             prompts.progress(Step(stage="reading (MB)", done=done, total=all_of))
 
     for format_, source, read in readers:
-        files: list[BinaryIO] = []
-
-        def opening(part: Part = source.part, files: list[BinaryIO] = files) -> BinaryIO:
-            files.append(part.open())
-            return files[-1]
-
         prefix, done = f"{source.part.name}: " if len(readers) > 1 else "", 0
-        rows = source.rows(replace(source.part, open=opening))
-        for number, (where, row) in enumerate(rows, start=1):
+        for number, (where, row) in enumerate(source.rows(), start=1):
             yield format_, f"{prefix}{where}", row, read
-            done += len(row.text)  # a file of JSON is read already
+            done += len(row.text) or sum(len(str(cell)) + 1 for cell in row.fields.values())
             if number % _STEP == 0:
-                report(before + (done or files[-1].tell()))
+                report(before + min(done, source.part.size))
         before += source.part.size
     report(total)
 

@@ -225,7 +225,7 @@ def test_ages_are_refused_with_the_reason() -> None:
 def test_a_text_with_a_comma_that_is_not_in_quotes_is_not_cut() -> None:
     content = b"date,rating,text\n2025-03-14,5,Quick, and clean\n2025-03-14,5,Fine\n"
     part = Part(name="x.csv", size=len(content), room=1 << 20, open=lambda: io.BytesIO(content))
-    rows = [row.fault for _, row in source_of(part).rows(part)]
+    rows = [row.fault for _, row in source_of(part).rows()]
 
     assert ["more cells than columns: \"[' and clean']\"", ""] == rows
 
@@ -250,7 +250,7 @@ def test_titles_above_the_header_are_passed_over(tmp_path: Path) -> None:
     assert [
         ("row 5", {"Date": "2025-03-14", "Stars": 5.0, "Customer": "Jane"}),
         ("row 6", {"Date": "2025-02-03", "Stars": 4.0, "Customer": "Max"}),
-    ] == [(where, dict(row.fields)) for where, row in source.rows(source.part)]
+    ] == [(where, dict(row.fields)) for where, row in source.rows()]
 
 
 def test_a_cover_sheet_is_passed_over(tmp_path: Path) -> None:
@@ -293,7 +293,7 @@ def test_a_cover_sheet_is_passed_over(tmp_path: Path) -> None:
     source = source_of(part)
 
     assert 'spreadsheet, sheet "Data", header in row 1' == source.writing
-    assert ["Fine"] == [row.fields["Review"] for _, row in source.rows(source.part)]
+    assert ["Fine"] == [row.fields["Review"] for _, row in source.rows()]
 
 
 @pytest.mark.parametrize(
@@ -305,4 +305,4 @@ def test_gzip_file_is_read(tmp_path: Path, content: bytes) -> None:
     path.write_bytes(gzip.compress(content))
     (part,) = parts_of(path)
 
-    assert 1 == len(list(source_of(part).rows(part)))
+    assert 1 == len(list(source_of(part).rows()))

@@ -32,7 +32,7 @@ def readings(
     (source,) = export.sources
     read = export.format.parser(source.head, Settings(date_format=date_format))
     results: list[PlatformReview | str] = []
-    for _, row in source.rows(source.part):
+    for _, row in source.rows():
         try:
             review = read(row)
             assert isinstance(review, PlatformReview)

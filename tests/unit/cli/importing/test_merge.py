@@ -49,7 +49,7 @@ def merge(
     for entry in new:
         staged.add(entry)
     plan = MergePlan(now=NOW, replaced=dict.fromkeys(staged.places(), "") if replace else {})
-    merging = Merge(staged, out, lambda _: None, plan)
+    merging = Merge(staged, out, plan)
     result = merging.run(Document(there or b'{"business":{"name":"Acme"}}', "reviews.json"))
     return out.getvalue(), result
 

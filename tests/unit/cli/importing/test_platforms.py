@@ -108,7 +108,7 @@ def read(name: str, how: Settings) -> tuple[list[bytes], list[str]]:
     (source,) = export.sources
     reader = export.format.reader(source.head, how)
     records, reasons = [], []
-    for _, row in source.rows(source.part):
+    for _, row in source.rows():
         try:
             records.append(reader(row).record)
         except (RowRefusedError, RowSkippedError) as reason:

@@ -119,7 +119,7 @@ def rows_of(path: Path) -> list[tuple[str, list[object]]]:
     (file,) = parts_of(path)
     source = source_of(file)
     rows = []
-    for where, row in source.rows(source.part):
+    for where, row in source.rows():
         day, *cells = row.fields.values()
         rows.append((where, [moment(day).isoformat(), *cells]))
     return rows

@@ -27,7 +27,7 @@ def reviews(content: str, scale: str | None = None, **mapped: str) -> list[dict[
         verified=False, scale=Scale.parsed(scale) if scale else Scale(), columns=mapped
     )
     read = export.format.reader(source.head, settings)
-    return [msgspec.json.decode(read(row).record) for _, row in source.rows(part)]
+    return [msgspec.json.decode(read(row).record) for _, row in source.rows()]
 
 
 def test_booking_is_of_ten_points_with_both_halves_of_a_review() -> None:
