@@ -282,20 +282,30 @@ def undo(
     interruption.begin()
     from reviewsctl.commands.import_ import offer_reload, refusals, undo_command
     from reviewsctl.importing.target import configuration_in_use, reviews_file  # msgspec, see main
-    from reviewsctl.importing.undo import listed, reported
     from reviewsctl.importing.undo import undo as undone
+    from reviewsctl.importing.undo import versions
 
     with refusals("not undone", as_json=as_json):
         configuration = configuration_in_use(data, config, os.environ)
         target = reviews_file(data, configuration, os.environ)
         command, now = undo_command(data, config), datetime.datetime.now(datetime.UTC)
         with interruption.stoppable():
-            report = (
-                listed(target)
-                if dry_run
-                else reported(target, number, undone(target, number, now), command)
-            )
+            if dry_run:
+                there = list(enumerate(versions(target), start=1))
+                entries = [entry.document(number) for number, entry in there]
+                document: dict[str, object] = {
+                    "type": "result",
+                    "target": str(target),
+                    "versions": entries,
+                }
+                lines = [f"{number:>3}  {entry.change}" for number, entry in there] or [
+                    f"there is no earlier version of {target}"
+                ]
+            else:
+                result = undone(target, number, now)
+                document = result.document(target)
+                lines = [*result.lines(target, number, command)]
     interruption.loaded()
-    echo(*([json_line(report.document)] if as_json else [] if quiet else report.lines))
+    echo(*([json_line(document)] if as_json else [] if quiet else lines))
     if not (dry_run or quiet or as_json):
         offer_reload(ctx.obj, target)

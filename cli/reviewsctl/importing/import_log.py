@@ -94,10 +94,10 @@ def load(folder: Folder, rows: WrittenRows) -> ImportLog:
         return ImportLog(fault=f"{KEPT_FOLDER}/{FILE} cannot be read: {reason}")
 
 
-def last_import(file: BinaryIO) -> PastImport | None:
+def last_import(log: bytes) -> PastImport | None:
     """Return the last import of a log that changed a review; None if it has none, or cannot be read."""
     try:
-        imports = msgspec.json.decode(file.read(), type=_File).imports
+        imports = msgspec.json.decode(log, type=_File).imports
     except (msgspec.MsgspecError, ValueError):
         return None
     changing = (past for past in reversed(imports) if past.changes)

@@ -8,13 +8,12 @@ that is kept up to date by their times gets it too.
 import contextlib
 import datetime
 import gzip
-import shutil
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import BinaryIO, Final, cast
+from typing import Final, NamedTuple
 
 from reviewsctl.files.folders import Folder, opened
 from reviewsctl.importing import history, import_log
@@ -38,8 +37,8 @@ _REMEDY: Final = "The version is damaged; reviewsctl reviews undo --dry-run list
 class Undone:
     """The result of an undo."""
 
-    version: Version
-    """The version that reviews.json is now."""
+    at: datetime.datetime
+    """When the version that reviews.json is now was kept."""
     total: int
     """Reviews in it."""
     back: int
@@ -51,14 +50,60 @@ class Undone:
     is_valid: bool
     """Whether the file that was there could be read, so that it could be compared."""
 
+    def lines(self, target: Path, number: int, command: str) -> Iterator[str]:
+        """Yield it for people.
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Undoable:
+        Args:
+            target: reviews.json.
+            number: How many versions it went back.
+            command: The command that does it.
+        """
+        line = (
+            f"{target} is the version kept {stamp(self.at)}, with {counted(self.total, 'review')}"
+        )
+        if not self.is_valid:
+            yield line
+            return
+        further = command.replace(" undo", f" undo {number + 1}", 1)
+        yield f"{line}: {self.back:,} are back, {self.changed:,} changed, {self.gone:,} gone"
+        yield f"to take that back: {command}; to go back further: {further}"
+
+    def document(self, target: Path) -> dict[str, object]:
+        """Return it for ``--json``."""
+        return {"type": "result", "target": str(target), **asdict(self), "at": stamp(self.at)}
+
+
+class Undoable(NamedTuple):
     """A version that an undo can go back to."""
 
     version: Version
     change: str
     """What going back to it changes, beside what going back to those before it in the list changes."""
+
+    def document(self, number: int) -> dict[str, object]:
+        """Return it for ``--json``, with the number by which undo goes back to it."""
+        at, size = stamp(self.version.at), self.version.size
+        return {"number": number, "at": at, "bytes": size, "change": self.change}
+
+
+def versions(target: Path) -> list[Undoable]:
+    """Return the versions that an undo can go back to, the newest first.
+
+    Raises:
+        ImportRefusedError: They cannot be read.
+    """
+    with _opened(target) as (data, folder):
+        if folder is None:
+            return []
+        with data.folder(KEPT_FOLDER) as own_folder:
+            newer = _last_import(own_folder, import_log.FILE)
+        undoable = []
+        for version in _versions(data, folder, target.name):
+            own = _last_import(folder, version.log)
+            change, is_forward = _change(newer, own)
+            undoable.append(Undoable(version, change))
+            newer = newer if is_forward else own
+        return undoable
 
 
 def _change(newer: PastImport | None, own: PastImport | None) -> tuple[str, bool]:
@@ -79,38 +124,17 @@ def _described(past: PastImport) -> str:
     sources = ", ".join(dict.fromkeys(source for source, _ in past.places))
     name = f"{', '.join(past.files)} ({sources})" if past.files else sources
     return (
-        f"the {'sync' if past.synced else 'import'} of {name or 'nothing'}, {stamp(past.at)}: {past.new:,} new, {past.changed:,} changed, "
-        f"{past.removed:,} removed"
+        f"the {'sync' if past.synced else 'import'} of {name or 'nothing'}, {stamp(past.at)}: "
+        f"{past.new:,} new, {past.changed:,} changed, {past.removed:,} removed"
     )
 
 
-def versions(target: Path) -> list[Undoable]:
-    """Return the versions that an undo can go back to, the newest first.
-
-    Raises:
-        ImportRefusedError: They cannot be read.
-    """
-    with _faults(target), opened(target.parent) as data, contextlib.ExitStack() as stack:
-        folder = _history(data, stack)
-        if folder is None:
-            return []
-        undoable, newer = [], _last_import(stack.enter_context(data.folder(KEPT_FOLDER)))
-        for version in _versions(data, folder, target.name):
-            own = _last_import(folder, version.log)
-            change, is_forward = _change(newer, own)
-            undoable.append(Undoable(version=version, change=change))
-            newer = newer if is_forward else own
-        return undoable
-
-
-def _last_import(folder: Folder, name: str = import_log.FILE) -> PastImport | None:
+def _last_import(folder: Folder, name: str) -> PastImport | None:
     """Return the last import of a log, packed or not; None where there is none."""
     try:
         with folder.open(name) as file:
-            if name == import_log.FILE:
-                return import_log.last_import(file)
-            with gzip.open(file) as unpacked:
-                return import_log.last_import(cast("BinaryIO", unpacked))
+            text = file.read()
+        return import_log.last_import(gzip.decompress(text) if name.endswith(".gz") else text)
     except (OSError, EOFError, zlib.error):  # damaged, or of another user
         return None
 
@@ -126,8 +150,7 @@ def undo(target: Path, number: int, now: datetime.datetime) -> Undone:
     Raises:
         ImportRefusedError: There is no such version, or it cannot be read; nothing was written.
     """
-    with _faults(target), opened(target.parent) as data, contextlib.ExitStack() as stack:
-        folder = _history(data, stack)
+    with _opened(target) as (data, folder):
         there = [] if folder is None else _versions(data, folder, target.name)
         if folder is None or not 1 <= number <= len(there):
             raise ImportRefusedError(
@@ -138,9 +161,16 @@ def undo(target: Path, number: int, now: datetime.datetime) -> Undone:
 
 
 @contextlib.contextmanager
-def _faults(target: Path) -> Iterator[None]:
+def _opened(target: Path) -> Iterator[tuple[Folder, Folder | None]]:
+    """Open the data folder, and its history, if there is one."""
     try:
-        yield
+        with contextlib.ExitStack() as stack:
+            data = stack.enter_context(opened(target.parent))
+            folder = None
+            with contextlib.suppress(FileNotFoundError):
+                own_folder = stack.enter_context(data.folder(KEPT_FOLDER))
+                folder = stack.enter_context(own_folder.folder(history.FOLDER))
+            yield data, folder
     except (OSError, EOFError, zlib.error) as fault:
         reason = getattr(fault, "strerror", None) or fault
         remedy = to_write(target.parent, "ask the owner of the folder.")
@@ -148,15 +178,6 @@ def _faults(target: Path) -> Iterator[None]:
             f"{getattr(fault, 'filename', None) or target.parent}: {reason}",
             f"Nothing was written. Is there room, and may you read and write there? {remedy}",
         ) from fault
-
-
-def _history(data: Folder, stack: contextlib.ExitStack) -> Folder | None:
-    """Open the history of a data folder, if there is one."""
-    try:
-        own_folder = stack.enter_context(data.folder(KEPT_FOLDER))
-        return stack.enter_context(own_folder.folder(history.FOLDER))
-    except FileNotFoundError:
-        return None
 
 
 def _versions(data: Folder, folder: Folder, name: str) -> list[Version]:
@@ -189,15 +210,15 @@ def _put(
 
     with contextlib.ExitStack() as stack:
         new = stack.enter_context(draft(data, name))
-        packed = stack.enter_context(folder.open(version.file))
-        file = cast("BinaryIO", stack.enter_context(gzip.open(packed)))
-        rewrite(new.file, Document(file.read(), version.file, _REMEDY), member, records)
+        with folder.open(version.file) as file:
+            content = gzip.decompress(file.read())
+        rewrite(new.file, Document(content, version.file, _REMEDY), member, records)
         own_folder = stack.enter_context(data.folder(KEPT_FOLDER))
         log = None
         if folder.look(version.log) is not None:
             log = stack.enter_context(own_folder.draft(import_log.FILE))
-            with folder.open(version.log) as packed_log, gzip.open(packed_log) as content:
-                shutil.copyfileobj(content, log.file)
+            with folder.open(version.log) as file:
+                log.file.write(gzip.decompress(file.read()))
             log.file.flush()
         keeping = stack.enter_context(history.keeping(data, name, new.draft, log, now))
         with uninterrupted():
@@ -208,11 +229,12 @@ def _put(
                 import_log.put(log, data.look(name))
             history.remove(folder, version)
             keeping.put_new()
+    total, back, changed = (counts[count] for count in ("total", "back", "changed"))
     return Undone(
-        version=version,
-        total=counts["total"],
-        back=counts["back"],
-        changed=counts["changed"],
+        at=version.at,
+        total=total,
+        back=back,
+        changed=changed,
         gone=len(current),
         is_valid=before is not None,
     )
@@ -232,61 +254,3 @@ def _contents(data: Folder, name: str) -> dict[str, bytes] | None:
 
 def _content(review: Mapping[str, object]) -> bytes:
     return digest({name: value for name, value in review.items() if name not in STAMPS})
-
-
-# Output
-
-
-@dataclass(frozen=True, slots=True)
-class UndoReport:
-    """The result of an undo."""
-
-    lines: Sequence[str]
-    """For people."""
-    document: Mapping[str, object]
-    """For ``--json``."""
-
-
-def listed(target: Path) -> UndoReport:
-    """List the versions that an undo can go back to.
-
-    Raises:
-        ImportRefusedError: They cannot be read.
-    """
-    there = versions(target)
-    entries = [
-        {
-            "number": number,
-            "at": stamp(undoable.version.at),
-            "bytes": undoable.version.size,
-            "change": undoable.change,
-        }
-        for number, undoable in enumerate(there, start=1)
-    ]
-    lines = [f"{entry['number']:>3}  {entry['change']}" for entry in entries] or [
-        f"there is no earlier version of {target}"
-    ]
-    return UndoReport(lines, {"type": "result", "target": str(target), "versions": entries})
-
-
-def reported(target: Path, number: int, undone: Undone, command: str) -> UndoReport:
-    """Report an undo.
-
-    Args:
-        target: reviews.json.
-        number: How many versions it went back.
-        undone: The result.
-        command: The command that does it.
-    """
-    at = stamp(undone.version.at)
-    line = f"{target} is the version kept {at}, with {counted(undone.total, 'review')}"
-    lines = [line]
-    if undone.is_valid:
-        further = command.replace(" undo", f" undo {number + 1}", 1)
-        lines = [
-            f"{line}: {undone.back:,} are back, {undone.changed:,} changed, {undone.gone:,} gone",
-            f"to take that back: {command}; to go back further: {further}",
-        ]
-    fields = asdict(undone)
-    del fields["version"]
-    return UndoReport(lines, {"type": "result", "target": str(target), "at": at, **fields})
