@@ -11,6 +11,7 @@ from reviewsd.config.load import load
 from reviewsd.publish.memory_limit import SHARE
 from reviewsd.publish.sources import MAX_BYTES
 from reviewsd.server.connections import DRAIN_SECONDS
+from tests.support.commands import reviewsctl
 
 ROOT = Path(__file__).parent.parent
 UNITS = ROOT / "systemd"
@@ -188,7 +189,20 @@ def test_sockets_are_closed_when_the_service_has_failed() -> None:
 def test_a_reload_waits_for_its_outcome() -> None:
     service = settings("reviewsd.service", "Service")
     assert service["Type"] == ["notify"]
-    assert service["ExecReload"] == ["/usr/bin/reviewsctl reload --wait"]
+    assert service["ExecReload"] == ["/usr/bin/reviewsctl reload"]
+
+
+@pytest.mark.parametrize(
+    "unit", ["reviewsd.service", "reviewsd@.service", "sync/reviewsd-sync.service"]
+)
+def test_commands_of_units_are_right_usage(unit: str) -> None:
+    service = settings(unit, "Service")
+    commands = [line for key in service if key.startswith("Exec") for line in service[key]]
+    arguments = [shlex.split(line)[1:] for line in commands if "/reviewsctl " in line]
+    assert arguments
+    for words in arguments:
+        done = reviewsctl({}, *words, "--help")
+        assert 0 == done.returncode, done.stderr
 
 
 def test_nothing_runs_as_root() -> None:

@@ -67,7 +67,7 @@ def installation(config: Path | None, data: Path, *listen: str) -> Installation:
 def test_the_unit_runs_the_programs_where_they_are() -> None:
     unit = service_unit(PROGRAMS, Path("/data"))
     assert "\nExecStart=/opt/r/bin/reviewsd --config /etc/reviewsd/reviewsd.yaml\n" in unit
-    assert "\nExecReload=/opt/r/bin/reviewsctl reload --wait\n" in unit
+    assert "\nExecReload=/opt/r/bin/reviewsctl reload\n" in unit
     assert "\nReadOnlyPaths=-/data\n" in unit
     assert "\nProtectHome=yes\n" in unit
 
@@ -76,7 +76,7 @@ def test_programs_of_a_user_are_seen_but_never_run_by_root() -> None:
     """As ``uv tool install`` and pipx install them; else that user could become root."""
     unit = service_unit(HOME, Path("/data"))
     assert '\nExecStart="/home/jo hn/100%%/bin/reviewsd" --config' in unit
-    assert '\nExecReload="/home/jo hn/100%%/bin/reviewsctl" reload --wait\n' in unit
+    assert '\nExecReload="/home/jo hn/100%%/bin/reviewsctl" reload\n' in unit
     assert "=+" not in unit
     assert '\nProtectHome=tmpfs\nBindReadOnlyPaths="/home/jo hn/100%%"\n' in unit
 
