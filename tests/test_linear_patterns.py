@@ -368,7 +368,6 @@ PATTERNS: dict[str, tuple[str, *tuple[Attack, ...]]] = {
 }
 
 OF_OUR_OWN = {
-    "reviewsctl.files.installation",
     "reviewsctl.files.unit_text",
     "reviewsd.store.postgres",
 }

@@ -28,14 +28,16 @@ from reviewsd.api.places import HERE
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reviewsctl.files.installation import Installation, Programs
+    from reviewsctl.files.installation import Installation
     from reviewsctl.files.steps import Run, Step
+    from reviewsctl.files.unit_text import Programs
 
 _ROOT: Final = Path("/")
 _BOOTED: Final = Path("/run/systemd/system")
 """This folder exists where systemd is PID 1: sd_booted(3)."""
 _CREDENTIALS: Final = "etc/credstore"  # where systemd looks for what LoadCredential= names
 _KEYS: Final = ("reviewsd.hub-secret-key", "reviewsd.mcp-session-key")
+_SOURCE_FILES: Final = ("path", "header_file", "client_file", "key_file", "secret_file")
 _AGAIN: Final = "Fix it and run the command again; finished steps are skipped."
 _JOURNAL_LINES: Final = 12
 _LEFT: Final = {
@@ -62,11 +64,6 @@ app = typer.Typer(
       reviewsctl service install --dry-run
       sudo "$(command -v reviewsctl)" service install""",
 )
-
-
-@app.callback()
-def _group() -> None:
-    """Has systemd run the daemon, now and after a reboot."""
 
 
 @app.command(
@@ -101,8 +98,9 @@ def install(
     if not print_unit:
         _refuse_if_packaged(root)
     installation = _installation(config, root)
-    from reviewsctl.files.installation import data_dir, service_unit
+    from reviewsctl.files.installation import data_dir
     from reviewsctl.files.steps import WriteFile
+    from reviewsctl.files.unit_text import service_unit
 
     if print_unit:
         typer.echo(service_unit(installation.programs, data_dir(installation)), nl=False)
@@ -203,15 +201,14 @@ def _service_is(state: str, root: Path) -> bool:
 
 
 def _do_all(steps: "Sequence[Step]", root: Path) -> None:
-    from reviewsctl.files.steps import CopyFile, CopyFolder, read
+    from reviewsctl.files.steps import CopyFile, read
 
     os.umask(0o022)
-    files = [step.source for step in steps if isinstance(step, CopyFile)]
-    files += [file for step in steps if isinstance(step, CopyFolder) for file in step.files()]
     try:
-        for file in files:  # before anything is done
-            with read(file):
-                pass
+        for step in steps:  # before anything is done
+            if isinstance(step, CopyFile):
+                with read(step.source):
+                    pass
     except OSError as fault:
         _refuse_for(fault)
     for step in steps:
@@ -283,11 +280,16 @@ def _source_files(sources: object, copied: Path | None) -> tuple[Path, ...]:
         sources: The section of the configuration; its paths are absolute.
         copied: The configuration, if it is copied to another folder: then its paths may not be relative.
     """
-    from reviewsctl.files.sync_installation import CREDENTIALS, sources_files  # see main
+    from reviewsctl.files.installation import CREDENTIALS  # see main
 
     found = []
     text = "" if copied is None else copied.read_text(encoding="utf-8", errors="replace")
-    for key, path in sources_files(sources):
+    for key, path in (
+        (f"{source['name']}.{key}", Path(source[key]))
+        for source in (sources if isinstance(sources, list) else ())
+        for key in _SOURCE_FILES
+        if source.get(key) is not None
+    ):
         if copied is not None and path.is_relative_to(copied.parent) and str(path) not in text:
             name, _, kind = key.partition(".")
             secret = f"{CREDENTIALS}/{name}.{kind.removesuffix('_file')}"
@@ -302,26 +304,25 @@ def _source_files(sources: object, copied: Path | None) -> tuple[Path, ...]:
 
 def _explain_sync(installation: "Installation", root: Path) -> None:
     """Print whether a timer reads the sources, and as which user."""
-    from reviewsctl.files.installation import sync_installation_of  # see main
+    from reviewsctl.files.installation import data_dir, owner  # see main
 
-    sync = sync_installation_of(installation, root)
-    if sync is None:
+    if not installation.has_sources:
         typer.echo(
             "\nnote: reviewsd-sync.timer is not installed, since the configuration has no sources; "
             "add one, then run this command again"
         )
         return
-    typer.echo(
-        f"\nnote: reviewsd-sync.timer runs reviewsctl sync as {sync.user}, the owner of {sync.data}"
-    )
-    if root != _ROOT and not sync.is_owner:
+    data = data_dir(installation)
+    user, group, is_owner = owner(data, root)
+    typer.echo(f"\nnote: reviewsd-sync.timer runs reviewsctl sync as {user}, the owner of {data}")
+    if root != _ROOT and not is_owner:
         typer.echo(
-            f"note: give that user the folder when the system runs: chown -R {sync.user}:{sync.group} {sync.data}"
+            f"note: give that user the folder when the system runs: chown -R {user}:{group} {data}"
         )
 
 
 def _programs() -> "Programs":
-    from reviewsctl.files.installation import Programs  # see main
+    from reviewsctl.files.unit_text import Programs  # see main
 
     found = []
     for name in ("reviewsd", "reviewsctl"):

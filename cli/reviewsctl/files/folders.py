@@ -79,15 +79,6 @@ class Folder:
         """The facts of the folder, such as owner and mode."""
         return os.fstat(self._descriptor)
 
-    def give(self, uid: int, gid: int) -> None:
-        """Give the folder to a user and a group, which may write in it and owns what is made there."""
-        descriptor = os.open(".", _FOLDER, dir_fd=self._descriptor)  # this one is only a place
-        try:
-            os.fchown(descriptor, uid, gid)
-            os.fchmod(descriptor, stat.S_IMODE(self.facts.st_mode) | 0o2070)
-        finally:
-            os.close(descriptor)
-
     def look(self, name: str) -> os.stat_result | None:
         """Return the facts of an entry without following a link, or None if there is none."""
         try:

@@ -1,14 +1,17 @@
 """The plan of ``reviewsctl service install`` and ``uninstall``.
 
-The units are those of ``systemd/``, with the real place of the programs and of the data. Sources:
+The units are those of ``systemd/``, with the real place of the programs and of the data. The timer of
+``reviewsctl sync`` comes with sources. A sync replaces files in the data directory, so it runs as the owner
+of this directory; one of root, as the installation makes it, is given to a user of its own. Sources:
 interfaces.md 1.6, security-and-operations.md O5, O6, O14.
 """
 
 import os
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from grp import getgrgid
 from pathlib import Path
+from pwd import getpwuid
 from typing import Final
 
 from reviewsctl.daemon.units import (
@@ -17,52 +20,40 @@ from reviewsctl.daemon.units import (
     OWN,
     SERVICE,
     SOCKETS,
+    SYNC_SERVICE,
     SYNC_TIMER,
+    SYNC_UNITS,
     UNITS,
 )
-from reviewsctl.files import sync_installation
+from reviewsctl.files.data_files import owner_files
 from reviewsctl.files.folders import ROOT
-from reviewsctl.files.steps import (
-    CopyFile,
-    CopyFolder,
-    MakeFolder,
-    RemoveFile,
-    Run,
-    Step,
-    WriteFile,
-    below,
-    read,
-    systemctl,
+from reviewsctl.files.steps import CopyFile, Run, Step, WriteFile, below, read, systemctl
+from reviewsctl.files.unit_text import (
+    Programs,
+    is_hidden,
+    service_unit,
+    shipped,
+    socket_unit,
+    sync_unit,
 )
-from reviewsctl.files.sync_installation import SyncInstallation
-from reviewsctl.files.unit_text import is_hidden, shipped, with_folders, word
 from reviewsctl.manual.keys import with_values
-from reviewsd.api.places import DATA_FILES, KEPT_FOLDER
+from reviewsd.api.places import KEPT_FOLDER
 
 CONFIG: Final = Path("/etc/reviewsd/reviewsd.yaml")
+CREDENTIALS: Final = Path("/etc/reviewsd/credentials")
+"""The folder of the secrets of sources, which systemd hands over."""
 DATA: Final = Path("/srv/reviews")
 SHARE: Final = Path("/usr/local/share")
 
 _SYSUSERS: Final = Path("/etc/sysusers.d/reviewsd.conf")
+_SYNC_SYSUSERS: Final = Path("/etc/sysusers.d/reviewsd-sync.conf")
+_SYNC_USER: Final = ("reviewsd-sync", "reviewsd-data")
 _SERVICES: Final = (SERVICE, NODE_SERVICE)
 _PUBLIC_SOCKETS: Final = (SOCKETS[0], NODE_SOCKETS[0])
 _PLACES: Final = {  # of the service; the units have them
     "state_dir": "/var/lib/reviewsd",
     "admin_socket": "/run/reviewsd/admin.sock",
 }
-_TCP: Final = re.compile(r"tcp:(port=)?(?P<port>[0-9]+)(:interface=(?P<host>[0-9.]+))?")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Programs:
-    """The paths of the installed programs."""
-
-    reviewsd: Path
-    reviewsctl: Path
-    needs: tuple[Path, ...]
-    """Folders without which they do not run: the environment, and its Python."""
-    files: tuple[Path, ...] = ()
-    """The files that are executed: both programs, and Python."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +74,7 @@ class Installation:
     has_sources: bool = False
     """The configuration has sources, so a timer runs ``reviewsctl sync``."""
     source_files: tuple[Path, ...] = ()
-    """The files and patterns of files that the sources read."""
+    """The files that the sources read: secrets, and the folders of exports."""
 
 
 def plan(installation: Installation, root: Path) -> Iterator[Step]:
@@ -96,61 +87,121 @@ def plan(installation: Installation, root: Path) -> Iterator[Step]:
     Raises:
         OSError: The configuration cannot be read, or is not for all to read.
     """
-    data = data_dir(installation)
-    running = root == ROOT
-    yield MakeFolder(CONFIG.parent)
+    programs, data, running = installation.programs, data_dir(installation), root == ROOT
+    copies: list[CopyFile] = []
     if installation.config is not None:
         with read(installation.config) as file:
             content = file.read().decode()
         text = with_values(content, {**_PLACES, "data_dir": str(data)})
-        yield MakeFolder(data)
-        if data != installation.data_dir:
-            kept = installation.data_dir / KEPT_FOLDER
-            # what is kept of these reviews, not of those that are there
-            places = [data / name for name in ("reviews.json", KEPT_FOLDER)]
-            is_new = not any(os.path.lexists(below(root, place)) for place in places)
-            for name in DATA_FILES:
-                source = installation.data_dir / name
-                if source.is_file() and not os.path.lexists(below(root, data / name)):
-                    yield CopyFile(source, data / name)
-            if is_new and kept.is_dir():
-                yield CopyFolder(installation.data_dir, data)
+        yield Run(("mkdir", "-p", str(below(root, data))))
+        copies = list(_copies(installation.data_dir, data, root))
+        yield from copies
         yield WriteFile(CONFIG, text, content)
     yield WriteFile(_SYSUSERS, shipped("reviewsd.sysusers.conf"))
-    prefix = () if running else (f"--root={root}",)
-    yield Run(("systemd-sysusers", *prefix, "reviewsd.conf"))
-    yield from _units(installation, data)
-    sync = sync_installation_of(installation, root)
-    yield from (
-        sync_installation.removal(root) if sync is None else sync_installation.steps(sync, root)
-    )
+    yield _sysusers(_SYSUSERS, root)
+    texts = {
+        **{name: service_unit(programs, data, name) for name in _SERVICES},
+        **{name: socket_unit(installation.listen, name) for name in _PUBLIC_SOCKETS},
+    }
+    for name in UNITS:
+        yield WriteFile(OWN / name, texts.get(name, shipped(name)), shipped(name))
+    if installation.has_sources:
+        yield from _timer(installation, [copy.path for copy in copies], root)
+    else:
+        yield from _timer_removal(root)
     for name, text in installation.shares.items():
         yield WriteFile(SHARE / name, text)
     if running:
-        yield Run((str(installation.programs.reviewsctl), "check", "--config", str(CONFIG)))
+        yield Run((str(programs.reviewsctl), "check", "--config", str(CONFIG)))
         yield Run(("systemctl", "daemon-reload"))
         if installation.failed:
             yield Run(("systemctl", "reset-failed", SERVICE))
     yield systemctl(root, "enable", *SOCKETS, SERVICE)
-    if sync is not None:
+    if installation.has_sources:
         yield systemctl(root, "enable", SYNC_TIMER)
 
 
-def sync_installation_of(installation: Installation, root: Path) -> SyncInstallation | None:
-    """Return the timer of an installation; None if its configuration has no sources."""
-    if not installation.has_sources:
-        return None
+def _copies(source: Path, data: Path, root: Path) -> Iterator[CopyFile]:
+    """Yield copies of the files of a data directory that the service does not have.
+
+    What ``reviewsctl`` keeps of these reviews does not belong to others that are there.
+    """
+    if data == source:
+        return
+    kept = [below(root, data / name) for name in ("reviews.json", KEPT_FOLDER)]
+    is_new = not any(map(os.path.lexists, kept))
+    for name in owner_files(source):
+        is_kept = name.startswith(KEPT_FOLDER)
+        if is_new if is_kept else not os.path.lexists(below(root, data / name)):
+            mode = (source / name).stat().st_mode & 0o644 if is_kept else 0o644
+            yield CopyFile(source / name, data / name, mode)
+
+
+def _timer(installation: Installation, copies: Iterable[Path], root: Path) -> Iterator[Step]:
+    """Yield the steps that install the timer, before systemd reads its units again."""
     data = data_dir(installation)
-    user, group, is_owner = sync_installation.owner(data, root)
-    return SyncInstallation(
-        reviewsctl=installation.programs.reviewsctl,
-        needs=installation.programs.needs,
-        data=data,
-        files=installation.source_files,
-        user=user,
-        group=group,
-        is_owner=is_owner,
-    )
+    user, group, is_owner = owner(data, root)
+    if not is_owner:
+        yield WriteFile(_SYNC_SYSUSERS, shipped("reviewsd-sync.sysusers.conf"))
+        yield _sysusers(_SYNC_SYSUSERS, root)
+        if root == ROOT:
+            yield from given(data, copies, user, group)
+    yield Run(("install", "-d", "-m", "700", str(below(root, CREDENTIALS))))
+    unit = sync_unit(installation.programs, data, installation.source_files, user, group)
+    yield WriteFile(OWN / SYNC_SERVICE, unit, shipped(SYNC_SERVICE))
+    yield WriteFile(OWN / SYNC_TIMER, shipped(SYNC_TIMER))
+
+
+def _timer_removal(root: Path) -> Iterator[Step]:
+    """Yield the steps that remove the timer, if it is there; the user and the secrets stay."""
+    if not os.path.lexists(below(root, OWN / SYNC_TIMER)):
+        return
+    yield systemctl(root, "disable", SYNC_TIMER)
+    if root == ROOT:
+        yield Run(("systemctl", "stop", SYNC_SERVICE))
+    yield from _removed((*(OWN / name for name in SYNC_UNITS), _SYNC_SYSUSERS), root)
+
+
+def _sysusers(file: Path, root: Path) -> Run:
+    prefix = () if root == ROOT else (f"--root={root}",)
+    return Run(("systemd-sysusers", *prefix, file.name))
+
+
+def given(data: Path, files: Iterable[Path], user: str, group: str) -> Iterator[Run]:
+    """Yield the steps that give a user the data directory of root, writable for a group.
+
+    Args:
+        data: The directory; what is there and not ours stays.
+        files: The files that will be there.
+        user: The user.
+        group: The group.
+    """
+    paths = {*files, *(data / name for name in owner_files(data))}
+    folders = sorted(map(str, {data, *(path.parent for path in paths)}))
+    names = sorted(map(str, paths))
+    yield Run(("chown", "--no-dereference", f"{user}:{group}", *folders, *names))
+    yield Run(("chmod", "g+ws", *folders))
+
+
+def owner(data: Path, root: Path) -> tuple[str, str, bool]:
+    """Return user and group of the data directory, and True; or those that it is to be given to."""
+    try:
+        facts = below(root, data).stat()
+    except OSError:
+        return (*_SYNC_USER, False)
+    if facts.st_uid == 0:
+        return (*_SYNC_USER, False)
+    if root != ROOT:
+        return str(facts.st_uid), str(facts.st_gid), True
+    return _name(getpwuid, facts.st_uid), _name(getgrgid, facts.st_gid), True
+
+
+def _name(look_up: Callable[[int], Sequence[object]], number: int) -> str:
+    """Return the name of a user or group; its number if it has none."""
+    try:
+        return str(look_up(number)[0])
+    except KeyError:
+        return str(number)
 
 
 def removal(shares: Iterable[str], root: Path) -> Iterator[Step]:
@@ -161,13 +212,17 @@ def removal(shares: Iterable[str], root: Path) -> Iterator[Step]:
         root: Of the system, ``/`` for the running one.
     """
     yield systemctl(root, "disable", *SOCKETS, SERVICE, *sorted(_enabled_nodes(root)))
-    yield from sync_installation.removal(root)
+    yield from _timer_removal(root)
     files = (*(OWN / name for name in UNITS), _SYSUSERS, *(SHARE / name for name in shares))
-    for file in files:
-        if os.path.lexists(below(root, file)):
-            yield RemoveFile(file)
+    yield from _removed(files, root)
     if root == ROOT:
         yield Run(("systemctl", "daemon-reload"))
+
+
+def _removed(files: Iterable[Path], root: Path) -> Iterator[Run]:
+    there = [str(path) for file in files if os.path.lexists(path := below(root, file))]
+    if there:
+        yield Run(("rm", *there))
 
 
 def _enabled_nodes(root: Path) -> set[str]:
@@ -175,15 +230,6 @@ def _enabled_nodes(root: Path) -> set[str]:
     own = below(root, OWN)
     patterns = ("*.wants/reviewsd@?*.*", "*.wants/reviewsd-admin@?*.*")
     return {link.name for pattern in patterns for link in own.glob(pattern)}
-
-
-def _units(installation: Installation, data: Path) -> Iterator[WriteFile]:
-    texts = {
-        **{name: service_unit(installation.programs, data, name) for name in _SERVICES},
-        **{name: _socket_unit(installation.listen, name) for name in _PUBLIC_SOCKETS},
-    }
-    for name in UNITS:
-        yield WriteFile(OWN / name, texts.get(name, shipped(name)), shipped(name))
 
 
 def sockets_change(steps: Iterable[Step], root: Path) -> bool:
@@ -206,25 +252,6 @@ def restart_steps(*, sockets_changed: bool) -> Sequence[Run]:
         Run(("systemctl", "stop", *SOCKETS, SERVICE)),
         Run(("systemctl", "start", SERVICE)),  # opens the sockets, too
     ]
-
-
-def service_unit(programs: Programs, data: Path, name: str = SERVICE) -> str:
-    """Return the unit of the service, or of a node, for programs and data where they are."""
-    text = shipped(name)
-    text = text.replace("/usr/bin/reviewsd ", f"{word(programs.reviewsd)} ")
-    text = text.replace("ReadOnlyPaths=-/srv/reviews", f"ReadOnlyPaths=-{word(data)}")
-    text = text.replace("/usr/bin/reviewsctl ", f"{word(programs.reviewsctl)} ")
-    return with_folders(text, [path for path in (*programs.needs, data) if is_hidden(path)])
-
-
-def _socket_unit(listen: Sequence[str], name: str) -> str:
-    """Return the unit of a public listener, with the address of the configuration where it is plain."""
-    text = shipped(name)
-    match = _TCP.fullmatch(listen[0]) if listen else None
-    if match is None:
-        return text
-    address = f"{match['host']}:{match['port']}" if match["host"] else match["port"]
-    return text.replace("ListenStream=127.0.0.1:8080", f"ListenStream={address}")
 
 
 def data_dir(installation: Installation) -> Path:

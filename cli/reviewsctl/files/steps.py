@@ -3,74 +3,19 @@
 import contextlib
 import difflib
 import errno
-import grp
 import os
-import pwd
 import shlex
 import shutil
 import stat
 import subprocess
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, TypeAlias
 
-from reviewsctl.files.data_files import owner_files
-from reviewsctl.files.folders import ROOT, Folder, opened
+from reviewsctl.files.folders import ROOT, opened
 from reviewsctl.files.ownership import user_name
 from reviewsctl.terminal.words import counted
-from reviewsd.api.places import KEPT_FOLDER
-
-
-@dataclass(frozen=True, slots=True)
-class MakeFolder:
-    """A folder that has to exist."""
-
-    path: Path
-
-    def __str__(self) -> str:
-        return f"install -d -m 755 {self.path}"
-
-    def do(self, root: Path) -> None:
-        """Do the step below a root."""
-        with opened(self.path, root=root, make=True):
-            pass
-
-
-@dataclass(frozen=True, slots=True)
-class GiveFolder:
-    """A folder with data that is to belong to a user, and be writable for a group."""
-
-    path: Path
-    user: str
-    group: str
-
-    def __str__(self) -> str:
-        return f"chown -R {self.user}:{self.group} {self.path} && chmod g+ws {self.path}"
-
-    def do(self, root: Path) -> None:
-        """Give the folder, the files in it, and what reviewsctl keeps there; links stay."""
-        try:
-            uid, gid = pwd.getpwnam(self.user).pw_uid, grp.getgrnam(self.group).gr_gid
-        except KeyError as fault:
-            raise OSError(errno.ENOENT, f"there is no user {self.user}", str(self.path)) from fault
-        with opened(self.path, root=root) as folder:
-            _give(folder, uid, gid, {KEPT_FOLDER})
-
-
-def _give(folder: Folder, uid: int, gid: int, inside: Collection[str] | None) -> None:
-    """Give a folder to a user: files, and the folders of certain names, or all of them."""
-    for name in folder.names():
-        facts = folder.look(name)
-        if facts is None:
-            continue
-        if stat.S_ISDIR(facts.st_mode) and (inside is None or name in inside):
-            with folder.folder(name) as inner:
-                _give(inner, uid, gid, None)
-        elif stat.S_ISREG(facts.st_mode):
-            with folder.open(name) as file:
-                os.fchown(file.fileno(), uid, gid)
-    folder.give(uid, gid)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,46 +76,24 @@ def read(source: Path) -> Iterator[BinaryIO]:
 
 @dataclass(frozen=True, slots=True)
 class CopyFile:
-    """A copy of a file, unless its place is taken."""
+    """A copy of a file."""
 
     source: Path
     path: Path
     mode: int = 0o644
 
     def __str__(self) -> str:
-        return f"install -m 644 {self.source} {self.path}"
+        return f"install -D -m {self.mode:o} {self.source} {self.path}"
 
     def do(self, root: Path) -> None:
         """Do the step below a root."""
-        with read(self.source) as source, opened(self.path.parent, root=root) as folder:
-            if folder.look(self.path.name) is None:
-                with folder.draft(self.path.name) as new:
-                    shutil.copyfileobj(source, new.file)
-                    new.put(self.mode)
-
-
-@dataclass(frozen=True, slots=True)
-class CopyFolder:
-    """A copy of what ``reviewsctl`` keeps beside the data; its private files stay private."""
-
-    source: Path
-    """The data directory."""
-    path: Path
-
-    def __str__(self) -> str:
-        return f"cp -R {self.source / KEPT_FOLDER} {self.path}"
-
-    def files(self) -> Iterator[Path]:
-        """Yield the files to copy."""
-        names = owner_files(self.source)
-        yield from (self.source / name for name in names if name.startswith(KEPT_FOLDER))
-
-    def do(self, root: Path) -> None:
-        """Do the step below a root."""
-        for file in self.files():
-            target = self.path / file.relative_to(self.source)
-            MakeFolder(target.parent).do(root)
-            CopyFile(file, target, file.stat().st_mode & 0o644).do(root)
+        with (
+            read(self.source) as source,
+            opened(self.path.parent, root=root, make=True) as folder,
+            folder.draft(self.path.name) as new,
+        ):
+            shutil.copyfileobj(source, new.file)
+            new.put(self.mode)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,28 +111,13 @@ class Run:
         subprocess.run(self.command, check=True)  # noqa: S603  # planned here
 
 
+Step: TypeAlias = "WriteFile | CopyFile | Run"
+
+
 def systemctl(root: Path, verb: str, *units: str) -> Run:
     """Return the step that enables or disables units: at once in the running system."""
     where = ("--now",) if root == ROOT else (f"--root={root}",)
     return Run(("systemctl", verb, *where, *units))
-
-
-@dataclass(frozen=True, slots=True)
-class RemoveFile:
-    """A file that is not to be there any more."""
-
-    path: Path
-
-    def __str__(self) -> str:
-        return f"rm {self.path}"
-
-    def do(self, root: Path) -> None:
-        """Remove the file below a root."""
-        with opened(self.path.parent, root=root) as folder:
-            folder.remove(self.path.name)
-
-
-Step: TypeAlias = "MakeFolder | GiveFolder | WriteFile | CopyFile | CopyFolder | RemoveFile | Run"
 
 
 def _changed(before: str, after: str) -> Iterator[str]:

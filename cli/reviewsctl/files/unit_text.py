@@ -2,12 +2,27 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from reviewsctl.daemon.units import SERVICE, SYNC_SERVICE
 from reviewsctl.manual.keys import SHIPPED
 
 _HIDDEN: Final = ("/home", "/root", "/run/user")  # by ProtectHome=
+_TCP: Final = re.compile(r"tcp:(port=)?(?P<port>[0-9]+)(:interface=(?P<host>[0-9.]+))?")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Programs:
+    """The paths of the installed programs."""
+
+    reviewsd: Path
+    reviewsctl: Path
+    needs: tuple[Path, ...]
+    """Folders without which they do not run: the environment, and its Python."""
+    files: tuple[Path, ...] = ()
+    """The files that are executed: both programs, and Python."""
 
 
 def shipped(name: str) -> str:
@@ -20,17 +35,59 @@ def is_hidden(path: Path) -> bool:
     return any(path.is_relative_to(folder) for folder in _HIDDEN)
 
 
-def with_folders(text: str, read: Sequence[Path], written: Sequence[Path] = ()) -> str:
-    """Return a unit with hidden paths that it reads, and those that it writes, bound."""
-    lines = ["ProtectHome=tmpfs"] if read or written else ["ProtectHome=yes"]
-    if read:
-        lines.append(f"BindReadOnlyPaths={' '.join(map(word, read))}")
-    if written:
-        lines.append(f"BindPaths={' '.join(map(word, written))}")
-    return re.sub(r"(?m)^ProtectHome=yes$", lambda _: "\n".join(lines), text)
+def service_unit(programs: Programs, data: Path, name: str = SERVICE) -> str:
+    """Return the unit of the service, or of a node, for programs and data where they are."""
+    text = _with_programs(shipped(name), programs)
+    text = text.replace("ReadOnlyPaths=-/srv/reviews", f"ReadOnlyPaths=-{_word(data)}")
+    return _with_folders(text, [*programs.needs, data])
 
 
-def word(path: Path) -> str:
+def socket_unit(listen: Sequence[str], name: str) -> str:
+    """Return the unit of a public listener, with the address of the configuration where it is plain."""
+    text = shipped(name)
+    match = _TCP.fullmatch(listen[0]) if listen else None
+    if match is None:
+        return text
+    address = f"{match['host']}:{match['port']}" if match["host"] else match["port"]
+    return text.replace("ListenStream=127.0.0.1:8080", f"ListenStream={address}")
+
+
+def sync_unit(
+    programs: Programs, data: Path, sources: Sequence[Path], user: str, group: str
+) -> str:
+    """Return the unit of ``reviewsctl sync``.
+
+    Args:
+        programs: The installed programs.
+        data: The data directory, which it writes.
+        sources: The files and folders that sources read.
+        user: Its user, who owns the data directory.
+        group: Its group.
+    """
+    text = _with_programs(shipped(SYNC_SERVICE), programs)
+    text = text.replace("=/srv/reviews\n", f"={_word(data)}\n")
+    text = text.replace("User=reviewsd-sync\n", f"User={user}\n")
+    text = text.replace("Group=reviewsd-data\n", f"Group={group}\n")
+    return _with_folders(text, [*programs.needs, *sources], [data])
+
+
+def _with_programs(text: str, programs: Programs) -> str:
+    text = text.replace("/usr/bin/reviewsd ", f"{_word(programs.reviewsd)} ")
+    return text.replace("/usr/bin/reviewsctl ", f"{_word(programs.reviewsctl)} ")
+
+
+def _with_folders(text: str, read: Sequence[Path], written: Sequence[Path] = ()) -> str:
+    """Return a unit with those paths bound that are hidden from it."""
+    lines = [
+        f"{key}={' '.join(map(_word, hidden))}"
+        for key, paths in (("BindReadOnlyPaths", read), ("BindPaths", written))
+        if (hidden := list(filter(is_hidden, paths)))
+    ]
+    protection = "\n".join(["ProtectHome=tmpfs" if lines else "ProtectHome=yes", *lines])
+    return text.replace("\nProtectHome=yes\n", f"\n{protection}\n")
+
+
+def _word(path: Path) -> str:
     """Return a path as units have it (systemd.syntax(7))."""
     text = str(path).replace("\\", "\\\\").replace("%", "%%").replace('"', '\\"')
     return f'"{text}"' if re.search(r"\s", text) else text

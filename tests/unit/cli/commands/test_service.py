@@ -14,13 +14,13 @@ from reviewsctl.files.installation import (
     CONFIG,
     SHARE,
     Installation,
-    Programs,
     data_dir,
+    given,
     plan,
     restart_steps,
-    service_unit,
 )
-from reviewsctl.files.steps import CopyFile, CopyFolder, GiveFolder, MakeFolder, WriteFile
+from reviewsctl.files.steps import CopyFile, WriteFile
+from reviewsctl.files.unit_text import Programs, service_unit
 from reviewsctl.importing.undo import undo
 from reviewsctl.manual.keys import SHIPPED
 from reviewsctl.manual.shares import shares
@@ -141,14 +141,14 @@ def test_import_can_be_undone_on_the_server(tmp_path: Path) -> None:
     (data / ".reviewsctl/corrections.log").chmod(0o600)
     steps = plan(installation(config, data), root)
     for step in steps:
-        if isinstance(step, MakeFolder | CopyFile | CopyFolder):
+        if isinstance(step, CopyFile):
             step.do(root)
     there = root / "srv/reviews"
     assert {"Ann", "Bo"} == Shop(there).reviews.keys()
     assert 0o600 == stat.S_IMODE((there / ".reviewsctl/corrections.log").stat().st_mode)
     assert (1, 1) == (undo(there / "reviews.json", 1, NOW).gone, len(Shop(there).reviews))
     again = plan(installation(config, data), root)
-    assert [] == [step for step in again if isinstance(step, CopyFile | CopyFolder)]
+    assert [] == [step for step in again if isinstance(step, CopyFile)]
 
 
 @needs_systemd
@@ -218,7 +218,7 @@ def test_uninstall_removes_what_install_wrote_and_nothing_else(
     (units / "multi-user.target.wants/reviewsd@1.service").symlink_to("../reviewsd@.service")
 
     planned = reviewsctl(environment, *uninstall, "--dry-run")
-    assert "\nrm /etc/systemd/system/reviewsd@.service\n" in planned.stdout
+    assert f" {units}/reviewsd@.service " in planned.stdout
     assert (units / "reviewsd.service").exists()
     done = reviewsctl(environment, *uninstall)
 
@@ -267,10 +267,9 @@ def test_a_dry_run_shows_every_step_and_takes_none(environment: dict[str, str], 
     )
     assert [True, True] == [line.endswith(end) for line, end in zip(programs, ends, strict=True)]
     assert [
-        "install -d -m 755 /etc/reviewsd",
-        "install -d -m 755 /srv/reviews",
-        f"install -m 644 {shop}/data/reviews.json /srv/reviews/reviews.json",
-        f"install -m 644 {shop}/data/insights.yaml /srv/reviews/insights.yaml",
+        "mkdir -p /srv/reviews",
+        f"install -D -m 644 {shop}/data/reviews.json /srv/reviews/reviews.json",
+        f"install -D -m 644 {shop}/data/insights.yaml /srv/reviews/insights.yaml",
         "write /etc/reviewsd/reviewsd.yaml, mode 644: new, changed lines:",
         f"write /etc/sysusers.d/reviewsd.conf, mode 644: {_new('reviewsd.sysusers.conf')}",
         "systemd-sysusers reviewsd.conf",
@@ -283,15 +282,15 @@ def test_a_dry_run_shows_every_step_and_takes_none(environment: dict[str, str], 
             f"write /etc/systemd/system/{name}, mode 644: {_new(name)}"
             for name in ("reviewsd@.socket", "reviewsd-admin@.socket", "reviewsd-failed@.target")
         ),
-    ] == steps[:15]
+    ] == steps[:14]
     shared = [f"write {SHARE}/{name}, mode 644: new, " for name in shares()]
-    assert all(map(str.startswith, steps[15:21], shared))
-    assert steps[21].endswith("/reviewsctl check --config /etc/reviewsd/reviewsd.yaml")
+    assert all(map(str.startswith, steps[14:20], shared))
+    assert steps[20].endswith("/reviewsctl check --config /etc/reviewsd/reviewsd.yaml")
     assert [
         "systemctl daemon-reload",
         "systemctl enable --now reviewsd.socket reviewsd-admin.socket reviewsd.service",
         NO_SOURCES,
-    ] == steps[22:]
+    ] == steps[21:]
 
 
 SOURCES = "sources: [{name: shop, type: file, path: %s/*.csv}]\n"
@@ -353,11 +352,10 @@ def test_sync_runs_as_the_owner_of_the_data(tmp_path: Path) -> None:
     )
     assert "\nUser=nobody\nGroup=nogroup\n" in unit
     assert f"\nReadWritePaths={tmp_path}\n" in unit
-    assert [] == [each for each in steps if isinstance(each, GiveFolder)]
+    assert not any(str(each).startswith("chown") for each in steps)
     os.chown(tmp_path, 0, 0)
-    assert [GiveFolder(tmp_path, "reviewsd-sync", "reviewsd-data")] == [
-        each for each in plan(found, Path("/")) if isinstance(each, GiveFolder)
-    ]
+    steps = list(plan(found, Path("/")))
+    assert f"chown --no-dereference reviewsd-sync:reviewsd-data {tmp_path}" in map(str, steps)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
@@ -368,16 +366,17 @@ def test_given_folder_is_writable_for_its_group_and_follows_no_link(tmp_path: Pa
     for file in (outside, data / "reviews.json", data / ".reviewsctl/corrections.log"):
         file.touch(mode=0o600)
     (data / "insights.json").symlink_to(outside)
-    GiveFolder(data, "nobody", "nogroup").do(Path("/"))
+    for step in given(data, [], "nobody", "nogroup"):
+        step.do(Path("/"))
 
-    given = [
+    paths = [
         data,
         data / "reviews.json",
         data / ".reviewsctl",
         data / ".reviewsctl/corrections.log",
     ]
-    assert {65534} == {path.stat().st_uid for path in given}
-    assert [0o2775, 0o600, 0o2775, 0o600] == [stat.S_IMODE(path.stat().st_mode) for path in given]
+    assert {65534} == {path.stat().st_uid for path in paths}
+    assert [0o2775, 0o600, 0o2775, 0o600] == [stat.S_IMODE(path.stat().st_mode) for path in paths]
     assert {0} == {path.stat().st_uid for path in (outside, data / "other")}
 
 

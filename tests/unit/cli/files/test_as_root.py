@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from reviewsctl.daemon.client import Client
-from reviewsctl.files.installation import Installation, Programs, plan
+from reviewsctl.files.installation import Installation, plan
 from reviewsctl.files.steps import CopyFile
+from reviewsctl.files.unit_text import Programs
 from tests.support.commands import reviewsctl
 from tests.support.daemon import Daemon
 from tests.unit.cli.commands.test_import import SAMPLES, THERE
