@@ -44,5 +44,6 @@ def test_clock_that_is_set_stops_nothing_and_ends_no_lease(tmp_path: Path) -> No
             assert 1 == hub(daemon)["active"]  # by this clock the short lease has expired
             clock.set(0)
             assert 2 == hub(daemon)["active"]
+            check_alive(daemon, subscriber, "at the right time")
             subscriber.until_deliveries(3, "/short")
             assert 0 == daemon.stop()
