@@ -20,7 +20,7 @@ from reviewsd.domain.embed_options import (
 from reviewsd.domain.issues import Issue
 from reviewsd.http1 import urls
 from reviewsd.pages import theme
-from reviewsd.pages.developers import documents as documentation
+from reviewsd.pages.developers import pages as documentation
 from reviewsd.pages.developers.pages import EMBED as SETUP
 from reviewsd.pages.document import HTML, SVG, FixedDocument
 from reviewsd.pages.embed_lines import SIZES, badge_line, frame_line, script_line

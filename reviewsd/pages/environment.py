@@ -2,7 +2,7 @@
 
 A template in the operator's ``pages.templates_dir`` replaces the shipped one of the same name. Values are escaped
 as Markdown in ``.md`` and ``.txt``, so that the text of a review makes no heading, link or quotation there, and as
-HTML in all other templates.
+HTML in all other templates. The documentation, in ``developers/``, is filled with Markdown of ours.
 """
 
 import base64
@@ -134,8 +134,10 @@ class Templates:
             loader, shared, autoescape=True, finalize=None if prepared else _finalize_html
         )
         self._text = _environment(loader, shared, autoescape=False, finalize=_finalize_markdown)
+        self._ours = _environment(loader, shared, autoescape=False, finalize=None)
         self._ready: dict[str, jinja2.Template] = {}
-        self._html.bytecode_cache = self._text.bytecode_cache = bytecode
+        for environment in (self._html, self._text, self._ours):
+            environment.bytecode_cache = bytecode
 
     def render(self, name: str, **context: object) -> str:
         """Render a template.
@@ -168,6 +170,8 @@ class Templates:
         return template
 
     def _of(self, name: str) -> jinja2.Environment:
+        if name.startswith("developers/"):
+            return self._ours
         return self._text if name.endswith((".md", ".txt")) else self._html
 
 

@@ -5,7 +5,7 @@ from itertools import chain
 
 from reviewsd.http1 import urls
 from reviewsd.pages import about, embed, extras, home, machines, review_us, reviews
-from reviewsd.pages.developers import documents as documentation
+from reviewsd.pages.developers import pages as documentation
 from reviewsd.pages.developers.pages import Interfaces
 from reviewsd.pages.document import HTML, FixedDocument
 from reviewsd.pages.frames import Frames

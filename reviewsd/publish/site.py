@@ -18,7 +18,7 @@ from reviewsd.domain.records import Records
 from reviewsd.domain.reviews import AggregateRating, Location, Review
 from reviewsd.pages import publication, reviews
 from reviewsd.pages.catalogs import REVISIONS
-from reviewsd.pages.developers import documents as documentation
+from reviewsd.pages.developers import pages as documentation
 from reviewsd.pages.developers.pages import Interfaces
 from reviewsd.pages.pictures import Picture
 from reviewsd.pages.rendering import Renderer

@@ -1,19 +1,25 @@
-"""The pages of the documentation: Markdown templates, filled from the OpenAPI document (pages.md 1)."""
+"""The documentation: Markdown templates filled from the OpenAPI document, each a page with its twin (pages.md 1)."""
 
 import html
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from operator import attrgetter
 from typing import Final
 from urllib.parse import quote
 
 import msgspec
+from markupsafe import Markup
 
 from reviewsd.http1 import problems, urls
 from reviewsd.http1.problems import Problem
-from reviewsd.pages.developers.openapi import Operation, read_description, read_tools
-from reviewsd.pages.developers.tables import SCHEMAS, Tables, plain
-from reviewsd.pages.environment import Templates, Verbatim
+from reviewsd.pages import structured_data
+from reviewsd.pages.developers import html as markdown
+from reviewsd.pages.developers import schemas
+from reviewsd.pages.developers.schemas import Json
+from reviewsd.pages.document import FixedDocument
+from reviewsd.pages.environment import Verbatim
+from reviewsd.pages.rendering import Page, Renderer
 from reviewsd.pages.text import line
 
 
@@ -116,56 +122,113 @@ MENU: Final = (PAGES[0], EMBED, *PAGES[1:])
 """All pages, in the order in which they link to each other."""
 
 
-def texts(
-    templates: Templates,
-    interfaces: Interfaces,
-    base_url: str,
-    name: str,
-    absent: frozenset[str] = frozenset(),
-) -> Iterator[tuple[DeveloperPage, str]]:
-    """Render each page as Markdown.
+def documents(renderer: Renderer, interfaces: Interfaces) -> Iterator[FixedDocument]:
+    """Render all pages of the documentation.
 
     Args:
-        templates: The templates of the site.
+        renderer: The renderer of the site.
         interfaces: The interfaces that the pages document.
-        base_url: Origin of all addresses.
-        name: Name of the business.
-        absent: Paths of documents that are not served.
 
     Raises:
         TemplateError: A template is faulty.
     """
-    description = read_description(interfaces.openapi)
+    site = renderer.site
     context = {
-        "absent": absent,
-        "api": description,
-        "base_url": Verbatim(base_url),
-        "html_name": Verbatim(html.escape(line(name))),
+        "absent": site.absent,
+        "api": _resolved(msgspec.json.decode(interfaces.openapi)),
+        "base_url": site.base_url,
+        "html_name": html.escape(line(site.business.name)),
+        "joined": schemas.joined,
         "json": _indented,
         "kinds": _kinds(),
+        "notes": schemas.notes,
         "pages": MENU,
+        "plain": schemas.plain,
         "revisions": interfaces.revisions,
-        "schemas": SCHEMAS,
-        "tables": Tables(description, base_url),
+        "schemas": schemas.SCHEMAS,
         "target": _target,
-        "tools": read_tools(interfaces.tools),
+        "tools": msgspec.json.decode(interfaces.tools)["tools"],
+        "type": partial(schemas.type_of, base_url=site.base_url),
     }
     for page in PAGES:
-        yield page, templates.render(f"developers/{page.template}", page=page, **context)
+        text = renderer.templates.render(f"developers/{page.template}", page=page, **context)
+        yield from renderer.documents(page_of(renderer, page, text))
 
 
-def _indented(value: object) -> Verbatim:
+def page_of(
+    renderer: Renderer,
+    page: DeveloperPage,
+    text: str,
+    template: str = "developers.html",
+    *,
+    has_frame: bool = False,
+) -> Page:
+    """Return a page of the documentation.
+
+    Args:
+        renderer: The renderer of the site.
+        page: Its title and path.
+        text: Its text as Markdown.
+        template: Its template.
+        has_frame: As in ``Page``.
+    """
+    base_url, name = renderer.site.base_url, renderer.site.business.name
+    trail = [(name, urls.HOME), (MENU[0].title, MENU[0].path)]
+    if page is not MENU[0]:
+        trail.append((page.title, page.path))
+    convert = partial(markdown.render, base_url=base_url, path=page.path)
+    return Page(
+        path=page.path,
+        twin=urls.twin(page.path),
+        template=template,
+        title=f"{page.title}: {name}",
+        description=page.description,
+        script=structured_data.crumbs(base_url, trail),
+        dated=False,
+        has_frame=has_frame,
+        context={
+            "documentation": page,
+            "menu": MENU,
+            "content": Markup(renderer.bytecode.html(text, convert)),  # noqa: S704  escaped
+            "text": Verbatim(text),
+        },
+    )
+
+
+def _resolved(api: Json) -> object:
+    """Return the OpenAPI document with its parameters and responses in place of references to them."""
+    components = msgspec.convert(api["components"], dict[str, dict[str, object]])
+    shared = {
+        f"#/components/{kind}/{name}": part
+        for kind in ("parameters", "responses")
+        for name, part in components[kind].items()
+    }
+
+    def resolve(part: object) -> object:
+        match part:
+            case {"$ref": str(reference)} if reference in shared:
+                return shared[reference]
+            case dict():
+                return {name: resolve(value) for name, value in part.items()}
+            case list():
+                return [resolve(item) for item in part]
+        return part
+
+    return resolve(api)
+
+
+def _indented(value: object) -> str:
     """Return a value as JSON for people."""
-    return Verbatim(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())
+    return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
 
 
-def _target(path: str, operation: Operation) -> Verbatim:
+def _target(path: str, parameters: list[Mapping[str, object]]) -> str:
     """Return an address to try: the path with its examples, and for a search two filters."""
-    for parameter in operation.parameters:
-        if parameter.place == "path":
-            example = quote(plain(parameter.example), safe="")
-            path = path.replace(f"{{{parameter.name}}}", example)
-    return Verbatim(f"{path}?min_rating=4&limit=5" if path == urls.SEARCH else path)
+    for parameter in parameters:
+        if parameter["in"] == "path":
+            example = quote(schemas.plain(parameter["example"]), safe="")
+            path = path.replace(f"{{{parameter['name']}}}", example)
+    return f"{path}?min_rating=4&limit=5" if path == urls.SEARCH else path
 
 
 def _kinds() -> dict[str, list[Problem]]:

@@ -1,0 +1,107 @@
+"""Types, bounds and values of JSON Schema in words, for the tables of the documentation."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+import msgspec
+
+from reviewsd.http1 import urls
+
+SCHEMAS: Final[Mapping[str, tuple[str, ...]]] = {
+    urls.DATA_BUSINESS: (
+        "Business",
+        "Address",
+        "Geo",
+        "OpeningHours",
+        "Location",
+        "AggregateRating",
+        "Distribution",
+    ),
+    urls.DATA_REVIEWS: (
+        "Review",
+        "OwnerReply",
+        "ReviewsDataset",
+        "SearchResult",
+        "SinceResult",
+        "JsonFeed",
+        "FeedItem",
+        "FeedReview",
+        "FeedAuthor",
+        "FeedHub",
+    ),
+    urls.DATA_INSIGHTS: (
+        "Insights",
+        "DateRange",
+        "OverallSentiment",
+        "Entity",
+        "Entities",
+        "Temporal",
+        "MonthlySentiment",
+        "PerReview",
+        "AspectMention",
+        "FaqEntry",
+    ),
+    urls.DEVELOPERS_ERRORS: ("Problem", "Issue"),
+}
+"""The schemas that each page describes, in order."""
+
+_PAGES: Final = {name: path for path, names in SCHEMAS.items() for name in names}
+
+Json = Mapping[str, object]
+"""A schema (JSON Schema 2020-12) as the OpenAPI document and tools/list have it."""
+
+
+def type_of(schema: object, base_url: str) -> str:
+    """Return the type of a value in words, with links to the schemas that pages describe."""
+    match schema:
+        case {"$ref": str(reference)}:
+            name = reference.rpartition("/")[2]
+            path = _PAGES.get(name)
+            return f"[{name}]({base_url}{path}#{name.lower()})" if path else name
+        case {"anyOf": [*branches]}:
+            return " or ".join(type_of(branch, base_url) for branch in branches)
+        case {"enum": [*values]}:
+            return " or ".join(f"`{value}`" for value in values)
+        case {"const": value}:
+            return f"`{value}`"
+        case {"items": item}:
+            return f"array of {type_of(item, base_url)}"
+        case {"additionalProperties": dict(item)} if item:
+            return f"object of {type_of(item, base_url)}"
+        case {"type": [*kinds]}:
+            return " or ".join(map(str, kinds))
+        case {"type": kind, "format": form}:
+            return f"{kind} ({form})"
+        case {"type": kind}:
+            return str(kind)
+    return "any"
+
+
+def notes(schema: Json) -> str:
+    """Return the description of a value, and its bounds."""
+    branches = msgspec.convert(schema.get("anyOf", ()), tuple[Json, ...])
+    bounds = (", ".join(_bounds(part)) for part in (schema, *branches))
+    return joined(str(schema.get("description", "")), *bounds)
+
+
+def joined(*texts: str) -> str:
+    """Return texts as one, without empty ones."""
+    return "; ".join(text.rstrip(".") for text in texts if text)
+
+
+def plain(value: object) -> str:
+    """Return a value as it is written in a query: text as it is, anything else as JSON."""
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+
+
+def _bounds(schema: Json) -> Iterator[str]:
+    if "maximum" in schema:
+        yield f"{schema['minimum']} to {schema['maximum']}"
+    elif "minimum" in schema:
+        yield f"at least {schema['minimum']}"
+    if "maxLength" in schema:
+        yield f"at most {schema['maxLength']} characters"
+    elif schema.get("minLength"):
+        yield "not empty"
+    if schema.get("default") is not None:
+        yield f"default `{plain(schema['default'])}`"
