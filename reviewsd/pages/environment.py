@@ -2,13 +2,16 @@
 
 A template in the operator's ``pages.templates_dir`` replaces the shipped one of the same name. Values are escaped
 as Markdown in ``.md`` and ``.txt``, so that the text of a review makes no heading, link or quotation there, and as
-HTML in all other templates. The documentation, in ``developers/``, is filled with Markdown of ours.
+HTML in all other templates. Those in folders are ours alone: documentation, and documents for machines of several
+formats. They call a function to escape a value.
 """
 
 import base64
 import hashlib
+import html
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import jinja2
@@ -17,7 +20,16 @@ from jinja2.bccache import Bucket
 from markupsafe import Markup
 
 from reviewsd.pages.pictures import Picture
-from reviewsd.pages.text import escaped, printable
+from reviewsd.pages.text import (
+    beginning,
+    escaped,
+    line,
+    link,
+    markdown,
+    printable,
+    quotation,
+    shortened,
+)
 
 TEMPLATES = Path(__file__).parent / "templates"
 """Folder of the shipped templates."""
@@ -134,7 +146,7 @@ class Templates:
             loader, shared, autoescape=True, finalize=None if prepared else _finalize_html
         )
         self._text = _environment(loader, shared, autoescape=False, finalize=_finalize_markdown)
-        self._ours = _environment(loader, shared, autoescape=False, finalize=None)
+        self._ours = _environment(loader, shared | _OURS, autoescape=False, finalize=None)
         self._ready: dict[str, jinja2.Template] = {}
         for environment in (self._html, self._text, self._ours):
             environment.bytecode_cache = bytecode
@@ -170,9 +182,27 @@ class Templates:
         return template
 
     def _of(self, name: str) -> jinja2.Environment:
-        if name.startswith("developers/"):
+        if "/" in name:
             return self._ours
         return self._text if name.endswith((".md", ".txt")) else self._html
+
+
+def _json(value: object, **_: object) -> str:
+    """Return JSON for ``json()``, and for ``|tojson``, which escapes the end of a script."""
+    return msgspec.json.encode(value).decode()
+
+
+_OURS = {
+    "beginning": beginning,
+    "json": _json,
+    "line": line,
+    "link": link,
+    "markdown": markdown,
+    "quotation": quotation,
+    "shortened": shortened,
+    "xml": partial(html.escape, quote=False),
+}
+"""Functions for the templates in folders."""
 
 
 def _environment(
@@ -202,11 +232,6 @@ def _from(
 ) -> Callable[[str], tuple[str, str, Callable[[], bool]] | None]:
     """Return a loader whose templates have their names as file names, for errors."""
     return lambda name: (own[name], name, lambda: True) if name in own else None
-
-
-def _json(value: object, **_: object) -> str:
-    """Return JSON for ``|tojson``, which escapes the end of a script."""
-    return msgspec.json.encode(value).decode()
 
 
 def _place(error: Exception, name: str) -> tuple[str, int | None]:

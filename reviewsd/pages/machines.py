@@ -1,13 +1,17 @@
 """Documents for crawlers and agents, in the order in which they are published (pages.md 1 and 5)."""
 
 import datetime
+import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
-from xml.etree.ElementTree import Element, SubElement, tostring
 
+import msgspec
+
+from reviewsd.domain.search_parameters import SEARCH_PARAMETERS
 from reviewsd.http1 import urls
-from reviewsd.pages import catalogs, llms, robots, sitemap, skill
+from reviewsd.pages import catalogs, llms, robots, sitemap
 from reviewsd.pages.document import MARKDOWN, TEXT, FixedDocument
+from reviewsd.pages.rendering import Renderer
 from reviewsd.pages.settings import MachineSettings, SecurityContact
 from reviewsd.pages.site import Site
 from reviewsd.pages.text import shortened
@@ -15,11 +19,15 @@ from reviewsd.pages.text import shortened
 XML: Final = "application/xml"
 JSON: Final = "application/json"
 OPENSEARCH: Final = "application/opensearchdescription+xml"
+LINKSET: Final = 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"'
+SERVER_CARD: Final = "application/mcp-server-card+json"
+AI_CATALOG: Final = "application/ai-catalog+json"
+
+SKILL_NAME: Final = "customer-reviews"
+_MAX_DESCRIPTION: Final = 1024  # characters (Agent Skills discovery 0.2.0)
+_MAX_NAME: Final = 200
 
 SITEMAP_REVIEWS: Final = 50_000
-
-_OPENSEARCH_NAMESPACE: Final = "http://a9.com/-/spec/opensearch/1.1/"
-_MAX_SHORT_NAME, _MAX_LONG_NAME = 16, 48  # characters (OpenSearch 1.1)
 
 ChangedDays = Callable[[int], Iterable[tuple[str, datetime.date]]]
 """Returns the given number of newest reviews, oldest first: id, and the day of the last change."""
@@ -40,17 +48,15 @@ def policies(base_url: str, settings: MachineSettings, *, pages: bool) -> Iterat
     """
     if pages or settings.crawlers != "all":  # which no robots.txt means as well
         content = robots.render(base_url, settings.crawlers, sitemap=pages)
-        yield FixedDocument(path=urls.ROBOTS, media_type=TEXT, content=content)
+        yield _text(urls.ROBOTS, content)
     if settings.security is not None:
-        content = security_txt(base_url, settings.security)
-        yield FixedDocument(path=urls.SECURITY, media_type=TEXT, content=content)
+        yield _text(urls.SECURITY, security_txt(base_url, settings.security))
     if settings.registry_auth is not None:
-        content = f"{settings.registry_auth}\n".encode()
-        yield FixedDocument(path=urls.REGISTRY_AUTH, media_type=TEXT, content=content)
+        yield _text(urls.REGISTRY_AUTH, f"{settings.registry_auth}\n".encode())
 
 
 def documents(
-    site: Site,
+    renderer: Renderer,
     settings: MachineSettings,
     revisions: tuple[str, ...],
     pages: Sequence[str],
@@ -59,48 +65,75 @@ def documents(
     """Render the documents that lead crawlers and agents to the pages and the interfaces.
 
     Args:
-        site: The site.
+        renderer: The renderer of the site.
         settings: The operator's settings.
         revisions: Served revisions of MCP.
         pages: Paths of the pages for search engines.
         changes: Returns the reviews for the sitemap.
     """
-    description = skill.render(site)
-    for path, media_type, content in (
-        (urls.LLMS, TEXT, llms.render(site)),
-        (urls.LLMS_FULL, TEXT, llms.render_full(site)),
-        (urls.OPENSEARCH, OPENSEARCH, opensearch(site)),
-        (urls.SKILL, MARKDOWN, description),
-        (urls.SKILLS, JSON, skill.index(site, description)),
-    ):
-        yield FixedDocument(path=path, media_type=media_type, content=content)
+    site = renderer.site
+    skill_facts = {"skill_name": SKILL_NAME, "description": _description(site)}
+    skill = renderer.templates.render(
+        "machines/skill.md", parameters=SEARCH_PARAMETERS, **skill_facts
+    ).encode()
+    digest = f"sha256:{hashlib.sha256(skill).hexdigest()}"
+    yield _text(urls.LLMS, llms.render(renderer))
+    yield _text(urls.LLMS_FULL, llms.render_full(renderer))
     yield FixedDocument(
-        path=urls.API_CATALOG,
-        media_type=catalogs.LINKSET,
-        content=catalogs.api_catalog(site),
-        # The answer to HEAD needs it too (RFC 9727 2).
-        headers={"Link": f'<{site.url(urls.API_CATALOG)}>; rel="api-catalog"'},
+        path=urls.OPENSEARCH,
+        media_type=OPENSEARCH,
+        content=renderer.templates.render("machines/opensearch.xml").encode(),
     )
-    yield from _cards(site, settings, revisions)
+    yield FixedDocument(path=urls.SKILL, media_type=MARKDOWN, content=skill)
+    yield FixedDocument(
+        path=urls.SKILLS,
+        media_type=JSON,
+        content=_compact(renderer, "skills.json", digest=digest, **skill_facts),
+    )
+    facts = {
+        "card_type": SERVER_CARD,
+        "host": catalogs.token(site.host),
+        "metadata": catalogs.metadata(site),
+        "queries": catalogs.queries(site),
+        "revisions": revisions,
+        "server_name": catalogs.backwards(site.host),
+        "server_title": catalogs.server_title(site.business.name),
+        "version": settings.version,
+    }
+    # The answer to HEAD needs it too (RFC 9727 2).
+    linked = {"Link": f'<{site.url(urls.API_CATALOG)}>; rel="api-catalog"'}
+    kept = {"Cache-Control": "public, max-age=3600"}  # mcp.md 8
+    for path, media_type, template, headers in (
+        (urls.API_CATALOG, LINKSET, "api_catalog.json", linked),
+        (urls.SERVER_CARD, SERVER_CARD, "server_card.json", kept),
+        (urls.SERVER_CARD_ALIAS, SERVER_CARD, "server_card.json", kept),
+        (urls.AI_CATALOG, AI_CATALOG, "ai_catalog.json", kept),
+    ):
+        content = _compact(renderer, template, **facts)
+        yield FixedDocument(path=path, media_type=media_type, content=content, headers=headers)
     if urls.SITEMAP not in site.absent:
         yield from _sitemaps(site, pages, changes)
 
 
-def _cards(
-    site: Site, settings: MachineSettings, revisions: tuple[str, ...]
-) -> Iterator[FixedDocument]:
-    card = catalogs.server_card(site, settings.version, revisions)
-    for path, media_type, content in (
-        (urls.SERVER_CARD, catalogs.SERVER_CARD, card),
-        (urls.SERVER_CARD_ALIAS, catalogs.SERVER_CARD, card),
-        (urls.AI_CATALOG, catalogs.AI_CATALOG, catalogs.ai_catalog(site, settings.version)),
-    ):
-        yield FixedDocument(
-            path=path,
-            media_type=media_type,
-            content=content,
-            headers={"Cache-Control": "public, max-age=3600"},  # mcp.md 8
-        )
+def _text(path: str, content: bytes) -> FixedDocument:
+    return FixedDocument(path=path, media_type=TEXT, content=content)
+
+
+def _compact(renderer: Renderer, template: str, **facts: object) -> bytes:
+    """Render JSON without white space."""
+    text = renderer.templates.render(f"machines/{template}", **facts)
+    return msgspec.json.format(text, indent=-1).encode()
+
+
+def _description(site: Site) -> str:
+    """Return when to use the skill."""
+    name = shortened(site.business.name, _MAX_NAME)
+    text = (
+        f"Reads the customer reviews of {name}: ratings, full texts, search by words, stars and dates, "
+        "and what reviewers say by aspect, person and service. Use it when somebody asks what "
+        f"customers think of {name}, or for a review to quote."
+    )
+    return shortened(text, _MAX_DESCRIPTION)
 
 
 def _sitemaps(site: Site, pages: Sequence[str], changes: ChangedDays) -> Iterator[FixedDocument]:
@@ -126,23 +159,3 @@ def security_txt(base_url: str, security: SecurityContact) -> bytes:
         f"Canonical: {base_url}{urls.SECURITY}",
     ]
     return "".join(f"{field}\n" for field in fields).encode()
-
-
-def opensearch(site: Site) -> bytes:
-    """Return the OpenSearch description: browsers can search the reviews (OpenSearch 1.1)."""
-    name = site.business.name
-    root = Element("OpenSearchDescription", {"xmlns": _OPENSEARCH_NAMESPACE})
-    _add(root, "ShortName", shortened(name, _MAX_SHORT_NAME))
-    _add(root, "LongName", shortened(f"{name} reviews", _MAX_LONG_NAME))
-    _add(root, "Description", shortened(f"Search the customer reviews of {name}.", 1024))
-    _add(root, "InputEncoding", "UTF-8")
-    _add(root, "OutputEncoding", "UTF-8")
-    _add(root, "Image", site.url("/favicon.svg"), height="16", width="16", type="image/svg+xml")
-    for kind, path in (("text/html", "/reviews"), ("application/json", urls.SEARCH)):
-        _add(root, "Url", type=kind, template=f"{site.url(path)}?query={{searchTerms}}")
-    content: bytes = tostring(root, encoding="utf-8")
-    return b'<?xml version="1.0" encoding="UTF-8"?>\n' + content + b"\n"
-
-
-def _add(parent: Element, name: str, text: str | None = None, /, **attributes: str) -> None:
-    SubElement(parent, name, attributes).text = text

@@ -52,4 +52,4 @@ def for_machines(
         if document.media_type == HTML and document.path != urls.EMBED:
             paths.append(document.path)
         yield document
-    yield from machines.documents(renderer.site, settings, interfaces.revisions, paths, changes)
+    yield from machines.documents(renderer, settings, interfaces.revisions, paths, changes)

@@ -8,7 +8,11 @@ import msgspec
 from reviewsd.domain.dataset import load
 from reviewsd.domain.locations import Locations
 from reviewsd.domain.reviews import Review
-from reviewsd.pages.settings import PageSettings
+from reviewsd.pages import machines
+from reviewsd.pages.catalogs import REVISIONS
+from reviewsd.pages.environment import Bytecode
+from reviewsd.pages.rendering import Renderer
+from reviewsd.pages.settings import MachineSettings, PageSettings
 from reviewsd.pages.site import Site
 from reviewsd.publish import site as sites
 from reviewsd.publish.site import StatisticsCounter
@@ -53,3 +57,15 @@ def site(
         {},
         absent=absent,
     )
+
+
+_compiled = Bytecode({})
+
+
+def for_machines(here: Site) -> dict[str, bytes]:
+    """The documents of a site for crawlers and agents, by path."""
+    settings = MachineSettings(version="1.2.3")
+    documents = machines.documents(
+        Renderer(here, Bytecode(_compiled.used)), settings, REVISIONS, (), lambda _: ()
+    )
+    return {document.path: document.content for document in documents}

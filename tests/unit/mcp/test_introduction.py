@@ -3,13 +3,13 @@
 import json
 from pathlib import Path
 
+from reviewsd.http1 import urls
 from reviewsd.mcp.introduction import MAX_INSTRUCTIONS, Introduction
 from reviewsd.mcp.revisions import STATELESS
-from reviewsd.pages import catalogs
 from reviewsd.snapshot.snapshots import Snapshot
 from tests.support.columns import review
 from tests.support.publishing import Directories
-from tests.support.site import site
+from tests.support.site import for_machines, site
 
 
 def published(directories: Directories) -> Snapshot:
@@ -73,7 +73,7 @@ def test_the_card_has_the_same_title(tmp_path: Path) -> None:
     directories, introduction = Directories(tmp_path), Introduction("1")
     directories.write(name="Bob &  Sons\n" * 10)
     snapshot = published(directories)
-    card = catalogs.server_card(site({"name": "Bob &  Sons\n" * 10}), "1", ())
+    card = for_machines(site({"name": "Bob &  Sons\n" * 10}))[urls.SERVER_CARD]
     assert json.loads(card)["title"] == title(introduction, snapshot)
 
 

@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewsd.pages import catalogs
-from tests.support.site import BASE_URL, review, site
+from reviewsd.http1 import urls
+from reviewsd.pages import machines
+from reviewsd.pages.catalogs import REVISIONS
+from tests.support.site import BASE_URL, for_machines, review, site
 
 HOSTILE = 'Bob & "Sons" </script>\r\nX: 1 \u202e]]>'
 INSIGHTS = {"aspects": ["punctuality", {"label": HOSTILE}, "price", "work", "words"]}
@@ -21,7 +23,7 @@ def decoded(content: bytes) -> Any:  # noqa: ANN401  JSON
 
 def test_api_catalog_is_a_linkset() -> None:
     """RFC 9264 4.2: each context has an anchor, each relation an array of targets with href."""
-    found = decoded(catalogs.api_catalog(site()))
+    found = decoded(for_machines(site())[urls.API_CATALOG])
 
     assert ["linkset"] == list(found)
     by_anchor = {each.pop("anchor"): each for each in found["linkset"]}
@@ -50,7 +52,7 @@ def test_api_catalog_is_a_linkset() -> None:
 def test_server_card_follows_its_schema(base_url: str, name: str) -> None:
     """SEP-2127: name of 3 to 200 characters, title and description of 1 to 100."""
     here = site({"name": HOSTILE * 5}, base_url=base_url)
-    card = decoded(catalogs.server_card(here, "1.2.3", ("2025-11-25",)))
+    card = decoded(for_machines(here)[urls.SERVER_CARD])
 
     assert name == card["name"]
     assert re.fullmatch(r"[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+", card["name"])
@@ -61,7 +63,7 @@ def test_server_card_follows_its_schema(base_url: str, name: str) -> None:
         {
             "type": "streamable-http",
             "url": f"{base_url}/mcp",
-            "supportedProtocolVersions": ["2025-11-25"],
+            "supportedProtocolVersions": list(REVISIONS),
         }
     ] == card["remotes"]
 
@@ -79,14 +81,14 @@ def test_ai_catalog_follows_the_drafts(base_url: str, insights: dict[str, Any] |
         "service_areas": ["Dover", "Portsmouth"],
     }
     here = site(business, [review(1)], insights, base_url)
-    found = decoded(catalogs.ai_catalog(here, "1.2.3"))
+    found = decoded(for_machines(here)[urls.AI_CATALOG])
     (entry,) = found["entries"]
 
     assert "1.0" == found["specVersion"]
     assert {"displayName", "identifier", "documentationUrl"} == set(found["host"])
     assert re.fullmatch(r"urn:air:[a-zA-Z0-9.-]+(:[a-zA-Z0-9._-]+)+", entry["identifier"])
     assert ("url" in entry) != ("data" in entry)
-    assert entry["type"] == entry["mediaType"] == catalogs.SERVER_CARD
+    assert entry["type"] == entry["mediaType"] == machines.SERVER_CARD
     assert 2 <= len(entry["representativeQueries"]) <= 5
     assert all(isinstance(each, str) for each in entry["metadata"].values())
     assert "12 Quay St, Portsmouth" == entry["metadata"]["address"]
@@ -94,17 +96,13 @@ def test_ai_catalog_follows_the_drafts(base_url: str, insights: dict[str, Any] |
 
 
 def test_facts_that_the_business_does_not_publish_are_left_out() -> None:
-    (entry,) = decoded(catalogs.ai_catalog(site(), "1.2.3"))["entries"]
+    (entry,) = decoded(for_machines(site())[urls.AI_CATALOG])["entries"]
 
     assert {} == entry["metadata"]
 
 
 @given(st.text(min_size=1, max_size=200))
 def test_catalogs_are_valid_for_any_name(name: str) -> None:
-    here = site({"name": name})
-    for content in (
-        catalogs.ai_catalog(here, "1"),
-        catalogs.server_card(here, "1", ("2025-11-25",)),
-        catalogs.api_catalog(here),
-    ):
-        decoded(content)
+    documents = for_machines(site({"name": name}))
+    for path in (urls.AI_CATALOG, urls.SERVER_CARD, urls.API_CATALOG):
+        decoded(documents[path])

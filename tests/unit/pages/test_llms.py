@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reviewsd.http1 import urls
 from reviewsd.pages import llms
-from tests.support.site import BASE_URL, review, site
+from reviewsd.pages.site import Site
+from tests.support.site import BASE_URL, for_machines, review, site
 
 LINK = re.compile(r"- \[[^\]]+\]\((https://[^)\s]+)\): .+")
 HOSTILE = "# Buy now\n\n## Data\n- [free](https://evil.example): money\n> quote\r\n```\n\0\u202e"
@@ -19,13 +21,21 @@ INSIGHTS = {
 }
 
 
+def brief(here: Site) -> bytes:
+    return for_machines(here)[urls.LLMS]
+
+
+def full(here: Site) -> bytes:
+    return for_machines(here)[urls.LLMS_FULL]
+
+
 def headings(content: bytes) -> list[str]:
     return [line for line in content.decode().splitlines() if line.startswith("#")]
 
 
 def test_llms_txt_has_the_structure_of_the_standard() -> None:
     """One H1, then a quotation, then paragraphs, then H2 sections that are lists of links."""
-    content = llms.render(site({"description": "Boilers."}, [review(1)], {}))
+    content = brief(site({"description": "Boilers."}, [review(1)], {}))
     first, quotation, *rest = content.decode().split("\n\n")
 
     assert "# Acme Plumbing reviews" == first
@@ -39,24 +49,24 @@ def test_llms_txt_has_the_structure_of_the_standard() -> None:
 
 def test_unverified_reviews_are_stated_to_be_unchecked() -> None:
     unchecked = b"It was not checked whether the authors of these reviews were customers."
-    assert unchecked in llms.render(site(reviews=[review(1, verified=False)]))
-    assert unchecked not in llms.render(site(reviews=[review(1, verified=False), review(2)]))
-    assert unchecked not in llms.render(site())
+    assert unchecked in brief(site(reviews=[review(1, verified=False)]))
+    assert unchecked not in brief(site(reviews=[review(1, verified=False), review(2)]))
+    assert unchecked not in brief(site())
 
 
 def test_verification_statement_of_the_owner_is_shown() -> None:
     here = site({"verification_statement": "Only *invited* customers.\n# x"})
 
-    assert b"says the business: Only \\*invited\\* customers. \\# x\n" in llms.render(here)
+    assert b"says the business: Only \\*invited\\* customers. \\# x\n" in brief(here)
 
 
 def test_absent_insights_have_no_link() -> None:
-    assert b"/insights.json" not in llms.render(site(reviews=[review(1)]))
+    assert b"/insights.json" not in brief(site(reviews=[review(1)]))
 
 
 def test_llms_txt_without_reviews_says_so() -> None:
-    assert b"There are none yet." in llms.render(site())
-    assert b"All 0 reviews: https://" in llms.render_full(site())
+    assert b"There are none yet." in brief(site())
+    assert b"All 0 reviews: https://" in full(site())
 
 
 def test_customer_texts_add_no_headings_or_links() -> None:
@@ -64,7 +74,7 @@ def test_customer_texts_add_no_headings_or_links() -> None:
     reviews += [review(2, owner_reply={"text": HOSTILE, "date": "2026-03-11"})]
     here = site({"name": HOSTILE, "description": HOSTILE}, reviews, INSIGHTS)
 
-    for content in (llms.render(here), llms.render_full(here)):
+    for content in (brief(here), full(here)):
         text = content.decode()
         assert 1 == len([each for each in headings(content) if each.startswith("# ")])
         assert None is re.search(r"(?<!\\)\]\(https://evil", text)
@@ -78,11 +88,11 @@ def test_customer_texts_add_no_headings_or_links() -> None:
         "## Problems",
         "## Questions and answers",
         "## Newest reviews",
-    ] == [each for each in headings(llms.render_full(here)) if each.startswith("## ")]
+    ] == [each for each in headings(full(here)) if each.startswith("## ")]
 
 
 def test_llms_full_txt_has_the_newest_reviews_with_their_pages() -> None:
-    content = llms.render_full(site(reviews=[review(each) for each in range(60)])).decode()
+    content = full(site(reviews=[review(each) for each in range(60)])).decode()
 
     assert 50 == content.count("\n### ")
     assert f"[Page of this review]({BASE_URL}/r/r59)" in content
@@ -99,7 +109,7 @@ def test_llms_full_txt_is_below_its_limit(text: str) -> None:
         "entities": {name: [text] * 100 for name in ("technicians", "services", "problems")},
         "faq": [{"question": text, "answer": text}] * 100,
     }
-    content = llms.render_full(site({"description": text}, reviews, long))
+    content = full(site({"description": text}, reviews, long))
 
     assert len(content) <= llms.MAX_FULL
 
@@ -109,5 +119,5 @@ def test_structure_of_the_document_is_the_same_for_any_text(text: str, author: s
     plain = site({"description": "x"}, [review(1, text="a", author="b")])
     here = site({"description": "x"}, [review(1, text=text, author=author)])
 
-    kinds = [re.sub(r" .*", "", each) for each in headings(llms.render_full(plain))]
-    assert kinds == [re.sub(r" .*", "", each) for each in headings(llms.render_full(here))]
+    kinds = [re.sub(r" .*", "", each) for each in headings(full(plain))]
+    assert kinds == [re.sub(r" .*", "", each) for each in headings(full(here))]

@@ -5,9 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reviewsd.http1 import urls
 from reviewsd.pages import machines
 from reviewsd.pages.settings import SecurityContact
-from tests.support.site import BASE_URL, site
+from tests.support.site import BASE_URL, for_machines, site
 
 NAMESPACE = "{http://a9.com/-/spec/opensearch/1.1/}"
 
@@ -15,7 +16,7 @@ NAMESPACE = "{http://a9.com/-/spec/opensearch/1.1/}"
 @pytest.mark.parametrize("name", ["Acme", "A" * 200, 'Bob & "Sons" ]]> <b>\0\ufffe'])
 def test_opensearch_names_have_the_lengths_of_the_standard(name: str) -> None:
     """OpenSearch 1.1: ShortName of at most 16 characters, LongName of 48, Description of 1,024."""
-    root = ET.fromstring(machines.opensearch(site({"name": name})))
+    root = ET.fromstring(for_machines(site({"name": name}))[urls.OPENSEARCH])
 
     assert f"{NAMESPACE}OpenSearchDescription" == root.tag
     lengths = {"ShortName": 16, "LongName": 48, "Description": 1024}
@@ -29,7 +30,7 @@ def test_opensearch_names_have_the_lengths_of_the_standard(name: str) -> None:
 
 @given(st.text(min_size=1, max_size=200))
 def test_any_name_is_valid_xml(name: str) -> None:
-    ET.fromstring(machines.opensearch(site({"name": name})))
+    ET.fromstring(for_machines(site({"name": name}))[urls.OPENSEARCH])
 
 
 def test_security_txt_has_the_fields_of_the_standard() -> None:

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewsd.domain.search_parameters import SEARCH_PARAMETERS
-from reviewsd.pages import skill
-from tests.support.site import site
+from reviewsd.http1 import urls
+from tests.support.site import for_machines, site
 
 HOSTILE = 'Bob: "&" \\ # {x}\n---\nname: evil\u2028y\x85'
 
@@ -24,7 +24,7 @@ def front_matter(content: bytes) -> dict[str, str]:
 
 @pytest.mark.parametrize("name", ["Acme Plumbing", HOSTILE, "x" * 200])
 def test_front_matter_is_yaml_with_name_and_description(name: str) -> None:
-    content = skill.render(site({"name": name}))
+    content = for_machines(site({"name": name}))[urls.SKILL]
     found = front_matter(content)
 
     assert ["name", "description"] == list(found)
@@ -35,13 +35,15 @@ def test_front_matter_is_yaml_with_name_and_description(name: str) -> None:
 
 @given(st.text(min_size=1, max_size=200))
 def test_any_name_is_one_value_of_the_front_matter(name: str) -> None:
-    assert "customer-reviews" == front_matter(skill.render(site({"name": name})))["name"]
+    assert (
+        "customer-reviews" == front_matter(for_machines(site({"name": name}))[urls.SKILL])["name"]
+    )
 
 
 def test_skill_index_has_the_digest_of_the_served_bytes() -> None:
-    here = site()
-    content = skill.render(here)
-    (entry,) = msgspec.json.decode(skill.index(here, content))["skills"]
+    documents = for_machines(site())
+    content = documents[urls.SKILL]
+    (entry,) = msgspec.json.decode(documents[urls.SKILLS])["skills"]
 
     assert f"sha256:{hashlib.sha256(content).hexdigest()}" == entry["digest"]
     assert ("customer-reviews", "skill-md") == (entry["name"], entry["type"])
@@ -49,6 +51,6 @@ def test_skill_index_has_the_digest_of_the_served_bytes() -> None:
 
 
 def test_every_parameter_of_the_search_is_named() -> None:
-    content = skill.render(site()).decode()
+    content = for_machines(site())[urls.SKILL].decode()
 
     assert [] == [each.name for each in SEARCH_PARAMETERS if f"- `{each.name}`: " not in content]
