@@ -13,7 +13,7 @@ from msgspec import Struct, convert
 from pyroaring import __croaring_version__
 
 from reviewsd.analysis.labels import RULES
-from reviewsd.api.jobs import Guard, Step
+from reviewsd.api.jobs import Guard, ReloadOutcome, Step
 from reviewsd.config.schema import Config
 from reviewsd.pages.settings import MachineSettings, PageSettings, SecurityContact
 from reviewsd.publish.sources import MAX_BYTES
@@ -96,10 +96,15 @@ class PublicationOrder(Struct, frozen=True, kw_only=True):
         return hashlib.sha256(repr(parts).encode()).hexdigest()
 
 
-class Published(Struct, frozen=True, tag_field="type", tag="published"):
-    """A new snapshot was published."""
+class Outcome(Struct, frozen=True, kw_only=True, tag_field="type", tag="outcome"):
+    """The outcome of a run."""
 
-    revision: str
+    result: ReloadOutcome
+    """Invalid data is "refused"; a reason that may pass is "failed"."""
+    problems: tuple[str, ...] = ()
+    """The reasons, one line each."""
+    revision: str = ""
+    """The current snapshot, if it has the content of the files."""
     insights_fault: str = ""
     """The traceback of a failed analysis."""
     bytecode: dict[str, bytes] = {}
@@ -108,28 +113,6 @@ class Published(Struct, frozen=True, tag_field="type", tag="published"):
     """Findings about pictures that are not published."""
 
 
-class Unchanged(Struct, frozen=True, tag_field="type", tag="unchanged"):
-    """The current snapshot has the same bytes already."""
-
-    revision: str
-    insights_fault: str = ""
-    bytecode: dict[str, bytes] = {}
-    left_out: tuple[str, ...] = ()
-
-
-class Refused(Struct, frozen=True, tag_field="type", tag="refused"):
-    """The data is invalid."""
-
-    problems: tuple[str, ...]
-
-
-class PublicationFailed(Struct, frozen=True, tag_field="type", tag="failed"):
-    """The publication failed for a reason that may pass."""
-
-    problem: str
-
-
-Outcome = Published | Unchanged | Refused | PublicationFailed
 JobMessage = Step | Outcome
 
 

@@ -46,11 +46,7 @@ from reviewsd.publish.messages import (
     Job,
     JobMessage,
     Outcome,
-    PublicationFailed,
     PublicationOrder,
-    Published,
-    Refused,
-    Unchanged,
 )
 from reviewsd.publish.sources import Sources, Unsettled
 from reviewsd.snapshot import layout
@@ -111,9 +107,9 @@ def _publish_aside(job: Job, progress: Progress, snapshots: Path, aside: Path) -
             count = len(dataset.records) + len(dataset.withheld.hidden)
             _guard_shrink(count, previous.review_count, order.max_shrink)
     except DataError as error:
-        return Refused(tuple(error.lines()))
+        return Outcome(result="refused", problems=tuple(error.lines()))
     except Unsettled:
-        return PublicationFailed("the data files are being written all the time")
+        return Outcome(result="failed", problems=("the data files are being written all the time",))
     bytecode = Bytecode(job.bytecode)
     logos, unusable = pictures.examine(files.logos)
     labels = KeptLabels(files.labels)
@@ -133,11 +129,18 @@ def _publish_aside(job: Job, progress: Progress, snapshots: Path, aside: Path) -
         )
     except TemplateError as error:
         place = "" if order.templates_dir is None else f"{order.templates_dir}/"
-        return Refused((f"{place}{error}",))
+        return Outcome(result="refused", problems=(f"{place}{error}",))
     encoded = msgspec.json.encode(manifest)
     compiled = bytecode.used if bytecode.used.keys() - job.bytecode.keys() else {}
     revision = hashlib.sha256(encoded).hexdigest()[:16]
     unchanged = previous == manifest
+    outcome = Outcome(
+        result="unchanged" if unchanged else "published",
+        revision=revision,
+        insights_fault=fault,
+        bytecode=compiled,
+        left_out=left_out,
+    )
     build = BuildInfo(
         fingerprint=files.fingerprint,
         build_key=build_key,
@@ -150,13 +153,13 @@ def _publish_aside(job: Job, progress: Progress, snapshots: Path, aside: Path) -
         if (aside / layout.BLOCKS).exists():  # changed settings have other keys for equal bytes
             _sync(aside / layout.BLOCKS)
             (aside / layout.BLOCKS).replace(target / layout.BLOCKS)
-        return Unchanged(revision, fault, compiled, left_out)
+        return outcome
     (aside / layout.MANIFEST).write_bytes(encoded)
     progress("syncing", 0, 1)
     _sync_folder(aside)
     progress("syncing", 1, 1)
     _move(aside, snapshots, revision)
-    return Published(revision, fault, compiled, left_out)
+    return outcome
 
 
 def load_sources(
@@ -380,7 +383,8 @@ def _publish_within(job: Job, progress: Progress) -> Outcome:
     except MemoryError:
         if private_memory() < size / 2:
             raise
-    return Refused((f"publishing the data takes more memory than {limit.text}",))
+    problem = f"publishing the data takes more memory than {limit.text}"
+    return Outcome(result="refused", problems=(problem,))
 
 
 if __name__ == "__main__":

@@ -20,15 +20,7 @@ from twisted.logger import Logger
 
 from reviewsd.api.jobs import Guard, ReloadOutcome, Step
 from reviewsd.publish.compile_process import ChildError, StepObserver
-from reviewsd.publish.messages import (
-    Job,
-    Outcome,
-    PublicationFailed,
-    PublicationOrder,
-    Published,
-    Refused,
-    Unchanged,
-)
+from reviewsd.publish.messages import Job, Outcome, PublicationOrder
 from reviewsd.runtime.counters import Counts
 from reviewsd.runtime.tasks import TaskSet
 from reviewsd.snapshot.layout import Fingerprint
@@ -179,29 +171,29 @@ class Publisher:
                 listener(step)
 
         began = time.monotonic()
-        outcome, problems = _logged(Unchanged(""))
+        outcome = Outcome(result="unchanged")
         try:
             if lifted or not await self._up_to_date():
-                outcome, problems = _logged(await self._run_child(lifted, tell))
+                outcome = await self._run_child(lifted, tell)
                 self._snapshots.refresh()
-                if outcome != "refused" and self._snapshots.stale:
-                    outcome, problems = "failed", (_UNOPENED,)
+                if outcome.result != "refused" and self._snapshots.stale:
+                    outcome = _failed(_UNOPENED)
         except ChildError as error:
-            outcome, problems = "failed", (str(error),)
+            outcome = _failed(str(error))
         except OSError as error:
-            outcome, problems = "failed", (f"publishing failed: {error.strerror}",)
+            outcome = _failed(f"publishing failed: {error.strerror}")
         except CancelledError:
             raise
         except Exception as error:  # noqa: BLE001 - logged, and reported to the waiters
             self._log.failure("publishing failed")
-            outcome, problems = "failed", (f"publishing failed: {error!r}",)
-        if outcome == "failed":
+            outcome = _failed(f"publishing failed: {error!r}")
+        if outcome.result == "failed":
             self._plan_retry(lifted)
         else:
             self._pause = RETRY_FIRST
         report = Report(
-            outcome=outcome,
-            problems=problems,
+            outcome=outcome.result,
+            problems=outcome.problems,
             at=time.time(),
             seconds=time.monotonic() - began,
             retry_at=self.retry_at,
@@ -218,14 +210,14 @@ class Publisher:
             lifted=lifted,
             bytecode=self._bytecode,
         )
-        result = await self._run(job, progress)
-        if isinstance(result, Published | Unchanged):
-            self._bytecode = result.bytecode or self._bytecode
-            self._note_insights(result)
-            self._note_pictures(result)
-        return result
+        outcome = await self._run(job, progress)
+        if outcome.result in {"published", "unchanged"}:
+            self._bytecode = outcome.bytecode or self._bytecode
+            self._note_insights(outcome)
+            self._note_pictures(outcome)
+        return outcome
 
-    def _note_insights(self, outcome: Published | Unchanged) -> None:
+    def _note_insights(self, outcome: Outcome) -> None:
         """Log a fault of the analyser; the data is published without insights (insights.md 2)."""
         if outcome.insights_fault:
             self._log.error(
@@ -234,7 +226,7 @@ class Publisher:
                 type="load",
             )
 
-    def _note_pictures(self, outcome: Published | Unchanged) -> None:
+    def _note_pictures(self, outcome: Outcome) -> None:
         """Log the pictures that are left out, once until they change."""
         for finding in outcome.left_out:
             if finding not in self._left_out:
@@ -299,13 +291,5 @@ _LAST_GOOD = "the last good data keeps serving"
 _NOTHING = "nothing is served yet"
 
 
-def _logged(outcome: Outcome) -> tuple[ReloadOutcome, tuple[str, ...]]:
-    match outcome:
-        case Published():
-            return "published", ()
-        case Unchanged():
-            return "unchanged", ()
-        case Refused():
-            return "refused", outcome.problems
-        case PublicationFailed():
-            return "failed", (outcome.problem,)
+def _failed(problem: str) -> Outcome:
+    return Outcome(result="failed", problems=(problem,))

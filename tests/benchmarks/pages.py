@@ -33,7 +33,7 @@ from reviewsd.pages.rendering import Renderer
 from reviewsd.pages.settings import PageSettings
 from reviewsd.publish import site as sites
 from reviewsd.publish.compile_process import COMMAND
-from reviewsd.publish.messages import CompileSettings, Job, PublicationOrder, Published
+from reviewsd.publish.messages import CompileSettings, Job, Outcome, PublicationOrder
 from reviewsd.publish.publication import publish
 from reviewsd.snapshot import layout
 from reviewsd.snapshot.snapshots import Snapshot, Snapshots
@@ -149,7 +149,7 @@ def _publishing(data: Path, state: Path) -> None:
                 - before.children_user
                 - before.children_system
             )
-            outcome = msgspec.json.decode(done.stdout.splitlines()[-1], type=Published)
+            outcome = msgspec.json.decode(done.stdout.splitlines()[-1], type=Outcome)
             bytecode = outcome.bytecode or bytecode
     for name, samples in spent.items():
         sys.stdout.write(

@@ -20,7 +20,7 @@ import msgspec
 from reviewsd.config.errors import ConfigError
 from reviewsd.config.load import load
 from reviewsd.mcp.tools import LISTING
-from reviewsd.publish.messages import Job, PublicationOrder, Published
+from reviewsd.publish.messages import Job, PublicationOrder
 from reviewsd.publish.sources import fingerprint
 from reviewsd.snapshot import layout
 from reviewsd.snapshot.layout import open_seen
@@ -79,7 +79,7 @@ def _published(order: PublicationOrder, files: Sequence[Path]) -> Path | None:
         place = _folder() / key
         replaced = msgspec.structs.replace(order, snapshots=str(place))
         outcome = publish_here(Job(order=replaced, version=own_version, now=0))
-        _snapshots[key] = place if isinstance(outcome, Published) else None
+        _snapshots[key] = place if outcome.result == "published" else None
     return _snapshots[key]
 
 

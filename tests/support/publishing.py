@@ -19,8 +19,6 @@ from reviewsd.publish.messages import (
     JobMessage,
     Outcome,
     PublicationOrder,
-    Published,
-    Unchanged,
 )
 from reviewsd.publish.publication import publish
 from reviewsd.snapshot import layout
@@ -38,7 +36,7 @@ _templates: dict[str, bytes] = {}  # compiled by earlier publications, as a daem
 def publish_here(job: Job) -> Outcome:
     """Publish in this process."""
     outcome = publish(msgspec.structs.replace(job, bytecode=dict(_templates)), lambda *_: None)
-    if isinstance(outcome, Published | Unchanged):
+    if outcome.result in {"published", "unchanged"}:
         _templates.update(outcome.bytecode)
     return outcome
 

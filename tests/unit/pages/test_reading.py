@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from reviewsd.publish.messages import Refused
 from tests.support.pages import Html, Place, demo
 
 MEANING = "come from a source that checks that their authors were customers."
@@ -180,7 +179,7 @@ def test_an_address_that_runs_a_script_is_refused(
         outcome = place.publish([review(source_url=value)])
     else:
         outcome = place.publish([review()], {"name": "Acme", member: value})
-    assert isinstance(outcome, Refused)
+    assert outcome.result == "refused"
     assert member in outcome.problems[0]
 
 
@@ -200,5 +199,5 @@ def test_address_to_write_a_review_at_is_an_https_url(
 ) -> None:
     """A customer follows it with the account of the platform open."""
     outcome = Place(tmp_path).publish([review()], {"name": "Acme", "review_urls": addresses})
-    assert isinstance(outcome, Refused)
+    assert outcome.result == "refused"
     assert reason in outcome.problems[0]

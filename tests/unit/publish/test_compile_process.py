@@ -13,7 +13,7 @@ from twisted.internet.interfaces import IReactorProcess
 
 from reviewsd.api.jobs import Step
 from reviewsd.publish.compile_process import ChildError, run
-from reviewsd.publish.messages import Outcome, Published, Refused, Unchanged
+from reviewsd.publish.messages import Outcome
 from tests.support.columns import review
 from tests.support.publishing import Directories
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.processes
 
 BADLY = "A process has ended with a probable error condition:"
 WELL = "A process has ended without apparent errors:"
-UNCHANGED = '{"type":"unchanged","revision":"r"}'
+UNCHANGED = '{"type":"outcome","result":"unchanged","revision":"r"}'
 
 PRELUDE = "import os, sys, time\ndef say(text): os.write(1, text.encode())\n"
 
@@ -51,30 +51,33 @@ def start(
 async def test_child_publishes_and_reports_each_step(directories: Directories) -> None:
     received_steps: list[Step] = []
     outcome = await start(directories, received_steps=received_steps)
-    assert Published(directories.current.readlink().name) == outcome
+    assert Outcome(result="published", revision=directories.current.readlink().name) == outcome
     directories.check_tidy()
     assert "validating" == received_steps[0].stage
     assert "syncing" == received_steps[-1].stage
     assert all(0 <= step.done <= step.total for step in received_steps)
-    assert isinstance(await start(directories), Unchanged)
+    assert (await start(directories)).result == "unchanged"
 
 
 async def test_refused_data_are_an_outcome_no_failure(directories: Directories) -> None:
     (directories.data / "reviews.json").write_text("{")
     outcome = await start(directories)
-    assert isinstance(outcome, Refused)
+    assert outcome.result == "refused"
     assert outcome.problems[0].startswith("reviews.json")
 
 
 async def test_lines_may_come_in_any_pieces(directories: Directories) -> None:
     program = """
 for piece in ('{"type":"progress","stage":"a","done":1,"tot', 'al":2}', '\\n{"type":"progress",'
-              '"stage":"b","done":2,"total":2}\\n{"type":"unch', 'anged","revision":"r"}\\n'):
+              '"stage":"b","done":2,"total":2}\\n{"type":"outcome","result":"unch',
+              'anged","revision":"r"}\\n'):
     say(piece)
     time.sleep(0.01)
 """
     received_steps: list[Step] = []
-    assert Unchanged("r") == await start(directories, program, received_steps)
+    assert Outcome(result="unchanged", revision="r") == await start(
+        directories, program, received_steps
+    )
     assert [Step("a", 1, 2), Step("b", 2, 2)] == received_steps
 
 
@@ -100,7 +103,7 @@ async def test_exit_without_outcome_raises_its_last_line(
 
 
 async def test_output_of_a_library_is_ignored(directories: Directories) -> None:
-    assert Unchanged("r") == await start(
+    assert Outcome(result="unchanged", revision="r") == await start(
         directories, f"os.write(1, b'\\xff\\n'); say('\\nbeware! {{}}\\n{UNCHANGED}\\n')"
     )
 
@@ -159,7 +162,7 @@ say('{UNCHANGED}\\n')
 """
     command = (sys.executable, "-c", PRELUDE + program)
     running = run(processes, directories.job(), lambda _: None, command, look_seconds=0.05)
-    assert Unchanged("r") == await running
+    assert Outcome(result="unchanged", revision="r") == await running
 
 
 class Exhausted:

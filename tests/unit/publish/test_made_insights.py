@@ -20,7 +20,7 @@ from reviewsd.domain.reviews import Business
 from reviewsd.pages.locales import words_of_insights
 from reviewsd.publish import made_insights
 from reviewsd.publish.block_file import BlocksReader
-from reviewsd.publish.messages import Outcome, Published, Refused, Unchanged
+from reviewsd.publish.messages import Outcome
 from reviewsd.snapshot import layout
 from tests.support import publishing
 from tests.support.columns import Review, review
@@ -69,7 +69,7 @@ def analysed(analysers: list[Analyser]) -> list[int]:
 
 
 def test_reviews_alone_have_insights(directories: Directories) -> None:
-    assert isinstance(publish(directories, *REVIEWS), Published)
+    assert publish(directories, *REVIEWS).result == "published"
     results = insights(directories)
     assert [item["id"] for item in REVIEWS] == sorted(results["per_review"])
     assert ("lexicon-4", 4) == (results["model"], results["review_count"])
@@ -121,11 +121,11 @@ def test_settings_republish_and_an_edit_that_says_the_same_does_not(
     publish(directories, *REVIEWS)
     settings = directories.data / "insights.yaml"
     settings.write_text("technicians: [{name: Priya Raman, aliases: [Priya]}]")
-    assert isinstance(directories.publish(LATER, insights="auto"), Published)
+    assert directories.publish(LATER, insights="auto").result == "published"
     (person,) = insights(directories)["entities"]["technicians"]
     assert ("priya-raman", 2) == (person["id"], person["mention_count"])
     settings.write_text("# who\ntechnicians: [{name: Priya Raman, aliases: [Priya]}]")
-    assert isinstance(directories.publish(LATER, insights="auto"), Unchanged)
+    assert directories.publish(LATER, insights="auto").result == "unchanged"
     assert directories.seen().fingerprint.settings is not None
     directories.check_tidy()
 
@@ -137,12 +137,13 @@ def test_broken_settings_are_refused_with_all_faults_and_places(directories: Dir
     (directories.data / "reviews.json").write_text('{"reviews":[]}')
     for mode in ("auto", "file"):
         refused = directories.publish(LATER, insights=mode)
-        assert refused == Refused(
+        assert (refused.result, refused.problems) == (
+            "refused",
             (
                 'insights.yaml:1:1: technician: unknown key "technician"; did you mean "technicians"?',
                 "insights.yaml:3:11: language: expected string or null, got integer 3",
                 "reviews.json: $.business: missing",
-            )
+            ),
         )
     assert before == directories.manifest()
 
@@ -163,7 +164,7 @@ def test_kept_labels_are_used_for_their_texts(directories: Directories) -> None:
     aspect = AspectAnswer(id="cleanliness", sentiment="negative", phrase="price was fair")
     invented = AspectAnswer(id="scheduling", sentiment="negative", phrase="not in the text")
     label(directories, (text, 5, ReviewAnswer(aspects=(aspect, invented))))
-    assert isinstance(directories.publish(LATER, insights="auto"), Published)
+    assert directories.publish(LATER, insights="auto").result == "published"
     results = insights(directories)
     assert {"model": 2, "rules": 1} == results["method"]["labelled"]
     assert ("tiny", "tiny, lexicon-4") == (results["method"]["model"], results["model"])
@@ -175,7 +176,7 @@ def test_kept_labels_are_used_for_their_texts(directories: Directories) -> None:
     assert directories.seen().fingerprint.labels is not None
 
     edited = REVIEWS[0] | {"text": f"{text} Really."}
-    assert isinstance(publish(directories, edited, *REVIEWS[1:], now=LATER), Published)
+    assert publish(directories, edited, *REVIEWS[1:], now=LATER).result == "published"
     assert {"model": 1, "rules": 2} == insights(directories)["method"]["labelled"]
     (directories.data / "insights.labels").unlink()
     directories.publish(LATER, insights="auto")
@@ -243,7 +244,7 @@ def test_broken_labels_are_a_warning(directories: Directories, content: bytes | 
     path = directories.data / "insights.labels"
     path.mkdir() if content is None else path.write_bytes(content)
     published = publish(directories, *REVIEWS)
-    assert isinstance(published, Published)
+    assert published.result == "published"
     assert bool(content != b"") == bool(published.left_out)
     assert all(line.startswith("insights.labels: ") for line in published.left_out)
     assert "lexicon-4" == insights(directories)["model"]
@@ -274,7 +275,7 @@ def test_a_fault_of_the_analyser_leaves_the_reviews_served(
 
     monkeypatch.setattr(made_insights, "Analyser", fail)
     outcome = publish(directories, *REVIEWS)
-    assert isinstance(outcome, Published)
+    assert outcome.result == "published"
     manifest = directories.manifest()
     assert manifest.insights_origin is not None
     if isinstance(error, MemoryError):

@@ -12,7 +12,7 @@ from twisted.internet.interfaces import IReactorProcess
 
 from reviewsd.publish.compile_process import ChildError, run
 from reviewsd.publish.memory_limit import Memory
-from reviewsd.publish.messages import MemoryLimit, Refused
+from reviewsd.publish.messages import MemoryLimit, Outcome
 from tests.support import publishing
 from tests.support.columns import review
 from tests.support.daemon import until
@@ -109,7 +109,11 @@ def test_data_that_need_more_memory_are_refused_and_the_limit_is_named(
     low = msgspec.structs.replace(directories.job(), memory=MemoryLimit(25 * MIB, "what there is"))
     problem = "publishing the data takes more memory than what there is"
     status, lines, complaints = publishing.run(low)
-    assert (0, Refused((problem,)), "") == (status, lines[-1], complaints)
+    assert (0, Outcome(result="refused", problems=(problem,)), "") == (
+        status,
+        lines[-1],
+        complaints,
+    )
     assert before == directories.manifest()
     directories.check_tidy()
 

@@ -81,7 +81,7 @@ def test_given_file_is_served_as_it_is(tmp_path: Path) -> None:
 def test_setting_knows_nothing_else(tmp_path: Path) -> None:
     directories = published(tmp_path)
     (directories.data / "insights.yaml").write_text("publish: [complaints]")
-    (problem,) = directories.publish(insights="auto").problems  # type: ignore[union-attr]
+    (problem,) = directories.publish(insights="auto").problems
     assert 'insights.yaml:1:11: publish[0]: expected one of "problems"' in problem
 
 

@@ -12,7 +12,6 @@ import pytest
 from twisted.logger import LogEvent, capturedLogs, formatEvent
 
 from reviewsd.domain.search_query import SearchQuery
-from reviewsd.publish.messages import Published, Unchanged
 from reviewsd.snapshot import layout
 from reviewsd.snapshot.snapshots import Snapshot, SnapshotError, Snapshots
 from tests.support.columns import review
@@ -104,7 +103,7 @@ def test_reviews_since_a_date_are_a_prefix(
 
 def test_empty_data_is_served(directories: Directories) -> None:
     directories.write()
-    assert isinstance(directories.publish(), Published)
+    assert directories.publish().result == "published"
     snapshot = opened(directories).current
     assert (0, b"") == (
         snapshot.since(datetime.date.min)[0],
@@ -244,7 +243,7 @@ def test_observers_are_called_once_for_each_revision(directories: Directories) -
     first = snapshots.current.revision
     assert [first] == revisions  # the one that is there, at once
     snapshots.refresh()
-    assert isinstance(directories.publish(NOW + 1), Unchanged)
+    assert directories.publish(NOW + 1).result == "unchanged"
     snapshots.refresh()
     assert [first] == revisions
     directories.write(review("z"))
@@ -271,7 +270,7 @@ def test_fingerprint_is_updated_with_the_same_revision(directories: Directories)
     snapshots = opened(directories)
     before = snapshots.current.build.fingerprint
     (directories.data / "reviews.json").touch()
-    assert isinstance(directories.publish(), Unchanged)
+    assert directories.publish().result == "unchanged"
     snapshots.refresh()
     assert before != snapshots.current.build.fingerprint
     assert directories.seen().fingerprint == snapshots.current.build.fingerprint
