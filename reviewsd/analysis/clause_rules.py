@@ -20,9 +20,12 @@ from reviewsd.domain.insights import Sentiment
 
 OVERRULES: Final = 0.4  # absolute score of a clause that contradicts the stars
 OVERRULES_CONTRASTED: Final = 0.3  # OVERRULES in a sentence with a contrast word
+OVERRULES_EXTREME: Final = 0.6  # OVERRULES of one or five stars, more than a phrase alone
+OVERRULES_EXTREME_CONTRASTED: Final = 0.4  # OVERRULES_EXTREME in a sentence with a contrast word
 NEUTRAL: Final = 0.2  # absolute score below which a clause of a three-star review is neutral
 
 _NEUTRAL_STARS: Final = 3
+_EXTREME_STARS: Final = (1, 5)
 _SET_ASIDE: Final = (ClauseMark.OTHERS, ClauseMark.CONDITIONAL)
 _NEAR: Final = 5  # tokens between a word that needs an opinion and that opinion
 
@@ -165,10 +168,11 @@ def _decide_aspect(
         return None
     value, reason = _value(praise + blame, clause)
     stars = rating - _NEUTRAL_STARS
-    if value * stars < 0 and -OVERRULES_CONTRASTED < value < OVERRULES_CONTRASTED:
-        return None  # too weak to contradict the stars, but no agreement either
-    limit = OVERRULES_CONTRASTED if reading.clause.contrasted else OVERRULES
-    sentiment, why = _sentiment(value, stars, limit)
+    if value * stars < 0 and -(limit := _limit(reading, words, rating)) < value < limit:
+        if -OVERRULES_CONTRASTED < value < OVERRULES_CONTRASTED:
+            return None  # too weak to contradict the stars, but no agreement either
+        value = 0.0  # the aspect is mentioned, and the stars decide
+    sentiment, why = _sentiment(value, stars)
     return Decision(
         aspect,
         sentiment,
@@ -256,22 +260,35 @@ def _opinion_near(
     return False
 
 
-def _sentiment(value: float, stars: int, limit: float) -> tuple[Sentiment, Reason | None]:
+def _limit(reading: ClauseReading, words: Sequence[str], rating: int) -> float:
+    """Return the absolute value of an aspect in a clause that overrules the stars.
+
+    Most complaints in a review of five stars are about the weather, the traffic or the old roof, unless
+    a contrast word introduces them or there is nothing else in the review.
+    """
+    clause = reading.clause
+    contrasted = clause.contrasted or reading.mark is ClauseMark.WISHED
+    alone = not clause.start and clause.end >= len(words) - 1
+    if rating in _EXTREME_STARS and not alone:
+        return OVERRULES_EXTREME_CONTRASTED if contrasted else OVERRULES_EXTREME
+    return OVERRULES_CONTRASTED if contrasted else OVERRULES
+
+
+def _sentiment(value: float, stars: int) -> tuple[Sentiment, Reason | None]:
     """Return the sentiment, and the reason unless it is the value.
 
     Args:
-        value: The score of the clause for the aspect.
+        value: The score of the clause for the aspect; one that contradicts the stars overrules them.
         stars: The rating minus three.
-        limit: The absolute value that overrules the stars.
     """
     if stars > 0:
-        if value <= -limit:
+        if value < 0:
             return "negative", _OVERRULED
-        return "positive", _STARS if value <= 0 else None
+        return "positive", None if value else _STARS
     if stars < 0:
-        if value >= limit:
+        if value > 0:
             return "positive", _OVERRULED
-        return "negative", _STARS if value >= 0 else None
+        return "negative", None if value else _STARS
     if value >= NEUTRAL:
         return "positive", None
     if value <= -NEUTRAL:

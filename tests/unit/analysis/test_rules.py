@@ -74,6 +74,10 @@ def rules() -> Rules:
         (5, "He was late.", {"punctuality": "negative"}),
         (1, "He was on time.", {"punctuality": "positive"}),
         (2, "Fair enough, no comment.", {}),
+        # and one or five stars in a contrast only
+        (5, "The ferry was too expensive. Great spot.", {"pricing": "positive"}),
+        (5, "Great spot, but it was too expensive.", {"pricing": "negative"}),
+        (4, "It was too expensive. Great spot.", {"pricing": "negative"}),
         # contrast
         (
             4,
