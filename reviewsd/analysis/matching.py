@@ -20,6 +20,8 @@ class OwnedWords(NamedTuple):
     payload: object
     has_plural: bool = False
     """Whether the last word is found in the plural as well."""
+    is_person: bool = False
+    """Whether patterns take the last word for one of the staff: "Grace was kind"."""
 
 
 class LanguageMatcher:
@@ -34,12 +36,15 @@ class LanguageMatcher:
         self.lexicon = lexicon
         self._patterns = lexicon.matcher()
         self._spelling = lexicon.spelling()
+        people: dict[str, None] = {}
         for item in owned:
             for words in self._forms(item):
+                if item.is_person:
+                    people.update(dict.fromkeys(words[-1:]))
                 if self._spelling is not None:
                     self._spelling.add(words)
                 self._patterns.add_words(words, item.payload)
-        self._kinds = _Kinds(self._patterns.vocabulary(lexicon.valences))
+        self._kinds = _Kinds(self._patterns.vocabulary(lexicon.valences, people))
         self._kinds.update(dict.fromkeys(BARRIERS, BARRIER))
 
     def tokenise(self, text: str) -> Tokens:

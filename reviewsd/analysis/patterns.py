@@ -6,7 +6,7 @@ Patterns of the word lists have this syntax:
   ``peel(s|ed|ing)`` are endings, and so are those of a bracket after
   another one without a blank; a bracket may stand within another;
 - ``arrive/v`` is a word in all its forms (``language_data.Endings``);
-- ``{staff}`` is any word of a class; ``{pos}`` and ``{neg}`` are positive and negative words of the
+- ``{staff}`` is any word of a class, and this class has the people of the settings as well; ``{pos}`` and ``{neg}`` are positive and negative words of the
   lexicon; ``#`` is a number, ``$`` an amount of money;
 - ``~`` is up to three words of any kind, but never a barrier such as the end of a sentence.
 
@@ -26,6 +26,7 @@ from reviewsd.analysis.language_data import Endings, LanguageData
 GAP: Final = "~"
 POSITIVE: Final = "{pos}"
 NEGATIVE: Final = "{neg}"
+STAFF: Final = "{staff}"
 NUMBER: Final = "#"
 MONEY: Final = "$"
 
@@ -129,16 +130,20 @@ class PatternMatcher:
         if sequence := tuple(words):
             self._insert([[sequence]], payload)
 
-    def vocabulary(self, valences: Mapping[str, float]) -> dict[str, int]:
+    def vocabulary(
+        self, valences: Mapping[str, float], people: Iterable[str] = ()
+    ) -> dict[str, int]:
         """The kind of each word that patterns can tell from others, ``#`` and ``$`` among them.
 
         Args:
             valences: Opinion words, for ``{pos}`` and ``{neg}``.
+            people: Names, for ``{staff}``.
         """
         symbols: dict[str, list[str]] = {NUMBER: [NUMBER], MONEY: [MONEY]}
+        classes = self._classes | {STAFF: (*self._classes.get(STAFF, ()), *people)}
         for symbol in self._symbols:
-            if symbol in self._classes:
-                for word in self._classes[symbol]:
+            if symbol in classes:
+                for word in classes[symbol]:
                     symbols.setdefault(word, []).append(symbol)
             elif symbol not in (POSITIVE, NEGATIVE, NUMBER, MONEY):
                 symbols.setdefault(symbol, []).append(symbol)

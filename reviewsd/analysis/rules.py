@@ -172,7 +172,7 @@ class Rules:
     def _owned_words(self, settings: InsightSettings) -> Iterator[OwnedWords]:
         """Yield what is looked up in every text, whatever its language."""
         for name, owner in _names(settings):
-            yield OwnedWords(name, _Owned("technicians", owner))
+            yield OwnedWords(name, _Owned("technicians", owner), is_person=True)
         for area, name in self.areas.items():
             yield OwnedWords(name, _Owned("service_areas", area))
         for name, aspect in settings.aspects.items():

@@ -78,6 +78,16 @@ def rules() -> Rules:
         (5, "The ferry was too expensive. Great spot.", {"pricing": "positive"}),
         (5, "Great spot, but it was too expensive.", {"pricing": "negative"}),
         (4, "It was too expensive. Great spot.", {"pricing": "negative"}),
+        # people of the settings are subjects
+        (5, "Priya is lovely.", {"friendliness": "positive"}),
+        (5, "The door is lovely.", {"work_quality": "positive"}),
+        # words that say nothing without a subject
+        (1, "The pond was nice.", {}),
+        (5, "He put it on his phone.", {}),
+        (3, "The path is steep.", {}),
+        (5, "We put a roof on the house.", {}),
+        (1, "I had to google it.", {}),
+        (1, "I lost my keys.", {}),
         # contrast
         (
             4,
