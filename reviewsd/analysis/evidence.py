@@ -162,9 +162,11 @@ class _Sentence(NamedTuple):
             if aspect not in (None, decision.aspect) or decision.score * sign < _CLEAR:
                 continue
             for start, end in wording_spans(tokens, lexicon, decision, clause, negations=sign < 0):
+                wording = words[start:end]
+                alone = self.known.stand_alone(decision.aspect, wording)
                 if (
-                    (agrees or end - start >= _LONG)
-                    and self.known.names(decision.aspect, words[start:end])
+                    (agrees or alone or end - start >= _LONG)
+                    and (alone or self.known.names(decision.aspect, wording))
                     and (sign < 0 or all(start <= at < end for at in negations))
                 ):
                     return True

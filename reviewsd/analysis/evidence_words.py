@@ -63,8 +63,10 @@ class EvidenceWords:
         """Return whether words answer what customers say about an aspect; the arguments are those of ``names``."""
         if any(word in self.weakens for word in words):
             return False
-        if len(words) > 1 and self.names(aspect, words):
-            return True
+        return self.stand_alone(aspect, words) or (len(words) > 1 and self.names(aspect, words))
+
+    def stand_alone(self, aspect: str | None, words: Sequence[str]) -> bool:
+        """Return whether words say something about an aspect without others."""
         lists = _of(self.alone, aspect)
         return not lists or any("_".join(words) in known for known in lists)
 

@@ -3,6 +3,7 @@
 All numbers are counts, and every quotation is a verbatim piece of a review.
 """
 
+import itertools
 import math
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
@@ -14,8 +15,9 @@ from reviewsd.analysis.counts import Quote, Sums
 from reviewsd.analysis.evidence import Evidence, Quotation
 from reviewsd.analysis.language_data import has_data
 from reviewsd.analysis.ranking import Ranking
-from reviewsd.analysis.temporal import Months
+from reviewsd.analysis.temporal import MIN_REVIEWS, Months
 from reviewsd.analysis.value import AspectInsight, LocalWords
+from reviewsd.analysis.wordings import key
 from reviewsd.domain.insights import FaqEntry, Sentiment
 from reviewsd.domain.reviews import Review, primary_language
 
@@ -115,7 +117,7 @@ class ProseWriter:
                 continue
             ranking = aspect.ranking
             sign: Sentiment = "positive" if ranking.positive >= ranking.negative else "negative"
-            shown = _clearest(aspect, sign, evidence, review_of, quotations)
+            shown = clearest(aspect, sign, evidence, review_of, quotations)
             if shown is None:
                 continue
             text, review = shown
@@ -131,7 +133,13 @@ class ProseWriter:
         return tuple(entries)
 
     def summary(
-        self, total: Sums, aspects: Sequence[RankedAspect], months: Months, *, criticism: bool
+        self,
+        total: Sums,
+        aspects: Sequence[RankedAspect],
+        months: Months,
+        shows: Callable[[RankedAspect, Sentiment], bool],
+        *,
+        criticism: bool,
     ) -> str | None:
         """Return up to three sentences of counts and shared wordings; None without reviews.
 
@@ -139,6 +147,7 @@ class ProseWriter:
             total: Sums of all reviews.
             aspects: The aspects.
             months: Sums by month.
+            shows: Returns whether a quotation shows an aspect with a sentiment; others are not named.
             criticism: Whether to include the most criticized aspects.
         """
         if not total.count:
@@ -149,7 +158,7 @@ class ProseWriter:
             average=self._number(total.stars / total.count, 0 if total.count == 1 else 1),
             share=self._number(100 * total.positive / total.count),
         )
-        named = self._named(aspects, criticism=criticism)
+        named = self._named(aspects, shows, criticism=criticism)
         return " ".join(filter(None, (rated, named, self._years(months))))
 
     def _question(self, insight: AspectInsight) -> str:
@@ -181,7 +190,13 @@ class ProseWriter:
         label = insight.label
         return label if primary_language(self._words.language.tag) in _CAPITALS else label.lower()
 
-    def _named(self, aspects: Sequence[RankedAspect], *, criticism: bool) -> str:
+    def _named(
+        self,
+        aspects: Sequence[RankedAspect],
+        shows: Callable[[RankedAspect, Sentiment], bool],
+        *,
+        criticism: bool,
+    ) -> str:
         """Return the sentence on the aspects with the greatest shares of praise and of criticism."""
         praised = _leading(aspects, "positive", MIN_PRAISED, PRAISED_SHARE)
         blamed = [
@@ -193,11 +208,11 @@ class ProseWriter:
             ("most_praised", "positive", praised),
             ("most_criticized", "negative", blamed),
         )
-        parts = [
-            self._words(key, aspects=self._list([self._content(a, sign) for a in chosen[:_NAMED]]))
-            for key, sign, chosen in signed
-            if chosen
-        ]
+        parts = []
+        for name, sign, chosen in signed:
+            shown = itertools.islice((a for a in chosen if shows(a, sign)), _NAMED)
+            if contents := [self._content(aspect, sign) for aspect in shown]:
+                parts.append(self._words(name, aspects=self._list(contents)))
         text = "; ".join(parts)
         if parts and self._count_read:
             count, languages = self._count_read, self._languages
@@ -205,22 +220,24 @@ class ProseWriter:
         return text and f"{text[:1].upper()}{text[1:]}."
 
     def _content(self, aspect: RankedAspect, sign: Sentiment) -> str:
-        """Return an aspect with its counts and its most shared wordings, as quotations."""
+        """Return an aspect with its counts and the most shared wordings that do not repeat its label."""
         ranking = aspect.ranking
-        texts = ranking.top_phrases(sign)[:_WORDINGS]
-        wordings = ", ".join(self._words("quotation", text=text) for text in texts)
+        label = self._label(aspect.insight)
+        repeated = set(key(label).split())
+        texts = [t for t in ranking.top_phrases(sign) if not repeated.issuperset(key(t).split())]
+        wordings = [self._words("quotation", text=text) for text in texts[:_WORDINGS]]
         return self._words(
-            "aspect_counted",
-            label=self._label(aspect.insight),
+            "aspect_worded" if wordings else "aspect_counted",
+            label=label,
             part=self._number(ranking.of(sign)),
             count=self._number(ranking.count),
-            wordings=wordings and f": {wordings}",
+            wordings=self._list(wordings) if wordings else "",
         )
 
     def _years(self, months: Months) -> str:
-        """Return the sentence that compares two years; empty without reviews in both."""
+        """Return the sentence that compares two years; empty with few reviews in one of them."""
         now, before = months.year(), months.year(back=1)
-        if not (now.count and before.count):
+        if min(now.count, before.count) < MIN_REVIEWS:
             return ""
         return self._words("last_years", now=self._in_year(now), before=self._in_year(before))
 
@@ -234,12 +251,12 @@ class ProseWriter:
         return self._words("pair", first=", ".join(texts[:-1]), second=texts[-1])
 
 
-def _clearest(
+def clearest(
     aspect: RankedAspect,
     sign: Sentiment,
     evidence: Evidence,
     review_of: Callable[[str], Review],
-    quoted: Container[str | None],
+    quoted: Container[str | None] = (),
 ) -> tuple[str, Review] | None:
     """Return the clearest quotation of an aspect that is not quoted yet, with its review."""
     best: tuple[Quotation, Review] | None = None

@@ -1,6 +1,7 @@
 import datetime
 import re
 from dataclasses import replace
+from typing import Final
 
 import msgspec
 import pytest
@@ -297,9 +298,20 @@ def _mentioned(aspect: str, positive: int, negative: int, *wordings: str) -> lis
     ]
 
 
+_TEXTS: Final[dict[tuple[str, Sentiment], tuple[int, str]]] = {
+    ("pricing", "positive"): (5, "Fair price."),
+    ("pricing", "negative"): (1, "The price is steep."),
+    ("punctuality", "positive"): (5, "They were always on time."),
+}
+
+
 def _named(*labels: Labels, catalogue: Catalogue = _CATALOGUE) -> str:
     """Return the second sentence of the summary; "" if there is one only."""
-    counted = [(_review(f"r{n}"), item) for n, item in enumerate(labels)]
+    counted = []
+    for index, item in enumerate(labels):
+        (label,) = item.aspects
+        stars, text = _TEXTS[label.id, label.sentiment]
+        counted.append((_review(f"r{index}", stars, text=text), item))
     sentences = (_count(*counted, catalogue=catalogue).summary or "").split(". ")
     return sentences[1].removesuffix(".") if len(sentences) > 1 else ""
 
@@ -307,12 +319,12 @@ def _named(*labels: Labels, catalogue: Catalogue = _CATALOGUE) -> str:
 @pytest.mark.parametrize(
     ("positive", "negative", "expected"),
     [
-        (5, 0, "Most praised: pricing (5 of 5)"),
-        (6, 2, "Most praised: pricing (6 of 8)"),
+        (5, 0, "Most praised: pricing (5 of the 5 reviews that mention it)"),
+        (6, 2, "Most praised: pricing (6 of the 8 reviews that mention it)"),
         (4, 0, ""),
         (5, 2, ""),
-        (2, 3, "Most criticized: pricing (3 of 5)"),
-        (6, 3, "Most criticized: pricing (3 of 9)"),
+        (2, 3, "Most criticized: pricing (3 of the 5 reviews that mention it)"),
+        (6, 3, "Most criticized: pricing (3 of the 9 reviews that mention it)"),
         (7, 3, ""),
         (0, 2, ""),
     ],
@@ -328,8 +340,9 @@ def test_summary_names_what_most_reviews_share() -> None:
         *_mentioned("pricing", 5, 0, "fair price", "good value"),
     ]
     assert (
-        "Most praised: punctuality (20 of 20: \u201con time\u201d)"
-        " and pricing (5 of 5: \u201cfair price\u201d, \u201cgood value\u201d)"
+        "Most praised: punctuality (20 of the 20 reviews that mention it; some say \u201con time\u201d)"
+        " and pricing (5 of the 5 reviews that mention it;"
+        " some say \u201cfair price\u201d and \u201cgood value\u201d)"
     ) == _named(*labels)
 
 
@@ -337,16 +350,29 @@ def test_criticism_is_private_without_problems() -> None:
     assert not _named(*_mentioned("pricing", 0, 5), catalogue=replace(_CATALOGUE, problems={}))
 
 
-def test_summary_is_sentences_of_counts() -> None:
+def test_wording_that_repeats_the_aspect_is_not_named() -> None:
+    """Of "punctuality" a reader learns nothing by "punctual"."""
+    named = _named(*_mentioned("punctuality", 5, 0, "punctual", "on time"))
+    assert "(5 of the 5 reviews that mention it; some say \u201con time\u201d)" in named
+    assert named.endswith("on time\u201d)")
+
+
+def test_aspect_that_no_quotation_shows_is_not_named() -> None:
+    labelled = [(_review(f"r{i}", text="The price."), _priced("positive")) for i in range(5)]
+    assert "praised" not in str(_count(*labelled).summary)
+
+
+@pytest.mark.parametrize(("count", "compared"), [(10, True), (9, False)])
+def test_summary_compares_years_of_enough_reviews(count: int, *, compared: bool) -> None:
     year_ago = _DAY - datetime.timedelta(days=400)
-    insights = _count(
-        (_review("a"), _priced("positive")), (_review("b", 1, year_ago), _priced("negative"))
+    now = [(_review(f"a{i}"), WORDLESS) for i in range(count)]
+    before = [(_review(f"b{i}", 1, year_ago), WORDLESS) for i in range(count)]
+    years = (
+        f" In the twelve months up to the newest review: {count} reviews with 5.0 stars on average;"
+        f" in the twelve before: {count} reviews with 1.0 stars on average."
     )
-    assert insights.summary == (
-        "2 reviews give 3.0 of 5 stars on average; 50 % of them are positive."
-        " In the twelve months up to the newest review: 1 review with 5.0 stars;"
-        " in the twelve before: 1 review with 1.0 stars."
-    )
+    rated = f"{2 * count} reviews give 3.0 of 5 stars on average; 50 % of them give 4 or 5."
+    assert rated + years * compared == _count(*now, *before).summary
 
 
 def test_summary_compares_no_year_with_none() -> None:
@@ -389,8 +415,9 @@ def test_sentences_are_in_the_language_of_the_business() -> None:
         "5 Bewertungen erw\u00e4hnen Pricing: 5 positiv. \u201eFair price.\u201c \u2013 Ann, 15. Juni 2026"
     )
     assert insights.summary == (
-        "5 Bewertungen, im Durchschnitt 5,0 von 5 Sternen; 100 % sind positiv."
-        " Am meisten gelobt: Pricing (5 von 5: \u201eFair price\u201c)."
+        "5 Bewertungen, im Durchschnitt 5,0 von 5 Sternen; 100 % mit 4 oder 5 Sternen."
+        " Am meisten gelobt: Pricing (5 der 5 Bewertungen, die davon sprechen;"
+        " einige schreiben \u201eFair price\u201c)."
     )
 
 

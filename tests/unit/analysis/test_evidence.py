@@ -63,6 +63,7 @@ def _quotation(text: str, aspect: str, sentiment: Sentiment, rating: int | None 
         # without a word of the very aspect
         ("Also very fair about my allergies and so kind.", "pricing", "positive", ""),
         ("Honest and reliable.", "work_quality", "positive", ""),
+        ("They were always on time.", "punctuality", "positive", "They were always on time."),
         # contrasts, doubts, irony and reports
         ("The staff was friendly, though the bill was not.", "friendliness", "positive", ""),
         ("The staff was friendly, they are just too few.", "friendliness", "positive", ""),
