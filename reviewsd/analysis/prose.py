@@ -3,7 +3,6 @@
 All numbers are counts, and every quotation is a verbatim piece of a review.
 """
 
-import itertools
 import math
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
@@ -147,7 +146,8 @@ class ProseWriter:
             total: Sums of all reviews.
             aspects: The aspects.
             months: Sums by month.
-            shows: Returns whether a quotation shows an aspect with a sentiment; others are not named.
+            shows: Returns whether a quotation shows an aspect with a sentiment; others, and those that
+                follow them, are not named.
             criticism: Whether to include the most criticized aspects.
         """
         if not total.count:
@@ -210,8 +210,12 @@ class ProseWriter:
         )
         parts = []
         for name, sign, chosen in signed:
-            shown = itertools.islice((a for a in chosen if shows(a, sign)), _NAMED)
-            if contents := [self._content(aspect, sign) for aspect in shown]:
+            contents = []
+            for aspect in chosen[:_NAMED]:
+                if not shows(aspect, sign):
+                    break  # the next one is not the most praised
+                contents.append(self._content(aspect, sign))
+            if contents:
                 parts.append(self._words(name, aspects=self._list(contents)))
         text = "; ".join(parts)
         if parts and self._count_read:

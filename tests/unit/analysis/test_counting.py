@@ -357,9 +357,13 @@ def test_wording_that_repeats_the_aspect_is_not_named() -> None:
     assert named.endswith("on time\u201d)")
 
 
-def test_aspect_that_no_quotation_shows_is_not_named() -> None:
-    labelled = [(_review(f"r{i}", text="The price."), _priced("positive")) for i in range(5)]
-    assert "praised" not in str(_count(*labelled).summary)
+def test_no_aspect_is_named_after_one_that_no_quotation_shows() -> None:
+    silent = [(_review(f"r{i}", text="The price."), _priced("positive")) for i in range(6)]
+    assert "praised" not in str(_count(*silent).summary)
+    labels = _mentioned("punctuality", 5, 0)
+    shown = [(_review(f"p{i}", text="They were on time."), each) for i, each in enumerate(labels)]
+    assert "praised" not in str(_count(*silent, *shown).summary)
+    assert "praised: punctuality" in str(_count(*silent[:4], *shown).summary)
 
 
 @pytest.mark.parametrize(("count", "compared"), [(10, True), (9, False)])
