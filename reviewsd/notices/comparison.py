@@ -8,15 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 
-import msgspec
-
 from reviewsd.domain.reviews import Review
 from reviewsd.notices.state import MAX_EVENTS
 from reviewsd.snapshot.snapshots import Snapshot
 
 _DIGEST_BYTES = 8
-
-_review = msgspec.json.Decoder(Review)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +44,7 @@ def compare(snapshot: Snapshot, version: int, known: bytes | None) -> ReviewComp
     return ReviewComparison(
         version=version,
         known=known + b"".join(digests[position] for position in new) if new else None,
-        new=[_review.decode(snapshot.records.at(position)) for position in new[:MAX_EVENTS]],
+        new=[*map(snapshot.records.review_at, new[:MAX_EVENTS])],
     )
 
 
@@ -57,4 +53,4 @@ def find_review(snapshot: Snapshot, review_id: str) -> Review | None:
     position = snapshot.position(review_id)
     if position is None or snapshot.records.id_at(position) != review_id:
         return None
-    return _review.decode(snapshot.records.at(position))
+    return snapshot.records.review_at(position)

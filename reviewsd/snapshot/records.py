@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from reviewsd.domain import times
+from reviewsd.domain.reviews import Review
 from reviewsd.domain.search_query import BY_RATING, CHANGED, NEWEST, Cursor
 from reviewsd.http1.representation import Buffer
 from reviewsd.snapshot.fragment_store import Fragments
@@ -35,12 +36,17 @@ class _Dated(_Day):
     changed_at: datetime.datetime | None = None
 
 
+_review = msgspec.json.Decoder(Review)
 _identity = msgspec.json.Decoder(_Identity)
 _dated = msgspec.json.Decoder(_Dated)
 
 
 class SnapshotRecords(Fragments):
     """The records of a snapshot; position 0 is the newest review."""
+
+    def review_at(self, position: int) -> Review:
+        """Return one review."""
+        return _review.decode(self.at(position))
 
     def id_at(self, position: int) -> str:
         """Return the id of one review."""

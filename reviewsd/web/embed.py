@@ -6,8 +6,6 @@ Each is a frame that was rendered at publication and is filled in for the reques
 from collections.abc import Generator, Sequence
 from typing import Final
 
-import msgspec
-
 from reviewsd.domain.embed_options import (
     BADGE,
     BADGE_PARAMETERS,
@@ -18,7 +16,6 @@ from reviewsd.domain.embed_options import (
     read_embed_options,
 )
 from reviewsd.domain.issues import InvalidParametersError
-from reviewsd.domain.reviews import Review
 from reviewsd.domain.search_parameters import SearchParameter
 from reviewsd.domain.search_query import SearchQuery
 from reviewsd.http1 import urls
@@ -30,7 +27,6 @@ from reviewsd.web.app import Answer, PublicApp
 from reviewsd.web.pages import PageReads
 from reviewsd.web.reads import entity_tag
 
-_review = msgspec.json.Decoder(Review)
 _NO_STORE: Final = {"Cache-Control": "no-store"}
 
 
@@ -63,7 +59,7 @@ class EmbedReads:
             positions = (yield from snapshot.search(query)).positions
 
         def body() -> bytes:
-            reviews = [_review.decode(snapshot.records.at(position)) for position in positions]
+            reviews = [*map(snapshot.records.review_at, positions)]
             return pages.embed(options, reviews)
 
         sheet = pages.sheet(options.theme, options.accent)

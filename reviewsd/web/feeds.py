@@ -12,7 +12,6 @@ from msgspec import Struct
 
 from reviewsd.domain.insights_file import Mentions
 from reviewsd.domain.parameters import read_cursor
-from reviewsd.domain.reviews import Review
 from reviewsd.domain.search_query import Cursor
 from reviewsd.http1 import urls
 from reviewsd.http1.request import Request
@@ -37,7 +36,6 @@ class _Mentions(Struct):
 
 _frame = msgspec.json.Decoder(FeedFrame)
 _mentions = msgspec.json.Decoder(_Mentions)
-_review = msgspec.json.Decoder(Review)
 
 
 class FeedReads:
@@ -97,7 +95,7 @@ class FeedReads:
 
 
 def _entry(frame: FeedFrame, snapshot: Snapshot, position: int) -> FeedEntry:
-    review = _review.decode(snapshot.records.at(position))
+    review = snapshot.records.review_at(position)
     insight = snapshot.insight(position)
     if insight is None:
         return frame.entry(review, None)

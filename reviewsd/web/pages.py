@@ -16,7 +16,6 @@ from werkzeug.exceptions import NotFound
 
 from reviewsd.domain.issues import InvalidParametersError
 from reviewsd.domain.parameters import read_query
-from reviewsd.domain.reviews import Review
 from reviewsd.domain.search_query import SearchQuery
 from reviewsd.http1 import urls
 from reviewsd.http1.negotiation import best_type
@@ -32,7 +31,6 @@ from reviewsd.web.reads import Reads, entity_tag
 
 _TWIN = ".md"
 _KINDS = ("text/html", "text/markdown")
-_review = msgspec.json.Decoder(Review)
 
 
 class SnapshotPages:
@@ -121,7 +119,7 @@ class PageReads:
             gone = snapshot.is_gone(id) or snapshot.is_gone(id.removesuffix(_TWIN))
             status = HTTPStatus.GONE if gone else HTTPStatus.NOT_FOUND
             return published.error(status, published.pages.frames.gone)
-        review = _review.decode(snapshot.records.at(position))
+        review = snapshot.records.review_at(position)
         own = urls.permalink(review.id)
         pages = published.pages
         twin = not negotiated or _prefers_markdown(request)
@@ -194,7 +192,7 @@ class PageReads:
         facts = b"%b %d %d %d %b " % figures
 
         def body() -> bytes:
-            reviews = [_review.decode(snapshot.records.at(position)) for position in positions]
+            reviews = [*map(snapshot.records.review_at, positions)]
             listed = ReviewsFound(matched=hits.matched, reviews=reviews, following=next_page)
             return (pages.listed_markdown if twin else pages.listed)(query, listed)
 
