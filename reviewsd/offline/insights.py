@@ -1,7 +1,7 @@
 """Insights of a data directory, for ``reviewsctl insights`` (insights.md 8)."""
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,6 +26,8 @@ from reviewsd.offline.corrections import NoSuchReviewError, find_id
 from reviewsd.pages.locales import words_of_insights
 from reviewsd.publish import documents, made_insights, sources
 from reviewsd.publish.publication import load_sources
+
+_decode = msgspec.json.Decoder(Review).decode
 
 
 class NothingThereError(Exception):
@@ -76,6 +78,14 @@ class Folder:
     settings: InsightSettings
     labels: KeptLabels
 
+    def review(self, position: int) -> Review:
+        """Return one review; position 0 is the newest."""
+        return _decode(self.dataset.records[position].raw)
+
+    def reviews(self) -> Iterator[Review]:
+        """Return all reviews, newest first."""
+        return (_decode(record.raw) for record in self.dataset.records)
+
     def insights(self) -> ServedInsights:
         """Return the insights that are served, with the members that only the owner sees."""
         file = self.dataset.insights
@@ -115,9 +125,7 @@ class Folder:
 
     def suggestions(self) -> Suggestions:
         """Return candidates for insights.yaml."""
-        decode = msgspec.json.Decoder(Review).decode
-        reviews = (decode(record.raw) for record in self.dataset.records)
-        return suggest(reviews, self.dataset.business, self.settings)
+        return suggest(self.reviews(), self.dataset.business, self.settings)
 
     def explanation(self, review_id: str) -> Explanation:
         """Explain the labels of a review.
@@ -133,7 +141,7 @@ class Folder:
             position = places[find_id(review_id, places)]
         except NoSuchReviewError as error:
             raise NothingThereError(str(error), "List them: reviewsctl reviews list") from error
-        review = msgspec.json.decode(self.dataset.records[position].raw, type=Review)
+        review = self.review(position)
         business = self.dataset.business
         words = words_of_insights(business.language)
         analyser = Analyser(business, self.settings.for_owner(), words, self.labels)

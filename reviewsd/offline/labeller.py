@@ -98,11 +98,10 @@ class Labeller:
         rules = Rules(dataset.business, folder.settings)
         words = words_of_insights(dataset.business.language)
         self._labels = ModelLabels(catalogue(folder.settings.for_owner(), rules, words))
-        self._decode = msgspec.json.Decoder(Review).decode
         self._texts: dict[str, _Text] = {}
         self._wordless = 0
-        for position, record in enumerate(dataset.records):
-            self._add(position, self._decode(record.raw))
+        for position, review in enumerate(folder.reviews()):
+            self._add(position, review)
         self._outdated: set[str] = set()
         self._answers: dict[str, ReviewAnswer] = {}
         self._batches: list[list[str]] = []
@@ -209,6 +208,5 @@ class Labeller:
             yield batch
 
     def _excerpt(self, key: str, number: str) -> Excerpted:
-        record = self._folder.dataset.records[self._texts[key].position]
-        review = self._decode(record.raw)
+        review = self._folder.review(self._texts[key].position)
         return Excerpted(id=number, rating=review.rating, text=(review.text or "")[:MAX_TEXT])

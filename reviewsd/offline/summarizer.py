@@ -19,7 +19,6 @@ from reviewsd.analysis.model_labels import ModelLabels, decoded, object_of
 from reviewsd.analysis.model_summary import ALL, MIN_SENTENCES, Ground, KeptSummary, Sentence
 from reviewsd.analysis.rules import Rules
 from reviewsd.analysis.settings import PROBLEMS
-from reviewsd.analysis.suggesting import suggest
 from reviewsd.analysis.text import fold, words_of
 from reviewsd.domain.insights import AspectMention, PerReview, named
 from reviewsd.domain.insights_file import InsightsFile
@@ -86,7 +85,6 @@ class Summarizer:
         self._folder = folder
         self._model = model
         dataset, settings = folder.dataset, folder.settings
-        self._decode = msgspec.json.Decoder(Review).decode
         words = words_of_insights(dataset.business.language)
         rules = Rules(dataset.business, settings)
         lists = catalogue(settings.for_owner(), rules, words)
@@ -191,18 +189,15 @@ class Summarizer:
     @cached_property
     def _spread(self) -> Mapping[str, int]:
         """The number of reviews that have a word; 1 for each name of a person outside of insights.yaml."""
-        dataset = self._folder.dataset
-        reviews = [self._decode(record.raw) for record in dataset.records]
         spread: Counter[str] = Counter()
-        for review in reviews:
+        for review in self._folder.reviews():
             spread.update(set(words_of(review.text or "")))
-        people = suggest(reviews, dataset.business, self._folder.settings).technicians
+        people = self._folder.suggestions().technicians
         return spread | {word: 1 for person in people for word in words_of(person.name)}
 
     def _review(self, name: str) -> Review | None:
-        records = self._folder.dataset.records
-        position = records.places.get(name)
-        return None if position is None else self._decode(records[position].raw)
+        position = self._folder.dataset.records.places.get(name)
+        return None if position is None else self._folder.review(position)
 
     def _chosen(self, insights: InsightsFile) -> Iterator[str]:
         """Yield the ids of examples of all aspects, the best first, then of the newest reviews."""
