@@ -45,6 +45,7 @@ _PRIVATE = 0o077  # umask: files of the daemon are private
 
 def main() -> None:
     """Entry point of the command."""
+    gc.disable()  # until all is imported: collections find nothing, and take a tenth of the start
     try:
         code = run(sys.argv[1:], os.environ)
     except KeyboardInterrupt:  # only before the reactor runs, which installs its own handler
@@ -93,7 +94,6 @@ def _run(
     environ: Mapping[str, str],
     announce: Callable[[Sequence[str]], None] = lambda _: None,  # the log has the addresses
 ) -> int:
-    gc.disable()  # collections during the imports find nothing, and take a tenth of the start
     from reviewsd.config import load as configuration
     from reviewsd.config.errors import ConfigError
     from reviewsd.publish import page_settings

@@ -36,7 +36,8 @@ import gc, sys
 from reviewsd import __main__
 
 __main__.run_daemon = lambda start, state_dir: print({expression}) or 0
-sys.exit(__main__.run(["--config", {config!r}], {{}}))
+sys.argv = ["reviewsd", "--config", {config!r}]
+__main__.main()
 """
 
 
