@@ -6,8 +6,7 @@ without a terminal it is a refusal.
 
 import datetime
 import shlex
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Final
 
 from reviewsctl.importing.business import Likeness, likeness
@@ -17,7 +16,7 @@ from reviewsctl.importing.locations import Declared
 from reviewsctl.importing.merge import MergePlan
 from reviewsctl.importing.options import ImportOptions, Prompts
 from reviewsctl.importing.outcomes import Change, Fate, MergeResult
-from reviewsctl.importing.settings import NO_SOURCE
+from reviewsctl.importing.platforms.columns import listed
 from reviewsctl.importing.staging import Place, Staging
 from reviewsctl.importing.values import shown
 from reviewsctl.terminal.escaping import printable
@@ -25,8 +24,6 @@ from reviewsctl.terminal.words import counted
 
 ALL: Final = "all"
 """The value of ``location`` for all locations of an export."""
-
-_SHOWN, _LONG = 20, 200  # locations in a message, and characters of each
 
 
 def keep_location(
@@ -72,9 +69,9 @@ def _chosen(own: Mapping[Place, int], titles: Mapping[str, str], prompts: Prompt
         for place, count in own.items()
     }
     if prompts.choose is None:
-        lines = "\n".join(_first([f"  {place}  {text}" for place, text in described.items()]))
+        names = listed([f"{place}, {text}" for place, text in described.items()])
         raise SayMoreError(
-            f"it holds the reviews of {len(own):,} locations:\n{lines}",
+            f"it holds the reviews of {len(own):,} locations: {names}",
             f"Choose one with --set location=ID, or take all of them with --set location={ALL}",
         )
     return prompts.choose(described)
@@ -100,25 +97,17 @@ def _keep(
         )
     ]
     if not places or len({place.source for place in places}) < len(places):
-        there = ", ".join(
-            _first(
-                [f"{place.name} ({titles.get(place.name, '')})" for place in counts if place.name]
-            )
+        there = listed(
+            [f"{place.name} ({titles.get(place.name, '')})" for place in counts if place.name]
         )
         remedy = f"There are: {there}" if there else "This export does not tell locations apart."
         if declared.listed and not there:
-            remedy = f"{remedy} reviews.json declares: {printable(declared.described()[:_LONG])}"
+            remedy = f"{remedy} reviews.json declares: {listed(declared.described())}"
         raise SayMoreError(
             f'--set location: {"several are" if places else "none is"} called "{printable(location)}"',
             remedy,
         )
     return sum(map(staged.keep, places))
-
-
-def _first(items: Sequence[str]) -> list[str]:
-    """Return the first of many for a message, and how many more there are."""
-    more = [f"  and {len(items) - _SHOWN:,} more"] if len(items) > _SHOWN else []
-    return [*(printable(item[:_LONG]) for item in items[:_SHOWN]), *more]
 
 
 MAX_LOSS: Final = (5, 0.1)
@@ -129,20 +118,11 @@ _MIN_DOUBLES: Final = 3  # reviews; fewer are of customers who write to two site
 _LISTED: Final = 20  # removed and returned reviews that are listed
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    """A possible mistake."""
-
-    text: str
-    prompt: str
-    """The question that yes or no answers."""
-    remedy: str
-    """The way to answer it on the command line."""
-    only_at_terminal: bool = False
-    """Whether it is no question without a terminal, and in a dry run."""
+Question = tuple[str, str]
+"""A possible mistake, and the way to answer it on the command line."""
 
 
-def agree(options: ImportOptions, questions: Sequence[Question], prompts: Prompts) -> list[str]:
+def agree(options: ImportOptions, questions: Iterable[Question], prompts: Prompts) -> list[str]:
     """Ask the operator.
 
     Returns:
@@ -153,19 +133,14 @@ def agree(options: ImportOptions, questions: Sequence[Question], prompts: Prompt
         ImportRefusedError: The operator does not want it.
     """
     notes = []
-    for question in questions:
-        if question.only_at_terminal and (options.dry_run or prompts.confirm is None):
-            continue
+    for text, remedy in questions:
         if options.dry_run and options.synced is None:
-            notes.append(
-                f"{question.text} (without --dry-run this is a question; --yes answers it)"
-            )
+            notes.append(f"{text} (without --dry-run this is a question; --yes answers it)")
             continue
-        confirm = (lambda _: True) if options.yes else prompts.confirm
-        if confirm is None:
-            raise SayMoreError(question.text, question.remedy)
-        prompts.show([question.text] if question.text else [])
-        if not confirm(question.prompt):
+        if prompts.confirm is None and not options.yes:
+            raise SayMoreError(text, remedy)
+        prompts.show([text])
+        if not (options.yes or (prompts.confirm and prompts.confirm("Import it all the same?"))):
             raise ImportRefusedError("not wanted", "Nothing was written.")
     return notes
 
@@ -200,8 +175,10 @@ def questions(
     staged: Staging,
     log: ImportLog,
     result: MergeResult,
+    *,
+    can_ask: bool,
 ) -> Iterator[Question]:
-    """Find what may be a mistake."""
+    """Find what may be a mistake; where the operator can be asked, all that is removed is."""
     older = older_places(plan.older, result)
     yes = "import it once by hand, with --yes" if options.synced else "--yes"
     doubts = (
@@ -214,21 +191,13 @@ def questions(
             _others(result),
             f"To make ids of what the rows say: --map id=; if these are the same reviews: {yes}",
         ),
+        (_doubles(result), f"{_one_source(result)}; to add them all the same: {yes}"),
+        (
+            "" if options.synced else _loss(result, (0, 0) if can_ask else MAX_LOSS),
+            "If they are to go: --yes; else see why the export does not show them: --dry-run -v",
+        ),
     )
-    for doubt, remedy in doubts:
-        if doubt:
-            yield Question(text=doubt, prompt="Import it all the same?", remedy=remedy)
-    if doubt := _doubles(result):
-        remedy = f"{_one_source(options, staged, result)}; to add them all the same: {yes}"
-        yield Question(text=doubt, prompt="Add them all the same?", remedy=remedy)
-    doubt = "" if options.synced else _loss(result)
-    if doubt or result.count(Fate.REMOVED):
-        yield Question(
-            text=doubt,
-            prompt="Remove them?",
-            remedy="If they are to go: --yes; else see why the export does not show them: --dry-run -v",
-            only_at_terminal=not doubt,
-        )
+    return (question for question in doubts if question[0])
 
 
 def line(change: Change) -> str:
@@ -236,9 +205,9 @@ def line(change: Change) -> str:
     return f"{change.review}: {', '.join(change.members)}" if change.members else change.review
 
 
-def _loss(result: MergeResult) -> str:
-    """Return why more may go than is meant; empty where it is little."""
-    count, part = MAX_LOSS
+def _loss(result: MergeResult, limits: tuple[int, float]) -> str:
+    """Return why more may go than is meant; empty where it is no more than the limits."""
+    count, part = limits
     for place, removed in result.removed.items():
         there = result.there[place]
         if removed > count and removed > part * there:
@@ -293,18 +262,13 @@ def _doubles(result: MergeResult) -> str:
     )
 
 
-def _one_source(options: ImportOptions, staged: Staging, result: MergeResult) -> str:
+def _one_source(result: MergeResult) -> str:
     """Return what to do if the doubles are the same reviews."""
-    ((source, _),) = result.doubles.most_common(1)
-    own = (options.settings.source or NO_SOURCE).lower()
-    # A source that rows or platform name is none that an option changes
-    if any(place.source != own for place in staged.places()):
-        return "If they are the same reviews, leave this export out"
-    option = "import.source: " if options.synced else "--source "
-    remedy = f"If they are the same reviews: {option}{shlex.quote(printable(source))}"
-    if source == NO_SOURCE:  # nobody chose that name
-        remedy += ", or take the import of those back first (reviewsctl reviews undo)"
-    return remedy
+    names = [shlex.quote(printable(source)) for source, _ in result.doubles.most_common(1)]
+    return (
+        "If they are the same reviews, leave this export out; or name the source of a table: "
+        f"--source {''.join(names)} (import.source of a sync)"
+    )
 
 
 def _day(milliseconds: int) -> str:

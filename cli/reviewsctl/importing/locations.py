@@ -57,11 +57,9 @@ class Declared:
         """Return the keys of the ids and aliases of a location."""
         return {key for key, known in self._ids.items() if known == location_id}
 
-    def described(self) -> str:
+    def described(self) -> list[str]:
         """Return ids and names, for a message."""
-        return ", ".join(
-            f"{location.get('id')} ({location.get('name')})" for location in self.listed
-        )
+        return [f"{location.get('id')} ({location.get('name')})" for location in self.listed]
 
     def with_new(self, titles: Mapping[str, str]) -> Listed:
         """Return the declared locations with those of an export.

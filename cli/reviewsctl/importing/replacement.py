@@ -69,8 +69,9 @@ class Replacement:
         if self.options.synced is not None:
             self.options.synced.check(merge, self.plan.replaced)
         self.prompts.show(list(losses(self.options, merge)))
-        doubts = questions(self.options, self.plan, self.staged, self.log, merge)
-        merge.notes += agree(self.options, list(doubts), self.prompts)
+        can_ask = self.prompts.confirm is not None and not self.options.dry_run
+        doubts = questions(self.options, self.plan, self.staged, self.log, merge, can_ask=can_ask)
+        merge.notes += agree(self.options, doubts, self.prompts)
 
     def _recorded(self, merge: MergeResult) -> ImportLog:
         """Return the import log with this import; what the owner exported says nothing of a platform."""

@@ -347,7 +347,7 @@ def test_removal_needs_a_yes_on_a_terminal(
 
     assert (1, 0) == (no, yes)
     assert "  B, 2025-01-02, google" in output
-    assert "Remove them?" in output
+    assert "would be removed: is this export all" in output
     assert (5, 4) == (count, len(reviews_of(data)))
 
 

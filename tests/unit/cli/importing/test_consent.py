@@ -70,7 +70,7 @@ def test_operator_at_a_terminal_is_asked_before_anything_is_removed(
     less = google(tmp_path / "b.json", rows[0], rows[2])
     with pytest.raises(ImportRefusedError, match="not wanted"):
         shop.imported(less, replace=True)
-    assert (["Remove them?"], 3) == (shop.questions, len(shop.reviews))
+    assert (["Import it all the same?"], 3) == (shop.questions, len(shop.reviews))
     shop.answer = True
     shop.imported(less, replace=True)
     assert 2 == len(shop.reviews)

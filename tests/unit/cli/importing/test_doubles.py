@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
-from tests.support.shop import Shop, google, table
+from tests.support.shop import Shop, table
 
 HEADER = "date,rating,name,text\n"
 ANN = "2026-03-14,5,Ann,Quick and clean.\n"
@@ -47,7 +47,7 @@ def test_half_of_the_new_reviews_under_another_source_is_a_question(
         return
     with pytest.raises(SayMoreError, match=f'{doubled} new reviews .* "website"') as refusal:
         imported(shop, "portal", *rows)
-    assert "the same reviews: --source website;" in refusal.value.remedy
+    assert "the source of a table: --source website (" in refusal.value.remedy
     assert 3 == count(shop)
 
 
@@ -59,21 +59,12 @@ def test_stars_without_a_name_are_no_doubles(shop: Shop) -> None:
     assert 10 == count(shop)
 
 
-def test_source_that_nobody_chose_may_be_taken_back_first(shop: Shop) -> None:
-    imported(shop, "import", ANN, BO, CY)
-    with pytest.raises(SayMoreError) as refusal:
-        imported(shop, "website", ANN, BO, CY)
-    assert (
-        "or take the import of those back first (reviewsctl reviews undo)" in refusal.value.remedy
-    )
-
-
 def test_owner_adds_doubles_at_a_terminal(shop: Shop) -> None:
     imported(shop, "website", ANN, BO, CY)
     shop.answer = False
     with pytest.raises(ImportRefusedError, match="not wanted"):
         imported(shop, "portal", ANN, BO, CY)
-    assert (3, ["Add them all the same?"]) == (count(shop), shop.questions)
+    assert (3, ["Import it all the same?"]) == (count(shop), shop.questions)
     shop.answer = True
     imported(shop, "portal", ANN, BO, CY)
     assert 6 == count(shop)
@@ -98,18 +89,6 @@ def test_same_table_under_the_other_source_changes_nothing(shop: Shop) -> None:
     before = (shop.folder / "reviews.json").read_bytes()
     imported(shop, "website", ANN, BO, CY)
     assert before == (shop.folder / "reviews.json").read_bytes()
-
-
-def test_doubles_of_a_known_platform_have_no_option_for_the_source(
-    shop: Shop, tmp_path: Path
-) -> None:
-    """The source of Google's own export is google, whatever the operator says."""
-    names = ("Ann", "Bo", "Cy")
-    imported(shop, "website", *(f"2026-01-01,5,{name},Fine.\n" for name in names))
-    export = google(tmp_path / "a.json", *({"author": name, "text": "Fine."} for name in names))
-    with pytest.raises(SayMoreError, match="3 of 3 new reviews") as refusal:
-        shop.imported(export)
-    assert "--source" not in refusal.value.remedy
 
 
 def test_sites_of_one_export_are_no_doubles(shop: Shop, tmp_path: Path) -> None:

@@ -213,10 +213,7 @@ def test_several_locations_have_to_be_told_apart(tmp_path: Path) -> None:
     both = Imported(tmp_path / "both", export, "--set", "location=all", "--set", "name=Acme")
 
     assert 2 == unanswered.returncode
-    assert (
-        "  2001  Acme Plumbing 1 (1 review)\n  2002  Acme Plumbing 2 (1 review)"
-        in unanswered.stderr
-    )
+    assert "2001, Acme Plumbing 1 (1 review), 2002, Acme Plumbing 2 (1 review)" in unanswered.stderr
     assert "--set location=ID" in unanswered.stderr
     assert not list((tmp_path / "data").iterdir())
     assert ["At 2."] == [review["text"] for review in one.reviews]
