@@ -4,21 +4,18 @@ Empty members are filled, none is replaced. Before reviews are merged, names and
 compared: the export of another business is a question.
 """
 
-import itertools
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from typing import Final
 
 from reviewsctl.importing.reviews_file import NO_NAME
-from reviewsctl.importing.values import address, first, members, word
+from reviewsctl.importing.values import address, first, members, normal, word
 from reviewsctl.importing.vocabulary.words import CELLS
 
 Facts = Mapping[str, object]
 """Members of a business, as reviews.json or an export spells them."""
 
 _DAYS: Final = ("sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday")
-_HANDLE: Final = 4  # letters of a name that is one word
 
 
 def empty(name: str, value: object) -> bool:
@@ -45,43 +42,21 @@ class Likeness(Enum):
 
 
 def likeness(one: str, second: str) -> Likeness:
-    """Compare two names, without their legal forms.
-
-    Handles of social networks are written together: ``harborlaw`` is Harbor Law Group.
-    """
-    if _is_extended(*sorted((_parts(one), _parts(second)), key=len)):
-        return Likeness.SAME
+    """Compare the words of two names, without their legal forms."""
     shorter, longer = sorted((_words(one), _words(second)), key=len)
-    begins, longest = "".join(shorter), "".join(longer)
-    if sorted(shorter) == sorted(longer) or begins == longest or not shorter:
+    if sorted(shorter) == sorted(longer) or "".join(shorter) == "".join(longer) or not shorter:
         return Likeness.SAME
-    ends = set(itertools.accumulate(map(len, longer))) - {len(longer[0])}
-    if longest.startswith(begins):
-        is_handle = len(shorter) == 1 and len(begins) >= _HANDLE and len(begins) in ends
-        return Likeness.SAME if is_handle else Likeness.RELATED
-    return Likeness.RELATED if set(shorter) <= set(longer) else Likeness.OTHER
-
-
-def _is_extended(shorter: list[str], longer: list[str]) -> bool:
-    """Return whether one name is the other and a word more, as in "& Sons": that is no location."""
-    end = len(shorter)
-    return longer[:end] == shorter and longer[end : end + 1] == ["&"] and len(longer) == end + 2
+    # handles of social networks are written together: harborlaw
+    is_related = set(shorter) <= set(longer) or "".join(longer).startswith("".join(shorter))
+    return Likeness.RELATED if is_related else Likeness.OTHER
 
 
 def _words(name: str) -> list[str]:
-    words = [word for word in _parts(name) if word != "&"]
+    """Return the words of a name without case, accents, legal forms and "and"."""
+    words = [
+        word for word in normal(name.casefold()).split() if word not in CELLS.sets["conjunctions"]
+    ]
     return [word for word in words if word not in CELLS.sets["forms"]] or words
-
-
-def _parts(name: str) -> list[str]:
-    """Return the words of a name without case and accents, and "&" for each "and"."""
-    bare = unicodedata.normalize("NFKD", name.casefold())
-    letters = "".join(
-        letter if letter.isalnum() else " & " if letter in "&+" else " "
-        for letter in bare
-        if not unicodedata.combining(letter)
-    )
-    return ["&" if word in CELLS.sets["conjunctions"] else word for word in letters.split()]
 
 
 def listing(location: Facts) -> Facts:

@@ -136,8 +136,6 @@ class Format:
     """Returns the business, as ``reviewsctl.importing.business`` spells it; called when all rows are read."""
     verification: str = ""
     """The origin of ``verified``, or the reason why it is false."""
-    warnings: Callable[[Fields, int], Sequence[str]] = lambda _around, _count: ()
-    """Returns warnings about the members beside the rows and their number, when all are read."""
     incomplete: Callable[[Sequence[Head], int], str] = lambda _heads, _count: ""
     """Returns why these files, with so many rows, lack pages; empty where nothing says so. Called when all
     rows are read, with all files of one import that have the same function."""

@@ -95,9 +95,7 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
             by_owner=bool(own_exports),
             around=own.around(source.head for export in own_exports for source in export.sources),
         )
-        notes = report.notes_of_rows(
-            exports, rows, review_count=len(staged), twice=twice, elsewhere=elsewhere
-        )
+        notes = report.notes_of_rows(exports, rows, twice=twice, elsewhere=elsewhere)
         step = Replacement(
             options=options, prompts=prompts, folder=folder, staged=staged, log=log, plan=plan
         )

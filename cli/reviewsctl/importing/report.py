@@ -180,7 +180,6 @@ def notes_of_rows(
     exports: Sequence[Export],
     rows: RowCounts,
     *,
-    review_count: int,
     twice: int,
     elsewhere: int,
 ) -> list[str]:
@@ -189,7 +188,6 @@ def notes_of_rows(
     Args:
         exports: The exports.
         rows: The counts of their rows.
-        review_count: Reviews in them.
         twice: Reviews that they have more than once.
         elsewhere: Reviews of other locations.
     """
@@ -204,12 +202,8 @@ def notes_of_rows(
     for name, text in _MENTIONED.items():
         if (count := rows.notes.get(name)) and (tabular or name != "unsaid"):
             notes.append(_note(name, text.format(count=f"{count:,}")))
-    for export in exports:
-        around = {
-            name: value for source in export.sources for name, value in source.head.around.items()
-        }
-        warnings = export.format.warnings(around, review_count)
-        notes += [warning for warning in warnings if warning not in notes]
+    partial = dict.fromkeys(export.format.partial for export in exports if export.format.partial)
+    notes += [f"this is no archive: {reason}" for reason in partial]
     return notes + missing_pages(exports, rows.rows)
 
 

@@ -96,13 +96,6 @@ def pacific_moments(_head: Head, _settings: Settings) -> Reading:
     return lambda value: zoned(moment(value), pacific)
 
 
-def yelp_warnings(around: Fields, count: int) -> Sequence[str]:
-    """Return how few of the reviews the API gives."""
-    total = around.get("total")
-    of = f" of {total:,}" if isinstance(total, int) else ""
-    return [f"this is no archive: the Yelp API gives three shortened excerpts, here {count:,}{of}"]
-
-
 def casefolded(fields: Fields) -> Fields:
     """Return a row with its names in lower case: the spelling of Trustpilot's headers varies by year."""
     return {name.casefold(): value for name, value in fields.items()}

@@ -16,8 +16,6 @@ def _format(name: str, table: dict[str, Any]) -> Format:
     members = {member: _value(value) for member, value in table.items()}
     if needs := {part: members.pop(part) for part in _SIGNATURE if part in members}:
         members["signature"] = Signature(**needs)
-    if warning := members.pop("warning", ""):
-        members["warnings"] = lambda _around, _count: (warning,)
     if "table" in members:
         rows = any_csv.Table(**members.pop("table"))
         members |= {"parser": rows.parser, "describe_columns": rows.describe}
