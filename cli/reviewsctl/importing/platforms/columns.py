@@ -2,7 +2,7 @@
 
 import datetime
 import itertools
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from reviewsctl.importing.errors import SayMoreError
 from reviewsctl.importing.format import Fields, Head
@@ -31,7 +31,6 @@ _DATES = (
     "\nDates are days such as 2026-03-14 or 14.03.2026; --set date_format=%d/%m/%Y takes others. If the table "
     "has none, add a column with the day of each review."
 )
-_QUESTIONS = {"text": "what people wrote", "author": "who wrote"}
 _PARTED = ("text", "author", "reply")
 _SHOWN, _LONG = 40, 100  # columns in a message, and characters of each
 _TEXT_WORDS = 4  # a text has more
@@ -115,7 +114,7 @@ def chosen(
 def has_columns(head: Head) -> bool:
     """Return whether a rating and a date are among the columns."""
     try:
-        chosen(columns_of(head), Settings(columns=dict.fromkeys(_QUESTIONS, "")), (), asks=False)
+        chosen(columns_of(head), Settings(columns={"text": "", "author": ""}), (), asks=False)
     except SayMoreError:
         return False
     return True
@@ -222,32 +221,34 @@ def _ask(
     """Ask about columns that were not recognized, so that none is lost silently."""
     used = {name for names in choice.values() for name in names}
     unused = [name for name in dict.fromkeys(there.values()) if name not in used]
-    for ours, what in _QUESTIONS.items():
-        if ours not in choice and ours not in settings.columns:
-            looks = _is_text if ours == "text" else _is_name
-            for name, example in _alike(sample, unused, looks):
-                raise SayMoreError(
-                    f"no column was recognized as {ours} ({what}), but {shown(name)} looks like it, "
-                    f"for example {shown(example)}",
-                    f"Say --map {ours}={printable(name[:_LONG])}, or --map {ours}= if none is",
-                )
-    is_settled = "reply" in settings.columns or ("text" in settings.columns and "reply" in choice)
-    if not asks or is_settled or settings.columns.get("text") == "":
-        return
-    free = [name for name in unused if _may_be_text(name)]
-    for name, example in _alike(sample, free, _is_text):
-        column, texts = printable(name[:_LONG]), "+".join(choice.get("text", ()))
-        more = f"--map text={printable(texts)}+{column}" if texts else f"--map text={column}"
-        none = f"--map text={printable(texts)}" if "reply" in choice else "--map reply="
-        reply = "" if "reply" in choice else f"--map reply={column} if it is the owner's reply, "
-        raise SayMoreError(
-            f"column {shown(name)} has texts and was not recognized, for example {shown(example)}",
-            f"Say {reply}{more} if it is part of the review, or {none} if it is neither",
-        )
+    mapped, texts = settings.columns, "+".join(choice.get("text", ()))
+    is_settled = "reply" in mapped or ("text" in mapped and "reply" in choice)
+    if mapped.get("text") != "" and (not texts or (asks and not is_settled)):
+        for name, example in _alike(sample, filter(_may_be_text, unused), _is_text):
+            column = printable(name[:_LONG])
+            parts = printable("+".join(filter(None, (texts, name[:_LONG]))))
+            none = (
+                f"--map text={printable(texts)}"
+                if "reply" in choice or not texts
+                else "--map reply="
+            )
+            reply = (
+                "" if "reply" in choice else f"--map reply={column} if it is the owner's reply, "
+            )
+            raise SayMoreError(
+                f"column {shown(name)} has texts and was not recognized, for example {shown(example)}",
+                f"Say --map text={parts} if it is part of the review, {reply}or {none} if it is neither",
+            )
+    if "author" not in choice and "author" not in mapped:
+        for name, example in _alike(sample, unused, _is_name):
+            raise SayMoreError(
+                f"no column was recognized as author, but {shown(name)} looks like it, for example {shown(example)}",
+                f"Say --map author={printable(name[:_LONG])}, or --map author= if none is",
+            )
 
 
 def _alike(
-    sample: Sequence[Fields], names: Sequence[str], looks: Callable[[str], bool]
+    sample: Sequence[Fields], names: Iterable[str], looks: Callable[[str], bool]
 ) -> Iterator[tuple[str, str]]:
     """Return the columns of which half of the cells look like something, each with an example."""
     for name in names:

@@ -40,10 +40,9 @@ def test_columns_that_look_like_text_or_people_are_questions() -> None:
     mapped = chosen([ROW], Settings(columns={"text": "what WAS said", "author": "Said by"}), ())
     none = chosen([ROW], Settings(columns={"text": "", "author": ""}), ())
 
-    assert (
-        'no column was recognized as text (what people wrote), but "What was said"' in text.detail
-    )
-    assert "--map text=What was said, or --map text= if none is" in text.remedy
+    assert 'column "What was said" has texts and was not recognized' in text.detail
+    assert "--map text=What was said if it is part of the review" in text.remedy
+    assert "or --map text= if it is neither" in text.remedy
     assert '"Said by" looks like it, for example "Jane Doe"' in author.detail
     assert (["What was said"], ["Said by"]) == (mapped["text"], mapped["author"])
     assert {"rating": ["Stars"], "date": ["Posted"]} == none
@@ -171,7 +170,7 @@ LONG = "They came at once and were friendly."
 @pytest.mark.parametrize(
     ("header", "mapped", "error"),
     [
-        ("Review,Our words", {}, "--map reply=Our words if it is the owner's reply, --map text=Review+Our"),
+        ("Review,Our words", {}, "review, --map reply=Our words if it is the owner's reply, or --map reply="),
         ("Review,Our words", {"text": "Review"}, "--map reply=Our words if it is the owner's reply"),
         ("Review,Reply,More", {}, "Say --map text=Review+More if it is part of the review, or --map text=Rev"),
         ("Review,Reply,More", {"text": "Review"}, None),
