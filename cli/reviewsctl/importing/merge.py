@@ -59,6 +59,8 @@ class MergePlan:
     """The newest time in the rows of each location, in POSIX milliseconds; none of an excerpt."""
     older: frozenset[Place] = frozenset()
     """The locations of which the export is older than the last import."""
+    written: Mapping[str, Written] = field(default_factory=dict)
+    """What earlier imports wrote of each review, by its merge key."""
     full_names: bool = False
     """Whether shortened names are to be full again."""
     by_owner: bool = False
@@ -157,10 +159,11 @@ class Merge:
         """Return the record and the fates of a review that is not there."""
         entry, key = staged.entry, merge_key(staged.entry.key)
         fates: Fates = {Fate.NEW: ()}
-        if self._staged.written.get(key) is not None:
+        if key in self._plan.written:
             fates = {**fates, Fate.RETURNED: ()}
         if not self._plan.by_owner:
-            self._staged.written.set(key, Written(entry.edited, entry.replied, digests(review)))
+            written = Written(entry.edited, entry.replied, digests(review))
+            self._result.written[key] = written
         stamps = stamped(review, self._plan.now)
         return updated(entry.record, stamps, without=STAMPS), fates
 
@@ -182,7 +185,7 @@ class Merge:
         if copy is not None:  # it fills what is empty: another tool's addresses would come and go
             record = {name: value for name, value in record.items() if review.get(name) is None}
             record.pop("location", None)
-        row = self._staged.written.get(key) or NOTHING
+        row = self._plan.written.get(key, NOTHING)
         merged = merge_review(
             review,
             record,
@@ -191,10 +194,9 @@ class Merge:
             export_is_older=staged.place in self._plan.older,
             full_names=self._plan.full_names,
         )
-        if merged.written == row or self._plan.by_owner:
-            self._staged.written.retain(key)
-        else:
-            self._staged.written.set(key, merged.written)
+        self._retain(key)
+        if merged.written != row and not self._plan.by_owner:
+            self._result.written[key] = merged.written
         changes = {**merged.changes, CHANGED: self._now}
         new_text = updated(text, changes) if merged.changes else text
         fates = merged.fates if copy is None else {**merged.fates, Fate.COPY: ()}
@@ -215,10 +217,14 @@ class Merge:
         fate = self._absence(review, key)
         if fate is Fate.REMOVED:
             return {fate: ()}
-        if key:
-            self._staged.written.retain(key)
+        self._retain(key)
         self._find_doubles(review)
         return dict.fromkeys((Fate.KEPT, fate), ())
+
+    def _retain(self, key: str) -> None:
+        """Keep what is known of a review that the new file has."""
+        if key in self._plan.written:
+            self._result.written[key] = self._plan.written[key]
 
     def _find_doubles(self, review: Review) -> None:
         """Note the reviews of the export that say the same as one that stays, under another source."""

@@ -10,6 +10,7 @@ from typing import Final
 from reviewsctl.importing.locations import Declared
 from reviewsctl.importing.staging import Place
 from reviewsctl.importing.values import word
+from reviewsctl.importing.written import Written
 
 MAX_LISTED: Final = 10_000
 """Reviews of each fate that are listed."""
@@ -100,6 +101,8 @@ class MergeResult:
     """Members of the business that were empty, as the export has them."""
     review_count: int | None = None
     """``aggregate_rating.review_count`` of the file, which is kept as it is."""
+    written: dict[str, Written] = field(default_factory=dict)
+    """What imports have written of each review that the new file has, by its merge key."""
     notes: list[str] = field(default_factory=list)
     """Questions that were not asked, of a dry run."""
     is_written: bool = False

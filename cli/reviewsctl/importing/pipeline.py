@@ -77,7 +77,7 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
         check_usable(options, staged, rows)
         declared = declared_in(folder, options.target.name, FIX)
         elsewhere = keep_location(options, rows.titles, staged, prompts, declared)
-        log = import_log.load(folder, staged.written)
+        log, faults = import_log.load(folder)
         if options.replace:
             check_replaceable(options, exports, rows, staged)
         titles = {place.name: rows.titles.get(place.name, "") for place in staged.places()}
@@ -91,6 +91,7 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
             is_gone=None if options.synced is None else options.synced.is_gone,
             newest=newest,
             older=import_log.older_than(newest, log),
+            written=log.reviews,
             full_names=options.settings.names == "full",
             by_owner=bool(own_exports),
             around=own.around(source.head for export in own_exports for source in export.sources),
@@ -100,7 +101,7 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
             options=options, prompts=prompts, folder=folder, staged=staged, log=log, plan=plan
         )
         merge = step.write()
-    notes += [*filter(None, [log.fault]), *merge.notes, *corrections.notes()]
+    notes += [*faults, *merge.notes, *corrections.notes()]
     return ImportResult(
         formats=list(dict.fromkeys(export.format for export in exports)),
         files=sum(len(export.sources) for export in exports),
@@ -121,13 +122,16 @@ def remove(options: ImportOptions, prompts: Prompts, places: Collection[Place]) 
     place = options.target.parent
     staged = Staging()
     with opened(place) as folder:
+        log, _ = import_log.load(folder)
         step = Replacement(
             options=options,
             prompts=prompts,
             folder=folder,
             staged=staged,
-            log=import_log.load(folder, staged.written),
-            plan=MergePlan(now=options.now, replaced=dict.fromkeys(places, "")),
+            log=log,
+            plan=MergePlan(
+                now=options.now, replaced=dict.fromkeys(places, ""), written=log.reviews
+            ),
         )
         return step.write()
 

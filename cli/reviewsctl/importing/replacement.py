@@ -5,6 +5,8 @@ import os
 from dataclasses import dataclass
 from typing import BinaryIO, Final
 
+from msgspec import structs
+
 from reviewsctl.files.folders import Folder
 from reviewsctl.importing import history, import_log
 from reviewsctl.importing.consent import agree, losses, older_places, questions
@@ -48,8 +50,7 @@ class Replacement:
             merge = self._merge(new.file)
             self._ask(merge)
             own_folder = stack.enter_context(folder.folder(KEPT_FOLDER, make=True))
-            rows = self.staged.written.in_file()
-            log = stack.enter_context(import_log.draft(own_folder, self._recorded(merge), rows))
+            log = stack.enter_context(import_log.draft(own_folder, self._recorded(merge)))
             keeping = None
             if merge.is_different or folder.look(name) is None:
                 now = self.options.now
@@ -75,8 +76,9 @@ class Replacement:
 
     def _recorded(self, merge: MergeResult) -> ImportLog:
         """Return the import log with this import; what the owner exported says nothing of a platform."""
+        log = structs.replace(self.log, reviews=merge.written)
         if self.plan.by_owner:
-            return self.log
+            return log
         current = PastImport(
             at=self.options.now.replace(microsecond=0),
             places=tuple(self.staged.places())[: import_log.MAX_PLACES],
@@ -87,7 +89,7 @@ class Replacement:
             removed=merge.count(Fate.REMOVED),
         )
         agreed = older_places(self.plan.older, merge)
-        return recorded(self.log, self.plan.newest, current=current, agreed=agreed)
+        return recorded(log, self.plan.newest, current=current, agreed=agreed)
 
     def _merge(self, out: BinaryIO) -> MergeResult:
         name = self.options.target.name

@@ -8,7 +8,6 @@ from typing import Final, NamedTuple
 import msgspec
 
 from reviewsctl.importing.review import MEMBERS, Entry, key_of, mask
-from reviewsctl.importing.written import WrittenRows
 from reviewsd.api.texts import merge_key
 
 _ALL: Final = mask(MEMBERS)
@@ -64,8 +63,6 @@ class Staging:
     """The reviews of an export, by their merge keys and in its order."""
 
     def __init__(self) -> None:
-        self.written = WrittenRows()
-        """What earlier imports wrote, and what this one writes."""
         self.added = 0
         """How many rows were added; the same review may be among them twice."""
         self._reviews: dict[str, Staged] = {}

@@ -5,8 +5,8 @@ The digest of a member is a checksum of four bytes, as its values are not forged
 
 import json
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Final, NamedTuple
+from collections.abc import Mapping
+from typing import Annotated, Final, NamedTuple
 
 import msgspec
 
@@ -20,14 +20,22 @@ UNKNOWN: Final = bytes(_SIZE)
 """The digest of a member that no import has written."""
 
 
+Milliseconds = Annotated[int, msgspec.Meta(ge=0, lt=2**53)]
+"""A POSIX time."""
+
+_Digests = Annotated[
+    bytes, msgspec.Meta(min_length=_SIZE * len(MEMBERS), max_length=_SIZE * len(MEMBERS))
+]
+
+
 class Written(NamedTuple):
     """The values that imports last wrote of one review."""
 
-    edited: int
-    """When the platform says that it was edited, POSIX milliseconds; 0 where unknown."""
-    replied: int
-    """When the owner replied, POSIX milliseconds; 0 where unknown."""
-    digests: bytes
+    edited: Milliseconds
+    """When the platform says that it was edited; 0 where unknown."""
+    replied: Milliseconds
+    """When the owner replied; 0 where unknown."""
+    digests: _Digests
     """The ``digest`` of each of ``MEMBERS``."""
 
     def digest(self, name: str) -> bytes:
@@ -59,32 +67,3 @@ def digest(value: object) -> bytes:
 def digests(review: Mapping[str, object]) -> bytes:
     """Return the checksums of all ``MEMBERS`` of a review."""
     return b"".join(digest(review.get(name)) for name in MEMBERS)
-
-
-class WrittenRows:
-    """The rows of the import log, by the merge key of the review."""
-
-    def __init__(self) -> None:
-        self._rows: dict[str, Written] = {}
-        self._in_file: set[str] = set()
-
-    def load(self, rows: Iterable[tuple[str, Written]]) -> None:
-        """Take over the rows of the import log."""
-        self._rows.update(rows)
-
-    def get(self, key: str) -> Written | None:
-        """Return what imports wrote of a review, if any did."""
-        return self._rows.get(key)
-
-    def set(self, key: str, row: Written) -> None:
-        """Set what imports have written of a review that the new file has."""
-        self._rows[key] = row
-        self._in_file.add(key)
-
-    def retain(self, key: str) -> None:
-        """Keep the row of a review that the new file has, if there is one."""
-        self._in_file.add(key)
-
-    def in_file(self) -> Iterator[tuple[str, Written]]:
-        """Iterate over the rows of the reviews that the new file has, in order."""
-        return ((key, self._rows[key]) for key in sorted(self._in_file & self._rows.keys()))
