@@ -38,9 +38,6 @@ MAX_UNPACKED: Final = 8 * 1024 * 1024
 MAX_RATIO: Final = 40
 """Ratio of the unpacked to the packed size of an archive; that of reviews is five to twenty."""
 
-MAX_NAME: Final = 4096
-"""Characters of a member's name; the longest path of Linux."""
-
 
 def bound_memory(target: Path) -> None:
     """Limit the memory of this process, so that too large an import ends with a MemoryError.

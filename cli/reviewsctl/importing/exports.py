@@ -89,9 +89,8 @@ def described(export: Export, options: ImportOptions) -> list[str]:
     return lines
 
 
-@contextlib.contextmanager
-def opened_exports(options: ImportOptions) -> Iterator[list[Export]]:
-    """Open all exports for the block, and recognize what they are.
+def opened_exports(options: ImportOptions) -> list[Export]:
+    """Open all exports far enough to recognize what they are.
 
     Of a Takeout in several parts, those without reviews are left out: they have the photos.
 
@@ -99,25 +98,21 @@ def opened_exports(options: ImportOptions) -> Iterator[list[Export]]:
         ImportRefusedError: One of them cannot be read or is not recognized.
         SayMoreError: It may be several formats.
     """
-    with contextlib.ExitStack() as stack:
-        exports = []
-        fault: NoReviewsError | None = None
-        for path in options.exports:
-            parts: list[Part] = []
-            try:
-                parts = parts_of(path)
-            except NoReviewsError as error:
-                if not _is_one_of_several(path, options.exports):
-                    raise
-                fault = error
-            for part in parts:
-                stack.callback(part.close)
-            has_reviews = any(part.place for part in parts)
-            if has_reviews or not _is_one_of_several(path, options.exports):
-                exports.append(replace(_recognized(options, parts), name=path.name))
-        if not exports:
-            raise fault or NoReviewsError("these parts of a Takeout hold no reviews")
-        yield exports
+    exports = []
+    fault = NoReviewsError("these parts of a Takeout hold no reviews")
+    for path in options.exports:
+        try:
+            parts = parts_of(path)
+        except NoReviewsError as error:
+            if not _is_one_of_several(path, options.exports):
+                raise
+            fault = error
+            continue
+        if any(part.place for part in parts) or not _is_one_of_several(path, options.exports):
+            exports.append(replace(_recognized(options, parts), name=path.name))
+    if not exports:
+        raise fault
+    return exports
 
 
 def _is_one_of_several(path: Path, exports: Sequence[Path]) -> bool:

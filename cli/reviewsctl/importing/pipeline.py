@@ -40,8 +40,7 @@ def run(options: ImportOptions, prompts: Prompts) -> ImportResult:
     exports = ", ".join(map(str, options.exports))
     folder = options.target.parent
     try:
-        with opened_exports(options) as opened_:
-            return _import(options, prompts, opened_)
+        return _import(options, prompts, opened_exports(options))
     except DAMAGED as fault:
         raise ImportRefusedError(
             f"{exports} is damaged: {fault}", "Download or export it again."

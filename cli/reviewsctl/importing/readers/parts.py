@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, BinaryIO, Final
 
-from reviewsctl.importing.bounds import MAX_NAME, MAX_RATIO, MAX_UNPACKED
+from reviewsctl.importing.bounds import MAX_RATIO, MAX_UNPACKED
 from reviewsctl.importing.errors import ImportRefusedError, NoReviewsError
 from reviewsctl.importing.values import members, word
 from reviewsctl.terminal.escaping import printable
@@ -35,8 +35,8 @@ def room(size: int) -> int:
     return max(MAX_UNPACKED, MAX_RATIO * size)
 
 
-def opened(file: Path | IO[bytes], name: str, most: int) -> zipfile.ZipFile:
-    """Open an archive, and check that its members may be read.
+def checked(file: Path | IO[bytes], name: str, most: int) -> list[zipfile.ZipInfo]:
+    """Return the members of an archive that may be read.
 
     Args:
         file: The archive.
@@ -47,28 +47,19 @@ def opened(file: Path | IO[bytes], name: str, most: int) -> zipfile.ZipFile:
         ImportRefusedError: It is encrypted, or unpacks to too much.
         Exception: One of ``DAMAGED``.
     """
-    archive = zipfile.ZipFile(file)
-    try:
-        _check(archive.infolist(), name, most)
-    except ImportRefusedError:
-        archive.close()
-        raise
-    return archive
-
-
-def _check(members: Sequence[zipfile.ZipInfo], name: str, most: int) -> None:
+    with zipfile.ZipFile(file) as archive:
+        members = archive.infolist()
     if any(member.flag_bits & _ENCRYPTED for member in members):
         raise ImportRefusedError(f"{name} is encrypted", _UNPACK)
     if any(member.compress_type not in _METHODS for member in members):
         raise ImportRefusedError(f"{name} is compressed in an unusual way", _UNPACK)
-    if any(len(member.filename) > MAX_NAME for member in members):
-        raise ImportRefusedError(f"{name} has a name of more than {MAX_NAME:,} characters", _UNPACK)
     unpacked = sum(member.file_size for member in members)
     if unpacked > most:
         raise ImportRefusedError(
             f"{name} unpacks to {unpacked:,} bytes, which is far more than it has: that is no export",
             "If it is one all the same: unpack it, and import the folder.",
         )
+    return members
 
 
 _ZIP = b"PK\x03\x04"
@@ -101,8 +92,6 @@ class Part:
     """The title of that location."""
     listing: Mapping[str, object] = field(default_factory=dict)
     """The location, as data.json of Google Takeout has it."""
-    close: Callable[[], object] = bool
-    """Called when no part of the export is read any more."""
 
 
 def parts_of(path: Path) -> list[Part]:
@@ -127,14 +116,12 @@ def parts_of(path: Path) -> list[Part]:
 
 
 def _of_zip(path: Path) -> list[Part]:
-    # stays open: its members are read later
-    archive = opened(path, str(path), room(path.stat().st_size))
-    if _SHEET_BOOK in archive.namelist() or _is_ods(archive):
-        archive.close()
-        return [_part(path)]
-
     def opening(info: zipfile.ZipInfo) -> Opening:
-        return lambda: archive.open(info)  # type: ignore[return-value]  # typeshed: IO[bytes]
+        def opened() -> BinaryIO:
+            with zipfile.ZipFile(path) as archive:  # the member stays open
+                return archive.open(info)  # type: ignore[return-value]  # typeshed: IO[bytes]
+
+        return opened
 
     parts = [
         Part(
@@ -142,23 +129,20 @@ def _of_zip(path: Path) -> list[Part]:
             size=info.file_size,
             room=MAX_RATIO * info.compress_size,
             open=opening(info),
-            close=archive.close,
         )
-        for info in archive.infolist()
+        for info in checked(path, str(path), room(path.stat().st_size))
         if not info.filename.endswith("/")  # is_dir fails on one without a name
     ]
-    try:
-        return _chosen(path, parts)
-    except ImportRefusedError:
-        archive.close()
-        raise
+    if any(part.name == _SHEET_BOOK or _is_ods(part) for part in parts):
+        return [_part(path)]
+    return _chosen(path, parts)
 
 
-def _is_ods(archive: zipfile.ZipFile) -> bool:
-    """Return whether an archive is a spreadsheet of OpenDocument, by the member that says so."""
-    if _ODS_TYPE not in archive.namelist():
+def _is_ods(part: Part) -> bool:
+    """Return whether a member of an archive says that this is a spreadsheet of OpenDocument."""
+    if part.name != _ODS_TYPE:
         return False
-    with archive.open(_ODS_TYPE) as file:
+    with part.open() as file:
         return b"opendocument.spreadsheet" in file.read(_ODS_TYPE_BYTES)
 
 

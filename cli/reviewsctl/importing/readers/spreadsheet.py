@@ -15,7 +15,7 @@ from reviewsctl.importing.bounds import SHEET_MEMORY
 from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.format import Fields
 from reviewsctl.importing.readers.csv_file import distinct
-from reviewsctl.importing.readers.parts import DAMAGED, Part, opened
+from reviewsctl.importing.readers.parts import DAMAGED, Part, checked
 from reviewsctl.terminal.escaping import printable
 
 _COMMAND: Final = (sys.executable, "-P", "-m", "reviewsctl.importing.readers.sheet_process")
@@ -58,7 +58,7 @@ def converted(part: Part) -> Part:
         book = file.read()
     if book.startswith(b"PK"):
         try:  # an archive, which may unpack to too much
-            opened(io.BytesIO(book), part.name, part.room).close()
+            checked(io.BytesIO(book), part.name, part.room)
         except DAMAGED as fault:
             raise _refusal(part.name, str(fault)) from fault
     # each shared string may be in every cell: twice what the archive may unpack to is enough
