@@ -4,7 +4,7 @@
 
 A round is a line of JSON: the time, the addresses of the platforms, and the moment of the kill, counted in
 events of Python's audit hook (0 for none). The answer is a line: the events of the run, and how it ended.
-Each round is a child that is forked before Twisted's reactor is installed.
+Each round is a child.
 """
 
 import datetime
@@ -16,16 +16,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from msgspec.structs import replace
-from twisted.internet import task
-from twisted.internet.defer import ensureDeferred
-
 from reviewsctl.sources import readers
 from reviewsctl.sources.google import GoogleReader
 from reviewsctl.sources.oauth import Client, GoogleTokens
 from reviewsctl.sources.run import RunOptions
 from reviewsctl.sources.sync import Sync
-from reviewsctl.sources.tokens import TokenFile
 from reviewsctl.sources.trustpilot import TrustpilotReader
 from reviewsctl.sources.wire import Wire
 from reviewsd.config.load import load
@@ -43,42 +38,35 @@ def sync(config: Path, order: Mapping[str, Any]) -> None:
     """Run the sources that are due, as ``reviewsctl sync --due`` does."""
     now = datetime.datetime.fromisoformat(order["now"])
 
-    async def run(reactor: Any) -> None:  # noqa: ANN401  # interfaces of a reactor, which are many
-        def reader(source: ReviewSource, wire: Wire, state: Path, *rest: Any) -> Any:  # noqa: ANN401
-            """Make the readers of platforms with the addresses of stubs, which are on loopback."""
-            wire = readers.wire(
-                replace(source, allow_private=True), wire.budget, reactor, lambda: now
-            )
-            match source.type:
-                case "google-business":
-                    tokens = GoogleTokens(
-                        wire,
-                        Client("id", "s3cret"),
-                        TokenFile(state, source.name),
-                        source.name,
-                        lambda: now,
-                        order["google"],
-                    )
-                    return GoogleReader(wire, tokens, "accounts/1/locations/2", order["google"])
-                case "trustpilot":
-                    return TrustpilotReader(
-                        wire, "harbor.example", "k3y", "s3cret", order["trustpilot"]
-                    )
-            return readers.reader(source, wire, state, *rest)
+    def reader(source: ReviewSource, wire: Wire, state: Path, *rest: Any) -> Any:  # noqa: ANN401
+        """Make the readers of platforms with the addresses of stubs, which are on loopback."""
+        local = Wire(allow_private=True, requests_left=2_000, now=lambda: now)
+        match source.type:
+            case "google-business":
+                tokens = GoogleTokens(
+                    local,
+                    Client("id", "s3cret"),
+                    state / "tokens",
+                    source.name,
+                    lambda: now,
+                    order["google"],
+                )
+                return GoogleReader(tokens, "accounts/1/locations/2", order["google"])
+            case "trustpilot":
+                address = order["trustpilot"]
+                return TrustpilotReader(local, "harbor.example", "k3y", "s3cret", address)
+        return readers.reader(source, wire, state, *rest)
 
-        running = Sync(
-            config=load(config, {})[0],
-            environ={},
-            prompts=PROMPTS,
-            options=RunOptions(),
-            reactor=reactor,
-            now=lambda: now,
-            reader=reader,
-        )
-        async for _ in running.run((), due=True):
-            pass
-
-    task.react(lambda reactor: ensureDeferred(run(reactor)))
+    running = Sync(
+        config=load(config, {})[0],
+        environ={},
+        prompts=PROMPTS,
+        options=RunOptions(),
+        now=lambda: now,
+        reader=reader,
+    )
+    for _ in running.run((), due=True):
+        pass
 
 
 def attempt(config: Path, order: Mapping[str, Any]) -> tuple[int, int]:
@@ -98,8 +86,7 @@ def attempt(config: Path, order: Mapping[str, Any]) -> tuple[int, int]:
         code = 1
         try:
             sync(config, order)
-        except SystemExit as ended:
-            code = int(ended.code or 0)
+            code = 0
         finally:
             os.write(writing, str(events).encode())
             os._exit(code)
@@ -111,7 +98,6 @@ def attempt(config: Path, order: Mapping[str, Any]) -> tuple[int, int]:
 
 def main() -> None:
     """Answer each line."""
-    assert "twisted.internet.reactor" not in sys.modules
     for line in sys.stdin:
         sys.stdout.write(json.dumps(attempt(Path(sys.argv[1]), json.loads(line))) + "\n")
         sys.stdout.flush()

@@ -1,15 +1,11 @@
 """An HTTP server for tests of sources, with scripted answers, over real sockets on loopback."""
 
+import socketserver
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Self
 from urllib.parse import parse_qsl, urlsplit
-
-from twisted.internet import reactor
-from twisted.internet.defer import Deferred, maybeDeferred
-from twisted.internet.endpoints import TCP4ServerEndpoint
-from twisted.internet.protocol import Factory, Protocol
-from twisted.internet.task import Clock
 
 _REASONS = {200: "OK", 304: "Not Modified"}
 
@@ -52,58 +48,49 @@ def response(body: str | bytes = "", status: int = 200, *, cut: int = 0, **heade
     return "\r\n".join(lines).encode() + content[: len(content) - cut]
 
 
-class Stub:
+class Stub(socketserver.ThreadingTCPServer):
     """A server; ``answer`` makes the response to a request, None leaves it open."""
 
+    daemon_threads = True
+    block_on_close = False
+
     def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Connection)
         self.asked: list[Asked] = []
         self.answer: Callable[[Asked], bytes | None] = lambda _: response()
-        self.url = ""
-        self._port: Any = None
+        self.linger = 0.0
+        """Seconds between an answer and the end of its connection."""
+        self.closing = threading.Event()
+        self.url = f"http://127.0.0.1:{self.server_address[1]}"
 
-    async def start(self) -> None:
-        endpoint = TCP4ServerEndpoint(reactor, 0, interface="127.0.0.1")
-        self._port = await endpoint.listen(Factory.forProtocol(lambda: _Connection(self)))
-        self.url = f"http://127.0.0.1:{self._port.getHost().port}"
+    def __enter__(self) -> Self:
+        threading.Thread(target=self.serve_forever, args=(0.01,), daemon=True).start()
+        return self
 
-    def stop(self) -> Deferred[None]:
-        return maybeDeferred(self._port.stopListening)
+    def __exit__(self, *_: object) -> None:
+        self.closing.set()
+        self.shutdown()
+        self.server_close()
+
+    def handle_error(self, *_: object) -> None:
+        """Say nothing: a client may leave at any time."""
 
 
-class _Connection(Protocol):
-    def __init__(self, stub: Stub) -> None:
-        self._stub = stub
-        self._received = b""
+class _Connection(socketserver.StreamRequestHandler):
+    server: Stub
 
-    def dataReceived(self, data: bytes) -> None:
-        self._received += data
-        head, end, body = self._received.partition(b"\r\n\r\n")
-        first, *lines = head.decode().split("\r\n")
-        fields = (line.partition(": ") for line in lines)
-        headers = {name.lower(): value for name, _, value in fields}
-        if not end or len(body) < int(headers.get("content-length", 0)):
+    def handle(self) -> None:
+        method, target, _ = self.rfile.readline().decode().split(" ")
+        headers = {}
+        while line := self.rfile.readline().decode().strip():
+            name, _, value = line.partition(": ")
+            headers[name.lower()] = value
+        body = self.rfile.read(int(headers.get("content-length", 0))).decode()
+        asked = Asked(method, target, headers, body)
+        self.server.asked.append(asked)
+        answer = self.server.answer(asked)
+        if answer is None:
+            self.server.closing.wait(60)
             return
-        method, target, _ = first.split(" ")
-        self._stub.asked.append(Asked(method, target, headers, body.decode()))
-        answer = self._stub.answer(self._stub.asked[-1])
-        if answer is not None and self.transport is not None:
-            self.transport.write(answer)
-            self.transport.loseConnection()
-
-
-class Hurried:
-    """The real reactor with pauses that end at once, and timeouts that a test moves by ``clock``."""
-
-    def __init__(self) -> None:
-        self.clock = Clock()
-        self.pauses: list[float] = []
-        """Seconds that were to be waited."""
-
-    def callLater(self, delay: float, function: Any, *arguments: Any, **named: Any) -> Any:  # noqa: ANN401  # Twisted's
-        if getattr(function, "__name__", "") != "callback":  # of deferLater: a pause
-            return self.clock.callLater(delay, function, *arguments, **named)
-        self.pauses.append(delay)
-        return reactor.callLater(0, function, *arguments, **named)
-
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401  # whatever a reactor has
-        return getattr(reactor, name)
+        self.wfile.write(answer)
+        self.server.closing.wait(self.server.linger)

@@ -7,9 +7,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from twisted.internet.defer import Deferred, ensureDeferred
-from twisted.internet.task import Clock
-
 from reviewsctl.importing.options import Prompts
 from reviewsctl.sources.run import Outcome, RunOptions
 from reviewsctl.sources.state import SourceState
@@ -30,7 +27,8 @@ class Business:
     sources: str
     """The section, in YAML."""
     now: datetime.datetime = START
-    reactor: Any = field(default_factory=Clock)
+    pauses: list[float] = field(default_factory=list)
+    """Seconds that were to be waited between requests."""
     environ: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -61,32 +59,19 @@ class Business:
         sources: dict[str, Any] = json.loads(text)["sources"]
         return sources
 
-    def started(
+    def sync(
         self, names: Sequence[str] = (), *, due: bool = False, **options: bool
-    ) -> Deferred[list[Outcome]]:
-        """Begin a sync."""
+    ) -> list[Outcome]:
+        """Run a sync whose pauses are only kept."""
         sync = Sync(
             config=load(self.folder / "reviewsd.yaml", {})[0],
             environ=self.environ,
             prompts=PROMPTS,
             options=RunOptions(**options),
-            reactor=self.reactor,
             now=lambda: self.now,
+            sleep=self.pauses.append,
         )
-
-        async def outcomes() -> list[Outcome]:
-            return [outcome async for outcome, _ in sync.run(names, due=due)]
-
-        return ensureDeferred(outcomes())
-
-    def sync(
-        self, names: Sequence[str] = (), *, due: bool = False, **options: bool
-    ) -> list[Outcome]:
-        """Run a sync of sources that wait for nothing."""
-        finished: list[list[Outcome]] = []
-        self.started(names, due=due, **options).addCallback(finished.append)
-        assert finished, "it waits, or it failed"
-        return finished[0]
+        return [outcome for outcome, _ in sync.run(names, due=due)]
 
     def state(self) -> SourceState:
         """Run a sync of a single source and return its state."""

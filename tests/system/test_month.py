@@ -19,9 +19,10 @@ from pathlib import Path
 from typing import Any, Self
 from urllib.parse import parse_qsl, urlsplit
 
+import msgspec
 import pytest
 
-from reviewsctl.sources.tokens import TokenFile, Tokens
+from reviewsctl.sources.oauth import Tokens
 from reviewsd.domain.dataset import load
 from tests.support.commands import CLI, REVIEWSCTL
 from tests.support.examples import number
@@ -228,8 +229,8 @@ class Owner:
         tokens = Tokens(
             refresh_token="r3fresh", access_token=self.world.access, expires_at=self.now
         )
-        (self.folder / "state").mkdir(exist_ok=True)
-        TokenFile(self.folder / "state", "google").save(tokens)
+        (self.folder / "state/tokens").mkdir(parents=True, exist_ok=True)
+        (self.folder / "state/tokens/google").write_bytes(msgspec.json.encode(tokens))
 
     def export(self, *, title: str = "Harbor", location: str = "77", aged: int = 0) -> None:
         """Put an export of the Takeout source into its folder."""

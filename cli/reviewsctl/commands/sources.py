@@ -33,7 +33,7 @@ def list_(*, config: ConfigFile = None, as_json: Json = False) -> None:
     """
     import datetime
 
-    from reviewsctl.sources import command, report  # Twisted, see main
+    from reviewsctl.sources import command, report  # 0.2 s, see main
     from reviewsctl.sources.state import SourceState
     from reviewsctl.terminal.output import json_line
 
@@ -87,7 +87,7 @@ def add(
 
     A configuration that would be invalid is not written.
     """
-    from reviewsctl.sources import command  # Twisted, see main
+    from reviewsctl.sources import command  # 0.2 s, see main
 
     pairs = []
     for text in settings or []:
@@ -101,9 +101,8 @@ def add(
 @app.command("test")
 def try_source(name: Name, *, config: ConfigFile = None, as_json: Json = False) -> None:
     """Reads a source completely, and only shows what an import would do."""
-    from reviewsctl.sources.command import SyncOptions, sync  # Twisted, see main
+    from reviewsctl.sources.command import SyncOptions, sync  # 0.2 s, see main
     from reviewsctl.sources.run import RunOptions
-    from reviewsctl.terminal.import_prompts import prompts
 
     options = SyncOptions(
         names=[name],
@@ -114,8 +113,7 @@ def try_source(name: Name, *, config: ConfigFile = None, as_json: Json = False) 
         as_json=as_json,
         quiet=False,
     )
-    with prompts(silent=True) as talk:
-        raise typer.Exit(sync(options, talk))
+    raise typer.Exit(sync(options))
 
 
 @app.command()
@@ -124,7 +122,7 @@ def login(name: Name, *, config: ConfigFile = None) -> None:
 
     The tokens are stored in the state directory, readable only by its user.
     """
-    from reviewsctl.sources.command import log_in_or_out  # Twisted, see main
+    from reviewsctl.sources.command import log_in_or_out  # 0.2 s, see main
 
     raise typer.Exit(log_in_or_out(name, config, is_login=True))
 
@@ -132,6 +130,6 @@ def login(name: Name, *, config: ConfigFile = None) -> None:
 @app.command()
 def logout(name: Name, *, config: ConfigFile = None) -> None:
     """Removes and revokes the tokens of a source; its reviews stay."""
-    from reviewsctl.sources.command import log_in_or_out  # Twisted, see main
+    from reviewsctl.sources.command import log_in_or_out  # 0.2 s, see main
 
     raise typer.Exit(log_in_or_out(name, config, is_login=False))

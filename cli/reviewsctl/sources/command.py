@@ -1,38 +1,35 @@
-"""The inside of ``reviewsctl sync`` and ``sources``: configuration, reactor, output."""
+"""The inside of ``reviewsctl sync`` and ``sources``: configuration and output."""
 
 import contextlib
 import datetime
 import os
-import signal
 import time
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import typer
-from twisted.internet import task
-from twisted.internet.defer import CancelledError, Deferred, ensureDeferred
-from twisted.internet.task import deferLater
 
 from reviewsctl.files.folders import opened
 from reviewsctl.importing.bounds import bound_memory
 from reviewsctl.importing.options import Prompts
 from reviewsctl.sources import adding, readers, report, state
-from reviewsctl.sources.budget import RequestBudget
 from reviewsctl.sources.faults import ReadFailedError
 from reviewsctl.sources.logging_in import log_in
 from reviewsctl.sources.run import RunOptions
 from reviewsctl.sources.state import SourceState, StateUnreadableError
 from reviewsctl.sources.sync import REVIEWS, BusyError, Sync, state_folder
+from reviewsctl.sources.wire import Wire
 from reviewsctl.terminal.escaping import printable
+from reviewsctl.terminal.import_prompts import prompts
+from reviewsctl.terminal.interruption import Stopped, stoppable
 from reviewsctl.terminal.output import EXIT_FAILED, complain, echo, fail, json_line
 from reviewsd.config import load as configuration
 from reviewsd.config.errors import ConfigError
 from reviewsd.config.schema import Config
 
 EXIT_UNKNOWN: Final = 4
-_DNS_THREADS: Final = 2
 _TESTING: Final = (
     'While the consent screen of the project says "Testing", a login lasts 7 days: publish it.'
 )
@@ -98,85 +95,40 @@ def states_of(config: Config) -> Mapping[str, SourceState]:
         return state.load(folder)
 
 
-def in_reactor(main: Callable[[Any], Coroutine[Deferred[Any], Any, int]]) -> int:
-    """Run a coroutine in Twisted's reactor, which is installed here, and return its exit code.
-
-    A signal cancels it, so that downloads are deleted; the exit code is then that of a shell.
-    """
-    codes: list[int] = []
-    received: list[int] = []
-
-    async def run(reactor: Any) -> None:  # noqa: ANN401  # interfaces of a reactor, which are many
-        reactor.suggestThreadPoolSize(_DNS_THREADS)
-        await deferLater(reactor, 0)  # it runs now, and its handlers of signals can be replaced
-
-        async def begin() -> int:
-            await deferLater(reactor, 0)
-            return await main(reactor)
-
-        running = ensureDeferred(begin())
-
-        def stop(number: int, _frame: object) -> None:
-            received.append(number)
-            reactor.callFromThread(running.cancel)
-
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            if signal.getsignal(number) is not signal.SIG_IGN:
-                signal.signal(number, stop)
-        with contextlib.suppress(CancelledError):
-            codes.append(await running)
-
-    try:
-        task.react(run)
-    except SystemExit as ended:
-        if ended.code:
-            return EXIT_FAILED
-    if received or not codes:
-        return 128 + (received or [signal.SIGINT])[0]
-    return codes[0]
-
-
-def sync(options: SyncOptions, prompts: Prompts) -> int:
-    """Run ``reviewsctl sync`` and return its exit code."""
+def sync(options: SyncOptions) -> int:
+    """Run ``reviewsctl sync`` and return its exit code; a signal ends it after the spool is deleted."""
     loaded(options.config, options.names, as_json=options.as_json)
+    try:
+        with stoppable(), prompts(silent=True) as dialog:
+            while True:
+                code = _round(options, dialog)
+                if options.every is None:
+                    return code
+                time.sleep(options.every)
+    except Stopped as stopped:
+        return stopped.exit_code
 
-    async def rounds(reactor: Any) -> int:  # noqa: ANN401  # as above
-        while True:
-            code = await _round(options, prompts, reactor)
-            if options.every is None:
-                return code
-            await deferLater(reactor, options.every)
 
-    return in_reactor(rounds)
-
-
-async def _round(options: SyncOptions, prompts: Prompts, reactor: Any) -> int:  # noqa: ANN401
+def _round(options: SyncOptions, dialog: Prompts) -> int:
     """Run the sources once; a configuration that was changed meanwhile is read again."""
     try:
         config = loaded(options.config, options.names, as_json=options.as_json)
         with refusals(as_json=options.as_json):
-            return await _run(options, prompts, reactor, config)
+            return _run(options, dialog, config)
     except typer.Exit as ended:
         return ended.exit_code
 
 
-async def _run(options: SyncOptions, prompts: Prompts, reactor: Any, config: Config) -> int:  # noqa: ANN401
+def _run(options: SyncOptions, dialog: Prompts, config: Config) -> int:
     if not config.sources:
         remedy = "Add one: reviewsctl sources add"
         fail("no sources", "the configuration has none", remedy, as_json=options.as_json)
     bound_memory(config.data_dir / REVIEWS)
-    sync = Sync(
-        config=config,
-        environ=os.environ,
-        prompts=prompts,
-        options=options.run,
-        reactor=reactor,
-        now=_now,
-    )
+    sync = Sync(config=config, environ=os.environ, prompts=dialog, options=options.run, now=_now)
     width = max(len(name) for name in options.names or [source.name for source in config.sources])
     code, began = 0, time.monotonic()
     try:
-        async for outcome, requests in sync.run(options.names, due=options.due):
+        for outcome, requests in sync.run(options.names, due=options.due):
             seconds, began = time.monotonic() - began, time.monotonic()
             is_good = outcome.state.state == "ok"
             code = code if is_good else EXIT_FAILED
@@ -200,26 +152,25 @@ def log_in_or_out(name: str, config: Path | None, *, is_login: bool) -> int:
         detail = f"a source of type {source.type} has no login, but files with its secrets"
         fail("no login", detail, as_json=False)
 
-    async def main(reactor: Any) -> int:  # noqa: ANN401  # as above
-        budget = RequestBudget(limit=source.requests_per_day, used_before=0)
-        wire = readers.wire(source, budget, reactor, _now)
-        folder = state_folder(settings, os.environ)
-        try:
+    wire = Wire(allow_private=False, requests_left=source.requests_per_day, now=_now)
+    folder = state_folder(settings, os.environ)
+    try:
+        with stoppable():
             tokens = readers.google_tokens(source, wire, folder, os.environ, _now)
             if not is_login:
-                await tokens.log_out()
+                tokens.log_out()
                 typer.echo("Logged out: the tokens are removed and revoked.")
                 return 0
-            await log_in(reactor, tokens, tokens.client, echo)
-        except ReadFailedError as fault:
-            members = {"title": "failed", "detail": fault.detail, "remedy": fault.remedy}
-            complain("error", members, as_json=False)
-            return EXIT_FAILED
-        typer.echo(f"Logged in. Try it: reviewsctl sources test {name}")
-        typer.echo(_TESTING)
-        return 0
-
-    return in_reactor(main)
+            log_in(tokens, echo)
+    except Stopped as stopped:
+        return stopped.exit_code
+    except ReadFailedError as fault:
+        members = {"title": "failed", "detail": fault.detail, "remedy": fault.remedy}
+        complain("error", members, as_json=False)
+        return EXIT_FAILED
+    typer.echo(f"Logged in. Try it: reviewsctl sources test {name}")
+    typer.echo(_TESTING)
+    return 0
 
 
 def add(kind: str, name: str, settings: Sequence[tuple[str, str]], config: Path | None) -> None:

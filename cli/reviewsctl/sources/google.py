@@ -7,12 +7,9 @@ from urllib.parse import urlencode
 
 import msgspec
 
-from reviewsctl.sources import authorized
-from reviewsctl.sources.download import Download
 from reviewsctl.sources.faults import LOG_IN
 from reviewsctl.sources.oauth import GoogleTokens
-from reviewsctl.sources.paging import Page, decoded, read_pages
-from reviewsctl.sources.wire import Wire
+from reviewsctl.sources.paging import Download, Page, read_pages
 
 ORIGIN: Final = "https://mybusiness.googleapis.com"
 _PAGE_SIZE: Final = 50
@@ -30,23 +27,22 @@ class _Reviews(msgspec.Struct, rename={"total": "totalReviewCount", "next_token"
 class GoogleReader:
     """Reads the reviews of one location."""
 
-    wire: Wire
     tokens: GoogleTokens
     location: str
     """``accounts/1/locations/2``."""
     origin: str = ORIGIN
 
-    async def read(self, spool: Path, look: str, *, full: bool) -> Download | None:
+    def read(self, spool: Path, look: str, *, full: bool) -> Download | None:
         """Read all pages, the review that was changed last first."""
+        wire, remedy = self.tokens.wire, LOG_IN.format(name=self.tokens.name)
 
-        async def fetch(token: str) -> Page:
+        def fetch(token: str) -> Page:
             query = {"pageSize": str(_PAGE_SIZE), "orderBy": "updateTime desc"}
             if token:
                 query["pageToken"] = token
             url = f"{self.origin}/v4/{self.location}/reviews?{urlencode(query)}"
-            remedy = LOG_IN.format(name=self.tokens.name)
-            answer = await authorized.get(self.wire, url, self.tokens.access_token, remedy)
-            page = decoded(answer, _Reviews)
+            answer = wire.get(url, self.tokens.access_token, remedy)
+            page = answer.decoded(_Reviews)
             return Page(
                 content=answer.body,
                 rows=len(page.reviews),
@@ -54,4 +50,4 @@ class GoogleReader:
                 next=page.next_token or None,
             )
 
-        return await read_pages(fetch, spool, look, self.wire.budget, full=full)
+        return read_pages(fetch, spool, look, wire, full=full)

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from reviewsctl.sources.download import Download
 from reviewsctl.sources.faults import ReadFailedError
+from reviewsctl.sources.paging import Download
 
 QUIET_SECONDS: Final = 60
 """A file that was written since then may still be growing."""
@@ -28,7 +28,7 @@ class FileReader:
     pattern: str
     now: Callable[[], datetime.datetime]
 
-    async def read(self, spool: Path, look: str, *, full: bool) -> Download | None:
+    def read(self, spool: Path, look: str, *, full: bool) -> Download | None:
         """Read the file, unless it is the one that was read last."""
         path, facts = self._newest()
         current = f"{path.name} {facts.st_size} {facts.st_mtime_ns}"

@@ -1,4 +1,7 @@
-"""OAuth 2.0 of Google for an installed application: PKCE, loopback redirect, rotating tokens (RFC 8252)."""
+"""OAuth 2.0 of Google for an installed application: PKCE, loopback redirect, rotating tokens (RFC 8252).
+
+Tokens are in ``tokens/NAME`` of the state directory, 0600, on the disk before they are used.
+"""
 
 import base64
 import datetime
@@ -7,14 +10,14 @@ import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
+from pathlib import Path
 from typing import Final
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import msgspec
 
+from reviewsctl.files.folders import opened
 from reviewsctl.sources.faults import LOG_IN, ReadFailedError, SourceStoppedError
-from reviewsctl.sources.paging import decoded
-from reviewsctl.sources.tokens import TokenFile, Tokens
 from reviewsctl.sources.wire import Answer, Wire
 
 SCOPE: Final = "https://www.googleapis.com/auth/business.manage"
@@ -33,6 +36,14 @@ class Client(msgspec.Struct, frozen=True):
 
 class _ClientFile(msgspec.Struct, frozen=True):
     installed: Client
+
+
+class Tokens(msgspec.Struct, frozen=True, kw_only=True):
+    """The tokens of a login."""
+
+    refresh_token: str
+    access_token: str
+    expires_at: datetime.datetime
 
 
 class _Grant(msgspec.Struct):
@@ -115,32 +126,55 @@ class GoogleTokens:
 
     wire: Wire
     client: Client
-    file: TokenFile
+    folder: Path
+    """Of the tokens, ``tokens`` in the state directory."""
     name: str
     now: Callable[[], datetime.datetime]
     origin: str = TOKEN_ORIGIN
 
-    async def access_token(self, new: bool) -> str:  # noqa: FBT001  # its only argument
+    def load(self) -> Tokens:
+        """Return the tokens of the last login.
+
+        Raises:
+            SourceStoppedError: There is none, or the file is damaged.
+        """
+        remedy = LOG_IN.format(name=self.name)
+        try:
+            return msgspec.json.decode((self.folder / self.name).read_bytes(), type=Tokens)
+        except FileNotFoundError as error:
+            raise SourceStoppedError("nobody has logged in", remedy) from error
+        except OSError as error:
+            raise SourceStoppedError(f"{error.filename}: {error.strerror}") from error
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+            raise SourceStoppedError("the file of its tokens is damaged", remedy) from error
+
+    def save(self, tokens: Tokens) -> None:
+        """Replace the tokens; they are on the disk when this returns."""
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with opened(self.folder) as folder:
+            folder.write(self.name, msgspec.json.encode(tokens), 0o600)
+
+    def access_token(self, new: bool) -> str:  # noqa: FBT001  # its only argument
         """Return an access token that is valid for another minute at least.
 
         Raises:
             SourceStoppedError: A new login is needed.
         """
-        tokens = self.file.load()
+        tokens = self.load()
         if new or tokens.expires_at - _MARGIN <= self.now():
-            grant = await self._grant(
+            grant = self._grant(
                 {"grant_type": "refresh_token", "refresh_token": tokens.refresh_token}
             )
             tokens = self._kept(grant, tokens.refresh_token)
         return tokens.access_token
 
-    async def log_in(self, login: Login, code: str) -> None:
+    def log_in(self, login: Login, code: str) -> None:
         """Exchange the code of a login for tokens.
 
         Raises:
             ReadFailedError: It is refused, or the permission was unticked.
         """
-        grant = await self._grant(
+        grant = self._grant(
             {
                 "grant_type": "authorization_code",
                 "code": code,
@@ -157,11 +191,11 @@ class GoogleTokens:
             raise ReadFailedError("Google sent no refresh token", LOG_IN.format(name=self.name))
         self._kept(grant, grant.refresh_token)
 
-    async def log_out(self) -> None:
+    def log_out(self) -> None:
         """Revoke the tokens and remove them; they are removed even if Google cannot be asked."""
-        tokens = self.file.load()
-        self.file.remove()
-        await self._post("/revoke", {"token": tokens.refresh_token})
+        tokens = self.load()
+        (self.folder / self.name).unlink(missing_ok=True)
+        self._post("/revoke", {"token": tokens.refresh_token})
 
     def _kept(self, grant: _Grant, refresh_token: str) -> Tokens:
         expires = self.now() + datetime.timedelta(seconds=grant.expires_in)
@@ -170,11 +204,11 @@ class GoogleTokens:
             access_token=grant.access_token,
             expires_at=expires,
         )
-        self.file.save(tokens)
+        self.save(tokens)
         return tokens
 
-    async def _grant(self, form: Mapping[str, str]) -> _Grant:
-        answer = await self._post(
+    def _grant(self, form: Mapping[str, str]) -> _Grant:
+        answer = self._post(
             "/token",
             {
                 **form,
@@ -183,8 +217,8 @@ class GoogleTokens:
             },
         )
         if answer.status == HTTPStatus.OK:
-            return decoded(answer, _Grant)
-        reason = decoded(answer, _Error).error
+            return answer.decoded(_Grant)
+        reason = answer.decoded(_Error).error
         if reason == "invalid_grant":
             raise SourceStoppedError(
                 "the login is not valid any more (invalid_grant)", LOG_IN.format(name=self.name)
@@ -193,6 +227,6 @@ class GoogleTokens:
             raise SourceStoppedError(f"Google refuses client_file ({reason})", "Download it again.")
         raise ReadFailedError(f"{answer.status} from {answer.host}")
 
-    async def _post(self, path: str, form: Mapping[str, str]) -> Answer:
+    def _post(self, path: str, form: Mapping[str, str]) -> Answer:
         data = urlencode(form).encode()
-        return await self.wire.request("POST", self.origin + path, _FORM, data=data)
+        return self.wire.request("POST", self.origin + path, _FORM, data=data)

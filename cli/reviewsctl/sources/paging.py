@@ -1,19 +1,45 @@
-"""Reads lists that come in pages: completely, or not at all (sources.md 3)."""
+"""Downloads, and lists that come in pages: complete, or not at all (sources.md 3)."""
 
 import hashlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Protocol
 
-import msgspec
-
-from reviewsctl.sources.budget import RequestBudget
-from reviewsctl.sources.download import Download
 from reviewsctl.sources.faults import ReadFailedError
-from reviewsctl.sources.wire import Answer
+from reviewsctl.sources.wire import Wire
 
-_T = TypeVar("_T")
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Download:
+    """The result of a complete read of a source: files that an import understands."""
+
+    files: Sequence[Path]
+    look: str
+    """For the next run's first look."""
+    rows: int | None = None
+    """Reviews in the files; None where only the import can count them."""
+    is_current: bool = True
+    """Whether it is all that the platform has at the moment."""
+
+
+class SourceReader(Protocol):
+    """A type of source: how its wire is read."""
+
+    def read(self, spool: Path, look: str, *, full: bool) -> Download | None:
+        """Read everything, or find that nothing has changed.
+
+        Args:
+            spool: An empty folder for the files.
+            look: That of the last complete read; empty without one.
+            full: Whether to read everything even if a first look finds nothing new.
+
+        Returns:
+            The download; None if nothing has changed.
+
+        Raises:
+            ReadFailedError: It is not complete.
+        """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,25 +54,8 @@ class Page:
     """The token of the next page; None if this is the last one."""
 
 
-def decoded(answer: Answer, kind: type[_T]) -> _T:
-    """Return the JSON of a response.
-
-    Raises:
-        ReadFailedError: It is none, is cut, or has another form.
-    """
-    try:
-        return msgspec.json.decode(answer.body, type=kind)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise ReadFailedError(f"what {answer.host} sent is not the JSON of its API") from error
-
-
-async def read_pages(
-    fetch: Callable[[str], Awaitable[Page]],
-    spool: Path,
-    look: str,
-    budget: RequestBudget,
-    *,
-    full: bool,
+def read_pages(
+    fetch: Callable[[str], Page], spool: Path, look: str, wire: Wire, *, full: bool
 ) -> Download | None:
     """Read all pages.
 
@@ -54,7 +63,7 @@ async def read_pages(
         fetch: Returns the page of a token; the first has none.
         spool: The folder for the files.
         look: That of the last complete read.
-        budget: Checked before a read that could not end.
+        wire: Has a request left for each page, else the read is not begun.
         full: Whether to read on where the first page is the same as then.
 
     Returns:
@@ -63,12 +72,12 @@ async def read_pages(
     Raises:
         ReadFailedError: A page came twice, or reviews are missing from the number that the platform names.
     """
-    page = await fetch("")
+    page = fetch("")
     current = f"{hashlib.sha256(page.content).hexdigest()} {page.total}"
     if current == look and not full:
         return None
     if page.total and page.rows:
-        budget.check(-(-page.total // page.rows) - 1)
+        wire.check_left(-(-page.total // page.rows) - 1)
     files: list[Path] = []
     tokens: set[str] = set()
     digests: set[bytes] = set()
@@ -87,7 +96,7 @@ async def read_pages(
         if page.next is None:
             break
         tokens.add(page.next)
-        page = await fetch(page.next)
+        page = fetch(page.next)
     if page.total is not None and rows < page.total:
         raise ReadFailedError(f"{rows:,} reviews came, and the platform tells of {page.total:,}")
     return Download(files=files, look=current, rows=rows)

@@ -1,37 +1,23 @@
-"""Makes the reader of each type of source."""
+"""Makes the reader of each type of source, with its secrets: files of their own, or credentials of systemd."""
 
 import datetime
-import random
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Final
 
-from twisted.web.client import Agent
-
-from reviewsctl.sources.budget import RequestBudget
-from reviewsctl.sources.dialing import DialingRules
-from reviewsctl.sources.download import SourceReader
+from reviewsctl.sources.faults import SourceStoppedError
 from reviewsctl.sources.google import GoogleReader
 from reviewsctl.sources.local_files import FileReader
 from reviewsctl.sources.oauth import GoogleTokens, parsed_client
-from reviewsctl.sources.secret_files import needed_secret, read_secret
-from reviewsctl.sources.tokens import TokenFile
+from reviewsctl.sources.paging import SourceReader
 from reviewsctl.sources.trustpilot import TrustpilotReader
 from reviewsctl.sources.web_address import AddressReader, parsed_header
 from reviewsctl.sources.wire import Wire
 from reviewsd.config.source_schema import ReviewSource
+from reviewsd.runtime.systemd import credential
 
-
-def wire(
-    source: ReviewSource,
-    budget: RequestBudget,
-    reactor: Any,  # noqa: ANN401  # interfaces of a reactor, which are many
-    now: Callable[[], datetime.datetime],
-) -> Wire:
-    """Return the wire of one run."""
-    rules = DialingRules(reactor, allow_private=source.allow_private)
-    agent = Agent.usingEndpointFactory(reactor, rules)
-    return Wire(reactor, agent, budget, random.SystemRandom().random, now)
+_MAX_BYTES: Final = 65_536  # of a secret
 
 
 def reader(
@@ -50,7 +36,7 @@ def reader(
         case "file":
             return FileReader(source.path or "", now)
         case "url":
-            header = read_secret(source, "header_file", environ)
+            header = _secret(source, "header_file", environ)
             return AddressReader(
                 wire=wire,
                 url=source.url or "",
@@ -61,12 +47,12 @@ def reader(
             return TrustpilotReader(
                 wire,
                 source.business_unit or "",
-                needed_secret(source, "key_file", environ),
-                needed_secret(source, "secret_file", environ),
+                _needed_secret(source, "key_file", environ),
+                _needed_secret(source, "secret_file", environ),
             )
         case "google-business":
             tokens = google_tokens(source, wire, state, environ, now)
-            return GoogleReader(wire, tokens, f"{source.account}/{source.location}")
+            return GoogleReader(tokens, f"{source.account}/{source.location}")
 
 
 def google_tokens(
@@ -81,5 +67,46 @@ def google_tokens(
     Raises:
         SourceStoppedError: There is no client.
     """
-    client = parsed_client(needed_secret(source, "client_file", environ))
-    return GoogleTokens(wire, client, TokenFile(state, source.name), source.name, now)
+    client = parsed_client(_needed_secret(source, "client_file", environ))
+    return GoogleTokens(wire, client, state / "tokens", source.name, now)
+
+
+def _secret(source: ReviewSource, key: str, environ: Mapping[str, str]) -> str | None:
+    """Return the secret in the file of a key such as ``key_file``; None where there is none.
+
+    Raises:
+        SourceStoppedError: The file cannot be read, or others may read it.
+    """
+    path = getattr(source, key)
+    if path is None:
+        name = f"{source.name}.{key.removesuffix('_file')}"
+        # LoadCredential= of a folder makes sources_NAME of sources/NAME
+        path = credential(environ, f"sources_{name}", f"sources/{name}")
+    if path is None:
+        return None
+    try:
+        with Path(path).open("rb") as file:
+            mode = os.fstat(file.fileno()).st_mode
+            content = file.read(_MAX_BYTES)
+    except OSError as fault:
+        raise SourceStoppedError(f"{path}: {fault.strerror}", f"Write the {key} there.") from fault
+    if mode & 0o007:
+        raise SourceStoppedError(f"{path} may be read by others", f"chmod o= {path}")
+    try:
+        text = content.decode().strip()
+    except UnicodeDecodeError as fault:
+        raise SourceStoppedError(f"{path} is no text") from fault
+    if not text:
+        raise SourceStoppedError(f"{path} is empty", f"Write the {key} there.")
+    return text
+
+
+def _needed_secret(source: ReviewSource, key: str, environ: Mapping[str, str]) -> str:
+    secret = _secret(source, key, environ)
+    if secret is None:
+        suffix = key.removesuffix("_file")
+        raise SourceStoppedError(
+            f"it has no {key}",
+            f"Name a file by {key}, or have systemd load the credential sources_{source.name}.{suffix}.",
+        )
+    return secret

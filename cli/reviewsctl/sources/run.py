@@ -1,26 +1,25 @@
 """One run of one source: look, read, guard, import, and what is known of it afterwards (sources.md 3)."""
 
+import contextlib
 import datetime
 import shutil
-from collections.abc import Collection
+import signal
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from msgspec.structs import replace
-from twisted.internet.defer import TimeoutError as DeferredTimeoutError
-from twisted.internet.defer import ensureDeferred
-from twisted.internet.interfaces import IReactorTime
 
 from reviewsctl.importing.errors import ImportRefusedError, NoReviewsError, SayMoreError
-from reviewsctl.importing.options import Prompts, SyncedRead
+from reviewsctl.importing.options import ImportOptions, Prompts, SyncedRead
 from reviewsctl.importing.outcomes import Fate, MergeResult
 from reviewsctl.importing.pipeline import remove, run
+from reviewsctl.importing.settings import SETTINGS, parsed
 from reviewsctl.importing.staging import Place
 from reviewsctl.sources import schedule
-from reviewsctl.sources.download import Download, SourceReader
 from reviewsctl.sources.faults import NotFoundError, ReadFailedError, SourceStoppedError
-from reviewsctl.sources.importing import import_options
+from reviewsctl.sources.paging import Download, SourceReader
 from reviewsctl.sources.state import SourceState
 from reviewsd.config.source_schema import ReviewSource
 
@@ -66,9 +65,9 @@ class SourceRun:
     prompts: Prompts
     options: RunOptions
     now: datetime.datetime
-    clock: IReactorTime
+    max_seconds: float = MAX_SECONDS
 
-    async def run(self, reader: SourceReader) -> Outcome:
+    def run(self, reader: SourceReader) -> Outcome:
         """Read the source and import what it has."""
         full = self.options.full or (
             self.source.type != "file" and schedule.is_full_due(self.source, self.before, self.now)
@@ -78,14 +77,11 @@ class SourceRun:
         self.spool.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.spool.mkdir(mode=0o700)
         try:
-            reading = ensureDeferred(reader.read(self.spool, look, full=full))
-            download = await reading.addTimeout(MAX_SECONDS, self.clock)
+            with _time_limit(self.max_seconds):
+                download = reader.read(self.spool, look, full=full)
             if download is None:
                 return self._succeeded(self.before, is_unchanged=True)
             return self._imported(download)
-        except DeferredTimeoutError:
-            minutes = MAX_SECONDS // 60
-            return self.failed(ReadFailedError(f"it could not be read within {minutes} minutes"))
         except ReadFailedError as fault:
             return self.failed(fault)
         finally:
@@ -101,19 +97,13 @@ class SourceRun:
             return self._empty(download)
         rule = self._rule()
         guard = _Guard(self.source, rule, accept_loss=self.options.accept_loss)
-        options = import_options(
-            self.source,
-            exports=download.files,
-            target=self.target,
-            now=self.now,
-            dry_run=self.options.dry_run,
-            synced=SyncedRead(
-                name=self.source.name,
-                is_current=download.is_current,
-                is_gone=rule,
-                check=guard.check,
-            ),
+        synced = SyncedRead(
+            name=self.source.name,
+            is_current=download.is_current,
+            is_gone=rule,
+            check=guard.check,
         )
+        options = self._import_options(download.files, synced)
         try:
             merge = run(options, self.prompts).merge
         except NoReviewsError:
@@ -132,6 +122,37 @@ class SourceRun:
             read_at=self.now,
         )
         return self._succeeded(after, merge=merge)
+
+    def _import_options(self, exports: Sequence[Path], synced: SyncedRead | None) -> ImportOptions:
+        """Return the options of the import of files.
+
+        Raises:
+            SourceStoppedError: The configuration has an option that means nothing.
+        """
+        section = self.source.import_
+        words = {True: "yes", False: "no"}
+        pairs = [
+            f"{name}={words.get(value, value)}"
+            for name in SETTINGS
+            if (value := getattr(section, name)) is not None
+        ]
+        pairs += [f"public={column}={value}" for column, value in section.public.items()]
+        columns = [f"{name}={column}" for name, column in section.map.items()]
+        try:
+            settings = parsed(pairs, self.now, columns=columns, source=section.source)
+        except ImportRefusedError as fault:
+            raise SourceStoppedError(f"import: {fault.detail}", fault.remedy) from fault
+        return ImportOptions(
+            exports=exports,
+            target=self.target,
+            format_name=section.from_,
+            settings=settings,
+            replace=self.source.gone != "keep",
+            yes=False,
+            dry_run=self.options.dry_run,
+            now=self.now,
+            synced=synced,
+        )
 
     def _rule(self) -> schedule.GoneRule:
         gone = self.source.gone if isinstance(self.source.gone, int) else 1
@@ -156,16 +177,8 @@ class SourceRun:
         return self._succeeded(after, merge=merge)
 
     def _remove(self, places: Collection[Place]) -> MergeResult:
-        options = import_options(
-            self.source,
-            exports=(),
-            target=self.target,
-            now=self.now,
-            dry_run=self.options.dry_run,
-            synced=None,
-        )
         try:
-            return remove(options, self.prompts, places)
+            return remove(self._import_options((), None), self.prompts, places)
         except ImportRefusedError as fault:
             raise ReadFailedError(fault.detail, fault.remedy) from fault
 
@@ -223,6 +236,26 @@ class SourceRun:
             removed_for_age=removed_for_age,
             warning=schedule.age_warning(self.source, after, self.now),
         )
+
+
+@contextlib.contextmanager
+def _time_limit(seconds: float) -> Iterator[None]:
+    """End a read that takes too long, also one whose server sends a byte now and then.
+
+    Raises:
+        ReadFailedError: The block took so many seconds.
+    """
+
+    def stop(*_: object) -> None:
+        raise ReadFailedError(f"it could not be read within {seconds / 60:.0f} minutes")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 class _Guard:

@@ -2,21 +2,22 @@
 
 import dataclasses
 import datetime
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from msgspec.structs import replace
 
 from reviewsctl.files.folders import Folder, opened, real
 from reviewsctl.importing.options import Prompts
 from reviewsctl.sources import readers, schedule, state
-from reviewsctl.sources.budget import RequestBudget
-from reviewsctl.sources.download import SourceReader
 from reviewsctl.sources.faults import ReadFailedError
+from reviewsctl.sources.paging import SourceReader
 from reviewsctl.sources.run import Outcome, RunOptions, SourceRun
 from reviewsctl.sources.state import SourceState
+from reviewsctl.sources.wire import Wire
 from reviewsd.config.schema import Config
 from reviewsd.config.source_schema import ReviewSource
 
@@ -42,13 +43,12 @@ class Sync:
     environ: Mapping[str, str]
     prompts: Prompts
     options: RunOptions
-    reactor: Any
-    """Twisted's."""
     now: Callable[[], datetime.datetime]
     reader: Callable[..., SourceReader] = readers.reader
     """Makes the reader of a source."""
+    sleep: Callable[[float], None] = time.sleep
 
-    async def run(self, names: Sequence[str], *, due: bool) -> AsyncIterator[tuple[Outcome, int]]:
+    def run(self, names: Sequence[str], *, due: bool) -> Iterator[tuple[Outcome, int]]:
         """Run the sources; each outcome comes with the number of its requests.
 
         Args:
@@ -70,7 +70,7 @@ class Sync:
                     continue
                 if due and not schedule.is_due(before, self.now()):
                     continue
-                outcome, requests = await self._run(source, before)
+                outcome, requests = self._run(source, before)
                 if not self.options.dry_run:
                     states[source.name] = outcome.state
                     self._save(folder, states)
@@ -80,13 +80,17 @@ class Sync:
         configured = {source.name for source in self.config.sources}
         state.save(folder, {name: states[name] for name in states if name in configured})
 
-    async def _run(self, source: ReviewSource, before: SourceState) -> tuple[Outcome, int]:
+    def _run(self, source: ReviewSource, before: SourceState) -> tuple[Outcome, int]:
         now = self.now()
         day = now.date().isoformat()
         used = before.requests if before.day == day else 0
-        budget = RequestBudget(limit=source.requests_per_day, used_before=used)
         folder = state_folder(self.config, self.environ)
-        wire = readers.wire(source, budget, self.reactor, self.now)
+        wire = Wire(
+            allow_private=source.allow_private,
+            requests_left=source.requests_per_day - used,
+            now=self.now,
+            sleep=self.sleep,
+        )
         run = SourceRun(
             source=source,
             before=before,
@@ -95,13 +99,12 @@ class Sync:
             prompts=self.prompts,
             options=self.options,
             now=now,
-            clock=self.reactor,
         )
         try:
             reader = self.reader(source, wire, folder, self.environ, self.now)
         except ReadFailedError as fault:
             outcome = run.failed(fault)
         else:
-            outcome = await run.run(reader)
-        counted = replace(outcome.state, day=day, requests=used + budget.used)
-        return dataclasses.replace(outcome, state=counted), budget.used
+            outcome = run.run(reader)
+        counted = replace(outcome.state, day=day, requests=used + wire.requests)
+        return dataclasses.replace(outcome, state=counted), wire.requests

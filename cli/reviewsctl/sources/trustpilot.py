@@ -8,9 +8,7 @@ from urllib.parse import quote, urlencode
 
 import msgspec
 
-from reviewsctl.sources import authorized
-from reviewsctl.sources.download import Download
-from reviewsctl.sources.paging import Page, decoded, read_pages
+from reviewsctl.sources.paging import Download, Page, read_pages
 from reviewsctl.sources.wire import Wire
 
 ORIGIN: Final = "https://api.trustpilot.com"
@@ -47,17 +45,17 @@ class TrustpilotReader:
     origin: str = ORIGIN
     _token: str = field(default="", init=False)
 
-    async def read(self, spool: Path, look: str, *, full: bool) -> Download | None:
+    def read(self, spool: Path, look: str, *, full: bool) -> Download | None:
         """Read all pages; the one after the last is empty."""
-        unit = await self._unit()
+        unit = self._unit()
         path = f"{self.origin}/v1/private/business-units/{quote(unit.id, safe='')}/reviews"
 
-        async def fetch(token: str) -> Page:
+        def fetch(token: str) -> Page:
             number = int(token or "1")
             query = {"page": number, "perPage": _PER_PAGE, "orderBy": "createdat.desc"}
             url = f"{path}?{urlencode(query)}"
-            answer = await authorized.get(self.wire, url, self._access_token, _REMEDY)
-            rows = len(decoded(answer, _Reviews).reviews)
+            answer = self.wire.get(url, self._access_token, _REMEDY)
+            rows = len(answer.decoded(_Reviews).reviews)
             return Page(
                 content=answer.body,
                 rows=rows,
@@ -65,18 +63,18 @@ class TrustpilotReader:
                 next=str(number + 1) if rows else None,
             )
 
-        return await read_pages(fetch, spool, look, self.wire.budget, full=full)
+        return read_pages(fetch, spool, look, self.wire, full=full)
 
-    async def _unit(self) -> _Unit:
+    def _unit(self) -> _Unit:
         query = urlencode({"name": self.business_unit})
         url = f"{self.origin}/v1/business-units/find?{query}"
-        answer = await self.wire.request("GET", url, {"apikey": self.key})
-        return decoded(authorized.checked(answer, _REMEDY), _Unit)
+        answer = self.wire.request("GET", url, {"apikey": self.key})
+        return answer.checked(_REMEDY).decoded(_Unit)
 
-    async def _access_token(self, new: bool) -> str:  # noqa: FBT001  # its only argument
+    def _access_token(self, new: bool) -> str:  # noqa: FBT001  # its only argument
         if new or not self._token:
             basic = base64.b64encode(f"{self.key}:{self.secret}".encode()).decode()
-            answer = await self.wire.request(
+            answer = self.wire.request(
                 "POST",
                 self.origin + _TOKEN,
                 {
@@ -85,5 +83,5 @@ class TrustpilotReader:
                 },
                 data=b"grant_type=client_credentials",
             )
-            self._token = decoded(authorized.checked(answer, _REMEDY), _Token).access_token
+            self._token = answer.checked(_REMEDY).decoded(_Token).access_token
         return self._token

@@ -10,8 +10,8 @@ from urllib.parse import urljoin, urlsplit
 
 import msgspec
 
-from reviewsctl.sources.download import Download
 from reviewsctl.sources.faults import NotFoundError, ReadFailedError, SourceStoppedError
+from reviewsctl.sources.paging import Download
 from reviewsctl.sources.wire import Answer, Wire, host_of
 
 _MAX_REDIRECTS: Final = 5
@@ -62,7 +62,7 @@ class AddressReader:
     """Sent to the host of ``url`` alone."""
     allow_private: bool
 
-    async def read(self, spool: Path, look: str, *, full: bool) -> Download | None:
+    def read(self, spool: Path, look: str, *, full: bool) -> Download | None:
         """Fetch the file, unless it has not changed."""
         last = msgspec.json.decode(look, type=_Look) if look else _Look()
         conditions = {}
@@ -72,7 +72,7 @@ class AddressReader:
             conditions["If-Modified-Since"] = last.modified
         file = spool / "0001"
         with file.open("xb") as out:
-            answer = await self._fetch(conditions, out)
+            answer = self._fetch(conditions, out)
         if answer.status == HTTPStatus.NOT_MODIFIED and conditions:
             return None
         if answer.status != HTTPStatus.OK:
@@ -95,14 +95,14 @@ class AddressReader:
         )
         return Download(files=[file], look=msgspec.json.encode(current).decode())
 
-    async def _fetch(self, conditions: Mapping[str, str], out: BinaryIO) -> Answer:
+    def _fetch(self, conditions: Mapping[str, str], out: BinaryIO) -> Answer:
         """Follow redirects at the same origin, and one to another without the header."""
         url, has_left = self.url, False
         for _ in range(_MAX_REDIRECTS + 1):
             headers = dict(conditions)
             if self.header is not None and not has_left:
                 headers[self.header[0]] = self.header[1]
-            answer = await self.wire.request("GET", url, headers, out=out)
+            answer = self.wire.request("GET", url, headers, out=out)
             location = answer.headers.get("location")
             if answer.status not in _REDIRECTS or location is None:
                 return answer

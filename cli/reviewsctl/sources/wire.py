@@ -1,51 +1,62 @@
-"""One HTTP exchange with a source, and its repetition (sources.md 4).
+"""Requests to a source, and their repetition (sources.md 4).
 
 No cookies, no proxy of the environment, no redirect by itself. What is received is bounded in bytes and in
-time. Messages have hosts, never queries or bodies.
+time, and only addresses that may be dialed are dialed. Messages have hosts, never queries or bodies.
 """
 
+import contextlib
 import datetime
 import email.utils
+import http.client
 import io
+import random
+import socket
+import ssl
+import time
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, BinaryIO, Final, NoReturn
-from urllib.parse import urlsplit
+from http import HTTPStatus
+from ipaddress import ip_network
+from typing import BinaryIO, Final, TypeVar
+from urllib.parse import SplitResult, quote, urlsplit
 
-from hyperlink import URL
-from OpenSSL import SSL
-from service_identity import VerificationError
-from twisted.internet.defer import CancelledError, Deferred
-from twisted.internet.defer import TimeoutError as DeferredTimeoutError
-from twisted.internet.error import ConnectError, ConnectionDone, ConnectionLost, DNSLookupError
-from twisted.internet.interfaces import IDelayedCall
-from twisted.internet.protocol import Protocol, connectionDone
-from twisted.internet.task import deferLater
-from twisted.python.failure import Failure
-from twisted.web._newclient import ParseError, RequestGenerationFailed
-from twisted.web.client import FileBodyProducer, ResponseDone, ResponseFailed
-from twisted.web.http import PotentialDataLoss
-from twisted.web.http_headers import Headers
-from twisted.web.iweb import IAgent
+import msgspec
 
-from reviewsctl.sources.budget import RequestBudget
-from reviewsctl.sources.faults import ReadFailedError
+from reviewsctl.sources.faults import (
+    NotFoundError,
+    ReadFailedError,
+    SourceStoppedError,
+    UnauthorizedError,
+)
+from reviewsd.domain.addresses import Addresses, AddressRefusedError
 
 MAX_PAGE: Final = 64 * 1024 * 1024
 MAX_RATIO: Final = 40
-IDLE_SECONDS: Final = 60
+CONNECT_SECONDS: Final = 10.0
+IDLE_SECONDS: Final = 60.0
 PAUSES: Final = (2.0, 8.0, 30.0, 120.0)
 """Seconds before the second try and those after it."""
 MAX_RETRY_AFTER: Final = 600.0
 
+_PRIVATE: Final = (
+    *("127.0.0.0/8", "::1/128", "10.0.0.0/8"),
+    *("172.16.0.0/12", "192.168.0.0/16", "fc00::/7"),
+)
+"""Opened by ``allow_private``; link-local and metadata addresses never are."""
 _REPEATED: Final = frozenset((408, 425, 429))
-_OK: Final = 200
-_SERVER_ERROR: Final = 500
+_QUOTA: Final = (b"RESOURCE_EXHAUSTED", b"rateLimitExceeded", b"quotaExceeded", b"userRateLimit")
 _MAX_ERROR: Final = 65_536
 _RATIO_FROM: Final = 1024 * 1024
-_HEADERS: Final = {"User-Agent": "reviewsctl-sync", "Accept-Encoding": "gzip"}
-_PIECE: Final = 65_536  # bytes that are unpacked at once
+_HEADERS: Final = {
+    "User-Agent": "reviewsctl-sync",
+    "Accept-Encoding": "gzip",
+    "Connection": "close",
+}
+_PIECE: Final = 65_536  # bytes that are read or unpacked at once
+_UNQUOTED: Final = "!#$%&'()*+,/:;=?@[]~"  # of a target; its percent signs are there already
+
+_T = TypeVar("_T")
 
 
 class _NoAnswerError(Exception):
@@ -68,6 +79,44 @@ class Answer:
         """The host, for messages."""
         return host_of(self.url)
 
+    def checked(self, remedy: str) -> "Answer":
+        """Return this response if it is a success.
+
+        Args:
+            remedy: What to do where the credentials are not accepted.
+
+        Raises:
+            ReadFailedError: It is none; the message does not quote it.
+        """
+        match self.status:
+            case HTTPStatus.OK:
+                return self
+            case HTTPStatus.UNAUTHORIZED:
+                raise UnauthorizedError(f"401: {self.host} does not accept the credentials", remedy)
+            case HTTPStatus.FORBIDDEN if any(word in self.body for word in _QUOTA):
+                raise ReadFailedError(f"403: the quota at {self.host} is used up")
+            case HTTPStatus.FORBIDDEN:
+                raise SourceStoppedError(
+                    f"403: {self.host} does not permit it",
+                    "Is the API enabled and approved, and may this account read the business?",
+                )
+            case HTTPStatus.NOT_FOUND:
+                raise NotFoundError(
+                    f"404: {self.host} does not know the business", "Check its name or number."
+                )
+        raise ReadFailedError(f"{self.status} from {self.host}")
+
+    def decoded(self, kind: type[_T]) -> _T:
+        """Return the JSON of the body.
+
+        Raises:
+            ReadFailedError: It is none, is cut, or has another form.
+        """
+        try:
+            return msgspec.json.decode(self.body, type=kind)
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+            raise ReadFailedError(f"what {self.host} sent is not the JSON of its API") from error
+
 
 def host_of(url: str) -> str:
     """Return the host and port of an address, which messages may have."""
@@ -75,31 +124,65 @@ def host_of(url: str) -> str:
 
 
 class Wire:
-    """Makes requests for one run of a source.
+    """Makes requests for one run of a source, and counts them.
 
     Args:
-        reactor: Twisted's, or in tests of pauses a Clock.
-        agent: Sends the requests.
-        budget: Counts them.
-        random: Returns a number of 0 to 1.
+        allow_private: Whether private and loopback addresses may be dialed.
+        requests_left: The requests that the source has left of its ``requests_per_day``.
         now: Returns the time of day, for Retry-After.
+        sleep: Waits for seconds between two tries.
+        idle_seconds: How long the server may be silent.
     """
 
     def __init__(
         self,
-        reactor: Any,  # noqa: ANN401  # interfaces of a reactor, which are many
-        agent: IAgent,
-        budget: RequestBudget,
-        random: Callable[[], float],
+        *,
+        allow_private: bool,
+        requests_left: int,
         now: Callable[[], datetime.datetime],
+        sleep: Callable[[float], None] = time.sleep,
+        idle_seconds: float = IDLE_SECONDS,
     ) -> None:
-        self._reactor = reactor
-        self._agent = agent
-        self.budget = budget
-        self._random = random
+        networks = [ip_network(network) for network in _PRIVATE] if allow_private else []
+        self._addresses = Addresses(networks)
+        self._left = requests_left
         self._now = now
+        self._sleep = sleep
+        self._idle_seconds = idle_seconds
+        self._jitter = random.SystemRandom()
+        self.requests = 0
+        """The requests of this run."""
 
-    async def request(
+    def check_left(self, requests: int) -> None:
+        """Check that the day has so many requests left: a read that cannot end is not begun.
+
+        Raises:
+            ReadFailedError: It has not.
+        """
+        left = self._left - self.requests
+        if requests > left:
+            raise ReadFailedError(
+                f"it takes {requests:,} more requests, and {left:,} of requests_per_day are left"
+            )
+
+    def get(self, url: str, token: Callable[[bool], str], remedy: str) -> Answer:
+        """Return a success of a GET with an access token: one new token where it is not accepted.
+
+        Args:
+            url: The address.
+            token: Returns the access token; called with True for a new one.
+            remedy: What to do where even a new token is not accepted.
+
+        Raises:
+            ReadFailedError: It is no success.
+        """
+        for is_new in (False, True):
+            answer = self.request("GET", url, {"Authorization": f"Bearer {token(is_new)}"})
+            if answer.status != HTTPStatus.UNAUTHORIZED:
+                break
+        return answer.checked(remedy)
+
+    def request(
         self,
         method: str,
         url: str,
@@ -122,20 +205,19 @@ class Wire:
             SourceStoppedError: The address may not be dialed.
         """
         for pause in (*PAUSES, None):
-            reason, least = "", 0.0
+            least = 0.0
             try:
-                answer = await self._exchange(method, url, headers, data, out)
+                answer = self._exchange(method, url, headers, data, out)
             except _NoAnswerError as error:
                 reason = str(error)
             else:
-                if answer.status < _SERVER_ERROR and answer.status not in _REPEATED:
+                is_final = answer.status < HTTPStatus.INTERNAL_SERVER_ERROR
+                if is_final and answer.status not in _REPEATED:
                     return answer
                 reason = f"{answer.status} from {answer.host}"
                 least = self._retry_after(answer)
-            if pause is None:
-                break
-            jittered = pause * (0.5 + self._random())
-            await deferLater(self._reactor, max(jittered, least))
+            if pause is not None:
+                self._sleep(max(pause * self._jitter.uniform(0.5, 1.5), least))
         raise ReadFailedError(f"{reason}, tried {len(PAUSES) + 1} times")
 
     def _retry_after(self, answer: Answer) -> float:
@@ -150,7 +232,7 @@ class Wire:
             then = then.replace(tzinfo=datetime.UTC)
         return min(max(0.0, (then - self._now()).total_seconds()), MAX_RETRY_AFTER)
 
-    async def _exchange(
+    def _exchange(
         self,
         method: str,
         url: str,
@@ -158,147 +240,94 @@ class Wire:
         data: bytes | None,
         out: BinaryIO | None,
     ) -> Answer:
-        self.budget.take()
-        host = host_of(url)
-        body = io.BytesIO()
+        self.check_left(1)
+        self.requests += 1
+        parts, host = urlsplit(url), host_of(url)
+        target = parts._replace(scheme="", netloc="", fragment="").geturl() or "/"
+        fields = {**_HEADERS, **headers, "Host": host}
         if out is not None:
             out.seek(0)
             out.truncate()
         try:
-            request = self._agent.request(
-                method.encode(),
-                URL.from_text(url).to_uri().to_text().encode("ascii"),
-                Headers({name: [value] for name, value in {**_HEADERS, **headers}.items()}),
-                None if data is None else FileBodyProducer(io.BytesIO(data)),
-            )
-            response = await request.addTimeout(IDLE_SECONDS, self._reactor, _time_out)
-            is_success = response.code == _OK
-            target = out if is_success and out is not None else body
-            limit = MAX_PAGE if is_success else _MAX_ERROR
-            is_packed = response.headers.getRawHeaders(b"content-encoding") == [b"gzip"]
-            collector = _Collector(self._reactor, target, limit, is_packed=is_packed)
-            response.deliverBody(collector)
-            await collector.done
-        except _NETWORK_FAULTS as error:
-            if any(isinstance(cause, CancelledError) for cause in _causes(error)):
-                raise CancelledError from None  # the command is being stopped
-            raise _NoAnswerError(_reason(error, host)) from None
-        except _TooMuchError as error:
-            raise ReadFailedError(f"{host} sent {error}") from None
+            connection = http.client.HTTPConnection(host)  # only speaks: the socket is ours
+            with contextlib.closing(connection), self._connected(parts) as connection.sock:
+                connection.request(method, quote(target, safe=_UNQUOTED), data, fields)
+                response = connection.getresponse()
+                body = self._body(response, host, out)
+        except TimeoutError:
+            reason = f"no answer from {host} within {self._idle_seconds:g} s"
+            raise _NoAnswerError(reason) from None
+        except (OSError, http.client.HTTPException, zlib.error):
+            # no text of the library, which could quote an address
+            raise _NoAnswerError(f"the connection to {host} was lost") from None
+        names = reversed(response.getheaders())
         return Answer(
-            status=response.code,
-            headers={
-                name.decode("latin-1").lower(): values[0].decode("latin-1")
-                for name, values in response.headers.getAllRawHeaders()
-            },
-            body=body.getvalue(),
+            status=response.status,
+            headers={name.lower(): value for name, value in names},
+            body=body,
             url=url,
         )
 
-
-_NETWORK_FAULTS: Final = (
-    *(ConnectError, ConnectionLost, ConnectionDone, DNSLookupError, DeferredTimeoutError),
-    *(ResponseFailed, ParseError, RequestGenerationFailed),
-)
-
-
-def _time_out(_result: object, _seconds: float) -> NoReturn:
-    raise DeferredTimeoutError
-
-
-def _causes(error: BaseException) -> list[BaseException]:
-    return [error, *(cause.value for cause in getattr(error, "reasons", ()))]
-
-
-def _reason(error: BaseException, host: str) -> str:
-    """Return what to say of a network fault: no text of the library, which could quote an address."""
-    if any(isinstance(cause, SSL.Error | VerificationError) for cause in _causes(error)):
-        return f"the certificate of {host} cannot be verified"
-    match error:
-        case DNSLookupError():
-            return f"{host} cannot be found"
-        case DeferredTimeoutError():
-            return f"no answer from {host} within {IDLE_SECONDS} s"
-        case ConnectError():
-            return f"cannot connect to {host}"
-    return f"the connection to {host} was lost"
-
-
-class _TooMuchError(Exception):
-    """A body is larger than it may be."""
-
-
-class _Collector(Protocol):
-    """Writes a body to a file, within bounds.
-
-    Args:
-        reactor: For the time without a byte.
-        out: The file.
-        limit: Bytes, unpacked.
-        is_packed: Whether it is gzip.
-    """
-
-    def __init__(self, reactor: Any, out: BinaryIO, limit: int, *, is_packed: bool) -> None:  # noqa: ANN401
-        self.done: Deferred[None] = Deferred(self._cancel)
-        self._reactor = reactor
-        self._out = out
-        self._limit = limit
-        self._unpacker = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16) if is_packed else None
-        self._received = self._written = 0
-        self._idle: IDelayedCall = reactor.callLater(IDLE_SECONDS, self._time_out)
-
-    def dataReceived(self, data: bytes) -> None:
-        """Write a piece."""
-        if self.done.called:
-            return
-        self._idle.reset(IDLE_SECONDS)
-        self._received += len(data)
-        if self._unpacker is None:
-            self._write(data)
-            return
-        while data and not self._unpacker.eof and not self.done.called:
+    def _connected(self, parts: SplitResult) -> socket.socket:
+        """Return a connection to an address that may be dialed, with verified TLS."""
+        host, is_secure = parts.hostname or "", parts.scheme == "https"
+        port = parts.port or (443 if is_secure else 80)
+        try:
+            answers = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        except (OSError, UnicodeError):
+            raise _NoAnswerError(f"{host_of(parts.geturl())} cannot be found") from None
+        addresses = list(dict.fromkeys(str(answer[4][0]) for answer in answers))
+        try:
+            allowed = self._addresses.chosen(host, addresses)
+        except AddressRefusedError as refusal:
+            raise SourceStoppedError(
+                f"{host} leads to {refusal.address}, which is not dialed ({refusal.reason})",
+                "If that is meant, a source of type url may say allow_private: true.",
+            ) from refusal
+        for address in allowed:
+            with contextlib.suppress(OSError):
+                connection = socket.create_connection((address, port), CONNECT_SECONDS)
+                break
+        else:
+            raise _NoAnswerError(f"cannot connect to {host_of(parts.geturl())}")
+        if is_secure:
             try:
-                piece = self._unpacker.decompress(data, _PIECE)
-            except zlib.error:
-                self._fail(ConnectionLost())
-                return
-            data = self._unpacker.unconsumed_tail
-            self._write(piece)
+                context = ssl.create_default_context()
+                connection = context.wrap_socket(connection, server_hostname=host)
+            except ssl.SSLCertVerificationError:
+                reason = f"the certificate of {host_of(parts.geturl())} cannot be verified"
+                raise _NoAnswerError(reason) from None
+        connection.settimeout(self._idle_seconds)
+        return connection
 
-    def _write(self, data: bytes) -> None:
-        self._written += len(data)
-        if self._written > self._limit:
-            self._fail(_TooMuchError(f"more than {self._limit >> 10:,} KiB"))
-        elif self._written > max(_RATIO_FROM, MAX_RATIO * self._received):
-            self._fail(_TooMuchError(f"what unpacks to more than {MAX_RATIO} times its size"))
-        else:
-            self._out.write(data)
+    @staticmethod
+    def _body(response: http.client.HTTPResponse, host: str, out: BinaryIO | None) -> bytes:
+        """Read the body, a success into ``out`` if that is given, within bounds; return it else.
 
-    def connectionLost(self, reason: Failure = connectionDone) -> None:
-        """End: without a length, the end of the connection is the end of the body."""
-        if self._idle.active():
-            self._idle.cancel()
-        if self.done.called:
-            return
-        is_cut = self._unpacker is not None and self._received and not self._unpacker.eof
-        if reason.check(ResponseDone, PotentialDataLoss) and not is_cut:
-            self._out.flush()
-            self.done.callback(None)
-        else:
-            self.done.errback(ConnectionLost())
-
-    def _time_out(self) -> None:
-        self._fail(DeferredTimeoutError())
-
-    def _fail(self, error: Exception) -> None:
-        self.done.errback(error)
-        self._close()
-
-    def _cancel(self, _: object) -> None:
-        self._close()
-
-    def _close(self) -> None:
-        if self._idle.active():
-            self._idle.cancel()
-        if self.transport is not None:
-            self.transport.loseConnection()
+        Raises:
+            ReadFailedError: It is larger than it may be.
+            http.client.IncompleteRead: It is cut.
+        """
+        is_success, error = response.status == HTTPStatus.OK, io.BytesIO()
+        target = out if is_success and out is not None else error
+        limit = MAX_PAGE if is_success else _MAX_ERROR
+        is_packed = response.getheader("Content-Encoding") == "gzip"
+        unpacker = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16) if is_packed else None
+        received = written = 0
+        while data := response.read(_PIECE):
+            received += len(data)
+            while data and not (unpacker is not None and unpacker.eof):
+                piece = data if unpacker is None else unpacker.decompress(data, _PIECE)
+                data = b"" if unpacker is None else unpacker.unconsumed_tail
+                written += len(piece)
+                if written > limit:
+                    raise ReadFailedError(f"{host} sent more than {limit >> 10:,} KiB")
+                if written > max(_RATIO_FROM, MAX_RATIO * received):
+                    raise ReadFailedError(
+                        f"{host} sent what unpacks to more than {MAX_RATIO} times its size"
+                    )
+                target.write(piece)
+        if response.length or (unpacker is not None and received and not unpacker.eof):
+            raise http.client.IncompleteRead(b"")
+        target.flush()
+        return error.getvalue()

@@ -1,15 +1,13 @@
-"""A stub of a platform, and the reactor that talks to it."""
+"""A stub of a platform."""
 
-from collections.abc import AsyncIterator
+from collections.abc import Iterator
 
-import pytest_twisted  # type: ignore[import-untyped] # has no stubs
+import pytest
 
 from tests.support.source_stub import Stub
 
 
-@pytest_twisted.async_yield_fixture  # type: ignore[untyped-decorator] # has no stubs
-async def stub() -> AsyncIterator[Stub]:
-    stub = Stub()
-    await stub.start()
-    yield stub
-    await stub.stop()
+@pytest.fixture
+def stub() -> Iterator[Stub]:
+    with Stub() as stub:
+        yield stub

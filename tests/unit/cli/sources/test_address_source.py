@@ -5,18 +5,15 @@ import json
 from pathlib import Path
 
 import pytest
-import pytest_twisted  # type: ignore[import-untyped] # has no stubs
-from twisted.internet import reactor
-from twisted.internet.task import deferLater
 
 from reviewsctl.sources import report
+from reviewsctl.sources.faults import ReadFailedError
 from reviewsctl.sources.run import Outcome
-from reviewsctl.sources.wire import PAUSES
-from tests.support.source_stub import Asked, Hurried, Stub, response
-from tests.support.sources import Business, table
+from reviewsctl.sources.wire import PAUSES, Wire
+from tests.support.source_stub import Asked, Stub, response
+from tests.support.sources import START, Business, table
 
 TOKEN, HUSH = "Bearer s3cret-t0ken", "qu3ry-t0ken"
-ensure_deferred = pytest_twisted.ensureDeferred
 
 
 def section(url: str, more: str = "allow_private: true") -> str:
@@ -32,11 +29,11 @@ def business(tmp_path: Path, stub: Stub) -> Business:
     header = tmp_path / "portal.header"
     header.write_text(f"Authorization: {TOKEN}\n")
     header.chmod(0o600)
-    return Business(tmp_path, section(stub.url), reactor=Hurried())
+    return Business(tmp_path, section(stub.url))
 
 
-async def synced(business: Business, *, full: bool = False) -> Outcome:
-    (outcome,) = await business.started(full=full)
+def synced(business: Business, *, full: bool = False) -> Outcome:
+    (outcome,) = business.sync(full=full)
     lines = report.lines(outcome, 0, 0, 0, dry_run=False)
     shown = [json.dumps(report.document(outcome, 0)), *lines]
     files = [file for file in business.folder.rglob("*") if file.is_file()]
@@ -48,10 +45,9 @@ async def synced(business: Business, *, full: bool = False) -> Outcome:
     return outcome
 
 
-@ensure_deferred  # type: ignore[untyped-decorator]
-async def test_file_is_fetched_with_its_header(business: Business, stub: Stub) -> None:
+def test_file_is_fetched_with_its_header(business: Business, stub: Stub) -> None:
     stub.answer = lambda _: response(table("ab"))
-    outcome = await synced(business)
+    outcome = synced(business)
     assert ("ok", 2) == (outcome.state.state, outcome.state.reviews)
     (asked,) = stub.asked
     assert ("GET", f"/r.csv?key={HUSH}") == (asked.method, asked.target)
@@ -60,40 +56,34 @@ async def test_file_is_fetched_with_its_header(business: Business, stub: Stub) -
     assert ["Ann a", "Ann b"] == business.authors
 
 
-@ensure_deferred  # type: ignore[untyped-decorator]
-async def test_unchanged_file_is_not_sent_again(business: Business, stub: Stub) -> None:
+def test_unchanged_file_is_not_sent_again(business: Business, stub: Stub) -> None:
     def answer(asked: Asked) -> bytes:
         is_known = asked.headers.get("if-none-match") == '"1"'
         return response(status=304) if is_known else response(table("ab"), ETag='"1"')
 
     stub.answer = answer
-    await synced(business)
-    assert (await synced(business)).is_unchanged
-    assert not (await synced(business, full=True)).is_unchanged
+    synced(business)
+    assert (synced(business)).is_unchanged
+    assert not (synced(business, full=True)).is_unchanged
 
 
-@ensure_deferred  # type: ignore[untyped-decorator]
-async def test_file_without_validators_is_compared(business: Business, stub: Stub) -> None:
+def test_file_without_validators_is_compared(business: Business, stub: Stub) -> None:
     stub.answer = lambda _: response(table("ab"))
-    await synced(business)
-    assert (await synced(business)).is_unchanged
+    synced(business)
+    assert (synced(business)).is_unchanged
 
 
-@ensure_deferred  # type: ignore[untyped-decorator]
 @pytest.mark.parametrize("status", [408, 425, 429, 500, 503])
-async def test_passing_fault_is_tried_five_times(
-    business: Business, stub: Stub, status: int
-) -> None:
+def test_passing_fault_is_tried_five_times(business: Business, stub: Stub, status: int) -> None:
     stub.answer = lambda _: response(HUSH, status)
-    outcome = await synced(business)
+    outcome = synced(business)
     host = stub.url.removeprefix("http://")
     assert f"{status} from {host}, tried 5 times" == outcome.state.detail
-    pauses = business.reactor.pauses
+    pauses = business.pauses
     assert len(PAUSES) == len(pauses)
     assert all(p / 2 <= pause <= p * 1.5 for p, pause in zip(PAUSES, pauses, strict=True))
 
 
-@ensure_deferred  # type: ignore[untyped-decorator]
 @pytest.mark.parametrize(
     ("header", "least"),
     [
@@ -105,179 +95,153 @@ async def test_passing_fault_is_tried_five_times(
         ("9" * 400, 600),
     ],
 )
-async def test_retry_after_is_kept_up_to_ten_minutes(
+def test_retry_after_is_kept_up_to_ten_minutes(
     business: Business, stub: Stub, header: str, least: int
 ) -> None:
     answers = [response(status=503, Retry_After=header), response(table("ab"))]
     stub.answer = lambda _: answers.pop(0)
-    assert "ok" == (await synced(business)).state.state
-    (pause,) = business.reactor.pauses
+    assert "ok" == (synced(business)).state.state
+    (pause,) = business.pauses
     assert least == pause or (least == 1 and pause <= 3)
 
 
-@ensure_deferred  # type: ignore[untyped-decorator]
-async def test_body_that_is_cut_is_fetched_again(business: Business, stub: Stub) -> None:
+def test_body_that_is_cut_is_fetched_again(business: Business, stub: Stub) -> None:
     answers = [response(table("ab"), cut=5), response(table("abc"))]
     stub.answer = lambda _: answers.pop(0)
-    assert 3 == (await synced(business)).state.reviews
+    assert 3 == (synced(business)).state.reviews
 
 
-@ensure_deferred  # type: ignore[untyped-decorator]
-async def test_silence_ends_after_a_minute(business: Business, stub: Stub) -> None:
+def test_silent_server_is_tried_five_times(stub: Stub) -> None:
     stub.answer = lambda _: None
-    running = business.started()
-    for _ in range(5):
-        while len(stub.asked) <= len(business.reactor.pauses):
-            await pause()
-        business.reactor.clock.advance(60)
-        await pause()
-    (outcome,) = await running
-    assert "within 60 s, tried 5 times" in outcome.state.detail
+    pauses: list[float] = []
+    wire = Wire(
+        allow_private=True,
+        requests_left=100,
+        now=lambda: START,
+        sleep=pauses.append,
+        idle_seconds=0.05,
+    )
+    with pytest.raises(ReadFailedError, match=r"no answer from .* within 0.05 s, tried 5 times"):
+        wire.request("GET", stub.url, {})
+    assert (5, 4) == (wire.requests, len(pauses))
 
 
-@ensure_deferred  # type: ignore[untyped-decorator]
 @pytest.mark.parametrize("page", ["<!DOCTYPE html><h1>Log in", " \n<HTML><body>", "\ufeff<html>"])
-async def test_web_page_is_never_a_read(business: Business, stub: Stub, page: str) -> None:
+def test_web_page_is_never_a_read(business: Business, stub: Stub, page: str) -> None:
     stub.answer = lambda _: response(table("ab"))
-    await synced(business)
+    synced(business)
     stub.answer = lambda _: response(page)
-    outcome = await synced(business)
+    outcome = synced(business)
     assert "failed" == outcome.state.state
     assert "a web page came" in outcome.state.detail
     assert 2 == len(business.authors)
 
 
-@ensure_deferred  # type: ignore[untyped-decorator]
-async def test_cut_json_is_never_a_read(business: Business, stub: Stub) -> None:
+def test_cut_json_is_never_a_read(business: Business, stub: Stub) -> None:
     stub.answer = lambda _: response(table("ab"))
-    await synced(business)
+    synced(business)
     stub.answer = lambda _: response('{"reviews": [{"id": "1", "rating": 5, "da')
-    assert "failed" == (await synced(business)).state.state
+    assert "failed" == (synced(business)).state.state
     assert 2 == len(business.authors)
 
 
-@ensure_deferred  # type: ignore[untyped-decorator]
 @pytest.mark.parametrize(
     ("status", "state"), [(401, "stopped"), (403, "stopped"), (404, "failed"), (400, "failed")]
 )
-async def test_refusal_is_not_repeated(
-    business: Business, stub: Stub, status: int, state: str
-) -> None:
+def test_refusal_is_not_repeated(business: Business, stub: Stub, status: int, state: str) -> None:
     stub.answer = lambda _: response(HUSH, status)
-    assert state == (await synced(business)).state.state
+    assert state == (synced(business)).state.state
     assert 1 == len(stub.asked)
 
 
-@ensure_deferred  # type: ignore[untyped-decorator]
-async def test_missing_file_stops_the_source_at_the_third_run(
-    business: Business, stub: Stub
-) -> None:
+def test_missing_file_stops_the_source_at_the_third_run(business: Business, stub: Stub) -> None:
     stub.answer = lambda _: response(status=404)
-    states = [(await synced(business)).state.state for _ in range(3)]
+    states = [(synced(business)).state.state for _ in range(3)]
     assert ["failed", "failed", "stopped"] == states
 
 
-@ensure_deferred  # type: ignore[untyped-decorator]
-async def test_redirect_at_the_same_origin_keeps_the_header(business: Business, stub: Stub) -> None:
+def test_redirect_at_the_same_origin_keeps_the_header(business: Business, stub: Stub) -> None:
     stub.answer = lambda asked: (
         response(table("ab")) if asked.path == "/b" else response(status=302, Location="/b")
     )
-    assert "ok" == (await synced(business)).state.state
+    assert "ok" == (synced(business)).state.state
     assert [TOKEN, TOKEN] == [asked.headers.get("authorization") for asked in stub.asked]
 
 
-@ensure_deferred  # type: ignore[untyped-decorator]
-async def test_one_redirect_elsewhere_has_no_header(business: Business, stub: Stub) -> None:
-    other = Stub()
-    await other.start()
-    try:
+def test_one_redirect_elsewhere_has_no_header(business: Business, stub: Stub) -> None:
+    with Stub() as other:
         stub.answer = lambda _: response(status=307, Location=f"{other.url}/x?key=1")
         other.answer = lambda _: response(table("ab"))
-        assert "ok" == (await synced(business)).state.state
+        assert "ok" == (synced(business)).state.state
         assert [None] == [asked.headers.get("authorization") for asked in other.asked]
 
         other.answer = lambda _: response(status=302, Location=f"{stub.url}/r.csv")
-        outcome = await synced(business, full=True)
+        outcome = synced(business, full=True)
         assert "stopped" == outcome.state.state
         assert "redirects to" in outcome.state.detail
-    finally:
-        await other.stop()
 
 
-@ensure_deferred  # type: ignore[untyped-decorator]
 @pytest.mark.parametrize("target", ["/r.csv", "ftp://127.0.0.1/", "file:///etc/passwd", "http://["])
-async def test_redirect_to_nowhere_stops_the_source(
-    business: Business, stub: Stub, target: str
-) -> None:
+def test_redirect_to_nowhere_stops_the_source(business: Business, stub: Stub, target: str) -> None:
     stub.answer = lambda _: response(status=302, Location=target)
-    assert "stopped" == (await synced(business)).state.state
+    assert "stopped" == (synced(business)).state.state
 
 
-@ensure_deferred  # type: ignore[untyped-decorator]
-async def test_archive_that_unpacks_to_too_much_is_refused(business: Business, stub: Stub) -> None:
+def test_archive_that_unpacks_to_too_much_is_refused(business: Business, stub: Stub) -> None:
     bomb = gzip.compress(b"0" * 8_000_000)
     stub.answer = lambda _: response(bomb, Content_Encoding="gzip")
-    assert "more than 40 times its size" in (await synced(business)).state.detail
+    assert "more than 40 times its size" in (synced(business)).state.detail
 
 
-@ensure_deferred  # type: ignore[untyped-decorator]
-async def test_compressed_file_is_unpacked(business: Business, stub: Stub) -> None:
+def test_compressed_file_is_unpacked(business: Business, stub: Stub) -> None:
     content = gzip.compress(table("ab").encode())
     stub.answer = lambda _: response(content, Content_Encoding="gzip")
-    assert 2 == (await synced(business)).state.reviews
+    assert 2 == (synced(business)).state.reviews
 
 
-@ensure_deferred  # type: ignore[untyped-decorator]
 @pytest.mark.parametrize(
     "content", [gzip.compress(b"rating", mtime=0)[:-9], b"no gzip"], ids=["cut", "bad"]
 )
-async def test_compressed_file_that_is_cut_or_damaged_is_no_read(
+def test_compressed_file_that_is_cut_or_damaged_is_no_read(
     business: Business, stub: Stub, content: bytes
 ) -> None:
     """What is left of a table would remove all other reviews."""
     stub.answer = lambda _: response(content, Content_Encoding="gzip")
-    state = (await synced(business)).state
+    state = (synced(business)).state
     assert ("failed", 0) == (state.state, state.reviews)
     assert "the connection to 127.0.0.1" in state.detail
 
 
-@ensure_deferred  # type: ignore[untyped-decorator]
-async def test_private_address_is_dialed_only_where_allowed(business: Business, stub: Stub) -> None:
+def test_private_address_is_dialed_only_where_allowed(business: Business, stub: Stub) -> None:
     url = stub.url.replace("http:", "https:")
     business.configure(section(url, "enabled: true"))
-    outcome = await synced(business)
+    outcome = synced(business)
     assert "stopped" == outcome.state.state
     assert "is not dialed (loopback)" in outcome.state.detail
     assert [] == stub.asked
 
 
-@ensure_deferred  # type: ignore[untyped-decorator]
-async def test_metadata_address_is_never_dialed(business: Business) -> None:
+def test_metadata_address_is_never_dialed(business: Business) -> None:
     business.configure(section("http://169.254.169.254"))
-    assert "is not dialed (link-local)" in (await synced(business)).state.detail
+    assert "is not dialed (link-local)" in (synced(business)).state.detail
 
 
-@ensure_deferred  # type: ignore[untyped-decorator]
-async def test_server_without_a_trusted_certificate_is_not_asked(
-    business: Business, stub: Stub
-) -> None:
+def test_server_without_a_trusted_certificate_is_not_asked(business: Business, stub: Stub) -> None:
     business.configure(section(stub.url.replace("http:", "https:")))
     stub.answer = lambda _: b"HTTP/1.1 200 OK\r\n\r\n"
-    assert "failed" == (await synced(business)).state.state
+    assert "failed" == (synced(business)).state.state
     assert [] == stub.asked
 
 
-@ensure_deferred  # type: ignore[untyped-decorator]
-async def test_requests_of_a_day_are_bounded(business: Business, stub: Stub) -> None:
+def test_requests_of_a_day_are_bounded(business: Business, stub: Stub) -> None:
     business.configure(section(stub.url, "allow_private: true\n    requests_per_day: 10"))
     stub.answer = lambda _: response(status=503)
     for _ in range(3):
-        outcome = await synced(business)
+        outcome = synced(business)
     assert 10 == len(stub.asked)
     assert "0 of requests_per_day are left" in outcome.state.detail
 
 
-@ensure_deferred  # type: ignore[untyped-decorator]
 @pytest.mark.parametrize(
     ("content", "mode", "detail"),
     [
@@ -287,20 +251,17 @@ async def test_requests_of_a_day_are_bounded(business: Business, stub: Stub) -> 
         ("", 0o600, "is empty"),
     ],
 )
-async def test_header_file_is_refused(
-    business: Business, content: str, mode: int, detail: str
-) -> None:
+def test_header_file_is_refused(business: Business, content: str, mode: int, detail: str) -> None:
     header = business.folder / "portal.header"
     header.write_text(content)
     header.chmod(mode)
-    (outcome,) = await business.started()
+    (outcome,) = business.sync()
     assert "stopped" == outcome.state.state
     assert detail in outcome.state.detail
     assert "s3cret" not in outcome.state.detail + outcome.state.remedy
 
 
-@ensure_deferred  # type: ignore[untyped-decorator]
-async def test_credential_of_systemd_takes_the_place_of_the_file(
+def test_credential_of_systemd_takes_the_place_of_the_file(
     business: Business, stub: Stub, tmp_path: Path
 ) -> None:
     business.configure(section(stub.url).replace("    header_file: portal.header\n", ""))
@@ -309,11 +270,6 @@ async def test_credential_of_systemd_takes_the_place_of_the_file(
     credential.chmod(0o400)
     business.environ["CREDENTIALS_DIRECTORY"] = str(tmp_path)
     stub.answer = lambda _: response(table("ab"))
-    (outcome,) = await business.started()
+    (outcome,) = business.sync()
     assert "ok" == outcome.state.state
     assert TOKEN == stub.asked[0].headers["x-key"]
-
-
-async def pause() -> None:
-    """Let the reactor turn."""
-    await deferLater(reactor, 0.005)

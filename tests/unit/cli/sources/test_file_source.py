@@ -191,11 +191,10 @@ def test_download_is_deleted_after_success_and_failure(business: Business) -> No
 
 
 def test_second_sync_does_not_run(business: Business) -> None:
-    errors: list[object] = []
     with opened(business.folder / "data") as folder, locked(folder) as is_ours:
         assert is_ours
-        business.started().addErrback(lambda failure: errors.append(failure.value))
-    assert [BusyError] == [type(error) for error in errors]
+        with pytest.raises(BusyError):
+            business.sync()
 
 
 def test_damaged_state_is_refused(business: Business) -> None:
@@ -203,9 +202,8 @@ def test_damaged_state_is_refused(business: Business) -> None:
     put(business, table("ab"))
     business.sync()
     (business.folder / "data" / ".reviewsctl" / "sources.json").write_text('{"version": 1')
-    errors: list[object] = []
-    business.started().addErrback(lambda failure: errors.append(failure.value))
-    assert [StateUnreadableError] == [type(error) for error in errors]
+    with pytest.raises(StateUnreadableError):
+        business.sync()
 
 
 def test_state_of_a_removed_source_is_dropped(business: Business) -> None:

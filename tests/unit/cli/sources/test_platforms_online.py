@@ -7,23 +7,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import pytest_twisted  # type: ignore[import-untyped] # has no stubs
-from twisted.internet.defer import ensureDeferred
-from twisted.web.client import Agent
 
-from reviewsctl.sources.budget import RequestBudget
-from reviewsctl.sources.dialing import DialingRules
-from reviewsctl.sources.download import SourceReader
 from reviewsctl.sources.faults import ReadFailedError, SourceStoppedError
 from reviewsctl.sources.google import GoogleReader
-from reviewsctl.sources.oauth import SCOPE, Client, GoogleTokens, Login, parsed_client
+from reviewsctl.sources.oauth import SCOPE, Client, GoogleTokens, Login, Tokens, parsed_client
+from reviewsctl.sources.paging import SourceReader
 from reviewsctl.sources.run import Outcome, RunOptions, SourceRun
 from reviewsctl.sources.state import SourceState
-from reviewsctl.sources.tokens import TokenFile, Tokens
 from reviewsctl.sources.trustpilot import TrustpilotReader
 from reviewsctl.sources.wire import Wire
 from reviewsd.config.source_schema import ReviewSource, SourceImport
-from tests.support.source_stub import Asked, Hurried, Stub, response
+from tests.support.source_stub import Asked, Stub, response
 from tests.support.sources import PROMPTS
 
 NOW = datetime.datetime(2026, 11, 26, 3, tzinfo=datetime.UTC)
@@ -35,7 +29,6 @@ GOOGLE = ReviewSource(
     name="google", type="google-business", import_=SourceImport(name="Harbor Plumbing")
 )
 SECRETS = ("s3cret", "acc3ss", "r3fresh", "jane@example.com")
-ensure_deferred = pytest_twisted.ensureDeferred
 
 
 def star(number: int) -> dict[str, Any]:
@@ -131,10 +124,9 @@ class Place:
         self.source = source
         self.state = SourceState()
         self.now = NOW
-        self.reactor: Any = Hurried()
         self.budget = 2_000
-        self.tokens = TokenFile(folder / "state", "google")
-        self.tokens.save(
+        self.max_seconds = 60.0
+        self.google().save(
             Tokens(
                 refresh_token="r3fresh-0",
                 access_token="acc3ss-0",
@@ -143,23 +135,29 @@ class Place:
         )
 
     def wire(self) -> Wire:
-        agent = Agent.usingEndpointFactory(
-            self.reactor, DialingRules(self.reactor, allow_private=True)
+        return Wire(
+            allow_private=True,
+            requests_left=self.budget,
+            now=lambda: self.now,
+            sleep=lambda _: None,
         )
-        budget = RequestBudget(limit=self.budget, used_before=0)
-        return Wire(self.reactor, agent, budget, lambda: 0.5, lambda: self.now)
 
     def google(self) -> GoogleTokens:
         return GoogleTokens(
-            self.wire(), CLIENT, self.tokens, "google", lambda: self.now, self.stub.url
+            self.wire(),
+            CLIENT,
+            self.folder / "state/tokens",
+            "google",
+            lambda: self.now,
+            self.stub.url,
         )
 
     def reader(self) -> SourceReader:
         if self.source.type == "trustpilot":
             return TrustpilotReader(self.wire(), "harbor.example", "k3y", "s3cret", self.stub.url)
-        return GoogleReader(self.wire(), self.google(), "accounts/1/locations/2", self.stub.url)
+        return GoogleReader(self.google(), "accounts/1/locations/2", self.stub.url)
 
-    async def sync(self, *, accept_loss: bool = False) -> Outcome:
+    def sync(self, *, accept_loss: bool = False) -> Outcome:
         run = SourceRun(
             source=self.source,
             before=self.state,
@@ -168,9 +166,9 @@ class Place:
             prompts=PROMPTS,
             options=RunOptions(accept_loss=accept_loss),
             now=self.now,
-            clock=self.reactor,
+            max_seconds=self.max_seconds,
         )
-        outcome: Outcome = await ensureDeferred(run.run(self.reader()))
+        outcome = run.run(self.reader())
         self.state = outcome.state
         kept = (self.folder / "reviews.json").read_text() if self.authors else ""
         shown = f"{outcome}{kept}"
@@ -196,40 +194,36 @@ def trustpilot(tmp_path: Path, stub: Stub) -> Place:
     return Place(tmp_path, stub, TRUSTPILOT)
 
 
-@ensure_deferred  # type: ignore[untyped-decorator]
-async def test_all_pages_of_google_are_read(google: Place, stub: Stub) -> None:
+def test_all_pages_of_google_are_read(google: Place, stub: Stub) -> None:
     stub.answer = Google(120)
-    outcome = await google.sync()
+    outcome = google.sync()
     assert ("ok", 120) == (outcome.state.state, outcome.state.reviews)
     assert 120 == len(google.authors)
     assert (("google", "2"),) == outcome.state.places
     assert 3 == len(stub.asked)
 
 
-@ensure_deferred  # type: ignore[untyped-decorator]
-async def test_unchanged_first_page_ends_the_read(google: Place, stub: Stub) -> None:
+def test_unchanged_first_page_ends_the_read(google: Place, stub: Stub) -> None:
     stub.answer = Google(120)
-    await google.sync()
+    google.sync()
     stub.asked.clear()
-    assert (await google.sync()).is_unchanged
+    assert (google.sync()).is_unchanged
     assert 1 == len(stub.asked)
     google.now += datetime.timedelta(days=1)
-    assert not (await google.sync()).is_unchanged
+    assert not (google.sync()).is_unchanged
 
 
-@ensure_deferred  # type: ignore[untyped-decorator]
-async def test_review_goes_after_two_reads_without_it(google: Place, stub: Stub) -> None:
+def test_review_goes_after_two_reads_without_it(google: Place, stub: Stub) -> None:
     platform = stub.answer = Google(60)
-    await google.sync()
+    google.sync()
     platform.reviews.pop(0)
     for count in (60, 60, 59):
         google.now += datetime.timedelta(hours=4)
         platform.reviews[0]["comment"] = f"edited {google.now}"
-        await google.sync()
+        google.sync()
         assert count == len(google.authors)
 
 
-@ensure_deferred  # type: ignore[untyped-decorator]
 @pytest.mark.parametrize(
     ("spoil", "detail"),
     [
@@ -241,82 +235,75 @@ async def test_review_goes_after_two_reads_without_it(google: Place, stub: Stub)
     ],
     ids=["total", "token"],
 )
-async def test_incomplete_list_changes_nothing(
+def test_incomplete_list_changes_nothing(
     google: Place, stub: Stub, spoil: Callable[[Google], None], detail: str
 ) -> None:
     platform = stub.answer = Google(120)
     spoil(platform)
-    outcome = await google.sync()
+    outcome = google.sync()
     assert "failed" == outcome.state.state
     assert detail in outcome.state.detail
     assert [] == google.authors
 
 
-@ensure_deferred  # type: ignore[untyped-decorator]
 @pytest.mark.parametrize("body", ["<html>Sign in", '{"reviews": [{"na', "[]", '{"reviews": 3}', ""])
-async def test_answer_that_is_no_page_changes_nothing(google: Place, stub: Stub, body: str) -> None:
+def test_answer_that_is_no_page_changes_nothing(google: Place, stub: Stub, body: str) -> None:
     stub.answer = Google(3)
-    await google.sync()
+    google.sync()
     stub.answer = lambda _: response(body)
-    assert "is not the JSON of its API" in (await google.sync()).state.detail
+    assert "is not the JSON of its API" in (google.sync()).state.detail
     assert 3 == len(google.authors)
 
 
-@ensure_deferred  # type: ignore[untyped-decorator]
-async def test_read_that_cannot_end_today_is_not_begun(google: Place, stub: Stub) -> None:
+def test_read_that_cannot_end_today_is_not_begun(google: Place, stub: Stub) -> None:
     google.budget = 2
     stub.answer = Google(120)
-    assert "it takes 2 more requests, and 1" in (await google.sync()).state.detail
+    assert "it takes 2 more requests, and 1" in (google.sync()).state.detail
     assert 1 == len(stub.asked)
 
 
-@ensure_deferred  # type: ignore[untyped-decorator]
-async def test_no_reviews_where_there_were_some_stop_the_source(google: Place, stub: Stub) -> None:
+def test_no_reviews_where_there_were_some_stop_the_source(google: Place, stub: Stub) -> None:
     platform = stub.answer = Google(3)
-    await google.sync()
+    google.sync()
     platform.reviews.clear()
-    outcome = await google.sync()
+    outcome = google.sync()
     assert ("stopped", "it has no reviews any more, and had 3") == (
         *(outcome.state.state, outcome.state.detail),
     )
     assert 3 == len(google.authors)
-    assert "ok" == (await google.sync(accept_loss=True)).state.state
+    assert "ok" == (google.sync(accept_loss=True)).state.state
     assert [] == google.authors
 
 
-@ensure_deferred  # type: ignore[untyped-decorator]
-async def test_business_without_reviews_is_well(google: Place, stub: Stub) -> None:
+def test_business_without_reviews_is_well(google: Place, stub: Stub) -> None:
     stub.answer = Google(0)
-    assert ("ok", 0) == ((await google.sync()).state.state, google.state.reviews)
+    assert ("ok", 0) == ((google.sync()).state.state, google.state.reviews)
 
 
-@ensure_deferred  # type: ignore[untyped-decorator]
-async def test_token_that_ends_is_renewed_and_kept_before_use(google: Place, stub: Stub) -> None:
+def test_token_that_ends_is_renewed_and_kept_before_use(google: Place, stub: Stub) -> None:
     platform = stub.answer = Google(3)
-    tokens = google.tokens.load()
-    google.tokens.save(
+    tokens = google.google().load()
+    google.google().save(
         Tokens(
             refresh_token=tokens.refresh_token,
             access_token=tokens.access_token,
             expires_at=NOW + datetime.timedelta(seconds=59),
         )
     )
-    assert "ok" == (await google.sync()).state.state
-    assert "r3fresh-1" == google.tokens.load().refresh_token
+    assert "ok" == (google.sync()).state.state
+    assert "r3fresh-1" == google.google().load().refresh_token
     assert 1 == platform.refreshes
     assert 0o600 == (google.folder / "state/tokens/google").stat().st_mode & 0o777
     assert 0o700 == (google.folder / "state/tokens").stat().st_mode & 0o777
 
 
-@ensure_deferred  # type: ignore[untyped-decorator]
-async def test_refused_token_is_renewed_once(google: Place, stub: Stub) -> None:
+def test_refused_token_is_renewed_once(google: Place, stub: Stub) -> None:
     platform = stub.answer = Google(3)
     platform.accepted = "another"
-    assert "ok" == (await google.sync()).state.state
+    assert "ok" == (google.sync()).state.state
     assert 1 == platform.refreshes
 
 
-@ensure_deferred  # type: ignore[untyped-decorator]
 @pytest.mark.parametrize(
     ("grant", "state", "detail", "is_login"),
     [
@@ -330,18 +317,17 @@ async def test_refused_token_is_renewed_once(google: Place, stub: Stub) -> None:
     ],
     ids=["invalid grant", "invalid client", "other", "refused again"],
 )
-async def test_only_a_lost_login_asks_for_a_new_one(
+def test_only_a_lost_login_asks_for_a_new_one(
     google: Place, stub: Stub, grant: bytes, state: str, detail: str, *, is_login: bool
 ) -> None:
     platform = stub.answer = Google(3)
     platform.accepted, platform.grant = "another", lambda _: grant
-    outcome = await google.sync()
+    outcome = google.sync()
     assert state == outcome.state.state
     assert detail in outcome.state.detail
     assert is_login == ("sources login google" in outcome.state.remedy)
 
 
-@ensure_deferred  # type: ignore[untyped-decorator]
 @pytest.mark.parametrize(
     ("status", "body", "states"),
     [
@@ -351,47 +337,43 @@ async def test_only_a_lost_login_asks_for_a_new_one(
         (418, "s3cret", ["failed"]),
     ],
 )
-async def test_meaning_of_a_refusal(
+def test_meaning_of_a_refusal(
     google: Place, stub: Stub, status: int, body: str, states: list[str]
 ) -> None:
     stub.answer = lambda _: response(body, status)
-    assert states == [(await google.sync()).state.state for _ in states]
+    assert states == [(google.sync()).state.state for _ in states]
 
 
-@ensure_deferred  # type: ignore[untyped-decorator]
-async def test_reviews_of_google_leave_after_thirty_days_and_return(
-    google: Place, stub: Stub
-) -> None:
+def test_reviews_of_google_leave_after_thirty_days_and_return(google: Place, stub: Stub) -> None:
     platform = stub.answer = Google(3)
-    await google.sync()
+    google.sync()
     before = json.loads((google.folder / "reviews.json").read_text())["reviews"]
     stub.answer = lambda _: response(status=403)
     google.now += datetime.timedelta(days=30)
-    outcome = await google.sync()
+    outcome = google.sync()
     assert ([], 3) == (google.authors, outcome.removed_for_age)
     stub.answer = platform
-    await google.sync()
+    google.sync()
     after = json.loads((google.folder / "reviews.json").read_text())["reviews"]
     assert [review["id"] for review in before] == [review["id"] for review in after]
 
 
-@ensure_deferred  # type: ignore[untyped-decorator]
-async def test_login_keeps_tokens_of_the_right_scope(google: Place, stub: Stub) -> None:
+def test_login_keeps_tokens_of_the_right_scope(google: Place, stub: Stub) -> None:
     platform = stub.answer = Google(3)
-    google.tokens.remove()
-    assert "nobody has logged in" == (await google.sync()).state.detail
+    (google.folder / "state/tokens/google").unlink()
+    assert "nobody has logged in" == (google.sync()).state.detail
     login = Login.begun(CLIENT, "http://127.0.0.1:8765/")
     code = login.code(f"http://127.0.0.1:8765/?state={login.state}&code=c0de&scope=x")
-    await google.google().log_in(login, code)
+    google.google().log_in(login, code)
     (asked,) = stub.asked
     assert login.verifier == asked.form["code_verifier"]
-    assert "ok" == (await google.sync()).state.state
+    assert "ok" == (google.sync()).state.state
 
     grant = {"access_token": "a", "expires_in": 1, "refresh_token": "r", "scope": "openid"}
     platform.grant = lambda _: response(json.dumps(grant))
     with pytest.raises(ReadFailedError, match="permission to read the business was not given"):
-        await google.google().log_in(login, code)
-    assert "r" != google.tokens.load().refresh_token
+        google.google().log_in(login, code)
+    assert "r" != google.google().load().refresh_token
 
 
 @pytest.mark.parametrize(
@@ -421,37 +403,42 @@ def test_other_client_files_are_refused(text: str) -> None:
         parsed_client(text)
 
 
-@ensure_deferred  # type: ignore[untyped-decorator]
-async def test_logout_revokes_and_removes(google: Place, stub: Stub) -> None:
-    await google.google().log_out()
+def test_logout_revokes_and_removes(google: Place, stub: Stub) -> None:
+    google.google().log_out()
     assert [("/revoke", {"token": "r3fresh-0"})] == [(a.path, a.form) for a in stub.asked]
     assert not (google.folder / "state/tokens/google").exists()
 
 
-@ensure_deferred  # type: ignore[untyped-decorator]
-async def test_all_pages_of_trustpilot_are_read(trustpilot: Place, stub: Stub) -> None:
+def test_all_pages_of_trustpilot_are_read(trustpilot: Place, stub: Stub) -> None:
     platform = stub.answer = Trustpilot(250)
     platform.reviews[7]["status"] = "reported"
-    outcome = await trustpilot.sync()
+    outcome = trustpilot.sync()
     assert ("ok", 249) == (outcome.state.state, outcome.state.reviews)
     assert 249 == len(trustpilot.authors)
-    assert (await trustpilot.sync()).is_unchanged
+    assert (trustpilot.sync()).is_unchanged
 
 
-@ensure_deferred  # type: ignore[untyped-decorator]
-async def test_refused_key_of_trustpilot_stops_the_source(trustpilot: Place, stub: Stub) -> None:
+def test_refused_key_of_trustpilot_stops_the_source(trustpilot: Place, stub: Stub) -> None:
     platform = stub.answer = Trustpilot(3)
     platform.key = "another"
-    outcome = await trustpilot.sync()
+    outcome = trustpilot.sync()
     assert "stopped" == outcome.state.state
     assert "key_file and secret_file" in outcome.state.remedy
 
 
-@ensure_deferred  # type: ignore[untyped-decorator]
-async def test_total_of_trustpilot_that_is_not_reached_changes_nothing(
+def test_total_of_trustpilot_that_is_not_reached_changes_nothing(
     trustpilot: Place, stub: Stub
 ) -> None:
     platform = stub.answer = Trustpilot(120)
     platform.total = 130
-    assert "failed" == (await trustpilot.sync()).state.state
+    assert "failed" == (trustpilot.sync()).state.state
     assert [] == trustpilot.authors
+
+
+def test_read_ends_in_time(google: Place, stub: Stub) -> None:
+    """Also where the server sends something now and then."""
+    google.max_seconds = 0.2
+    stub.answer = lambda _: response("x" * 500, cut=400)
+    stub.linger = 5
+    assert "it could not be read within" in google.sync().state.detail
+    assert 1 == len(stub.asked)
