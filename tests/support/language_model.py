@@ -47,8 +47,6 @@ class Raw:
     headers: dict[str, str] = field(default_factory=dict)
     body: bytes = b""
     length: int | None = None
-    pause: float = 0.0
-    """Seconds after each byte of the body; it is sent at once where there is none."""
 
 
 Answer = Callable[[Received], "list[Review] | str | Raw"]
@@ -134,18 +132,9 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header("Content-Type", "application/json")
             self.send_header("Connection", "close")
             self.end_headers()
-            self.send(answer)
+            self.wfile.write(answer.body)
         except OSError:  # the client has had enough
             pass
-
-    def send(self, answer: Raw) -> None:
-        if not answer.pause:
-            self.wfile.write(answer.body)
-            return
-        for byte in answer.body:
-            self.wfile.write(bytes([byte]))
-            if self.server.model.ending.wait(answer.pause):
-                return
 
     def log_message(self, *_: object) -> None:
         """Nothing: a test looks at what was received."""

@@ -178,7 +178,7 @@ def write(*, config: ConfigFile = None, data: DataDir = None, replace: Replace =
       reviewsctl insights label --model gpt-5-mini --endpoint https://api.openai.com/v1 \\
           --key-file key --limit 100
       reviewsctl insights label --model claude-haiku-4-5 --endpoint https://api.anthropic.com/v1 \\
-          --key-env ANTHROPIC_API_KEY --prices 1 5 --max-cost 2"""
+          --key-env ANTHROPIC_API_KEY --limit 500"""
 )
 def label(  # noqa: PLR0913  # these are the command's options
     *,
@@ -214,23 +214,6 @@ def label(  # noqa: PLR0913  # these are the command's options
             help="Label at most N texts, the newest; rules label the rest.",
         ),
     ] = None,
-    prices: Annotated[
-        tuple[float, float] | None,
-        typer.Option(
-            metavar="IN OUT",
-            show_default=False,
-            help="The prices of a million tokens sent and received.",
-        ),
-    ] = None,
-    max_cost: Annotated[
-        float | None,
-        typer.Option(
-            min=0,
-            metavar="COST",
-            show_default=False,
-            help="Stop before the run costs more, by these prices.",
-        ),
-    ] = None,
     summary: Annotated[
         bool,
         typer.Option(
@@ -264,8 +247,6 @@ def label(  # noqa: PLR0913  # these are the command's options
                 key_env=key_env,
                 yes=yes,
                 limit=limit,
-                prices=prices,
-                max_cost=max_cost,
                 summary=summary,
                 quiet=as_json,
             )
@@ -276,9 +257,9 @@ def label(  # noqa: PLR0913  # these are the command's options
     if warning := counts.warning(model):
         complain("warning", {"detail": warning}, as_json=as_json)
     if as_json:
-        typer.echo(json_line(counts.document(prices) | {"file": str(file)}))
+        typer.echo(json_line(counts.document() | {"file": str(file)}))
         return
-    echo(*counts.lines(prices), f"labels are in {file}; a running daemon notices by itself")
+    echo(*counts.lines(), f"labels are in {file}; a running daemon notices by itself")
 
 
 @contextlib.contextmanager

@@ -1,4 +1,4 @@
-"""The result of a run, with its cost: estimated before, as the server reports it after (insights.md 7)."""
+"""The result of a run, with its tokens: estimated before, as the server reports them after (insights.md 7)."""
 
 from dataclasses import asdict, dataclass
 from typing import Final
@@ -9,27 +9,16 @@ BYTES: Final = 4  # bytes of a token, about; more in English, fewer in other lan
 ANSWERED: Final = 70  # tokens of the labels of a review, about
 MIN_COMPARED: Final = 5  # texts with opinions, below which they are not compared with the stars
 SERVED_INSTEAD: Final = "insights.json is there, and is served until you move it away"
-_MILLION: Final = 1_000_000
-
-Prices = tuple[float, float]
-"""The prices of a million tokens sent and received, in any currency."""
 
 
-def cost(prices: Prices | None, tokens_in: int, tokens_out: int) -> float | None:
-    """Return the cost of tokens; None without prices."""
-    return prices and (prices[0] * tokens_in + prices[1] * tokens_out) / _MILLION
-
-
-def line(prices: Prices | None, tokens_in: int, tokens_out: int, origin: str = "") -> str:
-    """Return tokens and their cost as a sentence."""
-    money = cost(prices, tokens_in, tokens_out)
-    price = "" if money is None else f", {money:,.2f} by the given prices"
-    return f"{tokens_in:,} tokens in and {tokens_out:,} out{origin}{price}"
+def line(tokens_in: int, tokens_out: int, origin: str = "") -> str:
+    """Return tokens as words."""
+    return f"{tokens_in:,} tokens in and {tokens_out:,} out{origin}"
 
 
 @dataclass(slots=True)
 class Counts:
-    """The results and the costs of a run, by the names of its JSON."""
+    """The results of a run, by the names of its JSON."""
 
     reviews_by_model: int = 0
     reviews_by_rules: int = 0
@@ -48,18 +37,10 @@ class Counts:
     """The faults of sentences and questions that were not true, in the last request for them."""
     has_file: bool = False
     """Whether there is an insights.json, which is served instead."""
-    stopped: bool = False
-    """Whether the cost limit has ended it."""
     tokens_in: int = 0
     tokens_out: int = 0
     tokens_estimated: bool = False
     """Whether an answer had no usage."""
-
-    def affords(self, prices: Prices | None, limit: float | None, size: int, reviews: int) -> bool:
-        """Return whether a request of ``size`` bytes keeps the run within the limit."""
-        tokens = self.tokens_in + size // BYTES, self.tokens_out + ANSWERED * reviews
-        money = cost(prices, *tokens)
-        return limit is None or money is None or money <= limit
 
     def add(self, reply: Reply, size: int) -> None:
         """Add the usage of an answer to a request of ``size`` bytes."""
@@ -69,22 +50,18 @@ class Counts:
         self.tokens_in += size // BYTES if tokens_in is None else tokens_in
         self.tokens_out += answer // BYTES if tokens_out is None else tokens_out
 
-    def document(self, prices: Prices | None) -> dict[str, object]:
+    def document(self) -> dict[str, object]:
         """Return the result as a JSON object."""
-        return (
-            {"type": "result"}
-            | asdict(self)
-            | {"cost": cost(prices, self.tokens_in, self.tokens_out)}
-        )
+        return {"type": "result"} | asdict(self)
 
-    def lines(self, prices: Prices | None) -> list[str]:
+    def lines(self) -> list[str]:
         """Return the result as sentences."""
         sentences = []
         if self.asked:
             origin = (
                 "estimated, the server reports none" if self.tokens_estimated else "as reported"
             )
-            tokens = line(prices, self.tokens_in, self.tokens_out, f", {origin}")
+            tokens = line(self.tokens_in, self.tokens_out, f", {origin}")
             sentences = [f"used {tokens}"]
             sentences.append(
                 f"{self.labels:,} labels for {self.asked:,} texts; refused, as not in the lists or not in"
@@ -98,8 +75,6 @@ class Counts:
         elif self.dropped:
             sentences.append("fewer than two sentences are true; the summary of the rules stands")
         sentences += [f"dropped {fault}" for fault in self.dropped]
-        if self.stopped:
-            sentences.append("stopped by --max-cost; the same command continues there")
         sentences.append(
             f"{self.reviews_by_model:,} reviews have labels of a model, {self.reviews_by_rules:,} are"
             " read by rules; all are counted by rules"

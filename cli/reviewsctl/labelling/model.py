@@ -1,11 +1,10 @@
 """Asks a language model through the ``openai`` package, the extra ``reviewsd[model]`` (insights.md 7).
 
-Retries, Retry-After and the wire are the package's. Responses are bounded in time and size here, and
-no proxy of the environment is used.
+Retries, Retry-After, time-outs and the wire are the package's. Nothing of the environment is used, such as
+a proxy or a key.
 """
 
 import ssl
-import time
 from http import HTTPStatus
 from typing import Final, NamedTuple
 from urllib.parse import SplitResult
@@ -15,16 +14,14 @@ import msgspec
 from reviewsctl.labelling.endpoint import ModelError
 
 try:
-    import httpx2
     import openai
 except ImportError as error:
     raise ModelError(
         f"the package {error.name} is not installed", "Install it: pip install 'reviewsd[model]'"
     ) from error
 
-SECONDS: Final = 300.0  # for a response; a small computer needs long for twenty reviews
+SECONDS: Final = 300.0  # of silence; a small computer needs long for twenty reviews
 RETRIES: Final = 5  # of a request; the package waits up to 8 s, or 120 s if the server asks for it
-MAX_BODY: Final = 4 * 1024 * 1024  # bytes of a response; twenty reviews take a hundredth of it
 
 _OMITTED: Final = ("OpenAI-Organization", "OpenAI-Project", "Authorization")
 """Headers that the package fills from the environment; the last is sent if there is a key."""
@@ -55,7 +52,7 @@ class Model:
     Args:
         endpoint: The server.
         key: Its key, if it needs one.
-        seconds: How long a response may take.
+        seconds: How long the server may be silent.
         retries: How often a request is sent again after an error that may pass.
     """
 
@@ -69,8 +66,8 @@ class Model:
     ) -> None:
         self._server = endpoint.netloc
         self._key = key
-        http = httpx2.Client(
-            transport=_BoundedTransport(seconds), follow_redirects=False, trust_env=False
+        http = openai.DefaultHttpxClient(
+            verify=ssl.create_default_context(), follow_redirects=False, trust_env=False
         )
         self._headers = {name: openai.Omit() for name in _OMITTED[: None if key is None else -1]}
         self._client = openai.OpenAI(
@@ -106,8 +103,6 @@ class Model:
             )
         except openai.APIStatusError as error:
             raise ModelError(self._refusal(error), _remedy(error.status_code)) from error
-        except _TooLargeError:
-            return Reply()
         except openai.APIConnectionError as error:
             raise self._unreachable(error) from error
         return _reply(response.http_response.content)
@@ -136,40 +131,6 @@ class Model:
         return ModelError(
             f"{self._server}: no connection ({error.__cause__ or error})",
             f"See --endpoint, and whether the server runs. {_RESUME}",
-        )
-
-
-class _TooLargeError(Exception):
-    """The response is larger than any that could be of use."""
-
-
-class _BoundedTransport(httpx2.HTTPTransport):
-    """Sends requests, and bounds the time and the size of each response.
-
-    httpx bounds the wait for each piece only, so a server that drips would never end.
-    """
-
-    def __init__(self, seconds: float) -> None:
-        super().__init__(verify=ssl.create_default_context(), trust_env=False)
-        self._seconds = seconds
-
-    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
-        deadline = time.monotonic() + self._seconds
-        response = super().handle_request(request)
-        body = b""
-        for piece in response.iter_raw():
-            body += piece
-            if len(body) > MAX_BODY:
-                response.close()
-                raise _TooLargeError
-            if time.monotonic() > deadline:
-                response.close()
-                raise httpx2.ReadTimeout("the response takes too long", request=request)
-        return httpx2.Response(
-            response.status_code,
-            headers=response.headers,
-            stream=httpx2.ByteStream(body),
-            extensions=response.extensions,
         )
 
 

@@ -4,7 +4,6 @@
 """
 
 import contextlib
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,14 +11,13 @@ from typing import Final
 from urllib.parse import SplitResult
 
 import msgspec
-import typer
 
 from reviewsctl.daemon import local
 from reviewsctl.files import folders
 from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.options import Prompts
 from reviewsctl.labelling import records
-from reviewsctl.labelling.counts import ANSWERED, BYTES, SERVED_INSTEAD, Counts, Prices, line
+from reviewsctl.labelling.counts import ANSWERED, BYTES, SERVED_INSTEAD, Counts, line
 from reviewsctl.labelling.endpoint import ModelError, is_loopback, key_of, parse
 from reviewsctl.labelling.model import Model
 from reviewsctl.terminal.import_prompts import prompts
@@ -49,8 +47,6 @@ class Options:
     key_env: str
     yes: bool
     limit: int | None
-    prices: Prices | None
-    max_cost: float | None
     summary: bool
     quiet: bool
     """Whether to print and ask nothing."""
@@ -63,11 +59,6 @@ def label(options: Options) -> tuple[Path, Counts]:
         DaemonError: The data cannot be used, the answers of the model are of no use, or the user
             declined; labels of earlier batches are stored.
     """
-    numbers = (*(options.prices or ()), options.max_cost or 0.0)
-    if not all(math.isfinite(number) and number >= 0 for number in numbers):
-        raise typer.BadParameter("prices and costs must be finite and not negative")
-    if options.max_cost is not None and options.prices is None:
-        raise typer.BadParameter("--max-cost needs --prices")
     endpoint = parse(options.endpoint)
     key = key_of(endpoint, options.key_file, options.key_env)
     try:
@@ -91,7 +82,7 @@ def _run(
     with local.data_folder(options.config, options.data) as data:
         labeller = Labeller(data, options.model, BATCH)
     counts, useless = Counts(), 0
-    requests = _Requests(options, model, counts)
+    requests = _Requests(options.model, model, counts)
     with folders.opened(data.path) as folder, records.opened(folder) as stored:
         labeller.recall(stored.labels())
         plan = labeller.plan(options.limit)
@@ -100,14 +91,12 @@ def _run(
         for batch in labeller.batches():
             lines = _labelled(batch, plan, labeller, requests)
             stored.add(lines)
-            if counts.stopped:
-                break
             counts.asked += len(batch)
             dialog.progress(Step(stage="labelling", done=counts.asked, total=plan.to_send))
             useless = 0 if lines else useless + 1
             if useless == min(MAX_USELESS, plan.batches):
                 raise _useless(options.model, requests.answer)
-        if options.summary and not counts.stopped:
+        if options.summary:
             dialog.progress(Step(stage="writing the summary", done=0, total=1))
             stored.add(_written(Summarizer(data, stored.labels(), options.model), requests))
     counts.reviews_by_model = labeller.by_model()
@@ -117,26 +106,20 @@ def _run(
 
 
 class _Requests:
-    """Sends requests within the limit of cost, and counts them."""
+    """Sends requests, and counts them."""
 
-    def __init__(self, options: Options, model: Model, counts: Counts) -> None:
-        self._options = options
+    def __init__(self, name: str, model: Model, counts: Counts) -> None:
+        self._name = name
         self._model = model
         self.counts = counts
         self.answer = ""
         """The last answer."""
 
-    def send(
-        self, instructions: str, message: str, schema: dict[str, object], reviews: int
-    ) -> str | None:
-        """Return the answer to a message with reviews; None if it costs too much, and the run is stopped."""
-        options, counts = self._options, self.counts
+    def send(self, instructions: str, message: str, schema: dict[str, object]) -> str:
+        """Return the answer to a message with reviews."""
         size = len(f"{instructions}{message}".encode()) + len(msgspec.json.encode(schema))
-        if not counts.affords(options.prices, options.max_cost, size, reviews):
-            counts.stopped = True
-            return None
-        reply = self._model.ask(options.model, instructions, message, schema)
-        counts.add(reply, size)
+        reply = self._model.ask(self._name, instructions, message, schema)
+        self.counts.add(reply, size)
         self.answer = reply.text
         return reply.text
 
@@ -146,10 +129,7 @@ def _labelled(batch: Batch, plan: Plan, labeller: Labeller, requests: _Requests)
     instructions, lines, refused = plan.instructions, b"", 0
     for _ in range(_TRIES):
         reviews = msgspec.json.encode(list(batch.values())).decode()
-        answer = requests.send(instructions, reviews, plan.schema, len(batch))
-        if answer is None:
-            break
-        verdict = labeller.judge(answer, batch)
+        verdict = labeller.judge(requests.send(instructions, reviews, plan.schema), batch)
         lines += verdict.lines
         requests.counts.labels += verdict.judgement.labels
         refused = verdict.judgement.refused
@@ -166,9 +146,7 @@ def _written(summarizer: Summarizer, requests: _Requests) -> bytes:
     counts, instructions = requests.counts, summarizer.instructions
     line = b""
     for _ in range(_TRIES if summarizer.has_reviews else 0):
-        answer = requests.send(instructions, summarizer.message, summarizer.schema, MAX_REVIEWS)
-        if answer is None:
-            break
+        answer = requests.send(instructions, summarizer.message, summarizer.schema)
         line, counts.sentences, counts.questions, faults = summarizer.judge(answer)
         counts.dropped = tuple(faults)
         if line:
@@ -191,7 +169,7 @@ def _useless(model: str, answer: str) -> ModelError:
 
 
 def _plan_lines(options: Options, endpoint: SplitResult, plan: Plan) -> list[str]:
-    """Return the plan of a run and its cost as sentences."""
+    """Return the plan of a run as sentences."""
     labelled = f", {plan.labelled:,} texts are labelled already" if plan.labelled else ""
     lines = [f"{plan.reviews:,} reviews, {plan.wordless:,} of them without words{labelled}"]
     if plan.outdated:
@@ -200,7 +178,7 @@ def _plan_lines(options: Options, endpoint: SplitResult, plan: Plan) -> list[str
             " which are used until they are labelled again"
         )
     if plan.to_send:
-        tokens = line(options.prices, plan.bytes // BYTES, ANSWERED * plan.to_send)
+        tokens = line(plan.bytes // BYTES, ANSWERED * plan.to_send)
         lines.append(
             f"to label: {plan.to_send:,} texts in {plan.batches:,} requests to"
             f" {endpoint.netloc}, about {tokens}"
