@@ -1,4 +1,4 @@
-"""Searches where every URL is different, and since: us, us by Klein alone, and Starlette.
+"""Searches where every URL is different, and since: us and Starlette.
 
 Called by ``http_peers``. Sixteen kept connections to each, one request under way on each of them, the
 same requests in the same order, rounds in turn; each round has new searches, so no answer can be
@@ -17,8 +17,8 @@ import msgspec
 
 from reviewsd.snapshot.snapshots import Snapshot
 from tests.benchmarks.classes import distinct
-from tests.benchmarks.http_servers import OURS, STARLETTE, Renewed, ours, searching
-from tests.benchmarks.search_peer import Counts, Work, get
+from tests.benchmarks.http_servers import OURS, STARLETTE, ours, searching
+from tests.benchmarks.search_peer import Connection, Counts, Work, get
 from tests.benchmarks.sizes import data_set
 
 SEARCH, SINCE = "search", "since"
@@ -75,7 +75,7 @@ def measure(
             yield f"since, the last 20 days, {size:,} reviews", measured_rounds
 
 
-def _agree(connections: dict[str, list[Renewed]], work: Work) -> None:
+def _agree(connections: dict[str, list[Connection]], work: Work) -> None:
     for request in work:
         counts = {}
         for name, (connection, *_) in connections.items():
@@ -88,7 +88,7 @@ def _agree(connections: dict[str, list[Renewed]], work: Work) -> None:
         )
 
 
-def _round(connections: dict[str, list[Renewed]], work: Work) -> Round:
+def _round(connections: dict[str, list[Connection]], work: Work) -> Round:
     measurements = {}
     for name, several in connections.items():
         began, used = time.perf_counter(), several[0].used()

@@ -22,31 +22,14 @@ from tests.benchmarks.search_peer import Connection, prepare
 SERVED, ASKING = "0", "1"  # cores
 
 OURS, BEFORE = "reviewsd", "another checkout"
-NGINX, READING = "nginx", "nginx, no sendfile"
+NGINX = "nginx"
 STARLETTE, AIOHTTP = "Starlette", "aiohttp"
-FASTAPI, ENCODING = "FastAPI, prepared", "FastAPI"
 
 _SETTINGS = "data: {poll_interval: 3600}\n"
 _HERE = Path(__file__).parent
 _TUNED = ("--loop", "uvloop", "--http", "httptools", "--no-access-log", "--log-level", "error")
 _KEPT = ("--timeout-keep-alive", "600")  # a server may wait long until it is measured
 _START_SECONDS = 120
-
-
-class Renewed(Connection):
-    """Opens another connection after an answer that ends it, as ours do after 1,000 requests."""
-
-    def __init__(self, port: int, pid: int) -> None:
-        super().__init__(port, pid)
-        self._port, self._pid = port, pid
-
-    def receive(self) -> tuple[bytes, bytes]:
-        """Head and body of an answer."""
-        head, body = super().receive()
-        if b"\r\nConnection: close" in head:
-            self._socket.close()
-            super().__init__(self._port, self._pid)
-        return head, body
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +44,9 @@ class Server:
         """Return the URL of a path."""
         return f"http://127.0.0.1:{self.port}{path}"
 
-    def connect(self) -> Renewed:
+    def connect(self) -> Connection:
         """A kept connection."""
-        return Renewed(self.port, self.pid)
+        return Connection(self.port, self.pid)
 
     def used(self) -> float:
         """Seconds of CPU so far, in all its processes."""
@@ -128,11 +111,8 @@ def peers(place: Path, root: Path, venv: Path, names: Sequence[str]) -> Iterator
     place.mkdir()
     environ = {"PEER_DATA": str(root)}
     commands: Mapping[str, Callable[[int], list[str]]] = {
-        NGINX: lambda port: http_nginx.command(place / "nginx", root, port, sendfile=True),
-        READING: lambda port: http_nginx.command(place / "reading", root, port, sendfile=False),
+        NGINX: lambda port: http_nginx.command(place / "nginx", root, port),
         STARLETTE: lambda port: _uvicorn(venv, "http_starlette:app", port),
-        FASTAPI: lambda port: _uvicorn(venv, "http_fastapi:app", port),
-        ENCODING: lambda port: _uvicorn(venv, "http_fastapi:encoding", port),
         AIOHTTP: lambda port: [
             *(str(venv / "bin" / "python"), str(_HERE / "http_aiohttp.py"), str(port))
         ],

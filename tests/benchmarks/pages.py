@@ -41,7 +41,7 @@ from reviewsd.web.embed import EmbedReads
 from reviewsd.web.pages import PageReads
 from reviewsd.web.reads import Reads
 from tests.benchmarks import wrk
-from tests.benchmarks.http_servers import NGINX, READING, ours, peers
+from tests.benchmarks.http_servers import NGINX, ours, peers
 from tests.support.budgets import budgets
 
 SETTINGS = CompileSettings(
@@ -169,7 +169,7 @@ def _beside_nginx(data: Path, place: Path) -> None:
         )
         shutil.copyfile(snapshot / document.file, root / "home")
         shutil.copyfile(snapshot / f"{document.file}{layout.GZIP}", root / f"home{layout.GZIP}")
-        with peers(place / "peers", root, place, (NGINX, READING)) as peer_servers:
+        with peers(place / "peers", root, place, (NGINX,)) as peer_servers:
             targets = [(servers[0], urls.HOME), *((peer, "/home") for peer in peer_servers)]
             for title, headers in (("plain", ()), ("gzip", ("Accept-Encoding: gzip",))):
                 best = dict.fromkeys((server.name for server, _ in targets), float("inf"))

@@ -18,8 +18,6 @@ The peer decides what a handshake costs only within bounds, because all of it ru
   or a custom curve would be slow.
 - A chain has few certificates; the connection limits their bytes.
 - Only names that could be the host's are passed to service_identity, which takes ten microseconds for each.
-
-``python -m tests.benchmarks.handshakes`` measures the remaining worst case.
 """
 
 from pathlib import Path
