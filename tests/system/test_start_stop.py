@@ -28,10 +28,7 @@ NOBODY = 65_534
 
 @pytest.fixture
 def _real_start(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The command itself is started, not forked from a process that has its imports.
-
-    Nothing is published before it.
-    """
+    """The command itself is started, not forked from a process that has its imports."""
     monkeypatch.setattr(fork_server.Switch, "on", False)
 
 
@@ -41,6 +38,14 @@ real_start = pytest.mark.usefixtures("_real_start")
 @pytest.fixture
 def daemon(tmp_path: Path) -> Iterator[Daemon]:
     daemon = Daemon(tmp_path)
+    yield daemon
+    daemon.close()
+
+
+@pytest.fixture
+def new_daemon(tmp_path: Path) -> Iterator[Daemon]:
+    """It finds nothing published."""
+    daemon = Daemon(tmp_path, publishes=True)
     yield daemon
     daemon.close()
 
@@ -107,11 +112,11 @@ def answers(port: int) -> bool:
 # -- what systemd hears
 
 
-@real_start
 def test_ready_comes_after_the_first_publication_and_when_all_listeners_answer(
-    daemon: Daemon,
+    new_daemon: Daemon,
 ) -> None:
     """O1: a long start asks for time and says what it does."""
+    daemon = new_daemon
     write_data(daemon.data, reviews=3_000)
     daemon.start()
     assert 200 == daemon.get("/healthz").status
@@ -239,12 +244,11 @@ def test_a_start_that_cannot_succeed_says_why(
     assert "READY=1" not in daemon.heard
 
 
-@real_start
 def test_taken_port_ends_the_start_before_anything_is_published(tmp_path: Path) -> None:
     """O1. A million reviews would take half a minute before the same error."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         endpoint = f"tcp:{listener.getsockname()[1]}:interface=127.0.0.1"
-        daemon = Daemon(tmp_path, f'listen: ["{endpoint}"]\n')
+        daemon = Daemon(tmp_path, f'listen: ["{endpoint}"]\n', publishes=True)
         daemon.launch()
         assert 1 == daemon.ended()
     holder = f"{Path('/proc/self/comm').read_text().strip()} (pid {os.getpid()})"
@@ -256,9 +260,11 @@ def test_taken_port_ends_the_start_before_anything_is_published(tmp_path: Path) 
     assert [] == list(daemon.state.glob("snapshots/*"))
 
 
-@real_start
-def test_status_shows_the_first_publication_while_it_runs_and_when_it_fails(daemon: Daemon) -> None:
+def test_status_shows_the_first_publication_while_it_runs_and_when_it_fails(
+    new_daemon: Daemon,
+) -> None:
     """Both listeners are bound before; connections wait until there is something to serve."""
+    daemon = new_daemon
     daemon.launch()
     child = hold_publication(daemon)
     until(daemon.socket.exists, "the admin socket")
@@ -452,9 +458,9 @@ def test_a_second_signal_ends_it_at_once(daemon: Daemon) -> None:
         assert -signal.SIGTERM == daemon.process.wait(60)
 
 
-@real_start
-def test_stopped_during_the_first_publication_it_ends_at_once(daemon: Daemon) -> None:
+def test_stopped_during_the_first_publication_it_ends_at_once(new_daemon: Daemon) -> None:
     """The stop does not wait until all reviews of a large business are read."""
+    daemon = new_daemon
     daemon.launch()
     child = hold_publication(daemon)
     assert 0 == daemon.stop()
@@ -574,7 +580,6 @@ def handed_over(names: str, *places: str | Path) -> list[str]:
     return [sys.executable, "-c", HAND_OVER, names, ",".join(map(str, places))]
 
 
-@real_start
 def test_sockets_of_systemd_are_served_and_stay(tmp_path: Path) -> None:
     """O5, O14: what the socket units made is theirs, and survives the service."""
     daemon = Daemon(tmp_path, 'listen: ["systemd:name=http"]\n')
@@ -612,9 +617,9 @@ def test_socket_of_root_is_served_by_another_user(tmp_path: Path) -> None:
     assert 0 == daemon.stop()
 
 
-@real_start
-def test_a_hangup_during_the_start_is_no_end_and_no_ready(daemon: Daemon) -> None:
+def test_a_hangup_during_the_start_is_no_end_and_no_ready(new_daemon: Daemon) -> None:
     """Left alone, SIGHUP would kill a daemon that is still publishing its first data."""
+    daemon = new_daemon
     daemon.launch()
     child = hold_publication(daemon)
     assert daemon.process is not None
