@@ -76,6 +76,7 @@ PATTERNS: dict[str, tuple[str, *tuple[Attack, ...]]] = {
     "reviewsd.domain.near_misses:_CAMEL": (SUB, ("", "aB", "")),
     "reviewsd.domain.near_misses:_WORD": (FIND, ("", "a", ""), ("", "a_", "")),
     "reviewsd.domain.parameters:_BROKEN_ESCAPE": (SEARCH, ("", "%20", "%"), ("", "a", "")),
+    "reviewsd.domain.parameters:_COLOR": (FULL, ("", "0", "")),
     "reviewsd.domain.parameters:_INTEGER": (FULL, ("1.", "0", "x"), ("-", "1", ".")),
     "reviewsd.domain.issues:NUMBER": (FULL, ("1.", "1", "e"), ("1e", "1", "x")),
     "reviewsd.http1.preconditions:_HTTP_DATES": (FULL, ("Sun, ", "0", "x"), ("Sun ", " ", "x")),

@@ -5,8 +5,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from reviewsd.domain.search_parameters import SearchParameter
-
 NUMBER: Final = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?")
 
 _MAX_SHOWN: Final = 40  # characters of a refused value in a message
@@ -48,27 +46,29 @@ class InvalidParametersError(Exception):
         super().__init__("; ".join(issue.message for issue in issues))
 
 
-class IssueError(Exception):
-    """One parameter is invalid; has its issue."""
+def invalid(
+    parameter: str, code: str, rule: str, text: str, value: str = "", **details: object
+) -> InvalidParametersError:
+    """Return the error of one invalid parameter.
 
-    def __init__(
-        self,
-        parameter: SearchParameter,
-        code: str,
-        rule: str,
-        text: str,
-        value: str = "",
-        **details: object,
-    ) -> None:
-        self.issue = Issue(
-            code=code,
-            path=(parameter.name,),
-            message=f"{parameter.name} {text}" + (f", got {value}" if value else ""),
-            details=tuple(details.items()),
-            rule=rule,
-            value=value,
-        )
-        super().__init__(self.issue.message)
+    Args:
+        parameter: Its name.
+        code: As in ``Issue``.
+        rule: As in ``Issue``.
+        text: The rule in words, after the name.
+        value: The refused value for the message, if it helps.
+        details: As in ``Issue``.
+    """
+    message = f"{parameter} {text}" + (f", got {value}" if value else "")
+    issue = Issue(
+        code=code,
+        path=(parameter,),
+        message=message,
+        details=tuple(details.items()),
+        rule=rule,
+        value=value,
+    )
+    return InvalidParametersError((issue,))
 
 
 def ambiguous(parameter: str, name: str, candidates: Sequence[str]) -> Issue:

@@ -10,10 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from urllib.parse import unquote_to_bytes
 
-from reviewsd.domain.issues import NUMBER, InvalidParametersError, Issue, IssueError, shown
+from reviewsd.domain.issues import NUMBER, InvalidParametersError, Issue, invalid, shown
 from reviewsd.domain.near_misses import SYNONYMS, resembled
 from reviewsd.domain.search_parameters import (
-    FEED_CURSOR,
     SEARCH_PARAMETERS,
     SINCE_DATE,
     ParameterType,
@@ -47,69 +46,88 @@ def read_query(query: bytes, unknown: Unknown = lambda _: None) -> SearchQuery:
             parameter = _BY_NAME.get(name)
             if parameter is None or parameter.name in values:
                 break
-            value = _read(parameter, _decoded(parameter, text))
+            value = read_value(parameter, _decoded(parameter.name, text))
             if value is None:
                 break
             values[parameter.name] = value
         else:
             check_together(values)
             return SearchQuery(**values)  # type: ignore[arg-type]  # values have their parameter's type
-    except (IssueError, InvalidParametersError):
-        pass  # _read_all collects the other issues as well
-    return _read_all(query, unknown)
+    except InvalidParametersError:
+        pass  # read_table collects the other issues as well
+    return SearchQuery(**read_table(query, SEARCH_PARAMETERS, unknown))  # type: ignore[arg-type]  # the same
 
 
-def _read_all(query: bytes, unknown: Unknown) -> SearchQuery:
-    """Parse a query string with escaped, unknown or repeated names, or with invalid values."""
-    texts, unknown_texts = _split(query, unknown)
+def read_table(
+    query: bytes, table: Sequence[SearchParameter], unknown: Unknown = lambda _: None
+) -> dict[str, object]:
+    """Parse a query string with escaped, unknown or repeated names, or with invalid values.
+
+    Args:
+        query: The bytes after the ``?``.
+        table: The known parameters.
+        unknown: Called with the name of each unknown parameter.
+
+    Returns:
+        The values by name, without absent ones.
+
+    Raises:
+        InvalidParametersError: A parameter is invalid; has every issue.
+    """
+    names = tuple(parameter.name for parameter in table)
+    texts, unknown_texts = _split(query, names, unknown)
     values: dict[str, object] = {}
     issues: list[Issue] = []
-    for parameter in SEARCH_PARAMETERS:
+    for parameter in table:
         try:
             value = _read_texts(parameter, texts.get(parameter.name, ()))
-        except IssueError as error:
-            issues.append(error.issue)
+        except InvalidParametersError as error:
+            issues += error.issues
         else:
             if value is not None:
                 values[parameter.name] = value
     try:
         check_together(values)
     except InvalidParametersError as error:
-        issues = sorted((*issues, *error.issues), key=lambda issue: _ORDER[issue.path[0]])
-    issues += filter(None, map(_near_miss, unknown_texts, unknown_texts.values()))
+        issues = sorted((*issues, *error.issues), key=lambda issue: names.index(issue.path[0]))
+    for escaped, text in unknown_texts.items():
+        if (issue := _near_miss(escaped, text, names)) is not None:
+            issues.append(issue)
     if issues:
         raise InvalidParametersError(tuple(issues))
-    return SearchQuery(**values)  # type: ignore[arg-type]  # values have their parameter's type
+    return values
 
 
-def _split(query: bytes, unknown: Unknown) -> tuple[dict[str, list[bytes]], dict[bytes, bytes]]:
+def _split(
+    query: bytes, names: Sequence[str], unknown: Unknown
+) -> tuple[dict[str, list[bytes]], dict[bytes, bytes]]:
     """Return the texts of each known parameter, and of the unknown ones to compare."""
-    texts: dict[str, list[bytes]] = {}
+    texts: dict[bytes, list[bytes]] = {name.encode(): [] for name in names}
     unknown_texts: dict[bytes, bytes] = {}
     for part in query.split(b"&"):
         if len(part) < _SHORTEST:  # cheap, because a query has room for thousands
             continue
         name, _, text = part.partition(b"=")
-        parameter = _BY_NAME.get(unquote_to_bytes(name) if b"%" in name else name)
-        if parameter is not None:
-            texts.setdefault(parameter.name, []).append(text)
+        known = texts.get(unquote_to_bytes(name) if b"%" in name else name)
+        if known is not None:
+            known.append(text)
             continue
         unknown(name)
         if text and len(unknown_texts) < MAX_COMPARED:
             unknown_texts[name] = text
-    return texts, unknown_texts
+    return {name.decode(): parts for name, parts in texts.items()}, unknown_texts
 
 
 @lru_cache(maxsize=1024)
-def _similar(escaped: bytes) -> tuple[str, tuple[str, ...]]:
+def _similar(escaped: bytes, names: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
     """Return an unknown name unescaped, and the known names that it resembles."""
     name = unquote_to_bytes(escaped.replace(b"+", b" ")).decode(errors="replace")
-    return name, resembled(name, _NAMES)
+    return name, resembled(name, names)
 
 
-def _near_miss(escaped: bytes, value: bytes) -> Issue | None:
+def _near_miss(escaped: bytes, value: bytes, names: tuple[str, ...]) -> Issue | None:
     """Return the issue of an unknown name, or None if it resembles no known one."""
-    name, similar = _similar(escaped)
+    name, similar = _similar(escaped, names)
     if not similar or (name in SYNONYMS and _DATES.issuperset(similar) and not value[:1].isdigit()):
         return None  # an app that shares links adds from=timeline
     return Issue(
@@ -120,11 +138,9 @@ def _near_miss(escaped: bytes, value: bytes) -> Issue | None:
     )
 
 
-_NAMES = tuple(parameter.name for parameter in SEARCH_PARAMETERS)
 _DATES = {row.name for row in SEARCH_PARAMETERS if row.kind is ParameterType.DATE}
 _BY_NAME = {parameter.name.encode(): parameter for parameter in SEARCH_PARAMETERS}
 _SHORTEST = len(b"q=x")
-_ORDER = {parameter.name: place for place, parameter in enumerate(SEARCH_PARAMETERS)}
 
 
 def check_together(values: Mapping[str, object]) -> None:
@@ -138,20 +154,16 @@ def check_together(values: Mapping[str, object]) -> None:
     """
     if not values.keys() & _PAIRED:
         return
-    issues = []
+    issues: list[Issue] = []
     least, most = values.get("min_rating"), values.get("max_rating")
     if isinstance(least, int | float) and isinstance(most, int | float) and least > most:
-        message = f"min_rating must not be greater than max_rating, got {least:g} and {most:g}"
-        bound = (("maximum", most), ("inclusive", True))
-        path = ("min_rating",)
-        issues.append(
-            Issue(code="too_big", path=path, message=message, details=bound, rule="order")
-        )
+        rule, both = "must not be greater than max_rating", f"{least:g} and {most:g}"
+        error = invalid("min_rating", "too_big", "order", rule, both, maximum=most, inclusive=True)
+        issues += error.issues
     cursor, sort = values.get("cursor"), values.get("sort", NEWEST)
     if isinstance(cursor, Cursor) and cursor.sort != sort:
-        message = f"cursor must be of sort={sort}, got one of sort={cursor.sort}"
-        path = ("cursor",)
-        issues.append(Issue(code="invalid_value", path=path, message=message, rule="text"))
+        rule, other = f"must be of sort={sort}", f"one of sort={cursor.sort}"
+        issues += invalid("cursor", "invalid_value", "text", rule, other).issues
     if issues:
         raise InvalidParametersError(tuple(issues))
 
@@ -166,10 +178,7 @@ def read_date(text: str) -> datetime.date:
     Raises:
         InvalidParametersError: The date is invalid; has one issue at path ``["date"]``.
     """
-    try:
-        return read_day(text)
-    except ValueError:
-        raise InvalidParametersError((_not_a_date(SINCE_DATE, text).issue,)) from None
+    return _read_date(SINCE_DATE.name, text)
 
 
 def read_cursor(text: str) -> Cursor:
@@ -178,32 +187,13 @@ def read_cursor(text: str) -> Cursor:
     Raises:
         InvalidParametersError: The cursor is invalid; has one issue at path ``["cursor"]``.
     """
-    try:
-        cursor = Cursor.decode(text)
-    except ValueError:
-        rule = "must be that of a page, as the page before has it"
-        error = IssueError(FEED_CURSOR, "invalid_format", "text", rule, format="cursor")
-        raise InvalidParametersError((error.issue,)) from None
+    cursor = _read_cursor(text, "must be that of a page, as the page before has it")
     check_together({"cursor": cursor})
     return cursor
 
 
-def read_value(parameter: SearchParameter, text: str) -> object:
-    """Parse one value like one in the query string of a search.
-
-    Returns:
-        The value in its parameter's type; None for an empty text.
-
-    Raises:
-        InvalidParametersError: The value is invalid; has one issue.
-    """
-    try:
-        return _read(parameter, text)
-    except IssueError as error:
-        raise InvalidParametersError((error.issue,)) from None
-
-
 _INTEGER = re.compile(r"-?[0-9]+(\.0+)?")
+_COLOR = re.compile(r"#?([0-9A-Fa-f]{6})")
 _BROKEN_ESCAPE = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 
 
@@ -211,137 +201,126 @@ def _read_texts(parameter: SearchParameter, texts: Sequence[bytes]) -> object:
     if not texts:
         return None
     if len(texts) > 1:
-        raise IssueError(
-            parameter,
-            "invalid_type",
-            "once",
-            "must be given once",
-            f"{len(texts)} times",
-            expected=parameter.kind.value,
-        )
-    return _read(parameter, _decoded(parameter, texts[0]))
+        count, expected = f"{len(texts)} times", parameter.kind.value
+        rule = "must be given once"
+        raise invalid(parameter.name, "invalid_type", "once", rule, count, expected=expected)
+    return read_value(parameter, _decoded(parameter.name, texts[0]))
 
 
-def _decoded(parameter: SearchParameter, value: bytes) -> str:
+def _decoded(name: str, value: bytes) -> str:
     """Unescape a value."""
     if b"+" in value:
         value = value.replace(b"+", b" ")
     if b"%" in value:
         if _BROKEN_ESCAPE.search(value) is not None:
             rule = "has a broken percent-escape"
-            raise IssueError(parameter, "invalid_format", "text", rule, format="percent-encoding")
+            raise invalid(name, "invalid_format", "text", rule, format="percent-encoding")
         value = unquote_to_bytes(value)
     try:
         return value.decode()
     except UnicodeDecodeError:
-        rule = "must be UTF-8"
-        raise IssueError(parameter, "invalid_format", "text", rule, format="utf-8") from None
+        raise invalid(name, "invalid_format", "text", "must be UTF-8", format="utf-8") from None
 
 
-def _read(parameter: SearchParameter, text: str) -> object:
-    """Parse a value; None for an empty text, which counts as absent (contract 3)."""
+def read_value(parameter: SearchParameter, text: str) -> object:
+    """Parse one value like one in the query string of a search.
+
+    Returns:
+        The value in its parameter's type; None for an empty text, which counts as absent (contract 3).
+
+    Raises:
+        InvalidParametersError: The value is invalid; has one issue.
+    """
     if not text:
         return None
     match parameter.kind:  # the most frequent first, because a comparison takes 0.1 us
         case ParameterType.TEXT:
             return _read_text(parameter, text)
         case ParameterType.DATE:
-            try:
-                return read_day(text)
-            except ValueError:
-                raise _not_a_date(parameter, text) from None
+            return _read_date(parameter.name, text)
         case ParameterType.MOMENT:
             return _read_moment(parameter, text)
         case ParameterType.INTEGER | ParameterType.NUMBER:
             return _read_number(parameter, text)
         case ParameterType.CHOICE | ParameterType.BOOLEAN:
             return _read_word(parameter, text)
+        case ParameterType.COLOR:
+            return _read_color(parameter, text)
         case ParameterType.CURSOR:  # pragma: no branch - there is no further kind
-            try:
-                return Cursor.decode(text)
-            except ValueError:
-                rule = "must be the next_cursor of an earlier answer; leave it out to start again"
-                raise IssueError(
-                    parameter, "invalid_format", "text", rule, format="cursor"
-                ) from None
+            rule = "must be the next_cursor of an earlier answer; leave it out to start again"
+            return _read_cursor(text, rule)
+
+
+def _read_date(name: str, text: str) -> datetime.date:
+    try:
+        return read_day(text)
+    except ValueError:
+        rule = "must be a date as YYYY-MM-DD"
+        raise invalid(name, "invalid_format", "date", rule, shown(text), format="date") from None
+
+
+def _read_cursor(text: str, rule: str) -> Cursor:
+    try:
+        return Cursor.decode(text)
+    except ValueError:
+        raise invalid("cursor", "invalid_format", "text", rule, format="cursor") from None
 
 
 def _read_moment(parameter: SearchParameter, text: str) -> datetime.datetime:
+    name = parameter.name
     try:
         return read_moment(text)
     except ValueError:
         rule = f"must be a date as YYYY-MM-DD, or a time as {parameter.example}"
-        raise IssueError(
-            parameter, "invalid_format", "moment", rule, shown(text), format="date-time"
-        ) from None
+        value = shown(text)
+        raise invalid(name, "invalid_format", "moment", rule, value, format="date-time") from None
 
 
 def _read_text(parameter: SearchParameter, text: str) -> str:
-    if parameter.maximum is not None and len(text) > parameter.maximum:
-        raise IssueError(
-            parameter,
-            "too_big",
-            "long",
-            f"must have at most {parameter.maximum} characters",
-            str(len(text)),
-            maximum=parameter.maximum,
-            inclusive=True,
-        )
+    most = parameter.maximum
+    if most is not None and len(text) > most:
+        rule, length = f"must have at most {most} characters", str(len(text))
+        raise invalid(parameter.name, "too_big", "long", rule, length, maximum=most, inclusive=True)
     return text
 
 
 def _read_word(parameter: SearchParameter, text: str) -> str | bool:
+    name = parameter.name
     if parameter.kind is ParameterType.BOOLEAN:
         if text in TRUTH.values():
             return text == TRUTH[True]
-        rule = "must be true or false"
-        expected = parameter.kind.value
-        raise IssueError(parameter, "invalid_type", "choice", rule, shown(text), expected=expected)
+        rule, expected = "must be true or false", parameter.kind.value
+        raise invalid(name, "invalid_type", "choice", rule, shown(text), expected=expected)
     if text not in parameter.choices:
         rule = f"must be one of {', '.join(parameter.choices)}"
-        raise IssueError(parameter, "invalid_value", "choice", rule, shown(text))
+        raise invalid(name, "invalid_value", "choice", rule, shown(text))
     return text
 
 
+def _read_color(parameter: SearchParameter, text: str) -> str:
+    if (digits := _COLOR.fullmatch(text)) is None:
+        rule = f"must be a color as six hexadecimal digits, such as {parameter.example}"
+        raise invalid(parameter.name, "invalid_format", "color", rule, shown(text), format="color")
+    return f"#{digits[1].lower()}"
+
+
 def _read_number(parameter: SearchParameter, text: str) -> int | float:
+    name, least, most = parameter.name, parameter.minimum, parameter.maximum
     is_integer = parameter.kind is ParameterType.INTEGER
     if (_INTEGER if is_integer else NUMBER).fullmatch(text) is None:
-        noun = "an integer" if is_integer else "a number"
-        raise IssueError(
-            parameter,
-            "invalid_type",
-            "integer" if is_integer else "number",
-            f"must be {noun} {bounds(parameter)}",
-            shown(text),
-            expected=parameter.kind.value,
-        )
+        rule = f"must be {'an integer' if is_integer else 'a number'} {bounds(parameter)}"
+        kind = parameter.kind.value
+        raise invalid(name, "invalid_type", kind, rule, shown(text), expected=kind)
     value = float(text)  # int() would refuse more than 4,300 digits
-    if parameter.maximum is not None and value > parameter.maximum:
-        raise IssueError(
-            parameter,
-            "too_big",
-            "too_big",
-            f"must be at most {parameter.maximum}",
-            shown(text),
-            maximum=parameter.maximum,
-            inclusive=True,
-        )
-    if parameter.minimum is not None and value < parameter.minimum:
-        raise IssueError(
-            parameter,
-            "too_small",
-            "too_small",
-            f"must be at least {parameter.minimum}",
-            shown(text),
-            minimum=parameter.minimum,
-            inclusive=True,
+    if most is not None and value > most:
+        rule = f"must be at most {most}"
+        raise invalid(name, "too_big", "too_big", rule, shown(text), maximum=most, inclusive=True)
+    if least is not None and value < least:
+        rule = f"must be at least {least}"
+        raise invalid(
+            name, "too_small", "too_small", rule, shown(text), minimum=least, inclusive=True
         )
     return int(value) if is_integer else value
-
-
-def _not_a_date(parameter: SearchParameter, text: str) -> IssueError:
-    rule = "must be a date as YYYY-MM-DD"
-    return IssueError(parameter, "invalid_format", "date", rule, shown(text), format="date")
 
 
 def bounds(parameter: SearchParameter) -> str:

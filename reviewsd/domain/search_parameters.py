@@ -21,6 +21,7 @@ class ParameterType(Enum):
     BOOLEAN = "boolean"
     CURSOR = "cursor"
     CHOICE = "choice"
+    COLOR = "color"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

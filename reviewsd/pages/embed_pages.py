@@ -167,7 +167,7 @@ class EmbedPages:
 
     def _field(self, parameter: SearchParameter, value: str, issues: Sequence[str]) -> OptionField:
         name = parameter.name
-        if parameter.kind is ParameterType.TEXT:
+        if parameter.kind is ParameterType.COLOR:
             digits = value.removeprefix("#")
             choices: list[tuple[str, str]] = []
             value = self.frames.accent if issues or not digits else f"#{digits}"
@@ -204,8 +204,9 @@ class EmbedPages:
         if parameter is None:
             names = ", ".join(parameters)
             return self._words("embed_unknown", name=name[:_MAX_NAME], names=names)
+        kind = "text" if parameter.kind is ParameterType.COLOR else parameter.kind.name.lower()
         return self._words(
-            f"embed_advice_{parameter.kind.name.lower()}",
+            f"embed_advice_{kind}",
             name=name,
             choices=", ".join(parameter.choices),
             least=parameter.minimum,
