@@ -17,7 +17,7 @@ from reviewsd.domain.dataset import REVIEWS_FILE, Dataset
 from reviewsd.domain.lint_insights import insight_warnings
 from reviewsd.domain.near_misses import within_edits
 from reviewsd.domain.records import Progress
-from reviewsd.domain.reviews import AggregateRating, Business, Distribution, Review, is_blank
+from reviewsd.domain.reviews import AggregateRating, Business, Distribution, Review, is_blank, mean
 
 STAGE: Final = "comparing"
 """The stage that ``Progress`` is called with."""
@@ -71,13 +71,6 @@ def doubts(
         identifiers = set(dataset.records.ids)
         newest = datetime.date.fromordinal(dataset.records.days[0]) if dataset.records else None
         yield from insight_warnings(dataset.insights, identifiers, newest)
-
-
-def mean(dataset: Dataset) -> float | None:
-    """Return the average rating, two decimals, half up (data-model.md 1.2)."""
-    count = sum(dataset.stars.values())
-    total = sum(stars * number for stars, number in dataset.stars.items())
-    return (200 * total + count) // (2 * count) / 100 if count else None
 
 
 _Moment: TypeAlias = datetime.datetime | None
@@ -153,7 +146,7 @@ def _aggregate(dataset: Dataset) -> Iterator[tuple[str, str]]:
     aggregate = msgspec.json.decode(raw, type=AggregateRating)
     path = "$.aggregate_rating"
     figures: list[tuple[str, float | None, float | None]] = [
-        (f"{path}.rating_value", aggregate.rating_value, mean(dataset)),
+        (f"{path}.rating_value", aggregate.rating_value, mean(dataset.stars)),
         (f"{path}.review_count", aggregate.review_count, len(dataset.records)),
     ]
     distribution = aggregate.distribution or Distribution()

@@ -10,6 +10,7 @@ shown. The function ``extra["hint"]`` returns what to do about a value.
 
 import datetime
 import re
+from collections.abc import Mapping
 from typing import Annotated, Literal
 from urllib.parse import quote
 
@@ -222,6 +223,34 @@ class AggregateRating(Struct, frozen=True, kw_only=True):
     best_rating: int | None = None
     worst_rating: int | None = None
     distribution: Distribution | None = None
+
+
+def mean(stars: Mapping[int, int]) -> float | None:
+    """Return the mean of some ratings with two decimals, half up (data-model.md 1.2); None of none.
+
+    Args:
+        stars: Number of reviews for each rating that occurs.
+    """
+    count = sum(stars.values())
+    total = sum(rating * number for rating, number in stars.items())
+    return (200 * total + count) // (2 * count) / 100 if count else None
+
+
+def aggregate(stars: Mapping[int, int]) -> AggregateRating:
+    """Return the aggregate of some reviews, by the number of each rating that occurs."""
+    return AggregateRating(
+        rating_value=mean(stars),
+        review_count=sum(stars.values()),
+        best_rating=5,
+        worst_rating=1,
+        distribution=Distribution(
+            one=stars.get(1, 0),
+            two=stars.get(2, 0),
+            three=stars.get(3, 0),
+            four=stars.get(4, 0),
+            five=stars.get(5, 0),
+        ),
+    )
 
 
 _MAX_BLANK = 200

@@ -28,7 +28,8 @@ from reviewsd.domain.dataset import load as load_dataset
 from reviewsd.domain.diagnostic_text import rendered
 from reviewsd.domain.insights_file import INSIGHTS_FILE, InsightsFile
 from reviewsd.domain.json_location import TextLocation, locate, place_at
-from reviewsd.domain.lint import doubts, mean
+from reviewsd.domain.lint import doubts
+from reviewsd.domain.reviews import mean
 from reviewsd.domain.withheld_words import withheld_places
 from reviewsd.pages import pictures
 from reviewsd.publish import insights_settings, page_settings, sources
@@ -233,7 +234,7 @@ def _facts(dataset: Dataset, settings: Data) -> Facts:
         reviews=len(days),
         first=datetime.date.fromordinal(days[-1]) if days else None,
         last=datetime.date.fromordinal(days[0]) if days else None,
-        average=mean(dataset),
+        average=mean(dataset.stars),
         stars={str(stars): dataset.stars.get(stars, 0) for stars in range(1, 6)},
         replies_until=dataset.latest,
         insights=insights is not None,

@@ -22,8 +22,7 @@ from reviewsd.analysis.settings import PROBLEMS
 from reviewsd.analysis.text import fold, words_of
 from reviewsd.domain.insights import AspectMention, PerReview, named
 from reviewsd.domain.insights_file import InsightsFile
-from reviewsd.domain.lint import mean
-from reviewsd.domain.reviews import Review, primary_language
+from reviewsd.domain.reviews import Review, mean, primary_language
 from reviewsd.offline.insights import Folder
 from reviewsd.pages.locales import words_of_insights
 
@@ -97,7 +96,7 @@ class Summarizer:
         )
         self._ground = Ground(
             figures=model_summary.figures_of(
-                insights.typed, mean(dataset), criticism=PROBLEMS in settings.publish
+                insights.typed, mean(dataset.stars), criticism=PROBLEMS in settings.publish
             ),
             review_of=self._review,
             language=primary_language(words.language.tag),

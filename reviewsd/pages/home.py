@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import msgspec
+from msgspec import structs
 
 from reviewsd.domain.locations import as_business
 from reviewsd.http1 import urls
@@ -241,8 +242,8 @@ def _location_page(renderer: Renderer, reviews: LocationReviews) -> Page:
             business=as_business(site.business, location),
             rating=reviews.rating,
             count=reviews.count,
-            newest=reviews.newest,
-            statistics=replace(site.statistics, sources=reviews.sources),
+            newest=tuple(reviews.newest),
+            statistics=structs.replace(site.statistics, counts=reviews.counts),
             insights=None,
         )
     )

@@ -5,15 +5,21 @@ same Site has the same bytes (pages.md 2).
 """
 
 import datetime
+import statistics
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import neg
 from urllib.parse import urlsplit
 
+import msgspec
+from msgspec import UNSET, Struct
+
 from reviewsd.domain.corrected import Withheld
 from reviewsd.domain.insights import Insights
-from reviewsd.domain.reviews import AggregateRating, Business, Location, Review
+from reviewsd.domain.locations import Locations
+from reviewsd.domain.reviews import AggregateRating, Business, Location, Review, aggregate
 from reviewsd.http1 import urls
 from reviewsd.pages.pictures import Picture
 from reviewsd.pages.settings import PageSettings
@@ -25,34 +31,50 @@ NEWEST = 50
 NEWEST_AT_LOCATION = 15
 """Reviews that the page of a location shows."""
 
+_CRITICAL = 3
+"""Greatest number of stars of a critical review, which should have a reply."""
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LocationReviews:
+
+class LocationReviews(Struct):
     """One of several locations, and its reviews."""
 
     location: Location
-    rating: AggregateRating
-    sources: tuple[tuple[str, int], ...]
-    """(source, reviews), the most frequent first."""
-    newest: tuple[Review, ...]
-    """At most ``NEWEST_AT_LOCATION``."""
+    stars: Counter[int] = msgspec.field(default_factory=Counter)
+    """Reviews by rating."""
+    counts: Counter[str] = msgspec.field(default_factory=Counter)
+    """Reviews by source."""
+    newest: list[Review] = []
+    """At most ``NEWEST_AT_LOCATION``; on the page of their location they do not name it."""
+
+    def add(self, review: Review) -> None:
+        """Count a review."""
+        self.stars[review.rating] += 1
+        self.counts[review.source] += 1
+        if len(self.newest) < NEWEST_AT_LOCATION:
+            self.newest.append(msgspec.structs.replace(review, location=UNSET))
 
     @property
     def count(self) -> int:
         """Number of its reviews."""
-        return self.rating.review_count or 0
+        return self.stars.total()
+
+    @property
+    def rating(self) -> AggregateRating:
+        """The aggregate of its reviews."""
+        return aggregate(self.stars)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Statistics:
-    """Counts over all reviews."""
+class Statistics(Struct):
+    """Counts over all reviews. They are counted newest first while they are written, because they are read once."""
 
-    sources: tuple[tuple[str, int], ...] = ()
-    """(source, reviews), the most frequent first."""
-    averages: Mapping[str, float] = field(default_factory=dict)
-    """The mean rating of each source."""
+    known: Locations = Locations()
+    """The locations, if there are several."""
+    counts: dict[str, int] = {}
+    """Reviews by source."""
+    stars: dict[str, int] = {}
+    """The sum of the ratings, by source."""
     verified: int = 0
-    verified_sources: Mapping[str, int] = field(default_factory=dict)
+    verified_sources: dict[str, int] = {}
     """Verified reviews by source."""
     critical: int = 0
     """Reviews of three stars or fewer."""
@@ -60,10 +82,52 @@ class Statistics:
     """Critical reviews with a reply."""
     replies: int = 0
     """Reviews with a reply."""
-    median_reply_days: int | None = None
-    """Days from a review to its reply."""
-    locations: tuple[LocationReviews, ...] = ()
-    """The locations, if there are several."""
+    waits: list[int] = []
+    """Days until the reply, for each reply that has a day of its own."""
+    by_location: dict[str, LocationReviews] = {}
+    """By the id of the location, in the order of the file."""
+
+    def __post_init__(self) -> None:
+        """Begin with the locations without reviews."""
+        for location in self.known.declared():
+            self.by_location.setdefault(location.id, LocationReviews(location))
+
+    def add(self, review: Review) -> None:
+        """Count a review."""
+        if (location := self.known.find(review.location)) is not None:
+            self.by_location[location.id].add(review)
+        self.counts[review.source] = self.counts.get(review.source, 0) + 1
+        self.stars[review.source] = self.stars.get(review.source, 0) + review.rating
+        if review.verified:
+            self.verified += 1
+            self.verified_sources[review.source] = self.verified_sources.get(review.source, 0) + 1
+        reply = review.owner_reply
+        if review.rating <= _CRITICAL:
+            self.critical += 1
+            self.critical_answered += reply is not None
+        self.replies += reply is not None
+        if reply is not None and reply.undated is not True:
+            self.waits.append(max(0, (reply.date - review.date).days))
+
+    @property
+    def sources(self) -> tuple[tuple[str, int], ...]:
+        """(source, reviews), the most frequent first."""
+        return tuple(sorted(self.counts.items(), key=lambda item: (-item[1], item[0])))
+
+    @property
+    def averages(self) -> Mapping[str, float]:
+        """The mean rating of each source."""
+        return {name: self.stars[name] / count for name, count in self.counts.items()}
+
+    @property
+    def median_reply_days(self) -> int | None:
+        """Days from a review to its reply."""
+        return statistics.median_low(self.waits) if self.waits else None
+
+    @property
+    def locations(self) -> tuple[LocationReviews, ...]:
+        """The locations, if there are several."""
+        return tuple(self.by_location.values())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

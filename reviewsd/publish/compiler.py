@@ -36,7 +36,6 @@ from reviewsd.publish.compression import Compressor
 from reviewsd.publish.feed import FeedFrame, FeedPage
 from reviewsd.publish.messages import CompileSettings
 from reviewsd.publish.openapi import document
-from reviewsd.publish.site import StatisticsCounter
 from reviewsd.snapshot import layout
 from reviewsd.snapshot.columns_writer import ColumnsWriter
 from reviewsd.snapshot.digests import DigestsWriter
@@ -181,7 +180,7 @@ def _add_reviews(
 ) -> tuple[Statistics, tuple[SegmentFile, ...]]:
     """Write reviews.json, and for each review its excerpt, columns, digest and offset."""
     target, records, business = folder.target, dataset.records, dataset.business
-    counted = StatisticsCounter(Locations.several(business))
+    counted = Statistics(Locations.several(business))
     writer, excerpts_writer = Writer(target, REVIEWS_FILE), Writer(target, layout.EXCERPTS)
     digests = DigestsWriter(target)
     writer.write(documents.reviews_head(dataset))
@@ -217,7 +216,7 @@ def _add_reviews(
         indexing = partial(folder.progress, "indexing")
         segments, files = columns.close(mentions, records.by_change(), indexing)
     folder.files |= files
-    return counted.statistics(), segments
+    return counted, segments
 
 
 def _add_feeds(folder: _Folder, dataset: Dataset, settings: CompileSettings) -> None:

@@ -10,6 +10,7 @@ import functools
 import types
 import typing
 from collections.abc import Mapping
+from types import MappingProxyType
 
 import msgspec
 from msgspec import UNSET, Raw, Struct
@@ -18,10 +19,8 @@ from reviewsd.domain import times
 from reviewsd.domain.dataset import Dataset
 from reviewsd.domain.insights import NOT_FILLED_IN, Insights
 from reviewsd.domain.insights_file import InsightsFile
-from reviewsd.domain.reviews import AggregateRating, Business, OwnerReply, Review
+from reviewsd.domain.reviews import AggregateRating, Business, OwnerReply, Review, aggregate
 from reviewsd.http1.representation import Buffer
-
-BEST_RATING, WORST_RATING = 5, 1
 
 EVERY_ENTRY = ""
 """The id of the part with all entries of ``per_review``; no review has an empty id."""
@@ -31,11 +30,9 @@ _items = msgspec.json.Decoder(list[Raw])
 _encode = msgspec.json.Encoder().encode
 
 
-Computed = Mapping[str, "bytes | Computed"]
-"""Rendered values that replace defaults, by member name; nested like the document."""
-
-
-def complete(raw: bytes | Raw, kind: object = None, computed: Computed | None = None) -> bytes:
+def complete(
+    raw: bytes | Raw, kind: object = None, computed: Mapping[str, Raw] = MappingProxyType({})
+) -> bytes:
     """Return a JSON value in its canonical form, with absent members of structs filled in.
 
     Members that are unset by default stay absent.
@@ -43,12 +40,12 @@ def complete(raw: bytes | Raw, kind: object = None, computed: Computed | None = 
     Args:
         raw: Valid JSON.
         kind: The type of the value; None if the data model does not know it.
-        computed: Values for absent and null members of a struct, instead of defaults.
+        computed: Complete values for absent and null members of a struct, instead of defaults.
     """
     text = bytes(raw).strip()
     match text[:1]:
         case b"{":
-            return _complete_object(text, _struct(kind), computed or {})
+            return _complete_object(text, _struct(kind), computed)
         case b"[":
             item = _item(kind)
             return b"[" + b",".join(complete(part, item) for part in _items.decode(text)) + b"]"
@@ -57,20 +54,17 @@ def complete(raw: bytes | Raw, kind: object = None, computed: Computed | None = 
     return text
 
 
-def _complete_object(text: bytes, kind: type[Struct] | None, computed: Computed) -> bytes:
+def _complete_object(text: bytes, kind: type[Struct] | None, computed: Mapping[str, Raw]) -> bytes:
     members = _members.decode(text)
     parts = []
     for name, field_kind, default in _fields(kind) if kind is not None else ():
         raw = members.pop(name, None)
-        if name in computed and raw is not None and bytes(raw) == b"null":
-            raw = None
-        value = computed.get(name, default)
-        if isinstance(value, Mapping):
-            rendered = complete(b"{}" if raw is None else raw, field_kind, value)
-        elif raw is None:
-            rendered = value
+        value = bytes(computed.get(name, b""))
+        if raw is None or (value and bytes(raw) == b"null"):
+            rendered = value or default
         else:
-            rendered = complete(raw, field_kind)
+            inner = _members.decode(value) if value.startswith(b"{") else {}
+            rendered = complete(raw, field_kind, inner)
         if rendered:
             parts.append((name, rendered))
     parts += ((name, complete(members[name])) for name in sorted(members))
@@ -131,36 +125,8 @@ def business(dataset: Dataset) -> bytes:
 def aggregate_rating(dataset: Dataset) -> bytes:
     """Return the aggregate of the file, with absent members computed (data-model.md 1.2)."""
     raw = dataset.members.get("aggregate_rating", Raw(b"{}"))
-    return complete(raw, AggregateRating, _computed(dataset.stars))
-
-
-def rating_of(stars: Mapping[int, int]) -> AggregateRating:
-    """Return the aggregate of some reviews, by the number of each rating that occurs."""
-    rendered = complete(b"{}", AggregateRating, _computed(stars))
-    return msgspec.json.decode(rendered, type=AggregateRating)
-
-
-def _computed(stars: Mapping[int, int]) -> Computed:
-    """Return the members of an aggregate, from the number of reviews of each rating."""
-    return {
-        "rating_value": _mean(stars),
-        "review_count": _encode(sum(stars.values())),
-        "best_rating": _encode(BEST_RATING),
-        "worst_rating": _encode(WORST_RATING),
-        "distribution": {
-            str(rating): _encode(stars.get(rating, 0))
-            for rating in range(WORST_RATING, BEST_RATING + 1)
-        },
-    }
-
-
-def _mean(stars: Mapping[int, int]) -> bytes:
-    """Return the mean with two decimals, half up, from integer sums; null without reviews."""
-    count = sum(stars.values())
-    if not count:
-        return b"null"
-    hundredths = (200 * sum(rating * n for rating, n in stars.items()) + count) // (2 * count)
-    return _encode(hundredths / 100)
+    computed = _encode(aggregate(dataset.stars))
+    return complete(raw, AggregateRating, _members.decode(computed))
 
 
 def updated_at(dataset: Dataset) -> str | None:

@@ -30,9 +30,8 @@ from reviewsd.api.jobs import InsightsOrigin
 from reviewsd.domain.dataset import Dataset
 from reviewsd.domain.insights import Insights, PerReview
 from reviewsd.domain.insights_file import InsightsFile, Mentions, Spellings
-from reviewsd.domain.lint import mean
 from reviewsd.domain.records import Progress
-from reviewsd.domain.reviews import Review, primary_language
+from reviewsd.domain.reviews import Review, mean, primary_language
 from reviewsd.pages.environment import Bytecode
 from reviewsd.pages.locales import words_of_insights
 from reviewsd.pages.words import Words
@@ -231,7 +230,7 @@ def _file(
         ground = model_summary.Ground(
             figures=model_summary.figures_of(
                 msgspec.json.decode(_encode(insights), type=Insights),
-                mean(dataset),
+                mean(dataset.stars),
                 criticism=bool(analyser.catalogue.problems),
             ),
             review_of=lambda name: review_of(name) if name in records.places else None,

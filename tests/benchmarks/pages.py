@@ -31,6 +31,7 @@ from reviewsd.http1.responses import Responses
 from reviewsd.pages import publication, reviews
 from reviewsd.pages.rendering import Renderer
 from reviewsd.pages.settings import PageSettings
+from reviewsd.pages.site import Statistics
 from reviewsd.publish import site as sites
 from reviewsd.publish.compile_process import COMMAND
 from reviewsd.publish.messages import CompileSettings, Job, Outcome, PublicationOrder
@@ -194,7 +195,7 @@ def _compiling(data: Path) -> None:
     dataset = load(texts[0].read_bytes(), insights)
     reviews_of = msgspec.json.Decoder(Review)
     typed = [reviews_of.decode(record.raw) for record in dataset.records[:10_000]]
-    tally = sites.StatisticsCounter()
+    tally = Statistics()
     began = time.process_time()
     for review in typed:
         tally.add(review)
@@ -204,7 +205,7 @@ def _compiling(data: Path) -> None:
         dataset,
         SETTINGS.base_url,
         SETTINGS.pages,
-        tally.statistics(),
+        tally,
         {},
     )
     renderer = Renderer(site)

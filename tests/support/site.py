@@ -13,9 +13,8 @@ from reviewsd.pages.catalogs import REVISIONS
 from reviewsd.pages.environment import Bytecode
 from reviewsd.pages.rendering import Renderer
 from reviewsd.pages.settings import MachineSettings, PageSettings
-from reviewsd.pages.site import Site
+from reviewsd.pages.site import Site, Statistics
 from reviewsd.publish import site as sites
-from reviewsd.publish.site import StatisticsCounter
 
 BASE_URL = "https://reviews.example.com"
 
@@ -46,14 +45,14 @@ def site(
     dataset = load(
         json.dumps(content).encode(), None if insights is None else json.dumps(insights).encode()
     )
-    counters = StatisticsCounter(Locations.several(dataset.business))
+    statistics = Statistics(Locations.several(dataset.business))
     for record in dataset.records:
-        counters.add(msgspec.json.decode(record.raw, type=Review))
+        statistics.add(msgspec.json.decode(record.raw, type=Review))
     return sites.make(
         dataset,
         base_url,
         PageSettings(),
-        counters.statistics(),
+        statistics,
         {},
         absent=absent,
     )

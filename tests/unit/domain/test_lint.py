@@ -8,7 +8,7 @@ import pytest
 
 from reviewsd.domain.dataset import load
 from reviewsd.domain.diagnostic_text import headline
-from reviewsd.domain.lint import doubts, mean
+from reviewsd.domain.lint import doubts
 
 NOW = datetime.datetime(2026, 11, 22, 9, 30, tzinfo=datetime.UTC)
 IDS = ("01JGFJJZ00EXAMP1E000000001", "01JGFJJZ00EXAMP1E000000002")
@@ -175,15 +175,6 @@ def test_slips_are_seen_at_the_top_too() -> None:
     assert ['$.business.phonee: unknown member; did you mean "phone"?'] == found(
         review(0), top={"business": {"name": "B", "phonee": "1"}}
     )
-
-
-def test_the_mean_is_rounded_half_up_and_none_without_reviews() -> None:
-    def of(*ratings: int) -> float | None:
-        reviews = [{**review(0), "id": f"r{n}", "rating": r} for n, r in enumerate(ratings)]
-        text = json.dumps({"business": {"name": "B"}, "reviews": reviews}).encode()
-        return mean(load(text, None))
-
-    assert (None, 5.0, 4.67, 4.13) == (of(), of(5), of(5, 5, 4), of(5, 5, 5, 5, 5, 5, 2, 1))
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import msgspec
 
 from reviewsd.domain.dataset import load
 from reviewsd.domain.reviews import Review
+from reviewsd.pages.site import Statistics
 from reviewsd.publish import site as sites
 from tests.support.site import review
 
@@ -29,8 +30,9 @@ def test_reply_without_a_day_of_its_own_has_no_reply_time() -> None:
     """Its day is that of the review: the page said that half of all replies came on that day."""
     made_up = {"text": "Thanks.", "date": "2024-03-01", "undated": True}
     known = {"text": "Thanks.", "date": "2024-03-05"}
-    counter = sites.StatisticsCounter()
+    statistics = Statistics()
     for number, reply in enumerate((made_up, made_up, known), start=1):
-        counter.add(msgspec.convert(review(number, date="2024-03-01", owner_reply=reply), Review))
-    statistics = counter.statistics()
+        statistics.add(
+            msgspec.convert(review(number, date="2024-03-01", owner_reply=reply), Review)
+        )
     assert (3, 4) == (statistics.replies, statistics.median_reply_days)
