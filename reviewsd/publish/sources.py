@@ -155,19 +155,15 @@ def read(
         try:
             contents[name] = _content(data_dir / name, file, limit, copies)
         except DataError as error:
-            findings.extend(error.findings)
-        except OSError as error:
-            if error.errno not in _LASTING:
-                raise
-            if name == REVIEWS_FILE or not isinstance(error, FileNotFoundError):
-                reason = f"cannot read: {error.strerror}"
-                findings.append(Diagnostic(file=name, reason=reason))
+            if name == REVIEWS_FILE or not isinstance(error.__cause__, FileNotFoundError):
+                findings.extend(error.findings)
     templates = _templates(templates_dir, before.templates, findings)
     logos, left_out = _logos(data_dir, before.logos)
+    labels = b""
     try:
-        labels = _dispensable(data_dir / LABELS_FILE, before.labels, max_bytes)
+        if before.labels is not None:
+            labels = bytes(_content(data_dir / LABELS_FILE, before.labels, max_bytes))
     except DataError as error:
-        labels = b""
         reason = f"{error.findings[0].reason}; rules read the reviews"
         left_out.append(Diagnostic(file=LABELS_FILE, reason=reason))
     if fingerprint(data_dir, templates_dir) != before:
@@ -230,16 +226,11 @@ def _templates(
     texts: dict[str, str] = {}
     for name, fingerprint in fingerprints.items():
         try:
-            texts[name] = bytes(_content(folder / name, fingerprint, MAX_TEMPLATE, None)).decode()
+            texts[name] = bytes(_content(folder / name, fingerprint, MAX_TEMPLATE)).decode()
         except DataError as error:
             findings.extend(error.findings)
         except UnicodeDecodeError as error:
             findings.append(Diagnostic(file=name, reason=f"not UTF-8 at byte {error.start}"))
-        except OSError as error:
-            if error.errno not in _LASTING:
-                raise
-            reason = f"cannot read: {error.strerror}"
-            findings.append(Diagnostic(file=name, reason=reason))
     return texts
 
 
@@ -260,28 +251,10 @@ def _logos(
             left_out.append(pictures.left_out(name, "leads out of the data directory"))
             continue
         try:
-            contents[name] = _dispensable(data_dir / name, fingerprint, pictures.MAX_BYTES)
+            contents[name] = bytes(_content(data_dir / name, fingerprint, pictures.MAX_BYTES))
         except DataError as error:
             left_out += [pictures.left_out(name, each.reason) for each in error.findings]
     return contents, left_out
-
-
-def _dispensable(path: Path, fingerprint: FileFingerprint | None, max_bytes: int) -> bytes:
-    """Read a file that a publication can do without; an absent one is empty.
-
-    Raises:
-        DataError: It cannot be read, or is too large.
-        Unsettled: It changed meanwhile.
-        OSError: The system cannot read it at present.
-    """
-    if fingerprint is None:
-        return b""
-    try:
-        return bytes(_content(path, fingerprint, max_bytes, None))
-    except OSError as error:
-        if error.errno not in _LASTING:
-            raise
-        raise _refused(path, f"cannot read: {error.strerror}") from error
 
 
 def _look(path: Path) -> FileFingerprint | None:
@@ -306,11 +279,22 @@ def _file_fingerprint(real: str, status: os.stat_result) -> FileFingerprint:
 
 
 def _content(
-    path: Path, fingerprint: FileFingerprint | None, max_bytes: int, copies: Path | None
+    path: Path, fingerprint: FileFingerprint | None, max_bytes: int, copies: Path | None = None
 ) -> RecordText:
-    """Read the file of a fingerprint, at most up to its size."""
-    # Without O_NONBLOCK, open would block forever on a FIFO without a writer.
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
+    """Read the file of a fingerprint, at most up to its size.
+
+    Raises:
+        DataError: It cannot be read until it changes, or is too large.
+        Unsettled: It changed meanwhile.
+        OSError: The system cannot read it at present.
+    """
+    try:
+        # Without O_NONBLOCK, open would block forever on a FIFO without a writer.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
+    except OSError as error:
+        if error.errno not in _LASTING:
+            raise
+        raise _refused(path, f"cannot read: {error.strerror}") from error
     try:
         status = os.fstat(descriptor)
         # A link that is swapped and restored meanwhile does not change the fingerprints, so check
