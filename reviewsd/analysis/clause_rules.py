@@ -169,9 +169,9 @@ def _decide_aspect(
     value, reason = _value(praise + blame, clause)
     stars = rating - _NEUTRAL_STARS
     if value * stars < 0 and -(limit := _limit(reading, words, rating)) < value < limit:
-        if -OVERRULES_CONTRASTED < value < OVERRULES_CONTRASTED:
+        if stars > 0 or -OVERRULES_CONTRASTED < value < OVERRULES_CONTRASTED:
             return None  # too weak to contradict the stars, but no agreement either
-        value = 0.0  # the aspect is mentioned, and the stars decide
+        value = 0.0  # the aspect is mentioned, and the praise in bad reviews is mostly bitter
     sentiment, why = _sentiment(value, stars)
     return Decision(
         aspect,

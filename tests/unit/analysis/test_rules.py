@@ -75,7 +75,8 @@ def rules() -> Rules:
         (1, "He was on time.", {"punctuality": "positive"}),
         (2, "Fair enough, no comment.", {}),
         # and one or five stars in a contrast only
-        (5, "The ferry was too expensive. Great spot.", {"pricing": "positive"}),
+        (5, "The ferry was too expensive. Great spot.", {}),
+        (1, "Of course he was on time. Avoid.", {"punctuality": "negative"}),
         (5, "Great spot, but it was too expensive.", {"pricing": "negative"}),
         (4, "It was too expensive. Great spot.", {"pricing": "negative"}),
         # people of the settings are subjects
