@@ -48,6 +48,12 @@ class EvidenceWords:
     conditions: WordSet
     reported: WordSet
     """Words before what others say, or customers fear."""
+    feared: WordSet
+    """Words before what never happened."""
+    customers: WordSet
+    """Words before what customers did themselves."""
+    solved: WordSet
+    """Words of what a business makes good."""
 
     def names(self, aspect: str | None, words: Sequence[str]) -> bool:
         """Return whether a reader takes words as saying something about an aspect, or any.
@@ -81,13 +87,12 @@ def evidence_words(language: str) -> EvidenceWords:
     """Return the words of a language (ISO 639)."""
     lists = _languages().get(language, {})
     aspects = {name: lists[name] for name in ASPECTS if name in lists}
+    others = ("opens", "weakens", "reported", "feared", "customers", "solved")
     return EvidenceWords(
         alone={name: WordSet(text.partition(_BAR)[0].split()) for name, text in aspects.items()},
         named={name: WordSet(text.replace(_BAR, "").split()) for name, text in aspects.items()},
-        opens=WordSet(lists.get("opens", "").split()),
-        weakens=WordSet(lists.get("weakens", "").split()),
         conditions=WordSet(lists.get("if", "").split()),
-        reported=WordSet(lists.get("reported", "").split()),
+        **{name: WordSet(lists.get(name, "").split()) for name in others},
     )
 
 

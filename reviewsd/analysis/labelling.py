@@ -8,6 +8,7 @@ from reviewsd.analysis.labels import AspectLabel, EntityLabel, Labels
 from reviewsd.analysis.lexicon import Lexicon
 from reviewsd.analysis.patterns import Match
 from reviewsd.analysis.people import opinion_of
+from reviewsd.analysis.problems import is_told
 from reviewsd.analysis.text import Tokens
 from reviewsd.analysis.wordings import wordings
 from reviewsd.domain.insights import Sentiment
@@ -40,7 +41,7 @@ def labels_of(reading: Reading, rating: int) -> Labels:
     expected = "positive" if rating > PROBLEM_STARS - 1 else "negative"  # preferred in a tie
     total = 0.0
     scored = 0
-    for clause in reading.clauses:
+    for index, clause in enumerate(reading.clauses):
         if clause.opinions and clause.mark in _COUNTING:
             total += clause.score
             scored += 1
@@ -57,7 +58,12 @@ def labels_of(reading: Reading, rating: int) -> Labels:
             if texts:
                 shown.setdefault((decision.aspect, decision.sentiment), []).extend(texts)
             problem = decision.problem
-            if problem is not None and rating <= PROBLEM_STARS and problem not in problems:
+            if (
+                problem is not None
+                and rating <= PROBLEM_STARS
+                and problem not in problems
+                and is_told(tokens, reading.lexicon, reading.clauses, index, decision)
+            ):
                 phrase = _phrase(tokens, decision, clause, leads)
                 problems[problem] = EntityLabel(id=problem, phrase=phrase, wordings=tuple(texts))
     return Labels(

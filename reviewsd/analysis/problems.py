@@ -1,0 +1,109 @@
+"""Decides whether a review tells a problem of this business that it has not made good (decision 423)."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from reviewsd.analysis.aspects import ClauseMark
+from reviewsd.analysis.clause_rules import ClauseReading, Decision
+from reviewsd.analysis.evidence_words import EvidenceWords, evidence_words
+from reviewsd.analysis.lexicon import Lexicon
+from reviewsd.analysis.text import Tokens
+from reviewsd.analysis.wordlists import word_set
+
+_PRAISE: Final = 0.5  # score of a clause that tells no problem
+_NEAR: Final = 3  # tokens between a subject and what it does
+_BY_CUSTOMERS: Final = frozenset({"late-arrival", "no-show", "cancelled-appointment"})
+"""Problems that customers cause as well."""
+_MADE_GOOD: Final = frozenset(
+    {"property-damage", "mess-left-behind", "missing-items", "billing-mistake"}
+)
+"""Problems that a business makes good, or that are its job: "repaired the damaged floor"."""
+_RELATIONS: Final = word_set("relations")
+
+
+def is_told(
+    tokens: Tokens, lexicon: Lexicon, clauses: Sequence[ClauseReading], at: int, decision: Decision
+) -> bool:
+    """Return whether the problem of a decision happened, with this business, and was not solved.
+
+    Args:
+        tokens: The text.
+        lexicon: The words of its language.
+        clauses: All clauses of the text.
+        at: The index of the clause.
+        decision: A decision with a problem.
+    """
+    clause = clauses[at]
+    words, known = tokens.words, evidence_words(lexicon.language)
+    sentence = clause.clause.sentence
+    around = [c for c in clauses if c.clause.sentence == sentence]
+    if clause.score >= _PRAISE or any(c.mark is not None for c in around):
+        return False
+    if any(_subject(words, lexicon, c) in known.conditions for c in around):
+        return False
+    if any(word in known.feared for word in words[clause.clause.start : decision.start]):
+        return False
+    if _is_of_others(words, lexicon, clauses, at, known):
+        return False
+    if decision.problem in _BY_CUSTOMERS and _by_customers(words, decision.start, clause, known):
+        return False
+    return decision.problem not in _MADE_GOOD or not any(
+        _is_solved(words, lexicon, decision, c, known) for c in around
+    )
+
+
+def _subject(words: Sequence[str], lexicon: Lexicon, clause: ClauseReading) -> str:
+    """Return the first word of a clause, after one that joins or contrasts."""
+    start, end = clause.clause.start, clause.clause.end
+    links = lexicon.grammar.joiners | lexicon.grammar.contrasts
+    return words[min(start + (words[start] in links), end - 1)]
+
+
+def _is_of_others(
+    words: Sequence[str],
+    lexicon: Lexicon,
+    clauses: Sequence[ClauseReading],
+    at: int,
+    known: EvidenceWords,
+) -> bool:
+    """Return whether a pronoun may mean another business, of which the sentence before speaks."""
+    sentence = clauses[at].clause.sentence
+    before = [c for c in clauses[:at] if c.clause.sentence == sentence - 1]
+    if not any(clause.mark is ClauseMark.OTHERS for clause in before):
+        return False
+    first = next(c for c in clauses if c.clause.sentence == sentence)
+    subject = _subject(words, lexicon, first)
+    return subject in lexicon.grammar.pronouns and subject not in known.customers
+
+
+def _by_customers(
+    words: Sequence[str], at: int, clause: ClauseReading, known: EvidenceWords
+) -> bool:
+    """Return whether customers or their relatives do what begins at a token."""
+    return any(word in known.customers or word in _RELATIONS for word in _before(words, at, clause))
+
+
+def _is_solved(
+    words: Sequence[str],
+    lexicon: Lexicon,
+    decision: Decision,
+    clause: ClauseReading,
+    known: EvidenceWords,
+) -> bool:
+    """Return whether a clause says that the business made it good, outside the match."""
+    start, end = clause.clause.start, clause.clause.end
+    return any(
+        words[at] in known.solved
+        and not decision.start <= at < decision.end
+        and not lexicon.negated(words, at, start)
+        and not _by_customers(words, at, clause, known)
+        for at in range(start, end)
+    )
+
+
+def _before(words: Sequence[str], at: int, clause: ClauseReading) -> Iterator[str]:
+    """Yield up to three tokens before one in its clause, from the last to a comma."""
+    for word in reversed(words[max(clause.clause.start, at - _NEAR) : at]):
+        if word == ",":
+            return
+        yield word

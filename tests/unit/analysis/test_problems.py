@@ -1,0 +1,58 @@
+"""Problems that are told of the business, happened and were not made good (decision 423)."""
+
+import pytest
+
+from reviewsd.analysis.rules import Rules
+from reviewsd.analysis.settings import InsightSettings
+from reviewsd.domain.reviews import Business
+
+
+def _problems(text: str, language: str = "en", stars: int = 2) -> list[str]:
+    rules = Rules(Business(name="B", language=language), InsightSettings(language=language))
+    return [problem.id for problem in rules.label(text, stars).problems]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("They scratched my floor and left.", "property-damage"),
+        ("They left a mess that I had to clean up.", "mess-left-behind"),
+        ("They left a mess and never cleaned it.", "mess-left-behind"),
+        ("They overcharged me and never refunded it.", "billing-mistake"),
+        ("They were rude when I called.", "rude-staff"),
+        ("They arrived late but called ahead.", "late-arrival"),
+        ("The young man never showed up.", "no-show"),
+        ("We liked them before. They overcharged me.", "billing-mistake"),
+    ],
+)
+def test_what_happened_is_a_problem(text: str, problem: str) -> None:
+    assert [problem] == _problems(text)
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        # the job, or made good
+        ("en", "He repaired the damaged floor and left."),
+        ("en", "They left a mess, but came back the same day and cleaned everything up."),
+        ("en", "They overcharged me at first but refunded it at once."),
+        ("de", "Sie haben den Kratzer im Boden repariert."),
+        # of another business
+        ("en", "The last plumber never showed up. They overcharged me."),
+        ("en", "Our old dentist was rude. He overcharged me for years."),
+        ("de", "Der letzte Handwerker kam nie. Er war unfreundlich."),
+        # never happened
+        ("en", "If you are late they cancel your appointment."),
+        ("en", "People say they are rude."),
+        ("en", "I thought they'd try to sell me something."),
+        ("de", "Wenn man zu spät kommt, wird der Termin abgesagt."),
+        # of the customers
+        ("en", "I missed my appointment and they charged me."),
+        ("en", "My husband missed our appointment and they were nice about it."),
+    ],
+)
+@pytest.mark.parametrize("stars", [2, 4])
+def test_what_did_not_happen_or_was_made_good_is_no_problem(
+    language: str, text: str, stars: int
+) -> None:
+    assert [] == _problems(text, language, stars)
