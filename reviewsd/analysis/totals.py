@@ -144,6 +144,14 @@ class Totals:
             ),
         )
 
+    def rare_problems(self) -> list[str]:
+        """Return the ids of problems that too few reviews mention to be public."""
+        return [
+            name
+            for name, ranking in self._rankings[PROBLEMS].items()
+            if ranking.count < MIN_PROBLEM_MENTIONS
+        ]
+
     def _newest_quotes(self) -> list[Quote]:
         """Return the best candidates of each of the newest twelve months, the best first."""
         last = self._months.last

@@ -106,6 +106,8 @@ def make(
         progress("analysing", len(dataset.records), len(dataset.records))
         if keeping is not None:
             keeping.writer.finish(digest)
+        for problem in totals.rare_problems():
+            entries.drop_problem(problem)
         return _file(dataset, totals, entries, analyser, labels.summary, words)
 
 
@@ -283,6 +285,19 @@ class _Entries:
         base = self._size
         self.bounds.extend(_shifted(block.bounds, base))
         self._size += self._file.write(block.entries)
+
+    def drop_problem(self, name: str) -> None:
+        """Take a problem of few reviews out of their entries; blanks fill its place in the file."""
+        for position in self.spellings.lists["problems"].pop(name, ()):
+            begin, end = self.bounds[2 * position], self.bounds[2 * position + 1]
+            self._file.seek(begin)
+            entry = _decode_entry(self._file.read(end - begin))
+            problems = tuple(problem for problem in entry.problems if problem != name)
+            content = _encode(msgspec.structs.replace(entry, problems=problems))
+            self._file.seek(begin)
+            self._file.write(content.ljust(end - begin))
+            self.bounds[2 * position + 1] = begin + len(content)
+        self._file.seek(self._size)
 
     def object(self) -> mmap.mmap:
         """Return the object as a mapping."""

@@ -71,6 +71,21 @@ def test_owner_may_publish_them(tmp_path: Path) -> None:
     assert "not_published" not in insights["method"]
 
 
+def test_problem_of_one_review_is_in_no_list(tmp_path: Path) -> None:
+    """``per_review`` named it, as if the list of problems had it."""
+    directories = Directories(tmp_path)
+    rude = review("z", text="The technician was rude to me. Nobody showed up.", rating=1)
+    directories.write(*REVIEWS, rude)
+    (directories.data / "insights.yaml").write_text("publish: [problems]")
+    directories.publish(insights="auto")
+    insights = insights_json(directories)
+    assert ["no-callback", "no-show"] == [each["id"] for each in insights["entities"]["problems"]]
+    assert ["no-show"] == insights["per_review"]["z"]["problems"]
+    assert 9 == len(insights["per_review"])
+    answer = tools(directories).data("search_reviews", {"mentions_problem": "rude-staff"})
+    assert 0 == answer["matched"]
+
+
 def test_given_file_is_served_as_it_is(tmp_path: Path) -> None:
     given = {"entities": {"problems": ["Late"]}, "per_review": {"b": {"problems": ["Late"]}}}
     insights = insights_json(published(tmp_path, insights=given))
