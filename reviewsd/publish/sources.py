@@ -311,19 +311,24 @@ def _content(
         with os.fdopen(descriptor, "rb", closefd=False) as file:
             # Read no more than the size: appended bytes change the fingerprint.
             if copies is None or status.st_size < _LARGE:
-                try:
-                    return file.read(status.st_size)
-                except OSError as error:  # unlike one of ``open``, it does not name the file
-                    raise OSError(error.errno, error.strerror, str(path)) from error
-            return _copied(file, status.st_size, copies)
+                return _read(file, status.st_size, path)
+            return _copied(file, status.st_size, path, copies)
     finally:
         os.close(descriptor)
 
 
-def _copied(file: BinaryIO, size: int, place: Path) -> RecordText:
+def _read(file: BinaryIO, size: int, path: Path) -> bytes:
+    """Read bytes; an error names the file, as one of ``open`` does."""
+    try:
+        return file.read(size)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
+
+
+def _copied(file: BinaryIO, size: int, path: Path, place: Path) -> RecordText:
     with tempfile.TemporaryFile(dir=place) as copy:
         copied = 0
-        while piece := file.read(min(_PIECE, size - copied)):
+        while piece := _read(file, min(_PIECE, size - copied), path):
             copied += copy.write(piece)
         copy.flush()
         return MappedFile(copy.fileno(), copied) if copied else b""

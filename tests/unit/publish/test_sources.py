@@ -1,3 +1,5 @@
+import errno
+import io
 import os
 import socket
 import sys
@@ -311,3 +313,23 @@ def test_no_descriptor_is_left_open(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "insights.json")
     refusal(tmp_path)
     assert len(open_descriptors()) == before
+
+
+class FailingFile(io.BytesIO):
+    """A file on a disk with errors."""
+
+    def read(self, _size: int | None = -1, /) -> bytes:
+        raise OSError(errno.EIO, "Input/output error")
+
+
+@pytest.mark.parametrize("size", [LIMIT, LARGE])
+def test_error_of_a_read_names_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    """A large file is copied, and the last line of the traceback is all that the operator gets."""
+    write(tmp_path, " " * size)
+    (tmp_path / "copies").mkdir()
+    monkeypatch.setattr(os, "fdopen", lambda *_, **__: FailingFile())
+    with pytest.raises(OSError, match="Input/output error") as failed:
+        read(tmp_path, 2 * LARGE, tmp_path / "copies")
+    assert str(tmp_path / "reviews.json") == failed.value.filename
