@@ -3,18 +3,13 @@
 import datetime
 import re
 from enum import Enum
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 import typer
 
 from reviewsctl.daemon.session import Json, Quiet, Session
 from reviewsctl.terminal.columns import show_fields
 from reviewsctl.terminal.output import EXIT_FAILED, echo, steps
-
-if TYPE_CHECKING:
-    from reviewsctl.daemon.client import Client
-    from reviewsctl.daemon.transport import Answer
-    from reviewsd.api.hub import Listing
 
 _ID: Final = re.compile("p?[0-9]+")
 
@@ -25,7 +20,7 @@ app = typer.Typer(
     help="""Shows and changes the subscriptions to the feeds.
 
     Subscribers are programs that are notified of changes (WebSub); most shops never need this. A
-    subscription is named by its id. A callback names all its subscriptions, one for each topic.""",
+    subscription is named by its id.""",
     epilog="""\b
     Examples:
       reviewsctl subs list
@@ -51,27 +46,16 @@ _STATES: Final = {
 """The names of the admin API."""
 
 
-def _named(which: str) -> str:
-    if _ID.fullmatch(which) is None and "://" not in which:
+def _checked(identifier: str) -> str:
+    if identifier and _ID.fullmatch(identifier) is None:
         raise typer.BadParameter(
-            f"'{which}' is neither an id (12, p7) nor a callback (https://...); "
-            "list them: reviewsctl subs list"
+            f"'{identifier}' is no id, such as 12 or p7; list them: reviewsctl subs list"
         )
-    return which
+    return identifier
 
 
-def _named_or_all(which: str) -> str:
-    return _named(which) if which else which
-
-
-Which = Annotated[
-    str,
-    typer.Argument(
-        metavar="ID|CALLBACK",
-        callback=_named,
-        show_default=False,
-        help="Its id, or its callback.",
-    ),
+Id = Annotated[
+    str, typer.Argument(metavar="ID", callback=_checked, show_default=False, help="Its id.")
 ]
 
 
@@ -96,10 +80,6 @@ def list_(
     state: Annotated[
         State | None, typer.Option(help="Only in this state.", show_default=False)
     ] = None,
-    limit: Annotated[
-        int | None,
-        typer.Option(min=1, metavar="N", help="At most N subscriptions.", show_default=False),
-    ] = None,
     as_json: Json = False,
 ) -> None:
     """Lists the subscriptions.
@@ -112,10 +92,11 @@ def list_(
     session: Session = ctx.obj
     state_name = "" if state is None else _STATES[state]
     with session.daemon(as_json=as_json) as daemon:
-        pages = daemon.subscriptions(topic=topic, state=state_name, limit=limit)
+        pages = daemon.subscriptions(topic=topic, state=state_name)
         if as_json:
             for page in pages:
-                _print(page)
+                for answer in page:
+                    typer.echo(answer.text)
             return
         listings = [answer.value for page in pages for answer in page]
     if not listings:
@@ -132,40 +113,35 @@ def list_(
     epilog="""\b
     Examples:
       reviewsctl subs show 12
-      reviewsctl subs show https://subscriber.example.com/callback
       reviewsctl subs show 12 --json | jq .last_failure""",
 )
-def show_(ctx: typer.Context, which: Which, *, as_json: Json = False) -> None:
+def show_(ctx: typer.Context, identifier: Id, *, as_json: Json = False) -> None:
     """Shows everything about a subscription.
 
     It shows the lease, the last delivery, the last failure and its reason, the next attempt, and
     requests that the callback has not confirmed. It shows whether deliveries are signed, but never
-    the secret. With --json each subscription is a line.
+    the secret.
     """
     session: Session = ctx.obj
     with session.daemon(as_json=as_json) as daemon:
-        answers = _matching(daemon, which)
+        answer = daemon.subscription(identifier)
     if as_json:
-        _print(answers)
+        typer.echo(answer.text)
         return
     from reviewsctl.terminal.hub_views import subscription_fields  # msgspec, see main
 
-    for number, answer in enumerate(answers):
-        if number:
-            typer.echo()
-        show_fields(subscription_fields(answer.value, _now()))
+    show_fields(subscription_fields(answer.value, _now()))
 
 
 @app.command(
     epilog="""\b
     Examples:
       reviewsctl subs remove 12 --dry-run
-      reviewsctl subs remove 12 --reason "The callback loops"
-      reviewsctl subs remove https://subscriber.example.com/callback"""
+      reviewsctl subs remove 12 --reason "The callback loops\""""
 )
 def remove(
     ctx: typer.Context,
-    which: Which,
+    identifier: Id,
     *,
     reason: Annotated[
         str,
@@ -177,17 +153,16 @@ def remove(
 ) -> None:
     """Ends a subscription, and notifies its subscriber once.
 
-    With a callback, all its subscriptions end. It can subscribe again, unless it is blocked: see
+    The hub sends it nothing any more. The subscriber can subscribe again, unless it is blocked: see
     "reviewsctl hub block".
     """
     session: Session = ctx.obj
     with session.daemon() as daemon:
-        for answer in _matching(daemon, which):
-            listing = answer.value
-            if not dry_run:
-                daemon.remove(listing.id, reason)
-            action = "would remove" if dry_run else "removed"
-            echo(f"{action} {listing.id}: {listing.topic} for {listing.callback}")
+        listing = daemon.subscription(identifier).value
+        if not dry_run:
+            daemon.remove(listing.id, reason)
+    action = "would remove" if dry_run else "removed"
+    echo(f"{action} {listing.id}: {listing.topic} for {listing.callback}")
 
 
 @app.command(
@@ -199,13 +174,10 @@ def remove(
 )
 def push(
     ctx: typer.Context,
-    which: Annotated[
+    identifier: Annotated[
         str,
         typer.Argument(
-            metavar="[ID|CALLBACK]",
-            callback=_named_or_all,
-            show_default=False,
-            help="Only to this subscription or callback.",
+            metavar="[ID]", callback=_checked, show_default=False, help="Only to this subscription."
         ),
     ] = "",
     *,
@@ -228,17 +200,15 @@ def push(
     push. With --json every event is a line, the last of type "result".
     """
     session: Session = ctx.obj
-    if which and topic:
+    if identifier and topic:
         raise typer.BadParameter(
             "--topic cannot be combined with a subscription, which has one topic"
         )
-    with session.daemon(as_json=as_json, quiet=quiet) as daemon:
-        recipients: dict[str, str | list[str]] = {"topic": topic}
-        if which:
-            is_id = _ID.fullmatch(which)
-            recipients = {"id": [which] if is_id else _verified(_matching(daemon, which))}
-        with steps("push", "reviewsctl hub status", quiet=quiet, as_json=as_json) as step:
-            answer = daemon.push(recipients, step)
+    with (
+        session.daemon(as_json=as_json, quiet=quiet) as daemon,
+        steps("push", "reviewsctl hub status", quiet=quiet, as_json=as_json) as step,
+    ):
+        answer = daemon.push(step, id=identifier, topic=topic)
     reached = answer.value.delivered == answer.value.total
     if as_json:
         if not quiet:
@@ -249,34 +219,6 @@ def push(
         typer.echo(push_text(answer.value), err=not reached)
     if not reached:
         raise typer.Exit(EXIT_FAILED)
-
-
-def _matching(daemon: "Client", which: str) -> "list[Answer[Listing]]":
-    """Return the subscription of an id, or all of a callback."""
-    if _ID.fullmatch(which):
-        return [daemon.subscription(which)]
-    answers = [answer for page in daemon.subscriptions(callback=which) for answer in page]
-    if not answers:
-        from reviewsctl.daemon.errors import Missing
-
-        raise Missing(
-            "no such subscription",
-            f"the callback {which} has none, or it has ended",
-            remedy="List them: reviewsctl subs list",
-        )
-    return answers
-
-
-def _verified(answers: "list[Answer[Listing]]") -> list[str]:
-    """Return the ids of verified subscriptions; without any, all ids, which the daemon refuses."""
-    listings = [answer.value for answer in answers]
-    verified = [listing.id for listing in listings if listing.verified_at is not None]
-    return verified or [listing.id for listing in listings]
-
-
-def _print(answers: "list[Answer[Listing]]") -> None:
-    for answer in answers:
-        typer.echo(answer.text)
 
 
 def _now() -> datetime.datetime:

@@ -3,7 +3,7 @@
 The import takes about 25 ms (``transport``), so only commands that need the daemon do it.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeVar
 from urllib.parse import urlencode
@@ -95,29 +95,22 @@ class Client:
         target = _target("/v1/reload", **{name: "true" for name in lifted if lifted[name]})
         return self._job(target, ReloadResult, step, "See its outcome: reviewsctl status")
 
-    def subscriptions(
-        self, *, topic: str = "", state: str = "", callback: str = "", limit: int | None = None
-    ) -> Iterator[list[Answer[Listing]]]:
+    def subscriptions(self, *, topic: str = "", state: str = "") -> Iterator[list[Answer[Listing]]]:
         """Yield the subscriptions, a page at a time; an empty filter matches all.
 
         Args:
             topic: Its path or whole address.
             state: Its name in the admin API.
-            callback: The complete URL.
-            limit: The largest number of subscriptions; None for all.
         """
         after: str | None = ""
-        while after is not None and limit != 0:
-            size = PAGE if limit is None else min(PAGE, limit)
-            filters = {"topic": topic, "state": state, "callback": callback, "after": after}
+        while after is not None:
+            filters = {"topic": topic, "state": state, "after": after}
             page = decode(
-                self._ask("GET", "/v1/subscriptions", limit=str(size), **filters),
+                self._ask("GET", "/v1/subscriptions", limit=str(PAGE), **filters),
                 ListingPage[Raw],
             )
-            answers = [decode(bytes(text), Listing) for text in page.value.subscriptions]
-            yield answers
+            yield [decode(bytes(text), Listing) for text in page.value.subscriptions]
             after = page.value.next
-            limit = None if limit is None else limit - len(answers)
 
     def subscription(self, identifier: str) -> Answer[Listing]:
         """Return a subscription, or an unconfirmed request for one."""
@@ -127,18 +120,14 @@ class Client:
         """End a subscription, or a request for one."""
         self._ask("POST", f"/v1/subscriptions/{identifier}/remove", reason=reason)
 
-    def push(
-        self,
-        recipients: Mapping[str, str | Sequence[str]],
-        step: Callable[[Answer[Step]], None],
-    ) -> Answer[PushResult]:
-        """Delivers the current content now and waits until each has had its attempt.
+    def push(self, step: Callable[[Answer[Step]], None], **recipients: str) -> Answer[PushResult]:
+        """Deliver the current content now and wait until each has had its attempt.
 
         Giving up the wait does not stop the daemon (A3).
 
         Args:
-            recipients: A ``topic``, or the ``id`` of subscriptions; empty for all.
             step: Called with each step.
+            recipients: A ``topic``, or the ``id`` of a subscription; empty for all.
         """
         target = _target("/v1/push", **recipients)
         return self._job(target, PushResult, step, "See its outcome: reviewsctl hub status")
@@ -195,6 +184,6 @@ class Client:
         raise UnexpectedAnswer("the daemon ended before the result", remedy)
 
 
-def _target(path: str, **parameters: str | Sequence[str]) -> str:
+def _target(path: str, **parameters: str) -> str:
     given = {name: value for name, value in parameters.items() if value}
-    return f"{path}?{urlencode(given, doseq=True)}" if given else path
+    return f"{path}?{urlencode(given)}" if given else path
