@@ -257,15 +257,16 @@ def real(path: Path) -> Path:
     Raises:
         LinkError: The path has a link that is not followed.
     """
-    for step, facts in steps(path) if os.geteuid() == 0 else ():
-        if stat.S_ISLNK(facts.st_mode):
-            _check_link(step, facts)
+    if os.geteuid() != 0:
+        return path.resolve()
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+        os.close(_walked(os.open(ROOT, _FOLDER), path.absolute(), follow=True, make=False))
     return path.resolve()
 
 
 def _walked(here: int, path: Path, *, follow: bool, make: bool) -> int:
     """Walk down from an open folder, which is closed, and check each link in the path."""
-    todo, links = deque(path.parts[1:]), 0
+    todo, links, place = deque(path.parts[1:]), 0, ROOT
     try:
         while todo:
             name = todo.popleft()
@@ -276,55 +277,24 @@ def _walked(here: int, path: Path, *, follow: bool, make: bool) -> int:
             facts = os.fstat(entry)
             if not stat.S_ISLNK(facts.st_mode):
                 os.close(here)
-                here = entry
+                here, place = entry, place / name
                 continue
             try:
                 links += 1
                 if links > _MAX_LINKS or not follow:
                     raise LinkError(path)
-                _check_link(path, facts)
+                if os.geteuid() == 0 and facts.st_uid != 0:
+                    raise LinkError(place / name, facts.st_uid)
                 target = Path(os.readlink("", dir_fd=entry))
             finally:
                 os.close(entry)
             todo.extendleft(reversed(target.parts[target.is_absolute() :]))
             if target.is_absolute():
                 os.close(here)
-                here = os.open(ROOT, _FOLDER)
+                here, place = os.open(ROOT, _FOLDER), ROOT
     except OSError as fault:
         os.close(here)
         if isinstance(fault, LinkError):
             raise
         raise OSError(fault.errno, fault.strerror, str(path)) from fault
     return here
-
-
-def _check_link(path: Path, facts: os.stat_result) -> None:
-    if os.geteuid() == 0 and facts.st_uid != 0:
-        raise LinkError(path, facts.st_uid)
-
-
-def steps(path: Path) -> Iterator[tuple[Path, os.stat_result]]:
-    """Yield each folder, link and file that the kernel visits to resolve a path, until one is missing."""
-    todo, here, links = deque(path.absolute().parts[1:]), Path("/"), 0
-    yield here, here.lstat()
-    while todo:
-        name = todo.popleft()
-        if name == "..":
-            here = here.parent
-            continue
-        entry = here / name
-        try:
-            facts = entry.lstat()
-        except (FileNotFoundError, NotADirectoryError):
-            return
-        yield entry, facts
-        if not stat.S_ISLNK(facts.st_mode):
-            here = entry
-            continue
-        links += 1
-        if links > _MAX_LINKS:
-            return
-        target = entry.readlink()
-        if target.is_absolute():
-            here = Path("/")
-        todo.extendleft(reversed(target.parts[target.is_absolute() :]))
