@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 import typer
 from rich import progress as bars
 from rich.console import Console
-from rich.text import Text
 
 from reviewsctl.terminal.escaping import printable
 from reviewsd.api.jobs import Step
@@ -34,7 +33,6 @@ def shown(screen: Console) -> Iterator[Callable[[Step], None]]:
         bars.BarColumn(bar_width=20),
         bars.MofNCompleteColumn(),
         bars.TaskProgressColumn(),
-        _Figures(),
         bars.TimeRemainingColumn(),
     )
     with bars.Progress(*columns, console=screen, transient=True) as display:
@@ -43,8 +41,14 @@ def shown(screen: Console) -> Iterator[Callable[[Step], None]]:
         def show_bar(step: Step) -> None:
             stage = printable(step.stage)
             if stage not in tasks:
-                tasks[stage] = display.add_task(stage, total=step.total, step=step)
-            display.update(tasks[stage], completed=step.done, total=step.total, step=step)
+                tasks[stage] = display.add_task(stage)
+            failed = f", {step.failed:,} failed" if step.failed else ""
+            display.update(
+                tasks[stage],
+                description=f"{stage}{failed}",
+                completed=step.done,
+                total=step.total,
+            )
 
         yield show_bar
 
@@ -63,17 +67,3 @@ def progress_line(progress: Step) -> str:
         f"{printable(progress.stage)} {percent(progress)} % "
         f"({progress.done:,} of {progress.total:,}{failed})"
     )
-
-
-def figures(progress: Step, speed: float | None) -> str:
-    """Return the text beside a bar: ``3 failed, 6,000 left, 512/s``."""
-    parts = [] if progress.failed is None else [f"{progress.failed:,} failed"]
-    parts.append(f"{max(0, progress.total - progress.done):,} left")
-    if speed:
-        parts.append(f"{speed:,.0f}/s")
-    return ", ".join(parts)
-
-
-class _Figures(bars.ProgressColumn):
-    def render(self, task: bars.Task) -> Text:
-        return Text(figures(task.fields["step"], task.speed))
