@@ -1,6 +1,7 @@
 """Several nodes on one PostgreSQL deliver everything through kill -9 (D3 to D6, D8, D9).
 
-A short run for each failure rate is a test. A long run is a command, which prints the totals:
+A short run is a test; ``REVIEWSD_EXAMPLES=20`` makes its kills sixty. A long run is a command, which
+prints the totals:
 
     python -m tests.system.test_hub_nodes 200
 """
@@ -21,6 +22,7 @@ import pytest
 
 from reviewsd.store.keys import HUB_KEYS, SESSION_KEYS
 from reviewsd.store.postgres import LOCK
+from tests.support import examples
 from tests.support.daemon import DEMO, Daemon, until
 from tests.support.judge import (
     Delivery,
@@ -52,7 +54,7 @@ pytestmark = needed
 NODES = 3
 SUBSCRIPTIONS = 60
 RATES = (0.0, 0.4)
-SHORT = 6  # kills
+SHORT = examples.number(3)  # kills
 ROUND = 15  # kills, after which everything must settle
 
 LAPSE = 10.0
