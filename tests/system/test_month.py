@@ -24,7 +24,7 @@ import pytest
 
 from reviewsctl.sources.oauth import Tokens
 from reviewsd.domain.dataset import load
-from tests.support.commands import CLI, REVIEWSCTL
+from tests.support.commands import CLI, ctl
 from tests.support.examples import number
 from tests.support.fork_server import ROOT
 
@@ -307,20 +307,7 @@ class Owner:
 
     def run(self, *command: str) -> None:
         """Run a command that asks a person."""
-        result = subprocess.run(
-            [
-                sys.executable,
-                "-m",
-                REVIEWSCTL,
-                *command,
-                "--yes",
-                "--data",
-                str(self.folder / "data"),
-            ],
-            check=False,
-            capture_output=True,
-            env={**os.environ, "PYTHONPATH": f"{ROOT}:{CLI}"},
-        )
+        result = ctl(*command, "--yes", "--data", str(self.folder / "data"))
         assert 0 == result.returncode, result.stderr
 
 
