@@ -10,7 +10,6 @@ Plain scalars follow the core schema of YAML 1.2: ``0660`` is not octal, ``1:30`
 """
 
 import re
-from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
 import yaml
@@ -56,64 +55,26 @@ class Mark(NamedTuple):
     column: int
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
-    """The name and the lines of a file."""
-
-    file: str
-    lines: list[str]
-
-    def fault(self, mark: Mark, path: str, reason: str, *, shows_line: bool = True) -> Diagnostic:
-        """Return a fault as text, without the passwords of addresses.
-
-        Args:
-            mark: The place.
-            path: The JSON path of the value.
-            reason: What is wrong.
-            shows_line: Whether to quote the line; it does not help where something is missing.
-        """
-        line, column = mark
-        text = self.lines[line - 1] if shows_line and line <= len(self.lines) else ""
-        fault = Diagnostic(
-            file=self.file, line=line, column=column, path=dotted(path), reason=masked(reason)
-        )
-        lines = rendered(fault, text if len(text) <= MAX_LINE else "").lines
-        return replace(fault, lines=tuple(map(masked, lines)))
-
-    def mark(self, mark: yaml.Mark | None) -> Mark:
-        """Return a place of PyYAML's.
-
-        libyaml puts the end of a text without a final line break into a line of its own.
-        """
-        if mark is None:
-            return Mark(1, 1)
-        if mark.line >= len(self.lines):
-            return Mark(len(self.lines), len(self.lines[-1]) + 1)
-        return Mark(mark.line + 1, mark.column + 1)
-
-    def find(self, character: str, after: Mark) -> Mark:
-        """Return the next place of a character; ``after`` if there is none."""
-        for line in range(after.line, len(self.lines) + 1):
-            start = after.column - 1 if line == after.line else 0
-            index = self.lines[line - 1].find(character, start)
-            if index >= 0:
-                return Mark(line, index + 1)
-        return after
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class YamlDocument:
-    """The value of a YAML text, and the places in it."""
+    """The value of a YAML text, its faults, and the places in it.
 
-    source: Source
-    value: YamlValue = None
-    fatal: bool = False
-    """Whether the text could not be read; its only fault is in ``faults``."""
-    faults: list[Diagnostic] = field(default_factory=list)
-    broken: set[str] = field(default_factory=set)
-    """Paths of faults, where the value is None."""
-    keys: dict[str, Mark] = field(default_factory=dict)
-    values: dict[str, Mark] = field(default_factory=dict)
+    Args:
+        file: The name of the file.
+        lines: Its lines.
+    """
+
+    def __init__(self, file: str, lines: list[str]) -> None:
+        self._file, self._lines = file, lines
+        self._visited: set[int] = set()
+        self._end = Mark(1, 1)  # of the last node
+        self.value: YamlValue = None
+        self.fatal = False
+        """Whether the text could not be read; its only fault is in ``faults``."""
+        self.faults: list[Diagnostic] = []
+        self.broken: set[str] = set()
+        """Paths of faults, where the value is None."""
+        self.keys: dict[str, Mark] = {}
+        self.values: dict[str, Mark] = {}
 
     def fault(
         self, path: str, reason: str, *, at_key: bool = False, shows_line: bool = True
@@ -134,7 +95,128 @@ class YamlDocument:
         if place == "$" != path:
             place = ""
         mark = (self.keys if at_key else self.values).get(place, Mark(1, 1))
-        return self.source.fault(mark, path, reason, shows_line=shows_line and place == path)
+        return self._fault_at(mark, path, reason, shows_line=shows_line and place == path)
+
+    def _fault_at(
+        self, mark: Mark, path: str, reason: str, *, shows_line: bool = True
+    ) -> Diagnostic:
+        """Return a fault as text, without the passwords of addresses.
+
+        Args:
+            mark: The place.
+            path: The JSON path of the value.
+            reason: What is wrong.
+            shows_line: Whether to quote the line; it does not help where something is missing.
+        """
+        line, column = mark
+        text = self._lines[line - 1] if shows_line and line <= len(self._lines) else ""
+        fault = Diagnostic(
+            file=self._file, line=line, column=column, path=dotted(path), reason=masked(reason)
+        )
+        lines = rendered(fault, text if len(text) <= MAX_LINE else "").lines
+        return replace(fault, lines=tuple(map(masked, lines)))
+
+    def refuse(self, mark: Mark, reason: str) -> "YamlDocument":
+        """Add the fault for which the text cannot be read."""
+        self.fatal = True
+        self._add(mark, "$", reason)
+        return self
+
+    def refuse_syntax(self, error: yaml.YAMLError) -> "YamlDocument":
+        """Add the fault at which PyYAML stopped."""
+        place = self._mark(
+            getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+        )
+        if isinstance(error, _TooDeepError):
+            return self.refuse(place, f"expected at most {MAX_DEPTH} levels")
+        parts = [getattr(error, "context", None), getattr(error, "problem", None)]
+        reason = ", ".join(filter(None, parts)) or "cannot be read"
+        line = self._lines[place.line - 1]
+        if line[place.column - 1 : place.column] == "\t":
+            reason = "found a tab; indent with spaces"
+        return self.refuse(place, f"no valid YAML: {reason}")
+
+    def add(self, node: yaml.Node, path: str) -> YamlValue:
+        """Return the value of a node at a JSON path, and keep its places and faults, in the order of the text."""
+        mark, is_alias = self._enter(node)
+        self.values[path] = mark
+        if is_alias:
+            self._break(mark, path, "aliases are not supported; write the value out")
+            return None
+        if node.tag != _UNTAGGED:
+            self._break(mark, path, "tags are not supported; write the value without")
+        if isinstance(node, yaml.MappingNode):
+            return self._mapping(node, path)
+        if isinstance(node, yaml.SequenceNode):
+            return [self.add(item, f"{path}[{index}]") for index, item in enumerate(node.value)]
+        assert isinstance(node, yaml.ScalarNode)  # noqa: S101 - the only node left
+        if has_controls(node.value):
+            self._break(mark, path, _CONTROLS_REFUSED)
+        if path in self.broken:
+            return None
+        text: str = node.value
+        return text if node.style else scalar(text)
+
+    def _mapping(self, node: yaml.MappingNode, path: str) -> dict[str, YamlValue]:
+        mapping: dict[str, YamlValue] = {}
+        pairs: list[tuple[yaml.Node, yaml.Node]] = node.value
+        for key, value in pairs:
+            mark, is_alias = self._enter(key)
+            if is_alias or not isinstance(key, yaml.ScalarNode) or has_controls(key.value):
+                self._add(mark, path, "expected a plain word as key")
+                continue
+            place = member(path, key.value)
+            if key.value in mapping:
+                first = self.keys[place].line
+                reason = f"duplicate key {show(key.value)}; the first is in line {first}"
+                self._add(mark, place, reason)
+                continue
+            self.keys[place] = mark
+            mapping[key.value] = self.add(value, place)
+        return mapping
+
+    def _enter(self, node: yaml.Node) -> tuple[Mark, bool]:
+        """Return the place of a node, and whether it is an alias.
+
+        The node of an alias has the place of its anchor, so the text is searched for the alias.
+        """
+        is_alias = id(node) in self._visited
+        self._visited.add(id(node))
+        if is_alias:
+            mark = self._find("*", self._end)
+            self._end = Mark(mark.line, mark.column + 1)
+            return mark, is_alias
+        is_scalar = isinstance(node, yaml.ScalarNode)
+        self._end = self._mark(node.end_mark if is_scalar else node.start_mark)
+        return self._mark(node.start_mark), is_alias
+
+    def _mark(self, mark: yaml.Mark | None) -> Mark:
+        """Return a place of PyYAML's.
+
+        libyaml puts the end of a text without a final line break into a line of its own.
+        """
+        if mark is None:
+            return Mark(1, 1)
+        if mark.line >= len(self._lines):
+            return Mark(len(self._lines), len(self._lines[-1]) + 1)
+        return Mark(mark.line + 1, mark.column + 1)
+
+    def _find(self, character: str, after: Mark) -> Mark:
+        """Return the next place of a character; ``after`` if there is none."""
+        for line in range(after.line, len(self._lines) + 1):
+            start = after.column - 1 if line == after.line else 0
+            index = self._lines[line - 1].find(character, start)
+            if index >= 0:
+                return Mark(line, index + 1)
+        return after
+
+    def _break(self, mark: Mark, path: str, reason: str) -> None:
+        """Add a fault that leaves its path without a value."""
+        self.broken.add(path)
+        self._add(mark, path, reason)
+
+    def _add(self, mark: Mark, path: str, reason: str) -> None:
+        self.faults.append(self._fault_at(mark, path, reason))
 
 
 def dotted(path: str) -> str:
@@ -179,36 +261,30 @@ def read(data: bytes, file: str = "", loader: Loader = LOADER) -> YamlDocument:
         loader: The parser.
     """
     text = data.decode("utf-8-sig", "surrogateescape")  # an undecodable byte keeps its place
-    source = Source(file, _BREAK.split(text))
+    document = YamlDocument(file, _BREAK.split(text))
     if len(text) > MAX_CHARACTERS:
-        return _unreadable(source, Mark(1, 1), f"expected at most {MAX_CHARACTERS} characters")
+        return document.refuse(Mark(1, 1), f"expected at most {MAX_CHARACTERS} characters")
     if character := _NOT_YAML.search(text):
         lines = _BREAK.split(text[: character.start()])
         place = Mark(len(lines), len(lines[-1]) + 1)
-        return _unreadable(source, place, _character_fault(character[0]))
+        return document.refuse(place, _character_fault(character[0]))
     try:
         node = yaml.compose(text, Loader=_composing(loader))
     except yaml.YAMLError as error:
-        return _unreadable(source, *_syntax_fault(error, source))
-    walk = _Walk(source)
-    value = None if node is None else walk.value(node, "$")
-    return YamlDocument(
-        source=source,
-        value=value,
-        faults=walk.faults,
-        broken=walk.broken,
-        keys=walk.keys,
-        values=walk.values,
-    )
+        return document.refuse_syntax(error)
+    document.value = None if node is None else document.add(node, "$")
+    return document
 
 
 def read_value(text: str) -> YamlDocument:
     """Read one value without a file around it: a JSON list or object, else a plain scalar."""
     if text.startswith(("[", "{")):
         return read(text.encode("utf-8", "surrogatepass"))  # JSON is flow YAML
+    document = YamlDocument("", [text])
     if has_controls(text):
-        return _unreadable(Source("", []), Mark(1, 1), _CONTROLS_REFUSED)
-    return YamlDocument(source=Source("", [text]), value=scalar(text))
+        return document.refuse(Mark(1, 1), _CONTROLS_REFUSED)
+    document.value = scalar(text)
+    return document
 
 
 class _Composing:
@@ -236,101 +312,7 @@ def _composing(loader: Loader) -> Loader:
     return type(loader.__name__, (_Composing, loader), {})
 
 
-class _Walk:
-    """Turns nodes into values in the order of the text, and collects their places and faults."""
-
-    def __init__(self, source: Source) -> None:
-        self._source = source
-        self._visited: set[int] = set()
-        self._end = Mark(1, 1)
-        self.faults: list[Diagnostic] = []
-        self.broken: set[str] = set()
-        self.keys: dict[str, Mark] = {}
-        self.values: dict[str, Mark] = {}
-
-    def value(self, node: yaml.Node, path: str) -> YamlValue:
-        """Return the value of a node at a JSON path."""
-        mark, is_alias = self._enter(node)
-        self.values[path] = mark
-        if is_alias:
-            self._break(mark, path, "aliases are not supported; write the value out")
-            return None
-        if node.tag != _UNTAGGED:
-            self._break(mark, path, "tags are not supported; write the value without")
-        if isinstance(node, yaml.MappingNode):
-            return self._mapping(node, path)
-        if isinstance(node, yaml.SequenceNode):
-            return [self.value(item, f"{path}[{index}]") for index, item in enumerate(node.value)]
-        assert isinstance(node, yaml.ScalarNode)  # noqa: S101 - the only node left
-        if has_controls(node.value):
-            self._break(mark, path, _CONTROLS_REFUSED)
-        if path in self.broken:
-            return None
-        text: str = node.value
-        return text if node.style else scalar(text)
-
-    def _mapping(self, node: yaml.MappingNode, path: str) -> dict[str, YamlValue]:
-        mapping: dict[str, YamlValue] = {}
-        pairs: list[tuple[yaml.Node, yaml.Node]] = node.value
-        for key, value in pairs:
-            mark, is_alias = self._enter(key)
-            if is_alias or not isinstance(key, yaml.ScalarNode) or has_controls(key.value):
-                self._fault(mark, path, "expected a plain word as key")
-                continue
-            place = member(path, key.value)
-            if key.value in mapping:
-                first = self.keys[place].line
-                reason = f"duplicate key {show(key.value)}; the first is in line {first}"
-                self._fault(mark, place, reason)
-                continue
-            self.keys[place] = mark
-            mapping[key.value] = self.value(value, place)
-        return mapping
-
-    def _enter(self, node: yaml.Node) -> tuple[Mark, bool]:
-        """Return the place of a node, and whether it is an alias.
-
-        The node of an alias has the place of its anchor, so the text is searched for the alias.
-        """
-        is_alias = id(node) in self._visited
-        self._visited.add(id(node))
-        if is_alias:
-            mark = self._source.find("*", self._end)
-            self._end = Mark(mark.line, mark.column + 1)
-            return mark, is_alias
-        is_scalar = isinstance(node, yaml.ScalarNode)
-        self._end = self._source.mark(node.end_mark if is_scalar else node.start_mark)
-        return self._source.mark(node.start_mark), is_alias
-
-    def _break(self, mark: Mark, path: str, reason: str) -> None:
-        """Record a fault that leaves its path without a value."""
-        self.broken.add(path)
-        self._fault(mark, path, reason)
-
-    def _fault(self, mark: Mark, path: str, reason: str) -> None:
-        self.faults.append(self._source.fault(mark, path, reason))
-
-
-def _unreadable(source: Source, mark: Mark, reason: str) -> YamlDocument:
-    return YamlDocument(source=source, fatal=True, faults=[source.fault(mark, "$", reason)])
-
-
 def _character_fault(character: str) -> str:
     if "\ud800" <= character <= "\udfff":
         return "expected UTF-8 text"
     return f"the character U+{ord(character):04X} is not allowed"
-
-
-def _syntax_fault(error: yaml.YAMLError, source: Source) -> tuple[Mark, str]:
-    """Return the place at which PyYAML stopped, and its reason."""
-    place = source.mark(
-        getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
-    )
-    if isinstance(error, _TooDeepError):
-        return place, f"expected at most {MAX_DEPTH} levels"
-    parts = [getattr(error, "context", None), getattr(error, "problem", None)]
-    reason = ", ".join(filter(None, parts)) or "cannot be read"
-    line = source.lines[place.line - 1]
-    if line[place.column - 1 : place.column] == "\t":
-        reason = "found a tab; indent with spaces"
-    return place, f"no valid YAML: {reason}"
