@@ -1,8 +1,7 @@
 """The embed and the page that configures it, filled in for their options (pages.md 7)."""
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
-from urllib.parse import parse_qsl
+from functools import lru_cache, partial
 
 from markupsafe import Markup
 from msgspec import Struct
@@ -16,7 +15,7 @@ from reviewsd.http1 import urls
 from reviewsd.pages import embed_lines, theme
 from reviewsd.pages.cards import Cards
 from reviewsd.pages.environment import Templates, style
-from reviewsd.pages.filters import MAX_VALUE
+from reviewsd.pages.filters import MAX_VALUE, by_field, values_of
 from reviewsd.pages.frames import EmbedFrames, Frames
 from reviewsd.pages.text import beginning, printable
 from reviewsd.pages.words import Words
@@ -144,13 +143,10 @@ class EmbedPages:
 
     def invalid_setup(self, query: bytes, issues: Sequence[Issue]) -> bytes:
         """Render the page with the issues of the options beside their fields."""
-        pairs = parse_qsl(query.decode("latin-1"), encoding="utf-8", errors="replace")
-        values = {name: text[:MAX_VALUE] for name, text in pairs if name in _PARAMETERS}
-        wrong: dict[str, list[str]] = {}
-        for issue in issues:
-            wrong.setdefault(_field_of(issue), []).append(
-                printable(self._advice(issue, _PARAMETERS))
-            )
+        values = {
+            name: text[:MAX_VALUE] for name, text in values_of(query).items() if name in _PARAMETERS
+        }
+        wrong = by_field(issues, partial(self._advice, parameters=_PARAMETERS))
         return self._fill_setup(values, wrong, "")
 
     def _fill_setup(
@@ -220,8 +216,3 @@ def _choices(parameter: SearchParameter) -> Sequence[str]:
         return parameter.choices
     least, most = parameter.minimum or 0, parameter.maximum or 0
     return [str(number) for number in range(least, most + 1)]
-
-
-def _field_of(issue: Issue) -> str:
-    similar = dict(issue.details).get("did_you_mean")
-    return str(similar[0]) if isinstance(similar, list) else issue.path[0]

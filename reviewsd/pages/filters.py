@@ -2,8 +2,8 @@
 
 import datetime
 import math
-from collections.abc import Iterable, Mapping
-from urllib.parse import urlencode
+from collections.abc import Callable, Iterable, Mapping
+from urllib.parse import parse_qsl, urlencode
 
 from msgspec import Struct
 
@@ -12,7 +12,9 @@ from reviewsd.domain.locations import Locations
 from reviewsd.domain.naming import mention_key
 from reviewsd.domain.search_query import BY_RATING, HIGHEST, MENTIONS, SearchQuery
 from reviewsd.http1 import urls
+from reviewsd.pages.frames import Frames
 from reviewsd.pages.naming import source_name
+from reviewsd.pages.text import printable
 from reviewsd.pages.words import Language, Words
 
 CURSOR = "cursor"
@@ -62,27 +64,18 @@ class Filters:
     """Describes filters in words.
 
     Args:
+        published: The frames of the snapshot.
         words: The words of the pages.
-        names: Labels by id, by parameter.
-        sources: The sources of the reviews.
-        years: The years with reviews, and the number of each.
         locations: The locations of the business, if there are several.
     """
 
-    def __init__(
-        self,
-        words: Words,
-        names: Mapping[str, Mapping[str, str]],
-        sources: Iterable[str],
-        years: Iterable[tuple[int, int]],
-        locations: Locations,
-    ) -> None:
+    def __init__(self, published: Frames, words: Words, locations: Locations) -> None:
         self._locations = locations
         self._words = words
         self._language = words.language
-        self._names = names
-        self._sources = frozenset(map(mention_key, sources))
-        self._years = tuple(years)
+        self._names = published.names
+        self._sources = frozenset(map(mention_key, published.sources))
+        self._years = published.years
         self._stars = [(stars, words.plural("star", stars)) for stars in BY_RATING[HIGHEST]]
 
     def of(self, parameters: Mapping[str, str]) -> list[Filter]:
@@ -192,6 +185,19 @@ class Filters:
             )
             for stars, label in self._stars
         ]
+
+
+def values_of(query: bytes) -> dict[str, str]:
+    """Return the values of a query string by name, whatever they are."""
+    return dict(parse_qsl(query.decode("latin-1"), encoding="utf-8", errors="replace"))
+
+
+def by_field(issues: Iterable[Issue], text_of: Callable[[Issue], str]) -> dict[str, list[str]]:
+    """Return the texts of issues by the field beside which they are shown."""
+    texts: dict[str, list[str]] = {}
+    for issue in issues:
+        texts.setdefault(field_of(issue), []).append(printable(text_of(issue)))
+    return texts
 
 
 def field_of(issue: Issue) -> str:

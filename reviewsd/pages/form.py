@@ -11,6 +11,7 @@ from reviewsd.domain.search_parameters import SEARCH_PARAMETERS, ParameterType
 from reviewsd.domain.search_query import CHANGED, NEWEST, TRUTH
 from reviewsd.pages.environment import Templates
 from reviewsd.pages.filters import Chip, Instead, Year
+from reviewsd.pages.frames import Frames
 from reviewsd.pages.naming import source_name
 from reviewsd.pages.text import printable
 
@@ -55,34 +56,30 @@ class Form:
     """Renders the form.
 
     Args:
+        published: The frames of the snapshot.
         templates: ``form.html`` and ``field.html`` are among them.
         words: Returns the words of a key.
-        names: Labels by id that fields offer, by parameter.
-        sources: The sources of the reviews, which the form offers if there are several.
-        booleans: The parameters of yes and no that exclude some reviews, but not all.
         locations: The locations of the business, if there are several.
     """
 
     def __init__(
         self,
+        published: Frames,
         templates: Templates,
         words: Callable[..., str],
-        names: Mapping[str, Mapping[str, str]],
-        sources: Sequence[str],
-        booleans: Sequence[str],
         locations: Locations,
     ) -> None:
         self._templates = templates
         self._words = words
-        self._names = names
-        self._sources = {mention_key(source): source for source in sources}
+        self._names = names = published.names
+        self._sources = {mention_key(source): source for source in published.sources}
         self._locations = locations
-        chosen = ("source",) if len(sources) > 1 else ()
+        chosen = ("source",) if len(published.sources) > 1 else ()
         located = ("location",) if locations.by_id else ()
         self._first = ("query", *(located or chosen), "sort")  # what fits into one line
         sentiment = ("sentiment",) if names else ()
         rest = chosen if located else ()
-        self._more = (*rest, "since", "until", *_BOUNDS, *booleans, *names, *sentiment)
+        self._more = (*rest, "since", "until", *_BOUNDS, *published.booleans, *names, *sentiment)
         self._choices = {name: self._choices_of(name) for name in _PARAMETERS}
         self._ready: dict[tuple[str, str], str] = {}  # of choices, which are few
 
@@ -109,7 +106,7 @@ class Form:
         more = (*self._more, *rest)
         return self._templates.render(
             "form.html",
-            wrong=[(name, printable(text)) for name, texts in issues.items() for text in texts],
+            wrong=[(name, text) for name, texts in issues.items() for text in texts],
             instead=instead,
             fields=len(issues),
             given=bool(names),
@@ -118,7 +115,7 @@ class Form:
             chips=chips,
             years=years,
             rating="" if RATING in issues else values.get(RATING, ""),
-            rating_issues=[printable(text) for text in issues.get(RATING, ())],
+            rating_issues=issues.get(RATING, ()),
             more=self._fields(more, values, issues),
         )
 
@@ -160,7 +157,7 @@ class Form:
             if parameter.kind is ParameterType.TEXT and not issues
             else None,
             listed=name in self._names,
-            issues=[printable(issue) for issue in issues],
+            issues=issues,
             described=" ".join(f"e-{name}-{at}" for at in range(1, len(issues) + 1)),
         )
         return self._templates.render("field.html", field=field)

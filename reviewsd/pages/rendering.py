@@ -189,12 +189,15 @@ class Renderer:
         sheet, _ = self.style
         return self.templates.render(page.template, page=page, css=sheet, **page.context, **more)
 
-    def documents(self, page: Page, content: bytes | None = None) -> Iterator[FixedDocument]:
+    def documents(
+        self, page: Page, content: bytes | None = None, twin: bytes | None = None
+    ) -> Iterator[FixedDocument]:
         """Render a page as HTML, and as Markdown if it has a twin.
 
         Args:
             page: The page.
             content: The HTML, if it is rendered already.
+            twin: The Markdown, if it is rendered already.
         """
         headers = self.headers(page)
         others = dict(page.others)
@@ -208,11 +211,13 @@ class Renderer:
             others=others,
         )
         if page.twin is not None:
-            template = page.template.removesuffix(".html") + ".md"
+            if twin is None:
+                template = page.template.removesuffix(".html") + ".md"
+                twin = self.templates.render(template, page=page, **page.context).encode()
             yield FixedDocument(
                 path=page.twin,
                 media_type=MARKDOWN,
-                content=self.templates.render(template, page=page, **page.context).encode(),
+                content=twin,
                 headers={"Link": f'<{self.site.base_url}{page.path}>; rel="canonical"'},
             )
 

@@ -3,6 +3,7 @@
 import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from urllib.parse import parse_qsl
 
 from markupsafe import Markup, escape
@@ -16,7 +17,16 @@ from reviewsd.http1 import urls
 from reviewsd.pages import form, structured_data
 from reviewsd.pages.cards import Cards
 from reviewsd.pages.environment import Templates
-from reviewsd.pages.filters import CURSOR, MAX_VALUE, Filter, Filters, address, field_of, instead_of
+from reviewsd.pages.filters import (
+    CURSOR,
+    MAX_VALUE,
+    Filter,
+    Filters,
+    address,
+    by_field,
+    instead_of,
+    values_of,
+)
 from reviewsd.pages.form import Form
 from reviewsd.pages.frames import Frame, Frames
 from reviewsd.pages.issues import examples, sentence
@@ -62,17 +72,8 @@ class RequestPages:
         self._locations = Locations.several(published.business)
         self._cards = Cards(self._words, published.business.name, self._templates, self._locations)
         self._notes: dict[bool, str] = {}
-        self._form = Form(
-            self._templates,
-            self._words,
-            published.names,
-            published.sources,
-            published.booleans,
-            self._locations,
-        )
-        self._filters = Filters(
-            self._words, published.names, published.sources, published.years, self._locations
-        )
+        self._form = Form(published, self._templates, self._words, self._locations)
+        self._filters = Filters(published, self._words, self._locations)
 
     def review(self, review: Review) -> bytes:
         """Render the page of one review."""
@@ -207,15 +208,11 @@ class RequestPages:
 
         A cursor has no field; for one that is invalid the page says that the address is gone.
         """
-        values = parse_qsl(query.decode("latin-1"), encoding="utf-8", errors="replace")
-        parameters = {name: text[:MAX_VALUE] for name, text in values if name in form.NAMES}
+        values = values_of(query)
+        parameters = {name: text[:MAX_VALUE] for name, text in values.items() if name in form.NAMES}
         parameters.pop(CURSOR, None)
-        wrong: dict[str, list[str]] = {}
-        for issue in issues:
-            wrong.setdefault(field_of(issue), []).append(sentence(self._words, issue))
-        instead = [
-            search for issue in issues for search in instead_of(issue, parameters, dict(values))
-        ]
+        wrong = by_field(issues, partial(sentence, self._words))
+        instead = [search for issue in issues for search in instead_of(issue, parameters, values)]
         content = ""
         if wrong.pop(CURSOR, None):
             content = self._templates.render("page_gone.html", first=address(parameters))

@@ -7,7 +7,7 @@ from reviewsd.domain.naming import mention_key
 from reviewsd.domain.search_query import LIMIT_DEFAULT, Cursor, SearchQuery
 from reviewsd.http1 import urls
 from reviewsd.pages import embed, structured_data
-from reviewsd.pages.document import HTML, MARKDOWN, FixedDocument
+from reviewsd.pages.document import FixedDocument
 from reviewsd.pages.form import MAX_CHOICES
 from reviewsd.pages.frames import Frame, Frames, frame, slot
 from reviewsd.pages.rendering import Page, Renderer
@@ -84,20 +84,10 @@ def documents(renderer: Renderer, published: Frames) -> Iterator[FixedDocument]:
     pages = RequestPages(published, renderer.templates)
     if site.templates:
         try_templates(pages)
-    content = pages.listed(SearchQuery(), result(urls.LIST), _list_frame(renderer, page))
-    headers = renderer.headers(page)
-    yield FixedDocument(
-        path=page.path,
-        media_type=HTML,
-        content=content,
-        headers=headers,
-        others={"text/markdown": urls.LIST_MARKDOWN},
-    )
-    yield FixedDocument(
-        path=urls.LIST_MARKDOWN,
-        media_type=MARKDOWN,
-        content=pages.listed_markdown(SearchQuery(), result(urls.LIST_MARKDOWN)),
-        headers={"Link": f'<{site.base_url}{page.path}>; rel="canonical"'},
+    yield from renderer.documents(
+        page,
+        pages.listed(SearchQuery(), result(urls.LIST), _list_frame(renderer, page)),
+        pages.listed_markdown(SearchQuery(), result(urls.LIST_MARKDOWN)),
     )
 
 
