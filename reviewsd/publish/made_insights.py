@@ -4,7 +4,6 @@ The result is an ``InsightsFile``, as if it came from insights.json. ``per_revie
 the reviews, so it is written to a temporary file without a name and mapped.
 """
 
-import contextlib
 import datetime
 import mmap
 import tempfile
@@ -12,6 +11,7 @@ import traceback
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Self
 
@@ -19,7 +19,7 @@ import msgspec
 from msgspec import Raw
 
 from reviewsd.analysis import model_summary
-from reviewsd.analysis.analysing import Analyser, CountedBlock
+from reviewsd.analysis.analysing import Analyser
 from reviewsd.analysis.counts import Counts
 from reviewsd.analysis.evidence import Evidence
 from reviewsd.analysis.kept_labels import KeptLabels
@@ -35,10 +35,9 @@ from reviewsd.domain.reviews import Review, mean, primary_language
 from reviewsd.pages.environment import Bytecode
 from reviewsd.pages.locales import words_of_insights
 from reviewsd.pages.words import Words
-from reviewsd.publish import block_file, counted_blocks, documents
-from reviewsd.publish.block_file import BlocksReader, BlocksWriter, Span
-from reviewsd.publish.counted_blocks import KeptBlock
+from reviewsd.publish import documents, kept_blocks
 from reviewsd.publish.feed import MAX_ENTRIES
+from reviewsd.publish.kept_blocks import KeptBlock, KeptBlocks, Span
 
 _STEP = 10_000  # reviews between two steps of progress
 
@@ -56,14 +55,6 @@ class AnalysisFailure:
     traceback: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Keeping:
-    """The counted blocks of the last publication, and a writer of those for the next."""
-
-    earlier: BlocksReader
-    writer: BlocksWriter
-
-
 def make(
     dataset: Dataset,
     settings: InsightSettings,
@@ -71,7 +62,7 @@ def make(
     *,
     folder: Path,
     labels: KeptLabels,
-    keeping: Keeping | None = None,
+    kept: KeptBlocks | None = None,
     bytecode: Bytecode | None = None,
 ) -> InsightsFile:
     """Make insights from the reviews of a dataset.
@@ -82,7 +73,7 @@ def make(
         progress: Called with the number of reviews analysed so far.
         folder: Folder of the temporary file.
         labels: The labels of a language model.
-        keeping: Earlier and new blocks.
+        kept: Earlier and new blocks.
         bytecode: Results of the publication before, for the words.
 
     Raises:
@@ -91,21 +82,21 @@ def make(
     words = words_of_insights(dataset.business.language, bytecode)
     analyser = Analyser(dataset.business, settings, words, labels)
     digest = analyser.digest
-    spans = list(block_file.spans(dataset.records, digest))
-    if keeping is not None:
-        keys = (span.key for span in spans)
-        analyser.know(counted_blocks.labels_of_others(keeping.earlier, keys, digest))
+    spans = list(kept_blocks.spans(dataset.records, digest))
+    if kept is not None:
+        analyser.know(kept.labels_of_others((span.key for span in spans), digest))
     totals = Totals(analyser.catalogue, Evidence(analyser.rules), words)
     with _Entries(folder) as entries:
         for span in spans:
             if span.begin // _STEP != span.end // _STEP:
                 progress("analysing", span.begin, len(dataset.records))
-            block = _block(dataset, analyser, span, keeping)
+            count = partial(_count, dataset, analyser, span)
+            block = count() if kept is None else kept.block(span.key, count)
             totals.add(block.counts)
             entries.add(block)
         progress("analysing", len(dataset.records), len(dataset.records))
-        if keeping is not None:
-            keeping.writer.finish(digest)
+        if kept is not None:
+            kept.finish(digest)
         for problem in totals.rare_problems():
             entries.drop_problem(problem)
         return _file(dataset, totals, entries, analyser, labels.summary, words)
@@ -139,14 +130,13 @@ def attempt(
     """
     try:
         with keep.open("xb") as file:
-            keeping = Keeping(earlier=BlocksReader(earlier), writer=BlocksWriter(file))
             return make(
                 dataset,
                 settings,
                 progress,
                 folder=folder,
                 labels=labels,
-                keeping=keeping,
+                kept=KeptBlocks(earlier, file),
                 bytecode=bytecode,
             )
     except OSError:
@@ -173,27 +163,8 @@ def file_origin(file: InsightsFile) -> InsightsOrigin:
     )
 
 
-def _block(dataset: Dataset, analyser: Analyser, span: Span, keeping: Keeping | None) -> KeptBlock:
-    """Return the stored block, or count it."""
-    content = None if keeping is None else keeping.earlier.find(span.key)
-    if content is not None:
-        with contextlib.suppress(msgspec.MsgspecError):  # of another version
-            block = counted_blocks.decode(content)
-            if keeping is not None:
-                keeping.writer.add(span.key, content)
-            return block
-    block = _count(dataset, analyser, span)
-    if keeping is not None:
-        keeping.writer.add(span.key, counted_blocks.encode(block))
-    return block
-
-
 def _count(dataset: Dataset, analyser: Analyser, span: Span) -> KeptBlock:
-    raws = dataset.records.raws(span.begin, span.end)
-    return _encoded(analyser.block(map(_decode, raws)))
-
-
-def _encoded(block: CountedBlock) -> KeptBlock:
+    block = analyser.block(map(_decode, dataset.records.raws(span.begin, span.end)))
     entries = bytearray()
     bounds: list[int] = []
     for review_id, entry in block.entries:
@@ -208,7 +179,7 @@ def _encoded(block: CountedBlock) -> KeptBlock:
         counts=block.counts,
         entries=memoryview(entries),
         bounds=bounds,
-        labels=counted_blocks.encode_labels(block.labels),
+        labels=memoryview(kept_blocks.encode(block.labels)),
     )
 
 

@@ -18,7 +18,7 @@
     suffixes-*         the index of the texts of a segment (``snapshot.suffix_array``)
     excerpts           the reviews in lists for agents (``publish.excerpts``)
     fragments          pieces of the insights for agents (``snapshot.fragment_store``)
-    blocks             the analyser's results, if the insights were made (``publish.counted_blocks``)
+    blocks             the analyser's results, if the insights were made (``publish.kept_blocks``)
 
 The manifest is a function of the data, ``base_url`` and the program; its digest is the folder's
 name. The arrays are in this machine's byte order: a snapshot is rebuilt, never moved to another machine.

@@ -15,9 +15,8 @@ from reviewsd.analysis.kept_labels import KeptLabels
 from reviewsd.analysis.settings import InsightSettings, NamedTechnician
 from reviewsd.domain.dataset import Dataset, load
 from reviewsd.domain.insights_file import InsightsFile
-from reviewsd.publish import block_file, documents, made_insights
-from reviewsd.publish.block_file import BlocksReader, BlocksWriter, Span
-from reviewsd.publish.made_insights import Keeping
+from reviewsd.publish import documents, kept_blocks, made_insights
+from reviewsd.publish.kept_blocks import KeptBlocks, Span
 from tests.support.examples import examples
 
 _SETTINGS = InsightSettings(technicians=(NamedTechnician(name="Priya Raman", aliases=("Priya",)),))
@@ -70,14 +69,13 @@ class _Result:
 
 def _make(dataset: Dataset, folder: Path, earlier: Path, target: Path) -> _Result:
     with target.open("wb") as file:
-        keeping = Keeping(earlier=BlocksReader(earlier), writer=BlocksWriter(file))
         results = made_insights.make(
             dataset,
             _SETTINGS,
             lambda *_: None,
             folder=folder,
             labels=KeptLabels(),
-            keeping=keeping,
+            kept=KeptBlocks(earlier, file),
         )
     return _Result(results, b"".join(documents.insights(results, dataset)), target.read_bytes())
 
@@ -115,7 +113,7 @@ def test_kept_blocks_make_the_same_bytes_as_none(
 
 
 def _spans(reviews: Reviews) -> list[Span]:
-    return list(block_file.spans(_dataset(reviews).records, b"rules"))
+    return list(kept_blocks.spans(_dataset(reviews).records, b"rules"))
 
 
 def test_a_change_leaves_the_other_blocks_as_they_were() -> None:
@@ -137,7 +135,7 @@ def test_blocks_cover_all_reviews_and_are_bounded() -> None:
 
 def test_changed_rules_change_keys() -> None:
     records = _dataset({1: (1, 5, 0)}).records
-    assert list(block_file.spans(records, b"a")) != list(block_file.spans(records, b"b"))
+    assert list(kept_blocks.spans(records, b"a")) != list(kept_blocks.spans(records, b"b"))
 
 
 def test_truncated_file_returns_only_complete_blocks(tmp_path: Path) -> None:
