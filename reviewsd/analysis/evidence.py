@@ -27,6 +27,7 @@ _LONG: Final = 3  # words of a wording that shows an aspect without an opinion w
 _CLEAR: Final = 0.25  # absolute score of a decision that shows an aspect
 _STRONG: Final = 0.5  # absolute score of a clause that shows it strongly
 _GOOD_STARS: Final = 4
+_UNCLEAR: Final = -3  # clarity of sentences that say too much else
 _BRIEF, _LENGTHY = 25, 120  # characters of a sentence that is easy to read
 _UNWANTED: Final = ("@", "://", "\n", '"', "\u201c", "\u201d", "\u201e", "\u00ab", "\u00bb")
 _MOCKING: Final = ("...", "\u2026", "!!", "(!)", "lol", ":)", ";)", "/s")
@@ -71,8 +72,9 @@ class Evidence:
             text = sentence.text
             if len(text) > MAX_QUOTATION:
                 text = "" if clause is None else _alone(sentence.reading, clause)
-            if text:
-                quotations.append(Quotation(sentence.clarity(aspect, clause), text))
+            clarity = sentence.clarity(aspect, clause)
+            if text and clarity >= _UNCLEAR:
+                quotations.append(Quotation(clarity, text))
         return max(quotations, key=lambda quotation: quotation.clarity, default=None)
 
     def praise(self, review: Review, least: int, most: int) -> str:

@@ -45,10 +45,10 @@ def _quotation(text: str, aspect: str, sentiment: Sentiment, rating: int | None 
         ("The doctor (forgot the name?) was friendly.", "friendliness", "positive", ""),
         ("The filling fell out in four days.", "response_time", "positive", ""),
         (
-            "The staff was friendly (the one with red hair!) and quick. Bye.",
+            "The staff was friendly (the one with red hair!) to us. Bye.",
             "friendliness",
             "positive",
-            "The staff was friendly (the one with red hair!) and quick.",
+            "The staff was friendly (the one with red hair!) to us.",
         ),
         ("The brake fell off on the way home!", "communication", "positive", ""),
         ("Friendly staff, but they were two hours late.", "friendliness", "positive", ""),
@@ -75,6 +75,13 @@ def _quotation(text: str, aspect: str, sentiment: Sentiment, rating: int | None 
         ("The friendly staff never called us back.", "friendliness", "positive", ""),
         # tied to the sentence before
         ("Because the staff was so friendly.", "friendliness", "positive", ""),
+        # among too much else
+        (
+            "She said hello, and we talked of the dog, and they were friendly, and we left at once.",
+            "friendliness",
+            "positive",
+            "",
+        ),
         # the clearest of several
         (
             "She is friendly and quick, and they came on time. Very friendly staff all around.",
