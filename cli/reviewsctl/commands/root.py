@@ -1,8 +1,7 @@
 """The root of ``reviewsctl``: its options, and its commands, each imported when it runs.
 
 A command is a function of the module of its name in this folder, with the module's ``EPILOG``; a group
-is the module's ``app``. Those of ``ASKING`` talk to the daemon, and take ``--socket`` behind their
-name too.
+is the module's ``app``.
 """
 
 import importlib
@@ -25,16 +24,7 @@ GROUPS: Final = {
 
 COMMANDS: Final = tuple(name for names in GROUPS.values() for name in names)
 
-ASKING: Final = frozenset(
-    {
-        *("status", "open", "metrics", "reload", "import", "tail", "backup", "restore", "doctor"),
-        *("reviews", "subs", "hub", "notify"),
-    }
-)
-"""The commands that use the daemon."""
-
 _FUNCTIONS: Final = {"import": "import_", "open": "open_"}  # where the name is Python's own
-_SOCKET_HELP: Final = "The daemon's admin socket, if it is not where the configuration has it."
 _SOCKET: Final = "reviewsctl.socket"  # in the context's meta
 
 
@@ -50,13 +40,22 @@ def _keep(context: typer.Context, _: object, value: object) -> None:
         context.meta[_SOCKET] = value
 
 
-def _options(*, listed: bool, asking: bool) -> list[TyperOption]:
-    """The options that the root and every command take.
+def _options(*, listed: bool) -> list[TyperOption]:
+    """The options of the root, which every command takes too.
 
     Args:
-        listed: Whether help shows all of them.
-        asking: Whether those about the daemon are among them.
+        listed: Whether help shows them.
     """
+    socket = TyperOption(
+        param_decls=["--socket"],
+        metavar="PATH",
+        envvar="REVIEWSD_ADMIN_SOCKET" if listed else None,
+        show_envvar=True,
+        expose_value=False,
+        callback=_keep,
+        hidden=not listed,
+        help="The daemon's admin socket, if it is not where the configuration has it.",
+    )
     version = TyperOption(
         param_decls=["--version"],
         is_flag=True,
@@ -66,28 +65,15 @@ def _options(*, listed: bool, asking: bool) -> list[TyperOption]:
         hidden=not listed,
         help="Show the version.",
     )
-    if not asking:
-        return [version]
-    socket = TyperOption(
-        param_decls=["--socket"],
-        metavar="PATH",
-        envvar="REVIEWSD_ADMIN_SOCKET" if listed else None,
-        show_envvar=True,
-        expose_value=False,
-        callback=_keep,
-        help=_SOCKET_HELP,
-    )
     return [socket, version]
 
 
 class Command(TyperCommand):
-    """A command that needs no daemon."""
-
-    asking = False
+    """A command."""
 
     def __init__(self, *args: Any, **attributes: Any) -> None:  # noqa: ANN401  Typer's
         super().__init__(*args, **attributes)
-        self.params += _options(listed=False, asking=self.asking)
+        self.params += _options(listed=False)
 
     def invoke(self, context: Any) -> Any:  # noqa: ANN401  Typer's context, which it does not export
         """Runs it; ``obj`` of its context is the session."""
@@ -96,18 +82,12 @@ class Command(TyperCommand):
         return super().invoke(context)
 
 
-class AskingCommand(Command):
-    """A command that talks to the daemon."""
-
-    asking = True
-
-
 class Group(TyperGroup):
     """A group of commands."""
 
     def __init__(self, **attributes: Any) -> None:  # noqa: ANN401  Typer's
         super().__init__(**attributes)
-        self.params += _options(listed=False, asking=False)
+        self.params += _options(listed=False)
 
     def invoke(self, ctx: Any) -> Any:  # noqa: ANN401  Typer's context
         """Run its command, or itself where it is one."""
@@ -120,7 +100,7 @@ class Root(TyperGroup):
 
     def __init__(self, **attributes: Any) -> None:  # noqa: ANN401  Typer's
         super().__init__(**attributes)
-        self.params += _options(listed=True, asking=True)
+        self.params += _options(listed=True)
         names: Any = dict.fromkeys(COMMANDS)
         self.commands = names  # for suggestions
 
@@ -153,16 +133,15 @@ def session(context: typer.Context) -> Session:
 
 
 def _imported(name: str) -> Any:  # noqa: ANN401  a command of Typer's, which it does not export
-    kind = AskingCommand if name in ASKING else Command
     function = _FUNCTIONS.get(name, name)
     module = importlib.import_module(f"reviewsctl.commands.{function}")
     alone = typer.Typer(rich_markup_mode=None, add_completion=False)
     group = getattr(module, "app", None)
     if group is None:
-        alone.command(name, cls=kind, epilog=module.EPILOG)(getattr(module, function))
+        alone.command(name, cls=Command, epilog=module.EPILOG)(getattr(module, function))
         return typer.main.get_command(alone)
     for command in group.registered_commands:
-        command.cls = kind
+        command.cls = Command
     alone.add_typer(group, cls=Group)
     root: Any = typer.main.get_command(alone)
     return root.commands[name]
