@@ -44,7 +44,7 @@ def test_every_command_and_key_has_its_place_in_the_manual() -> None:
     assert ["reviewsctl.1", "reviewsd.8", "reviewsd.yaml.5"] == list(pages)
     for words in (
         '.SS "reviewsctl subs show"\n',
-        "\\&Usage: reviewsctl subs show [OPTIONS] ID\n",
+        "\\&Usage: reviewsctl subs show [OPTIONS] {ID}\n",
         "\\-\\-dry\\-run",
         "Exit codes:",
     ):
