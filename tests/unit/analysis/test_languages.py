@@ -199,6 +199,13 @@ def test_everyday_word_alone_is_no_opinion(language: str, words: str) -> None:
     assert [] == [word for word in words.split() if rules.label(word, 1).aspects]
 
 
+@pytest.mark.parametrize("language", ["en", *(file.stem for file in _FILES)])
+def test_no_phrase_of_a_pattern_is_glued_to_the_next_word(language: str) -> None:
+    """A bracket behind another one has endings, so "(more |)(pain)" found "morepain" alone."""
+    patterns = load(language).patterns
+    assert [] == [text for text, _ in patterns if " )(" in text or " |)(" in text]
+
+
 @pytest.mark.parametrize("language", ["fr", "it"])
 def test_no_word_of_a_pattern_goes_on_behind_an_apostrophe(language: str) -> None:
     """An apostrophe ends a word there, so "s'est" in a pattern never matched, and "s' est" does."""
