@@ -18,7 +18,8 @@ from reviewsctl.importing import business, ratings, times, values
 from reviewsctl.importing.errors import ImportRefusedError, RowRefusedError
 from reviewsctl.importing.publicity import signs
 from reviewsctl.importing.readers import csv_file
-from reviewsctl.importing.readers.json_file import EACH, LINES, Document
+from reviewsctl.importing.readers.json_file import decoded
+from reviewsctl.importing.readers.json_lists import around, layouts_of, lists_at
 from reviewsctl.importing.readers.parts import Part
 from reviewsctl.terminal import escaping
 from reviewsd.config import syntax, yaml_source
@@ -155,12 +156,14 @@ def tags(tail: bytes) -> Scan:
     )
 
 
-def document(make: Callable[[int], bytes], *layout: str) -> Scan:
+def document(make: Callable[[int], bytes]) -> Scan:
     """An export in JSON."""
 
     def read(text: bytes) -> None:
-        for _ in Document(text, "x").rows(layout):
-            pass
+        value, _ = decoded(text, "x")
+        layouts = layouts_of(value, lambda _: False)
+        lists_at(value, layouts)
+        around(value, layouts)
 
     return make, read
 
@@ -293,12 +296,12 @@ SCANS: dict[str, Scan] = {
         lambda data: read_answer(data, b"", 1),
     ),
     # exports
-    "rows of JSON": document(lambda n: b"[%b1]" % (b"{}," * (n // 3)), EACH),
-    "lines of JSON": document(lambda n: b"{}\n" * (n // 3), LINES),
-    "members beside the rows": document(lambda n: members(b'"%07d":1', n), "reviews"),
-    "blanks of JSON": document(lambda n: b"[%b1]" % (b" \n" * (n // 2)), EACH),
-    "a long string": document(lambda n: b'["%b"]' % (b'\\"' * (n // 2)), EACH),
-    "a long number": document(lambda n: b"[1%b" % (b"e" * n), EACH),
+    "rows of JSON": document(lambda n: b"[%b1]" % (b"{}," * (n // 3))),
+    "lines of JSON": document(lambda n: b"{}\n" * (n // 3)),
+    "members beside the rows": document(lambda n: members(b'"%07d":1', n)),
+    "blanks of JSON": document(lambda n: b"[%b1]" % (b" \n" * (n // 2))),
+    "a long string": document(lambda n: b'["%b"]' % (b'\\"' * (n // 2))),
+    "a long number": document(lambda n: b"[1%b" % (b"e" * n)),
     "rows of a table": table(lambda n: b"1,2\n" * (n // 4)),
     "quotes of a cell": table(lambda n: b'"%b"' % (b'""' * (n // 2))),
     "lines of a cell": table(lambda n: b'"%b' % (b"\n" * n)),

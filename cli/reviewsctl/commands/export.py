@@ -92,7 +92,7 @@ def _shown(path: "Path", write: "Callable[[Piece], None]") -> "Callable[[Piece],
 def _each(path: "Path", write: "Callable[[Piece], None]") -> None:
     from reviewsctl.files.folders import opened  # see main
     from reviewsctl.importing.errors import ImportRefusedError
-    from reviewsctl.importing.readers.json_file import EACH, Document
+    from reviewsctl.importing.readers.json_file import Document
 
     try:
         with opened(path.parent) as folder:
@@ -109,7 +109,9 @@ def _each(path: "Path", write: "Callable[[Piece], None]") -> None:
                 "Restore the last version: reviewsctl reviews undo",
             )
         document = Document(file.read(), path.name, "See: reviewsctl check")
-        for index, piece in enumerate(document.rows(("reviews", EACH))):
+        reviews = document.members().get("reviews")
+        for index, review in enumerate([] if reviews is None else document.elements(reviews)):
+            piece = document.piece(review)
             if not isinstance(piece.value, dict):
                 raise ImportRefusedError(
                     f"{path.name}: $.reviews[{index}] is no object",

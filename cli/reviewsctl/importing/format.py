@@ -4,9 +4,9 @@ Where rows come from (zip, folder, JSON, CSV, spreadsheet) is none of its concer
 export's own names.
 """
 
-from collections import ChainMap
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Final, Literal, NamedTuple
 
 from msgspec.structs import replace
@@ -35,12 +35,14 @@ class Row(NamedTuple):
     """One row of an export."""
 
     fields: Fields
-    text: bytes
-    """The JSON it was, empty where it was a row of a table."""
     fault: str = ""
     """The reason why it is refused before it is parsed."""
-    group: Fields | None = None
-    """The words and flags before the list of rows in the object of JSON that has it."""
+    group: Fields = MappingProxyType({})
+    """The object of JSON that has the list of rows."""
+
+    def with_place(self, identifier: str) -> Fields:
+        """Return the members with those of the place that has its reviews in it, by the name of its id."""
+        return {**self.group, **self.fields} if identifier in self.group else self.fields
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,8 +52,8 @@ class Head:
     shape: Shape
     sample: Sequence[Fields]
     """The first rows, on which guesses are based."""
-    around: dict[str, object]
-    """The members of JSON beside its rows. Grows while they are read."""
+    around: Fields
+    """The members of JSON beside its rows."""
     place: str = ""
     """The id of the location in the path of a file of Google Takeout."""
     title: str = ""
@@ -60,12 +62,6 @@ class Head:
     """The location, as data.json of Google Takeout has it."""
     names: frozenset[str] = frozenset()
     """The names of the first rows in lower case; the members of their objects too, as ``a.b``."""
-
-    def with_place(self, fields: Fields, identifier: str) -> Fields:
-        """Return a row with the members around it, if these have the id of its place."""
-        if identifier not in self.around:
-            return fields
-        return ChainMap(fields, self.around)  # type: ignore[arg-type]  # it is only read
 
     def has(self, *names: str) -> bool:
         """Return whether the first rows have all of these names."""
@@ -175,8 +171,8 @@ class Format:
 
         def read(row: Row) -> Entry:
             try:
-                if row.group:
-                    judge(row.group)
+                beside = row.group.items()
+                judge({name: value for name, value in beside if isinstance(value, str | bool)})
                 verdict = judge(row.fields)
             except RowWithdrawnError as withdrawn:
                 withdrawn.key = _key_of(row, parse, settings)

@@ -22,8 +22,15 @@ from reviewsctl.importing.platforms.columns import has_columns, listed
 from reviewsctl.importing.platforms.tables import FORMATS
 from reviewsctl.importing.publicity.signs import is_withheld_name
 from reviewsctl.importing.readers import csv_file, spreadsheet
-from reviewsctl.importing.readers.json_file import EACH, LINES, Document, Layout
-from reviewsctl.importing.readers.json_lists import layouts_of
+from reviewsctl.importing.readers.json_file import decoded
+from reviewsctl.importing.readers.json_lists import (
+    EACH,
+    Layout,
+    around,
+    layouts_of,
+    lists_at,
+    name_of,
+)
 from reviewsctl.importing.readers.parts import Part
 from reviewsctl.importing.values import members, shown
 from reviewsctl.terminal.escaping import printable
@@ -31,7 +38,6 @@ from reviewsctl.terminal.escaping import printable
 AUTO = "auto"
 
 _MAX_SAMPLE_ROWS = 2000  # on which guesses are based
-_MAX_SAMPLE_CHARACTERS = 1024 * 1024  # of JSON; a folder may have a thousand files
 _SHORT_SAMPLE = 20  # rows of a file of JSON that is recognized
 _CELL_BYTES = 100  # of a cell beside its text
 _MAX_NAMES = 12  # in a message
@@ -225,11 +231,11 @@ def _has_reviews(shape: Shape, sample: Sequence[Fields]) -> bool:
     return any(format_.likeness(head) >= RECOGNIZED for format_ in platforms) or has_columns(head)
 
 
-def _head(part: Part, shape: Shape, sample: Sequence[Fields], around: dict[str, object]) -> Head:
+def _head(part: Part, shape: Shape, sample: Sequence[Fields], beside: Fields) -> Head:
     return Head(
         shape=shape,
         sample=sample,
-        around=around,
+        around=beside,
         place=part.place,
         title=part.title,
         listing=part.listing,
@@ -254,16 +260,16 @@ def _table(
         for number, fields in numbered():
             extra = fields.get(csv_file.TOO_MANY)
             fault = "" if extra is None else f"more cells than columns: {shown(extra)}"
-            yield f"row {number}", Row(fields, b"", fault)
+            yield f"row {number}", Row(fields, fault)
 
     return Source(part=part, head=_head(part, "table", sample, {}), rows=rows, writing=writing)
 
 
 def _json(part: Part) -> Source:
-    document = _document(part)
-    candidates = layouts_of(document, partial(_has_reviews, "json"))
+    document, are_lines = _decoded(part)
+    candidates = [(EACH,)] if are_lines else layouts_of(document, partial(_has_reviews, "json"))
     layouts = [layout for layout in candidates if not any(map(is_withheld_name, layout))]
-    if not layouts:
+    if candidates and not layouts:
         raise ImportRefusedError(
             f"{part.name}: list {shown(_path(candidates[0]))} is called after reviews that are held back",
             "If they are public at their platform, give the list another name.",
@@ -273,48 +279,30 @@ def _json(part: Part) -> Source:
         for layout in candidates
         if layout not in layouts
     ]
-    first_rows = _first_rows(document, layouts)
-    # without a list the whole document stands for the members around the rows
-    is_list = layouts != [()]
-    sample, around = (first_rows, document.around) if is_list else ([], dict(first_rows[0]))
-    head = _head(part, "json", sample, around)
 
     def rows() -> Iterator[tuple[str, Row]]:
-        if not is_list:
-            return
-        document = _document(part)
-        document.around = head.around
         counts: Counter[str] = Counter()
-        for piece in document.rows(*layouts):
-            name = document.list_name
-            number = counts[name]
-            where = f"line {number + 1}" if layouts == [(LINES,)] else f"{name}[{number}]"
-            counts[name] += 1
-            # a value that is no object has no members: every format refuses it
-            yield where, Row(members(piece.value), piece.text, group=document.group)
+        for layout, (elements, group) in lists_at(_decoded(part)[0], layouts):
+            name = name_of(layout) or "$"
+            for value in elements:
+                where = f"line {counts[name] + 1}" if are_lines else f"{name}[{counts[name]}]"
+                counts[name] += 1
+                # a value that is no object has no members: every format refuses it
+                yield where, Row(members(value), group=group)
 
+    first = [row for _, found in lists_at(document, layouts) for row in found.rows]
+    sample = [*map(members, first[:_MAX_SAMPLE_ROWS])]
+    head = _head(part, "json", sample, around(document, layouts))
     return Source(part=part, head=head, rows=rows, writing="", unread=unread)
 
 
-def _document(part: Part) -> Document:
+def _decoded(part: Part) -> tuple[object, bool]:
     with part.open() as file:
-        return Document(file.read(), part.name)
+        return decoded(file.read(), part.name)
 
 
 def _path(layout: Layout) -> str:
     return ".".join(name for name in layout if name != EACH)
-
-
-def _first_rows(document: Document, layouts: Sequence[Layout]) -> list[Fields]:
-    """Return the first rows."""
-    rows: list[Fields] = []
-    remaining = _MAX_SAMPLE_CHARACTERS
-    for piece in itertools.islice(document.rows(*layouts), _MAX_SAMPLE_ROWS):
-        rows.append(members(piece.value))
-        remaining -= len(piece.text)
-        if remaining < 0:
-            break
-    return rows
 
 
 def _unknown(source: Source | None, format_name: str) -> ImportRefusedError:

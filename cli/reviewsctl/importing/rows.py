@@ -141,7 +141,7 @@ def _rows(
         prefix, done = f"{source.part.name}: " if len(readers) > 1 else "", 0
         for number, (where, row) in enumerate(source.rows(), start=1):
             yield format_, f"{prefix}{where}", row, read
-            done += len(row.text) or sum(len(str(cell)) + 1 for cell in row.fields.values())
+            done += sum(len(str(cell)) + 1 for cell in row.fields.values())
             if number % _STEP == 0:
                 report(before + min(done, source.part.size))
         before += source.part.size

@@ -78,13 +78,14 @@ class Layout:
         title, reply = _getter(self.title, head), _getter(self.reply, head)
         avatar, url = _getter(self.avatar, head), _getter(self.url, head)
         verified = _getter(self.verified, head)
-        place, place_title = (self._of_place(name, head) for name in (self.place, self.place_title))
+        place, place_title = (_getter(name, head) for name in (self.place, self.place_title))
         created, replied = _dated(self.created, dates), _dated(self.replied, reply_dates)
         rating_of = _stars(self.rating) if isinstance(self.rating, str) else self.rating
         originals = original if self.has_translations else _as_written
 
         def read(row: Row) -> PlatformReview:
             fields = row.fields if self.prepared is None else self.prepared(row.fields)
+            placed = row.with_place(self.nested_by) if self.nested_by else fields
             source = self.source if isinstance(self.source, str) else self.source(fields)
             rating = rating_of(fields, settings.scale)
             written_at = dates(created(fields))
@@ -102,8 +103,8 @@ class Layout:
                 if self.reply is None
                 else reply_of(originals(words(reply(fields))), replied(fields), reply_dates),
                 verified=truth(verified(fields)),
-                place=place(fields),
-                title=place_title(fields),
+                place=place(placed),
+                title=place_title(placed),
                 notes=rating.notes + self.notes(fields),
             )
 
@@ -117,12 +118,6 @@ class Layout:
         columns = (self.created.split("|"), self.replied.split("|"))
         zone = datetime.UTC if self.dates_in == "UTC" else settings.timezone
         return platform_dates(head, settings, *columns, zone=zone, native=self.native_dates)
-
-    def _of_place(self, member: Member | None, head: Head) -> _Getter:
-        get = _getter(member, head)
-        if not self.nested_by:
-            return get
-        return lambda fields: get(head.with_place(fields, self.nested_by))
 
 
 def _as_written(text: str | None) -> str | None:

@@ -1,11 +1,7 @@
-"""JSON documents in memory, whose values stay as they are written until they are decoded.
-
-Where rows stand in a document is a layout: ``("reviews", EACH)`` is each element of the member ``reviews``.
-"""
+"""JSON documents in memory, whose values stay as they are written until they are decoded."""
 
 import codecs
 import json
-from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 import msgspec
@@ -13,12 +9,6 @@ from msgspec import Raw
 
 from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.values import without_surrogates
-
-EACH: Final = "*"
-LINES: Final = "\n"
-"""In a layout: one value in each line, as in NDJSON."""
-
-Layout = tuple[str, ...]
 
 DOWNLOAD: Final = "The file may be cut off: download or export it again."
 
@@ -45,26 +35,15 @@ class Document:
         content: UTF-8, a byte order mark tolerated.
         name: As messages name it.
         remedy: What to do when it is broken.
+        line: Lines before it in its file.
     """
 
-    def __init__(self, content: bytes, name: str, remedy: str = DOWNLOAD) -> None:
+    def __init__(self, content: bytes, name: str, remedy: str = DOWNLOAD, *, line: int = 0) -> None:
         self._name = name
         self._remedy = remedy
-        content = content.removeprefix(codecs.BOM_UTF8)
-        self._lines = content.split(b"\n") if _has_lines(content) else ()
-        self.root = Raw(b"null") if self._lines else self._parsed(content)
-        """The whole document; null if each line is a value."""
-        self.around: dict[str, object] = {}
-        """The members beside the rows, as ``rows`` passes them."""
-        self.group: dict[str, object] = {}
-        """The words and flags among them that are of the object in whose list the rows are."""
-        self.list_name = "$"
-        """What the list is called whose elements ``rows`` returns."""
-
-    @property
-    def has_lines(self) -> bool:
-        """Whether each line is a value."""
-        return bool(self._lines)
+        self._line = line
+        self.root = self._parsed(content.removeprefix(codecs.BOM_UTF8))
+        """The whole document."""
 
     def value(self, raw: Raw) -> object:
         """Return a decoded value."""
@@ -78,7 +57,7 @@ class Document:
     def members(self, raw: Raw | None = None) -> dict[str, Raw]:
         """Return the members of an object; those of the document without an argument."""
         raw = self.root if raw is None else raw
-        if begin(raw) != _OBJECT:
+        if _begin(raw) != _OBJECT:
             raise ImportRefusedError(f"{self._name}: it is no object of JSON", self._remedy)
         try:
             return _members(raw)
@@ -88,55 +67,25 @@ class Document:
     def elements(self, raw: Raw | None = None) -> list[Raw]:
         """Return the elements of an array; null counts as none."""
         raw = self.root if raw is None else raw
-        if begin(raw) not in (_ARRAY, b"n"):
+        if _begin(raw) not in (_ARRAY, b"n"):
             raise ImportRefusedError(f"{self._name}: a list is expected in it", self._remedy)
-        return [] if begin(raw) == b"n" else _elements(raw)
-
-    def rows(self, *layouts: Layout) -> Iterator[Piece]:
-        """Iterate over the values at some layouts; the members beside them go to ``around``."""
-        if (LINES,) not in layouts:
-            yield from self._rows(self.root, layouts)
-            return
-        for number, line in enumerate(self._lines):
-            if line.strip():
-                yield self.piece(self._parsed(line, number))
+        return [] if _begin(raw) == b"n" else _elements(raw)
 
     def piece(self, raw: Raw) -> Piece:
         """Return a value with its text."""
         return Piece(self.value(raw), bytes(raw))
 
-    def _rows(self, raw: Raw, layouts: Sequence[Layout]) -> Iterator[Piece]:
-        if () in layouts:
-            yield self.piece(raw)
-        elif inner := _below(layouts, EACH):
-            for element in self.elements(raw):
-                if () in inner:
-                    yield self.piece(element)
-                elif _has_shape(element, inner):
-                    self.group = {}
-                    yield from self._rows(element, inner)
-        else:
-            for name, member in self.members(raw).items():
-                inner = _below(layouts, name)
-                if inner and _has_shape(member, inner):
-                    self.list_name = name if (EACH,) in inner else self.list_name
-                    yield from self._rows(member, inner)
-                else:
-                    value = self.around[name] = self.value(member)
-                    if isinstance(value, str | bool):  # a number may count the rows
-                        self.group[name] = value
-
-    def _parsed(self, text: bytes, line: int = 0) -> Raw:
+    def _parsed(self, text: bytes) -> Raw:
         """Return a value without decoding it; half characters become U+FFFD, and NaN null."""
         try:
             return _raw(text)
         except RecursionError:
             raise ImportRefusedError(f"{self._name}: nested too deeply", self._remedy) from None
         except msgspec.DecodeError:
-            value = without_surrogates(self._loaded(text, line))
+            value = without_surrogates(self._loaded(text))
             return Raw(json.dumps(value, ensure_ascii=False).encode())
 
-    def _loaded(self, text: bytes, line: int = 0) -> object:
+    def _loaded(self, text: bytes) -> object:
         """Return a value by the lenient decoder of the standard library, which says what is wrong and where."""
         try:
             return json.loads(text.decode(), parse_constant=lambda _: None)
@@ -146,7 +95,7 @@ class Document:
             reason = fault.msg[0].lower() + fault.msg[1:]
             if fault.pos >= len(fault.doc.rstrip()):
                 reason = "it ends too early"
-            place = f"{self._name}:{line + fault.lineno}:{fault.colno}"
+            place = f"{self._name}:{self._line + fault.lineno}:{fault.colno}"
             raise ImportRefusedError(f"{place}: invalid JSON: {reason}", self._remedy) from None
         except ValueError as fault:  # an integer of thousands of digits
             raise ImportRefusedError(f"{self._name}: {fault}", self._remedy) from None
@@ -157,7 +106,25 @@ class Document:
         )
 
 
-def begin(raw: Raw) -> bytes:
+def decoded(content: bytes, name: str) -> tuple[object, bool]:
+    """Return the value of a document, and whether it is the list of the values in its lines, as in NDJSON.
+
+    Raises:
+        ImportRefusedError: It is no JSON.
+    """
+    content = content.removeprefix(codecs.BOM_UTF8)
+    if not _has_lines(content):
+        document = Document(content, name)
+        return document.value(document.root), False
+    lines = (
+        Document(line, name, line=number)
+        for number, line in enumerate(content.split(b"\n"))
+        if line.strip()
+    )
+    return [line.value(line.root) for line in lines], True
+
+
+def _begin(raw: Raw) -> bytes:
     """Return the first byte of a value."""
     return bytes(memoryview(raw)[:1])
 
@@ -172,14 +139,3 @@ def _has_lines(content: bytes) -> bool:
     except (ValueError, RecursionError):
         return False
     return True
-
-
-def _below(layouts: Iterable[Layout], step: str) -> list[Layout]:
-    """Return the layouts that begin with a step, without it."""
-    return [layout[1:] for layout in layouts if layout[0] == step]
-
-
-def _has_shape(raw: Raw, layouts: Sequence[Layout]) -> bool:
-    """Return whether a value has the shape that layouts say; elements may be of another than the first."""
-    is_array = any(layout[:1] == (EACH,) for layout in layouts)
-    return begin(raw) == (_ARRAY if is_array else _OBJECT)

@@ -1,11 +1,13 @@
 """Finds the rows of a JSON document: lists of reviews at any depth, else the list with a usual name."""
 
-from collections.abc import Callable, Mapping, Sequence
-
-from msgspec import Raw
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
 
 from reviewsctl.importing.bounds import MAX_LAYOUT
-from reviewsctl.importing.readers.json_file import EACH, LINES, Document, Layout, begin
+
+EACH: Final = "*"
+Layout = tuple[str, ...]
+"""The place of a list: the names of members, and ``EACH`` for each element of a list."""
 
 _USUAL = (
     *("reviews", "reviews_data", "locationReviews", "data", "features", "places", "results"),
@@ -15,74 +17,96 @@ _NESTED = ("reviews", "reviews_data")  # within an element: the reviews of one p
 _LOOKED_AT = 3  # elements of a list that show what it holds
 _MAX_LISTS = 100  # of a document, that are remembered
 
-Likely = Callable[[Sequence[Mapping[str, object]]], bool]
+Fields = Mapping[str, object]
+Likely = Callable[[Sequence[Fields]], bool]
 """Returns whether the first elements of a list are reviews."""
 
 
-def layouts_of(document: Document, likely: Likely) -> Sequence[Layout]:
-    """Return where the rows of a document are.
+class RowList(NamedTuple):
+    """A list of rows."""
 
-    These are all lists of reviews, as ``likely`` knows them; without one the list with a usual name, or
-    the first that has objects.
+    rows: Sequence[object]
+    group: Fields
+    """The object that has it."""
+
+
+def layouts_of(document: object, likely: Likely) -> Sequence[Layout]:
+    """Return the places of the lists of reviews, as ``likely`` knows them.
+
+    Without one it is the list with a usual name, or the first that has objects; none if there are no lists.
     """
-    if document.has_lines:
-        return [(LINES,)]
-    survey = _Survey(document, likely)
-    survey.read(document.root, ())
-    return survey.rows()
+    lists: dict[Layout, tuple[bool, bool]] = {}  # whether it is likely, and whether it has objects
+    for layout, elements in _surveyed(document, ()):
+        first = [element for element in elements[:_LOOKED_AT] if isinstance(element, dict)]
+        may_be = first or not elements or len(layout) == 1
+        if may_be and layout[0] != "business" and len(lists) < _MAX_LISTS:
+            before, _ = lists.get(layout, (False, False))
+            lists[layout] = before or bool(first and likely(first)), bool(first)
+    likely_ones = [layout for layout, (is_likely, _) in lists.items() if is_likely]
+    nested = [layout for layout in likely_ones if _is_nested(layout)]
+    outer = [
+        layout for layout in likely_ones if not any(_is_within(inner, layout) for inner in nested)
+    ]
+    rows = [layout for layout in outer if not any(_is_within(layout, other) for other in outer)]
+    if rows or not lists:
+        return rows
 
-
-class _Survey:
-    """Notes the lists of a document."""
-
-    def __init__(self, document: Document, likely: Likely) -> None:
-        self._document = document
-        self._likely = likely
-        self._lists: dict[Layout, tuple[bool, bool]] = {}
-        """Of each list whether it looks like reviews, and whether it has objects."""
-
-    def rows(self) -> Sequence[Layout]:
-        """Return the lists that are read."""
-        likely = [layout for layout, (is_likely, _) in self._lists.items() if is_likely]
-        nested = [layout for layout in likely if _is_nested(layout)]
-        outer = [
-            layout for layout in likely if not any(_is_within(inner, layout) for inner in nested)
-        ]
-        rows = [
-            layout
-            for layout in outer
-            if not any(_is_within(layout, outer_layout) for outer_layout in outer)
-        ]
-        if rows or not self._lists:
-            return rows or [()]
-        return [max(self._lists, key=self._rank)]
-
-    def read(self, raw: Raw, path: Layout) -> object:
-        """Note the lists in a value; return it without what they hold."""
-        kind = begin(raw)
-        if kind not in (b"{", b"[") or len(path) > MAX_LAYOUT:
-            return self._document.value(raw)
-        if kind == b"{":
-            members = self._document.members(raw)
-            return {name: self.read(member, (*path, name)) for name, member in members.items()}
-        own = (*path, EACH)
-        self._note(own, [self.read(row, own) for row in self._document.elements(raw)[:_LOOKED_AT]])
-        return []
-
-    def _note(self, layout: Layout, first: Sequence[object]) -> None:
-        """Note a list, if it may hold rows."""
-        rows = [element for element in first if isinstance(element, dict)]
-        is_ours = layout[0] == "business"
-        may_be = rows or not first or len(layout) == 1
-        if may_be and not is_ours and len(self._lists) < _MAX_LISTS:
-            before, _ = self._lists.get(layout, (False, False))
-            self._lists[layout] = before or bool(rows and self._likely(rows)), bool(rows)
-
-    def _rank(self, layout: Layout) -> tuple[bool, int, bool, int]:
+    def rank(layout: Layout) -> tuple[bool, int, bool, int]:
         """Return how usual it is for a list to hold reviews, where it does not look like them."""
-        names = [step for step in layout if step != EACH]
-        rank = _USUAL.index(names[-1]) if names and names[-1] in _USUAL else len(_USUAL)
-        return _is_nested(layout), -rank, self._lists[layout][1], -len(layout)
+        name = name_of(layout)
+        usual = _USUAL.index(name) if name in _USUAL else len(_USUAL)
+        return _is_nested(layout), -usual, lists[layout][1], -len(layout)
+
+    return [max(lists, key=rank)]
+
+
+def _surveyed(value: object, path: Layout) -> Iterator[tuple[Layout, list[object]]]:
+    """Iterate over the lists in a value, as far as their first elements show them; outer ones come later."""
+    if len(path) > MAX_LAYOUT:
+        return
+    if isinstance(value, dict):
+        for name, member in value.items():
+            yield from _surveyed(member, (*path, name))
+    elif isinstance(value, list):
+        for element in value[:_LOOKED_AT]:
+            yield from _surveyed(element, (*path, EACH))
+        yield (*path, EACH), value
+
+
+def lists_at(document: object, layouts: Sequence[Layout]) -> list[tuple[Layout, RowList]]:
+    """Return the lists at some places."""
+    return [(layout, found) for layout in layouts for found in _lists(document, layout, {})]
+
+
+def _lists(value: object, layout: Layout, group: Fields) -> Iterator[RowList]:
+    step, rest = layout[0], layout[1:]
+    if step != EACH:
+        if isinstance(value, dict) and step in value:
+            yield from _lists(value[step], rest, value)
+    elif isinstance(value, list):
+        if not rest:
+            yield RowList(value, group)
+        for element in value if rest else ():
+            yield from _lists(element, rest, group)
+
+
+def around(value: object, layouts: Sequence[Layout]) -> dict[str, object]:
+    """Return the members beside the lists at some places, of all objects on the way to them."""
+    members: dict[str, object] = {}
+    if isinstance(value, dict):
+        for name, member in value.items():
+            inner = [layout[1:] for layout in layouts if layout[0] == name]
+            members |= around(member, inner) if inner else {name: member}
+    elif isinstance(value, list):
+        inner = [layout[1:] for layout in layouts if layout[0] == EACH and layout[1:]]
+        for element in value if inner else ():
+            members |= around(element, inner)
+    return members
+
+
+def name_of(layout: Layout) -> str:
+    """Return the name of a list; nothing if it has none."""
+    return next((step for step in reversed(layout) if step != EACH), "")
 
 
 def _is_nested(layout: Layout) -> bool:

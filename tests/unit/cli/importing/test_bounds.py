@@ -289,7 +289,7 @@ def many_large_heads(folder: Path) -> Path:
 @export("takes more memory than an import may have")
 def many_elements(folder: Path) -> Path:
     """A place for each of them is twenty times what they are in the file."""
-    (folder / "x.json").write_bytes(b"[%b0]" % (b"0," * (10 * MIB)))
+    (folder / "x.json").write_bytes(b"[%b{}]" % (b"{}," * (8 * MIB)))
     return folder / "x.json"
 
 
