@@ -227,12 +227,6 @@ PATTERNS: dict[str, tuple[str, *tuple[Attack, ...]]] = {
     "reviewsd.http1.hosts:_AUTHORITY": (FULL, ("", "a", "!"), ("[", ":", "!")),
     "reviewsd.http1.hosts:_ORIGIN": (FULL, ("http://", "a", ":"), ("http://[", ":", "!")),
     "reviewsd.web.index:_BROKEN_ESCAPE": (SEARCH, ("", "%20", "%")),
-    "reviewsd.web.index:_NOT_EXACT": (
-        SEARCH,
-        ("", "/.", "x"),
-        ("", "/%2e", "x"),
-        ("", "%2", ""),
-    ),
     "reviewsd.websub.outbound.response_parser:_CHUNK": (FULL, ("0", " ", "x"), ("0;", "a", "\n")),
     "reviewsd.websub.outbound.response_parser:_FIELD": (FULL, ("", "a", ""), ("a:", " ", "\n")),
     "reviewsd.websub.outbound.response_parser:_LENGTH": (FULL, ("", "0", "x")),

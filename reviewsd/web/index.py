@@ -1,9 +1,9 @@
 """Finds the method that answers a request.
 
-Routes are declared on the classes that answer (``web.app``). ``RouteIndex`` joins the rules of their Klein
-applications in one map, and makes an index of it at the start: fixed addresses are found in a dictionary, open
-ones by the text around their segment. An address in another spelling is decoded and matched by the map. It is
-answered only if it is exact: no doubled slashes, no escaped ones, no dot segments (F18, S8).
+Routes are declared on the classes that answer (``web.app``). ``RouteIndex`` makes an index of the rules of their
+Klein applications at the start: fixed addresses are found in a dictionary, open ones by the text around their
+segment. An address in another spelling is decoded first. It is answered only if it is exact: no doubled slashes, no
+escaped ones, no dot segments (F18, S8).
 """
 
 import re
@@ -18,7 +18,7 @@ from twisted.internet.defer import CancelledError, Deferred
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound
-from werkzeug.routing import Map, Rule
+from werkzeug.routing import Rule
 
 from reviewsd.domain.issues import InvalidParametersError
 from reviewsd.http1 import problems
@@ -34,7 +34,6 @@ from reviewsd.web.budgets import RETRY_SOON, MemoryFullError, TimeBudget
 MAX_PATH = 1_024  # bytes of a path, escapes included; the longest one that is served has 400
 
 _BROKEN_ESCAPE: Final = re.compile(rb"%(?![0-9A-Fa-f]{2})")
-_NOT_EXACT: Final = re.compile(rb"//|%2[fF]|/(\.|%2[eE]){1,2}(/|\Z)")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,15 +47,17 @@ class Endpoint:
     name: str  # of the segment; empty if the address is fixed
     suffix: bytes
     has_path: bool  # whether the segment may hold escaped slashes
+    slashes: int  # in the address, without escaped ones
 
     def segment(self, path: bytes) -> bytes | None:
-        """Return the segment of a path; None if the path is no such address, or spelled unusually."""
+        """Return the segment of a path without escapes; None if the path is no such address."""
         if not (path.startswith(self.prefix) and path.endswith(self.suffix)):
             return None
         segment = path[len(self.prefix) : len(path) - len(self.suffix)]
-        if not segment or b"/" in segment or b"%" in segment or segment in {b".", b".."}:
+        if not segment or segment.startswith(b"/"):
             return None
-        return segment
+        is_one = self.has_path or (b"/" not in segment and segment not in {b".", b".."})
+        return segment if is_one else None
 
 
 class RouteIndex:
@@ -68,7 +69,6 @@ class RouteIndex:
         self, answerers: Iterable[Answerer], responses: Responses, time: TimeBudget | None = None
     ) -> None:
         self._responses = responses
-        self._map = Map(merge_slashes=False)  # an id may have two slashes in a row
         self._fixed: dict[bytes, Endpoint] = {}
         self._open: list[Endpoint] = []
         for answerer in answerers:
@@ -76,13 +76,12 @@ class RouteIndex:
             for rule in app.url_map.iter_rules():
                 self._add(rule, getattr(answerer, rule.endpoint), app.routes[rule.rule])
         self._open.sort(key=lambda endpoint: len(endpoint.prefix), reverse=True)
-        self._adapter = self._map.bind("localhost")
         self.respond: Callable[[Request], Answer] = (
             self._respond if time is None else partial(self._respond_within, time)
         )
 
     def _add(self, rule: Rule, answer: Callable[..., AnyAnswer], route: Route) -> None:
-        """Add a rule to the map and to the index."""
+        """Add a rule to the index."""
         methods = METHODS if rule.methods is None else map(str.encode, rule.methods)
         prefix, _, rest = rule.rule.partition("<")
         variable, _, suffix = rest.partition(">")
@@ -94,8 +93,8 @@ class RouteIndex:
             name=variable.removeprefix("path:"),
             suffix=suffix.encode(),
             has_path=variable.startswith("path:"),
+            slashes=rule.rule.count("/"),
         )
-        self._map.add(Rule(rule.rule, endpoint=endpoint))
         if endpoint.name:
             self._open.append(endpoint)
         else:
@@ -171,30 +170,20 @@ class RouteIndex:
 
     def _match(self, path: bytes) -> tuple[Endpoint, Mapping[str, str]] | None:
         """Return the endpoint of a path, and the values in the path; None without one."""
-        endpoint = self._fixed.get(path)
-        if endpoint is not None:
+        if (endpoint := self._fixed.get(path)) is not None:
             return endpoint, {}
-        if len(path) > MAX_PATH:
-            return None
-        for candidate in self._open:
-            segment = candidate.segment(path)
-            if segment is not None:
-                return candidate, {candidate.name: segment.decode("latin-1")}
-        return self._match_decoded(path)
+        address = None if len(path) > MAX_PATH else _decoded(path)
+        match = None if address is None else self._match_decoded(address)
+        has_own_slashes = match is not None and path.count(b"/") == match[0].slashes
+        return match if has_own_slashes else None
 
-    def _match_decoded(self, path: bytes) -> tuple[Endpoint, Mapping[str, str]] | None:
-        """Match an address in an unusual spelling by Klein's rules."""
-        text = _decoded(path)
-        if text is None:
-            return None
-        try:
-            rule, values = self._adapter.match(text, return_rule=True)
-        except HTTPException:
-            return None
-        endpoint = rule.endpoint
-        has_own_slashes = path.count(b"/") == rule.rule.count("/")
-        is_exact = has_own_slashes if endpoint.has_path else _NOT_EXACT.search(path) is None
-        return (endpoint, values) if is_exact else None
+    def _match_decoded(self, address: bytes) -> tuple[Endpoint, Mapping[str, str]] | None:
+        if (endpoint := self._fixed.get(address)) is not None:
+            return endpoint, {}
+        for candidate in self._open:
+            if (segment := candidate.segment(address)) is not None:
+                return candidate, {candidate.name: segment.decode()}
+        return None
 
     def _failed(self, failure: Failure, request: Request) -> Response:
         """Return the response to an error of a route; a bug is logged."""
@@ -222,11 +211,15 @@ class RouteIndex:
         return problem(request, problems.INTERNAL)
 
 
-def _decoded(path: bytes) -> str | None:
+def _decoded(path: bytes) -> bytes | None:
     """Return a path without its escapes; None if they are broken, or not UTF-8."""
+    if b"%" not in path:
+        return path
     if _BROKEN_ESCAPE.search(path) is not None:
         return None
+    decoded = unquote_to_bytes(path)
     try:
-        return unquote_to_bytes(path).decode()
+        decoded.decode()
     except UnicodeDecodeError:
         return None
+    return decoded
