@@ -27,6 +27,7 @@ NEUTRAL: Final = 0.2  # absolute score below which a clause of a three-star revi
 _NEUTRAL_STARS: Final = 3
 _EXTREME_STARS: Final = (1, 5)
 _SET_ASIDE: Final = (ClauseMark.OTHERS, ClauseMark.CONDITIONAL)
+_NOTHING: Final[frozenset[tuple[int, int]]] = frozenset()
 _NEAR: Final = 5  # tokens between a word that needs an opinion and that opinion
 
 
@@ -104,26 +105,17 @@ def _by_aspect(
     if len(senses) == 1:
         return {senses[0][1].aspect: senses}
     groups: dict[str, list[tuple[Match, Sense]]] = {}
+    names = [match for match, sense in senses if not sense.strength]
+    inner = within_longer([match for match, _ in senses]) if names else _NOTHING
     for item in senses:
         match, sense = item
-        if not sense.strength and _is_inner(match, senses):
+        if not sense.strength and (match.start, match.end) in inner:
             continue  # "quality" in "value for the quality"
         if sense.aspect in groups:
             groups[sense.aspect].append(item)
         else:
             groups[sense.aspect] = [item]
     return groups
-
-
-def _is_inner(match: Match, senses: list[tuple[Match, Sense]]) -> bool:
-    """Return whether a match is within a longer one; ``senses`` are in the order of their starts."""
-    start, end = match.start, match.end
-    for other, _ in senses:
-        if other.start > start:
-            return False
-        if other.end >= end and (other.start < start or other.end > end):
-            return True
-    return False
 
 
 def _outermost(senses: list[tuple[Match, Sense]]) -> list[tuple[Match, Sense]]:
