@@ -79,6 +79,7 @@ class Lexicon:
             joiners=lists.get("joiners", none),
             pronouns=lists.get("pronouns", none),
             after_comma=lists.get("after-comma", none),
+            finite=lists.get("finite", none),
         )
         self._excused = lists.get("excused", none)
         self._excuses = lists.get("excuses", none)

@@ -31,6 +31,8 @@ BARRIERS: Final = ENDS | BREAKS
 
 _ABBREVIATIONS: Final = frozenset(("mr", "mrs", "ms", "dr", "st", "vs", "jr", "sr", "no", "approx"))
 """Words before a full stop within a sentence, whatever the language."""
+_MAX_SUBJECT: Final = 3  # words
+_BACK: Final = 12  # words in which a clause has its verb, without which it is a part of the subject
 _NOWHERE: Final[frozenset[str]] = frozenset()
 _CLOSERS: Final = frozenset("\"'\u2019\u201d)!?.")
 
@@ -50,6 +52,8 @@ class Grammar:
     pronouns: frozenset[str] = frozenset()
     after_comma: frozenset[str] = frozenset()
     """Further words that begin a clause after a comma."""
+    finite: frozenset[str] = frozenset()
+    """Verbs that make a clause of the one to three words before them."""
 
     @cached_property
     def bounds(self) -> frozenset[str]:
@@ -124,7 +128,10 @@ def clauses(words: list[str], grammar: Grammar) -> list[Clause]:
     contrasted = False
     for at in [at for at, word in enumerate(words) if word in bounds_of_clauses] + [len(words)]:
         word = words[at] if at < len(words) else "\n"
-        if not (_ends_clause if word in BARRIERS else _begins_clause)(words, at, word, grammar):
+        if word in BARRIERS:
+            if not _ends_clause(words, at, word, grammar):
+                continue
+        elif not _begins_clause(words, at, start, grammar):
             continue
         if start < at:
             bounds.append((start, at))
@@ -150,13 +157,35 @@ def _ends_clause(words: list[str], at: int, word: str, grammar: Grammar) -> bool
     return at + 1 >= len(words)
 
 
-def _begins_clause(words: list[str], at: int, word: str, grammar: Grammar) -> bool:
-    """Return whether a clause begins with this comma, joiner or contrast word."""
+def _begins_clause(words: list[str], at: int, start: int, grammar: Grammar) -> bool:
+    """Return whether a clause begins with the comma, joiner or contrast word at ``at``.
+
+    Args:
+        words: The tokens of the text.
+        at: The token.
+        start: The first token of the clause so far.
+        grammar: The words of the language.
+    """
+    word = words[at]
     if word in grammar.contrasts:
         before = words[at - 1] if at else ""
         return before not in grammar.no_contrast_after.get(word, _NOWHERE)
     after = words[at + 1] if at + 1 < len(words) else ""
-    return after in grammar.pronouns or (word == "," and after in grammar.after_comma)
+    if after in grammar.pronouns or (word == "," and after in grammar.after_comma):
+        return True
+    return _has_subject(words, at + 1, grammar) and not grammar.finite.isdisjoint(
+        words[max(start, at - _BACK) : at]
+    )
+
+
+def _has_subject(words: list[str], first: int, grammar: Grammar) -> bool:
+    """Return whether a subject of one to three words and its verb follow."""
+    for at in range(first, min(first + _MAX_SUBJECT + 1, len(words))):
+        if words[at] in grammar.finite:
+            return at > first
+        if words[at] in grammar.bounds:
+            return False
+    return False
 
 
 def sentence_spans(tokens: Tokens) -> list[tuple[int, int]]:

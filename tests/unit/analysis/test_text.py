@@ -56,6 +56,13 @@ def test_apostrophe_ends_a_word_where_the_language_elides() -> None:
         ("Dr. Kim was late", ["Dr. Kim was late"]),
         ("", []),
         ("...", []),
+        (
+            "The food was cold and the bill was a shock",
+            ["The food was cold", "and the bill was a shock"],
+        ),
+        ("Grace was sweet, Luca wasn't", ["Grace was sweet", "Luca wasn't"]),
+        ("Stan and his team were prompt", ["Stan and his team were prompt"]),
+        ("It was clean and quiet", ["It was clean and quiet"]),
     ],
 )
 def test_clauses(text: str, expected: list[str]) -> None:
