@@ -77,16 +77,14 @@ class Evidence:
                 quotations.append(Quotation(clarity, text))
         return max(quotations, key=lambda quotation: quotation.clarity, default=None)
 
-    def praise(self, review: Review, least: int, most: int) -> str:
-        """Return the clearest sentence of a length that praises any aspect, verbatim; "" without one."""
+    def praise(self, review: Review, least: int, most: int) -> Quotation | None:
+        """Return the clearest sentence of a length that praises anything, verbatim."""
         quotations = [
             Quotation(sentence.clarity(None, clause), sentence.text)
             for sentence, clause in self._shown(review, None, "positive")
             if least <= len(sentence.text) <= most
         ]
-        return max(
-            quotations, key=lambda quotation: quotation.clarity, default=Quotation(0, "")
-        ).text
+        return max(quotations, key=lambda quotation: quotation.clarity, default=None)
 
     def _shown(
         self, review: Review, aspect: str | None, sentiment: Sentiment, phrase: str = ""
@@ -151,7 +149,7 @@ class _Sentence(NamedTuple):
         )
 
     def shows(self, clause: ClauseReading, aspect: str | None, sign: int) -> bool:
-        """Return whether a clause shows an aspect, or any, without a negation beside the wording."""
+        """Return whether a clause shows an aspect, or praises anything, without a negation beside it."""
         tokens, lexicon = self.reading.tokens, self.reading.lexicon
         words = tokens.words
         agrees = clause.score * sign > 0
@@ -168,7 +166,7 @@ class _Sentence(NamedTuple):
                 alone = self.known.stand_alone(decision.aspect, wording)
                 if (
                     (agrees or alone or end - start >= _LONG)
-                    and (alone or self.known.names(decision.aspect, wording))
+                    and (aspect is None or alone or self.known.names(aspect, wording))
                     and (sign < 0 or all(start <= at < end for at in negations))
                 ):
                     return True

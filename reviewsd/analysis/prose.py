@@ -3,6 +3,7 @@
 All numbers are counts, and every quotation is a verbatim piece of a review.
 """
 
+import itertools
 import math
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
@@ -27,6 +28,7 @@ MAX_QUOTE: Final = 160
 MIN_PRAISED, PRAISED_SHARE = 5, 0.75  # mentions, and the share of positive ones; insights.md 10, 2
 MIN_CRITICIZED, CRITICIZED_SHARE = 3, 1 / 3  # negative reviews, and their share
 
+_PULLED: Final = 5  # sentences from which the pull quote is chosen
 _NAMED: Final = 2  # aspects in a sentence
 _WORDINGS: Final = 3  # wordings of an aspect
 _SIGNS: Final[tuple[Sentiment, ...]] = ("positive", "neutral", "negative")
@@ -277,9 +279,11 @@ def clearest(
 def pull_quote(
     quotes: Iterable[Quote], evidence: Evidence, review_of: Callable[[str], Review]
 ) -> str | None:
-    """Return a sentence of 40 to 160 characters that praises, of the best candidate that has one."""
+    """Return the clearest sentence of 40 to 160 characters that praises, of the best of its candidates."""
     sentences = (evidence.praise(review_of(q.example.id), MIN_QUOTE, MAX_QUOTE) for q in quotes)
-    return next(filter(None, sentences), None)
+    shown = itertools.islice(filter(None, sentences), _PULLED)
+    best = max(shown, key=lambda quotation: quotation.clarity, default=None)
+    return None if best is None else best.text
 
 
 def _leading(

@@ -404,6 +404,15 @@ def test_pull_quote(text: str, rating: int, *, quoted: bool) -> None:
         assert insights.pull_quote == "They did it for a fair price and were gone by noon."
 
 
+def test_pull_quote_is_the_clearest_of_the_best() -> None:
+    texts = (
+        "She did it for a fair price, and they were gone by noon, and we were happy.",
+        "They did it for a fair price and were gone by noon.",
+    )
+    labelled = [(_review(f"r{i}", text=text), _priced("positive")) for i, text in enumerate(texts)]
+    assert {texts[1]} == {_count(*order).pull_quote for order in (labelled, labelled[::-1])}
+
+
 def test_pull_quote_is_of_the_newest_year() -> None:
     text = "They did it for a fair price and were gone by noon."
     old = _review("a", day=datetime.date(2025, 6, 1), text=text)
