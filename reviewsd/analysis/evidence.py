@@ -141,7 +141,7 @@ class _Sentence(NamedTuple):
             clause.mark is not None
             or clause.clause.contrasted
             or not lexicon.grammar.contrasts.isdisjoint(words)
-            or (sign > 0 and any(word in self.known.weakens for word in words))
+            or (sign > 0 and not self.known.weakens.isdisjoint(words))
             or words[words[0] in lexicon.grammar.joiners and len(words) > 1]
             in self.known.conditions
             or clause.score * sign <= -_OPPOSITE

@@ -2,7 +2,7 @@
 
 import functools
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,23 +14,28 @@ _STEM: Final = "*"
 
 
 class WordSet:
-    """A set of words and of beginnings of words, compared without accents.
+    """A set of words and of beginnings of words, with and without their accents.
 
     Args:
         words: The words; one that ends in ``*`` is a beginning.
     """
 
     def __init__(self, words: Iterable[str] = ()) -> None:
-        plain = [_without_accents(word) for word in words]
-        self._words = frozenset(word for word in plain if not word.endswith(_STEM))
-        self._stems = tuple(word[:-1] for word in plain if word.endswith(_STEM))
+        spelled = {form for word in words for form in (word, _without_accents(word))}
+        self._words = frozenset(word for word in spelled if not word.endswith(_STEM))
+        self._stems = tuple(word[:-1] for word in spelled if word.endswith(_STEM))
 
     def __len__(self) -> int:
         return len(self._words) + len(self._stems)
 
     def __contains__(self, word: str) -> bool:
-        plain = _without_accents(word)
-        return plain in self._words or plain.startswith(self._stems)
+        return word in self._words or word.startswith(self._stems)
+
+    def isdisjoint(self, words: Collection[str]) -> bool:
+        """Return whether none of the words is in the set."""
+        return self._words.isdisjoint(words) and not (
+            self._stems and any(word.startswith(self._stems) for word in words)
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,11 +68,11 @@ class EvidenceWords:
             words: Tokens.
         """
         lists = _of(self.named, aspect)
-        return not lists or any(word in known for known in lists for word in words)
+        return not lists or not all(known.isdisjoint(words) for known in lists)
 
     def is_answer(self, aspect: str | None, words: Sequence[str]) -> bool:
         """Return whether words answer what customers say about an aspect; the arguments are those of ``names``."""
-        if any(word in self.weakens for word in words):
+        if not self.weakens.isdisjoint(words):
             return False
         return self.stand_alone(aspect, words) or (len(words) > 1 and self.names(aspect, words))
 

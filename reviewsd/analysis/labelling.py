@@ -33,15 +33,15 @@ class Reading(NamedTuple):
 
 def labels_of(reading: Reading, rating: int) -> Labels:
     """Return the labels of a reading."""
-    tokens = reading.tokens
-    leads = reading.lexicon.leads
+    tokens, lexicon, clauses, _, quotable = reading
+    leads = lexicon.leads
     strongest: dict[str, tuple[float, Decision, ClauseReading]] = {}
     shown: dict[tuple[str, Sentiment], list[str]] = {}
     problems: dict[str, EntityLabel] = {}
     expected = "positive" if rating > PROBLEM_STARS - 1 else "negative"  # preferred in a tie
     total = 0.0
     scored = 0
-    for index, clause in enumerate(reading.clauses):
+    for index, clause in enumerate(clauses):
         if clause.opinions and clause.mark in _COUNTING:
             total += clause.score
             scored += 1
@@ -54,7 +54,7 @@ def labels_of(reading: Reading, rating: int) -> Labels:
                 or (strength == best[0] and decision.sentiment == expected != best[1].sentiment)
             ):
                 strongest[decision.aspect] = (strength, decision, clause)
-            texts = wordings(tokens, reading.lexicon, decision, clause) if reading.quotable else []
+            texts = wordings(tokens, lexicon, decision, clause) if quotable else ()
             if texts:
                 shown.setdefault((decision.aspect, decision.sentiment), []).extend(texts)
             problem = decision.problem
@@ -62,13 +62,13 @@ def labels_of(reading: Reading, rating: int) -> Labels:
                 problem is not None
                 and rating <= PROBLEM_STARS
                 and problem not in problems
-                and is_told(tokens, reading.lexicon, reading.clauses, index, decision)
+                and is_told(tokens, lexicon, clauses, index, decision)
             ):
                 phrase = _phrase(tokens, decision, clause, leads)
                 problems[problem] = EntityLabel(id=problem, phrase=phrase, wordings=tuple(texts))
     return Labels(
         words=round(total / scored, 2) if scored else 0.0,
-        language=reading.lexicon.language,
+        language=lexicon.language,
         aspects=tuple(
             [  # a list, because a generator is slower
                 AspectLabel(

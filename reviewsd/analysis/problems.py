@@ -18,6 +18,7 @@ _MADE_GOOD: Final = frozenset(
     {"property-damage", "mess-left-behind", "missing-items", "billing-mistake"}
 )
 """Problems that a business makes good, or that are its job: "repaired the damaged floor"."""
+_OTHERS: Final = ClauseMark.OTHERS  # a constant, because access to enum members is slow
 _RELATIONS: Final = word_set("relations")
 
 
@@ -35,21 +36,37 @@ def is_told(
     """
     clause = clauses[at]
     words, known = tokens.words, evidence_words(lexicon.language)
-    sentence = clause.clause.sentence
-    around = [c for c in clauses if c.clause.sentence == sentence]
+    begin = _begin(clauses, at)
+    around = list(_sentence(clauses, begin))
     if clause.score >= _PRAISE or any(c.mark is not None for c in around):
         return False
-    if any(_subject(words, lexicon, c) in known.conditions for c in around):
+    if not known.conditions.isdisjoint([_subject(words, lexicon, c) for c in around]):
         return False
-    if any(word in known.feared for word in words[clause.clause.start : decision.start]):
+    if not known.feared.isdisjoint(words[clause.clause.start : decision.start]):
         return False
-    if _is_of_others(words, lexicon, clauses, at, known):
+    if _is_of_others(words, lexicon, clauses, begin, known):
         return False
     if decision.problem in _BY_CUSTOMERS and _by_customers(words, decision.start, clause, known):
         return False
     return decision.problem not in _MADE_GOOD or not any(
         _is_solved(words, lexicon, decision, c, known) for c in around
     )
+
+
+def _begin(clauses: Sequence[ClauseReading], at: int) -> int:
+    """Return the index of the first clause of a sentence, from that of any."""
+    sentence = clauses[at].clause.sentence
+    while at and clauses[at - 1].clause.sentence == sentence:
+        at -= 1
+    return at
+
+
+def _sentence(clauses: Sequence[ClauseReading], begin: int) -> Iterator[ClauseReading]:
+    """Yield the clauses of a sentence, from the index of the first."""
+    sentence = clauses[begin].clause.sentence
+    while begin < len(clauses) and clauses[begin].clause.sentence == sentence:
+        yield clauses[begin]
+        begin += 1
 
 
 def _subject(words: Sequence[str], lexicon: Lexicon, clause: ClauseReading) -> str:
@@ -63,16 +80,24 @@ def _is_of_others(
     words: Sequence[str],
     lexicon: Lexicon,
     clauses: Sequence[ClauseReading],
-    at: int,
+    begin: int,
     known: EvidenceWords,
 ) -> bool:
-    """Return whether a pronoun may mean another business, of which the sentence before speaks."""
-    sentence = clauses[at].clause.sentence
-    before = [c for c in clauses[:at] if c.clause.sentence == sentence - 1]
-    if not any(clause.mark is ClauseMark.OTHERS for clause in before):
+    """Return whether a sentence has a pronoun for another business, of which the one before speaks.
+
+    Args:
+        words: The tokens of the text.
+        lexicon: The words of its language.
+        clauses: All clauses of the text.
+        begin: The index of the first clause of the sentence.
+        known: The words that make a statement certain.
+    """
+    if not begin:
         return False
-    first = next(c for c in clauses if c.clause.sentence == sentence)
-    subject = _subject(words, lexicon, first)
+    before = _sentence(clauses, _begin(clauses, begin - 1))
+    if all(clause.mark is not _OTHERS for clause in before):
+        return False
+    subject = _subject(words, lexicon, clauses[begin])
     return subject in lexicon.grammar.pronouns and subject not in known.customers
 
 
@@ -80,7 +105,8 @@ def _by_customers(
     words: Sequence[str], at: int, clause: ClauseReading, known: EvidenceWords
 ) -> bool:
     """Return whether customers or their relatives do what begins at a token."""
-    return any(word in known.customers or word in _RELATIONS for word in _before(words, at, clause))
+    before = list(_before(words, at, clause))
+    return not (known.customers.isdisjoint(before) and _RELATIONS.isdisjoint(before))
 
 
 def _is_solved(

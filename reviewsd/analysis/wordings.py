@@ -7,7 +7,7 @@ neither negated nor conditional nor only wished. Inflections count as one wordin
 import bisect
 import functools
 import operator
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from reviewsd.analysis.clause_rules import ClauseReading, Decision, Reason
@@ -37,7 +37,7 @@ def wording_spans(
     reading: ClauseReading,
     *,
     negations: bool = False,
-) -> list[tuple[int, int]]:
+) -> Collection[tuple[int, int]]:
     """Return the first token of each wording of a decision, and the token after it.
 
     Args:
@@ -48,7 +48,7 @@ def wording_spans(
         negations: Whether to include the opposite, negated: "friendly" of "not friendly".
     """
     if decision.reason is _STARS or reading.mark is not None or decision.sentiment == "neutral":
-        return []
+        return ()
     positive = decision.sentiment == "positive"
     words = tokens.words
     first = reading.clause.start
@@ -69,7 +69,7 @@ def wording_spans(
             continue
         if span is not None and (span := _trimmed(words, lexicon, *span)) is not None:
             spans[span] = None
-    return list(spans)
+    return spans
 
 
 def _trimmed(
