@@ -14,6 +14,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from msgspec import Struct
+
 from reviewsd.domain.subscription import (
     MAX_FAILURES,
     Delivered,
@@ -97,8 +99,7 @@ def bump(
     return topics(cursor)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeliveryClaim(Claim):
+class DeliveryClaim(Claim, frozen=True, kw_only=True):
     """The claim of a delivery; its id is that of the subscription."""
 
     topic: Topic
@@ -107,8 +108,7 @@ class DeliveryClaim(Claim):
     """The sealed secret."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeliveryOutcome:
+class DeliveryOutcome(Struct, frozen=True, kw_only=True):
     """The outcome of a delivery."""
 
     claim: DeliveryClaim
@@ -118,8 +118,6 @@ class DeliveryOutcome:
     """The status of the callback's response."""
     error: str | None = None
     """The reason of a failure, for the operator."""
-    deadly: bool = False
-    """It counts as a failure, but was not attempted: too many processes have died during it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +215,7 @@ def _settle(
             reason = f"{MAX_FAILURES} deliveries in a row failed, the last: {outcome.error}"
             reason = "the callback answered 410 Gone" if is_gone else reason
             note_end(cursor, claim.pair, reason, now)
-            denied = outcome.deadly or is_gone
+            denied = claim.deadly or is_gone
             ended.append(EndedSubscription(claim.pair, claim.topic.path, reason, denied))
         else:
             state = after.active
@@ -288,7 +286,7 @@ def _values(
     return (
         outcome.claim.token,
         *state,
-        outcome.claim.deaths if outcome.deadly else 0,
+        outcome.claim.deaths if outcome.claim.deadly else 0,
         now,
         outcome.status,
         outcome.error,

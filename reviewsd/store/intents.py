@@ -5,8 +5,10 @@ durable when ``record_request`` is committed.
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
+
+from msgspec import Struct
 
 from reviewsd.domain.addresses import hits
 from reviewsd.domain.subscription import (
@@ -145,8 +147,7 @@ def _exceeded_cap(
     return None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IntentClaim(Claim):
+class IntentClaim(Claim, frozen=True, kw_only=True):
     """The claim of a verification."""
 
     intent: Intent
@@ -154,8 +155,7 @@ class IntentClaim(Claim):
     """Whether the pair is an active subscription."""
 
 
-@dataclass(frozen=True, slots=True)
-class VerificationOutcome:
+class VerificationOutcome(Struct, frozen=True):
     """The outcome of a verification."""
 
     claim: IntentClaim

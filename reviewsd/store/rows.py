@@ -35,8 +35,7 @@ _WAITS = (1_000, 10_000, 30_000)
 """Milliseconds before the next attempt, after the first, the second, each further death."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
+class Pair(Struct, frozen=True):
     """The key of a subscription: a topic and a callback."""
 
     topic_id: int
@@ -200,8 +199,7 @@ class Due(Struct, frozen=True, kw_only=True):
     """Processes in a row that have died during an attempt at it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Claim:
+class Claim(Struct, frozen=True, kw_only=True):
     """The claim of a row for one attempt."""
 
     id: int
@@ -209,6 +207,11 @@ class Claim:
     pair: Pair
     deaths: int = 0
     """Processes in a row that have died during an attempt at the row."""
+
+    @property
+    def deadly(self) -> bool:
+        """Whether so many processes have died that the row is not attempted any more."""
+        return self.deaths >= MAX_DEATHS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ import hashlib
 import hmac
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 
 from twisted.logger import Logger
@@ -23,7 +23,7 @@ from reviewsd.snapshot.snapshots import Snapshot
 from reviewsd.store import deliveries
 from reviewsd.store.deliveries import DeliveryClaim, DeliveryOutcome, EndedSubscription
 from reviewsd.store.keys import SealError, Secrets
-from reviewsd.store.rows import DEADLY, MAX_DEATHS, Due
+from reviewsd.store.rows import DEADLY, Due
 from reviewsd.store.transactions import Store
 from reviewsd.websub.context import Context
 from reviewsd.websub.outbound.client import CallbackClient, CallbackRequest
@@ -168,8 +168,8 @@ class Deliverer:
         content = self._contents[claim.topic.path]
         if content.sha256 != claim.topic.sha256:
             return self.release(claim)  # the topic has changed while the claim waited
-        if claim.deaths >= MAX_DEATHS:
-            return replace(self._fail(claim, None, DEADLY), deadly=True)
+        if claim.deadly:
+            return self._fail(claim, None, DEADLY)
         try:
             signature = await self._signature(claim, content)
         except SealError:

@@ -17,10 +17,10 @@ response, and loses them with a slow one.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
+from msgspec import Struct
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
 
 from reviewsd.domain.addresses import network_of
@@ -73,8 +73,7 @@ _Key = tuple[str, str]
 """A kind of count, and its host, network or requester."""
 
 
-@dataclass(slots=True, eq=False, kw_only=True)
-class Slot:
+class Slot(Struct, eq=False, kw_only=True):
     """The place of one attempt, from its claim to its end."""
 
     owner: "Slots"

@@ -21,7 +21,7 @@ from reviewsd.domain.subscription import Confirmed, Intent, Mode, NotConfirmed, 
 from reviewsd.runtime.tasks import TaskSet
 from reviewsd.store import intents
 from reviewsd.store.intents import IntentClaim, VerificationOutcome
-from reviewsd.store.rows import DEADLY, MAX_DEATHS, Due, Pair
+from reviewsd.store.rows import DEADLY, Due, Pair
 from reviewsd.store.transactions import Store
 from reviewsd.websub.context import Context
 from reviewsd.websub.outbound.client import CallbackClient, CallbackRequest
@@ -92,7 +92,7 @@ class Verifier:
 
     async def run(self, claim: IntentClaim, slot: Slot) -> VerificationOutcome:
         """Send the challenge and judge the response (H12)."""
-        if claim.deaths >= MAX_DEATHS:
+        if claim.deadly:
             return self._conclude(claim, NotConfirmed(), DEADLY)
         callback = stored(claim.pair.callback).adding(_query(claim.intent))
         request = CallbackRequest(method="GET", callback=callback, slot=slot)

@@ -69,18 +69,22 @@ def test_any_outcome_of_a_delivery_resets_the_deaths(rows: Rows, event: Delivere
     assert [(0,)] == rows.sql("SELECT deaths FROM subscription")
 
 
-@pytest.mark.parametrize("result", [{"event": None}, {"event": Failed(WAITS), "deadly": True}])
+@pytest.mark.parametrize(("deaths", "event"), [(1, None), (hub_rows.MAX_DEATHS, Failed(WAITS))])
 def test_outcome_without_an_attempt_leaves_the_deaths(
-    rows: Rows, result: dict[str, object]
+    rows: Rows, deaths: int, event: Failed | None
 ) -> None:
+    """A claim that is given back, and one that is too deadly to be attempted."""
     rows.subscribe()
     rows.bump()
-    deliver(rows, START)
-    take_over(rows, START)
-    (claim,) = deliver(rows, START + 1_000)
-    deliver(rows, START + 1_000, DeliveryOutcome(claim=claim, **result))  # type: ignore[arg-type]
+    now = START
+    for _ in range(deaths):
+        deliver(rows, now)
+        take_over(rows, now)
+        now += 30_000
+    (claim,) = deliver(rows, now)
+    deliver(rows, now, DeliveryOutcome(claim=claim, event=event))
 
-    assert [(1,)] == rows.sql("SELECT deaths FROM subscription")
+    assert [(deaths,)] == rows.sql("SELECT deaths FROM subscription")
 
 
 def test_outcome_of_a_verification_resets_the_deaths(rows: Rows) -> None:
