@@ -306,12 +306,12 @@ class Callbacks:
     def request(
         self,
         method: bytes,
-        uri: bytes,
+        uri: bytes,  # noqa: ARG002
         headers: Headers | None = None,  # noqa: ARG002
         bodyProducer: IBodyProducer | None = None,  # noqa: N803
     ) -> Deferred[IResponse]:
         assert isinstance(bodyProducer, CallbackRequest)
-        callback = rebuilt(uri.decode())
+        callback = rebuilt(bodyProducer.callback.url)
         return Deferred.fromCoroutine(self._request(method, callback, bodyProducer))
 
     async def _request(
