@@ -38,6 +38,9 @@ from reviewsd.websub.hub import Hub
 
 HUB_WAIT = 2.0  # longest wait of the start for the hub's announcement, in seconds
 
+GC_THRESHOLDS = 7_000, 5, 2
+"""Collections of young objects a tenth as often as by default, and full ones as often (700, 10, 10)."""
+
 _log = Logger()
 
 
@@ -75,6 +78,7 @@ async def serve(
             (config.state_dir / START_FAILURE).unlink(missing_ok=True)
             gc.collect()
             gc.freeze()  # the objects of the start live on, so no collection need visit them
+            gc.set_threshold(*GC_THRESHOLDS)
             _log.info("serving {at}, listening on {on}", at=config.base_url, on=", ".join(listen))
             announce(listen)
             await Deferred[None]()
