@@ -15,6 +15,7 @@ from urllib.parse import parse_qs
 from OpenSSL import SSL
 from twisted.internet import reactor
 from twisted.internet.defer import Deferred
+from twisted.internet.error import ConnectionDone
 from twisted.internet.interfaces import (
     IDelayedCall,
     IListeningPort,
@@ -97,6 +98,7 @@ class Server:
         received: All requests, in the order in which they were complete.
         connections: The number of connections so far.
         open: The connections that are open now.
+        cut_off: The number of connections that ended without a notice of TLS.
         bytes_received: Bytes of requests, complete or not.
         confirms: Whether it confirms verifications.
 
@@ -116,6 +118,7 @@ class Server:
         self.received: list[Received] = []
         self.connections = 0
         self.open: set[Conversation] = set()
+        self.cut_off = 0
         self.bytes_received = 0
         self.confirms = True
         self._mute = mute
@@ -216,7 +219,8 @@ class Conversation(Protocol):
             name, arguments = _mode(head)
             MODES.get(name, good)(self, request, *arguments)
 
-    def connectionLost(self, _reason: Failure = connectionDone) -> None:
+    def connectionLost(self, reason: Failure = connectionDone) -> None:
+        self.server.cut_off += reason.check(ConnectionDone) is None
         for call in self.later:
             if call.active():
                 call.cancel()

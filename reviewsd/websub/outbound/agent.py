@@ -3,8 +3,7 @@
 A request makes one exchange, on a connection of the pool or a new one. The dialer checks addresses; the
 connection limits bytes and time. Of the response to a delivery only the head is needed, and a short rest is
 skipped, so that its connection can be kept for another delivery to the same host and port (E7). Its address
-was checked when it was dialed, so the name is not resolved again. It is kept for a few seconds, enough for
-one fan-out, and never past its greatest lifetime.
+was checked when it was dialed, so the name is not resolved again.
 """
 
 from collections import defaultdict
@@ -16,7 +15,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from twisted.internet.defer import Deferred, fail
-from twisted.internet.interfaces import IDelayedCall, IProtocol, IReactorTime
+from twisted.internet.interfaces import IProtocol, IReactorTime
 from twisted.internet.posixbase import PosixReactorBase
 from twisted.logger import Logger
 from twisted.python.failure import Failure
@@ -47,17 +46,10 @@ STOPPING = "this service is stopping"
 
 
 class Pool:
-    """Keeps idle connections for further deliveries.
+    """Keeps idle connections for further deliveries, until they or their peers close them."""
 
-    Args:
-        clock: Times how long they are kept.
-        idle_seconds: Seconds for which a connection is kept.
-    """
-
-    def __init__(self, clock: IReactorTime, idle_seconds: float) -> None:
-        self._clock = clock
-        self._idle_seconds = idle_seconds
-        self._timers: dict[Connection, IDelayedCall] = {}
+    def __init__(self) -> None:
+        self._idle: dict[Connection, None] = {}  # the longest idle first
         self._by_host: defaultdict[tuple[str, int], list[Connection]] = defaultdict(list)
 
     def acquire(self, callback: Callback) -> Connection | None:
@@ -69,24 +61,21 @@ class Pool:
         return None
 
     def keep(self, connection: Connection) -> None:
-        """Keep a connection, or close it if there is no room."""
+        """Keep a connection, and close the one that was idle longest if there are too many."""
         key = _key(connection)
-        same_host = len(self._by_host.get(key, ()))
-        if len(self._timers) >= MAX_IDLE or same_host >= MAX_IDLE_PER_HOST:
+        if len(self._by_host.get(key, ())) >= MAX_IDLE_PER_HOST:
             connection.close()
             return
+        if len(self._idle) >= MAX_IDLE:
+            self._close(next(iter(self._idle)))
         self._by_host[key].append(connection)
-        self._timers[connection] = self._clock.callLater(
-            self._idle_seconds, self._close, connection
-        )
+        self._idle[connection] = None
 
     def discard(self, connection: Connection) -> None:
         """Remove a connection that is used again, or closed."""
-        timer = self._timers.pop(connection, None)
-        if timer is None:
+        if connection not in self._idle:
             return
-        if timer.active():
-            timer.cancel()
+        del self._idle[connection]
         key = _key(connection)
         self._by_host[key].remove(connection)
         if not self._by_host[key]:
@@ -94,7 +83,7 @@ class Pool:
 
     def close(self) -> None:
         """Close all connections."""
-        for connection in tuple(self._timers):
+        for connection in tuple(self._idle):
             self._close(connection)
 
     def _close(self, connection: Connection) -> None:
@@ -122,13 +111,11 @@ class CallbackAgent:
     """The most bytes that may be received below TLS in one exchange (E12)."""
     max_lifetime: float = 45.0
     """Seconds after which a connection is closed; below the 90 s for which a delivery is claimed (D5)."""
-    idle_seconds: float = 5.0
-    """Seconds for which a connection is kept for its next delivery."""
 
     def __post_init__(self) -> None:
         self._headers = b"User-Agent: %b\r\nAccept-Encoding: identity\r\n" % self.user_agent
         self._turns = TurnQueue(self.clock)
-        self._pool = Pool(self.clock, self.idle_seconds)
+        self._pool = Pool()
         self._connections: set[Connection] = set()
         self._closed = False
         self._emptied: Deferred[None] | None = None

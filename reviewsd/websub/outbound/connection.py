@@ -59,7 +59,7 @@ class Connection(Protocol):
         callback: The callback that it is opened for; others at the same host and port may use it.
         address: The checked address that it leads to.
         byte_budget: Bytes that may be received below TLS in one exchange (E12).
-        max_lifetime: Seconds until it is closed.
+        max_lifetime: Seconds until it is closed; half of them if it is idle then.
         ended: Called once when the connection is gone.
     """
 
@@ -98,7 +98,8 @@ class Connection(Protocol):
         self._remembered = False  # the TLS session is remembered
         self._registered = False  # as a producer
         self._queued = False  # the transport holds bytes that the kernel has not accepted
-        self._lifetime: IDelayedCall | None = None
+        self._lifetime: IDelayedCall | None = None  # ends its first half, then its second
+        self._retired = False  # in the second half
 
         self._response: Deferred[ResponseParser] | None = None
         self._pieces: Iterator[Buffer] = iter(())
@@ -121,10 +122,8 @@ class Connection(Protocol):
 
     @property
     def _is_alive(self) -> bool:
-        """Whether it is open and in the first half of its lifetime, whose end would cut off an exchange."""
-        if self._lifetime is None or not self._open or self._loss is not None:
-            return False
-        return self._lifetime.getTime() - self._clock.seconds() > self._max_lifetime / 2
+        """Whether it is open and in the first half of its lifetime."""
+        return self._open and self._loss is None and not self._retired
 
     @property
     def has_work(self) -> bool:
@@ -149,16 +148,14 @@ class Connection(Protocol):
             The response as far as it was read, or NoResponseError.
         """
         response: Deferred[ResponseParser] = Deferred(lambda _: self.abort())
-        if self._checked:
-            # the first exchange includes the handshake
+        if self._checked:  # else the exchange includes the handshake, and begins after it
             self._received = self._overhead = self._unread = 0
+            self._turns.add(self._send)
         self._response = response
         self._pieces = request
         self._sent = False
         self._reads_body = max_body is not None
         self._parser = ResponseParser(max_body or 0)
-        if self._checked:
-            self._turns.add(self._send)
         return response
 
     def close(self) -> None:
@@ -194,9 +191,16 @@ class Connection(Protocol):
     def connectionMade(self) -> None:
         """Begin the handshake."""
         self.transport.setTcpNoDelay(enabled=True)
-        reason = f"the connection took longer than {self._max_lifetime:g} s"
-        self._lifetime = self._clock.callLater(self._max_lifetime, self.fail, reason)
+        self._lifetime = self._clock.callLater(self._max_lifetime / 2, self._retire)
         self._work_in_turn()
+
+    def _retire(self) -> None:
+        """Begin no exchange in the second half of the lifetime, whose end would cut it off."""
+        self._retired = True
+        reason = f"the connection took longer than {self._max_lifetime:g} s"
+        self._lifetime = self._clock.callLater(self._max_lifetime / 2, self.fail, reason)
+        if self._response is None:
+            self.close()
 
     def dataReceived(self, data: bytes) -> None:
         """Count the bytes, and decrypt them in a turn of their own unless they are few."""

@@ -13,7 +13,9 @@ from twisted.internet.testing import MemoryReactorClock
 from twisted.python.failure import Failure
 
 from reviewsd.domain.addresses import Addresses
-from reviewsd.websub.outbound.agent import MAX_IDLE_PER_HOST, CallbackAgent
+from reviewsd.domain.callback import Callback
+from reviewsd.websub.outbound.agent import MAX_IDLE, MAX_IDLE_PER_HOST, CallbackAgent, Pool
+from reviewsd.websub.outbound.connection import Connection
 from reviewsd.websub.outbound.dialer import Dialer, Resolver
 from reviewsd.websub.outbound.tls import Tls
 from tests.support.authority import authority
@@ -367,29 +369,50 @@ async def test_connections_beyond_the_limit_are_closed(ca_file: Path) -> None:
         assert MAX_IDLE_PER_HOST == len(server.open)
 
 
-@pytest.mark.parametrize("limits", [{"idle_seconds": 1.0}, {"max_lifetime": 2.0}])
-async def test_kept_connection_is_closed_after_a_time(
-    ca_file: Path, limits: dict[str, Any]
-) -> None:
+class IdleConnection:
+    """A connection of a pool."""
+
+    def __init__(self, number: int) -> None:
+        self.callback = Callback(f"{number}.example.com", 443, "/")
+        self.is_ready = True
+        self.closed = False
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def test_connection_that_was_idle_longest_makes_room() -> None:
+    pool = Pool()
+    connections = [IdleConnection(number) for number in range(MAX_IDLE + 1)]
+    oldest = connections[0]
+    for connection in connections[:MAX_IDLE]:
+        pool.keep(cast("Connection", connection))
+    assert oldest is cast("object", pool.acquire(oldest.callback))  # the newest, once it is kept
+    for connection in (oldest, connections[MAX_IDLE]):
+        pool.keep(cast("Connection", connection))
+    assert [connections[1]] == [connection for connection in connections if connection.closed]
+
+
+async def test_kept_connection_is_closed_in_the_middle_of_its_lifetime(ca_file: Path) -> None:
     """A second, in which a busy machine, too, makes three deliveries."""
     async with serving() as server:
         before = leftovers()
-        async with sending(ca_file, **limits) as sender:
+        async with sending(ca_file, max_lifetime=2.0) as sender:
             await deliver_times(sender, server.url(), 3)
             assert 1 == len(server.open)
             await server.until_closed_by_client()
+            assert 0 == server.cut_off
             await deliver_times(sender, server.url(), 1)
             assert 2 == server.connections
         await server.until_closed_by_client()
         assert leftovers() <= before  # fewer, if those of an earlier test are closed meanwhile
 
 
-async def test_connection_near_the_end_of_its_lifetime_is_not_reused(ca_file: Path) -> None:
-    """Its end came before the response, and the delivery was repeated on another connection."""
+async def test_exchange_in_the_second_half_of_a_lifetime_is_the_last(ca_file: Path) -> None:
+    """The end of the lifetime came before the response to another one."""
     async with serving() as server, sending(ca_file, max_lifetime=1.0) as sender:
+        await deliver_times(sender, server.url("/slow/0.7"), 1)
         await deliver_times(sender, server.url(), 1)
-        await deferLater(reactor, 0.8)
-        await sender.deliver(server.url("/slow/0.4"))
         assert [2, 2] == [len(server.received), server.connections]
 
 
@@ -397,7 +420,7 @@ async def test_each_connection_is_kept_for_the_same_time(ca_file: Path) -> None:
     async with (
         serving() as server,
         serving() as other,
-        sending(ca_file, idle_seconds=0.2) as sender,
+        sending(ca_file, max_lifetime=1.0) as sender,
     ):
         await deliver_times(sender, server.url(), 1)
         await deferLater(reactor, 0.1)
