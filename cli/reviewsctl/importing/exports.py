@@ -75,10 +75,6 @@ def described(export: Export, options: ImportOptions) -> list[str]:
     lines = [f"{export.name}: {format_.title}{f' ({manner})' if manner else ''}"]
     columns = format_.describe_columns(first.head, options.settings)
     lines += columns if options.verbose else filter(None, ["; ".join(columns)])
-    if format_.leaves and options.verbose:
-        lines.append(f"not taken: {format_.leaves}")
-    if format_.verification and options.verbose and not format_.generic:
-        lines.append(f"verified: {format_.verification}")
     if unread := [
         f"{source.part.name}: {unread}" for source in export.sources for unread in source.unread
     ]:

@@ -120,8 +120,6 @@ class Format:
     name: str
     """The value of ``--from``."""
     title: str
-    leaves: str = ""
-    """The parts of it that are not imported, for the operator."""
     shape: Shape | None = None
     """That of its files; None where both occur."""
     signature: Callable[[Head], float]
@@ -130,8 +128,6 @@ class Format:
     """Returns the parser of a file's rows; called through ``reader`` only."""
     describes: Callable[[Head], Fields] = lambda _: {}
     """Returns the business, as ``reviewsctl.importing.business`` spells it; called when all rows are read."""
-    verification: str = ""
-    """The origin of ``verified``, or the reason why it is false."""
     incomplete: Callable[[Sequence[Head], int], str] = lambda _heads, _count: ""
     """Returns why these files, with so many rows, lack pages; empty where nothing says so. Called when all
     rows are read, with all files of one import that have the same function."""

@@ -36,7 +36,6 @@ _DAY_OF = {day + clock: day for day in _DAYS for clock in _CLOCKS}
 PATTERNS = tuple(_DAY_OF)
 _ISO = "ISO 8601"
 AMERICAN = "%m/%d/%Y %H:%M:%S"
-UTC = datetime.UTC
 
 _MONTHS: Mapping[str, str] = {
     foreign: english for english, names in CELLS.table.items() for foreign in names
@@ -144,7 +143,7 @@ def legible(fields: Mapping[str, object], names: Sequence[str], reading: Reading
     return there[-1] if there else None
 
 
-def zoned(when: datetime.datetime, zone: datetime.tzinfo) -> datetime.datetime:
+def zoned(when: datetime.datetime, zone: datetime.tzinfo | None) -> datetime.datetime:
     """Return a time with a zone; this one if it has none."""
     return when if when.tzinfo is not None else when.replace(tzinfo=zone)
 
@@ -193,15 +192,6 @@ def _tidied(text: str) -> str:
     return " ".join(_LETTERS.sub(_in_english, text).split()).removeprefix(", ").strip()
 
 
-def _marks(text: str) -> tuple[frozenset[str], bool]:
-    """Return the marks and letters of a date, which exclude most patterns faster than ``strptime``."""
-    return frozenset(_MARKS.intersection(text)), any(map(str.isalpha, text))
-
-
-_MARKS = frozenset("/-.,:")
-_marked = {pattern: _marks(_SHEET_EPOCH.strftime(pattern)) for pattern in PATTERNS}
-
-
 def _in_english(match: re.Match[str]) -> str:
     """Return a word of a date in English, without the stop of an abbreviation."""
     bare = match[1].casefold()
@@ -218,9 +208,7 @@ def guessed(sample: Sequence[object]) -> tuple[Reading, str]:
     """
     there = dict.fromkeys(text for text in map(word, sample) if text is not None)
     values = [text for text in there if not is_moment(text)]
-    marked = {_marks(_tidied(text[:_MAX_LENGTH])) for text in values[:_PROBES]}
-    near = dict.fromkeys(_DAY_OF[pattern] for pattern in PATTERNS if _marked[pattern] in marked)
-    likely = [day for day in near if any(_spelling(day, text) for text in values[:_PROBES])]
+    likely = [day for day in _DAYS if any(_spelling(day, text) for text in values[:_PROBES])]
     if not likely:
         return moment, _ISO
     # the whole column decides, whatever clock stands behind each day
@@ -245,13 +233,12 @@ def is_moment(value: object) -> bool:
     return True
 
 
+@functools.lru_cache(maxsize=1 << 16)
 def _spelling(day: str, text: str) -> str | None:
     """Return the pattern of a date, with its clock, by the pattern of its day."""
     if len(text) > _MAX_LENGTH:
         return None
-    marks = _marks(_tidied(text))
-    spellings = (day + clock for clock in _CLOCKS if _marked[day + clock] == marks)
-    return next((pattern for pattern in spellings if _read(pattern, text) is not None), None)
+    return next((day + clock for clock in _CLOCKS if _read(day + clock, text) is not None), None)
 
 
 def milliseconds(when: datetime.datetime | None) -> int:

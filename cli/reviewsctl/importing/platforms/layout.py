@@ -13,8 +13,8 @@ from reviewsctl.importing.format import Fields, Head, Parser, Row
 from reviewsctl.importing.platforms.columns import dates_of, platform_dates
 from reviewsctl.importing.ratings import Scale, StarRating, stars
 from reviewsctl.importing.review import PlatformReview, reply_of
-from reviewsctl.importing.settings import Settings
-from reviewsctl.importing.times import Reading, legible, moment
+from reviewsctl.importing.settings import Settings, zone
+from reviewsctl.importing.times import Reading, legible, moment, zoned
 from reviewsctl.importing.values import address, original, titled, truth, within, word, words
 
 Member = str | Callable[[Fields, Head], object]
@@ -25,11 +25,6 @@ beside the rows, and ``https://a/{b}`` an address that ends in the member b.
 """
 
 _Getter = Callable[[Fields], object]
-
-
-def moments(_head: Head, _settings: Settings) -> Reading:
-    """Return the reading of dates in ISO 8601 and of counts of seconds."""
-    return moment
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +48,8 @@ class Layout:
     place_title: Member | None = None
     nested_by: str = ""
     """The id of a place that has its reviews in it; its members beside the rows are then those of the rows."""
-    dates: Callable[[Head, Settings], Reading] = moments
+    zone: str = ""
+    """The time zone of dates without one; the day as written if there is none."""
     dates_in: str = ""
     """``UTC`` or ``business``, the zone of dates that a spreadsheet may have changed; or ``column``. Their columns show
     how they are written, in the last case each for itself."""
@@ -112,12 +108,13 @@ class Layout:
 
     def _dates(self, head: Head, settings: Settings) -> Reading:
         if not self.dates_in:
-            return self.dates(head, settings)
+            own_zone = zone(self.zone) if self.zone else None
+            return lambda value: zoned(moment(value), own_zone)
         if self.dates_in == "column":
             return dates_of(head.sample, settings, self.created)[0]
         columns = (self.created.split("|"), self.replied.split("|"))
-        zone = datetime.UTC if self.dates_in == "UTC" else settings.timezone
-        return platform_dates(head, settings, *columns, zone=zone, native=self.native_dates)
+        own_zone = datetime.UTC if self.dates_in == "UTC" else settings.timezone
+        return platform_dates(head, settings, *columns, zone=own_zone, native=self.native_dates)
 
 
 def _as_written(text: str | None) -> str | None:

@@ -6,20 +6,16 @@ ids: an author has one review of a place, so both together are one. Of reviews o
 """
 
 import re
-import zoneinfo
 from collections.abc import Sequence
 from typing import Final
 
-from reviewsctl.importing.errors import ImportRefusedError, RowRefusedError
+from reviewsctl.importing.errors import RowRefusedError
 from reviewsctl.importing.format import Fields, Head
 from reviewsctl.importing.platforms.google import SOURCE
 from reviewsctl.importing.ratings import Scale, StarRating, recommends, stars
-from reviewsctl.importing.settings import Settings
-from reviewsctl.importing.times import UTC, Reading, moment, zoned
 from reviewsctl.importing.values import members, truth, within, word, words
 
 _NAME: Final = re.compile(r"places/([^/]+)/reviews/(.+)")
-_YELP_ZONE: Final = "America/Los_Angeles"
 _BUYER: Final = "2"  # Stamped's reviewVerifiedType: 0 is an unknown author, 1 a confirmed address
 
 # Google
@@ -77,23 +73,6 @@ def facebook_missing(heads: Sequence[Head], _count: int) -> str:
     if all(word(within(head.around, "paging", "next")) for head in heads):
         return "the last page is not here: follow paging.next and import the other pages too"
     return ""
-
-
-def utc_moments(_head: Head, _settings: Settings) -> Reading:
-    """Return the reading of times of which those without a zone are in UTC."""
-    return lambda value: zoned(moment(value), UTC)
-
-
-def pacific_moments(_head: Head, _settings: Settings) -> Reading:
-    """Return the reading of Yelp's times, which are Pacific."""
-    try:
-        pacific = zoneinfo.ZoneInfo(_YELP_ZONE)
-    except zoneinfo.ZoneInfoNotFoundError:
-        raise ImportRefusedError(
-            f"Yelp's times are Pacific, and this machine does not know {_YELP_ZONE}",
-            "Install the time zones: apt-get install tzdata, or pip install tzdata",
-        ) from None
-    return lambda value: zoned(moment(value), pacific)
 
 
 def casefolded(fields: Fields) -> Fields:
