@@ -42,11 +42,17 @@ class RowRefusedError(Exception):
 
 
 class RowSkippedError(Exception):
-    """A row that is no review, by what the platform documents; its text is the reason counted."""
+    """A row that is no review, by what the platform documents; its text is the reason counted.
+
+    Args:
+        reason: The text.
+        key: The merge key of the review that the row is of, or empty.
+    """
+
+    def __init__(self, reason: str, key: str = "") -> None:
+        super().__init__(reason)
+        self.key = key
 
 
 class RowWithdrawnError(RowSkippedError):
     """A row of a review that the platform does not publish, or no longer."""
-
-    key = ""
-    """The merge key of the review, where the row has all that it is made of."""

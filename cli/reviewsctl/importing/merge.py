@@ -29,7 +29,7 @@ from reviewsctl.importing.review_merge import (
     stamped,
 )
 from reviewsctl.importing.reviews_file import EXAMPLES, removed_member, rewrite, updated
-from reviewsctl.importing.staging import PassedOver, Place, Staged, Staging
+from reviewsctl.importing.staging import Place, Staged, Staging
 from reviewsctl.importing.values import encoded, members
 from reviewsctl.importing.written import NOTHING, Written, digests
 from reviewsd.api.texts import merge_key
@@ -235,12 +235,12 @@ class Merge:
 
     def _absence(self, review: Review, key: str) -> Fate:
         """Return whether a review that is not in the export is removed or kept, and why it is kept."""
-        passed_over, place = self._staged.passed_over(key), Place.of(review)
-        if passed_over is PassedOver.WITHDRAWN:
+        place = Place.of(review)
+        if key in self._staged.withdrawn:
             return Fate.REMOVED
         if place is None or place not in self._plan.replaced:
             return Fate.KEPT
-        if passed_over is PassedOver.UNUSABLE:
+        if key in self._staged.skipped:
             return Fate.SPARED
         day = review.get("date")
         if isinstance(day, str) and day < self._plan.replaced[place]:

@@ -23,7 +23,7 @@ class Fate(Enum):
     KEPT = "kept"
     """In the file, and not in the export."""
     SPARED = "spared"
-    """Not removed, since a row of the export that was not taken is of it, or it is not missing for long
+    """Not removed, since a row of the export that was not taken may be of it, or it is not missing for long
     enough; these are kept too."""
     TOO_OLD = "too old"
     """Not removed, since it is older than the export's oldest; these are kept too."""

@@ -10,7 +10,7 @@ from reviewsctl.importing.consent import keep_location
 from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.exports import check_options, described, opened_exports
 from reviewsctl.importing.locations import declared_in
-from reviewsctl.importing.merge import MergePlan
+from reviewsctl.importing.merge import IsGone, MergePlan
 from reviewsctl.importing.options import ImportOptions, Prompts
 from reviewsctl.importing.outcomes import MergeResult
 from reviewsctl.importing.platforms import own
@@ -71,14 +71,14 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
     staged = Staging()
     with opened(place) as folder:
         corrections = KnownCorrections(place)
-        rows = read_rows(options, readers, staged, prompts, corrections)
+        rows = read_rows(readers, staged, prompts, corrections)
         twice = staged.added - len(staged)
         check_usable(options, staged, rows)
         declared = declared_in(folder, options.target.name, FIX)
         elsewhere = keep_location(options, rows.titles, staged, prompts, declared)
         log, faults = import_log.load(folder)
         if options.replace:
-            check_replaceable(options, exports, rows, staged)
+            check_replaceable(options, exports, rows)
         titles = {place.name: rows.titles.get(place.name, "") for place in staged.places()}
         newest = _newest(options, staged, exports)
         own_exports = [export for export in exports if export.format.name == own.NAME]
@@ -87,7 +87,7 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
             facts=_facts(options, titles, exports),
             titles=titles,
             replaced=_replaced(options, exports, rows, staged, twice),
-            is_gone=None if options.synced is None else options.synced.is_gone,
+            is_gone=_is_gone(options, rows),
             newest=newest,
             older=import_log.older_than(newest, log),
             written=log.reviews,
@@ -133,6 +133,13 @@ def remove(options: ImportOptions, prompts: Prompts, places: Collection[Place]) 
             ),
         )
         return step.write()
+
+
+def _is_gone(options: ImportOptions, rows: RowCounts) -> IsGone | None:
+    """Return what decides about reviews that the export does not have: none is gone if a refused row may be of it."""
+    if rows.refused:
+        return lambda _: False
+    return None if options.synced is None else options.synced.is_gone
 
 
 def _newest(options: ImportOptions, staged: Staging, exports: Sequence[Export]) -> dict[Place, int]:

@@ -168,7 +168,7 @@ _DETAILS: Final = frozenset(
 
 _OF_REVIEWS: Final = {
     Fate.EXAMPLE: "{count:,} examples of reviewsctl init left out",
-    Fate.SPARED: "{reviews} not removed: the export has them, in rows that were refused or skipped",
+    Fate.SPARED: "{reviews} not removed, since rows that were refused or skipped may be of them",
     Fate.TOO_OLD: "{reviews} not removed, since they are older than the export's oldest: it may begin there",
     Fate.OLDER: "older than what is there already: {count:,}; these rows change nothing",
     Fate.REPLY_KEPT: "owner replies that the export does not have: {count:,}; they stay",

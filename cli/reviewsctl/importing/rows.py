@@ -18,26 +18,17 @@ from reviewsctl.importing.errors import (
 from reviewsctl.importing.exports import missing_pages, missing_parts
 from reviewsctl.importing.format import Format, Reader, Row
 from reviewsctl.importing.options import ImportOptions, Prompts
-from reviewsctl.importing.platforms.columns import flat
 from reviewsctl.importing.recognize import Export, Source
 from reviewsctl.importing.review import Entry, mask
 from reviewsctl.importing.scales import unsettled
-from reviewsctl.importing.settings import Settings
 from reviewsctl.importing.staging import Staging
 from reviewsctl.importing.times import NO_DATE
-from reviewsctl.importing.values import normal, word
-from reviewsctl.importing.vocabulary.words import GUESSES
 from reviewsd.api.jobs import Step
 
 _MEGABYTE: Final = 1_000_000
 _WORTH_SHOWING: Final = 8 * _MEGABYTE  # bytes; the progress of less is not shown
 _STEP: Final = 100  # rows between two reports of progress
 MAX_LISTED: Final = 10_000  # refused rows that --verbose lists
-_ID_NAMES: Final = frozenset(("name", "url", *GUESSES["id"]))
-"""Names of ids, with Google's name of a review and Facebook's address."""
-_MAX_ID: Final = 500  # characters
-_MAX_SOURCES: Final = 50  # among which the reviews of rows that are not taken are searched
-
 
 SourceReader = tuple[Format, Source, Reader]
 RowOutcome = Entry | RowRefusedError | RowSkippedError
@@ -96,7 +87,6 @@ class RowCounts:
 
 
 def read_rows(
-    options: ImportOptions,
     readers: Sequence[SourceReader],
     staged: Staging,
     prompts: Prompts,
@@ -115,11 +105,9 @@ def read_rows(
         if isinstance(outcome, Entry):
             staged.add(outcome, mask(format_.certain))
             continue
-        is_withdrawn = isinstance(outcome, RowWithdrawnError)
-        if isinstance(outcome, RowWithdrawnError) and outcome.key:
-            staged.withdraw(outcome.key)
-        elif options.replace:
-            staged.pass_over(_identifiers(row, options.settings), withdrawn=is_withdrawn)
+        if isinstance(outcome, RowSkippedError) and outcome.key:
+            is_withdrawn = isinstance(outcome, RowWithdrawnError)
+            (staged.withdrawn if is_withdrawn else staged.skipped).add(outcome.key)
         if counts.untaken > max(MAX_USELESS, 9 * staged.added):
             read_count = counts.untaken + staged.added
             raise _useless(f"not one in ten of its first {read_count:,} rows", counts)
@@ -158,19 +146,6 @@ def _outcome(read: Reader, row: Row, corrections: KnownCorrections) -> RowOutcom
         return error
 
 
-def _identifiers(row: Row, settings: Settings) -> Iterator[str]:
-    """Iterate over the values of a row that may be its id, so that ``--replace`` spares its review."""
-    mapped = normal(settings.columns.get("id", ""))
-    for name, value in flat(row.fields).items():
-        column, last = normal(name), normal(name.rpartition(".")[2])
-        is_id = last.endswith("id") or last in _ID_NAMES or column == mapped
-        text = word(value) if is_id else None
-        if text is not None and len(text) <= _MAX_ID:
-            yield text
-            if "/" in text:
-                yield text.rpartition("/")[2]
-
-
 def check_usable(options: ImportOptions, staged: Staging, rows: RowCounts) -> None:
     """Check that there is something to import, and that its ratings are understood.
 
@@ -199,7 +174,6 @@ def check_replaceable(
     options: ImportOptions,
     exports: Sequence[Export],
     rows: RowCounts,
-    staged: Staging,
 ) -> None:
     """Check that the reviews that the export does not have are gone: not on another page or part.
 
@@ -217,18 +191,6 @@ def check_replaceable(
             f"--replace would remove the reviews of pages that are not here: {why[0]}",
             "Name all pages in one command; or import these without --replace.",
         )
-    sources = {place.source for place in staged.places()}
-    if rows.untaken and (rows.notes.get("no-id") or len(sources) > _MAX_SOURCES):
-        first = [f"{where}: {reason}" for where, reason in (*rows.refusals, *rows.skips)[:3]]
-        remedy = "Fix these rows, or import without --replace."
-        if options.synced is not None:
-            remedy = f"Fix these rows, or give the source {options.synced.name} the key gone: keep"
-        raise ImportRefusedError(
-            f"{rows.untaken:,} of its rows cannot be taken ({'; '.join(first)}), and have no ids: their reviews would be "
-            "removed as gone",
-            remedy,
-        )
-    staged.find_passed_over(sources)
 
 
 def _useless(rows: str, counts: RowCounts) -> ImportRefusedError:

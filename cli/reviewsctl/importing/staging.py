@@ -1,14 +1,12 @@
 """The reviews of an export, each once, and in memory: a business has thousands at most."""
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from enum import Enum
+from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
 import msgspec
 
-from reviewsctl.importing.review import MEMBERS, Entry, key_of, mask
-from reviewsd.api.texts import merge_key
+from reviewsctl.importing.review import MEMBERS, Entry, mask
 
 _ALL: Final = mask(MEMBERS)
 
@@ -27,14 +25,6 @@ class Place(NamedTuple):
         if not isinstance(source, str):
             return None
         return cls(source, location if isinstance(location, str) else "")
-
-
-class PassedOver(Enum):
-    """Why a row was not taken."""
-
-    UNUSABLE = 0
-    WITHDRAWN = 1
-    """The platform does not publish its review, or no longer."""
 
 
 class Staged(NamedTuple):
@@ -65,10 +55,12 @@ class Staging:
     def __init__(self) -> None:
         self.added = 0
         """How many rows were added; the same review may be among them twice."""
+        self.skipped: set[str] = set()
+        """The merge keys of reviews whose rows were skipped."""
+        self.withdrawn: set[str] = set()
+        """Those of reviews that the platform does not publish, or no longer."""
         self._reviews: dict[str, Staged] = {}
         self._stated: defaultdict[str, int] = defaultdict(int)  # by source, the members of any row
-        self._untaken: dict[str, PassedOver] = {}  # by what may be their ids
-        self._passed: dict[str, PassedOver] = {}  # by merge key
 
     def add(self, entry: Entry, certain: int = 0) -> None:
         """Add one row; of two versions of a review the one that was edited later counts.
@@ -82,38 +74,6 @@ class Staging:
         there = self._reviews.get(entry.key)
         if there is None or entry.edited > there.entry.edited:
             self._reviews[entry.key] = Staged(entry, entry.blank & ~certain)
-
-    # Rows that were not taken
-
-    def pass_over(self, identifiers: Iterable[str], *, withdrawn: bool) -> None:
-        """Note a row that is in the export and not taken.
-
-        Args:
-            identifiers: The values in it that may be its id.
-            withdrawn: Whether the platform does not publish its review, or no longer.
-        """
-        for identifier in identifiers:
-            if not withdrawn:
-                self._untaken[identifier] = PassedOver.UNUSABLE
-            self._untaken.setdefault(identifier, PassedOver.WITHDRAWN)
-
-    def withdraw(self, key: str) -> None:
-        """Note the merge key of a review that the platform does not publish, or no longer."""
-        self._passed[key] = PassedOver.WITHDRAWN
-
-    def find_passed_over(self, sources: Collection[str]) -> None:
-        """Find the reviews of the rows that were passed over, if they are of these sources."""
-        for identifier, reason in self._untaken.items():
-            for key in (merge_key(identifier), *(key_of(source, identifier) for source in sources)):
-                if reason is PassedOver.UNUSABLE:
-                    self._passed[key] = reason
-                self._passed.setdefault(key, reason)
-
-    def passed_over(self, key: str) -> PassedOver | None:
-        """Return why a row of the review with this key was not taken, if there is one."""
-        return self._passed.get(key)
-
-    # Reviews of the export
 
     def __len__(self) -> int:
         """Return the number of reviews, each counted once."""

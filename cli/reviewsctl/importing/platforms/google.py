@@ -15,7 +15,7 @@ from reviewsctl.importing import business
 from reviewsctl.importing.errors import ImportRefusedError, RowRefusedError, RowSkippedError
 from reviewsctl.importing.format import RECOGNIZED, Fields, Head, Parser, Row, Signature
 from reviewsctl.importing.ratings import stars
-from reviewsctl.importing.review import PlatformReview, reply_of
+from reviewsctl.importing.review import PlatformReview, key_of, reply_of
 from reviewsctl.importing.settings import Settings
 from reviewsctl.importing.times import moment
 from reviewsctl.importing.values import address, members, original, words
@@ -71,13 +71,13 @@ def batch_parser(head: Head, _settings: Settings) -> Parser:
 
 
 def _entry(review: Fields, head: Head) -> PlatformReview:
-    if review.get("starRating") in (None, UNSPECIFIED):
-        raise RowSkippedError("without a star rating")
     name = words(review.get("name")) or ""
     match = _PLACE.search(name)
     key = words(review.get("reviewId")) or (match[2] if match else name)
     if not key:
         raise RowRefusedError("it has no name")
+    if review.get("starRating") in (None, UNSPECIFIED):
+        raise RowSkippedError("without a star rating", key_of(SOURCE, key))
     reviewer = members(review.get("reviewer"))
     hidden = reviewer.get("isAnonymous") is True
     reply = members(review.get("reviewReply"))

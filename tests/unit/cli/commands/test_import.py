@@ -5,6 +5,7 @@ import inspect
 import json
 import os
 import re
+import shutil
 import signal
 import stat
 import subprocess
@@ -194,8 +195,13 @@ def test_replace_follows_deletions_at_its_source_and_location_only(
         {**file["reviews"][1], "id": "yelp", "source": "yelp"},
     ]
     (data / "reviews.json").write_text(json.dumps(file))
-    dry = imported(environment, data, TAKEOUT, "--replace", "--dry-run")
-    run = imported(environment, data, TAKEOUT, "--replace")
+    takeout = shutil.copytree(TAKEOUT, data.parent / "takeout")
+    for page in takeout.rglob("reviews_001.json"):  # its refused row keeps all that is there
+        reviews = json.loads(page.read_bytes())["reviews"]
+        page.write_text(json.dumps({"reviews": [row for row in reviews if "createTime" in row]}))
+    words = (str(takeout), "--replace")
+    dry = imported(environment, data, *words, "--dry-run")
+    run = imported(environment, data, *words)
     listed = [
         "removed, as they are not public at the platform, or not in the export: 1 review",
         "  Gone, 2025-03-14, google",
@@ -203,7 +209,7 @@ def test_replace_follows_deletions_at_its_source_and_location_only(
 
     assert [f"would be {listed[0]}", *listed[1:]] == dry.stdout.splitlines()[1:3]
     assert [f"to be {listed[0]}", *listed[1:]] == run.stdout.splitlines()[1:3]
-    assert "imported 6 new, 1 changed, 0 unchanged, 1 removed, 1 refused" in run.stdout
+    assert "imported 6 new, 1 changed, 0 unchanged, 1 removed, 0 refused" in run.stdout
     ids = {review["id"] for review in reviews_of(data)}
     assert {"mine-1", "old", "elsewhere", "yelp"} <= ids
     assert "gone" not in ids
@@ -238,24 +244,23 @@ def google(path: Path, *reviews: tuple[str, str, str], **beside: object) -> str:
     return str(path)
 
 
-def test_review_of_a_refused_row_is_not_replaced(
+def test_review_of_a_row_that_is_not_taken_is_not_replaced(
     environment: dict[str, str], tmp_path: Path, data: Path
 ) -> None:
-    """It was removed by ``--replace`` as if it were not there."""
+    """A refused row may be of any review that is there; one that is skipped is known."""
     day, five = "2025-01-01", "FIVE"
     pages = google(tmp_path / "a.json", *((author, five, day) for author in ("A", "B", "C", "D")))
-    less = google(
-        tmp_path / "b.json",
-        ("A", five, day),
-        ("B", "STAR_RATING_UNSPECIFIED", day),
-        ("C", five, "the day"),
-    )
+    rows = (("A", five, day), ("B", "STAR_RATING_UNSPECIFIED", day))
+    refused = google(tmp_path / "b.json", *rows, ("C", five, "the day"))
+    skipped = google(tmp_path / "c.json", *rows)
     imported(environment, data, pages)
-    run = imported(environment, data, less, "--replace")
+    first = imported(environment, data, refused, "--replace")
+    second = imported(environment, data, skipped, "--replace")
 
-    assert "imported 0 new, 0 changed, 1 unchanged, 1 removed, 1 refused" in run.stdout
-    assert "note: 2 reviews not removed: the export has them, in rows that were" in run.stdout
-    assert {"A", "B", "C"} == {
+    assert "imported 0 new, 0 changed, 1 unchanged, 1 refused" in first.stdout
+    assert "note: 3 reviews not removed, since rows that were refused or skipped" in first.stdout
+    assert "imported 0 new, 0 changed, 1 unchanged, 2 removed, 0 refused" in second.stdout
+    assert {"A", "B"} == {
         review["author"] for review in reviews_of(data) if review.get("location") == "22"
     }
 
@@ -319,19 +324,6 @@ def test_printed_commands_can_be_typed(environment: dict[str, str], tmp_path: Pa
     assert f"cd '{shop}'" in init.stdout
     assert f"next: reviewsctl check --data '{shop}/data'" in run.stdout
     assert ": skipped, without a star rating" in run.stdout
-
-
-def test_rows_without_ids_replace_nothing(
-    environment: dict[str, str], tmp_path: Path, data: Path
-) -> None:
-    (tmp_path / "x.csv").write_text(
-        "date,rating,author,source\n2025-01-01,5,Ann Lee,website\n2025-01-02,none,Bo Li,website\n"
-    )
-    words = (str(tmp_path / "x.csv"), "--replace")
-    run = imported(environment, data, *words, code=1)
-
-    assert "1 of its rows cannot be taken (" in run.stderr
-    assert THERE == (data / "reviews.json").read_text()
 
 
 def test_removal_needs_a_yes_on_a_terminal(

@@ -86,12 +86,13 @@ def test_undo_names_the_source_of_a_sync(tmp_path: Path) -> None:
     assert version.change.startswith("takes back the sync of shop (shop), 2026-11-26")
 
 
-def test_refused_row_without_an_id_stops_the_sync_with_its_reason(tmp_path: Path) -> None:
+def test_refused_row_removes_nothing(tmp_path: Path) -> None:
+    """It may be of any review that is missing."""
+    synced(tmp_path, "12")
     changed = options(tmp_path, numbers="1")
-    changed.exports[0].write_text("rating,date,author\n5,2026-01-01,Ann\n,2026-01-02,Bo\n")
-    with pytest.raises(ImportRefusedError, match="row 3: no rating") as refusal:
-        run(changed, PROMPTS)
-    assert "give the source shop the key gone: keep" in refusal.value.remedy
+    changed.exports[0].write_text("id,rating,date,author\n1,5,2026-01-01,Ann 1\n2,,2026-01-02,Bo\n")
+    run(changed, PROMPTS)
+    assert ["Ann 1", "Ann 2"] == authors(tmp_path)
 
 
 def test_refused_outcome_writes_nothing(tmp_path: Path) -> None:
