@@ -21,7 +21,6 @@ from reviewsctl.importing.review_merge import (
     STAMPS,
     Review,
     alike_number,
-    double_numbers,
     is_copy,
     is_double,
     merge_review,
@@ -35,7 +34,6 @@ from reviewsctl.importing.written import NOTHING, Written, digests
 from reviewsd.api.texts import merge_key
 
 _LEFT_OUT: Final = frozenset((Fate.EXAMPLE, Fate.REMOVED))
-_MAX_SOURCES: Final = 10  # of an export that are compared with those of the file
 
 IsGone = Callable[[str], bool]
 """Called with the merge key of each review that may be removed, returns whether it is."""
@@ -84,8 +82,6 @@ class Merge:
         self._plan = plan
         self._now = stamp(plan.now)
         self._alikes = staged.alikes()
-        sources = dict.fromkeys(place.source for place in staged.places())
-        self._sources = list(sources)[:_MAX_SOURCES]
         self._doubles: dict[str, str] = {}  # by key, the other source that the file has it of
         self._used: set[str] = set()  # keys
         self._removed_before: list[object] = []  # ``removed`` of the file
@@ -205,12 +201,16 @@ class Merge:
 
     def _copy(self, review: Review) -> Staged | None:
         """Return the review of the export that is there under another id, unless it became another one."""
+        for staged, record in self._alike(review):
+            if staged.entry.key not in self._used and is_copy(review, record, staged.entry.place):
+                return staged
+        return None
+
+    def _alike(self, review: Review) -> Iterator[tuple[Staged, Review]]:
+        """Iterate over the reviews of the export with the same author, day and rating, each with its record."""
         number = alike_number(review)
-        staged = None if number is None else self._alikes.get(number)
-        if staged is None or staged.entry.key in self._used:
-            return None
-        record = msgspec.json.decode(staged.entry.record, type=dict[str, object])
-        return staged if is_copy(review, record, staged.entry.place) else None
+        for staged in () if number is None else self._alikes.get(number, ()):
+            yield staged, msgspec.json.decode(staged.entry.record)
 
     def _absent(self, review: Review, key: str) -> Fates:
         """Return the fates of a review that is not in the export."""
@@ -228,9 +228,8 @@ class Merge:
 
     def _find_doubles(self, review: Review) -> None:
         """Note the reviews of the export that say the same as one that stays, under another source."""
-        for alike in double_numbers(review, self._sources):
-            staged = self._alikes.get(alike)
-            if staged is not None and is_double(review, msgspec.json.decode(staged.entry.record)):
+        for staged, record in self._alike(review):
+            if is_double(review, record):
                 self._doubles[staged.entry.key] = str(review.get("source"))
 
     def _absence(self, review: Review, key: str) -> Fate:

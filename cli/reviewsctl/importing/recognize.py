@@ -186,7 +186,10 @@ def _spreadsheet(part: Part) -> Source:
     sheets = spreadsheet.sheets(part)
     public = [sheet for sheet in sheets if not (sheet.hidden or is_withheld_name(sheet.name))]
     if sheets and not public:
-        raise _withheld_sheet(part, sheets[0])
+        raise ImportRefusedError(
+            f"{part.name}: sheet {shown(sheets[0].name)} is {_reason(sheets[0])}, and there is no other table",
+            "If its reviews are public, unhide it, or give it another name.",
+        )
     if not public:
         return _table(part, lambda: spreadsheet.rows(part), "spreadsheet")
     main = next((sheet for sheet in public if _has_reviews("table", sheet.sample)), public[0])
@@ -198,19 +201,6 @@ def _spreadsheet(part: Part) -> Source:
     writing = f"spreadsheet, sheet {names}, header in row {main.header:,}"
     source = _table(part, lambda: spreadsheet.rows(part, alike), writing)
     return replace(source, unread=unread)
-
-
-def _withheld_sheet(part: Part, sheet: spreadsheet.Sheet) -> ImportRefusedError:
-    name = shown(sheet.name)
-    if sheet.hidden:
-        return ImportRefusedError(
-            f"{part.name}: sheet {name} is hidden, and no other one has a table",
-            "If its reviews are public, unhide it.",
-        )
-    return ImportRefusedError(
-        f"{part.name}: sheet {name} is called after reviews that are held back",
-        "If they are public at their platform, give the sheet another name.",
-    )
 
 
 def _reason(sheet: spreadsheet.Sheet) -> str:

@@ -148,19 +148,14 @@ _MENTIONED: Final = {
     "that is wrong (reviewsctl check names them)",
     "recommendation": "recommendations (Facebook): {count}; they are 5 stars, or 1 where it is not "
     "recommended",
-    "unrated": "recommendations (Facebook) that were refused, since they have no stars: {count} "
-    "(--set recommended=yes takes them as 5, or as 1 where it is not recommended)",
-    "between": "ratings between two stars that were refused: {count} (--set scale=5 rounds them, halves "
-    "up)",
     "rounded": "ratings between two stars: {count}; they were rounded, halves up",
-    "translated": "texts that Google has translated: {count}; the export does not have the originals",
     "unsaid": "not verified, since the export says of nobody that they are a customer: {count} "
     "(--set verified=yes if you know that they are)",
 }
 
 _DETAILS: Final = frozenset(
     (
-        *("no-id", "withheld-reply", "withheld-name", "undated-reply", "translated", "unsaid"),
+        *("no-id", "withheld-reply", "withheld-name", "undated-reply", "unsaid"),
         *(Fate.EXAMPLE, Fate.REPLY_KEPT),
     )
 )

@@ -88,7 +88,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     title: str = ""
     """The title of that location."""
     alike: int = 0
-    """Equal for reviews with the same source, author, day and rating (``alike``)."""
+    """Equal for reviews with the same author, day and rating (``alike``)."""
     record: bytes
     """The review, as JSON."""
     day: str = ""
@@ -110,9 +110,9 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Names of what the result mentions of it (``report``)."""
 
 
-def alike(source: object, author: object, day: object, rating: object) -> int:
-    """Return a number by which one review is found under another id, within one process."""
-    return hash((source, author, day, rating))
+def alike(author: object, day: object, rating: object) -> int:
+    """Return a number by which one review is found under another id or source, within one process."""
+    return hash((author, day, rating))
 
 
 def entry_of(review: PlatformReview, settings: Settings) -> Entry:
@@ -150,7 +150,7 @@ def entry_of(review: PlatformReview, settings: Settings) -> Entry:
         edited=edited,
         place=place,
         title=words(review.title) or "",
-        alike=alike(review.source, author, day.isoformat(), review.rating),
+        alike=alike(author, day.isoformat(), review.rating),
         record=encoded(record),
         day=day.isoformat(),
         blank=_blank(review, settings),

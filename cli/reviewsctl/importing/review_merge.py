@@ -7,7 +7,7 @@
 """
 
 import datetime
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Final
 
@@ -185,17 +185,9 @@ SAME: Final = ("source", "author", "date", "rating")
 
 
 def alike_number(review: Mapping[str, object]) -> int | None:
-    """Return the number by which a review of the file is found under another id."""
-    parts = tuple(map(review.get, SAME))
+    """Return the number by which a review of the file is found under another id or source."""
+    parts = tuple(map(review.get, SAME[1:]))
     return alike(*parts) if all(isinstance(part, str | int) for part in parts) else None
-
-
-def double_numbers(review: Mapping[str, object], sources: Iterable[str]) -> Iterator[int]:
-    """Iterate over the numbers by which a review of the file is found under other sources."""
-    for source in sources:
-        if source != review.get("source"):
-            number = alike_number({**review, "source": source})
-            yield from () if number is None else (number,)
 
 
 def is_double(review: Mapping[str, object], record: Mapping[str, object]) -> bool:
@@ -205,7 +197,8 @@ def is_double(review: Mapping[str, object], record: Mapping[str, object]) -> boo
     """
     text, author = _plain_text(review.get("text")), review.get("author")
     return (
-        text == _plain_text(record.get("text"))
+        record.get("source") != review.get("source")
+        and text == _plain_text(record.get("text"))
         and all(record.get(name) == review.get(name) for name in SAME[1:])
         and (text != "" or (isinstance(author, str) and not is_placeholder(author)))
     )

@@ -9,6 +9,7 @@ import msgspec
 from reviewsctl.importing.review import MEMBERS, Entry, mask
 
 _ALL: Final = mask(MEMBERS)
+_MAX_ALIKE: Final = 10  # reviews with one author, day and rating
 
 
 class Place(NamedTuple):
@@ -114,9 +115,13 @@ class Staging:
             located = msgspec.structs.replace(entry, place=name, record=msgspec.json.encode(record))
             self._reviews[key] = Staged(located, unstated)
 
-    def alikes(self) -> dict[int, Staged]:
-        """Return the reviews by ``alike``, to find them under another id."""
-        return {staged.entry.alike: staged for staged in self}
+    def alikes(self) -> Mapping[int, list[Staged]]:
+        """Return the reviews by ``alike``, to find them under another id; some of very many that are."""
+        alikes: defaultdict[int, list[Staged]] = defaultdict(list)
+        for staged in self:
+            if len(same := alikes[staged.entry.alike]) < _MAX_ALIKE:
+                same.append(staged)
+        return alikes
 
     def find(self, identifier: str, key: str) -> Staged | None:
         """Return the review with this id, which an export of reviewsd has, or else with this merge key."""

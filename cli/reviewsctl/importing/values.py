@@ -12,27 +12,18 @@ from reviewsctl.importing.errors import RowRefusedError
 from reviewsctl.importing.vocabulary.words import CELLS
 from reviewsctl.terminal.escaping import printable
 
-END = r"(?![\s\S])"
-"""The end of a text, for a regular expression: "$" would match before a final newline."""
-
-UNFIT = r"\s\x00-\x1f\"<>\\^`{|}\x7f-\x9f\u200e\u200f\u202a-\u202e\ufff0-\uffff"
-"""Characters that have to be escaped in an address (RFC 3987 2.2, 4.1), for a regular expression."""
-
-ESCAPE = "%(?![0-9A-Fa-f]{2})"
-"""A percent sign that begins no escape."""
-
-HOST = (
-    rf"[Hh][Tt][Tt][Pp][Ss]?://(?:[^{UNFIT}/?#\[\]@]*@)?"
-    rf"(?:[^{UNFIT}/?#\[\]@:]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]*)?(?=[/?#]|{END})"
-)
-"""The beginning of an address."""
-
 encoded = msgspec.json.Encoder().encode
 """Returns any value as JSON."""
 
-_HOST = re.compile(HOST)
-_NO_ESCAPE = re.compile(ESCAPE)
-_UNFIT = re.compile(rf"[{UNFIT}\[\]]|{ESCAPE}")
+_ESCAPABLE = (
+    r"\s\x00-\x1f\"<>\\^`{|}\x7f-\x9f\u200e\u200f\u202a-\u202e\ufff0-\uffff"  # RFC 3987 2.2, 4.1
+)
+_HOST = re.compile(
+    rf"[Hh][Tt][Tt][Pp][Ss]?://(?:[^{_ESCAPABLE}/?#\[\]@]*@)?"
+    rf"(?:[^{_ESCAPABLE}/?#\[\]@:]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]*)?(?=[/?#]|\Z)"
+)
+_NO_ESCAPE = re.compile("%(?![0-9A-Fa-f]{2})")
+_UNFIT = re.compile(rf"[{_ESCAPABLE}\[\]]|{_NO_ESCAPE.pattern}")
 _BLANK = re.compile(r"\s")
 ANONYMOUS = "Anonymous"
 _NOBODY = re.compile(

@@ -61,8 +61,6 @@ class Layout:
     """Whether an edited review has a new date."""
     prepared: Callable[[Fields], Fields] | None = None
     """Returns a row in which the members have these names."""
-    notes: Callable[[Fields], tuple[str, ...]] = lambda _: ()
-    """Returns what the result mentions of a row."""
 
     def parser(self, head: Head, settings: Settings) -> Parser:
         """Return the parser of a file's rows."""
@@ -101,7 +99,7 @@ class Layout:
                 verified=truth(verified(fields)),
                 place=place(placed),
                 title=place_title(placed),
-                notes=rating.notes + self.notes(fields),
+                notes=rating.notes,
             )
 
         return read

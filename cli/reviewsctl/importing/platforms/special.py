@@ -40,11 +40,6 @@ def legacy_key(fields: Fields, head: Head) -> object:
     return None if author is None else f"{word(head.around.get('place_id')) or ''}\0{author}"
 
 
-def legacy_notes(fields: Fields) -> tuple[str, ...]:
-    """Return a note where the text is a translation."""
-    return ("translated",) if fields.get("translated") is True else ()
-
-
 def serpapi_source(fields: Fields) -> str:
     """Return Google: of hotels it shows reviews of other sites, without the ids that they have there."""
     site = word(fields.get("source")) or SOURCE
@@ -101,13 +96,6 @@ def podium_source(fields: Fields) -> str:
     if site is None:
         raise RowRefusedError("no review.siteName")
     return site.lower()
-
-
-def podium_notes(fields: Fields) -> tuple[str, ...]:
-    """Return a note where a rating is a recommendation."""
-    review = members(fields.get("review"))
-    is_recommendation = fields.get("isRecommendation", review.get("isRecommendation"))
-    return ("recommendation",) if is_recommendation is True else ()
 
 
 def podium_place(fields: Fields, _head: Head) -> object:
