@@ -265,8 +265,8 @@ PATTERNS: dict[str, tuple[str, *tuple[Attack, ...]]] = {
         ("locations/", "a", "/reviews/"),
         ("", "locations/a", ""),
     ),
-    "reviewsctl.importing.locations:_ID": (FULL, ("a", "a-", "a/")),
-    "reviewsctl.importing.locations:_WORD": (FIND, ("", "a", "/"), ("", "a/", "")),
+    "reviewsctl.importing.business:_ID": (FULL, ("a", "a-", "a/")),
+    "reviewsctl.importing.business:_WORD": (FIND, ("", "a", "/"), ("", "a/", "")),
     "reviewsctl.importing.history:_NAME": (FULL, ("reviews-2026", "0", "x")),
     "reviewsctl.importing.exports:_PART_NAME": (
         FULL,

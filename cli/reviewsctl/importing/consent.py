@@ -9,10 +9,9 @@ import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Final
 
-from reviewsctl.importing.business import Likeness, likeness
+from reviewsctl.importing.business import Declared, Likeness, likeness
 from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
 from reviewsctl.importing.import_log import ImportLog
-from reviewsctl.importing.locations import Declared
 from reviewsctl.importing.merge import MergePlan
 from reviewsctl.importing.options import ImportOptions, Prompts
 from reviewsctl.importing.outcomes import Change, Fate, MergeResult

@@ -12,8 +12,8 @@ from typing import BinaryIO, Final
 
 import msgspec
 
-from reviewsctl.importing.business import empty, filled
-from reviewsctl.importing.locations import Declared
+from reviewsctl.importing.business import Declared, empty, filled
+from reviewsctl.importing.import_log import NOTHING, Written, digests
 from reviewsctl.importing.outcomes import Fate, Fates, MergeResult
 from reviewsctl.importing.readers.json_file import Document, Piece
 from reviewsctl.importing.review_merge import (
@@ -30,7 +30,6 @@ from reviewsctl.importing.review_merge import (
 from reviewsctl.importing.reviews_file import EXAMPLES, removed_member, rewrite, updated
 from reviewsctl.importing.staging import Place, Staged, Staging
 from reviewsctl.importing.values import encoded, members
-from reviewsctl.importing.written import NOTHING, Written, digests
 from reviewsd.api.texts import merge_key
 
 _LEFT_OUT: Final = frozenset((Fate.EXAMPLE, Fate.REMOVED))

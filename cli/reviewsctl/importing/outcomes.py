@@ -7,10 +7,10 @@ from enum import Enum
 from pathlib import Path
 from typing import Final
 
-from reviewsctl.importing.locations import Declared
+from reviewsctl.importing.business import Declared
+from reviewsctl.importing.import_log import Written
 from reviewsctl.importing.staging import Place
 from reviewsctl.importing.values import word
-from reviewsctl.importing.written import Written
 
 MAX_LISTED: Final = 10_000
 """Reviews of each fate that are listed."""

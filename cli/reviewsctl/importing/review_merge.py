@@ -13,11 +13,11 @@ from typing import Annotated, Final
 
 import msgspec
 
+from reviewsctl.importing.import_log import Written, digest
 from reviewsctl.importing.outcomes import Fate, Fates
 from reviewsctl.importing.review import BITS, MEMBERS, alike
 from reviewsctl.importing.staging import Staged
 from reviewsctl.importing.values import is_placeholder, members, short_name
-from reviewsctl.importing.written import Written, digest
 from reviewsd.api.texts import plain_text
 
 ADDED, CHANGED = "added_at", "changed_at"

@@ -19,12 +19,11 @@ from reviewsctl.files.folders import Folder, opened
 from reviewsctl.importing import history, import_log
 from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.history import Version, checksum
-from reviewsctl.importing.import_log import PastImport
+from reviewsctl.importing.import_log import PastImport, digest
 from reviewsctl.importing.readers.json_file import Document, Piece
 from reviewsctl.importing.review_merge import CHANGED, STAMPS, stamp
 from reviewsctl.importing.reviews_file import draft, reviews_of, rewrite, updated
 from reviewsctl.importing.values import encoded, members
-from reviewsctl.importing.written import digest
 from reviewsctl.terminal.interruption import uninterrupted
 from reviewsctl.terminal.remedies import to_write
 from reviewsctl.terminal.words import counted
