@@ -15,9 +15,8 @@ from reviewsctl.importing.import_log import ImportLog
 from reviewsctl.importing.merge import MergePlan
 from reviewsctl.importing.options import ImportOptions, Prompts
 from reviewsctl.importing.outcomes import Change, Fate, MergeResult
-from reviewsctl.importing.platforms.columns import listed
 from reviewsctl.importing.staging import Place, Staging
-from reviewsctl.importing.values import shown
+from reviewsctl.importing.values import listed, shown
 from reviewsctl.terminal.escaping import printable
 from reviewsctl.terminal.words import counted
 

@@ -17,9 +17,9 @@ from typing import Final
 
 from reviewsctl.importing.errors import ImportRefusedError, NoReviewsError, SayMoreError
 from reviewsctl.importing.options import ImportOptions
-from reviewsctl.importing.platforms.columns import listed
 from reviewsctl.importing.readers.parts import Part, parts_of
 from reviewsctl.importing.recognize import Export, chosen
+from reviewsctl.importing.values import listed
 
 # a browser puts " (1)" behind a name that is there already; unpacked, it is a folder
 _PART_NAME: Final = re.compile(
@@ -64,9 +64,6 @@ def _parts_beside(folder: Path) -> list[Path]:
         return []
 
 
-_SHOWN: Final = 3  # other files in a message
-
-
 def described(export: Export, options: ImportOptions) -> list[str]:
     """Return what was recognized, for the operator; in two lines where that is enough."""
     first, format_ = export.sources[0], export.format
@@ -80,8 +77,7 @@ def described(export: Export, options: ImportOptions) -> list[str]:
     ]:
         lines.append(f"not read: {listed(unread)}")
     if options.verbose and (ignored := export.ignored):
-        more = f" and {len(ignored) - _SHOWN:,} more" if len(ignored) > _SHOWN else ""
-        lines.append(f"other files, left alone: {', '.join(ignored[:_SHOWN])}{more}")
+        lines.append(f"other files, left alone: {listed(ignored)}")
     return lines
 
 

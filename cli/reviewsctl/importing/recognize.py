@@ -18,7 +18,7 @@ from reviewsctl.importing.format import (
     Shape,
     names_of,
 )
-from reviewsctl.importing.platforms.columns import has_columns, listed
+from reviewsctl.importing.platforms.columns import has_columns
 from reviewsctl.importing.platforms.tables import FORMATS
 from reviewsctl.importing.publicity.signs import is_withheld_name
 from reviewsctl.importing.readers import csv_file, spreadsheet
@@ -32,7 +32,7 @@ from reviewsctl.importing.readers.json_lists import (
     name_of,
 )
 from reviewsctl.importing.readers.parts import Part
-from reviewsctl.importing.values import members, shown
+from reviewsctl.importing.values import listed, members, shown
 from reviewsctl.terminal.escaping import printable
 
 AUTO = "auto"

@@ -1,9 +1,10 @@
 """Values of an export as members of a review: texts, addresses, names, yes and no."""
 
 import functools
+import itertools
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from urllib.parse import quote
 
 import msgspec
@@ -31,7 +32,8 @@ _NOBODY = re.compile(
 )  # "A Yelp user": earlier imports wrote it for any platform
 _EMAIL = re.compile(r"[^\s@]++@[^\s@][^\s@.]*+\.[^\s@]++")
 _SHOWN = 60  # characters of a value in a message
-_LONG = 100  # characters of a name that are compared
+_LISTED = 40  # names in a message
+_LONG = 100  # characters of a name that are shown or compared
 _HUMP = re.compile("(?<=[a-z0-9])(?=[A-Z])")
 
 _TRANSLATED = "(Translated by Google)"
@@ -61,6 +63,12 @@ def shown(value: object) -> str:
     text = str(value)
     cut = "…" if len(text) > _SHOWN else ""
     return f'"{printable(text[:_SHOWN])}{cut}"'
+
+
+def listed(names: Collection[str]) -> str:
+    """Return names for a message, the first of many."""
+    text = ", ".join(printable(name[:_LONG]) for name in itertools.islice(names, _LISTED))
+    return f"{text} and {len(names) - _LISTED:,} more" if len(names) > _LISTED else text
 
 
 def words(value: object) -> str | None:

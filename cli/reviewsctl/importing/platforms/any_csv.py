@@ -18,14 +18,22 @@ from reviewsctl.importing.platforms.columns import (
     dates_of,
     flat,
     has_columns,
-    listed,
 )
 from reviewsctl.importing.publicity.signs import sign_of
 from reviewsctl.importing.review import PlatformReview, reply_of
 from reviewsctl.importing.scales import ScaleOf, scale_of
 from reviewsctl.importing.settings import NO_SOURCE, Settings
 from reviewsctl.importing.times import Reading
-from reviewsctl.importing.values import address, normal, titled, truth, unhumped, word, words
+from reviewsctl.importing.values import (
+    address,
+    listed,
+    normal,
+    titled,
+    truth,
+    unhumped,
+    word,
+    words,
+)
 from reviewsctl.importing.vocabulary.words import COLUMNS
 
 

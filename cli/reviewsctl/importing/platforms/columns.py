@@ -1,7 +1,6 @@
 """Finds the columns of a table by their names, by ``--map``, or by asking, and how its dates are written."""
 
 import datetime
-import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from reviewsctl.importing.errors import SayMoreError
@@ -19,7 +18,7 @@ from reviewsctl.importing.times import (
     relative,
     zoned,
 )
-from reviewsctl.importing.values import is_nothing, normal, shown, word, yes_or_no
+from reviewsctl.importing.values import is_nothing, listed, normal, shown, word, yes_or_no
 from reviewsctl.importing.vocabulary.words import COLUMNS, GUESSES, PUBLICITY
 from reviewsctl.terminal.escaping import printable
 
@@ -32,7 +31,7 @@ _DATES = (
     "has none, add a column with the day of each review."
 )
 _PARTED = ("text", "author", "reply")
-_SHOWN, _LONG = 40, 100  # columns in a message, and characters of each
+_LONG = 100  # characters of a name in a message
 _TEXT_WORDS = 4  # a text has more
 _NAME_WORDS = range(2, 5)
 _LEVELS = 3  # of the objects of a row
@@ -191,11 +190,6 @@ def _mapped(there: Mapping[str, str], mapped: Mapping[str, str]) -> dict[str, Se
                 f'--map: "{printable(ours)}" is no member of a review',
                 f"There are: {', '.join(GUESSES)}",
             )
-        if ours == "status" and not name:
-            raise SayMoreError(
-                "--map status= would take what its platform holds back",
-                'If a column does not say which reviews are public: --set "public=COLUMN=*"',
-            )
         parts = [name]
         if name and normal(name) not in there and ours in _PARTED:
             parts = name.split("+")
@@ -277,12 +271,6 @@ def _is_name(value: str) -> bool:
         part[0].isupper() and not any(letter.isdigit() or letter in "@/:" for letter in part)
         for part in parts
     )
-
-
-def listed(names: Collection[str]) -> str:
-    """Return names for a message, the first of many."""
-    text = ", ".join(printable(name[:_LONG]) for name in itertools.islice(names, _SHOWN))
-    return f"{text} and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else text
 
 
 def dates_of(

@@ -18,7 +18,7 @@ from reviewsctl.importing.publicity.signs import (
     is_thing,
     sign_of,
 )
-from reviewsctl.importing.values import is_nothing, normal, shown, word
+from reviewsctl.importing.values import is_nothing, listed, normal, shown, word
 from reviewsctl.importing.vocabulary.words import PUBLICITY
 from reviewsctl.terminal.escaping import printable
 
@@ -26,7 +26,6 @@ _SCALARS = frozenset((str, int, float, bool, type(None)))
 _NUMBERED = frozenset(("id", "Id", "ID", "code"))
 _MAX_LEVELS = 4  # of the objects of a row
 _MAX_VALUES = 1000  # of a column, counted for a question
-_SHOWN = 8  # of them in the question
 
 Fields = Mapping[str, object]
 
@@ -110,17 +109,12 @@ class Publicity:
             return
         sign, counts = next(iter(self._unknown.items()))
         what = "a reply" if sign.subject is Subject.REPLY else "a review"
-        values = ", ".join(
-            f"{shown(value)} ({count:,})" for value, count in counts.most_common(_SHOWN)
-        )
-        more = f" and {len(counts) - _SHOWN:,} more" if len(counts) > _SHOWN else ""
-        name, example = (
-            printable(sign.name),
-            printable(max(counts, key=lambda value: (value != "", counts[value]))),
-        )
+        values = listed([f"{shown(value)} ({count:,})" for value, count in counts.most_common()])
+        name = printable(sign.name)
+        example = printable(max(counts, key=lambda value: (value != "", counts[value])))
         raise SayMoreError(
             f"column {shown(sign.name)} may say whether {what} is public at its platform, and its "
-            f"values are not all known: {values}{more}",
+            f"values are not all known: {values}",
             f'Name each of them that is public, as in --set "public={name}={example}"; rows with the others '
             f'are then left out. If the column does not say it: --set "public={name}={ANY}"',
         )
@@ -212,14 +206,13 @@ class _Judge:
         """Return the sign of a member, and remember it."""
         name, last = normal(path), normal(path.rpartition(".")[2])
         sign = sign_of(path)
-        if name in self._answers:
+        if name in self._answers or name == self._status:
             self._unused.discard(name)
             sign = sign or Sign(path, Subject.REVIEW, Sense.STATUS)
-            sign = replace(sign, answers=self._answers[name])
-        elif name in self._platform or last in self._platform:
-            public = self._platform[name if name in self._platform else last]
-            sign = None if not public or sign is None else replace(sign, public=public)
-        elif name == self._status:
-            sign = sign or Sign(path, Subject.REVIEW, Sense.STATUS)
+            sign = replace(sign, answers=self._answers.get(name, frozenset()))
+        else:
+            public = self._platform.get(name, self._platform.get(last))
+            if public is not None:
+                sign = None if not public or sign is None else replace(sign, public=public)
         self._signs[path] = sign
         return sign

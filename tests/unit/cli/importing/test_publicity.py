@@ -344,12 +344,6 @@ def test_row_that_is_refused_asks_no_question(tmp_path: Path) -> None:
     assert ["Ann"] == [review["author"] for review in reviews]
 
 
-def test_status_cannot_be_mapped_to_no_column(tmp_path: Path) -> None:
-    """It took all rows, spam as well."""
-    with pytest.raises(SayMoreError, match="--map status= would take what its platform holds back"):
-        imported(tmp_path, "shop.csv", SHOP.format(status="spam"), mapped={"status": ""})
-
-
 def test_column_is_a_status_where_the_operator_says_so(tmp_path: Path) -> None:
     export = "rating,date,author,text,Web\n5,2025-03-14,A,Good.,live\n5,2025-03-14,B,No.,hidden\n"
     _, reviews = imported(tmp_path, "x.csv", export, mapped={"status": "web"})
