@@ -49,9 +49,9 @@ def _main() -> None:
             sys.stdout.write(text.read())
         sys.stdout.flush()
         return
-    from reviewsctl.terminal import interruption
+    from reviewsctl.terminal.interruption import raise_signals
 
-    interruption.begin()
+    raise_signals()
     from reviewsctl.commands.root import app
 
     app(prog_name="reviewsctl")

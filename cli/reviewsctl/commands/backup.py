@@ -16,7 +16,7 @@ import typer
 from reviewsctl.commands.data_options import ConfigFile
 from reviewsctl.daemon.session import Json, Quiet, Session
 from reviewsctl.terminal.escaping import printable_lines
-from reviewsctl.terminal.output import EXIT_INTERRUPTED, fail, json_line
+from reviewsctl.terminal.output import fail, json_line
 from reviewsctl.terminal.words import counted
 
 if TYPE_CHECKING:
@@ -55,8 +55,6 @@ def backup(
     try:
         with session.daemon(as_json=as_json, quiet=quiet) as daemon, _new(file, force) as out:
             report = _write(daemon, out, config)
-    except KeyboardInterrupt:
-        raise typer.Exit(EXIT_INTERRUPTED) from None
     except OSError as fault:
         place = fault.filename if isinstance(fault, PermissionError) and fault.filename else file
         remedy = ""

@@ -13,7 +13,7 @@ import typer
 
 from reviewsctl.commands.data_options import ConfigFile, DataDir
 from reviewsctl.daemon.session import Json, Quiet, Session
-from reviewsctl.terminal import interruption
+from reviewsctl.terminal.interruption import Stopped
 from reviewsctl.terminal.output import EXIT_INTERRUPTED, complain, echo, json_line
 
 if TYPE_CHECKING:
@@ -160,7 +160,6 @@ def import_(  # noqa: PLR0913  # these are the command's options
     The new file takes the place of the old one at once. The last ten versions are kept, and
     "reviewsctl reviews undo" puts one of them back.
     """
-    interruption.begin()
     from reviewsctl.importing.exports import copied
     from reviewsctl.importing.options import ImportOptions  # msgspec, see main
     from reviewsctl.importing.report import document, lines
@@ -183,9 +182,8 @@ def import_(  # noqa: PLR0913  # these are the command's options
             now=now,
             verbose=verbose,
         )
-        with interruption.stoppable(), copied(options) as readable:
+        with copied(options) as readable:
             result = _imported(readable, silent=quiet or as_json)
-    interruption.loaded()
     if as_json:
         typer.echo(json_line(document(options, result)))
         return
@@ -212,7 +210,7 @@ def refusals(title: str, *, as_json: bool) -> Iterator[None]:
     except KeyboardInterrupt as stopped:
         members = {"title": "interrupted", "detail": "nothing was written"}
         complain("error", members, as_json=as_json)
-        code = stopped.exit_code if isinstance(stopped, interruption.Stopped) else EXIT_INTERRUPTED
+        code = stopped.exit_code if isinstance(stopped, Stopped) else EXIT_INTERRUPTED
         raise typer.Exit(code) from None
 
 

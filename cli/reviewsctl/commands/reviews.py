@@ -10,7 +10,6 @@ import typer
 from reviewsctl.commands.data_options import ConfigFile, DataDir
 from reviewsctl.corrections.output import Output
 from reviewsctl.daemon.session import Json, Quiet
-from reviewsctl.terminal import interruption
 from reviewsctl.terminal.output import echo, json_line
 from reviewsctl.terminal.words import counted
 
@@ -279,7 +278,6 @@ def undo(
     syncs keep the last ten versions, and so does an undo: it can be undone as well. A file that was
     deleted or emptied comes back too. What was erased does not.
     """
-    interruption.begin()
     from reviewsctl.commands.import_ import offer_reload, refusals, undo_command
     from reviewsctl.importing.target import configuration_in_use, reviews_file  # msgspec, see main
     from reviewsctl.importing.undo import undo as undone
@@ -289,23 +287,21 @@ def undo(
         configuration = configuration_in_use(data, config, os.environ)
         target = reviews_file(data, configuration, os.environ)
         command, now = undo_command(data, config), datetime.datetime.now(datetime.UTC)
-        with interruption.stoppable():
-            if dry_run:
-                there = list(enumerate(versions(target), start=1))
-                entries = [entry.document(number) for number, entry in there]
-                document: dict[str, object] = {
-                    "type": "result",
-                    "target": str(target),
-                    "versions": entries,
-                }
-                lines = [f"{number:>3}  {entry.change}" for number, entry in there] or [
-                    f"there is no earlier version of {target}"
-                ]
-            else:
-                result = undone(target, number, now)
-                document = result.document(target)
-                lines = [*result.lines(target, number, command)]
-    interruption.loaded()
+        if dry_run:
+            there = list(enumerate(versions(target), start=1))
+            entries = [entry.document(number) for number, entry in there]
+            document: dict[str, object] = {
+                "type": "result",
+                "target": str(target),
+                "versions": entries,
+            }
+            lines = [f"{number:>3}  {entry.change}" for number, entry in there] or [
+                f"there is no earlier version of {target}"
+            ]
+        else:
+            result = undone(target, number, now)
+            document = result.document(target)
+            lines = [*result.lines(target, number, command)]
     echo(*([json_line(document)] if as_json else [] if quiet else lines))
     if not (dry_run or quiet or as_json):
         offer_reload(ctx.obj, target)

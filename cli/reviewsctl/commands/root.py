@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from reviewsctl.daemon.session import Session, own_version
-from reviewsctl.terminal import interruption
+from reviewsctl.terminal.interruption import Stopped
 
 GROUPS: Final = {
     "Setting up": ("init", "config", "service", "doctor", "backup", "restore"),
@@ -77,9 +77,11 @@ class Command(TyperCommand):
 
     def invoke(self, context: Any) -> Any:  # noqa: ANN401  Typer's context, which it does not export
         """Runs it; ``obj`` of its context is the session."""
-        interruption.loaded()
         context.obj = session(context)
-        return super().invoke(context)
+        try:
+            return super().invoke(context)
+        except Stopped as stopped:
+            raise typer.Exit(stopped.exit_code) from None
 
 
 class Group(TyperGroup):
@@ -88,11 +90,6 @@ class Group(TyperGroup):
     def __init__(self, **attributes: Any) -> None:  # noqa: ANN401  Typer's
         super().__init__(**attributes)
         self.params += _options(listed=False)
-
-    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401  Typer's context
-        """Run its command, or itself where it is one."""
-        interruption.loaded()
-        return super().invoke(ctx)
 
 
 class Root(TyperGroup):

@@ -6,7 +6,6 @@ import typer
 
 from reviewsctl.daemon.session import Json, Session
 from reviewsctl.terminal.escaping import printable
-from reviewsctl.terminal.output import EXIT_INTERRUPTED
 
 if TYPE_CHECKING:
     from reviewsd.api.jobs import EventLine
@@ -28,12 +27,9 @@ def tail(ctx: typer.Context, *, as_json: Json = False) -> None:
     type "lost" has their number.
     """
     session: Session = ctx.obj
-    try:
-        with session.daemon(as_json=as_json) as daemon:
-            for event in daemon.events():
-                typer.echo(event.text if as_json else _line(event.value))
-    except KeyboardInterrupt:
-        raise typer.Exit(EXIT_INTERRUPTED) from None
+    with session.daemon(as_json=as_json) as daemon:
+        for event in daemon.events():
+            typer.echo(event.text if as_json else _line(event.value))
 
 
 def _line(event: "EventLine") -> str:

@@ -23,7 +23,6 @@ from reviewsctl.sources.sync import REVIEWS, BusyError, Sync, state_folder
 from reviewsctl.sources.wire import Wire
 from reviewsctl.terminal.escaping import printable
 from reviewsctl.terminal.import_prompts import prompts
-from reviewsctl.terminal.interruption import Stopped, stoppable
 from reviewsctl.terminal.output import EXIT_FAILED, complain, echo, fail, json_line
 from reviewsd.config import load as configuration
 from reviewsd.config.errors import ConfigError
@@ -96,17 +95,14 @@ def states_of(config: Config) -> Mapping[str, SourceState]:
 
 
 def sync(options: SyncOptions) -> int:
-    """Run ``reviewsctl sync`` and return its exit code; a signal ends it after the spool is deleted."""
+    """Run ``reviewsctl sync`` and return its exit code."""
     loaded(options.config, options.names, as_json=options.as_json)
-    try:
-        with stoppable(), prompts(silent=True) as dialog:
-            while True:
-                code = _round(options, dialog)
-                if options.every is None:
-                    return code
-                time.sleep(options.every)
-    except Stopped as stopped:
-        return stopped.exit_code
+    with prompts(silent=True) as dialog:
+        while True:
+            code = _round(options, dialog)
+            if options.every is None:
+                return code
+            time.sleep(options.every)
 
 
 def _round(options: SyncOptions, dialog: Prompts) -> int:
@@ -155,15 +151,12 @@ def log_in_or_out(name: str, config: Path | None, *, is_login: bool) -> int:
     wire = Wire(allow_private=False, requests_left=source.requests_per_day, now=_now)
     folder = state_folder(settings, os.environ)
     try:
-        with stoppable():
-            tokens = readers.google_tokens(source, wire, folder, os.environ, _now)
-            if not is_login:
-                tokens.log_out()
-                typer.echo("Logged out: the tokens are removed and revoked.")
-                return 0
-            log_in(tokens, echo)
-    except Stopped as stopped:
-        return stopped.exit_code
+        tokens = readers.google_tokens(source, wire, folder, os.environ, _now)
+        if not is_login:
+            tokens.log_out()
+            typer.echo("Logged out: the tokens are removed and revoked.")
+            return 0
+        log_in(tokens, echo)
     except ReadFailedError as fault:
         members = {"title": "failed", "detail": fault.detail, "remedy": fault.remedy}
         complain("error", members, as_json=False)

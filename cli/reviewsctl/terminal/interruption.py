@@ -1,18 +1,12 @@
-"""Ctrl-C and the other signals that stop a command: they print one line and leave no files.
-
-It imports only modules that Python has loaded, so that it guards the first lines of the program.
-"""
+"""Ctrl-C and the other signals that stop a command: they raise, so that it leaves no files."""
 
 import contextlib
-import os
 import signal
-import sys
 from collections.abc import Iterator
 from types import FrameType
 from typing import Final, NoReturn
 
 _STOPPING: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-_LINE: Final = "Error: interrupted: nothing was written\n"
 
 
 class Stopped(KeyboardInterrupt):  # no error, as its base
@@ -27,40 +21,17 @@ class Stopped(KeyboardInterrupt):  # no error, as its base
         self.exit_code = 128 + number
 
 
-def begin() -> None:
-    """Make Ctrl-C print a line instead of a traceback while the program is loaded."""
-    signal.signal(signal.SIGINT, _end)
-
-
-def loaded() -> None:
-    """Make Ctrl-C raise a KeyboardInterrupt again, which commands catch."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
-def _end(number: int, _frame: FrameType | None) -> NoReturn:
-    sys.stderr.write(_LINE)
-    sys.stderr.flush()
-    os._exit(128 + number)
-
-
-@contextlib.contextmanager
-def stoppable() -> Iterator[None]:
-    """Make the first signal in the block raise ``Stopped``; later ones do not interrupt the cleanup."""
+def raise_signals() -> None:
+    """Make the first signal raise ``Stopped``; later ones do not interrupt the cleanup."""
 
     def stop(number: int, _frame: FrameType | None) -> NoReturn:
         for stopping in _STOPPING:
             signal.signal(stopping, signal.SIG_IGN)
         raise Stopped(number)
 
-    handlers = {number: signal.getsignal(number) for number in _STOPPING}
-    try:
-        for number, handler in handlers.items():
-            if handler is not signal.SIG_IGN:  # set by nohup
-                signal.signal(number, stop)
-        yield
-    finally:
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
+    for number in _STOPPING:
+        if signal.getsignal(number) is not signal.SIG_IGN:  # set by nohup
+            signal.signal(number, stop)
 
 
 @contextlib.contextmanager
