@@ -7,7 +7,7 @@ import typer
 from reviewsctl.commands.data_options import ConfigFile, DataDir
 from reviewsctl.daemon.session import Json, Quiet
 from reviewsctl.terminal.escaping import printable
-from reviewsctl.terminal.output import EXIT_FOUND, failing, telling
+from reviewsctl.terminal.output import EXIT_FOUND, telling
 from reviewsctl.terminal.words import counted
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def check(
     """
     from reviewsctl.daemon import local  # 25 ms, see main
 
-    with failing(as_json=as_json), telling(quiet=quiet, as_json=as_json) as step:
+    with telling(quiet=quiet, as_json=as_json) as step:
         answer = local.check(config, data, step)
     report = answer.value
     bad = bool(report.problem_count or (strict and report.warning_count))

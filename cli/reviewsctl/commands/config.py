@@ -7,7 +7,6 @@ import typer
 from reviewsctl.commands.data_options import ConfigFile
 from reviewsctl.daemon.session import Json
 from reviewsctl.terminal.escaping import printable
-from reviewsctl.terminal.output import failing
 
 if TYPE_CHECKING:
     from reviewsd.api.files import Setting
@@ -54,8 +53,7 @@ def show(
     """
     from reviewsctl.daemon import local  # 25 ms, see main
 
-    with failing(as_json=as_json):
-        answer = local.settings(config)
+    answer = local.settings(config)
     if as_json:
         typer.echo(answer.text)
         return
@@ -82,8 +80,7 @@ def schema() -> None:
     """
     from reviewsctl.commands.init import schema_text  # see main
 
-    with failing(as_json=False):
-        text = schema_text()
+    text = schema_text()
     typer.echo(text, nl=False)
 
 

@@ -11,7 +11,7 @@ import typer
 from reviewsctl.commands.data_options import ConfigFile
 from reviewsctl.daemon.session import Json, Quiet, Session, own_version
 from reviewsctl.terminal.escaping import printable
-from reviewsctl.terminal.output import EXIT_FOUND, colored, failing, json_line
+from reviewsctl.terminal.output import EXIT_FOUND, colored, json_line
 from reviewsctl.terminal.words import folded
 
 if TYPE_CHECKING:
@@ -54,11 +54,10 @@ def doctor(
     """
     session: Session = ctx.obj
     diagnoses = []
-    with failing(as_json=as_json):
-        for diagnosis in _tests(session, config, None if offline else outbound):
-            diagnoses.append(diagnosis)
-            if not as_json:
-                _print(diagnosis, quiet=quiet)
+    for diagnosis in _tests(session, config, None if offline else outbound):
+        diagnoses.append(diagnosis)
+        if not as_json:
+            _print(diagnosis, quiet=quiet)
     failed = any(diagnosis.verdict == "fail" for diagnosis in diagnoses)
     if as_json:
         typer.echo(json_line({"ok": not failed, "tests": list(map(asdict, diagnoses))}))

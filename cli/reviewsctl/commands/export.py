@@ -9,7 +9,6 @@ import typer
 
 from reviewsctl.commands.data_options import ConfigFile, DataDir, Names
 from reviewsctl.terminal.escaping import printable_lines
-from reviewsctl.terminal.output import fail
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -53,16 +52,13 @@ def export(
     """
     if as_csv == as_jsonl:
         raise typer.BadParameter("say either --csv or --jsonl")
-    from reviewsctl.importing.errors import ImportRefusedError  # see main
-    from reviewsctl.importing.target import reviews_file
+    from reviewsctl.importing.target import reviews_file  # see main
 
     short = names is Names.SHORT
     try:
         path = reviews_file(data, config, os.environ)
         write = _csv(_out(), short=short) if as_csv else _jsonl(_out(), short=short)
         _each(path, write if every else _shown(path, write))
-    except ImportRefusedError as refusal:
-        fail("not exported", refusal.detail, refusal.remedy, as_json=False, code=refusal.exit_code)
     except BrokenPipeError:  # the reader has closed the pipe, as head does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 

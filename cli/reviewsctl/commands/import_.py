@@ -1,11 +1,9 @@
 """``reviewsctl import``: exports of review platforms into reviews.json (interfaces.md 2)."""
 
-import contextlib
 import datetime
 import os
 import shlex
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -13,8 +11,7 @@ import typer
 
 from reviewsctl.commands.data_options import ConfigFile, DataDir
 from reviewsctl.daemon.session import Json, Quiet, Session
-from reviewsctl.terminal.interruption import Stopped
-from reviewsctl.terminal.output import EXIT_INTERRUPTED, complain, echo, json_line
+from reviewsctl.terminal.output import echo, json_line
 
 if TYPE_CHECKING:
     from reviewsctl.importing.options import ImportOptions
@@ -167,23 +164,22 @@ def import_(  # noqa: PLR0913  # these are the command's options
     from reviewsctl.importing.target import configuration_in_use, reviews_file
 
     now = datetime.datetime.now(datetime.UTC)
-    with refusals("not imported", as_json=as_json):
-        configuration = configuration_in_use(data, config, os.environ)
-        if configuration is not None and verbose and not (quiet or as_json):
-            echo(f"configuration: {configuration.absolute()}")
-        options = ImportOptions(
-            exports=_existing(exports),
-            target=reviews_file(data, configuration, os.environ),
-            format_name=format_name,
-            settings=parsed(settings or (), now, columns=columns or (), source=source),
-            replace=replace,
-            yes=yes,
-            dry_run=dry_run,
-            now=now,
-            verbose=verbose,
-        )
-        with copied(options) as readable:
-            result = _imported(readable, silent=quiet or as_json)
+    configuration = configuration_in_use(data, config, os.environ)
+    if configuration is not None and verbose and not (quiet or as_json):
+        echo(f"configuration: {configuration.absolute()}")
+    options = ImportOptions(
+        exports=_existing(exports),
+        target=reviews_file(data, configuration, os.environ),
+        format_name=format_name,
+        settings=parsed(settings or (), now, columns=columns or (), source=source),
+        replace=replace,
+        yes=yes,
+        dry_run=dry_run,
+        now=now,
+        verbose=verbose,
+    )
+    with copied(options) as readable:
+        result = _imported(readable, silent=quiet or as_json)
     if as_json:
         typer.echo(json_line(document(options, result)))
         return
@@ -192,26 +188,6 @@ def import_(  # noqa: PLR0913  # these are the command's options
         echo(*lines(options, result, undo=undo))
     if result.merge.is_written and not quiet:
         offer_reload(ctx.obj, options.target)
-
-
-@contextlib.contextmanager
-def refusals(title: str, *, as_json: bool) -> Iterator[None]:
-    """End the command with a message if an import is refused or interrupted."""
-    from reviewsctl.importing.errors import ImportRefusedError  # msgspec, see main
-
-    try:
-        yield
-    except ImportRefusedError as refusal:
-        members = {"title": title, "detail": refusal.detail}
-        if refusal.remedy:
-            members["remedy"] = refusal.remedy
-        complain("error", members, as_json=as_json)
-        raise typer.Exit(refusal.exit_code) from refusal
-    except KeyboardInterrupt as stopped:
-        members = {"title": "interrupted", "detail": "nothing was written"}
-        complain("error", members, as_json=as_json)
-        code = stopped.exit_code if isinstance(stopped, Stopped) else EXIT_INTERRUPTED
-        raise typer.Exit(code) from None
 
 
 def _imported(options: "ImportOptions", *, silent: bool) -> "ImportResult":

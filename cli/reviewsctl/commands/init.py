@@ -13,7 +13,7 @@ from typing import Annotated, Final
 import typer
 
 from reviewsctl.daemon.units import install_command, is_packaged
-from reviewsctl.terminal.output import fail, failing
+from reviewsctl.terminal.output import fail
 from reviewsctl.terminal.remedies import to_write
 
 CONFIG: Final = "reviewsd.yaml"
@@ -71,13 +71,12 @@ def init(
         raise typer.BadParameter(str(error), param_hint="--base-url") from error
     system = folder.absolute() == SYSTEM
     data = Path("/srv/reviews") if system else folder / "data"
-    with failing(as_json=False):
-        files = {
-            folder / CONFIG: configuration(base_url, system=system),
-            folder / SCHEMA: schema_text(),
-            data / DATA: _sample(name),
-            data / INSIGHTS: (SHIPPED / INSIGHTS).read_text(),
-        }
+    files = {
+        folder / CONFIG: configuration(base_url, system=system),
+        folder / SCHEMA: schema_text(),
+        data / DATA: _sample(name),
+        data / INSIGHTS: (SHIPPED / INSIGHTS).read_text(),
+    }
     if dry_run:
         for path, text in files.items():
             typer.echo(f"==> {path}\n{text}")

@@ -1,6 +1,5 @@
 """``reviewsctl insights``: show the insights and their reasons, and make better ones (insights.md 8)."""
 
-import contextlib
 import os
 import shlex
 from pathlib import Path
@@ -15,13 +14,13 @@ from reviewsctl.terminal.output import (
     complain,
     echo,
     fail,
-    failing,
     json_line,
 )
 from reviewsctl.terminal.remedies import in_container, to_write
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
+    from contextlib import AbstractContextManager
 
     from reviewsd.offline.insights import Folder
 
@@ -73,7 +72,7 @@ def show(*, config: ConfigFile = None, data: DataDir = None, as_json: Json = Fal
     """
     from reviewsctl.terminal.insights import overview  # 25 ms, see main
 
-    with _folder(config, data, as_json=as_json) as folder:
+    with _folder(config, data) as folder:
         value = folder.insights()
     _print(value, overview(value), as_json=as_json)
 
@@ -100,7 +99,7 @@ def explain(
     """
     from reviewsctl.terminal.insights import explained  # 25 ms, see main
 
-    with _folder(config, data, as_json=as_json) as folder:
+    with _folder(config, data) as folder:
         value = folder.explanation(review_id)
     _print(value, explained(value), as_json=as_json)
 
@@ -119,7 +118,7 @@ def suggest(*, config: ConfigFile = None, data: DataDir = None, as_json: Json = 
     """
     from reviewsctl.terminal.suggestions import suggested  # 25 ms, see main
 
-    with _folder(config, data, as_json=as_json) as folder:
+    with _folder(config, data) as folder:
         value = folder.suggestions()
     document = {"data_dir": str(folder.path), "suggestions": value}
     _print(document, suggested(value), as_json=as_json)
@@ -140,7 +139,7 @@ def compare(*, config: ConfigFile = None, data: DataDir = None, as_json: Json = 
     """
     from reviewsctl.terminal.insights import compared  # 25 ms, see main
 
-    with _folder(config, data, as_json=as_json) as folder:
+    with _folder(config, data) as folder:
         value = folder.compared()
     _print(value, compared(value), as_json=as_json)
 
@@ -158,7 +157,7 @@ def write(*, config: ConfigFile = None, data: DataDir = None, replace: Replace =
     """
     import msgspec  # see main
 
-    with _folder(config, data, as_json=False) as folder:
+    with _folder(config, data) as folder:
         path = folder.path / FILE
         if os.path.lexists(path) and not replace:
             fail(
@@ -235,22 +234,21 @@ def label(  # noqa: PLR0913  # these are the command's options
     continued, and a later one pays for new texts only. Rules read the reviews that have no labels.
     """
     try:
-        with failing(as_json=as_json):
-            from reviewsctl.labelling import run  # openai takes a second
+        from reviewsctl.labelling import run  # openai takes a second
 
-            options = run.Options(
-                config=config,
-                data=data,
-                model=model,
-                endpoint=endpoint,
-                key_file=key_file,
-                key_env=key_env,
-                yes=yes,
-                limit=limit,
-                summary=summary,
-                quiet=as_json,
-            )
-            file, counts = run.label(options)
+        options = run.Options(
+            config=config,
+            data=data,
+            model=model,
+            endpoint=endpoint,
+            key_file=key_file,
+            key_env=key_env,
+            yes=yes,
+            limit=limit,
+            summary=summary,
+            quiet=as_json,
+        )
+        file, counts = run.label(options)
     except KeyboardInterrupt:
         detail = "labels of whole batches are kept; the same command goes on from there"
         fail("interrupted", detail, as_json=as_json, code=EXIT_INTERRUPTED)
@@ -262,12 +260,10 @@ def label(  # noqa: PLR0913  # these are the command's options
     echo(*counts.lines(), f"labels are in {file}; a running daemon notices by itself")
 
 
-@contextlib.contextmanager
-def _folder(config: Path | None, data: Path | None, *, as_json: bool) -> "Iterator[Folder]":
+def _folder(config: Path | None, data: Path | None) -> "AbstractContextManager[Folder]":
     from reviewsctl.daemon import local  # 25 ms, see main
 
-    with failing(as_json=as_json), local.data_folder(config, data) as folder:
-        yield folder
+    return local.data_folder(config, data)
 
 
 def _print(value: object, lines: "Iterable[str]", *, as_json: bool) -> None:
@@ -281,7 +277,6 @@ def _write(folder: Path, insights: bytes) -> str:
     import json  # see main
 
     from reviewsctl.files.folders import opened
-    from reviewsctl.importing.errors import ImportRefusedError
     from reviewsctl.importing.reviews_file import draft
 
     path = folder / FILE
@@ -294,8 +289,6 @@ def _write(folder: Path, insights: bytes) -> str:
     except OSError as fault:
         remedy = to_write(folder, "name another --data DIR.")
         fail("not written", f"cannot write {path}: {fault.strerror}", remedy, as_json=False)
-    except ImportRefusedError as refusal:
-        fail("not written", refusal.detail, "Run it again.", as_json=False)
     backup = f", the old one is {FILE}.bak" if is_replaced else ""
     return f"wrote {path}{backup}; from now on it is served unchanged, also with new reviews"
 

@@ -90,14 +90,11 @@ def restore(
 def _refusals(file: Path, *, as_json: bool) -> Iterator[None]:
     """End the command if the backup cannot be restored."""
     from reviewsctl.backups.archive import ArchiveError  # msgspec, see main
-    from reviewsctl.importing.errors import ImportRefusedError
 
     try:
         yield
     except ArchiveError as error:
         fail("not restored", f"{file}: {error}", as_json=as_json)
-    except ImportRefusedError as refusal:
-        fail("not restored", refusal.detail, refusal.remedy, as_json=as_json)
     except OSError as fault:
         detail = f"{fault.filename or file}: {fault.strerror or fault}"
         fail("not restored", detail, "Is there room? Run it as root.", as_json=as_json)

@@ -111,17 +111,17 @@ def list_(
     from reviewsctl.corrections.deciding import reading  # msgspec, see main
 
     output, words = Output(as_json=as_json), text.casefold()
-    with reading(data, config, output) as (_, reviews):
-        matches = [
-            entry
-            for entry in reviews.reviews
-            if (entry.correction is not None or not hidden)
-            and (not source or entry.review.source.casefold() == source.casefold())
-            and (stars is None or entry.review.rating == stars)
-            and (not unanswered or entry.review.owner_reply is None)
-            and words in f"{entry.review.author}\n{entry.review.text or ''}".casefold()
-        ]
-        output.list(matches, len(reviews.reviews))
+    _, reviews = reading(data, config)
+    matches = [
+        entry
+        for entry in reviews.reviews
+        if (entry.correction is not None or not hidden)
+        and (not source or entry.review.source.casefold() == source.casefold())
+        and (stars is None or entry.review.rating == stars)
+        and (not unanswered or entry.review.owner_reply is None)
+        and words in f"{entry.review.author}\n{entry.review.text or ''}".casefold()
+    ]
+    output.list(matches, len(reviews.reviews))
 
 
 @app.command(
@@ -234,21 +234,21 @@ def erase(  # noqa: PLR0913  options
     from reviewsctl.corrections.deciding import named, reading
 
     output = Output(as_json=as_json, yes=yes)
-    with reading(data, config, output) as (target, reviews):
-        of_author = (
-            entry.review.id for entry in reviews.reviews if author and entry.review.author == author
+    target, reviews = reading(data, config)
+    of_author = (
+        entry.review.id for entry in reviews.reviews if author and entry.review.author == author
+    )
+    chosen = named([*(ids or []), *of_author], reviews)
+    if not chosen:
+        output.refuse(
+            f"no review is of {author!r}" if author else "no review is named",
+            "List them: reviewsctl reviews list",
         )
-        chosen = named([*(ids or []), *of_author], reviews)
-        if not chosen:
-            output.refuse(
-                f"no review is of {author!r}" if author else "no review is named",
-                "List them: reviewsctl reviews list",
-            )
-        output.show(chosen)
-        if not dry_run:
-            output.ask(f"Erase {counted(len(chosen), 'review')} for good? This cannot be undone.")
-            lines = erased(target, reviews, chosen, (reason.value, note), ctx.obj)
-            output.report("erased", chosen, lines)
+    output.show(chosen)
+    if not dry_run:
+        output.ask(f"Erase {counted(len(chosen), 'review')} for good? This cannot be undone.")
+        lines = erased(target, reviews, chosen, (reason.value, note), ctx.obj)
+        output.report("erased", chosen, lines)
 
 
 @app.command(
@@ -278,30 +278,29 @@ def undo(
     syncs keep the last ten versions, and so does an undo: it can be undone as well. A file that was
     deleted or emptied comes back too. What was erased does not.
     """
-    from reviewsctl.commands.import_ import offer_reload, refusals, undo_command
+    from reviewsctl.commands.import_ import offer_reload, undo_command
     from reviewsctl.importing.target import configuration_in_use, reviews_file  # msgspec, see main
     from reviewsctl.importing.undo import undo as undone
     from reviewsctl.importing.undo import versions
 
-    with refusals("not undone", as_json=as_json):
-        configuration = configuration_in_use(data, config, os.environ)
-        target = reviews_file(data, configuration, os.environ)
-        command, now = undo_command(data, config), datetime.datetime.now(datetime.UTC)
-        if dry_run:
-            there = list(enumerate(versions(target), start=1))
-            entries = [entry.document(number) for number, entry in there]
-            document: dict[str, object] = {
-                "type": "result",
-                "target": str(target),
-                "versions": entries,
-            }
-            lines = [f"{number:>3}  {entry.change}" for number, entry in there] or [
-                f"there is no earlier version of {target}"
-            ]
-        else:
-            result = undone(target, number, now)
-            document = result.document(target)
-            lines = [*result.lines(target, number, command)]
+    configuration = configuration_in_use(data, config, os.environ)
+    target = reviews_file(data, configuration, os.environ)
+    command, now = undo_command(data, config), datetime.datetime.now(datetime.UTC)
+    if dry_run:
+        there = list(enumerate(versions(target), start=1))
+        entries = [entry.document(number) for number, entry in there]
+        document: dict[str, object] = {
+            "type": "result",
+            "target": str(target),
+            "versions": entries,
+        }
+        lines = [f"{number:>3}  {entry.change}" for number, entry in there] or [
+            f"there is no earlier version of {target}"
+        ]
+    else:
+        result = undone(target, number, now)
+        document = result.document(target)
+        lines = [*result.lines(target, number, command)]
     echo(*([json_line(document)] if as_json else [] if quiet else lines))
     if not (dry_run or quiet or as_json):
         offer_reload(ctx.obj, target)

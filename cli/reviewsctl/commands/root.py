@@ -4,7 +4,9 @@ A command is a function of the module of its name in this folder, with the modul
 is the module's ``app``.
 """
 
+import contextlib
 import importlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,6 +15,7 @@ from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from reviewsctl.daemon.session import Session, own_version
 from reviewsctl.terminal.interruption import Stopped
+from reviewsctl.terminal.output import complain
 
 GROUPS: Final = {
     "Setting up": ("init", "config", "service", "doctor", "backup", "restore"),
@@ -24,6 +27,16 @@ GROUPS: Final = {
 
 COMMANDS: Final = tuple(name for names in GROUPS.values() for name in names)
 
+_REFUSED: Final = {
+    "import": "not imported",
+    "export": "not exported",
+    "restore": "not restored",
+    "undo": "not undone",
+    "write": "not written",
+}
+"""The titles of refusals by command; all others correct reviews."""
+
+_ALL_OR_NOTHING: Final = frozenset({"import", "undo"})
 _FUNCTIONS: Final = {"import": "import_", "open": "open_"}  # where the name is Python's own
 _SOCKET: Final = "reviewsctl.socket"  # in the context's meta
 
@@ -78,10 +91,8 @@ class Command(TyperCommand):
     def invoke(self, context: Any) -> Any:  # noqa: ANN401  Typer's context, which it does not export
         """Runs it; ``obj`` of its context is the session."""
         context.obj = session(context)
-        try:
+        with _explained(context):
             return super().invoke(context)
-        except Stopped as stopped:
-            raise typer.Exit(stopped.exit_code) from None
 
 
 class Group(TyperGroup):
@@ -90,6 +101,37 @@ class Group(TyperGroup):
     def __init__(self, **attributes: Any) -> None:  # noqa: ANN401  Typer's
         super().__init__(**attributes)
         self.params += _options(listed=False)
+
+    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401  Typer's context
+        """Run its command, or itself where it is one."""
+        with _explained(ctx):
+            return super().invoke(ctx)
+
+
+@contextlib.contextmanager
+def _explained(context: Any) -> Iterator[None]:  # noqa: ANN401  Typer's context
+    """End a command that is refused or interrupted with a message and its exit code."""
+    name, as_json = context.command.name, bool(context.params.get("as_json"))
+    try:
+        yield
+    except Stopped as stopped:
+        if name in _ALL_OR_NOTHING:
+            members = {"title": "interrupted", "detail": "nothing was written"}
+            complain("error", members, as_json=as_json)
+        raise typer.Exit(stopped.exit_code) from None
+    except Exception as error:
+        from reviewsctl.daemon.errors import DaemonError  # msgspec, see main
+        from reviewsctl.importing.errors import ImportRefusedError
+
+        if isinstance(error, DaemonError):
+            complain("error", error.members(), as_json=as_json)
+        elif isinstance(error, ImportRefusedError):
+            title = _REFUSED.get(name, "not corrected")
+            members = {"title": title, "detail": error.detail, "remedy": error.remedy}
+            complain("error", members, as_json=as_json)
+        else:
+            raise
+        raise typer.Exit(error.exit_code) from error
 
 
 class Root(TyperGroup):

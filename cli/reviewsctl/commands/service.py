@@ -22,7 +22,7 @@ from reviewsctl.daemon.units import (
     is_packaged,
     sudo_reviewsctl,
 )
-from reviewsctl.terminal.output import fail, failing
+from reviewsctl.terminal.output import fail
 from reviewsd.api.places import HERE
 
 if TYPE_CHECKING:
@@ -250,8 +250,7 @@ def _installation(config: Path | None, root: Path) -> "Installation":
     from reviewsctl.files.installation import CONFIG, Installation
 
     there = root / CONFIG.relative_to("/")
-    with failing(as_json=False):
-        shown = local.settings(there if there.exists() else config).value
+    shown = local.settings(there if there.exists() else config).value
     if not there.exists() and "***" in shown.text("hub.store"):
         remedy = (
             "Take it out and put it into libpq's password file, or write the file there yourself."

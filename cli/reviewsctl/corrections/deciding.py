@@ -1,6 +1,5 @@
 """The steps of the commands of ``reviewsctl reviews``: read, choose reviews, correct, report."""
 
-import contextlib
 import datetime
 import os
 from collections.abc import Iterable, Iterator, Sequence
@@ -28,16 +27,14 @@ _NAMED: Final = 3  # ids in the command that takes a correction back
 _SHORTEST_NAME: Final = 3  # letters of a part of a name that is searched for
 
 
-@contextlib.contextmanager
-def reading(
-    data: Path | None, config: Path | None, output: Output
-) -> "Iterator[tuple[Path, ReviewsWithCorrections]]":
-    """Yield reviews.json and its corrections; end the command if they are invalid."""
-    try:
-        target = reviews_file(data, config, os.environ)
-        yield target, files.read(target)
-    except ImportRefusedError as refusal:
-        output.refuse(refusal.detail, refusal.remedy, refusal.exit_code)
+def reading(data: Path | None, config: Path | None) -> "tuple[Path, ReviewsWithCorrections]":
+    """Return the path of reviews.json, and its reviews with their corrections.
+
+    Raises:
+        ImportRefusedError: A file is missing or invalid.
+    """
+    target = reviews_file(data, config, os.environ)
+    return target, files.read(target)
 
 
 def named(references: Iterable[str], reviews: "ReviewsWithCorrections") -> "list[Review]":
@@ -86,28 +83,26 @@ class Decision:
         dry_run: bool,
     ) -> None:
         """Write corrections.json and report the consequences; ask before a selection by stars."""
-        with reading(data, config, output) as (target, reviews):
-            chosen = named(ids, reviews)
-            if self._action == "restore":
-                chosen = _corrected(chosen, reviews, output)
-                if not chosen:
-                    return
-            corrected = reviews.with_correction(chosen, self._action, self._reason, self._now)
-            output.show(chosen)
-            selection = corrected.selection_warning if self._action == "hide" else None
-            if dry_run:
-                if selection is not None:
-                    output.warn(selection)
+        target, reviews = reading(data, config)
+        chosen = named(ids, reviews)
+        if self._action == "restore":
+            chosen = _corrected(chosen, reviews, output)
+            if not chosen:
                 return
+        corrected = reviews.with_correction(chosen, self._action, self._reason, self._now)
+        output.show(chosen)
+        selection = corrected.selection_warning if self._action == "hide" else None
+        if dry_run:
             if selection is not None:
-                output.ask(
-                    f"With these, {selection}. Hide {counted(len(chosen), 'review')} anyway?"
-                )
-            files.write(target, corrected)
-            label = self._action if self._reason is None else f"{self._action} ({self._reason})"
-            files.note(target, self._now, [review.id for review in chosen], label, self._note)
-            state = STATES[self._action]
-            output.report(state, chosen, self._consequences(state, corrected, chosen))
+                output.warn(selection)
+            return
+        if selection is not None:
+            output.ask(f"With these, {selection}. Hide {counted(len(chosen), 'review')} anyway?")
+        files.write(target, corrected)
+        label = self._action if self._reason is None else f"{self._action} ({self._reason})"
+        files.note(target, self._now, [review.id for review in chosen], label, self._note)
+        state = STATES[self._action]
+        output.report(state, chosen, self._consequences(state, corrected, chosen))
 
     def _consequences(
         self, state: str, corrected: "ReviewsWithCorrections", chosen: "Sequence[Review]"

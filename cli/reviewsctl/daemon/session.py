@@ -35,11 +35,14 @@ class Session:
 
     @contextlib.contextmanager
     def daemon(self, *, as_json: bool = False, quiet: bool = False) -> "Iterator[Client]":
-        """Yield a client of the daemon, and end the command if a request fails.
+        """Yield a client of the daemon.
 
         Args:
-            as_json: Print errors and warnings as JSON.
+            as_json: Print warnings as JSON.
             quiet: Do not warn when versions differ.
+
+        Raises:
+            DaemonError: A request fails; it ends the command, with the reason of the last failed start.
         """
         from reviewsctl.daemon import (
             client,
@@ -57,11 +60,9 @@ class Session:
 
         try:
             yield client.Client(self.socket, observe=observe)
-        except errors.DaemonError as error:
+        except errors.NotRunning as error:
             directory = None if self.named_socket else state_dir(os.environ)
-            explained = start_failure.explained(error, directory)
-            complain("error", explained.members(), as_json=as_json)
-            raise typer.Exit(error.exit_code) from error
+            raise start_failure.explained(error, directory) from None
 
 
 def own_version(distribution: str) -> str | None:

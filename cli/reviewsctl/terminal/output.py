@@ -47,18 +47,6 @@ def steps(
 
 
 @contextlib.contextmanager
-def failing(*, as_json: bool) -> "Iterator[None]":
-    """End the command when the block raises a ``DaemonError``."""
-    from reviewsctl.daemon import errors  # msgspec, see main
-
-    try:
-        yield
-    except errors.DaemonError as error:
-        complain("error", error.members(), as_json=as_json)
-        raise typer.Exit(error.exit_code) from error
-
-
-@contextlib.contextmanager
 def telling(*, quiet: bool, as_json: bool) -> "Iterator[Callable[[Answer[Step]], None]]":
     """Show the steps of this command's own work while the block runs, as ``steps`` does."""
     if quiet:
