@@ -3,6 +3,7 @@
 import contextlib
 import datetime
 import os
+import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from reviewsctl.importing.bounds import bound_memory
 from reviewsctl.importing.options import Prompts
 from reviewsctl.sources import adding, readers, report, state
 from reviewsctl.sources.faults import ReadFailedError
-from reviewsctl.sources.logging_in import log_in
+from reviewsctl.sources.oauth import log_in
 from reviewsctl.sources.run import RunOptions
 from reviewsctl.sources.state import SourceState, StateUnreadableError
 from reviewsctl.sources.sync import REVIEWS, BusyError, Sync, state_folder
@@ -156,7 +157,7 @@ def log_in_or_out(name: str, config: Path | None, *, is_login: bool) -> int:
             tokens.log_out()
             typer.echo("Logged out: the tokens are removed and revoked.")
             return 0
-        log_in(tokens, echo)
+        log_in(tokens, echo, sys.stdin)
     except ReadFailedError as fault:
         members = {"title": "failed", "detail": fault.detail, "remedy": fault.remedy}
         complain("error", members, as_json=False)

@@ -7,7 +7,7 @@ import base64
 import datetime
 import hashlib
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
@@ -22,6 +22,7 @@ from reviewsctl.sources.wire import Answer, Wire
 
 SCOPE: Final = "https://www.googleapis.com/auth/business.manage"
 AUTHORIZATION: Final = "https://accounts.google.com/o/oauth2/v2/auth"
+REDIRECT: Final = "http://127.0.0.1:8765/"  # nothing listens there: the address is pasted
 TOKEN_ORIGIN: Final = "https://oauth2.googleapis.com"  # noqa: S105  # an address
 _MARGIN: Final = datetime.timedelta(minutes=1)
 _FORM: Final = {"Content-Type": "application/x-www-form-urlencoded"}
@@ -77,14 +78,13 @@ class Login:
     """One login that waits for the browser."""
 
     client: Client
-    redirect: str
     verifier: str
     state: str
 
     @classmethod
-    def begun(cls, client: Client, redirect: str) -> "Login":
+    def begun(cls, client: Client) -> "Login":
         """Return a login with fresh secrets."""
-        return cls(client, redirect, secrets.token_urlsafe(64), secrets.token_urlsafe(24))
+        return cls(client, secrets.token_urlsafe(64), secrets.token_urlsafe(24))
 
     @property
     def address(self) -> str:
@@ -92,7 +92,7 @@ class Login:
         digest = hashlib.sha256(self.verifier.encode()).digest()
         query = {
             "client_id": self.client.client_id,
-            "redirect_uri": self.redirect,
+            "redirect_uri": REDIRECT,
             "response_type": "code",
             "scope": SCOPE,
             "state": self.state,
@@ -179,7 +179,7 @@ class GoogleTokens:
                 "grant_type": "authorization_code",
                 "code": code,
                 "code_verifier": login.verifier,
-                "redirect_uri": login.redirect,
+                "redirect_uri": REDIRECT,
             }
         )
         if SCOPE not in grant.scope.split():
@@ -230,3 +230,30 @@ class GoogleTokens:
     def _post(self, path: str, form: Mapping[str, str]) -> Answer:
         data = urlencode(form).encode()
         return self.wire.request("POST", self.origin + path, _FORM, data=data)
+
+
+def log_in(tokens: GoogleTokens, show: Callable[[str], None], lines: Iterable[str]) -> None:
+    """Log in: show the address for the browser, and exchange the code of the pasted one for tokens.
+
+    Args:
+        tokens: Keeps them.
+        show: Shows a line to the operator.
+        lines: What the operator enters.
+
+    Raises:
+        ReadFailedError: It is refused, or nothing was pasted.
+    """
+    login = Login.begun(tokens.client)
+    show("Open this address in a browser, and allow access:")
+    show(f"  {login.address}")
+    show(f"The browser then ends at {REDIRECT}..., where it finds no page. Copy that address")
+    show("from the browser, paste it here, and press Enter:")
+    for line in filter(str.strip, lines):
+        try:
+            code = login.code(line)
+        except ReadFailedError as fault:
+            show(fault.detail)
+            continue
+        tokens.log_in(login, code)
+        return
+    raise ReadFailedError("no address was pasted")

@@ -362,7 +362,7 @@ def test_login_keeps_tokens_of_the_right_scope(google: Place, stub: Stub) -> Non
     platform = stub.answer = Google(3)
     (google.folder / "state/tokens/google").unlink()
     assert "nobody has logged in" == (google.sync()).state.detail
-    login = Login.begun(CLIENT, "http://127.0.0.1:8765/")
+    login = Login.begun(CLIENT)
     code = login.code(f"http://127.0.0.1:8765/?state={login.state}&code=c0de&scope=x")
     google.google().log_in(login, code)
     (asked,) = stub.asked
@@ -385,13 +385,13 @@ def test_login_keeps_tokens_of_the_right_scope(google: Place, stub: Stub) -> Non
     ],
 )
 def test_address_of_another_login_is_refused(query: str, fault: str) -> None:
-    login = Login.begun(CLIENT, "http://127.0.0.1:8765/")
+    login = Login.begun(CLIENT)
     with pytest.raises(ReadFailedError, match=fault):
         login.code(f"http://127.0.0.1:8765/?{query.replace('STATE', login.state)}")
 
 
 def test_login_address_has_a_challenge_and_no_secret() -> None:
-    address = Login.begun(CLIENT, "http://127.0.0.1:8765/").address
+    address = Login.begun(CLIENT).address
     assert "code_challenge_method=S256" in address
     assert "access_type=offline&prompt=consent" in address
     assert "s3cret" not in address
