@@ -29,7 +29,3 @@ class SourceStoppedError(ReadFailedError):
 
 class NotFoundError(ReadFailedError):
     """The platform does not know the location; it stops the source at the third run in a row."""
-
-
-class UnauthorizedError(SourceStoppedError):
-    """The platform does not accept the credentials."""

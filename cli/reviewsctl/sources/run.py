@@ -95,13 +95,28 @@ class SourceRun:
         """
         if download.rows == 0:
             return self._empty(download)
-        rule = self._rule()
-        guard = _Guard(self.source, rule, accept_loss=self.options.accept_loss)
+        gone = self.source.gone if isinstance(self.source.gone, int) else 1
+        rule = schedule.GoneRule(
+            gone, self.before.missing, self.now, at_once=self.options.accept_loss
+        )
+        places: list[Place] = []
+
+        def check(result: MergeResult, found: Collection[Place]) -> None:
+            """Refuse an import, before it is written, that would lose more than the source may."""
+            places.extend(found)
+            there = sum(result.there.get(place, 0) for place in found)
+            absent = sum(result.removed.values()) + len(rule.missing)
+            if not self.options.accept_loss and schedule.is_loss(
+                absent, there, self.source.max_loss
+            ):
+                raise SourceStoppedError(
+                    f"{absent:,} of {there:,} reviews are missing, more than max_loss"
+                    f" ({self.source.max_loss})",
+                    f"If that is right: reviewsctl sync {self.source.name} --accept-loss",
+                )
+
         synced = SyncedRead(
-            name=self.source.name,
-            is_current=download.is_current,
-            is_gone=rule,
-            check=guard.check,
+            name=self.source.name, is_current=download.is_current, is_gone=rule, check=check
         )
         options = self._import_options(download.files, synced)
         try:
@@ -117,7 +132,7 @@ class SourceRun:
             self.before,
             look=download.look,
             reviews=count,
-            places=tuple((place.source, place.name) for place in guard.places),
+            places=tuple((place.source, place.name) for place in places),
             missing=rule.missing,
             read_at=self.now,
         )
@@ -152,12 +167,6 @@ class SourceRun:
             dry_run=self.options.dry_run,
             now=self.now,
             synced=synced,
-        )
-
-    def _rule(self) -> schedule.GoneRule:
-        gone = self.source.gone if isinstance(self.source.gone, int) else 1
-        return schedule.GoneRule(
-            gone, self.before.missing, self.now, at_once=self.options.accept_loss
         )
 
     def _empty(self, download: Download) -> Outcome:
@@ -256,29 +265,3 @@ def _time_limit(seconds: float) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
-
-
-class _Guard:
-    """Stops an import that would lose more than a source may."""
-
-    def __init__(self, source: ReviewSource, rule: schedule.GoneRule, *, accept_loss: bool) -> None:
-        self._source = source
-        self._rule = rule
-        self._accept_loss = accept_loss
-        self.places: tuple[Place, ...] = ()
-
-    def check(self, result: MergeResult, places: Collection[Place]) -> None:
-        """Check the outcome of an import before it is written.
-
-        Raises:
-            SourceStoppedError: Too many reviews are missing.
-        """
-        self.places = tuple(places)
-        there = sum(result.there.get(place, 0) for place in places)
-        absent = sum(result.removed.values()) + len(self._rule.missing)
-        if self._accept_loss or not schedule.is_loss(absent, there, self._source.max_loss):
-            return
-        raise SourceStoppedError(
-            f"{absent:,} of {there:,} reviews are missing, more than max_loss ({self._source.max_loss})",
-            f"If that is right: reviewsctl sync {self._source.name} --accept-loss",
-        )

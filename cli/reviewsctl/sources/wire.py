@@ -23,12 +23,7 @@ from urllib.parse import SplitResult, quote, urlsplit
 
 import msgspec
 
-from reviewsctl.sources.faults import (
-    NotFoundError,
-    ReadFailedError,
-    SourceStoppedError,
-    UnauthorizedError,
-)
+from reviewsctl.sources.faults import NotFoundError, ReadFailedError, SourceStoppedError
 from reviewsd.domain.addresses import Addresses, AddressRefusedError
 
 MAX_PAGE: Final = 64 * 1024 * 1024
@@ -92,7 +87,9 @@ class Answer:
             case HTTPStatus.OK:
                 return self
             case HTTPStatus.UNAUTHORIZED:
-                raise UnauthorizedError(f"401: {self.host} does not accept the credentials", remedy)
+                raise SourceStoppedError(
+                    f"401: {self.host} does not accept the credentials", remedy
+                )
             case HTTPStatus.FORBIDDEN if any(word in self.body for word in _QUOTA):
                 raise ReadFailedError(f"403: the quota at {self.host} is used up")
             case HTTPStatus.FORBIDDEN:
