@@ -232,6 +232,7 @@ def erase(  # noqa: PLR0913  options
     """
     from reviewsctl.corrections.deciding import erase as erased  # msgspec, see main
     from reviewsctl.corrections.deciding import named, reading
+    from reviewsctl.importing.errors import ImportRefusedError
 
     output = Output(as_json=as_json, yes=yes)
     target, reviews = reading(data, config)
@@ -240,10 +241,8 @@ def erase(  # noqa: PLR0913  options
     )
     chosen = named([*(ids or []), *of_author], reviews)
     if not chosen:
-        output.refuse(
-            f"no review is of {author!r}" if author else "no review is named",
-            "List them: reviewsctl reviews list",
-        )
+        detail = f"no review is of {author!r}" if author else "no review is named"
+        raise ImportRefusedError(detail, "List them: reviewsctl reviews list")
     output.show(chosen)
     if not dry_run:
         output.ask(f"Erase {counted(len(chosen), 'review')} for good? This cannot be undone.")

@@ -2,13 +2,14 @@
 
 import sys
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Final, NoReturn
+from typing import TYPE_CHECKING, Final
 
 import typer
 
+from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.terminal.columns import table
 from reviewsctl.terminal.escaping import printable
-from reviewsctl.terminal.output import EXIT_FAILED, complain, echo, fail, json_line
+from reviewsctl.terminal.output import complain, echo, json_line
 
 if TYPE_CHECKING:
     from reviewsd.domain.reviews import Review
@@ -100,17 +101,18 @@ class Output:
         complain("warning", {"title": text}, as_json=self._as_json)
 
     def ask(self, question: str) -> None:
-        """End the command unless the operator agrees."""
+        """Ask a question.
+
+        Raises:
+            ImportRefusedError: The operator does not agree.
+        """
         if self._yes:
             return
         if self._as_json or not sys.stdin.isatty():
-            self.refuse(f'there is no terminal for the question "{question}"', "Agree with --yes.")
+            detail = f'there is no terminal for the question "{question}"'
+            raise ImportRefusedError(detail, "Agree with --yes.")
         if not typer.confirm(question, default=False, err=True):
-            self.refuse("nothing was written")
-
-    def refuse(self, detail: str, remedy: str = "", code: int = EXIT_FAILED) -> NoReturn:
-        """End the command with an error."""
-        fail("not corrected", detail, remedy, as_json=self._as_json, code=code)
+            raise ImportRefusedError("nothing was written")
 
 
 def _excerpt(review: "Review") -> str:
