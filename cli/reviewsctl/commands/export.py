@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,8 +12,6 @@ from reviewsctl.terminal.escaping import printable_lines
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from reviewsctl.importing.readers.json_file import Piece
 
 EPILOG = """\b
     Examples:
@@ -52,41 +50,31 @@ def export(
     """
     if as_csv == as_jsonl:
         raise typer.BadParameter("say either --csv or --jsonl")
-    from reviewsctl.importing.target import reviews_file  # see main
+    import msgspec  # see main
 
-    short = names is Names.SHORT
+    from reviewsctl.importing.errors import ImportRefusedError
+    from reviewsctl.importing.target import reviews_file
+
+    path = reviews_file(data, config, os.environ)
     try:
-        path = reviews_file(data, config, os.environ)
-        write = _csv(_out(), short=short) if as_csv else _jsonl(_out(), short=short)
-        _each(path, write if every else _shown(path, write))
+        texts = _texts(path, every=every)
+        rows = _csv if as_csv else _jsonl
+        for line in rows(texts, short=names is Names.SHORT):
+            if sys.stdout.isatty():
+                sys.stdout.write(printable_lines(line.decode().replace("\r\n", "\n")))
+            else:
+                sys.stdout.buffer.write(line)
+        sys.stdout.flush()
+    except msgspec.MsgspecError as error:
+        raise ImportRefusedError(f"{path.name}: {error}", "See: reviewsctl check") from error
     except BrokenPipeError:  # the reader has closed the pipe, as head does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _shown(path: "Path", write: "Callable[[Piece], None]") -> "Callable[[Piece], None]":
-    """Write reviews as readers see them."""
-    import msgspec  # see main
-
-    from reviewsctl.corrections.imports import KnownCorrections
-    from reviewsctl.importing.errors import ImportRefusedError
-
-    corrections = KnownCorrections(path.parent)
-
-    def write_shown(piece: "Piece") -> None:
-        try:
-            public = corrections.shown(piece.text)
-        except msgspec.MsgspecError as error:
-            raise ImportRefusedError(f"{path.name}: {error}", "See: reviewsctl check") from error
-        if public == piece.text:
-            write(piece)
-        elif public is not None:
-            write(piece._replace(value=msgspec.json.decode(public), text=public))
-
-    return write_shown
-
-
-def _each(path: "Path", write: "Callable[[Piece], None]") -> None:
-    from reviewsctl.files.folders import opened  # see main
+def _texts(path: "Path", *, every: bool) -> Iterator[bytes]:
+    """Yield the JSON of each review, as readers see it, or of every review as reviews.json has it."""
+    from reviewsctl.corrections.imports import KnownCorrections  # see main
+    from reviewsctl.files.folders import opened
     from reviewsctl.importing.errors import ImportRefusedError
     from reviewsctl.importing.readers.json_file import Document
 
@@ -106,75 +94,58 @@ def _each(path: "Path", write: "Callable[[Piece], None]") -> None:
             )
         document = Document(file.read(), path.name, "See: reviewsctl check")
         reviews = document.members().get("reviews")
-        for index, review in enumerate([] if reviews is None else document.elements(reviews)):
-            piece = document.piece(review)
-            if not isinstance(piece.value, dict):
-                raise ImportRefusedError(
-                    f"{path.name}: $.reviews[{index}] is no object",
-                    "See: reviewsctl check",
-                )
-            write(piece)
-    sys.stdout.flush()
+    corrections = None if every else KnownCorrections(path.parent)
+    for index, review in enumerate([] if reviews is None else document.elements(reviews)):
+        piece = document.piece(review)
+        if not isinstance(piece.value, dict):
+            raise ImportRefusedError(
+                f"{path.name}: $.reviews[{index}] is no object", "See: reviewsctl check"
+            )
+        text = piece.text if corrections is None else corrections.shown(piece.text)
+        if text is not None:
+            yield text
 
 
-def _out() -> "Callable[[bytes], object]":
-    """Return a function that writes to stdout, with control characters escaped on a terminal."""
-    if not sys.stdout.isatty():
-        return sys.stdout.buffer.write
-
-    def show(line: bytes) -> None:
-        sys.stdout.write(printable_lines(line.decode().replace("\r\n", "\n")))
-
-    return show
-
-
-def _jsonl(out: "Callable[[bytes], object]", *, short: bool) -> "Callable[[Piece], None]":
+def _jsonl(texts: Iterator[bytes], *, short: bool) -> Iterator[bytes]:
     import msgspec  # see main
 
     from reviewsctl.importing.values import short_name
 
-    members = msgspec.json.Decoder(dict[str, msgspec.Raw])
-
-    def write(piece: "Piece") -> None:
-        line = piece.text
-        author = piece.value.get("author") if isinstance(piece.value, dict) else None
+    for text in texts:
+        record = msgspec.json.decode(text, type=dict[str, msgspec.Raw])
+        author = msgspec.json.decode(record.get("author", b"null"))
         if short and isinstance(author, str) and author.strip():
-            record = members.decode(line)
-            line = msgspec.json.encode({**record, "author": short_name(author)})
-        out(msgspec.json.format(line, indent=-1) + b"\n")
-
-    return write
+            record["author"] = msgspec.Raw(msgspec.json.encode(short_name(author)))
+            text = msgspec.json.encode(record)  # noqa: PLW2901  the same review
+        yield msgspec.json.format(text, indent=-1) + b"\n"
 
 
-def _csv(out: "Callable[[bytes], object]", *, short: bool) -> "Callable[[Piece], None]":
+def _csv(texts: Iterator[bytes], *, short: bool) -> Iterator[bytes]:
     import csv  # see main
     import io
+
+    import msgspec
 
     from reviewsctl.importing.platforms.own import COLUMNS
     from reviewsctl.importing.values import short_name
 
     line = io.StringIO()
-    table = csv.writer(line)
-
-    def put(cells: list[object]) -> None:
-        table.writerow(cells)
-        out(line.getvalue().encode())
+    table = csv.DictWriter(line, COLUMNS, extrasaction="ignore")
+    table.writeheader()
+    for text in texts:
+        yield line.getvalue().encode()
         line.seek(0)
         line.truncate()
-
-    def write(piece: "Piece") -> None:
-        review = piece.value if isinstance(piece.value, dict) else {}
-        reply = review.get("owner_reply")
+        review = msgspec.json.decode(text)
+        author, reply = review.get("author"), review.get("owner_reply")
         reply = reply if isinstance(reply, dict) else {}
-        author = review.get("author")
-        cells = {
-            **review,
-            "author": short_name(author) if short and author else author,
-            "owner_reply_text": reply.get("text"),
-            "owner_reply_date": reply.get("date"),
-            "verified": str(review.get("verified")).lower(),
-        }
-        put([cells.get(column) for column in COLUMNS])
-
-    put(list(COLUMNS))
-    return write
+        table.writerow(
+            {
+                **review,
+                "author": short_name(author) if short and author else author,
+                "owner_reply_text": reply.get("text"),
+                "owner_reply_date": reply.get("date"),
+                "verified": str(review.get("verified")).lower(),
+            }
+        )
+    yield line.getvalue().encode()
