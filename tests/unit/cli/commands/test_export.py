@@ -159,17 +159,3 @@ def test_a_terminal_is_shown_what_would_steer_it(
     assert all(line.isprintable() for line in screen.splitlines())
     if option == "--csv":
         assert text in exported(environment, tmp_path, option).decode()
-
-
-@pytest.mark.parametrize("option", ["--csv", "--jsonl"])
-def test_number_that_no_json_has_is_refused(
-    environment: dict[str, str], tmp_path: Path, option: str
-) -> None:
-    """Python writes it, and the reader of imports takes it."""
-    (tmp_path / "reviews.json").write_text('{"reviews": [{"id": "a", "rating": NaN}]}')
-    refused = reviewsctl(environment, "export", option, "--data", str(tmp_path))
-    assert (1, True) == (
-        refused.returncode,
-        refused.stderr.startswith("Error: not exported: reviews.json: "),
-    )
-    assert "See: reviewsctl check" in refused.stderr
