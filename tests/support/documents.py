@@ -32,6 +32,8 @@ INTERNAL = frozenset({"decisions", "spec"})
 DEFAULT_PORTS = ("8080", "9443")
 """The ports that the documents name; each terminal replaces them by its own."""
 
+DEMO = "reviewsd --demo"
+
 SECONDS = 60
 """Seconds for a command to end, and for its output to become the documented one."""
 PAUSE = 0.25  # seconds between two tries of a command: each of them imports its modules
@@ -113,6 +115,11 @@ def matches(documented: str, output: str) -> bool:
     return re.fullmatch(pattern, output if output.endswith("\n") else f"{output}\n") is not None
 
 
+def is_start(command: str) -> bool:
+    """Whether a command starts ``reviewsd`` in the foreground."""
+    return bool(re.match(r"(?:\S*/)?reviewsd\b", command)) and not _ENDS.search(command)
+
+
 class Terminal:
     """A shell in a checkout, with a home of its own and nothing of ours on its PATH.
 
@@ -128,6 +135,7 @@ class Terminal:
         self._ports = dict(zip(DEFAULT_PORTS, _free_ports(len(DEFAULT_PORTS)), strict=True))
         self._step = place / ".step"
         self._foreground: str | None = None  # its process id
+        self._started = ""  # its command
         self._furnish()
         self._manager = Manager(place / "notify.sock")
         self._shell = subprocess.Popen(
@@ -219,11 +227,14 @@ class Terminal:
         """Type a command; returns its exit code and what it printed.
 
         ``reviewsd`` stays in the foreground: what was there is ended by Ctrl-C before, and the
-        next command is typed in another terminal with the same folder and PATH.
+        next command is typed in another terminal with the same folder and PATH. A demo that is there
+        stays, since another one would be the same.
         """
-        words = re.match(r"(?:\S*/)?reviewsd\b", command)
-        if words and not _ENDS.search(command):
+        if command == self._started == DEMO:
+            return 0, ""
+        if is_start(command):
             self._interrupt()
+            self._started = command
             log, address = f"{self._place}/foreground.log", self._manager.address
             code, output = self._type(f"NOTIFY_SOCKET={address} {command} > {log} 2>&1 & echo $!")
             self._foreground = output.strip()

@@ -23,7 +23,17 @@ from reviewsd.config import show
 from reviewsd.config.load import load
 from reviewsd.publish.insights_settings import examine
 from tests.support.commands import ctl
-from tests.support.documents import ROOT, Block, Terminal, blocks, documents, matches, steps
+from tests.support.documents import (
+    DEMO,
+    ROOT,
+    Block,
+    Terminal,
+    blocks,
+    documents,
+    is_start,
+    matches,
+    steps,
+)
 
 ALL = [block for file in documents() for block in blocks(file)]
 TYPED = [
@@ -59,12 +69,26 @@ def of(*languages: str) -> list[Any]:
     return [pytest.param(block, id=block.place) for block in ALL if block.language in languages]
 
 
+@pytest.fixture(scope="module")
+def demo_terminal() -> Iterator[Terminal]:
+    """The terminal of documents whose only daemon is the demo."""
+    with TemporaryDirectory() as place, Terminal(Path(place)) as terminal:
+        yield terminal
+
+
 @pytest.mark.parametrize("file", TYPED, ids=lambda path: str(path.relative_to(ROOT)))
-def test_typed_commands_show_the_output_of_the_document(file: Path) -> None:
+def test_typed_commands_show_the_output_of_the_document(
+    file: Path, demo_terminal: Terminal
+) -> None:
     """The blocks of a document one after the other, as a reader would type them."""
     typed = [block for block in blocks(file) if block.language == "console"]
+    started = [step.command for block in typed for step in steps(block) if is_start(step.command)]
     if missing := [name for name in ("curl", "openssl") if shutil.which(name) is None]:
         pytest.skip(f"needs {', '.join(missing)}")
+    if started == [DEMO]:
+        for block in typed:
+            demo_terminal.play(block)
+        return
     with TemporaryDirectory() as place, Terminal(Path(place)) as terminal:
         if file.name == "README.md":  # its demo is installed there before
             terminal.run(demo())
