@@ -32,7 +32,7 @@ _snapshots: dict[str, Path | None] = {}
 
 
 def provide(config: Path, environ: Mapping[str, str]) -> None:
-    """Put the snapshot into the state directory of a daemon that was never started.
+    """Put the snapshot into the state directory of a daemon that has published nothing.
 
     There is none of faulty data, and of a faulty configuration.
 
@@ -49,14 +49,14 @@ def provide(config: Path, environ: Mapping[str, str]) -> None:
     snapshots, data = Path(order.snapshots), Path(order.data_dir)
     files = sorted(data.iterdir()) if data.is_dir() else []
     if (
-        snapshots.parent.exists()
+        snapshots.exists()
         or order.templates_dir is not None
         or not all(file.is_file() and file.stat().st_size <= LARGEST for file in files)
     ):
         return
     if (published := _published(order, files)) is None:
         return
-    snapshots.parent.mkdir(mode=0o700)
+    snapshots.parent.mkdir(mode=0o700, exist_ok=True)
     shutil.copytree(published, snapshots, symlinks=True)
     current = snapshots / layout.CURRENT
     build = open_seen(current)
