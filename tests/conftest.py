@@ -3,9 +3,11 @@
 import gc
 import inspect
 import os
+import shutil
 import signal
 import sys
 from collections.abc import Generator
+from pathlib import Path
 
 import pytest
 import pytest_twisted  # type: ignore[import-untyped] # has no stubs
@@ -31,6 +33,24 @@ for signal_, handler in (
 ):
     if signal.getsignal(signal_) is signal.SIG_IGN:
         signal.signal(signal_, handler)
+
+
+MEMORY, NEEDED = Path("/dev/shm"), 4 << 30  # bytes
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Keep the folders of tests in memory.
+
+    On a disk the syncs of stores and snapshots take a tenth of the CPU, and longer than that. Packages
+    need a disk, and a container may have 64 MB of memory, in which no program can be started.
+    """
+    if (
+        config.option.markexpr != "packaging"
+        and MEMORY.is_dir()
+        and shutil.disk_usage(MEMORY).free > NEEDED
+        and not os.statvfs(MEMORY).f_flag & os.ST_NOEXEC
+    ):
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 
 
 @pytest.hookimpl(wrapper=True)
