@@ -38,6 +38,12 @@ TargetName = Annotated[
 ]
 
 
+Crawlers = Literal["all", "no-training", "no-ai", "none"]
+"""Policies for crawlers."""
+
+DEFAULT_ACCENT = "#0b6e6e"
+
+
 class Data(ConfigSection, frozen=True, kw_only=True):
     """The watch over the data, and its guards."""
 
@@ -103,7 +109,7 @@ class Pages(ConfigSection, frozen=True, kw_only=True):
     """The pages for people."""
 
     enabled: bool = True
-    accent: Accent = "#0b6e6e"
+    accent: Accent = DEFAULT_ACCENT
     jsonld_reviews: bool = True
     templates_dir: NonEmptyText | None = None
 
@@ -147,7 +153,7 @@ class Config(ConfigSection, frozen=True, kw_only=True):
     hub: HubConfig = HubConfig()
     mcp: Mcp = Mcp()
     pages: Pages = Pages()
-    crawlers: Literal["all", "no-training", "no-ai", "none"] = "all"
+    crawlers: Crawlers = "all"
     security: Security = Security()
     metrics: MetricsConfig = MetricsConfig()
     notify: tuple[NotifyTarget, ...] = ()

@@ -15,12 +15,12 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
+from reviewsd.config.schema import DEFAULT_ACCENT
 from reviewsd.domain.search_parameters import SEARCH_PARAMETERS
 from reviewsd.http1.representation import Buffer
 from reviewsd.mcp.introduction import business_of
 from reviewsd.pages import theme
 from reviewsd.pages.naming import source_name
-from reviewsd.pages.settings import DEFAULT_ACCENT
 from reviewsd.pages.words import Language, english
 from reviewsd.snapshot.snapshots import Snapshot
 

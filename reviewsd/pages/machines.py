@@ -12,7 +12,7 @@ from reviewsd.http1 import urls
 from reviewsd.pages import catalogs, llms, robots, sitemap
 from reviewsd.pages.document import MARKDOWN, TEXT, FixedDocument
 from reviewsd.pages.rendering import Renderer
-from reviewsd.pages.settings import MachineSettings, SecurityContact
+from reviewsd.pages.settings import MachineSettings
 from reviewsd.pages.site import Site
 from reviewsd.pages.text import shortened
 
@@ -49,8 +49,11 @@ def policies(base_url: str, settings: MachineSettings, *, pages: bool) -> Iterat
     if pages or settings.crawlers != "all":  # which no robots.txt means as well
         content = robots.render(base_url, settings.crawlers, sitemap=pages)
         yield _text(urls.ROBOTS, content)
-    if settings.security is not None:
-        yield _text(urls.SECURITY, security_txt(base_url, settings.security))
+    if settings.security.contact and settings.security.expires is not None:
+        yield _text(
+            urls.SECURITY,
+            security_txt(base_url, settings.security.contact, settings.security.expires),
+        )
     if settings.registry_auth is not None:
         yield _text(urls.REGISTRY_AUTH, f"{settings.registry_auth}\n".encode())
 
@@ -150,11 +153,11 @@ def _sitemaps(site: Site, pages: Sequence[str], changes: ChangedDays) -> Iterato
         yield FixedDocument(path=path, media_type=XML, content=content)
 
 
-def security_txt(base_url: str, security: SecurityContact) -> bytes:
+def security_txt(base_url: str, contacts: Iterable[str], expires: datetime.datetime) -> bytes:
     """Return the contact for vulnerabilities in the operator's words (RFC 9116 2.5)."""
-    moment = security.expires.astimezone(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    moment = expires.astimezone(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     fields = [
-        *(f"Contact: {contact}" for contact in security.contact),
+        *(f"Contact: {contact}" for contact in contacts),
         f"Expires: {moment}",
         f"Canonical: {base_url}{urls.SECURITY}",
     ]

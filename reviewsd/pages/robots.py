@@ -2,8 +2,8 @@
 
 from typing import Final
 
+from reviewsd.config.schema import Crawlers
 from reviewsd.http1 import urls
-from reviewsd.pages.settings import Crawlers
 
 TRAINING: Final = (
     "GPTBot",

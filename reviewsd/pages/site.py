@@ -16,13 +16,13 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import UNSET, Struct
 
+from reviewsd.config.schema import Pages
 from reviewsd.domain.corrected import Withheld
 from reviewsd.domain.insights import Insights
 from reviewsd.domain.locations import Locations
 from reviewsd.domain.reviews import AggregateRating, Business, Location, Review, aggregate
 from reviewsd.http1 import urls
 from reviewsd.pages.pictures import Picture
-from reviewsd.pages.settings import PageSettings
 
 NEWEST = 50
 """Reviews that fixed documents may show: ``/llms-full.txt`` has the most."""
@@ -136,7 +136,7 @@ class Site:
 
     base_url: str
     """Origin of all addresses, without a slash at its end."""
-    settings: PageSettings
+    settings: Pages
     business: Business
     rating: AggregateRating
     """The rating of ``/reviews.json``."""

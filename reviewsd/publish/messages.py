@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from msgspec import Struct, convert
+from msgspec import Struct
 from pyroaring import __croaring_version__
 
 from reviewsd.analysis.labels import RULES
 from reviewsd.api.jobs import Guard, ReloadOutcome, Step
-from reviewsd.config.schema import Config
-from reviewsd.pages.settings import MachineSettings, PageSettings, SecurityContact
+from reviewsd.config.schema import Config, Pages
+from reviewsd.pages.settings import MachineSettings
 from reviewsd.publish.sources import MAX_BYTES
 from reviewsd.snapshot import layout
 
@@ -30,7 +30,7 @@ class CompileSettings:
     year: int
     max_resource: int = 1 << 20
     """Greatest size in bytes of an MCP resource (mcp.md 5.5)."""
-    pages: PageSettings = field(default_factory=PageSettings)
+    pages: Pages = field(default_factory=Pages)
     machines: MachineSettings = field(default_factory=MachineSettings)
 
 
@@ -47,8 +47,6 @@ class PublicationOrder(Struct, frozen=True, kw_only=True):
     """The share of the reviews that a reload may lose; None has no limit."""
     insights: Literal["auto", "file"]
     """Whether insights are made without insights.json (``data.insights``)."""
-    templates_dir: str | None = None
-    """The folder of the operator's templates (``pages.templates_dir``)."""
 
     @classmethod
     def from_config(cls, config: Config, version: str, tools: str) -> "PublicationOrder":
@@ -59,10 +57,7 @@ class PublicationOrder(Struct, frozen=True, kw_only=True):
             version: Version of the program.
             tools: The result of ``tools/list``.
         """
-        security, shrink = config.security, config.data.max_shrink
-        contact = None
-        if security.contact and security.expires is not None:
-            contact = convert(security, SecurityContact, from_attributes=True)
+        shrink = config.data.max_shrink
         return cls(
             data_dir=str(config.data_dir),
             snapshots=str(config.state_dir / "snapshots"),
@@ -70,10 +65,10 @@ class PublicationOrder(Struct, frozen=True, kw_only=True):
                 base_url=config.base_url,
                 authority=config.authority,
                 year=config.feeds.year,
-                pages=convert(config.pages, PageSettings, from_attributes=True),
+                pages=config.pages,
                 machines=MachineSettings(
                     crawlers=config.crawlers,
-                    security=contact,
+                    security=config.security,
                     registry_auth=config.mcp.registry_auth,
                     version=version,
                     tools=tools,
@@ -81,13 +76,13 @@ class PublicationOrder(Struct, frozen=True, kw_only=True):
             ),
             max_shrink=None if shrink is None else float(shrink.rstrip("%")) / 100,
             insights=config.data.insights,
-            templates_dir=config.pages.templates_dir,
         )
 
     @property
     def templates_path(self) -> Path | None:
-        """``templates_dir`` as a path."""
-        return None if self.templates_dir is None else Path(self.templates_dir)
+        """The folder of the operator's templates (``pages.templates_dir``)."""
+        folder = self.settings.pages.templates_dir
+        return None if folder is None else Path(folder)
 
     def build_key(self, version: str) -> str:
         """Return a digest of everything but the files that a snapshot depends on."""

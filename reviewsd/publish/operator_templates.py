@@ -2,13 +2,10 @@
 
 from pathlib import Path
 
-import msgspec
-
 from reviewsd.config.schema import Config
 from reviewsd.domain.data_errors import DataError
 from reviewsd.domain.dataset import Dataset
 from reviewsd.pages.environment import TemplateError
-from reviewsd.pages.settings import PageSettings
 from reviewsd.publish import site, sources
 
 
@@ -25,10 +22,9 @@ def template_fault(config: Config, dataset: Dataset) -> str | None:
     if config.pages.templates_dir is None or not config.pages.enabled:
         return None
     folder = Path(config.pages.templates_dir)
-    settings = msgspec.convert(config.pages, PageSettings, from_attributes=True)
     try:
         templates = sources.read_templates(folder)
-        site.try_templates(dataset, config.base_url, settings, templates)
+        site.try_templates(dataset, config.base_url, config.pages, templates)
     except TemplateError as error:
         return f"{folder}/{error}"
     except DataError as error:

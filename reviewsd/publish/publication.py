@@ -128,7 +128,7 @@ def _publish_aside(job: Job, progress: Progress, snapshots: Path, aside: Path) -
             earlier=snapshots / layout.CURRENT,
         )
     except TemplateError as error:
-        place = "" if order.templates_dir is None else f"{order.templates_dir}/"
+        place = "" if order.templates_path is None else f"{order.templates_path}/"
         return Outcome(result="refused", problems=(f"{place}{error}",))
     encoded = msgspec.json.encode(manifest)
     compiled = bytecode.used if bytecode.used.keys() - job.bytecode.keys() else {}

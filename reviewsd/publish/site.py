@@ -9,6 +9,7 @@ from types import MappingProxyType
 import msgspec
 from msgspec import Struct
 
+from reviewsd.config.schema import Pages
 from reviewsd.domain import times
 from reviewsd.domain.dataset import Dataset
 from reviewsd.domain.insights import Entities, Entity, FaqEntry, Insights
@@ -21,7 +22,6 @@ from reviewsd.pages.developers import pages as documentation
 from reviewsd.pages.developers.pages import Interfaces
 from reviewsd.pages.pictures import Picture
 from reviewsd.pages.rendering import Renderer
-from reviewsd.pages.settings import PageSettings
 from reviewsd.pages.site import NEWEST, Site, Statistics
 from reviewsd.publish import documents
 from reviewsd.publish.openapi import document
@@ -40,7 +40,7 @@ def changes(records: Records, newest: int) -> Iterator[tuple[str, datetime.date]
 
 
 def try_templates(
-    dataset: Dataset, base_url: str, settings: PageSettings, templates: Mapping[str, str]
+    dataset: Dataset, base_url: str, settings: Pages, templates: Mapping[str, str]
 ) -> None:
     """Render all pages of a dataset to validate the operator's templates.
 
@@ -76,7 +76,7 @@ _SAMPLE = Insights(
 def make(
     dataset: Dataset,
     base_url: str,
-    settings: PageSettings,
+    settings: Pages,
     counted: Statistics,
     templates: Mapping[str, str],
     *,

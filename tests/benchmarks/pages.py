@@ -23,6 +23,7 @@ from statistics import median
 import msgspec
 from twisted.internet.task import Clock
 
+from reviewsd.config.schema import Pages
 from reviewsd.domain.dataset import load
 from reviewsd.domain.reviews import Review
 from reviewsd.http1 import urls
@@ -30,7 +31,6 @@ from reviewsd.http1.request import Request
 from reviewsd.http1.responses import Responses
 from reviewsd.pages import publication, reviews
 from reviewsd.pages.rendering import Renderer
-from reviewsd.pages.settings import PageSettings
 from reviewsd.pages.site import Statistics
 from reviewsd.publish import site as sites
 from reviewsd.publish.compile_process import COMMAND
@@ -127,7 +127,7 @@ def _each(ask: Callable[[int], object], tries: int) -> float:
 
 
 def _publishing(data: Path, state: Path) -> None:
-    bare = dataclasses.replace(SETTINGS, pages=PageSettings(enabled=False))
+    bare = dataclasses.replace(SETTINGS, pages=Pages(enabled=False))
     spent: dict[str, list[float]] = {"without pages": [], "with pages": []}
     bytecode: dict[str, bytes] = {}
     for _ in range(_PROCESSES):

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple, TypedDict
 import pytest
 from pyroaring import BitMap
 
+from reviewsd.config.schema import Pages
 from reviewsd.domain.dataset import load
 from reviewsd.domain.insights import slug
 from reviewsd.domain.naming import Ambiguous
-from reviewsd.pages.settings import PageSettings
 from reviewsd.publish.compiler import compile_folder
 from reviewsd.publish.messages import CompileSettings
 from reviewsd.snapshot import (
@@ -37,7 +37,7 @@ SETTINGS = CompileSettings(
     base_url="https://reviews.example",
     authority="reviews.example",
     year=2025,
-    pages=PageSettings(enabled=False),  # they have tests of their own
+    pages=Pages(enabled=False),  # they have tests of their own
 )
 
 

@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 from twisted.internet.task import Clock
 
+from reviewsd.config.schema import Pages
 from reviewsd.http1.responses import Responses
-from reviewsd.pages.settings import PageSettings
 from reviewsd.publish.messages import Outcome
 from reviewsd.server.connections import ConnectionLimits
 from reviewsd.snapshot.snapshots import Snapshots
@@ -39,14 +39,14 @@ class Place:
         settings: Of the pages.
     """
 
-    def __init__(self, place: Path, *, settings: PageSettings | None = None) -> None:
+    def __init__(self, place: Path, *, settings: Pages | None = None) -> None:
         self.directories = Directories(place)
         self.templates = place / "templates"
         self.templates.mkdir()
         order = self.directories.order
-        pages = dataclasses.replace(order.settings, pages=settings or PageSettings())
+        pages = msgspec.structs.replace(settings or Pages(), templates_dir=str(self.templates))
         self.directories.order = msgspec.structs.replace(
-            order, settings=pages, templates_dir=str(self.templates)
+            order, settings=dataclasses.replace(order.settings, pages=pages)
         )
         self.snapshots = Snapshots(self.directories.snapshots)
         replies = Responses(BASE_URL, "public, max-age=60", lambda: 0.0)
@@ -92,7 +92,7 @@ class Place:
         return Html(response.body.decode())
 
 
-def demo(place: Path, settings: PageSettings | None = None) -> Place:
+def demo(place: Path, settings: Pages | None = None) -> Place:
     """The sample business."""
     reviews = json.loads((DEMO / "reviews.json").read_text())
     insights = json.loads(HAND_MADE.read_text())

@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from reviewsd.config.schema import Pages
 from reviewsd.domain.dataset import load
 from reviewsd.domain.locations import Locations
 from reviewsd.domain.reviews import Review
@@ -12,7 +13,7 @@ from reviewsd.pages import machines
 from reviewsd.pages.catalogs import REVISIONS
 from reviewsd.pages.environment import Bytecode
 from reviewsd.pages.rendering import Renderer
-from reviewsd.pages.settings import MachineSettings, PageSettings
+from reviewsd.pages.settings import MachineSettings
 from reviewsd.pages.site import Site, Statistics
 from reviewsd.publish import site as sites
 
@@ -51,7 +52,7 @@ def site(
     return sites.make(
         dataset,
         base_url,
-        PageSettings(),
+        Pages(),
         statistics,
         {},
         absent=absent,

@@ -13,9 +13,9 @@ from typing import Any
 import msgspec
 import pytest
 
+from reviewsd.config.schema import Pages
 from reviewsd.mcp.tools import LISTING
 from reviewsd.mcp.views import MEDIA_TYPE
-from reviewsd.pages.settings import PageSettings
 from reviewsd.snapshot.snapshots import Snapshot
 from tests.support.columns import review
 from tests.support.mcp import Bench
@@ -30,7 +30,7 @@ NAME = "Müller </script><b>&"
 def german(tmp_path_factory: pytest.TempPathFactory) -> Snapshot:
     """A snapshot with pages in German."""
     directories = Directories(tmp_path_factory.mktemp("german"))
-    settings = dataclasses.replace(directories.order.settings, pages=PageSettings(accent="#aa0000"))
+    settings = dataclasses.replace(directories.order.settings, pages=Pages(accent="#aa0000"))
     directories.order = msgspec.structs.replace(directories.order, settings=settings)
     directories.write(review("a"), name=NAME, language="de")
     directories.publish()

@@ -11,11 +11,11 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from reviewsd.config.schema import Pages
 from reviewsd.domain.embed_options import BadgeOptions, EmbedOptions
 from reviewsd.http1 import urls
 from reviewsd.pages import theme
 from reviewsd.pages.embed_lines import badge_line, frame_line, script_line
-from reviewsd.pages.settings import PageSettings
 from tests.support.connections import BASE_URL
 from tests.support.pages import Html, Place, demo
 
@@ -340,7 +340,7 @@ def test_faulty_template_of_the_embed_is_refused(tmp_path: Path) -> None:
 
 
 def test_disabled_pages_have_no_embed(tmp_path: Path) -> None:
-    place = Place(tmp_path, settings=PageSettings(enabled=False))
+    place = Place(tmp_path, settings=Pages(enabled=False))
     place.publish([review()])
     targets = (*EMBEDS, urls.EMBED_SCRIPT, "/badge.svg?size=s", "/developers/embed?count=2")
     assert {404} == {place.get(target).status for target in targets}

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from reviewsd.http1 import urls
 from reviewsd.pages import machines
-from reviewsd.pages.settings import SecurityContact
 from tests.support.site import BASE_URL, for_machines, site
 
 NAMESPACE = "{http://a9.com/-/spec/opensearch/1.1/}"
@@ -36,11 +35,11 @@ def test_any_name_is_valid_xml(name: str) -> None:
 def test_security_txt_has_the_fields_of_the_standard() -> None:
     """RFC 9116 2.5: Contact at least once, Expires once, each on a line of its own."""
     zone = datetime.timezone(datetime.timedelta(hours=2))
-    security = SecurityContact(
-        contact=("mailto:security@example.com", "https://example.com/report"),
-        expires=datetime.datetime(2027, 6, 1, 1, 30, tzinfo=zone),
+    content = machines.security_txt(
+        "https://reviews.example.com",
+        ("mailto:security@example.com", "https://example.com/report"),
+        datetime.datetime(2027, 6, 1, 1, 30, tzinfo=zone),
     )
-    content = machines.security_txt("https://reviews.example.com", security)
 
     assert [
         "Contact: mailto:security@example.com",

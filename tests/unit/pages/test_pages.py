@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from reviewsd.config.schema import Pages
 from reviewsd.http1 import urls
-from reviewsd.pages.settings import PageSettings
 from tests.support.connections import BASE_URL
 from tests.support.pages import Html, Place, demo
 
@@ -695,7 +695,7 @@ def test_structured_data_says_what_the_page_shows(harbor: Place, tmp_path: Path)
     own = json.loads(harbor.page("/r/01M739YG0D19M9F73VGTYNH9RZ").scripts[0])["@graph"][0]
     assert {"@type", "@id", "name", "address"} == own["itemReviewed"].keys()
     assert own["isBasedOn"].startswith("https://google.example/")
-    quiet = demo(tmp_path, PageSettings(jsonld_reviews=False))
+    quiet = demo(tmp_path, Pages(jsonld_reviews=False))
     assert "aggregateRating" not in quiet.page("/").scripts[0]
     assert "Review" not in quiet.page("/r/01M739YG0D19M9F73VGTYNH9RZ").scripts[0].replace(
         "All reviews", ""
@@ -703,7 +703,7 @@ def test_structured_data_says_what_the_page_shows(harbor: Place, tmp_path: Path)
 
 
 def test_disabled_pages_are_not_published(tmp_path: Path) -> None:
-    place = Place(tmp_path, settings=PageSettings(enabled=False))
+    place = Place(tmp_path, settings=Pages(enabled=False))
     place.publish([review()])
     assert {404} == {place.get(target).status for target in ("/", "/reviews", "/r/a", "/embed")}
     assert 200 == place.get("/reviews.json").status

@@ -10,11 +10,11 @@ import pytest
 from msgspec.structs import replace
 from PIL import Image
 
+from reviewsd.config.schema import Pages
 from reviewsd.domain.reviews import AggregateRating, Business
 from reviewsd.http1 import urls
 from reviewsd.pages import extras, icons, naming, share_card, theme
 from reviewsd.pages.pictures import Picture
-from reviewsd.pages.settings import PageSettings
 from reviewsd.pages.share_card import ShareCard
 from reviewsd.pages.site import Site, Statistics
 
@@ -204,13 +204,13 @@ def test_shipped_icon_is_one_picture_in_the_default_accent() -> None:
     size, offset = struct.unpack_from("<II", icon, 14)
     picture = icon[offset : offset + size]
     assert (32, 32) == pixels(picture)[:2]
-    assert bytes.fromhex(theme.colours(PageSettings().accent)["accent"][1:]) in picture
+    assert bytes.fromhex(theme.colours(Pages().accent)["accent"][1:]) in picture
 
 
 def site(*days: str) -> Site:
     return Site(
         base_url="https://a.example",
-        settings=PageSettings(),
+        settings=Pages(),
         business=Business(name="Acme"),
         rating=AggregateRating(),
         updated_at=None,

@@ -3,9 +3,9 @@ from urllib.robotparser import RobotFileParser
 
 import pytest
 
+from reviewsd.config.schema import Crawlers
 from reviewsd.pages import robots
 from reviewsd.pages.robots import ANSWERING, TRAINING
-from reviewsd.pages.settings import Crawlers
 
 BASE = "https://reviews.example.com"
 NOBODY = "SomeCrawler"

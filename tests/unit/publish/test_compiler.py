@@ -304,13 +304,13 @@ from pathlib import Path
 from reviewsd.domain.dataset import load
 from reviewsd.mcp.tools import LISTING
 from reviewsd.pages.settings import MachineSettings
-from reviewsd.pages.settings import PageSettings
+from reviewsd.config.schema import Pages
 from reviewsd.publish import compiler
 from tests.support.columns import SETTINGS
 source, target = map(Path, sys.argv[1:])
 dataset = load((source / "reviews.json").read_bytes(), (source / "insights.json").read_bytes())
 machines = MachineSettings(tools=LISTING.decode())
-settings = dataclasses.replace(SETTINGS, pages=PageSettings(), machines=machines)
+settings = dataclasses.replace(SETTINGS, pages=Pages(), machines=machines)
 compiler.compile_folder(dataset, settings, target, lambda *_: None)
 """
 

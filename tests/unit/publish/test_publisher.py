@@ -12,7 +12,7 @@ from twisted.internet.task import Clock
 from twisted.logger import LogEvent, capturedLogs, formatEvent
 
 from reviewsd.api.jobs import Guard, Step
-from reviewsd.pages.settings import PageSettings
+from reviewsd.config.schema import Pages
 from reviewsd.publish.compile_process import ChildError, StepObserver
 from reviewsd.publish.messages import Job, Outcome
 from reviewsd.publish.publication import publish
@@ -108,7 +108,7 @@ def test_unchanged_files_are_published_once(harness: Harness) -> None:
 
 
 def test_the_next_run_is_given_the_templates_that_were_compiled(directories: Directories) -> None:
-    settings = replace(directories.order.settings, pages=PageSettings())
+    settings = replace(directories.order.settings, pages=Pages())
     directories.order = msgspec.structs.replace(directories.order, settings=settings)
     harness = Harness(directories)
     harness.outcome()
