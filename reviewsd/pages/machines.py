@@ -61,7 +61,6 @@ def policies(base_url: str, settings: MachineSettings, *, pages: bool) -> Iterat
 def documents(
     renderer: Renderer,
     settings: MachineSettings,
-    revisions: tuple[str, ...],
     pages: Sequence[str],
     changes: ChangedDays,
 ) -> Iterator[FixedDocument]:
@@ -70,7 +69,6 @@ def documents(
     Args:
         renderer: The renderer of the site.
         settings: The operator's settings.
-        revisions: Served revisions of MCP.
         pages: Paths of the pages for search engines.
         changes: Returns the reviews for the sitemap.
     """
@@ -98,7 +96,7 @@ def documents(
         "host": catalogs.token(site.host),
         "metadata": catalogs.metadata(site),
         "queries": catalogs.queries(site),
-        "revisions": revisions,
+        "revisions": catalogs.REVISIONS,
         "server_name": catalogs.backwards(site.host),
         "server_title": catalogs.server_title(site.business.name),
         "version": settings.version,

@@ -1,6 +1,6 @@
 """All fixed documents of a site, in the order of publication (pages.md 1, 2)."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import chain
 
 from reviewsd.http1 import urls
@@ -14,32 +14,18 @@ from reviewsd.pages.rendering import Renderer
 from reviewsd.pages.settings import MachineSettings
 
 
-def documents(renderer: Renderer, frames: Frames) -> Iterator[FixedDocument]:
-    """Render everything that has a fixed address, in the order in which it is published.
-
-    Raises:
-        TemplateError: A template of the operator is faulty.
-    """
-    yield from home.documents(renderer)
-    yield from reviews.documents(renderer, frames)
-    yield from about.documents(renderer)
-    yield from review_us.documents(renderer)
-    yield from extras.documents(renderer)
-    yield from embed.documents(renderer, frames)
-
-
-def for_machines(
+def documents(
     renderer: Renderer,
-    pages: Iterable[FixedDocument],
+    frames: Frames,
     interfaces: Interfaces,
     settings: MachineSettings,
     changes: ChangedDays,
 ) -> Iterator[FixedDocument]:
-    """Render the documentation and the documents for machines, after the other pages.
+    """Render everything that has a fixed address, in the order in which it is published.
 
     Args:
         renderer: The renderer of the site.
-        pages: The other pages.
+        frames: The frames of the site.
         interfaces: The interfaces to document.
         settings: The operator's settings of documents for machines.
         changes: Returns the reviews for the sitemap.
@@ -48,8 +34,16 @@ def for_machines(
         TemplateError: A template of the operator is faulty.
     """
     paths = []
-    for document in chain(pages, documentation.documents(renderer, interfaces)):
+    for document in chain(
+        home.documents(renderer),
+        reviews.documents(renderer, frames),
+        about.documents(renderer),
+        review_us.documents(renderer),
+        extras.documents(renderer),
+        embed.documents(renderer, frames),
+        documentation.documents(renderer, interfaces),
+    ):
         if document.media_type == HTML and document.path != urls.EMBED:
             paths.append(document.path)
         yield document
-    yield from machines.documents(renderer, settings, interfaces.revisions, paths, changes)
+    yield from machines.documents(renderer, settings, paths, changes)

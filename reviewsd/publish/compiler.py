@@ -24,7 +24,6 @@ from reviewsd.domain.reviews import Review
 from reviewsd.domain.search_query import Cursor
 from reviewsd.http1 import urls
 from reviewsd.pages import machines, publication, reviews
-from reviewsd.pages.catalogs import REVISIONS
 from reviewsd.pages.developers.pages import Interfaces
 from reviewsd.pages.document import FixedDocument
 from reviewsd.pages.environment import TemplateSources
@@ -261,11 +260,9 @@ def _pages(
     interfaces = Interfaces(
         openapi=(folder.target / _OPENAPI_FILE).read_bytes(),
         tools=settings.machines.tools.encode(),
-        revisions=REVISIONS,
     )
-    pages = publication.documents(renderer, frames)
     changes = partial(sites.changes, dataset.records)
-    yield from publication.for_machines(renderer, pages, interfaces, settings.machines, changes)
+    yield from publication.documents(renderer, frames, interfaces, settings.machines, changes)
 
 
 def _by_id(ids: Sequence[str]) -> bytes:

@@ -4,6 +4,7 @@ import datetime
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from types import MappingProxyType
 
 import msgspec
@@ -17,11 +18,10 @@ from reviewsd.domain.locations import Locations
 from reviewsd.domain.records import Records
 from reviewsd.domain.reviews import AggregateRating, Review
 from reviewsd.pages import publication, reviews
-from reviewsd.pages.catalogs import REVISIONS
-from reviewsd.pages.developers import pages as documentation
 from reviewsd.pages.developers.pages import Interfaces
 from reviewsd.pages.pictures import Picture
 from reviewsd.pages.rendering import Renderer
+from reviewsd.pages.settings import MachineSettings
 from reviewsd.pages.site import NEWEST, Site, Statistics
 from reviewsd.publish import documents
 from reviewsd.publish.openapi import document
@@ -52,13 +52,11 @@ def try_templates(
         counted.add(msgspec.json.decode(record.raw, type=Review))
     site = make(dataset, base_url, settings, counted, templates)
     renderer = Renderer(replace(site, insights=site.insights or _SAMPLE))
-    interfaces = Interfaces(
-        openapi=document.render(base_url, dataset.business),
-        tools=b'{"tools":[]}',
-        revisions=REVISIONS,
-    )
-    deque(publication.documents(renderer, reviews.frames(renderer)), maxlen=0)
-    deque(documentation.documents(renderer, interfaces), maxlen=0)
+    machines = MachineSettings()
+    openapi = document.render(base_url, dataset.business)
+    interfaces = Interfaces(openapi=openapi, tools=machines.tools.encode())
+    frames, changed = reviews.frames(renderer), partial(changes, dataset.records)
+    deque(publication.documents(renderer, frames, interfaces, machines, changed), maxlen=0)
 
 
 _MENTIONED = (Entity(id="id", label="label", mention_count=2, positive_pct=50.0),)

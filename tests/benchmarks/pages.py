@@ -16,6 +16,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from random import Random
 from statistics import median
@@ -30,11 +31,14 @@ from reviewsd.http1 import urls
 from reviewsd.http1.request import Request
 from reviewsd.http1.responses import Responses
 from reviewsd.pages import publication, reviews
+from reviewsd.pages.developers.pages import Interfaces
 from reviewsd.pages.rendering import Renderer
+from reviewsd.pages.settings import MachineSettings
 from reviewsd.pages.site import Statistics
 from reviewsd.publish import site as sites
 from reviewsd.publish.compile_process import COMMAND
 from reviewsd.publish.messages import CompileSettings, Job, Outcome, PublicationOrder
+from reviewsd.publish.openapi import document
 from reviewsd.publish.publication import publish
 from reviewsd.snapshot import layout
 from reviewsd.snapshot.snapshots import Snapshot, Snapshots
@@ -210,7 +214,12 @@ def _compiling(data: Path) -> None:
     )
     renderer = Renderer(site)
     frames = reviews.frames(renderer)
-    documents = list(publication.documents(renderer, frames))
+    machines = MachineSettings()
+    openapi = document.render(SETTINGS.base_url, dataset.business)
+    interfaces = Interfaces(openapi=openapi, tools=machines.tools.encode())
+    changes = partial(sites.changes, dataset.records)
+    rendered = publication.documents(renderer, frames, interfaces, machines, changes)
+    documents = list(rendered)
     spent = time.process_time() - began
     size = sum(len(document.content) for document in documents)
     sys.stdout.write(

@@ -10,7 +10,6 @@ from reviewsd.domain.dataset import load
 from reviewsd.domain.locations import Locations
 from reviewsd.domain.reviews import Review
 from reviewsd.pages import machines
-from reviewsd.pages.catalogs import REVISIONS
 from reviewsd.pages.environment import Bytecode
 from reviewsd.pages.rendering import Renderer
 from reviewsd.pages.settings import MachineSettings
@@ -66,6 +65,6 @@ def for_machines(here: Site) -> dict[str, bytes]:
     """The documents of a site for crawlers and agents, by path."""
     settings = MachineSettings(version="1.2.3")
     documents = machines.documents(
-        Renderer(here, Bytecode(_compiled.used)), settings, REVISIONS, (), lambda _: ()
+        Renderer(here, Bytecode(_compiled.used)), settings, (), lambda _: ()
     )
     return {document.path: document.content for document in documents}

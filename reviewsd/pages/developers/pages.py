@@ -14,6 +14,7 @@ from markupsafe import Markup
 from reviewsd.http1 import problems, urls
 from reviewsd.http1.problems import Problem
 from reviewsd.pages import structured_data
+from reviewsd.pages.catalogs import REVISIONS
 from reviewsd.pages.developers import html as markdown
 from reviewsd.pages.developers import schemas
 from reviewsd.pages.developers.schemas import Json
@@ -31,8 +32,6 @@ class Interfaces:
     """The OpenAPI document."""
     tools: bytes
     """The result of ``tools/list``."""
-    revisions: tuple[str, ...]
-    """Served revisions of MCP."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +143,7 @@ def documents(renderer: Renderer, interfaces: Interfaces) -> Iterator[FixedDocum
         "notes": schemas.notes,
         "pages": MENU,
         "plain": schemas.plain,
-        "revisions": interfaces.revisions,
+        "revisions": REVISIONS,
         "schemas": schemas.SCHEMAS,
         "target": _target,
         "tools": msgspec.json.decode(interfaces.tools)["tools"],

@@ -31,7 +31,7 @@ from tests.support.site import BASE_URL, site
 NAME = 'Bob & "Sons" <b>]]>\n```\n# Injected'
 SITE = site({"name": NAME})
 OPENAPI = document.render(BASE_URL, SITE.business)
-INTERFACES = Interfaces(openapi=OPENAPI, tools=LISTING, revisions=REVISIONS)
+INTERFACES = Interfaces(openapi=OPENAPI, tools=LISTING)
 PATHS = (*urls.DOCUMENTATION, urls.DEVELOPERS_EMBED)
 REFERENCE = re.compile('"#/components/schemas/([^"]+)"')
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
