@@ -10,9 +10,10 @@ from hashlib import blake2b
 from typing import Annotated, ClassVar, Final, Literal, get_args
 
 from msgspec import Meta, Raw, Struct
+from msgspec.json import Decoder
 
 from reviewsd.api.texts import merge_key, plain_text
-from reviewsd.domain.json_file import Findings, JsonFile, PartType
+from reviewsd.domain.json_file import Findings, JsonFile
 from reviewsd.domain.records import RecordText
 from reviewsd.domain.reviews import Review, ReviewId, Text, Timestamp
 
@@ -97,8 +98,8 @@ class Corrections(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     """Erasures by merge key."""
 
 
-_CORRECTIONS: Final[PartType[Corrections]] = PartType(Corrections)
-_VERSION: Final[PartType[object]] = PartType(object)
+_CORRECTIONS: Final = Decoder(Corrections)
+_VERSION: Final = Decoder(object)
 
 
 def load(text: RecordText, findings: Findings) -> Corrections | None:

@@ -13,6 +13,7 @@ from functools import partial
 
 import msgspec
 from msgspec import Raw
+from msgspec.json import Decoder
 
 from reviewsd.domain import times
 from reviewsd.domain.corrected import Withheld, correct
@@ -20,7 +21,7 @@ from reviewsd.domain.corrections import Overlay
 from reviewsd.domain.corrections import load as load_corrections
 from reviewsd.domain.data_errors import member, show
 from reviewsd.domain.insights_file import INSIGHTS_FILE, InsightsFile, load_insights
-from reviewsd.domain.json_file import Findings, JsonFile, PartType
+from reviewsd.domain.json_file import Findings, JsonFile
 from reviewsd.domain.locations import Locations, faults
 from reviewsd.domain.records import Progress, Records, RecordText
 from reviewsd.domain.reviews import AggregateRating, Business, RemovedReview, Review, Timestamp
@@ -110,7 +111,7 @@ def _apply_corrections(dataset: Dataset, overlay: Overlay, progress: Progress) -
 
 
 def _removed(dataset: Dataset) -> tuple[RemovedReview, ...]:
-    listed = _REMOVED.decoder.decode(dataset.members.get("removed", Raw(b"[]")))
+    listed = _REMOVED.decode(dataset.members.get("removed", Raw(b"[]")))
     removed = {review.id: review for review in listed}
     for review_id, at in dataset.withheld.hidden.items():
         removed[review_id] = RemovedReview(id=review_id, at=at)
@@ -122,19 +123,19 @@ def _removed(dataset: Dataset) -> tuple[RemovedReview, ...]:
 def texts_of(records: Records) -> Iterator[str]:
     """Yield the texts of all reviews."""
     for raw in records.raws(0, len(records)):
-        yield _REVIEW.decoder.decode(raw).text or ""
+        yield _REVIEW.decode(raw).text or ""
 
 
-_BUSINESS: PartType[Business] = PartType(Business)
-_REVIEW: PartType[Review] = PartType(Review, identified=True)
-_ANYTHING: PartType[Raw] = PartType(Raw)
-_LIST: PartType[list[Raw]] = PartType(list[Raw])
-_OTHER_MEMBERS: dict[str, PartType[object]] = {
-    "aggregate_rating": PartType(AggregateRating),
-    "updated_at": PartType(Timestamp | None),
-    "removed": PartType(tuple[RemovedReview, ...]),
+_BUSINESS = Decoder(Business)
+_REVIEW = Decoder(Review)
+_ANYTHING = Decoder(Raw)
+_LIST = Decoder(list[Raw])
+_REMOVED = Decoder(tuple[RemovedReview, ...])
+_OTHER_MEMBERS: dict[str, Decoder[object]] = {
+    "aggregate_rating": Decoder(AggregateRating),
+    "updated_at": Decoder(Timestamp | None),
+    "removed": Decoder(tuple[RemovedReview, ...]),
 }
-_REMOVED: PartType[tuple[RemovedReview, ...]] = PartType(tuple[RemovedReview, ...])
 
 
 def _load_reviews(file: JsonFile, text: RecordText, progress: Progress) -> Dataset | None:
@@ -244,7 +245,7 @@ def _load_records(
 
 def _list_items(file: JsonFile, raw: Raw) -> list[Raw]:
     try:
-        return _LIST.decoder.decode(raw)
+        return _LIST.decode(raw)
     except msgspec.ValidationError:
         file.refuse_type("$.reviews", raw, list[object])
         return []

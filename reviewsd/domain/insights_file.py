@@ -8,6 +8,7 @@ from typing import NamedTuple, get_args, get_type_hints
 
 import msgspec
 from msgspec import Raw
+from msgspec.json import Decoder
 
 from reviewsd.domain import strict_json
 from reviewsd.domain.data_errors import member
@@ -20,7 +21,7 @@ from reviewsd.domain.insights import (
     Sentiment,
     named,
 )
-from reviewsd.domain.json_file import JsonFile, PartType
+from reviewsd.domain.json_file import JsonFile
 from reviewsd.domain.records import Progress, RecordText
 
 INSIGHTS_FILE = "insights.json"
@@ -111,8 +112,8 @@ class InsightsFile:
     """The mapping that holds ``per_review`` of made insights."""
 
 
-_PER_REVIEW: PartType[PerReview] = PartType(PerReview)
-_ANYTHING: PartType[Raw] = PartType(Raw)
+_PER_REVIEW = Decoder(PerReview)
+_ANYTHING = Decoder(Raw)
 
 
 def load_insights(
@@ -155,8 +156,8 @@ def load_insights(
     )
 
 
-_INSIGHTS_MEMBERS: dict[str, PartType[object]] = {
-    name: PartType(kind)
+_INSIGHTS_MEMBERS: dict[str, Decoder[object]] = {
+    name: Decoder(kind)
     for name, kind in get_type_hints(Insights, include_extras=True).items()
     if name != "per_review"
 }

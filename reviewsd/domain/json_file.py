@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Iterable
 from itertools import chain
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 import msgspec
 from msgspec import Raw
@@ -18,7 +18,7 @@ from reviewsd.api.files import Diagnostic
 from reviewsd.domain import strict_json
 from reviewsd.domain.data_errors import MAX_FINDINGS, DataError, explain
 from reviewsd.domain.records import RecordText
-from reviewsd.domain.reviews import ReviewId
+from reviewsd.domain.reviews import Review, ReviewId
 from reviewsd.domain.strict_json import JsonBuffer
 
 _MIB = 1 << 20
@@ -62,20 +62,6 @@ class Findings:
     def error(self) -> DataError:
         """Return the error to raise."""
         return DataError(tuple(self._first), self._total, exact=self._exact)
-
-
-class PartType(Generic[T]):
-    """The type of a part of a file, with its decoder.
-
-    Args:
-        kind: The type.
-        identified: Whether findings include the ``id`` of the part.
-    """
-
-    def __init__(self, kind: object, *, identified: bool = False) -> None:
-        self.kind = kind
-        self.identified = identified
-        self.decoder: msgspec.json.Decoder[T] = msgspec.json.Decoder(kind)
 
 
 class JsonFile:
@@ -141,23 +127,25 @@ class JsonFile:
             self.refuse("$", str(error))
         return members, begins
 
-    def decode(self, raw: Raw, kind: PartType[T], path: str, depth: int = 1) -> T | None:
+    def decode(
+        self, raw: Raw, decoder: msgspec.json.Decoder[T], path: str, depth: int = 1
+    ) -> T | None:
         """Decode one part; None after adding its findings if it is invalid."""
         if self._findings.full:
             try:
-                return kind.decoder.decode(raw)
+                return decoder.decode(raw)
             except msgspec.ValidationError:
                 self._findings.count()
                 return None
         if (reason := strict_json.fault(raw, depth)) is not None:
-            self.refuse(path, reason, _review_id(raw, kind))
+            self.refuse(path, reason, _review_id(raw, decoder.type))
             return None
         try:
-            return kind.decoder.decode(raw)
+            return decoder.decode(raw)
         except msgspec.ValidationError as error:
-            faults = explain(_decode_any(raw), kind.kind, path)
+            faults = explain(_decode_any(raw), decoder.type, path)
             first = next(faults, (path, str(error)))
-            self._refuse_all(chain((first,), faults), _review_id(raw, kind))
+            self._refuse_all(chain((first,), faults), _review_id(raw, decoder.type))
             return None
 
     def _refuse_all(self, faults: Iterable[tuple[str, str]], review_id: str | None = None) -> None:
@@ -178,9 +166,9 @@ class _Identified(msgspec.Struct):
 _identified = msgspec.json.Decoder(_Identified)
 
 
-def _review_id(raw: Raw, kind: PartType[T]) -> str | None:
-    """Return the id for the findings of a part, if it is valid."""
-    if not kind.identified:
+def _review_id(raw: Raw, kind: object) -> str | None:
+    """Return the id for the findings of a part, if it is a review and the id is valid."""
+    if kind is not Review:
         return None
     try:
         return _identified.decode(raw).id
