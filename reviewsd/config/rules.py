@@ -1,7 +1,7 @@
 """Checks a configuration: types and bounds, the grammar of strings, and keys that must agree (O11)."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +54,10 @@ _EVENTS = ("stars", "unanswered_days", "sources", "data")
 
 # Made absolute, because the daemon does not stay in the folder it was started in
 _PATHS = ("data_dir", "state_dir", "admin_socket")
-_OPTIONAL_PATHS = ("hub.callbacks.ca_file", "mcp.session_key_file", "pages.templates_dir")
+_OPTIONAL_PATHS = (
+    *("hub.callbacks.ca_file", "mcp.session_key_file", "pages.templates_dir", "notify[].url_file"),
+    *(f"sources[].{key}" for key in source_rules.FILES),
+)
 
 
 def check(tree: object, folder: Path) -> Iterator[tuple[str, str]]:
@@ -69,9 +72,10 @@ def check(tree: object, folder: Path) -> Iterator[tuple[str, str]]:
     for path, reason in explain(tree, Config):
         yield path, _with_remedy(path, reason)
     for key, grammar in _GRAMMARS.items():
-        for path, text in _strings(tree, key.replace("[]", ".[]").split("."), "$"):
+        for path, section, name in _found(tree, key):
             try:
-                grammar(text)
+                if isinstance(section[name], str):
+                    grammar(section[name])
             except ValueError as error:
                 yield path, f"{error}"
     yield from _check_agreement(tree)
@@ -112,19 +116,12 @@ def _place(tree: dict[str, object], folder: Path) -> Iterator[tuple[str, str]]:
             yield from faults
             tree[key] = folder if faults else folder / str(tree[key])
     for key in _OPTIONAL_PATHS:
-        section, _, name = key.rpartition(".")
-        _make_absolute(_at(tree, section), name, folder)
-    for target in _targets(tree):
-        _make_absolute(target, "url_file", folder)
-    source_rules.place_files(tree.get("sources"), folder)
+        for _, section, name in _found(tree, key):
+            if isinstance(section[name], str) and section[name]:
+                section[name] = str(folder / section[name])
     length = len(str(tree.get("admin_socket", "")).encode())
     if length > _MAX_SOCKET_PATH:
         yield "$.admin_socket", f"expected at most {_MAX_SOCKET_PATH} bytes, got {length}"
-
-
-def _make_absolute(section: object, name: str, folder: Path) -> None:
-    if isinstance(section, dict) and isinstance(section.get(name), str) and section[name]:
-        section[name] = str(folder / section[name])
 
 
 def _check_agreement(tree: object) -> Iterator[tuple[str, str]]:
@@ -166,13 +163,18 @@ def _at(tree: object, key: str) -> object:
     return tree
 
 
-def _strings(tree: object, steps: Sequence[str], path: str) -> Iterator[tuple[str, str]]:
-    """Yield the strings at a key with their paths; the step ``[]`` is every item of a list."""
-    match steps:
-        case [] if isinstance(tree, str):
-            yield path, tree
-        case ["[]", *rest] if isinstance(tree, list):
-            for index, item in enumerate(tree):
-                yield from _strings(item, rest, f"{path}[{index}]")
-        case [name, *rest] if isinstance(tree, dict) and name in tree:
-            yield from _strings(tree[name], rest, f"{path}.{name}")
+def _found(tree: object, key: str, path: str = "$") -> Iterator[tuple[str, Any, Any]]:
+    """Yield (JSON path, section, name) of each value at a dotted key; ``[]`` is every item of a list."""
+    outer, _, inner = key.partition(".")
+    name, is_list = outer.removesuffix("[]"), outer.endswith("[]")
+    if not isinstance(tree, dict) or name not in tree:
+        return
+    places: list[tuple[str, Any, Any]] = [(f"{path}.{name}", tree, name)]
+    if is_list:
+        items = tree[name] if isinstance(tree[name], list) else []
+        places = [(f"{path}.{name}[{index}]", items, index) for index in range(len(items))]
+    for place, section, step in places:
+        if inner:
+            yield from _found(section[step], inner, place)
+        else:
+            yield place, section, step

@@ -3,7 +3,6 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -14,7 +13,9 @@ SECRET_FILES: Final[Mapping[str, str]] = {
 }
 """Keys that a secret is expected under, and the key that names its file instead."""
 
-_FILES: Final = ("path", "header_file", "client_file", "key_file", "secret_file")
+FILES: Final = ("path", "header_file", "client_file", "key_file", "secret_file")
+"""Keys that name a file."""
+
 _NEEDED: Final[Mapping[str, Sequence[str]]] = {
     "file": ("path",),
     "url": ("url",),
@@ -46,14 +47,6 @@ GOOGLE_MAX_AGE: Final = "30d"
 def seconds(interval: str) -> int:
     """Return the seconds of an interval such as ``1h``."""
     return int(interval[:-1]) * _UNITS[interval[-1]]
-
-
-def place_files(sources: object, folder: Path) -> None:
-    """Make the paths of the sources absolute, from the configuration's folder."""
-    for source in sources if isinstance(sources, list) else ():
-        for key in _FILES if isinstance(source, dict) else ():
-            if isinstance(source.get(key), str) and source[key]:
-                source[key] = str(folder / source[key])
 
 
 def check(sources: object) -> Iterator[tuple[str, str]]:
