@@ -139,6 +139,12 @@ class Insights(Struct, frozen=True, kw_only=True):
     summary: str | None = None
     pull_quote: str | None = None
 
+    def lists(self) -> "dict[str, tuple[str | Entity, ...]]":
+        """Return the aspects, entities and topics by the JSON paths of their lists."""
+        kinds = Entities.__struct_fields__
+        entities = {f"$.entities.{kind}": getattr(self.entities, kind) for kind in kinds}
+        return {"$.aspects": self.aspects, **entities, "$.topics": self.topics}
+
 
 def named(entity: str | Entity) -> Entity:
     """Return the entity with id, name and label filled in from those it has.

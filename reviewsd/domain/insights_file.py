@@ -14,8 +14,6 @@ from reviewsd.domain import strict_json
 from reviewsd.domain.data_errors import member
 from reviewsd.domain.insights import (
     AspectMention,
-    Entities,
-    Entity,
     Insights,
     PerReview,
     Sentiment,
@@ -205,13 +203,7 @@ def _load_per_review(
 
 def _check_named(file: JsonFile, insights: Insights) -> None:
     """Refuse aspects, entities and topics without id, label and name (data-model.md 2)."""
-    lists: dict[str, tuple[str | Entity, ...]] = {
-        "$.aspects": insights.aspects,
-        "$.topics": insights.topics,
-    }
-    for name in Entities.__struct_fields__:
-        lists[f"$.entities.{name}"] = getattr(insights.entities, name)
-    for path, entries in lists.items():
+    for path, entries in insights.lists().items():
         for index, entry in enumerate(entries):
             try:
                 named(entry)

@@ -59,7 +59,7 @@ def _warnings(
     share = _sum(overall.positive_pct, overall.neutral_pct, overall.negative_pct)
     if share and abs(share - 100) > _ROUNDING:
         yield "$.overall_sentiment", f"the three percentages make {share:g}, not 100"
-    lists = _lists(typed)
+    lists = typed.lists()
     for path, entities in lists.items():
         yield from _entities(entities, path, reviews)
     for index, entry in enumerate(typed.faq):
@@ -67,11 +67,6 @@ def _warnings(
         yield from _unknown_ids(entry.example_review_ids, path, reviews)
     if "per_review" in file.members:
         yield from _per_review(_ENTRIES.decode(file.members["per_review"]), lists, reviews)
-
-
-def _lists(typed: Insights) -> dict[str, tuple[str | Entity, ...]]:
-    entities = {f"$.entities.{kind}": getattr(typed.entities, kind) for kind in _KINDS}
-    return {"$.aspects": typed.aspects, **entities, "$.topics": typed.topics}
 
 
 def _entities(entities: Iterable[str | Entity], path: str, reviews: Collection[str]) -> _Warnings:

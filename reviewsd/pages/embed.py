@@ -178,7 +178,7 @@ def _text(renderer: Renderer, lines: Mapping[str, Verbatim] | None = None) -> st
     """
     base_url = renderer.site.base_url
     return renderer.templates.render(
-        "developers/embed.md",
+        SETUP.template,
         page=SETUP,
         base_url=Verbatim(base_url),
         lines=lines,

@@ -39,70 +39,64 @@ class DeveloperPage:
     """One page."""
 
     path: str
-    template: str
     title: str
     description: str
     """One sentence for search engines and the overview."""
+
+    @property
+    def template(self) -> str:
+        """The template of its text, named as its path ends."""
+        return f"developers/{self.path.rpartition('/')[2]}.md"
 
 
 PAGES: Final = (
     DeveloperPage(
         urls.DEVELOPERS,
-        "overview.md",
         "For developers",
         "The reviews as data: HTTP API, feeds, notifications, AI agents, badge.",
     ),
     DeveloperPage(
         urls.DEVELOPERS_API,
-        "api.md",
         "HTTP API",
         "Every address of the HTTP API with its parameters, answers and examples.",
     ),
     DeveloperPage(
         urls.DATA_BUSINESS,
-        "business.md",
         "Business",
         "The members of the business and of its aggregate rating.",
     ),
     DeveloperPage(
         urls.DATA_REVIEWS,
-        "reviews.md",
         "Reviews",
         "The members of a review, of the answers that list reviews, and of the feed.",
     ),
     DeveloperPage(
         urls.DATA_INSIGHTS,
-        "insights.md",
         "Insights",
         "The members of the insights: sentiment, aspects, entities, topics, months.",
     ),
     DeveloperPage(
         urls.DEVELOPERS_ERRORS,
-        "errors.md",
         "Errors",
         "Every error that the service answers with, and what to do about it.",
     ),
     DeveloperPage(
         urls.DEVELOPERS_AUTHENTICATION,
-        "authentication.md",
         "Authentication",
         "No account, no key and no login: everything here is public and read-only.",
     ),
     DeveloperPage(
         urls.DEVELOPERS_WEBHOOKS,
-        "webhooks.md",
         "Notifications (WebSub)",
         "How to be sent new reviews: topics, subscribing, verification, signatures.",
     ),
     DeveloperPage(
         urls.DEVELOPERS_MCP,
-        "mcp.md",
         "MCP for AI agents",
         "How to give the reviews to an AI agent by the Model Context Protocol.",
     ),
     DeveloperPage(
         urls.DEVELOPERS_TOOLS,
-        "tools.md",
         "MCP tools",
         "Every tool of the MCP server with its arguments and what it answers.",
     ),
@@ -111,7 +105,6 @@ PAGES: Final = (
 
 EMBED: Final = DeveloperPage(
     urls.DEVELOPERS_EMBED,
-    "embed.md",
     "On your website",
     "One line that shows the rating and the newest reviews on a website of yours.",
 )
@@ -150,7 +143,7 @@ def documents(renderer: Renderer, interfaces: Interfaces) -> Iterator[FixedDocum
         "type": partial(schemas.type_of, base_url=site.base_url),
     }
     for page in PAGES:
-        text = renderer.templates.render(f"developers/{page.template}", page=page, **context)
+        text = renderer.templates.render(page.template, page=page, **context)
         yield from renderer.documents(page_of(renderer, page, text))
 
 
