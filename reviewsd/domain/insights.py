@@ -140,10 +140,14 @@ class Insights(Struct, frozen=True, kw_only=True):
     pull_quote: str | None = None
 
     def lists(self) -> "dict[str, tuple[str | Entity, ...]]":
-        """Return the aspects, entities and topics by the JSON paths of their lists."""
-        kinds = Entities.__struct_fields__
-        entities = {f"$.entities.{kind}": getattr(self.entities, kind) for kind in kinds}
-        return {"$.aspects": self.aspects, **entities, "$.topics": self.topics}
+        """Return the aspects, entities and topics by the names of their lists."""
+        entities = {kind: getattr(self.entities, kind) for kind in Entities.__struct_fields__}
+        return {"aspects": self.aspects, **entities, "topics": self.topics}
+
+
+def path_of(kind: str) -> str:
+    """Return the JSON path of one of the lists."""
+    return f"$.entities.{kind}" if kind in Entities.__struct_fields__ else f"$.{kind}"
 
 
 def named(entity: str | Entity) -> Entity:

@@ -18,6 +18,7 @@ from reviewsd.domain.insights import (
     PerReview,
     Sentiment,
     named,
+    path_of,
 )
 from reviewsd.domain.json_file import JsonFile
 from reviewsd.domain.records import Progress, RecordText
@@ -203,9 +204,9 @@ def _load_per_review(
 
 def _check_named(file: JsonFile, insights: Insights) -> None:
     """Refuse aspects, entities and topics without id, label and name (data-model.md 2)."""
-    for path, entries in insights.lists().items():
+    for kind, entries in insights.lists().items():
         for index, entry in enumerate(entries):
             try:
                 named(entry)
             except ValueError as error:
-                file.refuse(f"{path}[{index}]", str(error))
+                file.refuse(f"{path_of(kind)}[{index}]", str(error))

@@ -12,16 +12,17 @@ from reviewsd.domain.data_errors import member, show
 from reviewsd.domain.insights import (
     OPTIONAL,
     AspectMention,
+    Entities,
     Entity,
     Insights,
     OverallSentiment,
     PerReview,
     named,
+    path_of,
 )
 from reviewsd.domain.insights_file import INSIGHTS_FILE, InsightsFile
 
 _REQUIRED: Final = tuple(n for n in Insights.__struct_fields__ if n not in OPTIONAL)
-_KINDS: Final = ("technicians", "services", "problems", "service_areas")
 _ENTRIES: Final = msgspec.json.Decoder(dict[str, PerReview])
 _ROUNDING: Final = 1.5  # three percentages, each rounded
 
@@ -60,8 +61,8 @@ def _warnings(
     if share and abs(share - 100) > _ROUNDING:
         yield "$.overall_sentiment", f"the three percentages make {share:g}, not 100"
     lists = typed.lists()
-    for path, entities in lists.items():
-        yield from _entities(entities, path, reviews)
+    for kind, entities in lists.items():
+        yield from _entities(entities, path_of(kind), reviews)
     for index, entry in enumerate(typed.faq):
         path = f"$.faq[{index}].example_review_ids"
         yield from _unknown_ids(entry.example_review_ids, path, reviews)
@@ -103,19 +104,18 @@ def _per_review(
     lists: dict[str, tuple[str | Entity, ...]],
     reviews: Collection[str],
 ) -> _Warnings:
-    known = {path: _spellings(entities) for path, entities in lists.items()}
+    known = {kind: _spellings(entities) for kind, entities in lists.items()}
     for review_id, entry in entries.items():
         path = member("$.per_review", review_id)
         if review_id not in reviews:
             yield path, f"there is no review {show(review_id)}"
         aspects = [item.id if isinstance(item, AspectMention) else item for item in entry.aspects]
         mentions: dict[str, Iterable[str]] = {"aspects": aspects, "topics": entry.topics}
-        mentions |= {kind: getattr(entry, kind) for kind in _KINDS}
+        mentions |= {kind: getattr(entry, kind) for kind in Entities.__struct_fields__}
         for kind, names in mentions.items():
-            list_path = f"$.entities.{kind}" if kind in _KINDS else f"$.{kind}"
             for index, name in enumerate(names):
-                if name.strip().casefold() not in known[list_path]:
-                    yield f"{path}.{kind}[{index}]", f"{list_path} has no {show(name)}"
+                if name.strip().casefold() not in known[kind]:
+                    yield f"{path}.{kind}[{index}]", f"{path_of(kind)} has no {show(name)}"
 
 
 def _spellings(entities: Iterable[str | Entity]) -> set[str]:

@@ -4,7 +4,6 @@ import base64
 import binascii
 import datetime
 import re
-from collections.abc import Callable
 from urllib.parse import quote_plus
 
 import msgspec
@@ -141,53 +140,43 @@ class SearchQuery(Struct, frozen=True, kw_only=True):
 
     def first_page(self) -> str:
         """Return the normalized query string of the first page."""
-        parameters = zip(_SPELLED, astuple(self), strict=False)  # the cursor is not among them
+        parameters = zip(_USUAL, astuple(self), strict=False)  # the cursor is not among them
         return "&".join(
-            [
-                f"{name}={spell(value)}"
-                for (name, usual, spell), value in parameters
-                if value != usual
-            ]
+            [f"{name}={_spelled(value)}" for (name, usual), value in parameters if value != usual]
         )
 
 
-MENTIONS = (
-    "mentions_technician",
-    "mentions_service",
-    "mentions_aspect",
-    "mentions_problem",
-    "mentions_topic",
-    "mentions_area",
+MENTIONS = {
+    "mentions_technician": "technicians",
+    "mentions_service": "services",
+    "mentions_aspect": "aspects",
+    "mentions_problem": "problems",
+    "mentions_topic": "topics",
+    "mentions_area": "service_areas",
+}
+"""The filters by mentions, and the list of the insights (``Insights.lists``) that each is about."""
+
+
+def _spelled(value: object) -> str:
+    """Return a value as it is written in a query string."""
+    match value:
+        case bool():
+            return TRUTH[value]
+        case float():
+            return str(int(value) if value.is_integer() else value)
+        case datetime.datetime():
+            return times.spelled(value)
+        case str() if not (value.isascii() and value.isalnum()):
+            return quote_plus(value)
+    return str(value)
+
+
+_USUAL = tuple(
+    (field.name, field.default)
+    for field in msgspec.structs.fields(SearchQuery)
+    if field.name != "cursor"
 )
-"""The filters by mentions of the insights."""
-
-
-def _quoted(text: str) -> str:
-    return text if text.isascii() and text.isalnum() else quote_plus(text)
-
-
-def _number(value: float) -> float:
-    return int(value) if value == int(value) else value
-
-
-_SPELLED: tuple[tuple[str, object, Callable[..., object]], ...] = (
-    ("rating", None, str),
-    ("min_rating", None, _number),
-    ("max_rating", None, _number),
-    ("source", None, _quoted),
-    ("location", None, _quoted),
-    ("verified", None, TRUTH.__getitem__),
-    ("has_reply", None, TRUTH.__getitem__),
-    ("since", None, str),
-    ("until", None, str),
-    ("changed_since", None, times.spelled),
-    ("query", None, _quoted),
-    *((name, None, _quoted) for name in MENTIONS),
-    ("sentiment", None, str),
-    ("sort", NEWEST, str),
-    ("limit", LIMIT_DEFAULT, str),
-)
-"""The name, usual value and spelling of each parameter but the cursor, in the order of the fields."""
+"""The name and usual value of each parameter but the cursor, in the order of the fields."""
 
 
 def read_day(text: str) -> datetime.date:

@@ -8,7 +8,7 @@ from typing import Final
 from reviewsd.domain.issues import InvalidParametersError, Issue, ambiguous, shown
 from reviewsd.domain.parameters import read_query
 from reviewsd.domain.search_parameters import SEARCH_PARAMETERS
-from reviewsd.domain.search_query import MENTIONS, TRUTH
+from reviewsd.domain.search_query import TRUTH
 from reviewsd.pages.words import Words
 
 _PARAMETERS: Final = {parameter.name: parameter for parameter in SEARCH_PARAMETERS}
@@ -49,7 +49,7 @@ def sentence(words: Words, issue: Issue) -> str:
 
 def examples() -> list[Issue]:
     """Return an issue of each rule."""
-    issues = [ambiguous(MENTIONS[0], "name", ("first", "second"))]
+    issues = [ambiguous("mentions_technician", "name", ("first", "second"))]
     for query in _EXAMPLES:
         try:
             read_query(query)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from reviewsd.domain.insights import Insights, named
 from reviewsd.domain.naming import mention_key
-from reviewsd.domain.search_query import LIMIT_DEFAULT, Cursor, SearchQuery
+from reviewsd.domain.search_query import LIMIT_DEFAULT, MENTIONS, Cursor, SearchQuery
 from reviewsd.http1 import urls
 from reviewsd.pages import embed, structured_data
 from reviewsd.pages.document import FixedDocument
@@ -149,20 +149,11 @@ def _booleans(renderer: Renderer) -> tuple[str, ...]:
 
 def _names(renderer: Renderer) -> dict[str, dict[str, str]]:
     """Return the labels by id that the form suggests, by parameter; only those of the insights."""
-    insights = renderer.site.insights or Insights()
-    entities = insights.entities
-    listed = {
-        "mentions_technician": entities.technicians,
-        "mentions_service": entities.services,
-        "mentions_aspect": insights.aspects,
-        "mentions_problem": entities.problems,
-        "mentions_topic": insights.topics,
-        "mentions_area": entities.service_areas,
-    }
+    lists = (renderer.site.insights or Insights()).lists()
     return {
         parameter: {
             entity.id or "": entity.label or "" for entity in map(named, entries[:_CHOICES])
         }
-        for parameter, entries in listed.items()
-        if entries
+        for parameter, kind in MENTIONS.items()
+        if (entries := lists[kind])
     }

@@ -27,6 +27,7 @@ from reviewsd.domain.insights import (
 from reviewsd.domain.insights_file import InsightsFile
 from reviewsd.domain.naming import Ambiguous, mention_key, names_of
 from reviewsd.domain.reviews import AggregateRating, Business, NonNegative
+from reviewsd.domain.search_query import MENTIONS
 from reviewsd.http1 import urls
 from reviewsd.publish import documents
 from reviewsd.publish.excerpts import MAX_EXCERPT, MAX_LISTED, excerpt, head, whole_in
@@ -39,17 +40,11 @@ ASPECTS, TECHNICIANS, SERVICES, TOPICS = "aspects", "technicians", "services", "
 PROBLEMS, SERVICE_AREAS = "problems", "service_areas"
 TREND, MONTHS, FAQ = "trend", "months", "faq"
 _LISTS = (ASPECTS, TECHNICIANS, SERVICES, PROBLEMS, SERVICE_AREAS, TOPICS)
+_OUTER = (ASPECTS, TOPICS)  # the others are in ``entities``
 KINDS = (TOPICS, *_LISTS[:-1])
 """The sections of entities; all have at least the members of a TopicFragment."""
 
-FILTERS = {
-    TECHNICIANS: "mentions_technician",
-    SERVICES: "mentions_service",
-    ASPECTS: "mentions_aspect",
-    PROBLEMS: "mentions_problem",
-    TOPICS: "mentions_topic",
-    SERVICE_AREAS: "mentions_area",
-}
+FILTERS = {kind: parameter for parameter, kind in MENTIONS.items()}
 """The search parameter for the ids of each section."""
 
 SEARCH = "search_reviews"
@@ -196,19 +191,12 @@ class _RenderedEntity(NamedTuple):
 def _write_insights(
     file: InsightsFile, dataset: Dataset, sections: FragmentStoreWriter, rest: str
 ) -> None:
-    typed, entities = file.typed, file.typed.entities
-    groups = _groups(file)
+    typed = file.typed
+    entities = _members.decode(file.members.get("entities", b"{}"))
     rendered = {
         section: _entities(section, raw, listed, rest)
-        for section, raw, listed in (
-            (ASPECTS, file.members.get(ASPECTS), typed.aspects),
-            (TECHNICIANS, groups.get(TECHNICIANS), entities.technicians),
-            (SERVICES, groups.get(SERVICES), entities.services),
-            (PROBLEMS, groups.get(PROBLEMS), entities.problems),
-            (SERVICE_AREAS, groups.get(SERVICE_AREAS), entities.service_areas),
-            (TOPICS, file.members.get(TOPICS), typed.topics),
-        )
-        if raw is not None
+        for section, listed in typed.lists().items()
+        if (raw := (file.members if section in _OUTER else entities).get(section)) is not None
     }
     for section, entries in rendered.items():
         if section not in _private(file):
@@ -240,11 +228,6 @@ def _months(file: InsightsFile, monthly: Raw, rest: str) -> Iterator[bytes]:
     months = zip(file.typed.temporal.monthly, _items.decode(monthly), strict=True)
     for _, raw in sorted(months, key=lambda pair: pair[0].month):
         yield _fragment(raw, MonthlySentiment, rest)
-
-
-def _groups(file: InsightsFile) -> dict[str, Raw]:
-    """Return the lists of ``entities``, undecoded."""
-    return _members.decode(file.members.get("entities", b"{}"))
 
 
 def _entities(
