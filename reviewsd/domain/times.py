@@ -6,9 +6,10 @@ times at which the review was in the file, are upper bounds.
 """
 
 import datetime
-from typing import Protocol
 
 from msgspec import UnsetType
+
+from reviewsd.domain.reviews import Review
 
 EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 
@@ -26,42 +27,14 @@ Stamp = datetime.datetime | UnsetType | None
 """A time that ``reviewsctl import`` wrote into the file, if any."""
 
 
-class DatedReply(Protocol):
-    """A reply to a review."""
-
-    @property
-    def date(self) -> datetime.date:
-        """The day of the reply."""
-
-
-class Dated(Protocol):
-    """The members of a review that are dates or times."""
-
-    @property
-    def date(self) -> datetime.date:
-        """The day of the review."""
-
-    @property
-    def owner_reply(self) -> DatedReply | None:
-        """The reply."""
-
-    @property
-    def added_at(self) -> Stamp:
-        """When the review first came into the file."""
-
-    @property
-    def changed_at(self) -> Stamp:
-        """When its content last changed."""
-
-
-def published_at(review: Dated) -> datetime.datetime:
+def published_at(review: Review) -> datetime.datetime:
     """Return noon of the review's day, or its first stamp if that is earlier."""
     noon = _noon(review.date)
     stamp = review.added_at or review.changed_at
     return min(noon, stamp) if stamp else noon
 
 
-def updated_at(review: Dated) -> datetime.datetime:
+def updated_at(review: Review) -> datetime.datetime:
     """Return the latest stamp, or without stamps noon of the later day of review and reply.
 
     The content of a stamped review was in the file at its latest stamp, even a reply dated tomorrow.
@@ -72,7 +45,7 @@ def updated_at(review: Dated) -> datetime.datetime:
     return _noon(review.date if reply is None else max(review.date, reply.date))
 
 
-def updated_microseconds(review: Dated, last: int) -> int:
+def updated_microseconds(review: Review, last: int) -> int:
     """Return ``microseconds(updated_at(review))``; fast for a review without stamps.
 
     Args:
@@ -84,7 +57,7 @@ def updated_microseconds(review: Dated, last: int) -> int:
     return (last - _EPOCH_DAY) * _DAY + _DAY // 2
 
 
-def stamps(review: Dated) -> dict[str, datetime.datetime]:
+def stamps(review: Review) -> dict[str, datetime.datetime]:
     """Return the stamps of a review by name."""
     both = (("added_at", review.added_at), ("changed_at", review.changed_at))
     return {name: stamp for name, stamp in both if stamp}

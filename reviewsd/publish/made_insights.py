@@ -9,7 +9,7 @@ import mmap
 import tempfile
 import traceback
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -102,43 +102,14 @@ def make(
         return _file(dataset, totals, entries, analyser, labels.summary, words)
 
 
-def attempt(
-    dataset: Dataset,
-    settings: InsightSettings,
-    progress: Progress,
-    *,
-    folder: Path,
-    labels: KeptLabels,
-    earlier: Path,
-    keep: Path,
-    bytecode: Bytecode,
-) -> InsightsFile | AnalysisFailure:
+def attempt(make_insights: Callable[[], InsightsFile]) -> InsightsFile | AnalysisFailure:
     """Make insights; a bug or too little memory must not prevent publication of the reviews.
-
-    Args:
-        dataset: Has the reviews.
-        settings: The owner's settings.
-        progress: Called with the number of reviews analysed so far.
-        folder: Folder of the temporary file.
-        labels: The labels of a language model.
-        earlier: The file with the blocks of the last publication.
-        keep: The file for the blocks of this publication.
-        bytecode: Results of the publication before, for the words.
 
     Raises:
         OSError: The folder cannot be written, for example because the disk is full.
     """
     try:
-        with keep.open("xb") as file:
-            return make(
-                dataset,
-                settings,
-                progress,
-                folder=folder,
-                labels=labels,
-                kept=KeptBlocks(earlier, file),
-                bytecode=bytecode,
-            )
+        return make_insights()
     except OSError:
         raise
     except MemoryError:

@@ -22,6 +22,7 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -40,6 +41,7 @@ from reviewsd.pages import pictures
 from reviewsd.pages.environment import Bytecode, TemplateError, TemplateSources
 from reviewsd.publish import insights_settings, made_insights, sources
 from reviewsd.publish.compiler import compile_folder
+from reviewsd.publish.kept_blocks import KeptBlocks
 from reviewsd.publish.made_insights import AnalysisFailure
 from reviewsd.publish.memory_limit import private_memory
 from reviewsd.publish.messages import (
@@ -200,16 +202,19 @@ def _with_insights(
     if order.insights == "file":
         return dataset, None, ""
     keep = aside / layout.BLOCKS
-    insights = made_insights.attempt(
-        dataset,
-        settings,
-        progress,
-        folder=Path(order.snapshots),
-        labels=labels,
-        earlier=Path(order.snapshots) / layout.CURRENT / layout.BLOCKS,
-        keep=keep,
-        bytecode=bytecode,
-    )
+    snapshots = Path(order.snapshots)
+    with keep.open("xb") as file:
+        make = partial(
+            made_insights.make,
+            dataset,
+            settings,
+            progress,
+            folder=snapshots,
+            labels=labels,
+            kept=KeptBlocks(snapshots / layout.CURRENT / layout.BLOCKS, file),
+            bytecode=bytecode,
+        )
+        insights = made_insights.attempt(make)
     if isinstance(insights, AnalysisFailure):
         keep.unlink(missing_ok=True)
         return dataset, InsightsOrigin(made=True, fault=insights.reason), insights.traceback

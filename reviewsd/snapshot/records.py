@@ -17,28 +17,16 @@ MAX_CACHED_BYTES = 1_048_576
 """Excerpts of at most this size are held in memory, plain and escaped: escaping takes longer than a search."""
 
 
-class _Day(Struct):
-    date: datetime.date
-
-
-class _Identity(_Day):
+class _Identity(Struct):
     """The members of a review in a cursor."""
 
+    date: datetime.date
     id: str
     rating: int
 
 
-class _Dated(_Day):
-    """The members of a review with the times of its changes."""
-
-    owner_reply: _Day | None = None
-    added_at: datetime.datetime | None = None
-    changed_at: datetime.datetime | None = None
-
-
-_review = msgspec.json.Decoder(Review)
 _identity = msgspec.json.Decoder(_Identity)
-_dated = msgspec.json.Decoder(_Dated)
+_review = msgspec.json.Decoder(Review)
 
 
 class SnapshotRecords(Fragments):
@@ -54,7 +42,7 @@ class SnapshotRecords(Fragments):
 
     def updated_at(self, position: int) -> datetime.datetime:
         """Return when one review last changed."""
-        return times.updated_at(_dated.decode(self.at(position)))
+        return times.updated_at(_review.decode(self.at(position)))
 
     def cursor_at(self, position: int, sort: str = NEWEST) -> Cursor:
         """Return the cursor of one review, in an order."""
