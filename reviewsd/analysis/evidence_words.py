@@ -14,28 +14,29 @@ _STEM: Final = "*"
 
 
 class WordSet:
-    """A set of words and of beginnings of words, with and without their accents.
+    """A set of words and of beginnings of words, compared without accents.
 
     Args:
         words: The words; one that ends in ``*`` is a beginning.
     """
 
     def __init__(self, words: Iterable[str] = ()) -> None:
-        spelled = {form for word in words for form in (word, _without_accents(word))}
-        self._words = frozenset(word for word in spelled if not word.endswith(_STEM))
-        self._stems = tuple(word[:-1] for word in spelled if word.endswith(_STEM))
+        plain = [_without_accents(word) for word in words]
+        self._words = frozenset(word for word in plain if not word.endswith(_STEM))
+        self._stems = tuple(word[:-1] for word in plain if word.endswith(_STEM))
 
     def __len__(self) -> int:
         return len(self._words) + len(self._stems)
 
     def __contains__(self, word: str) -> bool:
-        return word in self._words or word.startswith(self._stems)
+        plain = _without_accents(word)
+        return plain in self._words or plain.startswith(self._stems)
 
     def isdisjoint(self, words: Collection[str]) -> bool:
         """Return whether none of the words is in the set."""
-        return self._words.isdisjoint(words) and not (
-            self._stems and any(word.startswith(self._stems) for word in words)
-        )
+        if not self._words.isdisjoint(words):
+            return False
+        return not any(word in self for word in words if self._stems or not word.isascii())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,6 +29,9 @@ def test_words_are_found_by_their_beginning_without_accents() -> None:
     assert "nett" in words
     assert "nettes" not in words
     assert "" not in WordSet()
+    assert not words.isdisjoint(["un", "fréundlich"])
+    assert not WordSet(("tres",)).isdisjoint(["un", "très"])
+    assert words.isdisjoint(["nettes", "neu"])
 
 
 @pytest.mark.parametrize(
