@@ -232,13 +232,15 @@ class ProseWriter:
         repeated = set(key(label).split())
         texts = [t for t in ranking.top_phrases(sign) if not repeated.issuperset(key(t).split())]
         wordings = [self._words("quotation", text=text) for text in texts[:_WORDINGS]]
-        return self._words(
-            "aspect_worded" if wordings else "aspect_counted",
-            label=label,
-            part=self._number(ranking.of(sign)),
-            count=self._number(ranking.count),
-            wordings=self._list(wordings) if wordings else "",
+        part, count = ranking.of(sign), ranking.count
+        counted = self._words(
+            "aspect_part" if part < count else "aspect_all",
+            part=self._number(part),
+            count=self._number(count),
         )
+        if wordings:
+            counted = self._words("aspect_worded", counted=counted, wordings=self._list(wordings))
+        return f"{label} ({counted})"
 
     def _years(self, months: Months) -> str:
         """Return the sentence that compares two years; empty with few reviews in one of them."""
