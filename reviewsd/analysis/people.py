@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from reviewsd.analysis.clause_rules import ClauseReading, Decision, Reason
+from reviewsd.analysis.evidence_words import evidence_words
 from reviewsd.analysis.lexicon import Lexicon, Opinion, score
 from reviewsd.analysis.names import DETERMINERS
 from reviewsd.analysis.patterns import Match
@@ -33,18 +34,25 @@ class _Span(NamedTuple):
     clause: ClauseReading
     start: int
     end: int
+    reported: int
+    """The first token of what the person only said or promised; ``end`` without it."""
 
     def scores(self, rating: int) -> Iterator[float]:
         """Yield the scores of the words and of the decisions that count with these stars."""
-        opinions = [o for o in self.clause.opinions if self.start <= o.at < self.end]
         good = rating >= _GOOD_STARS
+        opinions = [
+            opinion
+            for opinion in self.clause.opinions
+            if self.start <= opinion.at < self.end
+            and (good or opinion.valence < 0 or opinion.at < self.reported)
+        ]
         if opinions and not good:
             yield score(opinions)
         for decision in self.decisions():
             if _has_word(decision, opinions):
                 yield decision.score
-            elif good:
-                continue  # "read it out slowly" is no blame
+            elif good or decision.start >= self.reported:
+                continue  # "read it out slowly" is no blame, and a promise no praise
             elif decision.score < 0 or rating > _BAD_STARS or decision.aspect in _OF_THE_PERSON:
                 yield decision.score
 
@@ -106,6 +114,7 @@ def _about(
     mention = next(starts, None)
     continued = False
     links = lexicon.grammar.joiners | lexicon.grammar.contrasts
+    known = evidence_words(lexicon.language)
     for clause in clauses:
         start, end = clause.clause.start, clause.clause.end
         named: list[Match] = []
@@ -121,7 +130,9 @@ def _about(
         if named:
             start = _begin(words, lexicon, start, named[0].start)
             after = named[-1].end
-        yield _Span(clause, start, _end(tokens, lexicon, after, end))
+        end = _end(tokens, lexicon, after, end)
+        reported = (at for at in range(after, end) if words[at] in known.reported)
+        yield _Span(clause, start, end, next(reported, end))
 
 
 def _begin(words: Sequence[str], lexicon: Lexicon, start: int, name: int) -> int:

@@ -67,6 +67,8 @@ def test_sentence_with_a_pronoun_is_about_the_person_before(language: str, text:
     "text",
     [
         "Grace sat at the desk. The room was dirty and the manager rude.",
+        "Grace promised a great result and it was gone in a week.",
+        "Dirty room, rude porter, and Grace did nothing about it.",
         "The room was dirty. I asked Grace for it in writing and got a thumbs up.",
     ],
 )
