@@ -15,6 +15,7 @@ from reviewsd.analysis.clause_rules import ClauseReading
 from reviewsd.analysis.evidence_words import EvidenceWords, evidence_words
 from reviewsd.analysis.labelling import Reading
 from reviewsd.analysis.lexicon import lexicon_of
+from reviewsd.analysis.names import DETERMINERS, RELATIONS
 from reviewsd.analysis.rules import Rules
 from reviewsd.analysis.text import ENDS, sentence_spans
 from reviewsd.analysis.wordings import wording_spans
@@ -134,13 +135,16 @@ class _Sentence(NamedTuple):
         return not any(self._objects(clause, sign) for clause in self.clauses)
 
     def _objects(self, clause: ClauseReading, sign: int) -> bool:
-        """Return whether a clause contrasts, supposes, or says the opposite."""
+        """Return whether a clause contrasts, supposes, says the opposite or speaks of a relative."""
         lexicon = self.reading.lexicon
         words = self.reading.tokens.words[clause.clause.start : clause.clause.end]
         return (
             clause.mark is not None
             or clause.clause.contrasted
             or not lexicon.grammar.contrasts.isdisjoint(words)
+            or (
+                words[0] in DETERMINERS and not RELATIONS.isdisjoint(words[1:2])
+            )  # "my dog is kind"
             or (sign > 0 and not self.known.weakens.isdisjoint(words))
             or words[words[0] in lexicon.grammar.joiners and len(words) > 1]
             in self.known.conditions

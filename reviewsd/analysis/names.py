@@ -25,7 +25,7 @@ _CALLED: Final = word_set("called")
 _JOBS: Final = _STAFF - _CALLED
 _PLACE_BEFORE: Final = word_set("place-before")
 _PLACE_PARTS: Final = word_set("place-parts")
-_RELATIONS: Final = word_set("relations")
+RELATIONS: Final = word_set("relations")
 _DECEASED: Final = word_set("deceased")
 _LINKING: Final = word_set("linking")
 _AUTHOR: Final = tuple(tuple(phrase.split("_")) for phrase in sorted(word_set("author")))
@@ -49,7 +49,7 @@ class Naming(Enum):
 def is_staff(tokens: Tokens, start: int) -> bool:
     """Return whether a job, a title or thanks are before a name, and it is no relative: "meine Frau"."""
     words = tokens.words
-    if start > 1 and words[start - 1] in _RELATIONS and words[start - 2] in DETERMINERS:
+    if start > 1 and words[start - 1] in RELATIONS and words[start - 2] in DETERMINERS:
         return False
     return start > 0 and words[start - 1] in _JOBS
 
@@ -176,9 +176,9 @@ def _is_namesake(words: list[str], start: int, end: int) -> bool:
     if len(before) < _BEFORE:
         before.insert(0, _BEGIN)
     last = before[-1]
-    if last in _RELATIONS or (last in _DECEASED and before[-2:-1] and before[-2] in DETERMINERS):
+    if last in RELATIONS or (last in _DECEASED and before[-2:-1] and before[-2] in DETERMINERS):
         return True
-    if last in _JOINERS and len(before) > 2 and before[-3] in _RELATIONS:  # noqa: PLR2004
+    if last in _JOINERS and len(before) > 2 and before[-3] in RELATIONS:  # noqa: PLR2004
         return True
     if any(tuple(before[-len(phrase) :]) == phrase for phrase in _AUTHOR):
         return True
@@ -186,7 +186,7 @@ def _is_namesake(words: list[str], start: int, end: int) -> bool:
         last = before[-2]
     if last in _CALLED:
         rest = [word for word in before if word not in _CALLED and word not in _LINKING]
-        return rest[-1].removesuffix("'s") in _RELATIONS
+        return rest[-1].removesuffix("'s") in RELATIONS
     return _is_signature(words, start, end) or _is_explained(words, end)
 
 
@@ -204,6 +204,6 @@ def _is_explained(words: list[str], end: int) -> bool:
         and after[1:2] != []
         and after[1] in DETERMINERS
         and after[2:3] != []
-        and after[2] in _RELATIONS
+        and after[2] in RELATIONS
         and (len(after) < 4 or after[3] in BARRIERS or after[3] == ",")  # noqa: PLR2004
     )

@@ -7,8 +7,8 @@ from reviewsd.analysis.aspects import ClauseMark
 from reviewsd.analysis.clause_rules import ClauseReading, Decision
 from reviewsd.analysis.evidence_words import EvidenceWords, evidence_words
 from reviewsd.analysis.lexicon import Lexicon
+from reviewsd.analysis.names import RELATIONS
 from reviewsd.analysis.text import Tokens
-from reviewsd.analysis.wordlists import word_set
 
 _PRAISE: Final = 0.5  # score of a clause that tells no problem
 _NEAR: Final = 3  # tokens between a subject and what it does
@@ -19,7 +19,6 @@ _MADE_GOOD: Final = frozenset(
 )
 """Problems that a business makes good, or that are its job: "repaired the damaged floor"."""
 _OTHERS: Final = ClauseMark.OTHERS  # a constant, because access to enum members is slow
-_RELATIONS: Final = word_set("relations")
 
 
 def is_told(
@@ -106,7 +105,7 @@ def _by_customers(
 ) -> bool:
     """Return whether customers or their relatives do what begins at a token."""
     before = list(_before(words, at, clause))
-    return not (known.customers.isdisjoint(before) and _RELATIONS.isdisjoint(before))
+    return not (known.customers.isdisjoint(before) and RELATIONS.isdisjoint(before))
 
 
 def _is_solved(

@@ -73,6 +73,8 @@ def _quotation(text: str, aspect: str, sentiment: Sentiment, rating: int | None 
         ("If the staff is friendly we come back.", "friendliness", "positive", ""),
         ("My wife said the staff was friendly.", "friendliness", "positive", ""),
         ("The friendly staff never called us back.", "friendliness", "positive", ""),
+        # about a relative or a pet
+        ("My dog is very friendly and loves it here.", "friendliness", "positive", ""),
         # tied to the sentence before
         ("Because the staff was so friendly.", "friendliness", "positive", ""),
         # among too much else
