@@ -109,7 +109,7 @@ class Evidence:
 
 class _Sentence(NamedTuple):
     reading: Reading
-    known: EvidenceWords
+    lists: EvidenceWords
     text: str
     clauses: Sequence[ClauseReading]
 
@@ -128,9 +128,9 @@ class _Sentence(NamedTuple):
         if any(mark in text.lower() for mark in _MOCKING):
             return False
         start, end = self.clauses[0].clause.start, self.clauses[-1].clause.end
-        if words[start] in self.known.opens or any(
-            w in self.known.reported for w in words[start:end]
-        ):
+        if words[start] in self.lists.opens:
+            return False
+        if not self.lists.reported.isdisjoint(words[start:end]):
             return False
         return not any(self._objects(clause, sign) for clause in self.clauses)
 
@@ -145,9 +145,9 @@ class _Sentence(NamedTuple):
             or (
                 words[0] in DETERMINERS and not RELATIONS.isdisjoint(words[1:2])
             )  # "my dog is kind"
-            or (sign > 0 and not self.known.weakens.isdisjoint(words))
+            or (sign > 0 and not self.lists.weakens.isdisjoint(words))
             or words[words[0] in lexicon.grammar.joiners and len(words) > 1]
-            in self.known.conditions
+            in self.lists.conditions
             or clause.score * sign <= -_OPPOSITE
             or any(decision.score * sign < 0 for decision in clause.decisions)
         )
@@ -167,10 +167,10 @@ class _Sentence(NamedTuple):
                 continue
             for start, end in wording_spans(tokens, lexicon, decision, clause, negations=sign < 0):
                 wording = words[start:end]
-                alone = self.known.stand_alone(decision.aspect, wording)
+                alone = self.lists.stand_alone(decision.aspect, wording)
                 if (
                     (agrees or alone or end - start >= _LONG)
-                    and (aspect is None or alone or self.known.names(aspect, wording))
+                    and (aspect is None or alone or self.lists.names(aspect, wording))
                     and (sign < 0 or all(start <= at < end for at in negations))
                 ):
                     return True
@@ -178,12 +178,12 @@ class _Sentence(NamedTuple):
 
     def clarity(self, aspect: str | None, clause: ClauseReading | None) -> int:
         """Return how clearly the sentence says this one thing; the best is the greatest."""
-        others = {d.aspect for c in self.clauses for d in c.decisions} - {aspect}
+        further_aspects = {d.aspect for c in self.clauses for d in c.decisions} - {aspect}
         first = self.reading.tokens.words[self.clauses[0].clause.start] if self.clauses else ""
         return (
             (0 if clause is None else abs(clause.score) >= _STRONG)
             - len(self.clauses)
-            - (0 if aspect is None else len(others))
+            - (0 if aspect is None else len(further_aspects))
             - 2 * (first in self.reading.lexicon.third_person)
             - (not _BRIEF <= len(self.text) <= _LENGTHY)
         )
@@ -193,13 +193,13 @@ def _sentences(reading: Reading) -> Iterator[_Sentence]:
     """Yield the sentences of a text."""
     tokens = reading.tokens
     rest = collections.deque(reading.clauses)
-    known = evidence_words(reading.lexicon.language)
+    lists = evidence_words(reading.lexicon.language)
     for begin, end in sentence_spans(tokens):
         clauses = []
         while rest and tokens.edges[2 * rest[0].clause.start] < end:
             clauses.append(rest.popleft())
         if clauses:
-            yield _Sentence(reading, known, tokens.text[begin:end], clauses)
+            yield _Sentence(reading, lists, tokens.text[begin:end], clauses)
 
 
 def _alone(reading: Reading, clause: ClauseReading) -> str:

@@ -53,7 +53,7 @@ class EvidenceWords:
     """Words that no quoted praise has."""
     conditions: WordSet
     reported: WordSet
-    """Words before what others say, or customers fear."""
+    """Words before hearsay, promises and fears."""
     feared: WordSet
     """Words before what never happened."""
     customers: WordSet
@@ -69,7 +69,7 @@ class EvidenceWords:
             words: Tokens.
         """
         lists = _of(self.named, aspect)
-        return not lists or not all(known.isdisjoint(words) for known in lists)
+        return not lists or not all(word_set.isdisjoint(words) for word_set in lists)
 
     def is_answer(self, aspect: str | None, words: Sequence[str]) -> bool:
         """Return whether words answer what customers say about an aspect; the arguments are those of ``names``."""
@@ -78,9 +78,9 @@ class EvidenceWords:
         return self.stand_alone(aspect, words) or (len(words) > 1 and self.names(aspect, words))
 
     def stand_alone(self, aspect: str | None, words: Sequence[str]) -> bool:
-        """Return whether words say something about an aspect without others."""
+        """Return whether words say something about an aspect without further words."""
         lists = _of(self.alone, aspect)
-        return not lists or any("_".join(words) in known for known in lists)
+        return not lists or any("_".join(words) in word_set for word_set in lists)
 
 
 def _of(lists: Mapping[str, WordSet], aspect: str | None) -> list[WordSet]:
@@ -93,12 +93,12 @@ def evidence_words(language: str) -> EvidenceWords:
     """Return the words of a language (ISO 639)."""
     lists = _languages().get(language, {})
     aspects = {name: lists[name] for name in ASPECTS if name in lists}
-    others = ("opens", "weakens", "reported", "feared", "customers", "solved")
+    list_names = ("opens", "weakens", "reported", "feared", "customers", "solved")
     return EvidenceWords(
         alone={name: WordSet(text.partition(_BAR)[0].split()) for name, text in aspects.items()},
         named={name: WordSet(text.replace(_BAR, "").split()) for name, text in aspects.items()},
         conditions=WordSet(lists.get("if", "").split()),
-        **{name: WordSet(lists.get(name, "").split()) for name in others},
+        **{name: WordSet(lists.get(name, "").split()) for name in list_names},
     )
 
 

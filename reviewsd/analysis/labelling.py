@@ -8,7 +8,7 @@ from reviewsd.analysis.labels import AspectLabel, EntityLabel, Labels
 from reviewsd.analysis.lexicon import Lexicon
 from reviewsd.analysis.patterns import Match
 from reviewsd.analysis.people import opinion_of
-from reviewsd.analysis.problems import is_told
+from reviewsd.analysis.problems import is_problem
 from reviewsd.analysis.text import Tokens
 from reviewsd.analysis.wordings import wordings
 from reviewsd.domain.insights import Sentiment
@@ -62,7 +62,7 @@ def labels_of(reading: Reading, rating: int) -> Labels:
                 problem is not None
                 and rating <= PROBLEM_STARS
                 and problem not in problems
-                and is_told(tokens, lexicon, clauses, index, decision)
+                and is_problem(tokens, lexicon, clauses, index, decision)
             ):
                 phrase = _phrase(tokens, decision, clause, leads)
                 problems[problem] = EntityLabel(id=problem, phrase=phrase, wordings=tuple(texts))

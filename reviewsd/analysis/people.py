@@ -23,9 +23,9 @@ _GOOD_STARS: Final = 4
 _BAD_STARS: Final = 2
 _STARS: Final = Reason.STARS
 _OF_THE_BUSINESS: Final = frozenset({"pricing", "scheduling", "response_time", "cleanliness"})
-"""Aspects whose criticism is not about a person."""
+"""Aspects of the business; their criticism blames no person."""
 _OF_THE_PERSON: Final = frozenset({"friendliness", "technical_knowledge", "work_quality"})
-"""Aspects whose praise in a bad review is about a person, even without an opinion word."""
+"""Aspects of people; in a bad review, their praise counts without an opinion word."""
 
 
 class _Span(NamedTuple):
@@ -114,7 +114,7 @@ def _about(
     mention = next(starts, None)
     continued = False
     links = lexicon.grammar.joiners | lexicon.grammar.contrasts
-    known = evidence_words(lexicon.language)
+    lists = evidence_words(lexicon.language)
     for clause in clauses:
         start, end = clause.clause.start, clause.clause.end
         named: list[Match] = []
@@ -131,7 +131,7 @@ def _about(
             start = _begin(words, lexicon, start, named[0].start)
             after = named[-1].end
         end = _end(tokens, lexicon, after, end)
-        reported = (at for at in range(after, end) if words[at] in known.reported)
+        reported = (at for at in range(after, end) if words[at] in lists.reported)
         yield _Span(clause, start, end, next(reported, end))
 
 
@@ -149,7 +149,7 @@ def _end(tokens: Tokens, lexicon: Lexicon, start: int, end: int) -> int:
     for at in range(start + 1, end - 1):
         if words[at] != "," and words[at] not in lexicon.grammar.joiners:
             continue
-        following = words[at + 1]
-        if following in DETERMINERS or tokens.text[tokens.edges[2 * at + 2]].isupper():
+        next_word = words[at + 1]
+        if next_word in DETERMINERS or tokens.text[tokens.edges[2 * at + 2]].isupper():
             return at
     return end

@@ -1,4 +1,4 @@
-"""Decides whether a review tells a problem of this business that it has not made good (decision 423)."""
+"""Decides whether a problem in a review happened with this business, and was not made good (decision 423)."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -10,7 +10,7 @@ from reviewsd.analysis.lexicon import Lexicon
 from reviewsd.analysis.names import RELATIONS
 from reviewsd.analysis.text import Tokens
 
-_PRAISE: Final = 0.5  # score of a clause that tells no problem
+_PRAISE: Final = 0.5  # score of a clause that is no complaint
 _NEAR: Final = 3  # tokens between a subject and what it does
 _BY_CUSTOMERS: Final = frozenset({"late-arrival", "no-show", "cancelled-appointment"})
 """Problems that customers cause as well."""
@@ -21,7 +21,7 @@ _MADE_GOOD: Final = frozenset(
 _OTHERS: Final = ClauseMark.OTHERS  # a constant, because access to enum members is slow
 
 
-def is_told(
+def is_problem(
     tokens: Tokens, lexicon: Lexicon, clauses: Sequence[ClauseReading], at: int, decision: Decision
 ) -> bool:
     """Return whether the problem of a decision happened, with this business, and was not solved.
@@ -34,21 +34,21 @@ def is_told(
         decision: A decision with a problem.
     """
     clause = clauses[at]
-    words, known = tokens.words, evidence_words(lexicon.language)
+    words, lists = tokens.words, evidence_words(lexicon.language)
     begin = _begin(clauses, at)
     around = list(_sentence(clauses, begin))
     if clause.score >= _PRAISE or any(c.mark is not None for c in around):
         return False
-    if not known.conditions.isdisjoint([_subject(words, lexicon, c) for c in around]):
+    if not lists.conditions.isdisjoint([_subject(words, lexicon, c) for c in around]):
         return False
-    if not known.feared.isdisjoint(words[clause.clause.start : decision.start]):
+    if not lists.feared.isdisjoint(words[clause.clause.start : decision.start]):
         return False
-    if _is_of_others(words, lexicon, clauses, begin, known):
+    if _is_of_others(words, lexicon, clauses, begin, lists):
         return False
-    if decision.problem in _BY_CUSTOMERS and _by_customers(words, decision.start, clause, known):
+    if decision.problem in _BY_CUSTOMERS and _by_customers(words, decision.start, clause, lists):
         return False
     return decision.problem not in _MADE_GOOD or not any(
-        _is_solved(words, lexicon, decision, c, known) for c in around
+        _is_solved(words, lexicon, decision, c, lists) for c in around
     )
 
 
@@ -80,7 +80,7 @@ def _is_of_others(
     lexicon: Lexicon,
     clauses: Sequence[ClauseReading],
     begin: int,
-    known: EvidenceWords,
+    lists: EvidenceWords,
 ) -> bool:
     """Return whether a sentence has a pronoun for another business, of which the one before speaks.
 
@@ -89,7 +89,7 @@ def _is_of_others(
         lexicon: The words of its language.
         clauses: All clauses of the text.
         begin: The index of the first clause of the sentence.
-        known: The words that make a statement certain.
+        lists: The words that make a statement certain.
     """
     if not begin:
         return False
@@ -97,15 +97,15 @@ def _is_of_others(
     if all(clause.mark is not _OTHERS for clause in before):
         return False
     subject = _subject(words, lexicon, clauses[begin])
-    return subject in lexicon.grammar.pronouns and subject not in known.customers
+    return subject in lexicon.grammar.pronouns and subject not in lists.customers
 
 
 def _by_customers(
-    words: Sequence[str], at: int, clause: ClauseReading, known: EvidenceWords
+    words: Sequence[str], at: int, clause: ClauseReading, lists: EvidenceWords
 ) -> bool:
     """Return whether customers or their relatives do what begins at a token."""
     before = list(_before(words, at, clause))
-    return not (known.customers.isdisjoint(before) and RELATIONS.isdisjoint(before))
+    return not (lists.customers.isdisjoint(before) and RELATIONS.isdisjoint(before))
 
 
 def _is_solved(
@@ -113,15 +113,15 @@ def _is_solved(
     lexicon: Lexicon,
     decision: Decision,
     clause: ClauseReading,
-    known: EvidenceWords,
+    lists: EvidenceWords,
 ) -> bool:
     """Return whether a clause says that the business made it good, outside the match."""
     start, end = clause.clause.start, clause.clause.end
     return any(
-        words[at] in known.solved
+        words[at] in lists.solved
         and not decision.start <= at < decision.end
         and not lexicon.negated(words, at, start)
-        and not _by_customers(words, at, clause, known)
+        and not _by_customers(words, at, clause, lists)
         for at in range(start, end)
     )
 

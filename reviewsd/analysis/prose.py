@@ -118,10 +118,10 @@ class ProseWriter:
                 continue
             ranking = aspect.ranking
             sign: Sentiment = "positive" if ranking.positive >= ranking.negative else "negative"
-            shown = clearest(aspect, sign, evidence, review_of, quotations)
-            if shown is None:
+            quoted_review = clearest(aspect, sign, evidence, review_of, quotations)
+            if quoted_review is None:
                 continue
-            text, review = shown
+            text, review = quoted_review
             quotations.add(text)
             entries.append(
                 FaqEntry(
@@ -283,8 +283,8 @@ def pull_quote(
 ) -> str | None:
     """Return the clearest sentence of 40 to 160 characters that praises, of the best of its candidates."""
     sentences = (evidence.praise(review_of(q.example.id), MIN_QUOTE, MAX_QUOTE) for q in quotes)
-    shown = itertools.islice(filter(None, sentences), _PULLED)
-    best = max(shown, key=lambda quotation: quotation.clarity, default=None)
+    candidates = itertools.islice(filter(None, sentences), _PULLED)
+    best = max(candidates, key=lambda quotation: quotation.clarity, default=None)
     return None if best is None else best.text
 
 

@@ -20,7 +20,7 @@ class Ranking:
     """The mentions of one entity in all reviews.
 
     Args:
-        is_answer: Returns whether a wording tells a reader what customers say of the entity.
+        is_answer: Returns whether a wording answers what customers say about the entity.
     """
 
     def __init__(self, is_answer: Callable[[str], bool]) -> None:

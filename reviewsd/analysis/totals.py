@@ -207,11 +207,11 @@ class Totals:
         if not person:
             score = round(ranking.hundredths / (100 * ranking.count), 2)
             return replace(insight, **_figures(ranking) | {"score": score})
-        said = ranking.positive + ranking.negative
-        if said < MIN_MENTIONS:
+        opinion_count = ranking.positive + ranking.negative
+        if opinion_count < MIN_MENTIONS:
             return insight
-        share = round(100 * ranking.positive / said, 1)
-        score = round((ranking.positive - ranking.negative) / said, 2)
+        share = round(100 * ranking.positive / opinion_count, 1)
+        score = round((ranking.positive - ranking.negative) / opinion_count, 2)
         opinions = {"neutral_count": UNSET, "positive_pct": share, "score": score}
         return replace(insight, **_figures(ranking) | opinions)
 

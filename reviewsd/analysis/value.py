@@ -77,7 +77,7 @@ class EntityInsight(Struct, frozen=True, kw_only=True):
     positive_count: int | UnsetType = UNSET
     """UNSET, like the next five, with few mentions."""
     neutral_count: int | UnsetType = UNSET
-    """UNSET for technicians, whose other reviews have no opinion about them."""
+    """UNSET for technicians; their further reviews have no opinion about them."""
     negative_count: int | UnsetType = UNSET
     positive_pct: float | UnsetType = UNSET
     score: float | UnsetType = UNSET
