@@ -45,7 +45,7 @@ Scan = tuple[Callable[[int], Any], Callable[[Any], object]]
 REFUSED = (
     data_errors.DataError,
     jsonrpc.JsonRpcError,
-    arguments.ArgumentsError,
+    arguments.ToolError,
     InvalidParametersError,
     ImportRefusedError,
     RowRefusedError,

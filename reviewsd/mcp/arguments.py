@@ -52,13 +52,8 @@ _TEXTS = (ParameterType.TEXT, ParameterType.CHOICE)
 _NUMBERS = (ParameterType.INTEGER, ParameterType.NUMBER)
 _WORDS = (ParameterType.CHOICE, ParameterType.BOOLEAN)
 
-_anything = msgspec.json.Decoder(dict[str, object])
 _members = msgspec.json.Decoder(dict[str, Raw])
 _string = msgspec.json.Decoder(str)
-
-
-class ArgumentsError(ToolError):
-    """The arguments of a call are wrong; the message has every problem."""
 
 
 class _ValueProblemError(Exception):
@@ -84,12 +79,10 @@ def read(
         members of ``_meta`` that name the arguments without effect.
 
     Raises:
-        ArgumentsError: An argument is missing, wrong or unknown.
+        ToolError: An argument is missing, wrong or unknown; the message has every problem.
     """
-    values = _read_usual(parameters, body)
-    if values is not None and all(name in values for name in required):
-        return values, b""
-    values, absent, problems = {}, [], []
+    values: dict[str, object] = {}
+    absent, problems = [], []
     unknown = _members.decode(body)
     for name, parameter in parameters.items():
         raw = unknown.pop(name, None)
@@ -110,35 +103,9 @@ def read(
     hints = _hints(unknown, parameters, order)
     problems += _unknown_problems(hints, tuple(parameters))
     if problems:
-        raise ArgumentsError(f"{'; '.join(problems)}.")
+        raise ToolError(f"{'; '.join(problems)}.")
     ignored = [name for name in unknown if name not in hints]
     return values, _notes({IGNORED: ignored, ABSENT: absent})
-
-
-def _read_usual(parameters: Mapping[str, SearchParameter], body: bytes) -> dict[str, object] | None:
-    """Return the values if all are valid strings and integers; None for any other arguments."""
-    values: dict[str, object] = {}
-    try:
-        for name, argument in _anything.decode(body).items():
-            parameter = parameters[name]
-            if type(argument) is str:
-                if argument in _NOTHING:
-                    return None
-                text = argument
-            elif type(argument) is int and parameter.kind not in _TEXTS:
-                text = str(argument)
-            elif type(argument) is bool and parameter.kind is ParameterType.BOOLEAN:
-                text = TRUTH[argument]
-            else:
-                return None
-            value = read_value(parameter, text)
-            if value is None:
-                return None
-            values[name] = value
-        check_together(values)
-    except (KeyError, InvalidParametersError, msgspec.DecodeError):
-        return None
-    return values
 
 
 def _is_nothing(parameter: SearchParameter, token: bytes) -> bool:

@@ -13,7 +13,8 @@ from reviewsd.domain.issues import InvalidParametersError
 from reviewsd.domain.parameters import MAX_COMPARED, read_query
 from reviewsd.domain.search_parameters import SEARCH_PARAMETERS
 from reviewsd.domain.search_query import Cursor, SearchQuery
-from reviewsd.mcp.arguments import ABSENT, IGNORED, MAX_NOTED, MAX_PROBLEMS, ArgumentsError, read
+from reviewsd.mcp.arguments import ABSENT, IGNORED, MAX_NOTED, MAX_PROBLEMS, read
+from reviewsd.mcp.results import ToolError
 from reviewsd.mcp.tools import TOOLS
 
 DAY = datetime.date(2025, 1, 31)
@@ -35,7 +36,7 @@ def read_with_notes(
 
 
 def error_of(text: str, tool: str = "search_reviews") -> str:
-    with pytest.raises(ArgumentsError) as caught:
+    with pytest.raises(ToolError) as caught:
         read_values(text, tool)
     return str(caught.value)
 
