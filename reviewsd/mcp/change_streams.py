@@ -38,10 +38,6 @@ _ENDED = b'"id":%b,"result":{"resultType":"complete",%b,"%b":%b}}'
 _EVENT = b'data: {"jsonrpc":"2.0",%b}\n\n'
 
 
-class StreamsFullError(Exception):
-    """The client's network, or all clients together, have the most streams."""
-
-
 class _Filter(Struct):
     """The notifications that a client asks for; unknown kinds are ignored."""
 
@@ -135,12 +131,15 @@ class ChangeStreams:
         for stream in self._open:
             stream.report(changed)
 
-    def stream(self, message: JsonRpcRequest, request: Request, snapshot: Snapshot) -> ChangeStream:
-        """Return the stream that a request asks for; it is counted when it is opened.
+    def stream(
+        self, message: JsonRpcRequest, request: Request, snapshot: Snapshot
+    ) -> ChangeStream | None:
+        """Return the stream that a request asks for, which is counted when it is opened.
+
+        It is None if there are too many, of the client's network or of all.
 
         Raises:
             JsonRpcError: -32602, ``notifications`` is no filter; -32600, the id is too long.
-            StreamsFullError: There are too many streams.
         """
         if len(message.id) > MAX_ID:
             raise JsonRpcError(INVALID_REQUEST, f'"id" must have at most {MAX_ID} bytes here')
@@ -153,7 +152,7 @@ class ChangeStreams:
             ) from None
         network = self._network_of(request)
         if len(self._open) >= self._limit or self._per_network[network] >= MAX_PER_NETWORK:
-            raise StreamsFullError
+            return None
         addresses = resources.addresses(snapshot)
         return ChangeStream(
             self, message.id, network, tuple(uri for uri in addresses if uri in requested)

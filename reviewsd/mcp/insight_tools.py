@@ -1,7 +1,7 @@
 """The tools about the insights, which were rendered at publication (mcp.md 5.5)."""
 
 from collections.abc import Sequence
-from typing import NamedTuple, cast
+from typing import cast
 
 import msgspec
 
@@ -101,26 +101,18 @@ def _similarity(pairs: frozenset[str], second: frozenset[str]) -> float:
     return 2 * len(pairs & second) / (len(pairs) + len(second))
 
 
-class _Page(NamedTuple):
-    """A page of a list, rendered."""
+def _page(call: Call, rows: Sequence[int], limit: int) -> tuple[bytes, Sequence[Buffer], bytes]:
+    """Return the page of ``rows`` at the requested offset, within the limit and the budget.
 
-    counts: bytes
-    """``matched`` and ``returned``."""
-    entries: Sequence[Buffer]
-    next_offset: bytes
-
-
-def _page(call: Call, rows: Sequence[int], limit: int) -> _Page:
-    """Return the page of ``rows`` at the requested offset, within the limit and the budget."""
+    Its entries stand between the rendered members ``matched`` and ``returned``, and ``next_offset``.
+    """
     offset = cast("int", call.values.get("offset", 0))
     entries = [call.snapshot.sections.at(row) for row in rows[offset : offset + limit]]
     entries = entries[: count_fitting(entries, call.budget)]
     end = offset + len(entries)
-    return _Page(
-        b'"matched":%d,"returned":%d' % (len(rows), len(entries)),
-        entries,
-        b'"next_offset":%b' % (b"%d" % end if end < len(rows) else b"null"),
-    )
+    next_offset = b"%d" % end if end < len(rows) else b"null"
+    counts = b'"matched":%d,"returned":%d' % (len(rows), len(entries))
+    return counts, entries, b'"next_offset":%b' % next_offset
 
 
 def _with_missing(call: Call, answer: bytes, *names: str) -> bytes:

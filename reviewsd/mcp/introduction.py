@@ -1,10 +1,9 @@
 """The server's description of itself, for initialize and server/discover (mcp.md 4).
 
-It depends only on the data, and is rendered once for each snapshot.
+It depends only on the data.
 """
 
 import datetime
-from dataclasses import dataclass
 
 import msgspec
 
@@ -49,19 +48,8 @@ _profile = msgspec.json.Decoder(_Profile)
 _review_date = msgspec.json.Decoder(_ReviewDate)
 
 
-@dataclass(frozen=True, slots=True)
-class _SnapshotTexts:
-    """The rendered texts of a snapshot."""
-
-    revision: str
-    """The revision of the snapshot."""
-    instructions: bytes
-    server_info: dict[bool, bytes]
-    """``serverInfo`` by whether it has ``websiteUrl``."""
-
-
 class Introduction:
-    """Describes the server and its use.
+    """Describes the server and its use; the texts are rendered once for each snapshot.
 
     Args:
         version: The version of the package.
@@ -69,33 +57,30 @@ class Introduction:
 
     def __init__(self, version: str) -> None:
         self._version = version
-        self._rendered = _SnapshotTexts("", b"", {})
+        self._revision = ""  # of the snapshot of the rendered texts
+        self._instructions = b""
+        self._server_info: dict[bool, bytes] = {}  # by whether it has ``websiteUrl``
 
     def server_info(self, snapshot: Snapshot, revision: Revision) -> bytes:
         """Return ``serverInfo``, rendered."""
-        return self._texts(snapshot).server_info[revision.website]
+        self._render(snapshot)
+        return self._server_info[revision.website]
 
     def instructions(self, snapshot: Snapshot) -> bytes:
         """Return ``instructions``, rendered: at most 600 characters."""
-        return self._texts(snapshot).instructions
+        self._render(snapshot)
+        return self._instructions
 
-    def _texts(self, snapshot: Snapshot) -> _SnapshotTexts:
-        if self._rendered.revision != snapshot.revision:
-            self._rendered = self._render(snapshot)
-        return self._rendered
-
-    def _render(self, snapshot: Snapshot) -> _SnapshotTexts:
+    def _render(self, snapshot: Snapshot) -> None:
+        if self._revision == snapshot.revision:
+            return
         business = business_of(snapshot)
         title = server_title(business.name)
         info = {"name": "reviewsd", "title": title, "version": self._version}
-        return _SnapshotTexts(
-            revision=snapshot.revision,
-            instructions=_encode(_instructions(business, snapshot)),
-            server_info={
-                False: _encode(info),
-                True: _encode({**info, "websiteUrl": snapshot.manifest.base_url}),
-            },
-        )
+        with_address = {**info, "websiteUrl": snapshot.manifest.base_url}
+        self._server_info = {False: _encode(info), True: _encode(with_address)}
+        self._instructions = _encode(_instructions(business, snapshot))
+        self._revision = snapshot.revision
 
 
 def business_of(snapshot: Snapshot) -> BusinessName:

@@ -14,7 +14,7 @@ from reviewsd.http1.negotiation import EVENT_RANGES, accepts
 from reviewsd.http1.representation import Buffer
 from reviewsd.http1.request import Request
 from reviewsd.mcp import stateless
-from reviewsd.mcp.change_streams import LISTEN, ChangeStream, ChangeStreams, StreamsFullError
+from reviewsd.mcp.change_streams import LISTEN, ChangeStream, ChangeStreams
 from reviewsd.mcp.jsonrpc import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
@@ -261,9 +261,8 @@ class McpServer:
         if not accepts(request.lines(b"accept"), EVENT_RANGES):
             text = "The answer is text/event-stream, which Accept excludes"
             return refusal(406, text, request_id=message.id)
-        try:
-            stream = self._streams.stream(message, request, snapshot)
-        except StreamsFullError:
+        stream = self._streams.stream(message, request, snapshot)
+        if stream is None:
             return refusal(429, STREAMS_FULL, ((b"Retry-After", b"60"),), message.id)
         return McpAnswer(200, (stream.acknowledgment,), events=stream)
 
