@@ -31,6 +31,7 @@ from reviewsd.domain.search_parameters import SEARCH_PARAMETERS
 from reviewsd.http1 import body as bodies
 from reviewsd.http1 import parser, preconditions
 from reviewsd.mcp import arguments, jsonrpc
+from reviewsd.mcp.results import ToolError
 from reviewsd.pages import text
 from reviewsd.publish import documents
 from reviewsd.snapshot import mentions, suffix_array
@@ -45,7 +46,7 @@ Scan = tuple[Callable[[int], Any], Callable[[Any], object]]
 REFUSED = (
     data_errors.DataError,
     jsonrpc.JsonRpcError,
-    arguments.ToolError,
+    ToolError,
     InvalidParametersError,
     ImportRefusedError,
     RowRefusedError,
