@@ -1,6 +1,6 @@
 """The data set, the insights and the feeds as resources, under their public addresses (mcp.md 5.6)."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import msgspec
 
@@ -13,8 +13,7 @@ from reviewsd.snapshot.snapshots import Snapshot
 TEMPLATES = b'{"resourceTemplates":[]}'
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Resource:
+class _Resource(NamedTuple):
     path: str
     title: str
     description: str
@@ -25,41 +24,39 @@ class _Resource:
 
 
 _RESOURCES = (
+    _Resource(urls.JSON_FEED, "JSON Feed", "The newest reviews as JSON Feed 1.1."),
+    _Resource(urls.ATOM_FEED, "Atom feed", "The newest reviews as Atom."),
     _Resource(
-        path=urls.JSON_FEED,
-        title="JSON Feed",
-        description="The newest reviews as JSON Feed 1.1.",
+        urls.INSIGHTS,
+        "Insights",
+        "What the reviews say: sentiment by aspect, technician, topic, month, review.",
     ),
     _Resource(
-        path=urls.ATOM_FEED,
-        title="Atom feed",
-        description="The newest reviews as Atom.",
-    ),
-    _Resource(
-        path=urls.INSIGHTS,
-        title="Insights",
-        description="What the reviews say: sentiment by aspect, technician, topic, month, review.",
-    ),
-    _Resource(
-        path=urls.REVIEWS,
-        title="All reviews",
-        description="The whole data set: the business, its rating and every review, newest first.",
+        urls.REVIEWS,
+        "All reviews",
+        "The whole data set: the business, its rating and every review, newest first.",
     ),
 )
 
 
+def _published(snapshot: Snapshot) -> dict[str, _Resource]:
+    """Return the published resources by address."""
+    return {
+        snapshot.manifest.base_url + resource.path: resource
+        for resource in _RESOURCES
+        if resource.path in snapshot.documents
+    }
+
+
 def addresses(snapshot: Snapshot) -> tuple[str, ...]:
     """Return the addresses of all resources, also of those that are not published now."""
-    return tuple(_address(snapshot, resource) for resource in _RESOURCES)
+    return tuple(snapshot.manifest.base_url + resource.path for resource in _RESOURCES)
 
 
 def tags(snapshot: Snapshot) -> dict[str, bytes]:
     """Return the entity tags of the published resources by address."""
-    return {
-        _address(snapshot, resource): snapshot.documents[resource.path].etag
-        for resource in _RESOURCES
-        if resource.path in snapshot.documents
-    }
+    published = _published(snapshot).items()
+    return {uri: snapshot.documents[resource.path].etag for uri, resource in published}
 
 
 def listing(snapshot: Snapshot) -> bytes:
@@ -68,15 +65,14 @@ def listing(snapshot: Snapshot) -> bytes:
         {
             "resources": [
                 {
-                    "uri": _address(snapshot, resource),
+                    "uri": uri,
                     "name": resource.name,
                     "title": resource.title,
                     "description": resource.description,
                     "mimeType": _media_type(snapshot, resource),
                     "size": len(snapshot.documents[resource.path].body),
                 }
-                for resource in _RESOURCES
-                if resource.path in snapshot.documents
+                for uri, resource in _published(snapshot).items()
             ]
         }
     )
@@ -90,10 +86,8 @@ def read(uri: str | None, revision: Revision, snapshot: Snapshot) -> tuple[Buffe
     """
     if uri is None:
         raise JsonRpcError(INVALID_PARAMS, '"uri" must be a string, the uri of a resource')
-    for resource in _RESOURCES:
-        if resource.path in snapshot.documents and _address(snapshot, resource) == uri:
-            break
-    else:
+    resource = _published(snapshot).get(uri)
+    if resource is None:
         raise JsonRpcError(
             revision.resource_not_found,
             "Unknown resource; resources/list has the known ones",
@@ -109,10 +103,6 @@ def read(uri: str | None, revision: Revision, snapshot: Snapshot) -> tuple[Buffe
         )
     content = msgspec.json.encode({"uri": uri, "mimeType": _media_type(snapshot, resource)})
     return (b'{"contents":[%b,"text":' % content[:-1], document.quoted, b"}]}")
-
-
-def _address(snapshot: Snapshot, resource: _Resource) -> str:
-    return snapshot.manifest.base_url + resource.path
 
 
 def _media_type(snapshot: Snapshot, resource: _Resource) -> str:
