@@ -89,12 +89,6 @@ class JsonRpcResponse(Struct, frozen=True):
 Message = JsonRpcRequest | Notification | JsonRpcResponse
 
 
-class JsonRpcBatch(Struct, frozen=True):
-    """The elements of an array, for ``read_member``; the caller limits their number."""
-
-    members: Sequence[Raw]
-
-
 class _Error(Struct, frozen=True):
     """The required members of an error (JSON-RPC 5.1)."""
 
@@ -122,8 +116,10 @@ _string = msgspec.json.Decoder(str)
 _encode = msgspec.json.Encoder().encode
 
 
-def read_body(body: bytes) -> Message | JsonRpcBatch:
-    """Parse the body of a POST.
+def read_body(body: bytes) -> Message | list[Raw]:
+    """Parse the body of a POST: a message, or the elements of a batch, for ``read_member``.
+
+    The caller limits their number.
 
     Raises:
         JsonRpcError: -32700, it is not strict JSON; -32600, it is neither a message nor an array;
@@ -135,7 +131,7 @@ def read_body(body: bytes) -> Message | JsonRpcBatch:
     except msgspec.ValidationError:  # not an object
         pass
     try:
-        return JsonRpcBatch(_items.decode(body))
+        return _items.decode(body)
     except msgspec.ValidationError:
         raise JsonRpcError(INVALID_REQUEST, _NOT_AN_OBJECT) from None
 

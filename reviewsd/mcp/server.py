@@ -20,7 +20,6 @@ from reviewsd.mcp.jsonrpc import (
     INVALID_PARAMS,
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
-    JsonRpcBatch,
     JsonRpcError,
     JsonRpcRequest,
     Message,
@@ -142,7 +141,7 @@ class McpServer:
         session = self._session(request, now, _id(message))
         if isinstance(session, McpAnswer):
             return session
-        if isinstance(message, JsonRpcBatch):
+        if isinstance(message, list):
             return (yield from self._batch(message, session.revision, snapshot, room))
         if not isinstance(message, JsonRpcRequest):
             return ACCEPTED
@@ -202,15 +201,15 @@ class McpServer:
         return result(message.id, payload)
 
     def _batch(
-        self, batch: JsonRpcBatch, revision: Revision, snapshot: Snapshot, room: AnswerRoom
+        self, batch: Sequence[Raw], revision: Revision, snapshot: Snapshot, room: AnswerRoom
     ) -> Generator[None, None, McpAnswer]:
         if not revision.batches:
             return refusal(400, f"Revision {revision.name} has no batches: send one message")
-        if not 0 < len(batch.members) <= MAX_BATCH:
+        if not 0 < len(batch) <= MAX_BATCH:
             return refusal(400, f"A batch has 1 to {MAX_BATCH} messages")
         parts: list[Buffer] = []
         try:
-            for member in batch.members:
+            for member in batch:
                 response = yield from self._member(member, revision, snapshot, room)
                 if response:
                     room.reserve(response)
@@ -238,14 +237,14 @@ class McpServer:
         return (yield from self._response(message, revision, snapshot))
 
     def _stateless(
-        self, message: Message | JsonRpcBatch, request: Request, snapshot: Snapshot
+        self, message: Message | list[Raw], request: Request, snapshot: Snapshot
     ) -> Generator[None, None, McpAnswer]:
         try:
             if isinstance(message, Notification):
                 stateless.check_notification(message, request)
                 return ACCEPTED
             if not isinstance(message, JsonRpcRequest):
-                kind = "an array" if isinstance(message, JsonRpcBatch) else "a response"
+                kind = "an array" if isinstance(message, list) else "a response"
                 return refusal(400, f"Revision {STATELESS.name} takes single requests, not {kind}")
             stateless.check_request(message, request)
             if message.method == LISTEN:
@@ -267,7 +266,7 @@ class McpServer:
         return McpAnswer(200, (stream.acknowledgment,), events=stream)
 
 
-def _is_stateless(message: Message | JsonRpcBatch, request: Request) -> bool:
+def _is_stateless(message: Message | list[Raw], request: Request) -> bool:
     version = stateless.header_version(request)
     if version is not None and version not in _HANDSHAKE_VERSIONS:
         return True
@@ -277,5 +276,5 @@ def _is_stateless(message: Message | JsonRpcBatch, request: Request) -> bool:
     )
 
 
-def _id(message: Message | JsonRpcBatch) -> bytes | None:
+def _id(message: Message | list[Raw]) -> bytes | None:
     return message.id if isinstance(message, JsonRpcRequest) else None

@@ -13,7 +13,7 @@ from reviewsd.domain.reviews import Business
 from reviewsd.http1 import urls
 from reviewsd.http1.problems import MCP_MAX_BODY
 from reviewsd.mcp import revisions
-from reviewsd.mcp.jsonrpc import JsonRpcBatch, JsonRpcError, JsonRpcRequest, read_body, read_member
+from reviewsd.mcp.jsonrpc import JsonRpcError, JsonRpcRequest, read_body, read_member
 from reviewsd.mcp.server import MAX_BATCH, NO_ROOM, McpAnswer
 from reviewsd.mcp.sessions import TOKEN_LENGTH
 from reviewsd.publish.openapi import document
@@ -95,10 +95,10 @@ def accepted(value: object) -> bool:
     """The server tests each message of a batch separately."""
     try:
         result = read_body(json.dumps(value).encode())
-        if isinstance(result, JsonRpcBatch):
-            for member in result.members:
+        if isinstance(result, list):
+            for member in result:
                 read_member(member)
-            return 0 < len(result.members) <= MAX_BATCH
+            return 0 < len(result) <= MAX_BATCH
     except JsonRpcError:
         return False
     return True
