@@ -133,7 +133,7 @@ class EndedSubscription:
 
 def find_due(
     cursor: SqlCursor, contents: Mapping[str, str], now: int, limit: int, without: Collection[str]
-) -> tuple[Sequence[Due], int | None]:
+) -> tuple[Sequence[Due], float | None]:
     """Return due deliveries, as ``ClaimTable.find_due`` does.
 
     The contents are the sha256 of this node's content, by path. A topic with another digest in the store

@@ -165,7 +165,7 @@ class VerificationOutcome(Struct, frozen=True):
 
 def find_due(
     cursor: SqlCursor, now: int, limit: int, without: Collection[str]
-) -> tuple[Sequence[Due], int | None]:
+) -> tuple[Sequence[Due], float | None]:
     """Return due verifications, as ``ClaimTable.find_due`` does."""
     return VERIFICATIONS.find_due(cursor, (now,), now, limit, without)
 

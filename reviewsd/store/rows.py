@@ -232,8 +232,8 @@ class ClaimTable:
         now: int,
         limit: int,
         without: Collection[str],
-    ) -> tuple[list[Due], int | None]:
-        """Return the due rows, longest waiting first, and the time of the next one.
+    ) -> tuple[list[Due], float | None]:
+        """Return the due rows, longest waiting first, and the seconds until the next one is due.
 
         The values are those of the condition. Rows of the hosts in ``without`` are left out.
         """
@@ -259,7 +259,7 @@ class ClaimTable:
             f"SELECT MIN(next_attempt_at) {rows} AND next_attempt_at > ?", (*values, now)
         )
         ((next_at,),) = cursor.fetchall()
-        return due, next_at
+        return due, None if next_at is None else (next_at - now) / 1000
 
     def claim(
         self,

@@ -130,17 +130,15 @@ class Deliverer:
         self, limit: int, excluded_hosts: Collection[str]
     ) -> tuple[Sequence[Due], float | None]:
         """Return subscriptions that are due, and the seconds until the next one is."""
-        now = self.context.now()
-        due, next_at = await self.store.run(
+        return await self.store.run(
             partial(
                 deliveries.find_due,
                 contents=digests_of(self._contents),
-                now=now,
+                now=self.context.now(),
                 limit=limit,
                 without=excluded_hosts,
             )
         )
-        return due, None if next_at is None else (next_at - now) / 1000
 
     async def settle_and_claim(
         self, results: Sequence[DeliveryOutcome], due: Sequence[Due]
@@ -213,15 +211,13 @@ class Deliverer:
 
     def _report(self, results: Sequence[DeliveryOutcome]) -> None:
         """Count outcomes, and log one line for all subscribers of a version."""
+        versions = Counter[tuple[str, int]]()
         for result in results:
-            if result.event is not None:
-                label = RESULTS[type(result.event)]
-                self.context.counters.count("delivery_attempts_total", label)
-        versions = Counter(
-            (result.claim.topic.path, result.event.version)
-            for result in results
-            if isinstance(result.event, Delivered)
-        )
+            if result.event is None:
+                continue
+            self.context.counters.count("delivery_attempts_total", RESULTS[type(result.event)])
+            if isinstance(result.event, Delivered):
+                versions[result.claim.topic.path, result.event.version] += 1
         for (topic, version), count in versions.items():
             self._log.info(
                 "delivered {topic} version {version} to {subscribers}",

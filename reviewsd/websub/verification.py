@@ -66,10 +66,9 @@ class Verifier:
     ) -> tuple[Sequence[Due], float | None]:
         """Return intents that are due, and the seconds until the next one is."""
         now = self.context.now()
-        due, next_at = await self.store.run(
+        return await self.store.run(
             partial(intents.find_due, now=now, limit=limit, without=excluded_hosts)
         )
-        return due, None if next_at is None else (next_at - now) / 1000
 
     async def settle_and_claim(
         self, results: Sequence[VerificationOutcome], due: Sequence[Due]

@@ -7,7 +7,8 @@ status code may be absent. The connection limits the bytes of all heads, trailer
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 MAX_HEAD = 32_768  # bytes of a head without the empty line at its end
 MAX_FIELDS = 128  # header fields of one head
@@ -45,8 +46,7 @@ class MalformedResponseError(Exception):
     """A response breaks RFC 9112; the text says how."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResponseHead:
+class ResponseHead(Struct, frozen=True, kw_only=True):
     """The final status line and header fields of a response."""
 
     minor_version: int
