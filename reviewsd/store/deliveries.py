@@ -150,7 +150,6 @@ def settle_and_claim(
     contents: Mapping[str, str],
     token: str,
     now: int,
-    claim_until: int,
 ) -> tuple[list[DeliveryClaim], list[EndedSubscription]]:
     """Write the outcomes of deliveries, and claim the next ones, of topics as in ``find_due``.
 
@@ -171,7 +170,6 @@ def settle_and_claim(
         due,
         token,
         now,
-        claim_until,
     )
     claims = [
         DeliveryClaim(

@@ -176,7 +176,6 @@ def settle_and_claim(
     due: Sequence[Due],
     token: str,
     now: int,
-    claim_until: int,
 ) -> list[IntentClaim]:
     """Write the outcomes of verifications, and claim the next ones; return the claims.
 
@@ -187,7 +186,7 @@ def settle_and_claim(
         _settle(cursor, outcome, now)
     columns = ", ".join(("topic_id", "callback", *INTENT_COLUMNS))
     claims = []
-    for row, values in VERIFICATIONS.claim(cursor, columns, (now,), due, token, now, claim_until):
+    for row, values in VERIFICATIONS.claim(cursor, columns, (now,), due, token, now):
         topic_id, callback, *columns_of_intent = values
         request = intent(columns_of_intent)
         assert request is not None  # noqa: S101  each row of the table has one

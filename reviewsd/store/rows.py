@@ -23,6 +23,9 @@ from msgspec import Struct
 from reviewsd.domain.subscription import Active, Event, Intent, Mode, Subscription, step
 from reviewsd.store.transactions import MANY, SqlCursor, SqlValue
 
+CLAIM_MILLISECONDS = 90_000
+"""Duration of a claim, longer than any attempt (D5)."""
+
 MAX_ENDED = 10_000
 """Ended subscriptions in the store; the oldest are deleted."""
 
@@ -269,7 +272,6 @@ class ClaimTable:
         due: Sequence[Due],
         token: str,
         now: int,
-        claim_until: int,
     ) -> list[tuple[Due, Sequence[Any]]]:
         """Claim rows that are still due, in one statement: each one waits for the GIL again.
 
@@ -285,7 +287,7 @@ class ClaimTable:
             f"UPDATE {self.name} AS {self.alias} SET claim_token = ?, claim_until = ?"
             f" WHERE id IN {MANY} AND claim_until IS NULL AND next_attempt_at <= ?"
             f" AND {self.condition} RETURNING id, {columns}",
-            (token, claim_until, ids, now, *values),
+            (token, now + CLAIM_MILLISECONDS, ids, now, *values),
         )
         claimed = {row[0]: row[1:] for row in cursor.fetchall()}
         return [(row, claimed[row.id]) for row in due if row.id in claimed]

@@ -30,7 +30,7 @@ from reviewsd.websub.outbound.client import CallbackClient, CallbackRequest
 from reviewsd.websub.outbound.connection import SUCCESS
 from reviewsd.websub.outbound.response_parser import NetworkFullError, NoResponseError
 from reviewsd.websub.slots import Slot, Slots
-from reviewsd.websub.verification import CLAIM_MILLISECONDS, FAILED, Denials
+from reviewsd.websub.verification import FAILED, Denials
 
 TIMEOUT = 30.0
 """Seconds of an attempt; below the 90 s for which a delivery is claimed (E12, D5)."""
@@ -144,7 +144,6 @@ class Deliverer:
         self, results: Sequence[DeliveryOutcome], due: Sequence[Due]
     ) -> Sequence[DeliveryClaim]:
         """Store results and claim subscriptions; notify callbacks whose subscriptions have ended."""
-        now = self.context.now()
         claims, ended = await self.store.run(
             partial(
                 deliveries.settle_and_claim,
@@ -152,8 +151,7 @@ class Deliverer:
                 due=due,
                 contents=digests_of(self._contents),
                 token=self.context.token(),
-                now=now,
-                claim_until=now + CLAIM_MILLISECONDS,
+                now=self.context.now(),
             )
         )
         self._report(results)

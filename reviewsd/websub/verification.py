@@ -36,9 +36,6 @@ RESULTS = {Confirmed: "confirmed", NotConfirmed: "not-confirmed", Unreachable: "
 TIMEOUT = 15.0
 """Seconds in which a callback must respond (E12)."""
 
-CLAIM_MILLISECONDS = 90_000
-"""Duration of a claim, longer than any attempt (D5)."""
-
 FAILED = "three deliveries in a row failed"
 REMOVED = "removed by the operator of the hub"
 
@@ -74,15 +71,13 @@ class Verifier:
         self, results: Sequence[VerificationOutcome], due: Sequence[Due]
     ) -> Sequence[IntentClaim]:
         """Store results and claim intents."""
-        now = self.context.now()
         claims = await self.store.run(
             partial(
                 intents.settle_and_claim,
                 outcomes=results,
                 due=due,
                 token=self.context.token(),
-                now=now,
-                claim_until=now + CLAIM_MILLISECONDS,
+                now=self.context.now(),
             )
         )
         if any(isinstance(result.event, Confirmed) for result in results):

@@ -66,9 +66,7 @@ class Rows:
         self, now: int = START, results: tuple[VerificationOutcome, ...] = (), token: str = "t"
     ) -> list[IntentClaim]:
         due = self.verifiable(now)
-        return self.run(
-            lambda cursor: intents.settle_and_claim(cursor, results, due, token, now, now + CLAIM)
-        )
+        return self.run(lambda cursor: intents.settle_and_claim(cursor, results, due, token, now))
 
     def subscribe(self, count: int = 1) -> None:
         for number in range(count):
@@ -88,9 +86,7 @@ class Rows:
     ) -> tuple[list[DeliveryClaim], list[EndedSubscription]]:
         due = self.owed(now)
         return self.run(
-            lambda cursor: deliveries.settle_and_claim(
-                cursor, results, due, NEW, token, now, now + CLAIM
-            )
+            lambda cursor: deliveries.settle_and_claim(cursor, results, due, NEW, token, now)
         )
 
     def bump(self) -> None:

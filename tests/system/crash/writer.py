@@ -113,26 +113,24 @@ class Hub:
         """Claim what is due; without a token, write what came of the claimed."""
         if token is not None:
             due, _ = intents.find_due(cursor, self.now, 10, ())
-            until = self.now + 90_000
-            self._verifying = intents.settle_and_claim(cursor, (), due, token, self.now, until)
+            self._verifying = intents.settle_and_claim(cursor, (), due, token, self.now)
             return
         results = [
             intents.VerificationOutcome(claim, Unreachable() if claim.id % 5 == 4 else Confirmed())
             for claim in self._verifying
         ]
-        intents.settle_and_claim(cursor, results, (), "", self.now, 0)
+        intents.settle_and_claim(cursor, results, (), "", self.now)
 
     def _turn_deliveries(self, token: str | None, cursor: SqlCursor) -> None:
         contents = self._contents()
         if token is not None:
             due, _ = deliveries.find_due(cursor, contents, self.now, 10, ())
-            until = self.now + 90_000
             self._delivering, _ = deliveries.settle_and_claim(
-                cursor, (), due, contents, token, self.now, until
+                cursor, (), due, contents, token, self.now
             )
             return
         results = [_outcome(claim) for claim in self._delivering]
-        deliveries.settle_and_claim(cursor, results, (), contents, "", self.now, 0)
+        deliveries.settle_and_claim(cursor, results, (), contents, "", self.now)
 
 
 def _outcome(claim: deliveries.DeliveryClaim) -> deliveries.DeliveryOutcome:

@@ -113,25 +113,21 @@ def transact_randomly(both: Both, chance: random.Random, number: int) -> None:  
 
     def verify() -> None:
         without = set(chance.sample(HOSTS, one_of([0, 0, 0, 1, 3])))
-        limit, until = chance.randint(1, 5), now + 90_000
+        limit = chance.randint(1, 5)
         due, _ = both.run(lambda cursor: intents.find_due(cursor, now, limit, without))
-        claims = both.run(
-            lambda cursor: intents.settle_and_claim(cursor, (), due, token, now, until)
-        )
+        claims = both.run(lambda cursor: intents.settle_and_claim(cursor, (), due, token, now))
         events = [*[Confirmed()] * 6, NotConfirmed(), Unreachable(), None]
         results = [
             VerificationOutcome(claim, one_of(events)) for claim in claims if chance.random() < 0.8
         ]
-        both.run(
-            lambda cursor: intents.settle_and_claim(cursor, results, (), token, now + 1, until)
-        )
+        both.run(lambda cursor: intents.settle_and_claim(cursor, results, (), token, now + 1))
 
     def deliver() -> None:
         without = set(chance.sample(HOSTS, one_of([0, 0, 0, 1, 3])))
-        limit, until = chance.randint(1, 5), now + 90_000
+        limit = chance.randint(1, 5)
         due, _ = both.run(lambda cursor: deliveries.find_due(cursor, digests, now, limit, without))
         claims, _ = both.run(
-            lambda cursor: deliveries.settle_and_claim(cursor, (), due, digests, token, now, until)
+            lambda cursor: deliveries.settle_and_claim(cursor, (), due, digests, token, now)
         )
         results = []
         for claim in claims:
@@ -145,9 +141,7 @@ def transact_randomly(both: Both, chance: random.Random, number: int) -> None:  
                 )
             )
         both.run(
-            lambda cursor: deliveries.settle_and_claim(
-                cursor, results, (), digests, token, now + 1, until
-            )
+            lambda cursor: deliveries.settle_and_claim(cursor, results, (), digests, token, now + 1)
         )
 
     def change() -> None:

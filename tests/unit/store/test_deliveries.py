@@ -35,7 +35,7 @@ def test_node_with_other_content_than_the_store_sends_nothing(rows: Rows) -> Non
     assert [] == rows.owed(contents={})
     due = [Due(id=1, host=HOST, active=True)]
     assert ([], []) == rows.run(
-        lambda cursor: deliveries.settle_and_claim(cursor, (), due, OLD, "t", START, START + CLAIM)
+        lambda cursor: deliveries.settle_and_claim(cursor, (), due, OLD, "t", START)
     )
 
 
@@ -98,7 +98,6 @@ def test_three_failures_in_a_row_end_a_subscription(rows: Rows) -> None:
                 contents=NEW,
                 token="u",
                 now=now,
-                claim_until=now,
             )
         )
         if failures < 3:
@@ -128,7 +127,6 @@ def test_claim_checks_that_a_delivery_is_still_due(rows: Rows) -> None:
             contents=NEW,
             token="t",
             now=now,
-            claim_until=now,
         )
         return [claim.id for claim in rows.run(work)[0]]
 

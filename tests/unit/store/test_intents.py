@@ -35,9 +35,7 @@ def test_claimed_request_is_not_due_until_the_claim_expires(rows: Rows) -> None:
     assert [] == rows.verifiable(START + CLAIM)
     assert [claim.id] == [due.id for due in rows.verifiable(START + CLAIM + 1)]
     due = [Due(id=claim.id, host=HOST, active=False)]
-    assert [] == rows.run(
-        lambda cursor: intents.settle_and_claim(cursor, (), due, "u", START + 5, START + CLAIM)
-    )
+    assert [] == rows.run(lambda cursor: intents.settle_and_claim(cursor, (), due, "u", START + 5))
 
 
 def test_late_outcome_of_a_verification_changes_nothing(rows: Rows) -> None:
@@ -60,7 +58,7 @@ def test_released_claim_keeps_its_place_in_the_order(rows: Rows) -> None:
     (claim,) = rows.verify()
     rows.run(
         lambda cursor: intents.settle_and_claim(
-            cursor, (VerificationOutcome(claim, None),), (), "u", START + 7, 0
+            cursor, (VerificationOutcome(claim, None),), (), "u", START + 7
         )
     )
     rows.ask(1, next_attempt_at=START + 1)

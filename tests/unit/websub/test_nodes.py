@@ -12,9 +12,9 @@ from twisted.logger import capturedLogs, formatEvent
 
 from reviewsd.api.jobs import PushResult, Step
 from reviewsd.config.hub_schema import HubConfig as Settings
+from reviewsd.store.rows import CLAIM_MILLISECONDS
 from reviewsd.websub.hub import FOLLOW_SECONDS
 from reviewsd.websub.scheduler import SHARED_MAX_PAUSE
-from reviewsd.websub.verification import CLAIM_MILLISECONDS
 from tests.support.hub import (
     FEED,
     Behavior,
