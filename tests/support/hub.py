@@ -255,7 +255,7 @@ class Exchange:
 
     @property
     def body(self) -> bytes:
-        return b"".join(bytes(part) for part in self.request.body)
+        return bytes(self.request.body)
 
 
 Behavior = Callable[[Exchange], Outcome | None]

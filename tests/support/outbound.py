@@ -15,6 +15,7 @@ from twisted.internet.task import Clock
 
 from reviewsd.domain.addresses import Addresses
 from reviewsd.domain.callback import Callback, rebuilt
+from reviewsd.http1.representation import Buffer
 from reviewsd.store.rows import Due
 from reviewsd.websub.outbound.agent import CallbackAgent
 from reviewsd.websub.outbound.client import CallbackClient, CallbackRequest
@@ -93,12 +94,12 @@ class Sender:
         self, url: str, *, seconds: float = 5, slots: Slots | None = None, slot: Slot | None = None
     ) -> Outcome:
         """Send a GET."""
-        return await self._send("GET", url, b"", (), seconds, slots or many_slots(), slot)
+        return await self._send("GET", url, b"", b"", seconds, slots or many_slots(), slot)
 
     async def deliver(
         self,
         url: str,
-        body: bytes | Sequence[Any] = b"{}",
+        body: Buffer = b"{}",
         *,
         headers: bytes = b"",
         seconds: float = 5,
@@ -106,18 +107,17 @@ class Sender:
         slot: Slot | None = None,
     ) -> Outcome:
         """Send a POST."""
-        parts = (body,) if isinstance(body, bytes) else tuple(body)
         headers = headers or (
-            b"Content-Type: application/json\r\nContent-Length: %d\r\n" % sum(map(len, parts))
+            b"Content-Type: application/json\r\nContent-Length: %d\r\n" % len(body)
         )
-        return await self._send("POST", url, headers, parts, seconds, slots or many_slots(), slot)
+        return await self._send("POST", url, headers, body, seconds, slots or many_slots(), slot)
 
     async def _send(
         self,
         method: str,
         url: str,
         headers: bytes,
-        parts: tuple[Any, ...],
+        body: Buffer,
         seconds: float,
         slots: Slots,
         slot: Slot | None,
@@ -125,10 +125,10 @@ class Sender:
         sending_slot = slot or free_slot(slots)
         try:
             request = CallbackRequest(
-                method=method, callback=rebuilt(url), slot=sending_slot, headers=headers, body=parts
+                method=method, callback=rebuilt(url), slot=sending_slot, headers=headers, body=body
             )
             response = await self._client.send(request, seconds)
-            body = await response.content()
+            content = await response.content()
         except NoResponseError as error:
             return Missing(error.reason, sending_slot.address)
         except NetworkFullError:
@@ -137,7 +137,7 @@ class Sender:
             if slot is None:
                 slots.leave(sending_slot)
         (retry_after,) = response.headers.getRawHeaders(b"Retry-After", [None])
-        return Received(response.code, body, retry_after, sending_slot.address)
+        return Received(response.code, content, retry_after, sending_slot.address)
 
 
 def callback(url: str) -> Callback:

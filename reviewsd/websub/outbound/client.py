@@ -41,8 +41,8 @@ class CallbackRequest:
     """The place of the attempt among those that run at the same time (``slots``)."""
     headers: bytes = b""
     """Header lines, each ended with CRLF."""
-    body: tuple[Buffer, ...] = ()
-    """Slices of mapped files, which are joined only if the whole request is one piece."""
+    body: Buffer = b""
+    """Perhaps a mapped file, which is copied behind the head only if the whole request is one piece."""
 
     @property
     def reads_body(self) -> bool:
@@ -52,23 +52,21 @@ class CallbackRequest:
     @property
     def length(self) -> int:
         """The size of the body in bytes."""
-        return sum(map(len, self.body))
+        return len(self.body)
 
     def pieces(self, head: bytes) -> Iterator[Buffer]:
         """Yield head and body in pieces, each of which is encrypted in one call."""
-        if len(head) + self.length <= PIECE:
-            yield b"".join((head, *self.body))
+        if len(head) + len(self.body) <= PIECE:
+            yield b"".join((head, self.body))
             return
         yield head
-        for part in self.body:
-            view = memoryview(part)
-            for start in range(0, len(view), PIECE):
-                yield view[start : start + PIECE]
+        view = memoryview(self.body)
+        for start in range(0, len(view), PIECE):
+            yield view[start : start + PIECE]
 
     def startProducing(self, consumer: IConsumer) -> Deferred[None]:
         """Write the body to a consumer; our agent reads ``pieces`` instead."""
-        for part in self.body:
-            consumer.write(bytes(part))
+        consumer.write(bytes(self.body))
         return succeed(None)
 
     def pauseProducing(self) -> None:

@@ -21,6 +21,7 @@ from twisted.internet.task import Clock, deferLater
 from twisted.internet.testing import StringTransport
 from twisted.python.failure import Failure
 
+from reviewsd.http1.representation import Buffer
 from reviewsd.runtime.turns import TurnQueue
 from reviewsd.websub.outbound.client import PIECE
 from reviewsd.websub.outbound.connection import Connection
@@ -58,7 +59,7 @@ async def verify(ca_file: Path, url: str) -> Outcome:
 async def deliver(
     ca_file: Path,
     url: str,
-    body: bytes | Sequence[Any] = b"{}",
+    body: Buffer = b"{}",
     headers: bytes = b"",
     seconds: float = 5,
 ) -> Outcome:
@@ -92,7 +93,7 @@ async def test_delivery_has_these_bytes(ca_file: Path) -> None:
         b"X-Hub-Signature: sha256=00ff\r\n"
     )
     async with serving() as server:
-        body = (b"foo", memoryview(b"xbarx")[1:4])
+        body = memoryview(b"xfoobarx")[1:7]
         url = server.url("/cb?a=b", "localhost")
         assert ACCEPTED == await deliver(ca_file, url, body, headers)
 
@@ -152,8 +153,7 @@ async def test_mapped_file_is_sent_in_little_memory(ca_file: Path) -> None:
     length = 50_000_000
     with tempfile.TemporaryFile() as file:
         file.truncate(length)
-        mapped = memoryview(mmap.mmap(file.fileno(), length, access=mmap.ACCESS_READ))
-        body = (mapped[:10], mapped[10:])
+        body = memoryview(mmap.mmap(file.fileno(), length, access=mmap.ACCESS_READ))
         with sink(ca_file.parent) as port:
             url = f"https://{HOST}:{port}/"
             result = await cost(ca_file, lambda sender: sender.deliver(url, body, seconds=30))
