@@ -307,7 +307,7 @@ SCANS: dict[str, Scan] = {
     "quotes of a cell": table(lambda n: b'"%b"' % (b'""' * (n // 2))),
     "lines of a cell": table(lambda n: b'"%b' % (b"\n" * n)),
     "digits of a date": (lambda n: "9" * n, times.moment),
-    "blanks of a date": (lambda n: ["1%sx" % (" " * n)], times.guessed),
+    "blanks of a date": (lambda n: [("date", "1%sx" % (" " * n))], times.reading_of),
     "a name": (lambda n: "a " * (n // 2), values.short_name),
     "a translation": (
         lambda n: "(Translated by Google) " + "\n\n(Original)" * (n // 12),

@@ -10,9 +10,10 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
-from reviewsctl.importing.errors import RowRefusedError
+from reviewsctl.importing.errors import RowRefusedError, SayMoreError
 from reviewsctl.importing.values import shown, word
 from reviewsctl.importing.vocabulary.words import CELLS
+from reviewsctl.terminal.escaping import printable
 
 NO_DATE = "no date"
 """Why a row without a date is refused."""
@@ -32,10 +33,9 @@ _ZONED = ("%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%a, %d %b %Y %H:%M:%S", "%a %b
 _MAX_LENGTH = 100  # characters; strptime would look for blanks of any length
 _PROBES = 20  # values that say which patterns are worth a closer look
 _DAYS, _CLOCKS = CELLS.lists["days"], CELLS.lists["clocks"]
-_DAY_OF = {day + clock: day for day in _DAYS for clock in _CLOCKS}
-PATTERNS = tuple(_DAY_OF)
+PATTERNS = {day + clock: day for day in _DAYS for clock in _CLOCKS}
+"""The patterns that are tried, each with that of its day."""
 _ISO = "ISO 8601"
-AMERICAN = "%m/%d/%Y %H:%M:%S"
 
 _MONTHS: Mapping[str, str] = {
     foreign: english for english, names in CELLS.table.items() for foreign in names
@@ -48,20 +48,6 @@ _ORDINAL = re.compile(r"(?<=[0-9])(?:st|nd|rd|th|er)\b", re.IGNORECASE)
 _CLOCK = re.compile(r"(?<=[0-9])h(?=[0-9]{2})")
 Reading = Callable[[object], datetime.datetime]
 """Raises a RowRefusedError."""
-
-
-class AmbiguousError(Exception):
-    """A column of dates that can be read in two ways.
-
-    Attributes:
-        patterns: The two.
-        example: A date that differs.
-    """
-
-    def __init__(self, patterns: Sequence[str], example: str) -> None:
-        self.patterns = tuple(patterns)
-        self.example = example
-        super().__init__(example)
 
 
 def moment(value: object) -> datetime.datetime:
@@ -154,7 +140,7 @@ def by_pattern(pattern: str) -> Reading:
     Whatever clock stands behind the day: a spreadsheet that saves a table again cuts seconds off,
     and makes some cells of a column dates and leaves others as texts.
     """
-    day = _DAY_OF.get(pattern)
+    day = PATTERNS.get(pattern)
 
     def read(value: object) -> datetime.datetime:
         text = _spelled(value)
@@ -200,13 +186,25 @@ def _in_english(match: re.Match[str]) -> str:
     return _MONTHS.get(bare, match[0])
 
 
-def guessed(sample: Sequence[object]) -> tuple[Reading, str]:
-    """Return how a column of dates is read, by its first values, and the name of the pattern.
+def reading_of(
+    dates: Sequence[tuple[str, object]], date_format: str | None = None, native: str = ""
+) -> tuple[Reading, str]:
+    """Return how columns of dates are read, by their first values, and the name of the pattern.
+
+    Args:
+        dates: Each with the name of its column.
+        date_format: The pattern that the operator says.
+        native: That of the platform, where it is not ISO 8601.
 
     Raises:
-        AmbiguousError: Month and day could change places in all that are not ISO 8601.
+        SayMoreError: Month and day could change places in all that are not ISO 8601.
     """
-    there = dict.fromkeys(text for text in map(word, sample) if text is not None)
+    if date_format is not None:
+        return by_pattern(date_format), date_format
+    there: dict[str, str] = {}
+    for name, value in dates:
+        if (text := word(value)) is not None:
+            there.setdefault(text, name)
     values = [text for text in there if not is_moment(text)]
     likely = [day for day in _DAYS if any(_spelling(day, text) for text in values[:_PROBES])]
     if not likely:
@@ -219,7 +217,13 @@ def guessed(sample: Sequence[object]) -> tuple[Reading, str]:
     for rival in chosen[1:]:
         for text, one, two in zip(values, read[chosen[0]], read[rival], strict=True):
             if one and two and _read(one, text) != _read(two, text):
-                raise AmbiguousError((one, two), text)
+                if native in (one, two):  # a spreadsheet would have cut off its seconds
+                    return by_pattern(native), native
+                raise SayMoreError(
+                    f"the dates in column {shown(there[text])} can be read in two ways, for example "
+                    f"{printable(text)}",
+                    f'Say which it is: --set "date_format={one}" or --set "date_format={two}"',
+                )
     pattern = Counter(filter(None, read[chosen[0]])).most_common(1)[0][0]
     return by_pattern(pattern), pattern if len(values) == len(there) else f"{_ISO}, {pattern}"
 

@@ -9,15 +9,7 @@ from reviewsctl.importing.publicity.signs import sign_of
 from reviewsctl.importing.ratings import rating_of
 from reviewsctl.importing.scales import is_best
 from reviewsctl.importing.settings import Settings
-from reviewsctl.importing.times import (
-    AmbiguousError,
-    Reading,
-    by_pattern,
-    guessed,
-    is_moment,
-    relative,
-    zoned,
-)
+from reviewsctl.importing.times import Reading, is_moment, reading_of, relative, zoned
 from reviewsctl.importing.values import is_nothing, listed, normal, shown, word, yes_or_no
 from reviewsctl.importing.vocabulary.words import COLUMNS, GUESSES, PUBLICITY
 from reviewsctl.terminal.escaping import printable
@@ -298,7 +290,7 @@ def dates_of(
             )
     if answered is not None:
         dates += [(answered, row.get(answered)) for row in sample]
-    return _spelled(dates, settings)
+    return reading_of(dates, settings.date_format)
 
 
 def platform_dates(
@@ -324,25 +316,5 @@ def platform_dates(
             spellings = [there[key] for key in map(str.casefold, names) if key in there]
             if not any(is_moment(value) for _, value in spellings):
                 cells += spellings
-    reading, _ = _spelled(cells, settings, native)
+    reading, _ = reading_of(cells, settings.date_format, native)
     return lambda value: zoned(reading(value), zone)
-
-
-def _spelled(
-    dates: Sequence[tuple[str, object]], settings: Settings, native: str = ""
-) -> tuple[Reading, str]:
-    """Return how dates are read, each with the name of its column, and the name of the pattern."""
-    if settings.date_format is not None:
-        return by_pattern(settings.date_format), settings.date_format
-    try:
-        return guessed([value for _, value in dates])
-    except AmbiguousError as error:
-        if native in error.patterns:  # a spreadsheet would have cut off its seconds
-            return by_pattern(native), native
-        one, second = error.patterns
-        column = next(name for name, value in dates if word(value) == error.example)
-        raise SayMoreError(
-            f"the dates in column {shown(column)} can be read in two ways, for example "
-            f"{printable(error.example)}",
-            f'Say which it is: --set "date_format={one}" or --set "date_format={second}"',
-        ) from error
