@@ -315,11 +315,7 @@ def _other_business(
         here = {place.name for place in places if place.source == source} - {""}
         if there and here:
             return (
-                f"{target} has reviews of location {_some(there)} at {shown(source)}, the export of "
-                f"{_some(here)}"
+                f"{target} has reviews of location {listed([*map(shown, sorted(there))])} at {shown(source)}, the export of "
+                f"{listed([*map(shown, sorted(here))])}"
             )
     return ""
-
-
-def _some(names: set[str]) -> str:
-    return ", ".join(map(shown, sorted(names)[:3]))

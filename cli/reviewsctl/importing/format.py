@@ -4,6 +4,7 @@ Where rows come from (zip, folder, JSON, CSV, spreadsheet) is none of its concer
 export's own names.
 """
 
+import functools
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -45,7 +46,7 @@ class Row(NamedTuple):
         return {**self.group, **self.fields} if identifier in self.group else self.fields
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Head:
     """The beginning of a file, by which its format is recognized."""
 
@@ -60,18 +61,16 @@ class Head:
     """The title of that location."""
     listing: Fields = field(default_factory=dict)
     """The location, as data.json of Google Takeout has it."""
-    names: frozenset[str] = frozenset()
-    """The names of the first rows in lower case; the members of their objects too, as ``a.b``."""
+
+    @functools.cached_property
+    def names(self) -> frozenset[str]:
+        """The names of the first rows in lower case; the members of their objects too, as ``a.b``."""
+        rows = self.sample[:_MAX_SAMPLE_ROWS]
+        return frozenset(name for fields in rows for name in _names(fields, "", _MAX_LEVELS))
 
     def has(self, *names: str) -> bool:
         """Return whether the first rows have all of these names."""
         return {name.casefold() for name in names} <= self.names
-
-
-def names_of(sample: Sequence[Fields]) -> frozenset[str]:
-    """Return ``Head.names`` for some rows."""
-    rows = sample[:_MAX_SAMPLE_ROWS]
-    return frozenset(name for fields in rows for name in _names(fields, "", _MAX_LEVELS))
 
 
 def _names(fields: Fields, prefix: str, levels: int) -> Iterator[str]:

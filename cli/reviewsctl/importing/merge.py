@@ -104,8 +104,6 @@ class Merge:
                 return None
             case "updated_at", value if value is not None:
                 return encoded(self._now)
-            case "aggregate_rating", {"review_count": int() as count}:
-                self._result.review_count = count
             case "business", dict() as business:
                 return self._business(business, piece.text)
         return piece.text

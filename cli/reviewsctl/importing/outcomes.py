@@ -99,8 +99,6 @@ class MergeResult:
     """Reviews of the export that are in the file already, under their source and under another one."""
     filled: Mapping[str, object] = field(default_factory=dict)
     """Members of the business that were empty, as the export has them."""
-    review_count: int | None = None
-    """``aggregate_rating.review_count`` of the file, which is kept as it is."""
     written: dict[str, Written] = field(default_factory=dict)
     """What imports have written of each review that the new file has, by its merge key."""
     notes: list[str] = field(default_factory=list)

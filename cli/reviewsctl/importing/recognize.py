@@ -16,7 +16,6 @@ from reviewsctl.importing.format import (
     Head,
     Row,
     Shape,
-    names_of,
 )
 from reviewsctl.importing.platforms.columns import has_columns
 from reviewsctl.importing.platforms.tables import FORMATS
@@ -216,7 +215,7 @@ def _columns(sheet: spreadsheet.Sheet) -> frozenset[str]:
 
 def _has_reviews(shape: Shape, sample: Sequence[Fields]) -> bool:
     """Return whether a table, or a list of JSON, with these first rows has reviews."""
-    head = Head(shape=shape, sample=sample, around={}, names=names_of(sample))
+    head = Head(shape=shape, sample=sample, around={})
     platforms = (format_ for format_ in FORMATS if not format_.generic)
     return any(format_.likeness(head) >= RECOGNIZED for format_ in platforms) or has_columns(head)
 
@@ -229,7 +228,6 @@ def _head(part: Part, shape: Shape, sample: Sequence[Fields], beside: Fields) ->
         place=part.place,
         title=part.title,
         listing=part.listing,
-        names=names_of(sample),
     )
 
 

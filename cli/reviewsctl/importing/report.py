@@ -220,9 +220,4 @@ def notes_of_merge(result: MergeResult) -> list[str]:
         )
     if result.filled:
         notes.append(Detail(f"what the business got: {', '.join(result.filled)}"))
-    if result.is_different and result.review_count not in (None, result.total):
-        notes.append(
-            f"aggregate_rating in the file is kept: it says {counted(result.review_count or 0, 'review')}, there "
-            f"are {result.total:,} now. Leave it out of the file to have it computed"
-        )
     return notes

@@ -122,10 +122,6 @@ def test_import_adds_new_reviews_and_leaves_all_others(
         "  Takeout/Google Business Profile/account-101/location-2001/reviews_001.json: reviews[1]: no date",
         "note: 1 skipped: without a star rating",
         (
-            "note: aggregate_rating in the file is kept: it says 2 reviews, there are 8 now. Leave "
-            "it out of the file to have it computed"
-        ),
-        (
             f"wrote {data}/reviews.json with 8 reviews; to take it back: reviewsctl reviews undo "
             f"--data {data}"
         ),
