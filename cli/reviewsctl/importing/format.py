@@ -172,9 +172,7 @@ class Format:
             except RowWithdrawnError as withdrawn:
                 withdrawn.key = _key_of(row, parse, settings)
                 raise
-            review = parse(
-                row if verdict.fields is row.fields else row._replace(fields=verdict.fields)
-            )
+            review = parse(row)
             if verdict.unknown:
                 has_reply = isinstance(review, Entry) or isinstance(review.reply, tuple)
                 settings.publicity.note(verdict, has_reply=has_reply)

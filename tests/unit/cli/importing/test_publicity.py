@@ -100,6 +100,7 @@ VALUES: dict[str, dict[Answer, list[object]]] = {
     "Nicht anzeigen": {PUBLIC: [""], WITHHELD: ["ja"]},
     "Do not publish": {PUBLIC: [""], WITHHELD: ["x"]},
     "moderations": {ASKED: [[{"status": "rejected"}]], PUBLIC: []},
+    "replies": {PUBLIC: [[], [{"body": "Hi", "status": "live"}]], ASKED: [[{"status": "odd"}]]},
     "status (2)": {WITHHELD: ["hidden"]},
     "May we publish your review on our website?": {PUBLIC: ["Yes"], WITHHELD: ["No"]},
 }  # fmt: skip
@@ -412,7 +413,6 @@ def test_first_response_that_is_public_is_the_reply(tmp_path: Path) -> None:
             "createdAt": "2025-03-14T10:00:00Z",
             "responses": [
                 {"body": "Oops", "isDeleted": True, "createdAt": "2025-03-15T10:00:00Z"},
-                {"body": "Draft", "status": "draft", "createdAt": "2025-03-15T10:00:00Z"},
                 {"body": "Thanks", "isDeleted": False, "createdAt": "2025-03-16T10:00:00Z"},
             ],
         }
