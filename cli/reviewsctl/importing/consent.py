@@ -11,7 +11,6 @@ from typing import Final
 
 from reviewsctl.importing.business import Declared, Likeness, likeness
 from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
-from reviewsctl.importing.import_log import ImportLog
 from reviewsctl.importing.merge import MergePlan
 from reviewsctl.importing.options import ImportOptions, Prompts
 from reviewsctl.importing.outcomes import Change, Fate, MergeResult
@@ -171,7 +170,6 @@ def questions(
     options: ImportOptions,
     plan: MergePlan,
     staged: Staging,
-    log: ImportLog,
     result: MergeResult,
     *,
     can_ask: bool,
@@ -184,7 +182,7 @@ def questions(
             _other_business(options, plan.titles, staged, result),
             f"If it is the same business all the same: {yes}",
         ),
-        (_older(plan.newest, log, older), f"If it is what the platform has now: {yes}"),
+        (_older(plan, older), f"If it is what the platform has now: {yes}"),
         (
             _others(result),
             f"To make ids of what the rows say: --map id=; if these are the same reviews: {yes}",
@@ -225,12 +223,12 @@ def older_places(older: frozenset[Place], result: MergeResult) -> frozenset[Plac
     return older & result.met if changes else frozenset()
 
 
-def _older(newest: Mapping[Place, int], log: ImportLog, places: Collection[Place]) -> str:
+def _older(plan: MergePlan, places: Collection[Place]) -> str:
     """Return why what the export says may be out of date; empty if it is not."""
     for place in sorted(places):
         return (
             f"the export is older than the last import of {_named(place)}: its newest row is of "
-            f"{_day(newest[place])}, the last import's of {_day(log.newest[place])}; it may take edits back, "
+            f"{_day(plan.newest[place])}, the last import's of {_day(plan.log.newest[place])}; it may take edits back, "
             "and bring back what was removed"
         )
     return ""

@@ -63,8 +63,13 @@ class Version(NamedTuple):
 
 def versions(history: Folder) -> list[Version]:
     """Return the versions in a history folder, the newest first."""
-    matches = filter(None, map(_NAME.fullmatch, history.names()[::-1]))
-    return [_version(history, match[1]) for match in matches]
+    there = []
+    for match in filter(None, map(_NAME.fullmatch, history.names()[::-1])):
+        at = datetime.datetime.strptime(match[1], _TIME).replace(tzinfo=datetime.UTC)
+        files = [history.look(name) for name in (Version(at).file, Version(at).log)]
+        size = sum(facts.st_size for facts in files if facts is not None)
+        there.append(Version(at, size, _packed_checksum(history, Version(at).file)))
+    return there
 
 
 def remove(history: Folder, version: Version) -> None:
@@ -168,14 +173,6 @@ def _sweep(history: Folder, now: datetime.datetime) -> None:
             age = now.timestamp() - facts.st_mtime
             if age > _STALE.total_seconds():
                 history.remove(name)
-
-
-def _version(history: Folder, time: str) -> Version:
-    at = datetime.datetime.strptime(time, _TIME).replace(tzinfo=datetime.UTC)
-    version = Version(at)
-    files = [history.look(name) for name in (version.file, version.log)]
-    size = sum(facts.st_size for facts in files if facts is not None)
-    return Version(at, size, _packed_checksum(history, version.file))
 
 
 def _packed_checksum(history: Folder, name: str) -> Checksum | None:

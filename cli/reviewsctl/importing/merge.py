@@ -13,7 +13,7 @@ from typing import BinaryIO, Final
 import msgspec
 
 from reviewsctl.importing.business import Declared, empty, filled
-from reviewsctl.importing.import_log import NOTHING, Written, digests
+from reviewsctl.importing.import_log import NOTHING, ImportLog, Written, digests, older_than
 from reviewsctl.importing.outcomes import Fate, Fates, MergeResult
 from reviewsctl.importing.readers.json_file import Document, Piece
 from reviewsctl.importing.review_merge import (
@@ -54,16 +54,19 @@ class MergePlan:
     """Decides about each review that the export does not have; without it all of them are removed."""
     newest: Mapping[Place, int] = field(default_factory=dict)
     """The newest time in the rows of each location, in POSIX milliseconds; none of an excerpt."""
-    older: frozenset[Place] = frozenset()
-    """The locations of which the export is older than the last import."""
-    written: Mapping[str, Written] = field(default_factory=dict)
-    """What earlier imports wrote of each review, by its merge key."""
+    log: ImportLog = field(default_factory=ImportLog)
+    """What earlier imports wrote."""
     full_names: bool = False
     """Whether shortened names are to be full again."""
     by_owner: bool = False
     """Whether the export is the owner's own, so that what it says counts as edited by hand."""
     around: Mapping[str, object] = field(default_factory=dict)
     """The members beside the reviews of such an export, for a new file."""
+
+    @property
+    def older(self) -> frozenset[Place]:
+        """The locations of which the export is older than the last import."""
+        return older_than(self.newest, self.log)
 
 
 class Merge:
@@ -79,6 +82,7 @@ class Merge:
         self._staged = staged
         self._out = out
         self._plan = plan
+        self._older = plan.older
         self._now = stamp(plan.now)
         self._alikes = staged.alikes()
         self._doubles: dict[str, str] = {}  # by key, the other source that the file has it of
@@ -152,7 +156,7 @@ class Merge:
         """Return the record and the fates of a review that is not there."""
         entry, key = staged.entry, merge_key(staged.entry.key)
         fates: Fates = {Fate.NEW: ()}
-        if key in self._plan.written:
+        if key in self._plan.log.reviews:
             fates = {**fates, Fate.RETURNED: ()}
         if not self._plan.by_owner:
             written = Written(entry.edited, entry.replied, digests(review))
@@ -178,13 +182,13 @@ class Merge:
         if copy is not None:  # it fills what is empty: another tool's addresses would come and go
             record = {name: value for name, value in record.items() if review.get(name) is None}
             record.pop("location", None)
-        row = self._plan.written.get(key, NOTHING)
+        row = self._plan.log.reviews.get(key, NOTHING)
         merged = merge_review(
             review,
             record,
             staged,
             row,
-            export_is_older=staged.place in self._plan.older,
+            export_is_older=staged.place in self._older,
             full_names=self._plan.full_names,
         )
         self._retain(key)
@@ -220,8 +224,8 @@ class Merge:
 
     def _retain(self, key: str) -> None:
         """Keep what is known of a review that the new file has."""
-        if key in self._plan.written:
-            self._result.written[key] = self._plan.written[key]
+        if key in self._plan.log.reviews:
+            self._result.written[key] = self._plan.log.reviews[key]
 
     def _find_doubles(self, review: Review) -> None:
         """Note the reviews of the export that say the same as one that stays, under another source."""

@@ -89,7 +89,6 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
         if options.replace:
             check_replaceable(options, exports, rows)
         titles = {place.name: rows.titles.get(place.name, "") for place in staged.places()}
-        newest = _newest(options, staged, exports)
         own_exports = [export for export in exports if export.format.name == own.NAME]
         plan = MergePlan(
             now=options.now,
@@ -97,18 +96,14 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
             titles=titles,
             replaced=_replaced(options, exports, rows, staged, twice),
             is_gone=_is_gone(options, rows),
-            newest=newest,
-            older=import_log.older_than(newest, log),
-            written=log.reviews,
+            newest=_newest(options, staged, exports),
+            log=log,
             full_names=options.settings.names == "full",
             by_owner=bool(own_exports),
             around=own.around(source.head for export in own_exports for source in export.sources),
         )
         notes = report.notes_of_rows(exports, rows, twice=twice, elsewhere=elsewhere)
-        step = Replacement(
-            options=options, prompts=prompts, folder=folder, staged=staged, log=log, plan=plan
-        )
-        merge = step.write()
+        merge = Replacement(options, prompts, folder, staged, plan).write()
     notes += [*faults, *merge.notes, *corrections.notes()]
     return ImportResult(
         formats=list(dict.fromkeys(export.format for export in exports)),
@@ -127,21 +122,10 @@ def remove(options: ImportOptions, prompts: Prompts, places: Collection[Place]) 
     Raises:
         ImportRefusedError: They are not to be removed, or the file cannot be written.
     """
-    place = options.target.parent
-    staged = Staging()
-    with opened(place) as folder:
+    with opened(options.target.parent) as folder:
         log, _ = import_log.load(folder)
-        step = Replacement(
-            options=options,
-            prompts=prompts,
-            folder=folder,
-            staged=staged,
-            log=log,
-            plan=MergePlan(
-                now=options.now, replaced=dict.fromkeys(places, ""), written=log.reviews
-            ),
-        )
-        return step.write()
+        plan = MergePlan(now=options.now, replaced=dict.fromkeys(places, ""), log=log)
+        return Replacement(options, prompts, folder, Staging(), plan).write()
 
 
 def _is_gone(options: ImportOptions, rows: RowCounts) -> IsGone | None:
@@ -214,7 +198,7 @@ _MAX_FILES: Final = 3  # names of exports in the import log
 FIX: Final = "Fix it, or move it away to start over; what is wrong: reviewsctl check"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Replacement:
     """Replaces reviews.json by what it and the export are together."""
 
@@ -222,7 +206,6 @@ class Replacement:
     prompts: Prompts
     folder: Folder
     staged: Staging
-    log: ImportLog
     plan: MergePlan
 
     def write(self) -> MergeResult:
@@ -258,12 +241,12 @@ class Replacement:
             self.options.synced.check(merge, self.plan.replaced)
         self.prompts.show(list(losses(self.options, merge)))
         can_ask = self.prompts.confirm is not None and not self.options.dry_run
-        doubts = questions(self.options, self.plan, self.staged, self.log, merge, can_ask=can_ask)
+        doubts = questions(self.options, self.plan, self.staged, merge, can_ask=can_ask)
         merge.notes += agree(self.options, doubts, self.prompts)
 
     def _recorded(self, merge: MergeResult) -> ImportLog:
         """Return the import log with this import; what the owner exported says nothing of a platform."""
-        log = structs.replace(self.log, reviews=merge.written)
+        log = structs.replace(self.plan.log, reviews=merge.written)
         if self.plan.by_owner:
             return log
         current = PastImport(
