@@ -81,10 +81,9 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
     with opened(place) as folder:
         corrections = KnownCorrections(place)
         rows = read_rows(readers, staged, prompts, corrections)
-        twice = staged.added - len(staged)
         check_usable(options, staged, rows)
         declared = declared_in(folder, options.target.name, FIX)
-        elsewhere = keep_location(options, rows.titles, staged, prompts, declared)
+        rows.elsewhere = keep_location(options, rows.titles, staged, prompts, declared)
         log, faults = import_log.load(folder)
         if options.replace:
             check_replaceable(options, exports, rows)
@@ -94,7 +93,7 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
             now=options.now,
             facts=_facts(options, titles, exports),
             titles=titles,
-            replaced=_replaced(options, exports, rows, staged, twice),
+            replaced=_replaced(options, exports, rows, staged),
             is_gone=_is_gone(options, rows),
             newest=_newest(options, staged, exports),
             log=log,
@@ -102,7 +101,7 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
             by_owner=bool(own_exports),
             around=own.around(source.head for export in own_exports for source in export.sources),
         )
-        notes = report.notes_of_rows(exports, rows, twice=twice, elsewhere=elsewhere)
+        notes = report.notes_of_rows(exports, rows)
         merge = Replacement(options, prompts, folder, staged, plan).write()
     notes += [*faults, *merge.notes, *corrections.notes()]
     return ImportResult(
@@ -110,8 +109,6 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
         files=sum(len(export.sources) for export in exports),
         rows=rows,
         merge=merge,
-        twice=twice,
-        elsewhere=elsewhere,
         notes=[*notes, *report.notes_of_merge(merge)],
     )
 
@@ -149,7 +146,6 @@ def _replaced(
     exports: Sequence[Export],
     rows: RowCounts,
     staged: Staging,
-    twice: int,
 ) -> dict[Place, str]:
     """Return the locations that ``--replace`` follows, each with the day before which it removes nothing.
 
@@ -161,7 +157,7 @@ def _replaced(
     if options.synced is not None and options.synced.is_current:
         return dict.fromkeys(extents, "")
     is_complete = len(extents) == 1 and all(
-        _is_complete(export, rows.rows[export.format.name] - twice) for export in exports
+        _is_complete(export, rows.rows[export.format.name] - rows.twice) for export in exports
     )
     return {place: "" if is_complete else extent.oldest for place, extent in extents.items()}
 

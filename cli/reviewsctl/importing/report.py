@@ -32,10 +32,6 @@ class ImportResult:
     files: int
     rows: RowCounts
     merge: MergeResult
-    twice: int
-    """Reviews that the export has more than once."""
-    elsewhere: int
-    """Reviews of other locations, which were left out."""
     notes: Sequence[str]
     """Notes for the operator."""
 
@@ -121,8 +117,8 @@ def document(options: ImportOptions, result: ImportResult) -> dict[str, object]:
         "business": sorted(merge.filled),
         "refused": rows.refused,
         "skipped": rows.skipped.total(),
-        "twice": result.twice,
-        "elsewhere": result.elsewhere,
+        "twice": rows.twice,
+        "elsewhere": rows.elsewhere,
         "total": merge.total,
         "notes": list(result.notes),
         "changes": [
@@ -171,27 +167,15 @@ _OF_REVIEWS: Final = {
 }
 
 
-def notes_of_rows(
-    exports: Sequence[Export],
-    rows: RowCounts,
-    *,
-    twice: int,
-    elsewhere: int,
-) -> list[str]:
-    """Return notes on the rows.
-
-    Args:
-        exports: The exports.
-        rows: The counts of their rows.
-        twice: Reviews that they have more than once.
-        elsewhere: Reviews of other locations.
-    """
+def notes_of_rows(exports: Sequence[Export], rows: RowCounts) -> list[str]:
+    """Return notes on the rows of exports."""
     notes = list(dict.fromkeys(export.format.terms for export in exports if export.format.terms))
     notes += [f"{count:,} skipped: {reason}" for reason, count in rows.skipped.items()]
-    if twice:
-        notes.append(Detail(f"{counted(twice, 'row')} of a review that is there more than once"))
-    if elsewhere:
-        notes.append(f"{elsewhere:,} left out: of other locations")
+    if rows.twice:
+        text = f"{counted(rows.twice, 'row')} of a review that is there more than once"
+        notes.append(Detail(text))
+    if rows.elsewhere:
+        notes.append(f"{rows.elsewhere:,} left out: of other locations")
     # of a platform's own export the rule was shown when it was recognized
     tabular = any(export.format.tabular for export in exports)
     for name, text in _MENTIONED.items():

@@ -64,6 +64,10 @@ class RowCounts:
     """Rows that the result mentions, by the name of the note (``report``)."""
     titles: dict[str, str] = field(default_factory=dict)
     """The titles of the locations, by their ids."""
+    twice: int = 0
+    """Rows of a review that is there more than once."""
+    elsewhere: int = 0
+    """Reviews of other locations, which were left out."""
 
     @property
     def untaken(self) -> int:
@@ -111,6 +115,7 @@ def read_rows(
         if counts.untaken > max(MAX_USELESS, 9 * staged.added):
             read_count = counts.untaken + staged.added
             raise _useless(f"not one in ten of its first {read_count:,} rows", counts)
+    counts.twice = staged.added - len(staged)
     return counts
 
 
