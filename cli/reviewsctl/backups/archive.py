@@ -23,6 +23,7 @@ from typing import IO, BinaryIO, Final
 import msgspec
 
 from reviewsctl.files.data_files import KEPT_FOLDERS, owner_files
+from reviewsctl.importing.errors import ImportRefusedError
 from reviewsd.api.places import DATA_FILES
 
 VERSION: Final = 1
@@ -46,10 +47,6 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     data_dir: str
     state_dir: str
     keys_dir: str
-
-
-class ArchiveError(Exception):
-    """The file is no archive of this program, or of a later version."""
 
 
 class ArchiveWriter:
@@ -109,19 +106,19 @@ def read(file: BinaryIO) -> "tuple[Manifest, Iterator[tuple[str, IO[bytes]]]]":
     """Return the manifest of an archive, and its files in their order.
 
     Raises:
-        ArchiveError: It is no archive of this program.
+        ImportRefusedError: It is no archive of this program.
     """
     try:
         tar = tarfile.open(fileobj=file, mode="r:gz")  # noqa: SIM115  the returned iterator reads it
         first = tar.next()
         content = None if first is None or first.name != MANIFEST else tar.extractfile(first)
         if content is None:
-            raise ArchiveError("it is not a backup of reviewsctl")
+            raise ImportRefusedError("the file is not a backup of reviewsctl")
         manifest = msgspec.json.decode(content.read(), type=Manifest)
     except (*DAMAGED, msgspec.MsgspecError) as error:
-        raise ArchiveError(f"it is not a backup of reviewsctl: {error}") from error
+        raise ImportRefusedError(f"the file is not a backup of reviewsctl: {error}") from error
     if manifest.version > VERSION:
-        raise ArchiveError("a later reviewsctl wrote it")
+        raise ImportRefusedError("a later reviewsctl wrote the backup")
     return manifest, _files(tar)
 
 
@@ -129,7 +126,7 @@ def _next(tar: tarfile.TarFile) -> tarfile.TarInfo | None:
     try:
         return tar.next()
     except DAMAGED as error:
-        raise ArchiveError(f"it is damaged: {error}") from error
+        raise ImportRefusedError(f"the backup is damaged: {error}") from error
 
 
 def _files(tar: tarfile.TarFile) -> Iterator[tuple[str, IO[bytes]]]:
@@ -143,5 +140,5 @@ def _files(tar: tarfile.TarFile) -> Iterator[tuple[str, IO[bytes]]]:
         }
         content = tar.extractfile(entry) if entry.isreg() and is_ours else None
         if content is None or name in {"", ".", ".."}:
-            raise ArchiveError(f"it has a file that no backup has: {entry.name!r}")
+            raise ImportRefusedError(f"the backup has a file that no other has: {entry.name!r}")
         yield entry.name, content

@@ -47,7 +47,7 @@ def list_files(file: BinaryIO) -> tuple[Manifest, list[str]]:
     """Return the manifest and the names of all files of an archive, read to its end.
 
     Raises:
-        ArchiveError: It is no archive of this program, or damaged.
+        ImportRefusedError: It is no archive of this program, or damaged.
     """
     manifest, entries = archive.read(file)
     names = []
@@ -56,7 +56,7 @@ def list_files(file: BinaryIO) -> tuple[Manifest, list[str]]:
             while content.read(1 << 20):
                 pass
         except archive.DAMAGED as error:
-            raise archive.ArchiveError(f"it is damaged: {error}") from error
+            raise ImportRefusedError(f"the backup is damaged: {error}") from error
         names.append(name)
     file.seek(0)
     return manifest, names
@@ -68,9 +68,8 @@ def restore(
     """Write the selected files of an archive, and return the number of reviews that stay erased.
 
     Raises:
-        ArchiveError: It is no archive of this program.
+        ImportRefusedError: It is no archive of this program, or its data are invalid.
         OSError: A file cannot be written.
-        ImportRefusedError: Its data are invalid.
     """
     reviews = places.data / corrections.REVIEWS
     current = _current_corrections(places.data)

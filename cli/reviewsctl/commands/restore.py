@@ -1,9 +1,8 @@
 """``reviewsctl restore``: puts a backup on a machine (security-and-operations.md D12)."""
 
-import contextlib
 import datetime
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -63,15 +62,19 @@ def restore(
     from reviewsctl.backups import restoring  # msgspec, see main
 
     now, erased = datetime.datetime.now(datetime.UTC), 0
-    with _refusals(file, as_json=as_json), file.open("rb") as archive:
-        manifest, names = restoring.list_files(archive)
-        places = _places(manifest, config)
-        if places.config.exists():
-            names = [name for name in names if not name.startswith("config/")]
-        existing = restoring.existing(names, places)
-        if not dry_run:
-            _check(ctx.obj, places.config, [] if force else existing)
-            erased = restoring.restore(archive, names, places, now)
+    try:
+        with file.open("rb") as archive:
+            manifest, names = restoring.list_files(archive)
+            places = _places(manifest, config)
+            if places.config.exists():
+                names = [name for name in names if not name.startswith("config/")]
+            existing = restoring.existing(names, places)
+            if not dry_run:
+                _check(ctx.obj, places.config, [] if force else existing)
+                erased = restoring.restore(archive, names, places, now)
+    except OSError as fault:
+        detail = f"{fault.filename or file}: {fault.strerror or fault}"
+        fail("not restored", detail, "Is there room? Run it as root.", as_json=as_json)
     paths = [str(places.target(name)) for name in names]
     if as_json:
         typer.echo(json_line({"files": paths, "made_at": str(manifest.made_at), "erased": erased}))
@@ -84,20 +87,6 @@ def restore(
     typer.echo(f"the backup is of {manifest.made_at:%Y-%m-%d %H:%M} UTC")
     if not dry_run:
         typer.echo("next: reviewsctl check, then start the daemon")
-
-
-@contextlib.contextmanager
-def _refusals(file: Path, *, as_json: bool) -> Iterator[None]:
-    """End the command if the backup cannot be restored."""
-    from reviewsctl.backups.archive import ArchiveError  # msgspec, see main
-
-    try:
-        yield
-    except ArchiveError as error:
-        fail("not restored", f"{file}: {error}", as_json=as_json)
-    except OSError as fault:
-        detail = f"{fault.filename or file}: {fault.strerror or fault}"
-        fail("not restored", detail, "Is there room? Run it as root.", as_json=as_json)
 
 
 def _check(session: Session, config: Path, existing: Sequence[Path]) -> None:

@@ -1,7 +1,6 @@
 """Tests that need no daemon: configuration, data, directories, disk and clock."""
 
 import os
-import pwd
 import shlex
 import shutil
 import stat
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from reviewsctl.doctor.verdict import Diagnosis, fail, ok, skip, warn
+from reviewsctl.files.ownership import user_name
 from reviewsctl.terminal.remedies import as_root
 from reviewsctl.terminal.words import counted
 from reviewsd.api.files import CheckReport, Diagnostic
@@ -74,7 +74,7 @@ def directory(report: CheckReport, *, served: bool = False) -> Diagnosis:
     except OSError as fault:
         remedy = f"Make it readable: {as_root(f'chmod o+rx {folder}')}"
         return fail(name, f"{folder}: {fault.strerror}", remedy)
-    owner = f"{folder} belongs to {_user(facts.st_uid)}"
+    owner = f"{folder} belongs to {user_name(facts.st_uid)}"
     if facts.st_mode & stat.S_IWOTH and not facts.st_mode & stat.S_ISVTX:
         remedy = as_root(f"chmod o-w {folder}")
         return fail(name, f"{owner}, and every user can replace the files in it", remedy)
@@ -116,12 +116,12 @@ def ownership(report: CheckReport, daemon: int | None) -> Diagnosis:
         for file, each in facts.items()
         if each.st_uid != owner.st_uid and not stat.S_ISLNK(each.st_mode)
     }
-    runs_as = "" if daemon is None else f"; the daemon runs as {_user(daemon)}"
+    runs_as = "" if daemon is None else f"; the daemon runs as {user_name(daemon)}"
     if not foreign:
-        return ok(name, f"all belong to {_user(owner.st_uid)}{runs_as}")
+        return ok(name, f"all belong to {user_name(owner.st_uid)}{runs_as}")
     file, uid = next(iter(foreign.items()))
     more = f" (and {len(foreign) - 1} more)" if len(foreign) > 1 else ""
-    detail = f"{file} belongs to {_user(uid)}{more}, the folder to {_user(owner.st_uid)}{runs_as}"
+    detail = f"{file} belongs to {user_name(uid)}{more}, the folder to {user_name(owner.st_uid)}{runs_as}"
     names = " ".join(shlex.quote(str(file)) for file in list(foreign)[:_SHOWN])
     return warn(name, detail, as_root(f"chown -h --reference={shlex.quote(str(folder))} {names}"))
 
@@ -178,13 +178,6 @@ def _is_data(report: CheckReport, problem: Diagnostic) -> bool:
 def _first(problems: list[Diagnostic]) -> str:
     more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
     return problems[0].lines[0] + more
-
-
-def _user(uid: int) -> str:
-    try:
-        return pwd.getpwuid(uid).pw_name
-    except KeyError:
-        return f"uid {uid}"
 
 
 def _is_linked(folder: Path, files: list[Path]) -> bool:
