@@ -351,7 +351,6 @@ PATTERNS: dict[str, tuple[str, *tuple[Attack, ...]]] = {
     "reviewsctl.importing.values:_NOBODY": (FULL, ("A ", "a", " "), ("A a", " user", "")),
     "reviewsctl.importing.values:_NO_ESCAPE": (SEARCH, ("", "%4", "1")),
     "reviewsctl.importing.values:_UNFIT": (SUB, ("", "%4", "1"), ("", "[", "")),
-    "reviewsctl.manual.keys:_KEY": (FULL, ("", " ", "x"), ("", "a", "")),
     "reviewsctl.terminal.columns:_COLOR": (SUB, ("\x1b[", "1;", "x"), ("", "\x1b[1", "")),
     "reviewsctl.commands.subs:_ID": (FULL, ("p", "1", "x")),
 }

@@ -218,16 +218,9 @@ def offer_reload(session: Session, target: Path) -> None:
     """Show the next steps; on a terminal, if the daemon serves this file, offer to reload it."""
     serves = sys.stdin.isatty() and sys.stdout.isatty() and _serves(session, target)
     if serves and typer.confirm("Load it into the running daemon now?", default=True):
-        with session.daemon() as daemon:
-            from reviewsctl.terminal.output import steps
-            from reviewsctl.terminal.status_views import reload_text
+        from reviewsctl.commands.reload import load_now
 
-            with steps("reload", "reviewsctl status", quiet=False, as_json=False) as step:
-                answer = daemon.reload(step)
-        applied = answer.value.outcome in {"published", "unchanged"}
-        typer.echo(reload_text(answer.value), err=not applied)
-        if not applied:
-            raise typer.Exit(1)
+        load_now(session)
         return
     from reviewsctl.commands.insights import next_step
 

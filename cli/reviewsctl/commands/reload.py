@@ -43,8 +43,24 @@ def reload(
     "systemctl reload reviewsd" does the same. With --json every event is a line, the last of type
     "result".
     """
-    session: Session = ctx.obj
     lifted = {"force": force, "without_corrections": without_corrections}
+    load_now(ctx.obj, quiet=quiet, as_json=as_json, **lifted)
+
+
+def load_now(
+    session: Session, *, quiet: bool = False, as_json: bool = False, **lifted: bool
+) -> None:
+    """Reload, and print the outcome.
+
+    Args:
+        session: The options with the admin socket.
+        quiet: Print errors only.
+        as_json: Print the events.
+        lifted: Guards that are off for this reload.
+
+    Raises:
+        typer.Exit: The new data or configuration was not applied.
+    """
     with (
         session.daemon(as_json=as_json, quiet=quiet) as daemon,
         steps("reload", "reviewsctl status", quiet=quiet, as_json=as_json) as step,

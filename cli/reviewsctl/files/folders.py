@@ -45,6 +45,11 @@ class Draft:
         self._aside = aside
         self._name = name
 
+    @property
+    def path(self) -> Path:
+        """Its path until ``put``."""
+        return self._folder.path / self._aside
+
     def read(self) -> BinaryIO:
         """Open the written content for reading, after which nothing may be written."""
         self.file.flush()

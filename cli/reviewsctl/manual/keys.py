@@ -1,14 +1,11 @@
 """Descriptions of the configuration's keys, and values set in a configuration that is text."""
 
-import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 SHIPPED: Final = Path(__file__).parents[1] / "shipped"
 """The files of an installation: the configuration and its reference, sample data, units of systemd."""
-
-_KEY: Final = re.compile(r"(?P<indent> *)(?P<name>[a-z_0-9]+):(?P<value>.*)")
 
 
 def reference() -> Iterator[tuple[str, str, str]]:
@@ -45,20 +42,15 @@ def described(schema: Mapping[str, Any], texts: Mapping[str, str]) -> dict[str, 
 
 
 def with_values(text: str, values: Mapping[str, str]) -> str:
-    """Return a configuration with other values for the keys that it has.
+    """Return a configuration with other values for the keys of its first level that it has.
 
     Args:
-        text: Block YAML: two spaces a level, every value on the line of its key.
-        values: YAML by dotted key.
+        text: YAML with each of these values on the line of its key.
+        values: YAML by key.
     """
-    lines: list[str] = []
-    outer: list[str] = []
-    for line in text.splitlines():
-        key = None if line.lstrip().startswith("#") else _KEY.fullmatch(line)
-        if key is None:
-            lines.append(line)
-            continue
-        outer[len(key["indent"]) // 2 :] = [key["name"]]
-        value = values.get(".".join(outer))
-        lines.append(line if value is None else f"{key['indent']}{key['name']}: {value}")
+    lines = text.splitlines()
+    for number, line in enumerate(lines):
+        key, colon, _ = line.partition(":")
+        if colon and key in values:
+            lines[number] = f"{key}: {values[key]}"
     return "\n".join(lines) + "\n"

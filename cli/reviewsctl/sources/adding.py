@@ -1,7 +1,5 @@
 """Adds a source to the configuration file, and leaves everything else in it as it is written."""
 
-import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
@@ -88,19 +86,14 @@ def add(
     """
     file = real(configuration.find(config, environ))
     text = with_source(file.read_text(), described(kind, name, settings))
-    with tempfile.NamedTemporaryFile(
-        "w", dir=file.parent, prefix=".reviewsd-", suffix=".yaml"
-    ) as new:
-        new.write(text)
-        new.flush()
-        os.fchmod(new.fileno(), 0o600)
-        try:
-            configuration.examine(Path(new.name), environ)
-        except ConfigError as error:
-            raise _renamed(error, new.name, str(file)) from error
     with opened(file.parent) as folder, folder.draft(file.name) as draft:
-        facts = file.stat()
         draft.file.write(text.encode())
+        draft.file.flush()
+        try:
+            configuration.examine(draft.path, environ)
+        except ConfigError as error:
+            raise _renamed(error, str(draft.path), str(file)) from error
+        facts = file.stat()
         draft.give(facts.st_uid, facts.st_gid)
         draft.put(facts.st_mode & 0o777)
     return file
