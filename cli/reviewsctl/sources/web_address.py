@@ -121,19 +121,17 @@ class AddressReader:
 
 def _joined(url: str, location: str) -> str:
     try:
-        return urljoin(url, location)
+        target = urljoin(url, location)
+        _ = urlsplit(target).port  # a ValueError if it is none
     except ValueError as error:
         raise SourceStoppedError(f"{host_of(url)} redirects to what is no address") from error
+    return target
 
 
 def _origin(url: str) -> tuple[str, str, int | None]:
-    try:
-        parts = urlsplit(url)
-        port = parts.port
-    except ValueError:
-        return ("", "", None)
+    parts = urlsplit(url)
     default = {"https": 443, "http": 80}.get(parts.scheme)
-    return (parts.scheme, parts.hostname or "", port or default)
+    return (parts.scheme, parts.hostname or "", parts.port or default)
 
 
 def _refusal(answer: Answer) -> ReadFailedError:

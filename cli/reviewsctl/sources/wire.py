@@ -120,6 +120,15 @@ def host_of(url: str) -> str:
     return urlsplit(url).netloc.rpartition("@")[2]
 
 
+def _in_ascii(parts: SplitResult) -> str:
+    """Return the host and port of an address with an international name, as HTTP has them."""
+    try:
+        name = (parts.hostname or "").encode("idna").decode("ascii")
+    except UnicodeError:
+        raise SourceStoppedError(f"{parts.hostname} is no name of a host") from None
+    return name if parts.port is None else f"{name}:{parts.port}"
+
+
 class Wire:
     """Makes requests for one run of a source, and counts them.
 
@@ -241,7 +250,8 @@ class Wire:
         self.requests += 1
         parts, host = urlsplit(url), host_of(url)
         target = parts._replace(scheme="", netloc="", fragment="").geturl() or "/"
-        fields = {**_HEADERS, **headers, "Host": host}
+        name = host if host.isascii() else _in_ascii(parts)
+        fields = {**_HEADERS, **headers, "Host": name}
         if out is not None:
             out.seek(0)
             out.truncate()

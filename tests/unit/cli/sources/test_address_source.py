@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import socket
 from pathlib import Path
 
 import pytest
@@ -111,6 +112,17 @@ def test_body_that_is_cut_is_fetched_again(business: Business, stub: Stub) -> No
     assert 3 == (synced(business)).state.reviews
 
 
+def test_international_name_is_sent_in_ascii(stub: Stub, monkeypatch: pytest.MonkeyPatch) -> None:
+    port = stub.url.rpartition(":")[2]
+    found = socket.getaddrinfo("127.0.0.1", port, type=socket.SOCK_STREAM)
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_args, **_options: found)
+    wire = Wire(allow_private=True, requests_left=1, now=lambda: START)
+    wire.request("GET", f"http://žal.example:{port}/ä%20b?q=ü#part", {})
+    (asked,) = stub.asked
+    assert f"xn--al-1va.example:{port}" == asked.headers["host"]
+    assert "/%C3%A4%20b?q=%C3%BC" == asked.target
+
+
 def test_silent_server_is_tried_five_times(stub: Stub) -> None:
     stub.answer = lambda _: None
     pauses: list[float] = []
@@ -181,7 +193,10 @@ def test_one_redirect_elsewhere_has_no_header(business: Business, stub: Stub) ->
         assert "redirects to" in outcome.state.detail
 
 
-@pytest.mark.parametrize("target", ["/r.csv", "ftp://127.0.0.1/", "file:///etc/passwd", "http://["])
+@pytest.mark.parametrize(
+    "target",
+    ["/r.csv", "ftp://127.0.0.1/", "file:///etc/passwd", "http://[", "http://127.0.0.1:99999/"],
+)
 def test_redirect_to_nowhere_stops_the_source(business: Business, stub: Stub, target: str) -> None:
     stub.answer = lambda _: response(status=302, Location=target)
     assert "stopped" == (synced(business)).state.state
