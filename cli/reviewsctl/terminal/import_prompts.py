@@ -2,16 +2,15 @@
 
 import contextlib
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import typer
 
-from reviewsctl.terminal.output import console, echo
+from reviewsctl.terminal.output import echo
 
 if TYPE_CHECKING:
     from reviewsctl.importing.options import Prompts
-    from reviewsd.api.jobs import Step
 
 
 @contextlib.contextmanager
@@ -22,11 +21,12 @@ def prompts(*, silent: bool) -> "Iterator[Prompts]":
         silent: Whether nothing is shown, so that nothing can be asked either.
     """
     from reviewsctl.importing.options import Prompts  # msgspec, see main
+    from reviewsctl.terminal.progress import Progress
 
     def show(lines: Sequence[str]) -> None:
         echo(*(() if silent else lines))
 
-    with contextlib.closing(_Progress()) as progress:
+    with contextlib.closing(Progress()) as progress:
 
         def choose(locations: Mapping[str, str]) -> str:
             progress.close()
@@ -43,27 +43,6 @@ def prompts(*, silent: bool) -> "Iterator[Prompts]":
             choose=choose if can_ask else None,
             confirm=confirm if can_ask else None,
         )
-
-
-class _Progress:
-    """Progress on stderr, shown from the first step on: a small import needs no rich."""
-
-    def __init__(self) -> None:
-        self._stack = contextlib.ExitStack()
-        self._show: Callable[[Step], None] | None = None
-
-    def show(self, step: "Step") -> None:
-        """Show a step."""
-        if self._show is None:
-            from reviewsctl.terminal import progress  # rich, see main
-
-            self._show = self._stack.enter_context(progress.shown(console(err=True)))
-        self._show(step)
-
-    def close(self) -> None:
-        """Hide it until the next step."""
-        self._stack.close()
-        self._show = None
 
 
 def _choose(locations: Mapping[str, str]) -> str:

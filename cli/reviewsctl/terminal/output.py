@@ -13,8 +13,6 @@ from reviewsctl.terminal.words import folded
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from rich.console import Console
-
     from reviewsctl.daemon.transport import Answer
     from reviewsd.api.jobs import Step
 
@@ -54,23 +52,10 @@ def telling(*, quiet: bool, as_json: bool) -> "Iterator[Callable[[Answer[Step]],
     elif as_json:
         yield lambda answer: typer.echo(answer.text)
     else:
-        from reviewsctl.terminal import progress  # rich, see main
+        from reviewsctl.terminal.progress import Progress  # msgspec, see main
 
-        with progress.shown(console(err=True)) as tell:
-            yield lambda answer: tell(answer.value)
-
-
-def console(*, err: bool) -> "Console":
-    """Return a rich console for plain text; NO_COLOR turns all attributes off."""
-    from rich.console import Console  # rich, see main
-
-    return Console(
-        stderr=err,
-        color_system=None if os.environ.get("NO_COLOR") else "auto",
-        highlight=False,
-        markup=False,
-        emoji=False,
-    )
+        with contextlib.closing(Progress()) as progress:
+            yield lambda answer: progress.show(answer.value)
 
 
 def echo(*lines: str, err: bool = False) -> None:

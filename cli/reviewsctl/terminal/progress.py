@@ -1,56 +1,71 @@
-"""The progress of a long job: bars on a terminal, else a line for each 10 %.
+"""The progress of a long job: bars on a terminal, else a line for each 10 %."""
 
-The import of rich takes 40 ms, so only a job that shows its steps imports this.
-"""
-
-import contextlib
-from collections.abc import Callable, Iterator
+import os
+import sys
+from typing import TYPE_CHECKING
 
 import typer
-from rich import progress as bars
-from rich.console import Console
 
 from reviewsctl.terminal.escaping import printable
 from reviewsd.api.jobs import Step
 
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bars
+    from rich.progress import TaskID
 
-@contextlib.contextmanager
-def shown(screen: Console) -> Iterator[Callable[[Step], None]]:
-    """Yield a function that shows steps on stderr."""
-    if not screen.is_interactive:
-        printed: set[tuple[str, int]] = set()
 
-        def show_line(step: Step) -> None:
-            tenth = step.stage, percent(step) // 10
-            if step.total > 0 and tenth[1] > 0 and tenth not in printed:
-                printed.add(tenth)
-                typer.echo(progress_line(step), err=True)
+class Progress:
+    """Shows steps on stderr."""
 
-        yield show_line
-        return
+    def __init__(self) -> None:
+        self._bars: Bars | None = None
+        self._tasks: dict[str, TaskID] = {}
+        self._printed: set[tuple[str, int]] = set()
+
+    def show(self, step: Step) -> None:
+        """Show a step."""
+        if sys.stderr.isatty() and os.environ.get("TERM") not in {"dumb", "unknown"}:
+            self._show_bar(step)
+            return
+        tenth = step.stage, percent(step) // 10
+        if step.total > 0 and tenth[1] > 0 and tenth not in self._printed:
+            self._printed.add(tenth)
+            typer.echo(progress_line(step), err=True)
+
+    def _show_bar(self, step: Step) -> None:
+        if self._bars is None:
+            self._bars = _bars()
+            self._bars.start()
+        stage = printable(step.stage)
+        if stage not in self._tasks:
+            self._tasks[stage] = self._bars.add_task(stage)
+        failed = f", {step.failed:,} failed" if step.failed else ""
+        self._bars.update(
+            self._tasks[stage],
+            description=f"{stage}{failed}",
+            completed=step.done,
+            total=step.total,
+        )
+
+    def close(self) -> None:
+        """Hide the bars until the next step."""
+        if self._bars is not None:
+            self._bars.stop()
+        self._bars, self._tasks = None, {}
+
+
+def _bars() -> "Bars":
+    from rich import progress  # 40 ms, see main
+    from rich.console import Console
+
     columns = (
-        bars.TextColumn("{task.description}", markup=False),
-        bars.BarColumn(bar_width=20),
-        bars.MofNCompleteColumn(),
-        bars.TaskProgressColumn(),
-        bars.TimeRemainingColumn(),
+        progress.TextColumn("{task.description}", markup=False),
+        progress.BarColumn(bar_width=20),
+        progress.MofNCompleteColumn(),
+        progress.TaskProgressColumn(),
+        progress.TimeRemainingColumn(),
     )
-    with bars.Progress(*columns, console=screen, transient=True) as display:
-        tasks: dict[str, bars.TaskID] = {}
-
-        def show_bar(step: Step) -> None:
-            stage = printable(step.stage)
-            if stage not in tasks:
-                tasks[stage] = display.add_task(stage)
-            failed = f", {step.failed:,} failed" if step.failed else ""
-            display.update(
-                tasks[stage],
-                description=f"{stage}{failed}",
-                completed=step.done,
-                total=step.total,
-            )
-
-        yield show_bar
+    return progress.Progress(*columns, console=Console(stderr=True), transient=True)
 
 
 def percent(progress: Step) -> int:
