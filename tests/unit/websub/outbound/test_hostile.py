@@ -3,7 +3,6 @@
 ``python -m tests.support.hostile`` prints the same under the real timeouts.
 """
 
-import gc
 import re
 import tempfile
 from collections.abc import Iterator
@@ -48,13 +47,6 @@ ANSWERS = {
     "/status/302": "302, 1 bytes",
 }
 """Outcomes of verifications; a delivery reads the head only."""
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _frozen_heap() -> None:
-    """Keep the collector off what earlier tests left alive: each attack runs it twice."""
-    gc.collect()
-    gc.freeze()
 
 
 @pytest.fixture(scope="module")
