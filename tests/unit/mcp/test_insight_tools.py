@@ -6,7 +6,6 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import given
@@ -19,7 +18,7 @@ from tests.support.broken import INSIGHTS, Document, nearly
 from tests.support.columns import review
 from tests.support.daemon import HAND_MADE
 from tests.support.examples import examples
-from tests.support.publishing import Directories
+from tests.support.publishing import Directories, in_memory
 from tests.support.tools import Data, Tools, demo_snapshot, published
 
 DEMO_INSIGHTS = json.loads(HAND_MADE.read_bytes())
@@ -582,7 +581,7 @@ def test_results_of_random_insights_match_the_schemas(insights: Document) -> Non
     with suppress(DataError):
         reviews = json.dumps({"business": {"name": "A"}, "reviews": [review("a")]}).encode()
         load(reviews, json.dumps(insights).encode())
-        with TemporaryDirectory() as place:
-            tools = publish_insights(Path(place), insights)
+        with in_memory() as place:
+            tools = publish_insights(place, insights)
             for name, arguments in ALL.items():
                 tools.result(name, json.dumps(arguments).encode())

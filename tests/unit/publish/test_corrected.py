@@ -3,18 +3,18 @@
 import json
 import re
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, cast
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewsd.api.texts import merge_key
 from reviewsd.publish.publication import publish
 from reviewsd.snapshot import layout
 from tests.support.columns import Review, review
-from tests.support.publishing import Directories
+from tests.support.examples import examples
+from tests.support.publishing import Directories, in_memory
 
 AT = "2026-11-24T09:12:00Z"
 ACTIONS = ("hide", "hide-text", "anonymize", "restore", "erase", "nothing")
@@ -201,7 +201,7 @@ def given_insights(reviews: list[Review]) -> dict[str, object]:
     }
 
 
-@settings(max_examples=25, deadline=None)
+@examples(12)
 @given(worlds(), st.booleans())
 def test_no_byte_of_a_snapshot_has_what_is_withheld(
     world: tuple[list[Review], dict[str, str]],
@@ -209,8 +209,8 @@ def test_no_byte_of_a_snapshot_has_what_is_withheld(
 ) -> None:
     """Whether insights are made or given, and whether all was shown before or not."""
     reviews, actions = world
-    with TemporaryDirectory() as place:
-        directories = Directories(Path(place))
+    with in_memory() as place:
+        directories = Directories(place)
         directories.write(*reviews, insights=None if is_made else given_insights(reviews))
         insights = "auto" if is_made else "file"
         directories.publish(insights=insights)
