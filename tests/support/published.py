@@ -50,6 +50,7 @@ def provide(config: Path, environ: Mapping[str, str]) -> None:
     files = sorted(data.iterdir()) if data.is_dir() else []
     if (
         snapshots.exists()
+        or snapshots.parent.is_file()
         or order.templates_path is not None
         or not all(file.is_file() and file.stat().st_size <= LARGEST for file in files)
     ):

@@ -378,8 +378,9 @@ def test_a_socket_left_by_a_killed_daemon_is_no_hindrance(daemon: Daemon) -> Non
 # -- modes
 
 
-def test_the_state_is_private_and_the_socket_is_for_the_group(daemon: Daemon) -> None:
+def test_the_state_is_private_and_the_socket_is_for_the_group(new_daemon: Daemon) -> None:
     """O12, A1"""
+    daemon = new_daemon
     daemon.state.mkdir()
     daemon.state.chmod(0o777)
     daemon.start()
