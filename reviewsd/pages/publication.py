@@ -6,7 +6,6 @@ from itertools import chain
 from reviewsd.http1 import urls
 from reviewsd.pages import about, embed, extras, home, machines, review_us, reviews
 from reviewsd.pages.developers import pages as documentation
-from reviewsd.pages.developers.pages import Interfaces
 from reviewsd.pages.document import HTML, FixedDocument
 from reviewsd.pages.frames import Frames
 from reviewsd.pages.machines import ChangedDays
@@ -17,7 +16,7 @@ from reviewsd.pages.settings import MachineSettings
 def documents(
     renderer: Renderer,
     frames: Frames,
-    interfaces: Interfaces,
+    openapi: bytes,
     settings: MachineSettings,
     changes: ChangedDays,
 ) -> Iterator[FixedDocument]:
@@ -26,7 +25,7 @@ def documents(
     Args:
         renderer: The renderer of the site.
         frames: The frames of the site.
-        interfaces: The interfaces to document.
+        openapi: The OpenAPI document.
         settings: The operator's settings of documents for machines.
         changes: Returns the reviews for the sitemap.
 
@@ -41,7 +40,7 @@ def documents(
         review_us.documents(renderer),
         extras.documents(renderer),
         embed.documents(renderer, frames),
-        documentation.documents(renderer, interfaces),
+        documentation.documents(renderer, openapi, settings.tools),
     ):
         if document.media_type == HTML and document.path != urls.EMBED:
             paths.append(document.path)

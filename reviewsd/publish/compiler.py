@@ -24,7 +24,6 @@ from reviewsd.domain.reviews import Review
 from reviewsd.domain.search_query import Cursor
 from reviewsd.http1 import urls
 from reviewsd.pages import machines, publication, reviews
-from reviewsd.pages.developers.pages import Interfaces
 from reviewsd.pages.document import FixedDocument
 from reviewsd.pages.environment import TemplateSources
 from reviewsd.pages.rendering import Renderer
@@ -117,8 +116,7 @@ class _Folder:
     def __init__(self, target: Path, progress: Progress, compressor: Compressor) -> None:
         self.target, self.progress, self.compressor = target, progress, compressor
         self.files: dict[str, File] = {}
-        self._served: dict[tuple[str, str], str] = {}
-        self._pages: dict[str, FixedDocument] = {}
+        self._served: list[tuple[str, FixedDocument]] = []  # by file; without the content
 
     def write(self, name: str, content: bytes) -> None:
         """Write a whole file."""
@@ -126,25 +124,24 @@ class _Folder:
 
     def serve(self, path: str, media_type: str, file: str) -> None:
         """Serve a file at a path."""
-        self._served[path, media_type] = file
+        self._served.append((file, FixedDocument(path=path, media_type=media_type, content=b"")))
 
     def serve_page(self, page: FixedDocument) -> None:
         """Write a page, and serve it."""
         file = f"page{quote(page.path, safe='')}"
         self.write(file, page.content)
-        self.serve(page.path, page.media_type, file)
-        self._pages[page.path] = replace(page, content=b"")  # a sitemap may have 5 MB
+        self._served.append((file, replace(page, content=b"")))  # a sitemap may have 5 MB
 
     def quote(self, max_size: int) -> None:
         """Write the JSON strings of the documents that MCP serves, and that are not larger."""
-        for (path, _), file in self._served.items():
-            if path in urls.RESOURCES and self.files[file].size <= max_size:
+        for file, served in self._served:
+            if served.path in urls.RESOURCES and self.files[file].size <= max_size:
                 self.files[f"{file}{layout.QUOTED}"] = _quote(self.target, file)
 
     def documents(self) -> tuple[Document, ...]:
         """Write the gzip forms, and return all documents."""
         compressed = set()
-        for done, file in enumerate(self._served.values(), start=1):
+        for done, (file, _) in enumerate(self._served, start=1):
             smaller = self.compressor.compressed(file, self.files[file].size)
             if smaller is not None:
                 self.files[f"{file}{layout.GZIP}"] = smaller
@@ -152,15 +149,15 @@ class _Folder:
             self.progress("compressing", done, len(self._served))
         return tuple(
             Document(
-                path=path,
-                media_type=media_type,
+                path=served.path,
+                media_type=served.media_type,
                 file=file,
                 sha256=self.files[file].sha256,
                 compressed=file in compressed,
-                headers=dict(self._pages[path].headers) if path in self._pages else {},
-                others=dict(self._pages[path].others) if path in self._pages else {},
+                headers=dict(served.headers),
+                others=dict(served.others),
             )
-            for (path, media_type), file in self._served.items()
+            for file, served in self._served
         )
 
 
@@ -257,12 +254,9 @@ def _pages(
     renderer = Renderer(site, templates.bytecode)
     frames = reviews.frames(renderer)
     folder.write(layout.PAGES, msgspec.json.encode(frames))
-    interfaces = Interfaces(
-        openapi=(folder.target / _OPENAPI_FILE).read_bytes(),
-        tools=settings.machines.tools.encode(),
-    )
+    openapi = (folder.target / _OPENAPI_FILE).read_bytes()
     changes = partial(sites.changes, dataset.records)
-    yield from publication.documents(renderer, frames, interfaces, settings.machines, changes)
+    yield from publication.documents(renderer, frames, openapi, settings.machines, changes)
 
 
 def _by_id(ids: Sequence[str]) -> bytes:

@@ -18,7 +18,6 @@ from reviewsd.domain.locations import Locations
 from reviewsd.domain.records import Records
 from reviewsd.domain.reviews import AggregateRating, Review
 from reviewsd.pages import publication, reviews
-from reviewsd.pages.developers.pages import Interfaces
 from reviewsd.pages.pictures import Picture
 from reviewsd.pages.rendering import Renderer
 from reviewsd.pages.settings import MachineSettings
@@ -52,11 +51,9 @@ def try_templates(
         counted.add(msgspec.json.decode(record.raw, type=Review))
     site = make(dataset, base_url, settings, counted, templates)
     renderer = Renderer(replace(site, insights=site.insights or _SAMPLE))
-    machines = MachineSettings()
     openapi = document.render(base_url, dataset.business)
-    interfaces = Interfaces(openapi=openapi, tools=machines.tools.encode())
     frames, changed = reviews.frames(renderer), partial(changes, dataset.records)
-    deque(publication.documents(renderer, frames, interfaces, machines, changed), maxlen=0)
+    deque(publication.documents(renderer, frames, openapi, MachineSettings(), changed), maxlen=0)
 
 
 _MENTIONED = (Entity(id="id", label="label", mention_count=2, positive_pct=50.0),)

@@ -31,7 +31,6 @@ from reviewsd.http1 import urls
 from reviewsd.http1.request import Request
 from reviewsd.http1.responses import Responses
 from reviewsd.pages import publication, reviews
-from reviewsd.pages.developers.pages import Interfaces
 from reviewsd.pages.rendering import Renderer
 from reviewsd.pages.settings import MachineSettings
 from reviewsd.pages.site import Statistics
@@ -214,11 +213,9 @@ def _compiling(data: Path) -> None:
     )
     renderer = Renderer(site)
     frames = reviews.frames(renderer)
-    machines = MachineSettings()
     openapi = document.render(SETTINGS.base_url, dataset.business)
-    interfaces = Interfaces(openapi=openapi, tools=machines.tools.encode())
     changes = partial(sites.changes, dataset.records)
-    rendered = publication.documents(renderer, frames, interfaces, machines, changes)
+    rendered = publication.documents(renderer, frames, openapi, MachineSettings(), changes)
     documents = list(rendered)
     spent = time.process_time() - began
     size = sum(len(document.content) for document in documents)

@@ -24,16 +24,6 @@ from reviewsd.pages.rendering import Page, Renderer
 from reviewsd.pages.text import line
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Interfaces:
-    """The interfaces that the pages document."""
-
-    openapi: bytes
-    """The OpenAPI document."""
-    tools: bytes
-    """The result of ``tools/list``."""
-
-
 @dataclass(frozen=True, slots=True)
 class DeveloperPage:
     """One page."""
@@ -114,12 +104,13 @@ MENU: Final = (PAGES[0], EMBED, *PAGES[1:])
 """All pages, in the order in which they link to each other."""
 
 
-def documents(renderer: Renderer, interfaces: Interfaces) -> Iterator[FixedDocument]:
+def documents(renderer: Renderer, openapi: bytes, tools: str) -> Iterator[FixedDocument]:
     """Render all pages of the documentation.
 
     Args:
         renderer: The renderer of the site.
-        interfaces: The interfaces that the pages document.
+        openapi: The OpenAPI document.
+        tools: The result of ``tools/list``.
 
     Raises:
         TemplateError: A template is faulty.
@@ -127,7 +118,7 @@ def documents(renderer: Renderer, interfaces: Interfaces) -> Iterator[FixedDocum
     site = renderer.site
     context = {
         "absent": site.absent,
-        "api": _resolved(msgspec.json.decode(interfaces.openapi)),
+        "api": _resolved(msgspec.json.decode(openapi)),
         "base_url": site.base_url,
         "html_name": html.escape(line(site.business.name)),
         "indented": _indented,
@@ -139,7 +130,7 @@ def documents(renderer: Renderer, interfaces: Interfaces) -> Iterator[FixedDocum
         "revisions": REVISIONS,
         "schemas": schemas.SCHEMAS,
         "target": _target,
-        "tools": msgspec.json.decode(interfaces.tools)["tools"],
+        "tools": msgspec.json.decode(tools)["tools"],
         "type": partial(schemas.type_of, base_url=site.base_url),
     }
     for page in PAGES:

@@ -20,7 +20,7 @@ from reviewsd.mcp.tools import LISTING, TOOLS
 from reviewsd.pages import embed, reviews
 from reviewsd.pages.catalogs import REVISIONS
 from reviewsd.pages.developers import html
-from reviewsd.pages.developers.pages import Interfaces, documents
+from reviewsd.pages.developers.pages import documents
 from reviewsd.pages.environment import Bytecode
 from reviewsd.pages.rendering import Renderer
 from reviewsd.publish.openapi import document
@@ -31,7 +31,6 @@ from tests.support.site import BASE_URL, site
 NAME = 'Bob & "Sons" <b>]]>\n```\n# Injected'
 SITE = site({"name": NAME})
 OPENAPI = document.render(BASE_URL, SITE.business)
-INTERFACES = Interfaces(openapi=OPENAPI, tools=LISTING)
 PATHS = (*urls.DOCUMENTATION, urls.DEVELOPERS_EMBED)
 REFERENCE = re.compile('"#/components/schemas/([^"]+)"')
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -41,7 +40,7 @@ FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 def texts() -> dict[str, str]:
     """Return the documents by their paths."""
     renderer = Renderer(SITE)
-    pages = documents(renderer, INTERFACES)
+    pages = documents(renderer, OPENAPI, LISTING.decode())
     frames = embed.documents(renderer, reviews.frames(renderer))
     return {page.path: page.content.decode() for page in (*pages, *frames)}
 
@@ -213,7 +212,7 @@ def test_name_in_lines_to_copy_is_escaped_for_html_and_cannot_end_them() -> None
 
 def test_documents_that_are_not_served_are_not_listed() -> None:
     absent = site(absent=frozenset({urls.SITEMAP}))
-    for page in documents(Renderer(absent), INTERFACES):
+    for page in documents(Renderer(absent), OPENAPI, LISTING.decode()):
         if page.path.endswith(".md"):
             assert f"`{urls.SITEMAP}`" not in page.content.decode().split()
 
@@ -252,15 +251,19 @@ def test_markup_of_a_text_is_shown_and_links_to_scripts_are_not_made() -> None:
 def test_unchanged_documentation_is_not_converted_again() -> None:
     """Converting Markdown costs more than all other pages, and the interfaces seldom change."""
     first = Bytecode({})
-    expected = list(documents(Renderer(SITE, first), INTERFACES))
+    expected = list(documents(Renderer(SITE, first), OPENAPI, LISTING.decode()))
     marked = {
         key: b"known" if key.startswith("html ") else value for key, value in first.used.items()
     }
     second = Bytecode(marked)
     pages = [
-        page for page in documents(Renderer(SITE, second), INTERFACES) if "html" in page.media_type
+        page
+        for page in documents(Renderer(SITE, second), OPENAPI, LISTING.decode())
+        if "html" in page.media_type
     ]
 
     assert all(b"known" in page.content for page in pages)
     assert first.used.keys() == second.used.keys()
-    assert expected == list(documents(Renderer(SITE, Bytecode(first.used)), INTERFACES))
+    assert expected == list(
+        documents(Renderer(SITE, Bytecode(first.used)), OPENAPI, LISTING.decode())
+    )
