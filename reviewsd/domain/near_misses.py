@@ -15,7 +15,7 @@ LONGEST = 40
 
 _SHORT = 6  # letters; a shorter name may have one typing error, others two (contract 3)
 
-_OTHER_NAMES = {
+_SYNONYMS_OF = {
     "rating": "stars star_rating score",
     "max_rating": "max_stars maximum lte",
     "min_rating": "min_stars minimum gte",
@@ -51,7 +51,9 @@ _OTHER_NAMES = {
 """Known names, and those that clients often use instead of one of them."""
 
 SYNONYMS = {
-    name: tuple(known.split()) for known, names in _OTHER_NAMES.items() for name in names.split()
+    synonym: tuple(names.split())
+    for names, synonyms in _SYNONYMS_OF.items()
+    for synonym in synonyms.split()
 }
 """Names that clients often use instead of a known one, with the known ones they may mean."""
 

@@ -108,9 +108,9 @@ def _split(
         if len(part) < _SHORTEST:  # cheap, because a query has room for thousands
             continue
         name, _, text = part.partition(b"=")
-        known = texts.get(unquote_to_bytes(name) if b"%" in name else name)
-        if known is not None:
-            known.append(text)
+        values = texts.get(unquote_to_bytes(name) if b"%" in name else name)
+        if values is not None:
+            values.append(text)
             continue
         unknown(name)
         if text and len(unknown_texts) < MAX_COMPARED:
@@ -162,8 +162,8 @@ def check_together(values: Mapping[str, object]) -> None:
         issues += error.issues
     cursor, sort = values.get("cursor"), values.get("sort", NEWEST)
     if isinstance(cursor, Cursor) and cursor.sort != sort:
-        rule, other = f"must be of sort={sort}", f"one of sort={cursor.sort}"
-        issues += invalid("cursor", "invalid_value", "text", rule, other).issues
+        rule, value = f"must be of sort={sort}", f"one of sort={cursor.sort}"
+        issues += invalid("cursor", "invalid_value", "text", rule, value).issues
     if issues:
         raise InvalidParametersError(tuple(issues))
 

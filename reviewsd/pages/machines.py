@@ -103,12 +103,12 @@ def documents(
     }
     # The answer to HEAD needs it too (RFC 9727 2).
     linked = {"Link": f'<{site.url(urls.API_CATALOG)}>; rel="api-catalog"'}
-    kept = {"Cache-Control": "public, max-age=3600"}  # mcp.md 8
+    hourly = {"Cache-Control": "public, max-age=3600"}  # mcp.md 8
     for path, media_type, template, headers in (
         (urls.API_CATALOG, LINKSET, "api_catalog.json", linked),
-        (urls.SERVER_CARD, SERVER_CARD, "server_card.json", kept),
-        (urls.SERVER_CARD_ALIAS, SERVER_CARD, "server_card.json", kept),
-        (urls.AI_CATALOG, AI_CATALOG, "ai_catalog.json", kept),
+        (urls.SERVER_CARD, SERVER_CARD, "server_card.json", hourly),
+        (urls.SERVER_CARD_ALIAS, SERVER_CARD, "server_card.json", hourly),
+        (urls.AI_CATALOG, AI_CATALOG, "ai_catalog.json", hourly),
     ):
         content = _compact(renderer, template, **facts)
         yield FixedDocument(path=path, media_type=media_type, content=content, headers=headers)

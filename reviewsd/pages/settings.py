@@ -9,7 +9,7 @@ from reviewsd.config.schema import Crawlers, Security
 
 
 class MachineSettings(Struct, frozen=True, kw_only=True):
-    """What documents for machines depend on but the data."""
+    """The settings and facts of documents for machines."""
 
     crawlers: Crawlers = "all"
     security: Security = Security()

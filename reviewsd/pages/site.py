@@ -67,7 +67,7 @@ class LocationReviews(Struct):
 class Statistics(Struct):
     """Counts over all reviews. They are counted newest first while they are written, because they are read once."""
 
-    known: Locations = Locations()
+    places: Locations = Locations()
     """The locations, if there are several."""
     counts: dict[str, int] = {}
     """Reviews by source."""
@@ -89,12 +89,12 @@ class Statistics(Struct):
 
     def __post_init__(self) -> None:
         """Begin with the locations without reviews."""
-        for location in self.known.declared():
+        for location in self.places.declared():
             self.by_location.setdefault(location.id, LocationReviews(location))
 
     def add(self, review: Review) -> None:
         """Count a review."""
-        if (location := self.known.find(review.location)) is not None:
+        if (location := self.places.find(review.location)) is not None:
             self.by_location[location.id].add(review)
         self.counts[review.source] = self.counts.get(review.source, 0) + 1
         self.stars[review.source] = self.stars.get(review.source, 0) + review.rating

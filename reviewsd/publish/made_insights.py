@@ -62,7 +62,7 @@ def make(
     *,
     folder: Path,
     labels: KeptLabels,
-    kept: KeptBlocks | None = None,
+    blocks: KeptBlocks | None = None,
     bytecode: Bytecode | None = None,
 ) -> InsightsFile:
     """Make insights from the reviews of a dataset.
@@ -73,7 +73,7 @@ def make(
         progress: Called with the number of reviews analysed so far.
         folder: Folder of the temporary file.
         labels: The labels of a language model.
-        kept: Earlier and new blocks.
+        blocks: Earlier and new blocks.
         bytecode: Results of the publication before, for the words.
 
     Raises:
@@ -83,20 +83,20 @@ def make(
     analyser = Analyser(dataset.business, settings, words, labels)
     digest = analyser.digest
     spans = list(kept_blocks.spans(dataset.records, digest))
-    if kept is not None:
-        analyser.know(kept.labels_of_others((span.key for span in spans), digest))
+    if blocks is not None:
+        analyser.know(blocks.labels_of_others((span.key for span in spans), digest))
     totals = Totals(analyser.catalogue, Evidence(analyser.rules), words)
     with _Entries(folder) as entries:
         for span in spans:
             if span.begin // _STEP != span.end // _STEP:
                 progress("analysing", span.begin, len(dataset.records))
             count = partial(_count, dataset, analyser, span)
-            block = count() if kept is None else kept.block(span.key, count)
+            block = count() if blocks is None else blocks.block(span.key, count)
             totals.add(block.counts)
             entries.add(block)
         progress("analysing", len(dataset.records), len(dataset.records))
-        if kept is not None:
-            kept.finish(digest)
+        if blocks is not None:
+            blocks.finish(digest)
         for problem in totals.rare_problems():
             entries.drop_problem(problem)
         return _file(dataset, totals, entries, analyser, labels.summary, words)

@@ -211,7 +211,7 @@ def _with_insights(
             progress,
             folder=snapshots,
             labels=labels,
-            kept=KeptBlocks(snapshots / layout.CURRENT / layout.BLOCKS, file),
+            blocks=KeptBlocks(snapshots / layout.CURRENT / layout.BLOCKS, file),
             bytecode=bytecode,
         )
         insights = made_insights.attempt(make)

@@ -79,8 +79,9 @@ def type_of(schema: object, base_url: str) -> str:
 
 def notes(schema: Json) -> str:
     """Return the description of a value, and its bounds."""
-    branches = msgspec.convert(schema.get("anyOf", ()), tuple[Json, ...])
-    bounds = (", ".join(_bounds(part)) for part in (schema, *branches))
+    branches = schema.get("anyOf")
+    parts = (schema, *branches) if isinstance(branches, list) else (schema,)
+    bounds = (", ".join(_bounds(part)) for part in parts)
     return joined(str(schema.get("description", "")), *bounds)
 
 

@@ -75,7 +75,7 @@ def _make(dataset: Dataset, folder: Path, earlier: Path, target: Path) -> _Resul
             lambda *_: None,
             folder=folder,
             labels=KeptLabels(),
-            kept=KeptBlocks(earlier, file),
+            blocks=KeptBlocks(earlier, file),
         )
     return _Result(results, b"".join(documents.insights(results, dataset)), target.read_bytes())
 
