@@ -92,7 +92,7 @@ def examine(
     for place, reason in [] if document.fatal else rules.check(tree, file.absolute().parent):
         if place in broken:
             continue
-        if (name := _variable_of(place, variables)) is not None:
+        if (name := variable_of(place, variables)) is not None:
             variable_faults.append(variable_fault(name, place, reason))
         else:
             faults.append(_file_fault(document, place, reason))
@@ -108,9 +108,9 @@ def examine(
     )
 
 
-def _variable_of(path: str, variables: dict[str, str]) -> str | None:
+def variable_of(path: str, variables: Mapping[str, str]) -> str | None:
     """Return the variable that sets the value at a path, the innermost first."""
-    outer = (key for key in reversed(variables) if rules.is_inside(path, key))
+    outer = (key for key in reversed([*variables]) if rules.is_inside(path, key))
     return next((variables[key] for key in outer), None)
 
 

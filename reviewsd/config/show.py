@@ -11,7 +11,7 @@ from typing import Final
 import msgspec
 
 from reviewsd.api.files import Setting, Shown
-from reviewsd.config.load import Loaded
+from reviewsd.config.load import Loaded, variable_of
 from reviewsd.config.schema import Config, keys
 from reviewsd.config.source_schema import NonEmptyText
 
@@ -46,7 +46,7 @@ def _settings(loaded: Loaded) -> Iterator[Setting]:
     defaults = _flat(Config(base_url="", data_dir=Path()))
     for key, value in values.items():
         path = f"$.{key}"
-        variable = _variable(loaded, path)
+        variable = variable_of(path, loaded.variables)
         setting = Setting(
             key=key,
             value=_redacted(value),
@@ -73,13 +73,6 @@ def _flat(config: Config) -> dict[str, object]:
         if not isinstance(value, dict):
             values[key] = value
     return values
-
-
-def _variable(loaded: Loaded, path: str) -> str | None:
-    """Return the variable that sets a value or a section around it."""
-    while path and path not in loaded.variables:
-        path = path.rpartition(".")[0]
-    return loaded.variables.get(path)
 
 
 def _redacted(value: object) -> object:

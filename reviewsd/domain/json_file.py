@@ -5,6 +5,7 @@ time. Once the maximum of findings is reached, each further invalid part is only
 fault takes a hundred times as long as detecting it.
 """
 
+import codecs
 import json
 import re
 from collections.abc import Iterable
@@ -188,14 +189,12 @@ def _first_not_utf8(text: memoryview) -> int | None:
     """
     start = 0
     while start < len(text):
-        end = min(start + _UTF8_CHUNK, len(text))
-        while end < min(start + _UTF8_CHUNK + 3, len(text)) and text[end] in _CONTINUATION:
-            end += 1  # do not cut a character
+        chunk = text[start : start + _UTF8_CHUNK]
+        is_last = start + len(chunk) == len(text)
         try:
-            str(text[start:end], "utf-8")
+            start += codecs.utf_8_decode(chunk, "strict", is_last)[1]  # a cut character is left
         except UnicodeDecodeError as error:
             return start + error.start
-        start = end
     return None
 
 
