@@ -141,7 +141,7 @@ class Store(ABC):
 
         ``work`` reads and writes rows in the store's thread, so it must not touch objects of the reactor's
         thread. Once begun it is never aborted: cancelling only stops the wait for the result. One that a
-        client waits for does not begin after the wait, because the client was told that it is not stored.
+        client waits for does not begin after the wait, because the client has been answered 503 by then.
 
         Returns:
             The result of ``work``, after the commit is on the disk.
