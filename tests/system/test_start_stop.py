@@ -273,10 +273,12 @@ def test_status_shows_the_first_publication_while_it_runs_and_when_it_fails(
     assert 503 == daemon.admin("GET", "/v1/ready").status
     os.kill(child, signal.SIGKILL)
     until(lambda: daemon.status()["data"]["state"] == "failing", "the failure in the status")
+    second = hold_publication(daemon)  # which may begin before the command has started
     output = daemon.ctl("status").stdout
     assert "state      failing\n" in output
     assert "signal 9" in output
-    daemon.wait_ready()  # the second try succeeds
+    os.kill(second, signal.SIGCONT)
+    daemon.wait_ready()
     assert "ok" == daemon.status()["data"]["state"]
 
 
