@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.daemon import BASE_URL, Answer, Daemon, until
+from tests.support.daemon import BASE_URL, NO_PAGES, Answer, Daemon, until
 from tests.support.postgres import Server, needed
 from tests.test_modules import ROOT
 
@@ -184,7 +184,10 @@ def test_the_sdks_client_hears_of_new_reviews_through_a_kill(tmp_path: Path) -> 
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     fixed_port = f'listen: ["tcp:{port}:interface=127.0.0.1"]\n'
-    with Daemon(tmp_path, fixed_port) as daemon, listener(daemon, "/reviews.json") as heard:
+    with (
+        Daemon(tmp_path, NO_PAGES + fixed_port) as daemon,
+        listener(daemon, "/reviews.json") as heard,
+    ):
         words = [heard()]
         add_review(daemon, "first")
         words.append(heard())
@@ -257,8 +260,8 @@ def test_nodes_that_share_a_store_hear_of_each_others_ends(tmp_path: Path) -> No
             (place / "state").mkdir(mode=0o700)
             (place / "state" / "secret.key").write_text(f"{KEY}\n")
         with (
-            Daemon(places[0], environ=environ) as first,
-            Daemon(places[1], environ=environ) as second,
+            Daemon(places[0], NO_PAGES, environ=environ) as first,
+            Daemon(places[1], NO_PAGES, environ=environ) as second,
         ):
             session, second_session = opened(first), opened(second)
             assert [200, 200] == [alive(second, session), alive(first, second_session)]

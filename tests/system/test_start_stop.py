@@ -19,7 +19,7 @@ import pytest
 
 from reviewsd.__main__ import AS_ROOT
 from tests.support import commands, fork_server
-from tests.support.daemon import Daemon, until
+from tests.support.daemon import NO_PAGES, Daemon, until
 from tests.support.generate import write_data
 
 PUBLICATION = b"reviewsd.publish.publication"
@@ -37,7 +37,7 @@ real_start = pytest.mark.usefixtures("_real_start")
 
 @pytest.fixture
 def daemon(tmp_path: Path) -> Iterator[Daemon]:
-    daemon = Daemon(tmp_path)
+    daemon = Daemon(tmp_path, NO_PAGES)
     yield daemon
     daemon.close()
 
@@ -45,7 +45,7 @@ def daemon(tmp_path: Path) -> Iterator[Daemon]:
 @pytest.fixture
 def new_daemon(tmp_path: Path) -> Iterator[Daemon]:
     """It finds nothing published."""
-    daemon = Daemon(tmp_path, publishes=True)
+    daemon = Daemon(tmp_path, NO_PAGES, publishes=True)
     yield daemon
     daemon.close()
 
@@ -222,7 +222,7 @@ def no_way_to_the_socket(daemon: Daemon) -> None:
 @pytest.mark.parametrize(
     ("prepare", "code", "reason"),
     [
-        (bad_config, 78, r"^reviewsd: \S+/reviewsd\.yaml:6:18: cache\.max_age: expected .*"),
+        (bad_config, 78, r"^reviewsd: \S+/reviewsd\.yaml:7:18: cache\.max_age: expected .*"),
         (no_config, 78, r"^reviewsd: \S+/reviewsd\.yaml: cannot be read: No such file"),
         (no_data, 78, r"^reviewsd: there is no data to serve:\n.*reviews\.json: cannot read: No"),
         (broken_data, 78, r"^reviewsd: .*\n.*reviews\.json: \$\.reviews\[\d+\]\.rating \(id \S+\)"),
@@ -603,7 +603,7 @@ def test_sockets_of_systemd_are_served_and_stay(tmp_path: Path) -> None:
 @pytest.mark.skipif(shutil.which("setpriv") is None, reason="needs setpriv of util-linux")
 def test_socket_of_root_is_served_by_another_user(tmp_path: Path) -> None:
     """The admin socket's unit makes it root's, with the mode 0660; the daemon is never root."""
-    daemon = Daemon(tmp_path, 'listen: ["systemd:name=http"]\n')
+    daemon = Daemon(tmp_path, f'{NO_PAGES}listen: ["systemd:name=http"]\n')
     as_nobody = [
         *(str(shutil.which("setpriv")), f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"),
         # it may use files of root, such as the checkout, and still not change their modes

@@ -14,13 +14,13 @@ import pytest
 
 from reviewsd.admin.events import MAX_LISTENERS
 from tests.support.commands import CLI, CONSOLE_SCRIPT
-from tests.support.daemon import Daemon, until
+from tests.support.daemon import NO_PAGES, Daemon, until
 from tests.support.generate import write_data
 
 
 @pytest.fixture
 def daemon(tmp_path: Path) -> Iterator[Daemon]:
-    with Daemon(tmp_path, "data: {poll_interval: 0.05}\n") as daemon:
+    with Daemon(tmp_path, NO_PAGES + "data: {poll_interval: 0.05}\n") as daemon:
         yield daemon
 
 
