@@ -162,7 +162,8 @@ class Format:
         """
         parse = self.parser(head, settings)
         status = settings.columns.get("status")
-        judge = settings.publicity.judging(self.name, status)
+        sample = head.sample if self.generic else ()
+        judge = settings.publicity.judging(self.name, status, sample)
 
         def read(row: Row) -> Entry:
             try:

@@ -71,7 +71,9 @@ class Publicity:
             answers.setdefault(column.strip(), []).append(value.strip())
         return cls(answers)
 
-    def judging(self, platform: str, status: str | None = None) -> Callable[[Fields], Verdict]:
+    def judging(
+        self, platform: str, status: str | None = None, sample: Sequence[Fields] = ()
+    ) -> Callable[[Fields], Verdict]:
         """Return what judges the rows of a file.
 
         It returns what a row of a public review says of its reply and its author's name, and raises a
@@ -80,8 +82,12 @@ class Publicity:
         Args:
             platform: The name of the file's format.
             status: A column that the operator calls a status, whatever its name.
+            sample: The first rows of a table that is of no known platform, whose values may show what its
+                columns are.
         """
-        return _Judge(self._answers, self._unused, platform, status).judge
+        judge = _Judge(self._answers, self._unused, platform, status)
+        judge.look_at(sample)
+        return judge.judge
 
     def note(self, verdict: Verdict, *, has_reply: bool) -> None:
         """Remember what was not understood of a row that is imported."""
@@ -133,6 +139,22 @@ class _Judge:
         self._platform = PUBLICITY.platforms.get(platform, {})
         self._status = None if status is None else normal(status)
         self._signs: dict[str, Sign | None] = {}
+
+    def look_at(self, sample: Sequence[Fields]) -> None:
+        """Decide which columns are no sign, or are one, by the values in the first rows."""
+        columns = [name for row in sample[:1] for name in row if normal(name) not in self._answers]
+        has_places = not PUBLICITY.sets["places"].isdisjoint(map(normal, columns))
+        public, withheld = PUBLICITY.sets["public"], PUBLICITY.sets["withheld"]
+        for name in columns:
+            cells = (row.get(name) for row in sample)
+            values = {
+                normal(cell) for cell in cells if isinstance(cell, str) and not is_nothing(cell)
+            }
+            says_so = not values.isdisjoint(withheld)
+            if self._sign(name) is None and says_so and values <= public | withheld:
+                self._signs[name] = Sign(name, Subject.REVIEW, Sense.LIKELY)
+            elif normal(name) == "state" and has_places and not says_so:
+                self._signs[name] = None  # of a country
 
     def judge(self, fields: Fields) -> Verdict:
         verdict = Verdict()

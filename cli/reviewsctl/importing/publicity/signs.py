@@ -34,6 +34,8 @@ class Sense(Enum):
     """Only a word can say it."""
     DOUBTFUL = auto()
     """A platform may still publish what was reported to it."""
+    LIKELY = auto()
+    """Only its values look like a status: none holds a review back, but they are asked about."""
     KIND = auto()
     """The row may be something else than a review that the business received."""
 
@@ -74,13 +76,13 @@ class Sign:
                 and text not in PUBLICITY.sets["withheld"]
             )
         if is_nothing(value):
-            if self.sense in (Sense.WITHHELD, Sense.DOUBTFUL):
+            if self.sense in (Sense.WITHHELD, Sense.DOUBTFUL, Sense.LIKELY):
                 return True
             if self.sense is Sense.PUBLIC and self.is_presence:
                 return self.subject is Subject.REPLY  # a reply may be without its date
             return None
         if text in PUBLICITY.sets["withheld"]:
-            return False
+            return None if self.sense is Sense.LIKELY else False
         if text in PUBLICITY.sets["public"] or text in PUBLICITY.sets["says_nothing"]:
             return True
         return self._reads_flag(value, text)
@@ -91,7 +93,7 @@ class Sign:
             is_set = True
         if is_set is None and (self.is_presence or sum(map(str.isdigit, text)) >= _DATE_DIGITS):
             is_set = True
-        if is_set is None or self.sense is Sense.STATUS:
+        if is_set is None or self.sense in (Sense.STATUS, Sense.LIKELY):
             return None
         if self.sense is Sense.DOUBTFUL:
             return None if is_set else True

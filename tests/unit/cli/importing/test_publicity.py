@@ -510,6 +510,27 @@ def test_document_with_nothing_but_spam_is_refused(tmp_path: Path) -> None:
         imported(tmp_path, "x.json", json.dumps({"spam": [item("Bad.")]}))
 
 
+def test_state_beside_a_city_is_of_a_country_unless_it_says_spam(tmp_path: Path) -> None:
+    export = "rating,date,author,text,city,state\n5,2025-03-14,Ann,Good.,Dover,{}\n"
+    _, [review] = imported(tmp_path, "x.csv", export.format("NH"))
+    (tmp_path / "reviews.json").unlink()
+    _, spam = imported(tmp_path, "x.csv", export.format("spam"))
+
+    assert ("Good.", []) == (review["text"], spam)
+
+
+def test_column_is_a_status_by_its_values(tmp_path: Path) -> None:
+    """Whatever it is called, and in whatever language."""
+    export = "rating,date,author,text,Stan\n5,2025-03-14,Ann,Good.,public\n5,2025-03-14,Bob,No.,private\n"
+    with pytest.raises(SayMoreError, match='column "Stan" may say whether a review is public'):
+        imported(tmp_path, "x.csv", export)
+    _, some = imported(tmp_path, "x.csv", export, public={"stan": ["public"]})
+    (tmp_path / "reviews.json").unlink()
+    _, both = imported(tmp_path, "x.csv", export, public={"stan": ["*"]})
+
+    assert (["Good."], ["Good.", "No."]) == (texts(some), texts(both))
+
+
 def test_second_column_of_a_name_counts_too(tmp_path: Path) -> None:
     export = "rating,date,author,text,status,status\n5,2025-03-14,Ann,No.,spam,active\n"
     _, reviews = imported(tmp_path, "x.csv", export)
