@@ -174,7 +174,7 @@ class Declared:
 
     def keys(self, location_id: str) -> set[str]:
         """Return the keys of the ids and aliases of a location."""
-        return {key for key, known in self._ids.items() if known == location_id}
+        return {key for key, named_id in self._ids.items() if named_id == location_id}
 
     def described(self) -> list[str]:
         """Return ids and names, for a message."""
@@ -192,10 +192,13 @@ class Declared:
         for name, title in titles.items():
             if name in self:
                 continue
-            known = self.find(title) if title else self.find(name)
-            if known is not None:
-                aliases = by_id[known].get("aliases")
-                by_id[known]["aliases"] = [*(aliases if isinstance(aliases, list) else ()), name]
+            declared_id = self.find(title) if title else self.find(name)
+            if declared_id is not None:
+                aliases = by_id[declared_id].get("aliases")
+                by_id[declared_id]["aliases"] = [
+                    *(aliases if isinstance(aliases, list) else ()),
+                    name,
+                ]
                 continue
             new = _id(title or name, name, ids)
             ids.add(key_of(new))
@@ -218,7 +221,7 @@ def declared_in(folder: Folder, name: str, remedy: str) -> Declared:
     return Declared(members(document.value(business)).get("locations"))
 
 
-def _id(title: str, name: str, taken: Collection[str]) -> str:
+def _id(title: str, name: str, used_ids: Collection[str]) -> str:
     """Return an id for a location: its title in lower case with hyphens, else its name, if that may be an id."""
     words = _WORD.findall(title.casefold())
     slug = "-".join(words)[:_MAX_SLUG].rstrip("-")
@@ -226,7 +229,7 @@ def _id(title: str, name: str, taken: Collection[str]) -> str:
         slug = name
     first = slug = slug or "location"
     number = 1
-    while key_of(slug) in taken:
+    while key_of(slug) in used_ids:
         number += 1
         slug = f"{first}-{number}"
     return slug

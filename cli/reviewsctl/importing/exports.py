@@ -51,8 +51,8 @@ def missing_parts(exports: Sequence[Path]) -> list[str]:
     missing = []
     for takeout, parts in part_numbers(exports).items():
         numbers = parts | beside.get(takeout, set())
-        known = numbers | set(range(1, max(numbers)))
-        missing += [f"{takeout}-{number:03}.zip" for number in sorted(known - parts)]
+        all_numbers = numbers | set(range(1, max(numbers)))
+        missing += [f"{takeout}-{number:03}.zip" for number in sorted(all_numbers - parts)]
     return missing
 
 

@@ -103,7 +103,7 @@ class PastImport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def changes(self) -> int:
-        """How many reviews it changed."""
+        """The number of reviews that it changed."""
         return self.new + self.changed + self.removed
 
 
@@ -125,7 +125,7 @@ class ImportLog(_Imports, frozen=True, kw_only=True):
 
     places: tuple[_Location, ...] = ()
     reviews: Mapping[str, Written] = {}
-    """What imports last wrote of each review, by its merge key."""
+    """The values that imports last wrote of each review, by its merge key."""
 
     @property
     def newest(self) -> dict[Place, int]:

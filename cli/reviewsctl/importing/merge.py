@@ -55,7 +55,7 @@ class MergePlan:
     newest: Mapping[Place, int] = field(default_factory=dict)
     """The newest time in the rows of each location, in POSIX milliseconds; none of an excerpt."""
     log: ImportLog = field(default_factory=ImportLog)
-    """What earlier imports wrote."""
+    """The log of earlier imports."""
     full_names: bool = False
     """Whether shortened names are to be full again."""
     by_owner: bool = False
@@ -159,8 +159,8 @@ class Merge:
         if key in self._plan.log.reviews:
             fates = {**fates, Fate.RETURNED: ()}
         if not self._plan.by_owner:
-            written = Written(entry.edited, entry.replied, digests(review))
-            self._result.written[key] = written
+            row = Written(entry.edited, entry.replied, digests(review))
+            self._result.log_rows[key] = row
         stamps = stamped(review, self._plan.now)
         return updated(entry.record, stamps, without=STAMPS), fates
 
@@ -192,8 +192,8 @@ class Merge:
             full_names=self._plan.full_names,
         )
         self._retain(key)
-        if merged.written != row and not self._plan.by_owner:
-            self._result.written[key] = merged.written
+        if merged.log_row != row and not self._plan.by_owner:
+            self._result.log_rows[key] = merged.log_row
         changes = {**merged.changes, CHANGED: self._now}
         new_text = updated(text, changes) if merged.changes else text
         fates = merged.fates if copy is None else {**merged.fates, Fate.COPY: ()}
@@ -225,7 +225,7 @@ class Merge:
     def _retain(self, key: str) -> None:
         """Keep what is known of a review that the new file has."""
         if key in self._plan.log.reviews:
-            self._result.written[key] = self._plan.log.reviews[key]
+            self._result.log_rows[key] = self._plan.log.reviews[key]
 
     def _find_doubles(self, review: Review) -> None:
         """Note the reviews of the export that say the same as one that stays, under another source."""

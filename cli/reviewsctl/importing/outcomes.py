@@ -99,8 +99,8 @@ class MergeResult:
     """Reviews of the export that are in the file already, under their source and under another one."""
     filled: Mapping[str, object] = field(default_factory=dict)
     """Members of the business that were empty, as the export has them."""
-    written: dict[str, Written] = field(default_factory=dict)
-    """What imports have written of each review that the new file has, by its merge key."""
+    log_rows: dict[str, Written] = field(default_factory=dict)
+    """The rows of the import log for the reviews of the new file, by merge key."""
     notes: list[str] = field(default_factory=list)
     """Questions that were not asked, of a dry run."""
     is_written: bool = False

@@ -242,7 +242,7 @@ class Replacement:
 
     def _recorded(self, merge: MergeResult) -> ImportLog:
         """Return the import log with this import; what the owner exported says nothing of a platform."""
-        log = structs.replace(self.plan.log, reviews=merge.written)
+        log = structs.replace(self.plan.log, reviews=merge.log_rows)
         if self.plan.by_owner:
             return log
         current = PastImport(

@@ -278,7 +278,7 @@ def _json(part: Part) -> Source:
                 # a value that is no object has no members: every format refuses it
                 yield where, Row(members(value), group=group)
 
-    first = [row for _, found in lists_at(document, layouts) for row in found.rows]
+    first = [row for _, row_list in lists_at(document, layouts) for row in row_list.rows]
     sample = [*map(members, first[:_MAX_SAMPLE_ROWS])]
     head = _head(part, "json", sample, around(document, layouts))
     return Source(part=part, head=head, rows=rows, writing="", unread=unread)

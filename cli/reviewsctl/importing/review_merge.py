@@ -39,7 +39,7 @@ class Merged:
     changes: Review
     """The members that get another value."""
     fates: Fates
-    written: Written
+    log_row: Written
     """The new row of the import log."""
 
 
@@ -88,7 +88,7 @@ def merge_review(
     return Merged(
         changes=changes,
         fates=fates | dict(_fates(changes, by_hand, is_older=is_older)),
-        written=Written(
+        log_row=Written(
             max(entry.edited, last_written.edited),
             max(entry.replied, last_written.replied),
             b"".join(

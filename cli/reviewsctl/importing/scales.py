@@ -150,8 +150,8 @@ def _shown_by(sample: Sequence[Fields], column: str) -> tuple[Scale, str]:
     if not bare:
         return Scale(), "each says of how many it is"
     above = sum(number > MAX_STARS for number in bare)
-    fitting = [number for number in bare if number <= MAX_STARS]
-    judged = fitting if _are_typos(above, len(bare)) else bare
+    stars = [number for number in bare if number <= MAX_STARS]
+    judged = stars if _are_typos(above, len(bare)) else bare
     doubt = _doubt(column, ratings, judged)
     words = normal(column).split()
     if not doubt and any(part.startswith(CELLS.lists["stars"]) for part in words):
@@ -187,8 +187,8 @@ def _by_header(column: str) -> Scale | None:
 def _platform(sample: Sequence[Fields]) -> str:
     """Return the title of the platform with ten points that has these columns, or nothing."""
     names = {normal(name) for row in sample[:_LOOKED_AT] for name in row}
-    for title, own, others in _KNOWN:
-        if own in names and not names.isdisjoint(others.split("|")):
+    for title, own, companions in _KNOWN:
+        if own in names and not names.isdisjoint(companions.split("|")):
             return title
     return ""
 
@@ -205,9 +205,9 @@ def _doubt(column: str, ratings: Sequence[Rating], bare: Sequence[Fraction]) -> 
     """Return what speaks against five stars, or nothing."""
     if above := sum(number > MAX_STARS for number in bare):
         return f"{above:,} {'is' if above == 1 else 'are'} above five"
-    others = [rating.best for rating in ratings if rating.best not in (None, MAX_STARS)]
-    if others:
-        return f"others say that they are of {others[0]}"
+    bests = [rating.best for rating in ratings if rating.best not in (None, MAX_STARS)]
+    if bests:
+        return f"others say that they are of {bests[0]}"
     return "it may be a school grade" if _may_be_grade(column) else ""
 
 

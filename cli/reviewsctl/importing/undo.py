@@ -77,7 +77,7 @@ class Undoable(NamedTuple):
 
     version: Version
     change: str
-    """What going back to it changes, beside what going back to those before it in the list changes."""
+    """The change that going back to it adds to those before it in the list."""
 
     def document(self, number: int) -> dict[str, object]:
         """Return it for ``--json``, with the number by which undo goes back to it."""

@@ -47,7 +47,9 @@ def layouts_of(document: object, likely: Likely) -> Sequence[Layout]:
     outer = [
         layout for layout in likely_ones if not any(_is_within(inner, layout) for inner in nested)
     ]
-    rows = [layout for layout in outer if not any(_is_within(layout, other) for other in outer)]
+    rows = [
+        layout for layout in outer if not any(_is_within(layout, around_it) for around_it in outer)
+    ]
     if rows or not lists:
         return rows
 
@@ -75,7 +77,7 @@ def _surveyed(value: object, path: Layout) -> Iterator[tuple[Layout, list[object
 
 def lists_at(document: object, layouts: Sequence[Layout]) -> list[tuple[Layout, RowList]]:
     """Return the lists at some places."""
-    return [(layout, found) for layout in layouts for found in _lists(document, layout, {})]
+    return [(layout, row_list) for layout in layouts for row_list in _lists(document, layout, {})]
 
 
 def _lists(value: object, layout: Layout, group: Fields) -> Iterator[RowList]:
