@@ -85,8 +85,8 @@ def _entities(entities: Iterable[str | Entity], path: str, reviews: Collection[s
 
 def _has_rest(entity: Entity) -> bool:
     """Return whether further reviews mention a person without an opinion, and so are in no part."""
-    given = entity.positive_count is not UNSET and entity.negative_count is not UNSET
-    return given and entity.neutral_count is UNSET
+    has_both = entity.positive_count is not UNSET and entity.negative_count is not UNSET
+    return has_both and entity.neutral_count is UNSET
 
 
 def _sum(*parts: float | UnsetType) -> float:

@@ -160,5 +160,5 @@ def blocks(ctx: typer.Context, *, as_json: Json = False) -> None:
         return
     from reviewsctl.terminal.hub_views import block_lines  # msgspec, see main
 
-    found = answer.value.blocks
-    typer.echo("\n".join(block_lines(found)) if found else "nothing is blocked")
+    blocks = answer.value.blocks
+    typer.echo("\n".join(block_lines(blocks)) if blocks else "nothing is blocked")

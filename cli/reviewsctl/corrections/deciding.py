@@ -50,9 +50,9 @@ def named(references: Iterable[str], reviews: "ReviewsWithCorrections") -> "list
     except NoSuchReviewError as error:
         remedy = "List them: reviewsctl reviews list"
         if error.candidates:
-            found = [reviews.find(review_id) for review_id in error.candidates[:_CANDIDATES]]
-            lines = [f"  {review.id}  {review.date}  {review.author}" for review in found]
-            more = len(error.candidates) - len(found)
+            candidates = [reviews.find(review_id) for review_id in error.candidates[:_CANDIDATES]]
+            lines = [f"  {review.id}  {review.date}  {review.author}" for review in candidates]
+            more = len(error.candidates) - len(candidates)
             lines += [f"  and {more:,} more"] if more else []
             remedy = "\n".join([*lines, "Name one of them with more of its id."])
         raise ImportRefusedError(str(error), remedy) from error

@@ -127,7 +127,7 @@ class GoogleTokens:
     wire: Wire
     client: Client
     folder: Path
-    """Of the tokens, ``tokens`` in the state directory."""
+    """The folder of the tokens: ``tokens`` in the state directory."""
     name: str
     now: Callable[[], datetime.datetime]
     origin: str = TOKEN_ORIGIN

@@ -101,10 +101,10 @@ class SourceRun:
         )
         places: list[Place] = []
 
-        def check(result: MergeResult, found: Collection[Place]) -> None:
+        def check(result: MergeResult, in_export: Collection[Place]) -> None:
             """Refuse an import, before it is written, that would lose more than the source may."""
-            places.extend(found)
-            there = sum(result.there.get(place, 0) for place in found)
+            places.extend(in_export)
+            there = sum(result.there.get(place, 0) for place in in_export)
             absent = sum(result.removed.values()) + len(rule.missing)
             if not self.options.accept_loss and schedule.is_loss(
                 absent, there, self.source.max_loss

@@ -151,7 +151,7 @@ class Wire:
     ) -> None:
         networks = [ip_network(network) for network in _PRIVATE] if allow_private else []
         self._addresses = Addresses(networks)
-        self._left = requests_left
+        self._allowance = requests_left
         self._now = now
         self._sleep = sleep
         self._idle_seconds = idle_seconds
@@ -165,10 +165,10 @@ class Wire:
         Raises:
             ReadFailedError: It has not.
         """
-        left = self._left - self.requests
-        if requests > left:
+        allowance = self._allowance - self.requests
+        if requests > allowance:
             raise ReadFailedError(
-                f"it takes {requests:,} more requests, and {left:,} of requests_per_day are left"
+                f"it takes {requests:,} more requests, and {allowance:,} of requests_per_day are left"
             )
 
     def get(self, url: str, token: Callable[[bool], str], remedy: str) -> Answer:
@@ -320,16 +320,16 @@ class Wire:
         limit = MAX_PAGE if is_success else _MAX_ERROR
         is_packed = response.getheader("Content-Encoding") == "gzip"
         unpacker = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16) if is_packed else None
-        received = written = 0
+        received = unpacked = 0
         while data := response.read(_PIECE):
             received += len(data)
             while data and not (unpacker is not None and unpacker.eof):
                 piece = data if unpacker is None else unpacker.decompress(data, _PIECE)
                 data = b"" if unpacker is None else unpacker.unconsumed_tail
-                written += len(piece)
-                if written > limit:
+                unpacked += len(piece)
+                if unpacked > limit:
                     raise ReadFailedError(f"{host} sent more than {limit >> 10:,} KiB")
-                if written > max(_RATIO_FROM, MAX_RATIO * received):
+                if unpacked > max(_RATIO_FROM, MAX_RATIO * received):
                     raise ReadFailedError(
                         f"{host} sent what unpacks to more than {MAX_RATIO} times its size"
                     )
