@@ -270,7 +270,7 @@ def test_faq_answers_with_counts_and_a_quotation() -> None:
     (entry,) = insights.faq
     assert entry.question == "What do customers say about the prices?"
     assert entry.answer == (
-        "5 reviews mention pricing: 5 positively. \u201cFair price.\u201d \u2013 Ann, June 15, 2026"
+        "At least 5 reviews mention pricing: 5 positively. \u201cFair price.\u201d \u2013 Ann, June 15, 2026"
     )
     assert len(entry.example_review_ids) == 5
     assert _count(*[(_review(f"r{i}"), _priced("positive")) for i in range(4)]).faq == ()
@@ -319,12 +319,12 @@ def _named(*labels: Labels, catalogue: Catalogue = _CATALOGUE) -> str:
 @pytest.mark.parametrize(
     ("positive", "negative", "expected"),
     [
-        (5, 0, "Most praised: pricing (all 5 reviews that mention it)"),
-        (6, 2, "Most praised: pricing (6 of the 8 reviews that mention it)"),
+        (5, 0, "Most praised: pricing (all 5 reviews counted)"),
+        (6, 2, "Most praised: pricing (6 of 8 reviews counted)"),
         (4, 0, ""),
         (5, 2, ""),
-        (2, 3, "Most criticized: pricing (3 of the 5 reviews that mention it)"),
-        (6, 3, "Most criticized: pricing (3 of the 9 reviews that mention it)"),
+        (2, 3, "Most criticized: pricing (3 of 5 reviews counted)"),
+        (6, 3, "Most criticized: pricing (3 of 9 reviews counted)"),
         (7, 3, ""),
         (0, 2, ""),
     ],
@@ -340,8 +340,8 @@ def test_summary_names_what_most_reviews_share() -> None:
         *_mentioned("pricing", 5, 0, "fair price", "good value"),
     ]
     assert (
-        "Most praised: punctuality (all 20 reviews that mention it; some say \u201con time\u201d)"
-        " and pricing (all 5 reviews that mention it;"
+        "Most praised: punctuality (all 20 reviews counted; some say \u201con time\u201d)"
+        " and pricing (all 5 reviews counted;"
         " some say \u201cfair price\u201d and \u201cgood value\u201d)"
     ) == _named(*labels)
 
@@ -353,7 +353,7 @@ def test_criticism_is_private_without_problems() -> None:
 def test_wording_that_repeats_the_aspect_is_not_named() -> None:
     """Of "punctuality" a reader learns nothing by "punctual"."""
     named = _named(*_mentioned("punctuality", 5, 0, "punctual", "on time"))
-    assert "(all 5 reviews that mention it; some say \u201con time\u201d)" in named
+    assert "(all 5 reviews counted; some say \u201con time\u201d)" in named
     assert named.endswith("on time\u201d)")
 
 
@@ -429,7 +429,7 @@ def test_sentences_are_in_the_language_of_the_business() -> None:
     )
     assert insights.summary == (
         "5 Bewertungen, im Durchschnitt 5,0 von 5 Sternen; 100 % mit 4 oder 5 Sternen."
-        " Am meisten gelobt: Pricing (alle 5 Bewertungen, die davon sprechen;"
+        " Am meisten gelobt: Pricing (alle 5 gezählten Bewertungen;"
         " einige schreiben \u201eFair price\u201c)."
     )
 
