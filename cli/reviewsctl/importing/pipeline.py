@@ -21,7 +21,7 @@ from reviewsctl.importing.options import ImportOptions, Prompts
 from reviewsctl.importing.outcomes import Fate, MergeResult
 from reviewsctl.importing.platforms import own
 from reviewsctl.importing.readers.json_file import DOWNLOAD, Document
-from reviewsctl.importing.readers.parts import DAMAGED
+from reviewsctl.importing.readers.parts import BROKEN
 from reviewsctl.importing.recognize import Export
 from reviewsctl.importing.report import ImportResult
 from reviewsctl.importing.reviews_file import draft
@@ -50,7 +50,7 @@ def run(options: ImportOptions, prompts: Prompts) -> ImportResult:
     folder = options.target.parent
     try:
         return _import(options, prompts, opened_exports(options))
-    except DAMAGED as fault:
+    except BROKEN as fault:
         raise ImportRefusedError(
             f"{exports} is damaged: {fault}", "Download or export it again."
         ) from fault

@@ -58,7 +58,7 @@ class StarRating(NamedTuple):
 def rating_of(value: object) -> Rating | None:
     """Return the number that a value has as a rating; None if it is none."""
     text = word(value)
-    return None if text is None else _spelled(text[:_LONG])
+    return None if text is None or len(text) > _LONG else _spelled(text)
 
 
 @functools.lru_cache(maxsize=1024)
@@ -174,14 +174,16 @@ class Scale:
             return StarRating(stars(value))
         number, best, worst, is_set = rating.number, self.best, self.worst, self.is_set
         if rating.best is not None or (best is None and rating.are_stars and number <= MAX_STARS):
-            is_set = is_set and best == MAX_STARS
-            best, worst = rating.best or MAX_STARS, None
+            is_set = is_set and best is not None
+            best, worst = MAX_STARS if rating.best is None else rating.best, None
         if best is None:
             raise RowRefusedError(
                 f"rating {shown(value)} does not say of how many it is", "unscaled"
             )
+        if best not in SCALES and worst is None:
+            raise RowRefusedError(f"rating {shown(value)} is of no scale")
         if best == MAX_STARS and worst in (None, 1):
-            _check_stars(value, number, is_set=is_set)
+            _check_stars(value, number, is_set=is_set and number >= (worst or 0))
             return _rounded(number)
         lowest = worst or 0
         inside = min(lowest, best) <= number <= max(lowest, best)

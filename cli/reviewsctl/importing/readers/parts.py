@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import os
 import re
 import zipfile
 import zlib
@@ -16,14 +17,11 @@ from reviewsctl.importing.errors import ImportRefusedError, NoReviewsError
 from reviewsctl.importing.values import members, word
 from reviewsctl.terminal.escaping import printable
 
-DAMAGED: Final = (
-    zipfile.BadZipFile,
-    zlib.error,
-    EOFError,
-    NotImplementedError,
-    UnicodeDecodeError,
-)
-"""Exceptions of ``zipfile`` for a damaged archive, when it is opened or read."""
+BROKEN: Final = (zipfile.BadZipFile, zlib.error, EOFError)
+"""Exceptions for a damaged archive, when a member is read."""
+
+DAMAGED: Final = (*BROKEN, NotImplementedError, UnicodeDecodeError)
+"""Exceptions of ``zipfile`` for a damaged archive, when it is opened."""
 
 _ENCRYPTED: Final = 1  # bit of a member's flags
 _METHODS: Final = frozenset((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED))
@@ -64,6 +62,7 @@ def checked(file: Path | IO[bytes], name: str, most: int) -> list[zipfile.ZipInf
 
 _ZIP = b"PK\x03\x04"
 _GZIP = b"\x1f\x8b"
+_TAR_BYTES = 512  # of the first header
 _SHEET_BOOK = "xl/workbook.xml"
 _ODS_TYPE, _ODS_TYPE_BYTES = "mimetype", 100
 _TAKEOUT = re.compile(r"(?:^|/)(location-[^/]+)/reviews(?:[-_][^/]*)?\.json$")
@@ -103,23 +102,37 @@ def parts_of(path: Path) -> list[Part]:
     try:
         if path.is_dir():
             return _chosen(path, list(_in_folder(path)))
+        if not path.is_file():
+            raise ImportRefusedError(
+                f"{path} is no regular file", "Pipe it: reviewsctl import - <FILE"
+            )
         with path.open("rb") as file:
-            begins = file.read(len(_ZIP))
-        if begins == _ZIP:
+            begins = file.read(_TAR_BYTES)
+        _refuse_tar(path, begins)
+        if begins.startswith(_ZIP):
             return _of_zip(path)
         if begins.startswith(_GZIP):
             return [_unpacked(path)]
         return [_part(path)]
     except (OSError, *DAMAGED) as fault:
         reason = fault.strerror if isinstance(fault, OSError) else None
-        raise ImportRefusedError(f"cannot read {path}: {reason or fault}") from fault
+        name = (fault.filename if isinstance(fault, OSError) else None) or path
+        raise ImportRefusedError(f"cannot read {name}: {reason or fault}") from fault
+
+
+def _refuse_tar(path: Path, begins: bytes) -> None:
+    if begins[257:].startswith(b"ustar"):
+        raise ImportRefusedError(f"{path} is a tar archive", "Unpack it, and import the folder.")
 
 
 def _of_zip(path: Path) -> list[Part]:
     def opening(info: zipfile.ZipInfo) -> Opening:
         def opened() -> BinaryIO:
             with zipfile.ZipFile(path) as archive:  # the member stays open
-                return archive.open(info)  # type: ignore[return-value]  # typeshed: IO[bytes]
+                try:
+                    return archive.open(info)  # type: ignore[return-value]  # typeshed: IO[bytes]
+                except (OSError, NotImplementedError, UnicodeDecodeError) as fault:
+                    raise zipfile.BadZipFile(f"{info.filename}: {fault}") from fault
 
         return opened
 
@@ -160,15 +173,15 @@ def _unpacked(path: Path) -> Part:
     """Return the file in a gzip file."""
     most = room(path.stat().st_size)
     with gzip.open(path) as file:
-        content = file.read(most + 1)
+        begins = file.read(_TAR_BYTES)
+        _refuse_tar(path, begins)
+        content = begins + file.read(most + 1 - len(begins))
     if len(content) > most:
         raise ImportRefusedError(
             f"{printable(str(path))} unpacks to more than {most:,} bytes, which is far more than it "
             "has: that is no export",
             "If it is one all the same: unpack it, and import that.",
         )
-    if content[257:].startswith(b"ustar"):
-        raise ImportRefusedError(f"{path} is a tar archive", "Unpack it, and import the folder.")
     if content.startswith((_ZIP, _GZIP)):
         raise ImportRefusedError(f"{path} is an archive in an archive", "Unpack it.")
     return Part(
@@ -183,7 +196,12 @@ def _in_folder(folder: Path) -> Iterator[Part]:
     # the operator may name the folder of one location; the name of the folder is its id
     own = folder.resolve().name
     prefix = f"{own}/" if own.startswith("location-") else ""
-    for path in sorted(folder.rglob("*")):
+
+    def refuse(fault: OSError) -> None:
+        raise fault
+
+    paths = (Path(top, name) for top, _, names in os.walk(folder, onerror=refuse) for name in names)
+    for path in sorted(paths):
         if path.suffix.lower() in _READABLE and path.is_file():
             yield _part(path, f"{prefix}{path.relative_to(folder).as_posix()}")
 
@@ -201,6 +219,11 @@ def _chosen(path: Path, parts: Sequence[Part]) -> list[Part]:
     if any(_MAPS.search(part.name) for part in exports):
         exports = [part for part in exports if _MAPS.search(part.name)]
     if not exports:
+        archives = sorted(path.glob("*.zip")) if path.is_dir() else []
+        if archives:
+            raise NoReviewsError(
+                f"{path} holds no reviews outside of archives", f"Name the archive: {archives[0]}"
+            )
         raise NoReviewsError(
             f"{path} holds no reviews",
             "Save another document as CSV or XLSX, and import that. Of Google Takeout it should have Takeout/Google Business Profile/account-.../"
@@ -208,7 +231,7 @@ def _chosen(path: Path, parts: Sequence[Part]) -> list[Part]:
             "A business without reviews has no such file.",
         )
     if len(exports) > _MAX_FILES:
-        raise NoReviewsError(
+        raise ImportRefusedError(
             f"{path} holds {len(exports):,} files that could be exports",
             "Name the file, or a folder with nothing but the files of one export.",
         )
@@ -241,11 +264,11 @@ def _listings(parts: Sequence[Part]) -> dict[str, tuple[str, Mapping[str, object
 
 def _content(part: Part) -> Mapping[str, object]:
     """Return a data.json; empty if it cannot be read, since --set name can name the business."""
-    with part.open() as file:
-        text = file.read(_MAX_LISTING)
     try:
+        with part.open() as file:
+            text = file.read(_MAX_LISTING)
         return members(json.loads(text.decode("utf-8-sig")))
-    except (ValueError, RecursionError):
+    except (ValueError, RecursionError, *BROKEN):
         return {}
 
 

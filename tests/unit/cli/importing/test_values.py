@@ -337,3 +337,23 @@ def test_texts_are_verbatim_and_blanks_are_none() -> None:
 def test_author_without_a_name_is_not_shortened(name: str) -> None:
     """Earlier imports wrote "A Yelp user"; of that "A U." would be made."""
     assert name == short_name(name)
+
+
+@pytest.mark.parametrize(
+    ("value", "scale"),
+    [
+        ("4/0", None),
+        ("9/2000", None),
+        ("4" + " " * 57 + "/10", None),
+        ("0.5", "1-5"),
+    ],
+)
+def test_rating_beyond_any_scale_is_refused(value: str, scale: str | None) -> None:
+    """It was published as some stars."""
+    with pytest.raises(RowRefusedError):
+        (Scale.parsed(scale) if scale else Scale()).stars(value)
+
+
+def test_rating_that_says_five_is_rounded_under_the_operators_scale() -> None:
+    """The refusal named another scale than the operator's."""
+    assert 5 == Scale.parsed("10").stars("4.5/5").stars

@@ -1,0 +1,94 @@
+"""The files of an export: found, or refused with what is wrong."""
+
+import gzip
+import io
+import os
+import struct
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from reviewsctl.importing.errors import ImportRefusedError, NoReviewsError
+from reviewsctl.importing.readers.parts import parts_of
+from reviewsctl.importing.recognize import chosen
+from tests.support.shop import Shop
+
+TABLE = b"date,rating\n2025-03-14,5\n"
+
+
+def refusal(path: Path) -> ImportRefusedError:
+    with pytest.raises(ImportRefusedError) as caught:
+        chosen(parts_of(path), "auto")
+    return caught.value
+
+
+@pytest.mark.parametrize("name", ["takeout.tgz", "takeout.tar"])
+def test_tar_archive_is_recognized_by_its_first_bytes(tmp_path: Path, name: str) -> None:
+    """With photos it unpacks to more than it may, which was said instead."""
+    content = io.BytesIO()
+    with tarfile.open(fileobj=content, mode="w") as archive:
+        photo = tarfile.TarInfo("photo.jpg")
+        photo.size = 9 * 1024 * 1024
+        archive.addfile(photo, io.BytesIO(bytes(photo.size)))
+    text = content.getvalue()
+    (tmp_path / name).write_bytes(gzip.compress(text) if name.endswith("tgz") else text)
+
+    assert f"{name} is a tar archive" in refusal(tmp_path / name).detail
+
+
+def test_pipe_is_to_be_standard_input(tmp_path: Path) -> None:
+    """It is read twice, and lost its first bytes."""
+    os.mkfifo(tmp_path / "pipe")
+
+    assert "reviewsctl import -" in refusal(tmp_path / "pipe").remedy
+
+
+def test_archive_with_a_wrong_offset_is_damaged(tmp_path: Path) -> None:
+    """It was blamed on permissions."""
+    path = tmp_path / "x.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("a.csv", TABLE)
+    content = bytearray(path.read_bytes())
+    at = content.index(b"PK\x05\x06") + 16
+    content[at : at + 4] = struct.pack("<I", 0x7FFFFFFF)
+    path.write_bytes(content)
+    with pytest.raises(ImportRefusedError) as caught:
+        Shop(tmp_path).imported(path)
+
+    assert "Download or export it again." in caught.value.remedy
+
+
+def test_bad_listing_of_a_location_keeps_no_reviews_back(tmp_path: Path) -> None:
+    path = tmp_path / "x.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("Takeout/location-1/reviews.json", '{"reviews": []}')
+        archive.writestr("Takeout/location-1/data.json", '{"title": "Acme"}')
+    path.write_bytes(path.read_bytes().replace(b'"Acme"', b'"Bcme"'))
+    (part,) = parts_of(path)
+
+    assert ("1", "") == (part.place, part.title)
+
+
+def test_folder_with_an_archive_alone_names_it(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "takeout-1.zip", "w") as archive:
+        archive.writestr("a.csv", TABLE)
+
+    assert "takeout-1.zip" in refusal(tmp_path).remedy
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads all folders")
+def test_folder_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes(TABLE)
+    (tmp_path / "b").mkdir(mode=0)
+
+    assert str(tmp_path / "b") in refusal(tmp_path).detail
+
+
+def test_too_many_files_are_no_part_without_reviews(tmp_path: Path) -> None:
+    """A part of a Takeout would be passed over for it."""
+    for number in range(1_001):
+        (tmp_path / f"{number}.csv").write_bytes(TABLE)
+
+    assert not isinstance(refusal(tmp_path), NoReviewsError)
