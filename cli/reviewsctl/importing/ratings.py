@@ -19,7 +19,7 @@ from reviewsctl.importing.vocabulary.words import CELLS
 MAX_STARS: Final = 5
 
 SCALES: Final = range(2, 101)
-"""Best ratings that are taken for one."""
+"""Numbers that may be the best rating of a scale."""
 
 _PERCENT: Final = 100
 _LONG: Final = 60  # characters; no rating is longer
@@ -56,7 +56,7 @@ class StarRating(NamedTuple):
 
 
 def rating_of(value: object) -> Rating | None:
-    """Return the number that a value has as a rating; None if it is none."""
+    """Parse a cell as a rating; return None if it is not one."""
     text = word(value)
     return None if text is None or len(text) > _LONG else _spelled(text)
 
@@ -110,9 +110,10 @@ class Scale:
     best: int | None = None
     """The best rating there is; None where each rating has to say it itself."""
     worst: int | None = None
-    """The worst rating, which is above the best one for school grades; None if it is 0."""
+    """The worst rating, above the best for school grades. If None, only the best is known: stars are in proportion to
+    it, and 0 is not a rating."""
     is_set: bool = True
-    """Whether the operator set it; half stars are rounded only then."""
+    """Whether the operator set it. If not, fractions of a five-star rating are refused, not rounded."""
     recommended: bool = False
     """``recommended``: a recommendation is five stars, its opposite one."""
 

@@ -1,4 +1,4 @@
-"""The files of an export: one, or those of a folder or a zip that matter (interfaces.md 2)."""
+"""Finds the files to import in a file, folder, zip or gzip (interfaces.md 2)."""
 
 import gzip
 import io
@@ -50,7 +50,7 @@ def checked(file: Path | IO[bytes], name: str, most: int) -> list[zipfile.ZipInf
     if any(member.flag_bits & _ENCRYPTED for member in members):
         raise ImportRefusedError(f"{name} is encrypted", _UNPACK)
     if any(member.compress_type not in _METHODS for member in members):
-        raise ImportRefusedError(f"{name} is compressed in an unusual way", _UNPACK)
+        raise ImportRefusedError(f"{name} uses a compression method that cannot be read", _UNPACK)
     unpacked = sum(member.file_size for member in members)
     if unpacked > most:
         raise ImportRefusedError(
