@@ -425,7 +425,7 @@ def test_sentences_are_in_the_language_of_the_business() -> None:
     insights = _count(*reviews, language="de-AT")
     assert insights.faq[0].question == "Was sagen Kunden zu den Preisen?"
     assert insights.faq[0].answer == (
-        "5 Bewertungen erw\u00e4hnen Pricing: 5 positiv. \u201eFair price.\u201c \u2013 Ann, 15. Juni 2026"
+        "Mindestens 5 Bewertungen erw\u00e4hnen Pricing: 5 positiv. \u201eFair price.\u201c \u2013 Ann, 15. Juni 2026"
     )
     assert insights.summary == (
         "5 Bewertungen, im Durchschnitt 5,0 von 5 Sternen; 100 % mit 4 oder 5 Sternen."
