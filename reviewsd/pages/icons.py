@@ -1,4 +1,4 @@
-"""The icons of the site: the owner's logo in small, else a star in the accent (pages.md 4.1).
+"""``/favicon.ico`` and ``/apple-touch-icon.png``: the owner's raster logo, else a star in the accent color (pages.md 4.1).
 
 Pillow scales a logo of pixels. An SVG is served as it is, and drawn by the browser.
 """
@@ -7,7 +7,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from reviewsd.pages.pictures import Picture
+from reviewsd.pages.pictures import Picture, raster
 from reviewsd.pages.share_card import draw_star
 
 if TYPE_CHECKING:
@@ -38,12 +38,11 @@ def icons(logo: Picture | None, accent: str) -> tuple[bytes, bytes]:
 
     if logo is None:
         return SHIPPED.read_bytes(), _encoded(_star(accent), "PNG")
-    with Image.open(BytesIO(logo.content)) as picture:
-        largest = ImageOps.contain(picture.convert("RGBA"), (TOUCH, TOUCH))
-    small = ImageOps.pad(largest, (SMALL, SMALL), color=(0, 0, 0, 0))
-    is_opaque = largest.getchannel("A").getextrema() == (255, 255)
+    pixels = raster(logo)
+    small = ImageOps.pad(pixels, (SMALL, SMALL), color=(0, 0, 0, 0))
+    is_opaque = pixels.getchannel("A").getextrema() == (255, 255)
     inner = TOUCH if is_opaque else TOUCH - 2 * _MARGIN
-    fitted = ImageOps.contain(largest, (inner, inner))
+    fitted = ImageOps.contain(pixels, (inner, inner))
     touch = Image.new("RGB", (TOUCH, TOUCH), _GROUND)
     touch.paste(fitted, ((TOUCH - fitted.width) // 2, (TOUCH - fitted.height) // 2), fitted)
     return _encoded(small, "ICO"), _encoded(touch, "PNG")
@@ -60,5 +59,5 @@ def _star(accent: str) -> "Image":
 
 def _encoded(image: "Image", kind: str) -> bytes:
     out = BytesIO()
-    image.save(out, kind, **({"sizes": [image.size]} if kind == "ICO" else {}))
+    image.save(out, kind, sizes=[image.size])  # PNG ignores the sizes of ICO
     return out.getvalue()

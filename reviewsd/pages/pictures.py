@@ -8,12 +8,15 @@ import struct
 from collections.abc import Mapping
 from io import BytesIO
 from pathlib import PurePath
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
 from reviewsd.api.files import Diagnostic
 from reviewsd.pages import svg
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
 
 MAX_BYTES: Final = 512 * 1024
 """Greatest size of a picture; it is loaded by every visitor."""
@@ -106,6 +109,25 @@ def _decode(content: bytes, kind: str) -> None:
         raise PictureError(f"damaged: {error}") from error
     if frames > 1:
         raise PictureError("it moves; use a picture that stands still")
+
+
+def raster(picture: Picture) -> "Image":
+    """Return the pixels of a picture as RGBA, 8 bits a channel.
+
+    Args:
+        picture: A picture of pixels.
+    """
+    from PIL import Image  # noqa: PLC0415  as above
+
+    with Image.open(BytesIO(picture.content)) as image:
+        if not image.mode.startswith("I"):
+            return image.convert("RGBA")
+        gray = image.point(lambda value: value * (1 / 256)).convert(
+            "L"
+        )  # convert would clip 16 bits
+    if "transparency" in gray.info:  # a gray of 16 bits, too
+        gray.info["transparency"] >>= 8
+    return gray.convert("RGBA")
 
 
 def _png_size(content: bytes) -> tuple[int, int] | None:

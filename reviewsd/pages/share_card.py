@@ -13,7 +13,7 @@ from unicodedata import category, normalize
 
 from msgspec import Struct
 
-from reviewsd.pages.pictures import Picture
+from reviewsd.pages.pictures import Picture, raster
 from reviewsd.pages.text import line
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def shortened_to(text: str, font: "FreeTypeFont", width: float) -> str:
 
 
 def _draw_logo(image: "Image", draw: "ImageDraw", card: ShareCard) -> None:
-    from PIL import Image, ImageOps  # noqa: PLC0415  as above
+    from PIL import ImageOps  # noqa: PLC0415  as above
 
     place = (_LEFT, _TOP)
     if card.logo is None:
@@ -137,8 +137,7 @@ def _draw_logo(image: "Image", draw: "ImageDraw", card: ShareCard) -> None:
         else:
             draw.text(middle, initials, fill=_GROUND, font=_font(60), anchor="mm")
         return
-    with Image.open(BytesIO(card.logo.content)) as picture:
-        logo = ImageOps.contain(picture.convert("RGBA"), (_LOGO, _LOGO))
+    logo = ImageOps.contain(raster(card.logo), (_LOGO, _LOGO))
     offset = ((_LOGO - logo.width) // 2, (_LOGO - logo.height) // 2)
     image.paste(logo, (_LEFT + offset[0], _TOP + offset[1]), logo)
 
