@@ -4,7 +4,11 @@ It shows the same buttons to everybody and asks for no rating first: to send onl
 platform is review gating, which platforms and the law forbid (US 16 CFR 465; corrections.md C34).
 """
 
+import string
 from collections.abc import Iterator
+from importlib.metadata import version
+from typing import Any, Final
+from urllib.parse import quote
 
 from markupsafe import Markup
 
@@ -15,7 +19,18 @@ from reviewsd.pages.naming import site_name
 from reviewsd.pages.rendering import Page, Renderer
 
 MAX_ADDRESS = 300
-"""Characters of an address in a QR code; the code of a longer one has too many dots for a telephone."""
+"""Bytes of an address in a QR code; the code of a longer one has too many dots for a telephone."""
+
+
+_ERROR_LEVEL = "m"
+_SVG_OPTIONS: Final[dict[str, Any]] = {
+    "omitsize": True,
+    "border": 4,
+    "dark": "#000",
+    "light": "#fff",
+    "svgclass": "qr",
+    "lineclass": None,
+}
 
 
 def documents(renderer: Renderer) -> Iterator[FixedDocument]:
@@ -27,7 +42,7 @@ def documents(renderer: Renderer) -> Iterator[FixedDocument]:
 def _page(renderer: Renderer) -> Page:
     site, words = renderer.site, renderer.words
     heading = words("review_us", name=site.business.name)
-    address = _address(renderer)
+    address = _qr_address(renderer)
     trail = ((site.business.name, urls.HOME), (words("write_review"), urls.REVIEW_US))
     return Page(
         path=urls.REVIEW_US,
@@ -42,30 +57,37 @@ def _page(renderer: Renderer) -> Page:
             "write": contact.write_buttons(renderer),
             "address": address,
             "shown": address and site_name(address),
-            "code": address and _code(renderer, address),
+            "code": address and _cached_qr_svg(renderer, address),
         },
     )
 
 
-def _code(renderer: Renderer, address: str) -> Markup:
+def _cached_qr_svg(renderer: Renderer, address: str) -> Markup:
     """Return the code of an address, drawn now or by an earlier publication."""
-    drawn = renderer.bytecode.result("qr", address.encode(), lambda: code(address).encode())
-    return Markup(drawn.decode())  # noqa: S704  squares alone
+    key = repr((address, _ERROR_LEVEL, sorted(_SVG_OPTIONS.items()), version("segno"))).encode()
+    svg = renderer.bytecode.result("qr", key, lambda: qr_svg(address).encode())
+    return Markup(svg.decode())  # noqa: S704  squares alone
 
 
-def code(address: str) -> str:
+def qr_svg(address: str) -> str:
     """Return the QR code of an address as an SVG element, black on white in both themes."""
     import segno  # noqa: PLC0415  an earlier publication has drawn most codes
 
-    return segno.make_qr(address, error="m").svg_inline(
-        omitsize=True, border=4, dark="#000", light="#fff", svgclass="qr", lineclass=None
-    )
+    return segno.make_qr(_ascii(address), error=_ERROR_LEVEL).svg_inline(**_SVG_OPTIONS)
 
 
-def _address(renderer: Renderer) -> str | None:
-    """Return the address in the code: the only platform's, or this page's; None if both are too long."""
+def _ascii(address: str) -> str:
+    """Return an address with other characters percent-encoded: a code has no charset that all cameras know."""
+    return quote(address, safe=string.printable)
+
+
+def _qr_address(renderer: Renderer) -> str | None:
+    """Return the address for the QR code: the platform's if there is exactly one, else this page's.
+
+    None if none is short enough.
+    """
     site = renderer.site
     addresses = [site.url(urls.REVIEW_US)]
     if len(site.business.review_urls) == 1:
         addresses = [*site.business.review_urls.values(), *addresses]
-    return next((address for address in addresses if len(address) <= MAX_ADDRESS), None)
+    return next((address for address in addresses if len(_ascii(address)) <= MAX_ADDRESS), None)

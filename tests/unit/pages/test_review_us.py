@@ -67,12 +67,24 @@ def test_code_leads_to_the_only_platform_or_to_the_page(
     """A code with thousands of dots cannot be read from paper."""
     place.publish([REVIEW], business(**urls))
     source = place.page("/review-us").source
-    assert review_us.code(address) in source
+    assert review_us.qr_svg(address) in source
     assert f'aria-label="QR code with the address {address}"' in source
 
 
+def test_code_of_another_script_is_percent_encoded() -> None:
+    """A QR code without a charset is read as Latin-1 by some cameras and as UTF-8 by others."""
+    encoded = "https://g.example/caf%C3%A9?q=%41"
+    assert review_us.qr_svg(encoded) == review_us.qr_svg("https://g.example/caf\xe9?q=%41")
+
+
+def test_length_of_an_address_is_that_in_the_code(place: Place) -> None:
+    address = "https://g.example/" + "\u00e9" * 100
+    place.publish([REVIEW], business(google=address))
+    assert review_us.qr_svg("https://reviews.example/review-us") in place.page("/review-us").source
+
+
 def test_code_is_a_picture_that_stands_out_in_both_themes() -> None:
-    root = ElementTree.fromstring(review_us.code(GOOGLE))
+    root = ElementTree.fromstring(review_us.qr_svg(GOOGLE))
     light, dark = root
     assert "#fff" == light.get("fill")
     assert "#000" == dark.get("stroke")
