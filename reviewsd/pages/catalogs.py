@@ -7,7 +7,8 @@ and the AI catalog, a superset of the existing drafts.
 from typing import Final
 
 from reviewsd.domain.insights import named
-from reviewsd.domain.reviews import Address, OpeningHours
+from reviewsd.domain.reviews import OpeningHours
+from reviewsd.pages.contact import address_parts
 from reviewsd.pages.site import Site
 from reviewsd.pages.text import line, shortened
 
@@ -16,16 +17,7 @@ REVISIONS: Final = ("2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28")
 
 _MAX_TITLE: Final = 100  # characters; so has the schema of the card
 _MAX_QUERY: Final = 120
-
-_DAYS: Final = {
-    "monday": "Mo",
-    "tuesday": "Tu",
-    "wednesday": "We",
-    "thursday": "Th",
-    "friday": "Fr",
-    "saturday": "Sa",
-    "sunday": "Su",
-}
+_MAX_QUERY_NAME: Final = 60  # so that the end, which differs, is not cut
 
 
 def server_title(name: str) -> str:
@@ -34,21 +26,21 @@ def server_title(name: str) -> str:
     return shortened(name, _MAX_TITLE - len(kind)) + kind
 
 
-def backwards(host: str) -> str:
-    """Return the labels of a domain name in reverse, or an address as it is."""
+def reverse_domain(host: str) -> str:
+    """Return a domain name with its labels reversed, or the ``host_identifier`` of an IP address."""
     labels = host.rstrip(".").split(".")
     is_name = not labels[-1].isdigit() and ":" not in host
-    return ".".join(reversed(labels)) if is_name else token(host)
+    return ".".join(reversed(labels)) if is_name else host_identifier(host)
 
 
-def token(host: str) -> str:
+def host_identifier(host: str) -> str:
     """Return a host for URNs and names, an IPv6 address with hyphens."""
     return host.replace(":", "-")
 
 
-def queries(site: Site) -> tuple[str, ...]:
+def sample_queries(site: Site) -> tuple[str, ...]:
     """Return two to five questions that the tools can answer."""
-    name = site.business.name
+    name = shortened(site.business.name, _MAX_QUERY_NAME)
     queries = [f"what do customers say about {name}", f"which ratings does {name} have"]
     if site.insights is not None:
         labels = (
@@ -64,7 +56,7 @@ def metadata(site: Site) -> dict[str, str]:
     business = site.business
     values = {
         "schemaOrgType": business.category,
-        "address": _address(business.address),
+        "address": ", ".join(address_parts(business)),
         "telephone": business.phone,
         "areaServed": ", ".join(business.service_areas),
         "openingHours": _hours(business.hours),
@@ -73,13 +65,8 @@ def metadata(site: Site) -> dict[str, str]:
     return {name: value for name, value in lines.items() if value}
 
 
-def _address(address: Address | None) -> str:
-    if address is None:
-        return ""
-    parts = (address.street, address.city, address.region, address.postal_code, address.country)
-    return ", ".join(filter(None, parts))
-
-
 def _hours(hours: tuple[OpeningHours, ...]) -> str:
     """Return opening hours in the form of schema.org's ``openingHours``."""
-    return ", ".join(f"{_DAYS[opening.day]} {opening.opens}-{opening.closes}" for opening in hours)
+    return " ".join(
+        f"{opening.day[:2].capitalize()} {opening.opens}-{opening.closes}" for opening in hours
+    )

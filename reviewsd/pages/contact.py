@@ -55,12 +55,25 @@ def buttons(renderer: Renderer) -> list[Button]:
 def directions(business: Business) -> str | None:
     """Return the address of a map with the way to the business; None without a street or a position."""
     address, geo = business.address, business.geo
-    if address is not None and address.street and address.street.strip():
-        parts = (address.street, address.city, address.region, address.postal_code, address.country)
-        return MAPS + quote_plus(", ".join(part for part in parts if part))
+    if address is not None and _filled(address.street):
+        return MAPS + quote_plus(", ".join(address_parts(business)))
     if geo is not None:
         return f"{MAPS}{geo.latitude}%2C{geo.longitude}"
     return None
+
+
+def address_parts(business: Business) -> list[str]:
+    """Return the parts of the address that are not blank, from the street to the country."""
+    address = business.address
+    if address is None:
+        return []
+    return _filled(
+        address.street, address.city, address.region, address.postal_code, address.country
+    )
+
+
+def _filled(*parts: str | None) -> list[str]:
+    return [part for part in parts if part and part.strip()]
 
 
 def address_lines(business: Business) -> list[str]:
@@ -68,8 +81,8 @@ def address_lines(business: Business) -> list[str]:
     address = business.address
     if address is None:
         return []
-    town = " ".join(filter(None, (address.city, address.region, address.postal_code)))
-    return [line for line in (address.street, town) if line]
+    town = " ".join(_filled(address.city, address.region, address.postal_code))
+    return _filled(address.street, town)
 
 
 def ways(renderer: Renderer) -> list[Button]:
@@ -90,7 +103,7 @@ def place(business: Business) -> str | None:
     """Return street, city and region in one line; None without an address."""
     address = business.address
     parts = () if address is None else (address.street, address.city, address.region)
-    return ", ".join(part for part in parts if part) or None
+    return ", ".join(_filled(*parts)) or None
 
 
 def hours(renderer: Renderer) -> list[tuple[str, str]]:

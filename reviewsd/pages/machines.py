@@ -93,11 +93,11 @@ def documents(
     )
     facts = {
         "card_type": SERVER_CARD,
-        "host": catalogs.token(site.host),
+        "host": catalogs.host_identifier(site.host),
         "metadata": catalogs.metadata(site),
-        "queries": catalogs.queries(site),
+        "queries": catalogs.sample_queries(site),
         "revisions": catalogs.REVISIONS,
-        "server_name": catalogs.backwards(site.host),
+        "server_name": catalogs.reverse_domain(site.host),
         "server_title": catalogs.server_title(site.business.name),
         "version": settings.version,
     }

@@ -77,7 +77,10 @@ def test_ai_catalog_follows_the_drafts(base_url: str, insights: dict[str, Any] |
         "category": "Plumber",
         "phone": "+1-555-0100",
         "address": {"street": "12 Quay St", "city": "Portsmouth"},
-        "hours": [{"day": "monday", "opens": "08:00", "closes": "17:00"}],
+        "hours": [
+            {"day": "monday", "opens": "08:00", "closes": "17:00"},
+            {"day": "sunday", "opens": "10:00", "closes": "12:00"},
+        ],
         "service_areas": ["Dover", "Portsmouth"],
     }
     here = site(business, [review(1)], insights, base_url)
@@ -92,7 +95,23 @@ def test_ai_catalog_follows_the_drafts(base_url: str, insights: dict[str, Any] |
     assert 2 <= len(entry["representativeQueries"]) <= 5
     assert all(isinstance(each, str) for each in entry["metadata"].values())
     assert "12 Quay St, Portsmouth" == entry["metadata"]["address"]
-    assert "Mo 08:00-17:00" == entry["metadata"]["openingHours"]
+    assert "Mo 08:00-17:00 Su 10:00-12:00" == entry["metadata"]["openingHours"]
+
+
+def test_questions_differ_for_a_business_with_a_long_name() -> None:
+    """They were cut at their ends, after the name."""
+    here = site({"name": "Long " * 40}, [review(1)], INSIGHTS)
+    (entry,) = decoded(for_machines(here)[urls.AI_CATALOG])["entries"]
+
+    queries = entry["representativeQueries"]
+    assert 5 == len(queries) == len(set(queries))
+
+
+def test_blank_part_of_an_address_is_left_out() -> None:
+    here = site({"name": "Acme", "address": {"street": " ", "city": "Springfield"}})
+    (entry,) = decoded(for_machines(here)[urls.AI_CATALOG])["entries"]
+
+    assert {"address": "Springfield"} == entry["metadata"]
 
 
 def test_facts_that_the_business_does_not_publish_are_left_out() -> None:
