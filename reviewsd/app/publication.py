@@ -7,7 +7,6 @@ can report what a long or failing start is doing. Connections are accepted after
 import time
 from functools import partial
 
-from twisted.internet.threads import deferToThread
 from twisted.logger import Logger
 
 from reviewsd.api.jobs import Step
@@ -19,12 +18,14 @@ from reviewsd.publish.messages import PublicationOrder
 from reviewsd.publish.publisher import Publisher, Report
 from reviewsd.publish.sources import NO_FILES, fingerprint
 from reviewsd.publish.watcher import Watcher
+from reviewsd.runtime.daemon_threads import DaemonThreads
 from reviewsd.runtime.state_dir import EX_CONFIG, StartError
 from reviewsd.runtime.tasks import wait_at_most
 from reviewsd.snapshot.snapshots import Snapshots
 
 FRESH_DATA_SECONDS = 5.0  # longest wait for fresh data while the last good data could be served
 MAX_RETRIES = 5  # retries (half a minute in all) before a start that has nothing to serve fails
+READS = 2  # concurrent fingerprints: the watcher's and the publisher's
 _EXTENSION = 30.0  # seconds by which each step of a long start extends systemd's time-out
 
 _log = Logger()
@@ -43,7 +44,8 @@ class Publication:
         order = self._order(config)
         # Clearing the list closes deleted files, which takes the kernel up to 50 ms, so a thread does it
         close = partial(reactor.callInThread, list.clear)
-        look = partial(deferToThread, fingerprint, config.data_dir, order.templates_path)
+        threads = DaemonThreads(reactor, "data directory", READS)
+        look = partial(threads.call, fingerprint, config.data_dir, order.templates_path)
         run = partial(compile_process.run, reactor)
         self.snapshots = snapshots = Snapshots(config.state_dir / "snapshots", close)
         snapshots.refresh()
@@ -51,6 +53,7 @@ class Publication:
         self.watcher = Watcher(
             reactor, look, self.publisher.reload, poll_interval=config.data.poll_interval
         )
+        context.stack.callback(threads.stop)
         context.stack.push_async_callback(self.publisher.stop)
         context.counters.include(snapshots.gauges, self.publisher.gauges)
         self.publisher.observe(
@@ -59,7 +62,7 @@ class Publication:
 
     def use(self, config: Config) -> None:
         """Apply a configuration that was read again."""
-        self.watcher.pace(config.data.poll_interval)
+        self.watcher.set_poll_interval(config.data.poll_interval)
         self.publisher.use(self._order(config))
 
     def _order(self, config: Config) -> PublicationOrder:
@@ -112,8 +115,7 @@ class Publication:
     def start_watcher(self) -> None:
         """Publish each change to the files from now on."""
         empty = self.snapshots.empty
-        self.watcher.fingerprint = NO_FILES if empty else self.snapshots.current.build.fingerprint
-        self.watcher.start()
+        self.watcher.start(NO_FILES if empty else self.snapshots.current.build.fingerprint)
         self._context.stack.push_async_callback(self.watcher.stop)
 
     def notify_ready(self) -> None:

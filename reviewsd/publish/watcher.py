@@ -25,20 +25,17 @@ from reviewsd.snapshot.layout import Fingerprint
 SETTLE_SECONDS = 0.25  # between two polls while the files settle, or the poll interval; R2
 SETTLE_POLLS = 3  # consecutive equal fingerprints; R2
 HANG_SECONDS = 30  # a fingerprint that takes longer is reported; R1
-RESTLESS_SECONDS = 60  # files that change for longer are reported
+UNSETTLED_WARNING_SECONDS = 60  # files that change for longer are reported
 
 
 class Watcher:
     """Calls ``wake`` when the files have changed and settled.
 
-    It is not ``TaskSet.every``, because a thread cannot be cancelled, and ``stop`` waits for it.
-
     Args:
         clock: Schedules the polls.
-        look: Takes the fingerprint, in production in a thread:
-            ``partial(deferToThread, fingerprint, data_dir)``. At most one runs at a time.
+        take_fingerprint: Takes the fingerprint, in production in a thread. At most one runs at a time;
+            ``stop`` cancels it.
         wake: Called once for each settled change. It must not block.
-        fingerprint: The fingerprint of the published files. None uses the first one taken.
         poll_interval: Seconds between two polls (``data.poll_interval``).
     """
 
@@ -47,118 +44,117 @@ class Watcher:
     def __init__(
         self,
         clock: IReactorTime,
-        look: Callable[[], Awaitable[Fingerprint]],
+        take_fingerprint: Callable[[], Awaitable[Fingerprint]],
         wake: Callable[[], object],
         *,
-        fingerprint: Fingerprint | None = None,
         poll_interval: float = 1.0,
     ) -> None:
         self._clock = clock
-        self._look = look
+        self._take_fingerprint = take_fingerprint
         self._wake = wake
-        self.fingerprint = fingerprint
-        """The fingerprint of the published files; may be set before ``start``."""
         self._poll_interval = poll_interval
 
-        self._unsettled: Fingerprint | None = None  # the last fingerprint while settling
-        self._unsettled_since = 0.0
+        self._published: Fingerprint | None = None
+        self._last: Fingerprint | None = None
+        self._equal_polls = 0  # consecutive fingerprints equal to ``_last``
+        self._unsettled_since: float | None = None  # None while the files are settled
         self._has_warned = False  # about files that do not settle
-        self._equal_polls = 0  # consecutive fingerprints equal to ``_unsettled``
 
         self._next_poll: IDelayedCall | None = None
         self._poll: Deferred[None] | None = None
-        self._hanging = False
         self._logged_error: str | None = None
         self._stopped = False
 
-    def pace(self, poll_interval: float) -> None:
+    def set_poll_interval(self, poll_interval: float) -> None:
         """Change the interval from the next poll on."""
         self._poll_interval = poll_interval
 
-    def start(self) -> None:
-        """Poll now, and then at intervals."""
-        self._next_poll = None
-        self._poll = Deferred.fromCoroutine(self._run_poll())
+    def start(self, published: Fingerprint | None = None) -> None:
+        """Poll now, and then at intervals, until ``stop``; a second call does nothing.
+
+        Args:
+            published: The fingerprint of the published files. None uses the first one taken.
+        """
+        if self._poll is None and not self._stopped:
+            self._published = self._last = published
+            self._begin_poll()
 
     async def stop(self) -> None:
-        """Stop polling, and wait for a running poll unless it hangs."""
+        """Stop polling; a thread that is taking a fingerprint is not waited for."""
         self._stopped = True
         if self._next_poll is not None:
             self._next_poll.cancel()
             self._next_poll = None
         if self._poll is not None:
-            if self._hanging:
-                self._poll.cancel()
+            self._poll.cancel()
             await self._poll
+
+    def _begin_poll(self) -> None:
+        self._next_poll = None
+        self._poll = Deferred.fromCoroutine(self._run_poll())
 
     async def _run_poll(self) -> None:
         """Take a fingerprint, compare it, and schedule the next poll."""
-        alarm = self._clock.callLater(HANG_SECONDS, self._hangs)
+        alarm = self._clock.callLater(HANG_SECONDS, self._report_hang)
         wait = self._poll_interval
         try:
-            wait = self._compare(await self._look())
-            self._logged_error = None
+            current = await self._take_fingerprint()
         except Exception as error:  # noqa: BLE001 - logged; only stop() cancels a poll
-            self._failed(error)
+            self._report_error("reading the data directory failed; trying again", error)
+        else:
+            if not alarm.active():
+                self._log.info("the data directory can be read again")
+            wait = self._compare_and_wake(current)
         if alarm.active():
             alarm.cancel()
-        elif not self._stopped:
-            self._hanging = False
-            self._log.info("the data directory answers again")
         if not self._stopped:
-            self._next_poll = self._clock.callLater(wait, self.start)
+            self._next_poll = self._clock.callLater(wait, self._begin_poll)
 
-    def _compare(self, current: Fingerprint) -> float:
-        """Compare a fingerprint with the ones before.
+    def _compare_and_wake(self, current: Fingerprint) -> float:
+        """Call ``wake`` if a fingerprint differs from the published one, and is settled.
 
         Returns:
             The seconds until the next poll.
         """
-        if self._stopped:
-            return self._poll_interval
-        if self.fingerprint is None:
-            self.fingerprint = current
-        if current == self.fingerprint:
-            self._unsettled = None
-            return self._poll_interval
-        if current != self._unsettled:
-            self._moved(current)
+        if self._published is None:
+            self._published = self._last = current
+        if current != self._last:
+            self._restart_settling(current)
+        else:
+            self._equal_polls += 1
+        if self._unsettled_since is not None and self._equal_polls < SETTLE_POLLS:
             return min(SETTLE_SECONDS, self._poll_interval)
-        self._equal_polls += 1
-        if self._equal_polls < SETTLE_POLLS:
-            return min(SETTLE_SECONDS, self._poll_interval)
-        self._wake()
-        self.fingerprint, self._unsettled = (
-            current,
-            None,
-        )  # a failed wake was raised, and is called again
+        if current != self._published:
+            try:
+                self._wake()
+            except Exception as error:  # noqa: BLE001 - logged; the next poll calls it again
+                self._report_error("publishing the data directory failed; trying again", error)
+                return self._poll_interval
+        self._published, self._unsettled_since, self._logged_error = current, None, None
         return self._poll_interval
 
-    def _moved(self, current: Fingerprint) -> None:
+    def _restart_settling(self, current: Fingerprint) -> None:
         now = self._clock.seconds()
-        if self._unsettled is None:
+        if self._unsettled_since is None:
             self._unsettled_since, self._has_warned = now, False
-        self._unsettled, self._equal_polls = current, 0
-        if now - self._unsettled_since >= RESTLESS_SECONDS and not self._has_warned:
+        self._last, self._equal_polls = current, 0
+        if now - self._unsettled_since >= UNSETTLED_WARNING_SECONDS and not self._has_warned:
             self._has_warned = True
             self._log.warn(
                 "the data files have been changing for {seconds} s without a pause; "
-                "they are loaded when they are quiet",
+                "they are published once they stay unchanged for a second",
                 seconds=round(now - self._unsettled_since),
             )
 
-    def _hangs(self) -> None:
-        self._hanging = True
-        if self._stopped and self._poll is not None:
-            self._poll.cancel()
-            return
+    def _report_hang(self) -> None:
         self._log.warn(
-            "the file system has not answered about the data directory for {seconds} s; "
-            "changes are not noticed until it does",
+            "reading the data directory has taken more than {seconds} s; "
+            "changes are not noticed until it ends; check the disk or network mount",
             seconds=HANG_SECONDS,
         )
 
-    def _failed(self, error: Exception) -> None:
+    def _report_error(self, message: str, error: Exception) -> None:
+        """Log an error once, until a poll succeeds."""
         if not self._stopped and repr(error) != self._logged_error:
             self._logged_error = repr(error)
-            self._log.failure("watching the data directory failed; trying again")
+            self._log.failure(message)
