@@ -7,18 +7,16 @@ of its own; one that hangs delays no publication, and not the end of the process
 import logging
 import stat
 from collections.abc import Mapping, Sequence
-from functools import partial
 from pathlib import Path
-from threading import Thread, local
+from threading import local
 from typing import TYPE_CHECKING
 
 from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorFromThreads
-from twisted.internet.threads import deferToThreadPool
-from twisted.python.threadpool import ThreadPool
 
 from reviewsd.config.schema import NotifyTarget
 from reviewsd.notices.messages import Message
+from reviewsd.runtime.daemon_threads import DaemonThreads
 from reviewsd.runtime.state_dir import EX_CONFIG, StartError
 from reviewsd.runtime.systemd import credential
 
@@ -68,20 +66,16 @@ class AppriseSender:
             logging.getLogger(name).propagate = False
             logging.getLogger(name).handlers = [self._statuses]
         self._services = {target.name: _service(target, environ) for target in targets}
-        self._reactor = reactor
-        self._threads = ThreadPool(minthreads=0, maxthreads=THREADS, name="notices")
-        # Daemon threads do not delay the end of the process. Twisted only calls the "class"
-        self._threads.threadFactory = partial(Thread, daemon=True)  # type: ignore[assignment]
-        self._threads.start()
+        self._threads = DaemonThreads(reactor, "notices", THREADS)
 
     def send(self, target: str, message: Message) -> Deferred[str]:
         """Send a message; returns why it failed, without the address, or "" where it was sent."""
         service = self._services[target]
-        return deferToThreadPool(self._reactor, self._threads, self._send, service, message)
+        return self._threads.call(self._send, service, message)
 
     def stop(self) -> None:
         """End the threads; one that is sending ends after it, or with the process."""
-        self._threads.adjustPoolsize(maxthreads=0)  # ThreadPool.stop would wait for them
+        self._threads.stop()
 
     def _send(self, service: "Apprise", message: Message) -> str:
         self._statuses.thread.status = "the service was not reached, or refused it"

@@ -20,7 +20,6 @@ from collections.abc import Set as AbstractSet
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
-from threading import Thread
 
 from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.endpoints import TCP4ClientEndpoint, TCP6ClientEndpoint
@@ -33,13 +32,12 @@ from twisted.internet.error import (
 from twisted.internet.interfaces import IAddress, IDelayedCall, IReactorFromThreads, IReactorTime
 from twisted.internet.posixbase import PosixReactorBase
 from twisted.internet.protocol import ClientFactory
-from twisted.internet.threads import deferToThreadPool
 from twisted.logger import Logger
 from twisted.python.failure import Failure
-from twisted.python.threadpool import ThreadPool
 
 from reviewsd.domain.addresses import Addresses, AddressRefusedError, plain_address
 from reviewsd.domain.callback import Callback
+from reviewsd.runtime.daemon_threads import DaemonThreads
 from reviewsd.websub.outbound.connection import Connection
 from reviewsd.websub.outbound.response_parser import NetworkFullError, NoResponseError
 from reviewsd.websub.slots import Slot
@@ -72,19 +70,15 @@ class SystemNames:
     """
 
     def __init__(self, reactor: IReactorFromThreads) -> None:
-        self._reactor = reactor
-        self._threads = ThreadPool(minthreads=0, maxthreads=THREADS, name="dns")
-        # Daemon threads do not delay the end of the process. Twisted only calls the "class"
-        self._threads.threadFactory = partial(Thread, daemon=True)  # type: ignore[assignment]
-        self._threads.start()
+        self._threads = DaemonThreads(reactor, "dns", THREADS)
 
     def look_up(self, host: str) -> Deferred[Sequence[str]]:
         """Return the addresses of a name, in the system's order."""
-        return deferToThreadPool(self._reactor, self._threads, _addresses_of, host)
+        return self._threads.call(_addresses_of, host)
 
     def stop(self) -> None:
         """End the threads; one in a look-up ends after it, or with the process (O4)."""
-        self._threads.adjustPoolsize(maxthreads=0)  # ThreadPool.stop would wait for them
+        self._threads.stop()
 
 
 def _addresses_of(host: str) -> Sequence[str]:
