@@ -159,7 +159,7 @@ class Folder:
 
     def members(self, file: InsightsFile) -> dict[str, Raw]:
         """Return the members of insights as they are served."""
-        rendered = b"".join(documents.insights(file, self.dataset))
+        rendered = b"".join(documents.render_insights(file, self.dataset))
         return msgspec.json.decode(rendered, type=dict[str, Raw])
 
     def _make_for_owner(

@@ -190,7 +190,7 @@ def _add_reviews(
                 folder.compressor.follow(REVIEWS_FILE, writer.size)
             raws = [*records.raws(begin, begin + _BATCH)]
             reviews = [*map(_decode, raws)]
-            rendered = [*map(documents.review, raws, reviews)]
+            rendered = [*map(documents.render_review, raws, reviews)]
             contents = [part.content for part in rendered]
             served.extend(contents)
             listed.extend([*map(excerpts.listed, rendered, reviews)])
@@ -278,8 +278,8 @@ def _write_insights(
         writer.write(part)
         if review_id is None:
             continue
-        if review_id == documents.EVERY_ENTRY and insights.bounds is not None:
-            spans = array.array("Q", (begin + bound for bound in insights.bounds))
+        if isinstance(review_id, documents.EveryEntry):
+            spans = array.array("Q", (begin + bound for bound in insights.bounds or ()))
             if insights.mapped is not None:
                 insights.mapped.madvise(mmap.MADV_DONTNEED)  # it is not read again
             continue

@@ -1,11 +1,12 @@
 """Renders datasets as JSON documents (data-model.md 1 and 2, contract 1).
 
-Known members come first, in the order of their struct, absent ones with their default; unknown
-members follow, sorted by name. White space is removed, and numbers keep their spelling. So the bytes
+Known members come first in the order of their struct; absent ones get their default. Unknown members
+follow, sorted by name. White space is removed, and numbers keep their spelling. So the bytes
 do not depend on the order of members in the file. Below the top level, insights are not changed.
 """
 
 import datetime
+import enum
 import functools
 import types
 import typing
@@ -22,8 +23,12 @@ from reviewsd.domain.insights_file import InsightsFile
 from reviewsd.domain.reviews import AggregateRating, Business, OwnerReply, Review, aggregate
 from reviewsd.http1.representation import Buffer
 
-EVERY_ENTRY = ""
-"""The id of the part with all entries of ``per_review``; no review has an empty id."""
+
+class EveryEntry(enum.Enum):
+    """In place of an id: the part has all entries of ``per_review``."""
+
+    EVERY_ENTRY = enum.auto()
+
 
 _members = msgspec.json.Decoder(dict[str, Raw])
 _items = msgspec.json.Decoder(list[Raw])
@@ -35,7 +40,7 @@ def complete(
 ) -> bytes:
     """Return a JSON value in its canonical form, with absent members of structs filled in.
 
-    Members that are unset by default stay absent.
+    A member whose default is UNSET stays absent.
 
     Args:
         raw: Valid JSON.
@@ -77,14 +82,17 @@ def join_members(members: typing.Iterable[tuple[str, bytes]]) -> bytes:
 
 
 class RenderedReview(typing.NamedTuple):
-    """One served review with every known member; only stamps may be absent (data-model.md 1.3)."""
+    """One served review (data-model.md 1.3).
+
+    Every known member is present except unset stamps, ``location`` and ``owner_reply.undated``.
+    """
 
     content: bytes
     plain: bool
     """Whether the review has no unknown members."""
 
 
-def review(raw: bytes | Raw, typed: Review) -> RenderedReview:
+def render_review(raw: bytes, typed: Review) -> RenderedReview:
     """Render a review."""
     if typed.text == "" or not (_in_utc(typed.added_at) and _in_utc(typed.changed_at)):
         typed = _canonical(typed)
@@ -113,16 +121,16 @@ def _canonical(typed: Review) -> Review:
     return msgspec.structs.replace(typed, text=typed.text or None, **stamps)
 
 
-_REVIEW_NAMES = frozenset(Review.__struct_fields__)
-_REPLY_NAMES = frozenset(OwnerReply.__struct_fields__)
+_REVIEW_NAMES = frozenset(Review.__struct_encode_fields__)
+_REPLY_NAMES = frozenset(OwnerReply.__struct_encode_fields__)
 
 
-def business(dataset: Dataset) -> bytes:
+def render_business(dataset: Dataset) -> bytes:
     """Return the business with every known member."""
     return complete(dataset.members["business"], Business)
 
 
-def aggregate_rating(dataset: Dataset) -> bytes:
+def render_aggregate_rating(dataset: Dataset) -> bytes:
     """Return the aggregate of the file, with absent members computed (data-model.md 1.2)."""
     raw = dataset.members.get("aggregate_rating", Raw(b"{}"))
     computed = _encode(aggregate(dataset.stars))
@@ -139,7 +147,7 @@ def updated_at(dataset: Dataset) -> str | None:
     return None if moment is None else times.spelled(moment)
 
 
-def withheld(dataset: Dataset) -> bytes | None:
+def render_withheld(dataset: Dataset) -> bytes | None:
     """Return the count of withheld reviews for readers; None without any."""
     if not dataset.withheld.count:
         return None
@@ -150,9 +158,9 @@ def withheld(dataset: Dataset) -> bytes | None:
 def reviews_head(dataset: Dataset) -> bytes:
     """Return ``/reviews.json`` up to the first review."""
     known = {
-        "business": business(dataset),
-        "aggregate_rating": aggregate_rating(dataset),
-        "withheld": withheld(dataset),
+        "business": render_business(dataset),
+        "aggregate_rating": render_aggregate_rating(dataset),
+        "withheld": render_withheld(dataset),
         "updated_at": _encode(updated_at(dataset)),
     }
     members = ((name, value) for name, value in known.items() if value is not None)
@@ -169,25 +177,25 @@ def reviews_tail(dataset: Dataset) -> bytes:
     return b"]" + (b"," if extra else b"") + join_members(sorted(extra.items()))[1:]
 
 
-def insights(file: InsightsFile, dataset: Dataset) -> typing.Iterator[bytes | memoryview]:
+def render_insights(file: InsightsFile, dataset: Dataset) -> typing.Iterator[bytes | memoryview]:
     """Yield ``/insights.json`` in parts, with absent top-level members filled in (data-model.md 2)."""
     return (part for _, part in insights_parts(file, dataset))
 
 
 def insights_parts(
     file: InsightsFile, dataset: Dataset
-) -> typing.Iterator[tuple[str | None, bytes | memoryview]]:
+) -> typing.Iterator[tuple[str | EveryEntry | None, bytes | memoryview]]:
     """Yield ``/insights.json`` in parts: each entry of ``per_review`` with its id, other parts with None.
 
-    ``per_review`` of made insights is one part, with ``EVERY_ENTRY``.
+    ``per_review`` of made insights is one part, with ``EveryEntry``.
     """
-    absent_names = absent(file)
-    names = [name for name in _INSIGHTS_NAMES if name not in absent_names]
+    omitted = omitted_members(file)
+    names = [name for name in _INSIGHTS_NAMES if name not in omitted]
     yield None, b"{"
     for index, name in enumerate([*names, *sorted(file.members.keys() - set(_INSIGHTS_NAMES))]):
         yield None, b"," * (index > 0) + _encode(name) + b":"
         if name == "per_review" and file.bounds is not None:
-            yield EVERY_ENTRY, memoryview(file.members[name])
+            yield EveryEntry.EVERY_ENTRY, memoryview(file.members[name])
         elif name == "per_review" and name in file.members:
             yield None, b"{"
             for number, (review_id, raw) in enumerate(_members.decode(file.members[name]).items()):
@@ -199,8 +207,8 @@ def insights_parts(
     yield None, b"}"
 
 
-def absent(file: InsightsFile) -> frozenset[str]:
-    """Return the known top-level members that stay absent (insights.md 5)."""
+def omitted_members(file: InsightsFile) -> frozenset[str]:
+    """Return the known top-level members that are neither in the file nor filled in (insights.md 5)."""
     counted = {"review_count"} if "per_review" in file.members else set()
     return NOT_FILLED_IN - file.members.keys() - counted
 
@@ -211,7 +219,10 @@ def insights_member(file: InsightsFile, dataset: Dataset, name: str) -> bytes:
     Args:
         file: The insights.
         dataset: The dataset of the insights.
-        name: The name of a member that is not ``absent``.
+        name: The name of a member.
+
+    Raises:
+        ValueError: The member is one of ``omitted_members``.
     """
     raw = file.members.get(name)
     if raw is not None:
@@ -221,6 +232,8 @@ def insights_member(file: InsightsFile, dataset: Dataset, name: str) -> bytes:
             return _encode(updated_at(dataset))
         case "review_count":
             return _encode(file.analysed)
+    if name in omitted_members(file):
+        raise ValueError(f"{name} is omitted")
     return {known: default for known, _, default in _fields(Insights)}[name]
 
 
@@ -240,8 +253,11 @@ def search_ends(matched: int, count: int, next_cursor: str | None) -> tuple[byte
 
 
 def since_result(date: datetime.date, count: int, records: Buffer) -> tuple[Buffer, ...]:
-    """Return the response with all reviews since a date, in parts; ``records`` are a prefix of ``/reviews.json``."""
-    head = b'{"since":"%s","matched":%d,"returned":%d,"reviews":['
+    """Return the response with all reviews since a date, in parts.
+
+    ``records`` are the first ``count`` reviews, joined as in ``/reviews.json``.
+    """
+    head = b'{"since":"%b","matched":%d,"returned":%d,"reviews":['
     return head % (date.isoformat().encode(), count, count), records, b"]}"
 
 

@@ -166,8 +166,8 @@ def write(dataset: Dataset, base_url: str, target: Path) -> dict[str, File]:
 
 
 def _business(dataset: Dataset, rest: str) -> bytes:
-    profile = documents.business(dataset)
-    rating = documents.aggregate_rating(dataset)
+    profile = documents.render_business(dataset)
+    rating = documents.render_aggregate_rating(dataset)
     members = {
         "business": excerpt(profile, MAX_EXCERPT, Business.__struct_fields__, rest),
         "aggregate_rating": excerpt(rating, MAX_LISTED, AggregateRating.__struct_fields__, rest),
@@ -302,7 +302,7 @@ def _summary(
     def member(name: str) -> bytes:
         return documents.insights_member(file, dataset, name)
 
-    unknown = documents.absent(file)
+    unknown = documents.omitted_members(file)
     members = {
         "summary": _encode(typed.summary),
         "pull_quote": _encode(typed.pull_quote),

@@ -93,7 +93,9 @@ def make(
         base_url=base_url,
         settings=settings,
         business=dataset.business,
-        rating=msgspec.json.decode(documents.aggregate_rating(dataset), type=AggregateRating),
+        rating=msgspec.json.decode(
+            documents.render_aggregate_rating(dataset), type=AggregateRating
+        ),
         updated_at=documents.updated_at(dataset),
         count=len(dataset.records),
         days=dataset.records.days,

@@ -74,7 +74,7 @@ def answers(base_url: str) -> Json:
     dataset = load(_REVIEWS, _INSIGHTS)
     (record,) = dataset.records
     typed = msgspec.json.decode(record.raw, type=Review)
-    rendered = documents.review(record.raw, typed).content
+    rendered = documents.render_review(record.raw, typed).content
     review = _decode(rendered)
     frame = feed.frame_of(dataset, base_url, "reviews.example.com", 2025)
     insights = cast("InsightsFile", dataset.insights)
@@ -85,7 +85,7 @@ def answers(base_url: str) -> Json:
             documents.reviews_head(dataset) + rendered + documents.reviews_tail(dataset)
         ),
         "review": review,
-        "insights": _decode(b"".join(documents.insights(insights, dataset))),
+        "insights": _decode(b"".join(documents.render_insights(insights, dataset))),
         "json_feed": _decode(b"".join(json_feed.render(page))),
         "json_feed_page": _decode(b"".join(json_feed.render(older))),
         "atom_feed": b"".join(atom.render(page)).decode(),

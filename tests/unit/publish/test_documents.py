@@ -29,7 +29,7 @@ def served(text: bytes) -> bytes:
     """``/reviews.json`` for a reviews file."""
     dataset = load(text, None)
     records = [
-        documents.review(record.raw, msgspec.json.decode(record.raw, type=Review)).content
+        documents.render_review(record.raw, msgspec.json.decode(record.raw, type=Review)).content
         for record in dataset.records
     ]
     return documents.reviews_head(dataset) + b",".join(records) + documents.reviews_tail(dataset)
@@ -114,7 +114,10 @@ def test_a_review_has_all_its_members(extra: str, text: str, reply: str, tail: s
         '{"id":"r1","author":"Jé","author_avatar_url":null,"rating":4,"date":"2025-03-14",'
         f'"text":{text},"source":"yelp","source_url":null,"owner_reply":{reply},"verified":true{tail}}}'
     )
-    assert expected == documents.review(raw, msgspec.json.decode(raw, type=Review)).content.decode()
+    assert (
+        expected
+        == documents.render_review(raw, msgspec.json.decode(raw, type=Review)).content.decode()
+    )
 
 
 @pytest.mark.parametrize(
@@ -142,7 +145,7 @@ def test_an_aggregate_is_taken_as_given_and_else_computed(
     )
     stars = ",".join(f'"{star}":{count}' for star, count in enumerate(distribution.split(), 1))
     expected = f'{{{known_members},"distribution":{{{stars}}}{tail}}}'
-    assert expected == documents.aggregate_rating(dataset).decode()
+    assert expected == documents.render_aggregate_rating(dataset).decode()
 
 
 @pytest.mark.parametrize(
@@ -202,7 +205,7 @@ def test_updated_at_comes_from_the_data(members: Document, expected: str | None)
 def insights_of(given: Document, **members: object) -> str:
     dataset = load(encoded(LEAST | members), encoded(given))
     assert dataset.insights is not None
-    return b"".join(documents.insights(dataset.insights, dataset)).decode()
+    return b"".join(documents.render_insights(dataset.insights, dataset)).decode()
 
 
 FILLED_IN = {
@@ -260,6 +263,22 @@ def test_insights_are_as_given_and_filled_in_at_the_top(given: Document, changed
     assert names == insights_of(given, reviews=rated(5))
 
 
+def test_entry_without_an_id_is_one_entry() -> None:
+    """It was taken for the part of made insights that has all entries."""
+    dataset = load(encoded(LEAST), encoded({"per_review": {"": {}}}))
+    assert dataset.insights is not None
+    parts = dict(documents.insights_parts(dataset.insights, dataset))
+    assert b"{}" == parts[""]
+    assert documents.EveryEntry.EVERY_ENTRY not in parts
+
+
+def test_omitted_member_has_no_value() -> None:
+    dataset = load(encoded(LEAST), encoded({}))
+    assert dataset.insights is not None
+    with pytest.raises(ValueError, match="overall_sentiment is omitted"):
+        documents.insights_member(dataset.insights, dataset, "overall_sentiment")
+
+
 def test_an_empty_set_has_insights_of_no_time() -> None:
     assert json.loads(insights_of({}))["generated_at"] is None
 
@@ -268,7 +287,7 @@ def test_insights_keep_the_spelling_of_numbers() -> None:
     text = b'{ "version" : 10 , "x" : [ 1.10 , 1e400 , -0 ] , "overall_sentiment" : { "score" : 0.50 } }'
     dataset = load(encoded(LEAST), text)
     assert dataset.insights is not None
-    document_bytes = b"".join(documents.insights(dataset.insights, dataset))
+    document_bytes = b"".join(documents.render_insights(dataset.insights, dataset))
     assert document_bytes.startswith(b'{"version":10,"generated_at":null,')
     assert b'"overall_sentiment":{"score":0.50},' in document_bytes
     assert document_bytes.endswith(b',"faq":[],"x":[1.10,1e400,-0]}')

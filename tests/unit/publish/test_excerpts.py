@@ -42,7 +42,7 @@ def compact(value: object) -> bytes:
 def rendered(given: dict[str, Any]) -> tuple[documents.RenderedReview, Review]:
     raw = compact(given)
     typed = msgspec.json.decode(raw, type=Review)
-    return documents.review(raw, typed), typed
+    return documents.render_review(raw, typed), typed
 
 
 # -- any object

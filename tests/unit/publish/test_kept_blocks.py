@@ -77,7 +77,9 @@ def _make(dataset: Dataset, folder: Path, earlier: Path, target: Path) -> _Resul
             labels=KeptLabels(),
             blocks=KeptBlocks(earlier, file),
         )
-    return _Result(results, b"".join(documents.insights(results, dataset)), target.read_bytes())
+    return _Result(
+        results, b"".join(documents.render_insights(results, dataset)), target.read_bytes()
+    )
 
 
 _EDITS = st.lists(
