@@ -17,7 +17,15 @@ from reviewsd.domain.dataset import REVIEWS_FILE, Dataset
 from reviewsd.domain.lint_insights import insight_warnings
 from reviewsd.domain.near_misses import within_edits
 from reviewsd.domain.records import Progress
-from reviewsd.domain.reviews import AggregateRating, Business, Distribution, Review, is_blank, mean
+from reviewsd.domain.reviews import (
+    AggregateRating,
+    Business,
+    Distribution,
+    RemovedReview,
+    Review,
+    is_blank,
+    mean,
+)
 
 STAGE: Final = "comparing"
 """The stage that ``Progress`` is called with."""
@@ -41,6 +49,7 @@ class _Records(msgspec.Struct):
 _RECORDS: Final = msgspec.json.Decoder(_Records)
 _REVIEW: Final = msgspec.json.Decoder(Review)
 _MEMBERS: Final = msgspec.json.Decoder(dict[str, Raw])
+_ENTRIES: Final = msgspec.json.Decoder(list[dict[str, Raw]])
 
 
 def doubts(
@@ -55,6 +64,8 @@ def doubts(
         progress: Called with the number of reviews checked so far.
     """
     for path, reason in _unknown(dataset.members, _TOP, "$"):
+        yield _finding(path, reason)
+    for path, reason in _not_served(dataset.members):
         yield _finding(path, reason)
     business = _MEMBERS.decode(dataset.members["business"])
     for path, reason in _unknown(business, Business.__struct_fields__, "$.business"):
@@ -156,6 +167,15 @@ def _aggregate(dataset: Dataset) -> Iterator[tuple[str, str]]:
     for where, figure, expected in figures:
         if figure is not None and figure != expected:
             yield where, f"the reviews give {show(expected)}, got {show(figure)}"
+
+
+def _not_served(members: Mapping[str, Raw]) -> Iterator[tuple[str, str]]:
+    """Yield the members in place of which the service writes its own, or none."""
+    if "withheld" in members:
+        yield "$.withheld", "not served: it counts the reviews of corrections.json"
+    for index, review in enumerate(_ENTRIES.decode(members.get("removed", b"[]"))):
+        for name in review.keys() - RemovedReview.__struct_fields__:
+            yield member(f"$.removed[{index}]", name), "not served: only id and at are"
 
 
 def _unknown(
