@@ -83,7 +83,7 @@ def _pictures(renderer: Renderer) -> Iterator[FixedDocument]:
     else:
         icon = renderer.templates.render(icons.TEMPLATE, accent=accent)
         yield FixedDocument(path=urls.ICON, media_type=SVG, content=icon.encode())
-    small, touch = icons.icons(site.drawn_logo, accent)
+    small, touch = icons.icons(site.raster_logo, accent)
     yield FixedDocument(path=urls.ICON_ICO, media_type="image/vnd.microsoft.icon", content=small)
     yield FixedDocument(path=urls.TOUCH_ICON, media_type="image/png", content=touch)
     yield FixedDocument(
@@ -110,5 +110,5 @@ def _share_card(renderer: Renderer) -> share_card.ShareCard:
         count=renderer.counted(site.count) if site.count else renderer.words("no_reviews"),
         initials=initials(site.business.name),
         accent=theme.colours(site.settings.accent)["accent"],
-        logo=site.drawn_logo,
+        logo=site.raster_logo,
     )

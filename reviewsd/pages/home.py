@@ -243,7 +243,7 @@ def _location_page(renderer: Renderer, reviews: LocationReviews) -> Page:
             rating=reviews.rating,
             count=reviews.count,
             newest=tuple(reviews.newest),
-            statistics=structs.replace(site.statistics, counts=reviews.counts),
+            statistics=structs.replace(site.statistics, by_source=reviews.by_source),
             insights=None,
         )
     )

@@ -33,7 +33,7 @@ ChangedDays = Callable[[int], Iterable[tuple[str, datetime.date]]]
 """Returns the given number of newest reviews, oldest first: id, and the day of the last change."""
 
 
-def absent(settings: MachineSettings) -> frozenset[str]:
+def disabled_paths(settings: MachineSettings) -> frozenset[str]:
     """Return the paths of documents that the operator has switched off."""
     return frozenset([urls.SITEMAP] if settings.crawlers == "none" else [])
 
@@ -112,7 +112,7 @@ def documents(
     ):
         content = _compact(renderer, template, **facts)
         yield FixedDocument(path=path, media_type=media_type, content=content, headers=headers)
-    if urls.SITEMAP not in site.absent:
+    if urls.SITEMAP not in site.disabled_paths:
         yield from _sitemaps(site, pages, changes)
 
 

@@ -38,7 +38,7 @@ class Picture(Struct, frozen=True):
     content: bytes
 
     @property
-    def drawn(self) -> bool:
+    def is_raster(self) -> bool:
         """Whether it consists of pixels, so that it can be drawn into another picture."""
         return self.media_type != _SVG
 

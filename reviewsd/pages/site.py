@@ -6,7 +6,7 @@ same Site has the same bytes (pages.md 2).
 
 import datetime
 import statistics
-from bisect import bisect_left
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -27,7 +27,6 @@ from reviewsd.pages.pictures import Picture
 NEWEST = 50
 """Reviews that fixed documents may show: ``/llms-full.txt`` has the most."""
 
-
 NEWEST_AT_LOCATION = 15
 """Reviews that the page of a location shows."""
 
@@ -39,42 +38,45 @@ class LocationReviews(Struct):
     """One of several locations, and its reviews."""
 
     location: Location
-    stars: Counter[int] = msgspec.field(default_factory=Counter)
+    by_rating: Counter[int] = msgspec.field(default_factory=Counter)
     """Reviews by rating."""
-    counts: Counter[str] = msgspec.field(default_factory=Counter)
+    by_source: Counter[str] = msgspec.field(default_factory=Counter)
     """Reviews by source."""
     newest: list[Review] = []
     """At most ``NEWEST_AT_LOCATION``; on the page of their location they do not name it."""
 
     def add(self, review: Review) -> None:
         """Count a review."""
-        self.stars[review.rating] += 1
-        self.counts[review.source] += 1
+        self.by_rating[review.rating] += 1
+        self.by_source[review.source] += 1
         if len(self.newest) < NEWEST_AT_LOCATION:
             self.newest.append(msgspec.structs.replace(review, location=UNSET))
 
     @property
     def count(self) -> int:
         """Number of its reviews."""
-        return self.stars.total()
+        return self.by_rating.total()
 
     @property
     def rating(self) -> AggregateRating:
         """The aggregate of its reviews."""
-        return aggregate(self.stars)
+        return aggregate(self.by_rating)
 
 
 class Statistics(Struct):
-    """Counts over all reviews. They are counted newest first while they are written, because they are read once."""
+    """Counts over all reviews.
 
-    places: Locations = Locations()
-    """The locations, if there are several."""
-    counts: dict[str, int] = {}
+    The compiler adds each review while it writes ``reviews.json``, newest first, so that no review is decoded twice.
+    """
+
+    declared: Locations = Locations()
+    """The declared locations; empty unless the business has several."""
+    by_source: Counter[str] = msgspec.field(default_factory=Counter)
     """Reviews by source."""
-    stars: dict[str, int] = {}
+    rating_sums: Counter[str] = msgspec.field(default_factory=Counter)
     """The sum of the ratings, by source."""
     verified: int = 0
-    verified_sources: dict[str, int] = {}
+    verified_sources: Counter[str] = msgspec.field(default_factory=Counter)
     """Verified reviews by source."""
     critical: int = 0
     """Reviews of three stars or fewer."""
@@ -82,51 +84,51 @@ class Statistics(Struct):
     """Critical reviews with a reply."""
     replies: int = 0
     """Reviews with a reply."""
-    waits: list[int] = []
-    """Days until the reply, for each reply that has a day of its own."""
+    reply_days: list[int] = []
+    """Days until the reply, for each reply with a day of its own that is not before its review."""
     by_location: dict[str, LocationReviews] = {}
     """By the id of the location, in the order of the file."""
 
     def __post_init__(self) -> None:
-        """Begin with the locations without reviews."""
-        for location in self.places.declared():
+        """Add every location, so that one without reviews is listed too."""
+        for location in self.declared.declared():
             self.by_location.setdefault(location.id, LocationReviews(location))
 
     def add(self, review: Review) -> None:
         """Count a review."""
-        if (location := self.places.find(review.location)) is not None:
+        if (location := self.declared.find(review.location)) is not None:
             self.by_location[location.id].add(review)
-        self.counts[review.source] = self.counts.get(review.source, 0) + 1
-        self.stars[review.source] = self.stars.get(review.source, 0) + review.rating
+        self.by_source[review.source] += 1
+        self.rating_sums[review.source] += review.rating
         if review.verified:
             self.verified += 1
-            self.verified_sources[review.source] = self.verified_sources.get(review.source, 0) + 1
+            self.verified_sources[review.source] += 1
         reply = review.owner_reply
         if review.rating <= _CRITICAL:
             self.critical += 1
             self.critical_answered += reply is not None
         self.replies += reply is not None
-        if reply is not None and reply.undated is not True:
-            self.waits.append(max(0, (reply.date - review.date).days))
+        if reply is not None and reply.undated is not True and reply.date >= review.date:
+            self.reply_days.append((reply.date - review.date).days)
 
     @property
     def sources(self) -> tuple[tuple[str, int], ...]:
         """(source, reviews), the most frequent first."""
-        return tuple(sorted(self.counts.items(), key=lambda item: (-item[1], item[0])))
+        return tuple(sorted(self.by_source.items(), key=lambda item: (-item[1], item[0])))
 
     @property
     def averages(self) -> Mapping[str, float]:
         """The mean rating of each source."""
-        return {name: self.stars[name] / count for name, count in self.counts.items()}
+        return {name: self.rating_sums[name] / count for name, count in self.by_source.items()}
 
     @property
     def median_reply_days(self) -> int | None:
         """Days from a review to its reply."""
-        return statistics.median_low(self.waits) if self.waits else None
+        return statistics.median_low(self.reply_days) if self.reply_days else None
 
     @property
     def locations(self) -> tuple[LocationReviews, ...]:
-        """The locations, if there are several."""
+        """Reviews of each location; empty unless the business has several."""
         return tuple(self.by_location.values())
 
 
@@ -145,7 +147,7 @@ class Site:
     count: int
     """Number of reviews."""
     days: Sequence[int]
-    """Proleptic ordinals of their dates, newest first."""
+    """Proleptic Gregorian ordinals of the review dates, newest first."""
     newest: tuple[Review, ...]
     """At most ``NEWEST``."""
     statistics: Statistics
@@ -159,7 +161,7 @@ class Site:
     """The operator's templates, by name."""
     logos: Mapping[str, Picture] = field(default_factory=dict)
     """The owner's pictures by the names of their files, in the order of ``LOGO_FILES``."""
-    absent: frozenset[str] = frozenset()
+    disabled_paths: frozenset[str] = frozenset()
     """Paths of documents that are not served, so nothing links to them."""
 
     def url(self, path: str) -> str:
@@ -172,14 +174,14 @@ class Site:
         return next(iter(self.logos.values()), None)
 
     @property
-    def drawn_logo(self) -> Picture | None:
+    def raster_logo(self) -> Picture | None:
         """The logo that can be drawn into another picture."""
-        return next((logo for logo in self.logos.values() if logo.drawn), None)
+        return next((logo for logo in self.logos.values() if logo.is_raster), None)
 
     @property
     def svg_logo(self) -> Picture | None:
         """The logo that browsers can draw in any size."""
-        return next((logo for logo in self.logos.values() if not logo.drawn), None)
+        return next((logo for logo in self.logos.values() if not logo.is_raster), None)
 
     @property
     def logo_url(self) -> str | None:
@@ -196,9 +198,9 @@ class Site:
         """The day of the newest review."""
         return self.newest[0].date if self.newest else None
 
-    def since(self, day: datetime.date) -> int:
+    def count_since(self, day: datetime.date) -> int:
         """Count the reviews dated on or after a day."""
-        return bisect_left(self.days, -day.toordinal() + 1, key=neg)
+        return bisect_right(self.days, -day.toordinal(), key=neg)
 
     def years(self) -> tuple[tuple[int, int], ...]:
         """Return the years with reviews, newest first, and the number of each."""
@@ -227,8 +229,8 @@ class Site:
 
     def _between(self, begin: tuple[int, int], end: tuple[int, int]) -> int:
         """Count the reviews from the first day of one month to that of another."""
-        later = self.since(datetime.date(*end, 1)) if end[0] <= datetime.MAXYEAR else 0
-        return self.since(datetime.date(*begin, 1)) - later
+        later = self.count_since(datetime.date(*end, 1)) if end[0] <= datetime.MAXYEAR else 0
+        return self.count_since(datetime.date(*begin, 1)) - later
 
 
 def _month(number: int) -> tuple[int, int]:

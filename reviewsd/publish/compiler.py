@@ -249,7 +249,7 @@ def _pages(
         statistics,
         templates.own,
         logos=templates.logos,
-        absent=machines.absent(settings.machines),
+        disabled_paths=machines.disabled_paths(settings.machines),
     )
     renderer = Renderer(site, templates.bytecode)
     frames = reviews.frames(renderer)

@@ -76,7 +76,7 @@ def make(
     templates: Mapping[str, str],
     *,
     logos: Mapping[str, Picture] = MappingProxyType({}),
-    absent: frozenset[str] = frozenset(),
+    disabled_paths: frozenset[str] = frozenset(),
 ) -> Site:
     """Return the site of a dataset.
 
@@ -87,7 +87,7 @@ def make(
         counted: Statistics of all reviews.
         templates: The operator's templates by name.
         logos: The owner's pictures by the names of their files.
-        absent: Paths of disabled documents.
+        disabled_paths: Paths of disabled documents.
     """
     return Site(
         base_url=base_url,
@@ -108,7 +108,7 @@ def make(
         insights_note=_note(dataset),
         templates=templates,
         logos=logos,
-        absent=absent,
+        disabled_paths=disabled_paths,
     )
 
 

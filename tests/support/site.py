@@ -38,7 +38,7 @@ def site(
     reviews: list[dict[str, object]] | None = None,
     insights: dict[str, Any] | None = None,
     base_url: str = BASE_URL,
-    absent: frozenset[str] = frozenset(),
+    disabled_paths: frozenset[str] = frozenset(),
 ) -> Site:
     """A site of these files."""
     content = {"business": {"name": "Acme Plumbing", **(business or {})}, "reviews": reviews or []}
@@ -54,7 +54,7 @@ def site(
         Pages(),
         statistics,
         {},
-        absent=absent,
+        disabled_paths=disabled_paths,
     )
 
 

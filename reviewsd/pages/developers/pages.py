@@ -117,7 +117,7 @@ def documents(renderer: Renderer, openapi: bytes, tools: str) -> Iterator[FixedD
     """
     site = renderer.site
     context = {
-        "absent": site.absent,
+        "absent": site.disabled_paths,
         "api": _resolved(msgspec.json.decode(openapi)),
         "base_url": site.base_url,
         "html_name": html.escape(line(site.business.name)),

@@ -211,7 +211,7 @@ def test_name_in_lines_to_copy_is_escaped_for_html_and_cannot_end_them() -> None
 
 
 def test_documents_that_are_not_served_are_not_listed() -> None:
-    absent = site(absent=frozenset({urls.SITEMAP}))
+    absent = site(disabled_paths=frozenset({urls.SITEMAP}))
     for page in documents(Renderer(absent), OPENAPI, LISTING.decode()):
         if page.path.endswith(".md"):
             assert f"`{urls.SITEMAP}`" not in page.content.decode().split()

@@ -106,7 +106,7 @@ def test_icon_is_reduced_from_the_logo_itself() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "media_type", "drawn"),
+    ("name", "content", "media_type", "is_raster"),
     [
         ("logo.svg", GOOD, "image/svg+xml", False),
         ("logo.png", pixels(), "image/png", True),
@@ -116,10 +116,14 @@ def test_icon_is_reduced_from_the_logo_itself() -> None:
     ],
 )
 def test_usual_picture_is_published(
-    name: str, content: bytes, media_type: str, *, drawn: bool
+    name: str, content: bytes, media_type: str, *, is_raster: bool
 ) -> None:
     picture = examined(name, content)
-    assert (media_type, content, drawn) == (picture.media_type, picture.content, picture.drawn)
+    assert (media_type, content, is_raster) == (
+        picture.media_type,
+        picture.content,
+        picture.is_raster,
+    )
 
 
 @pytest.mark.parametrize(

@@ -36,3 +36,14 @@ def test_reply_without_a_day_of_its_own_has_no_reply_time() -> None:
             msgspec.convert(review(number, date="2024-03-01", owner_reply=reply), Review)
         )
     assert (3, 4) == (statistics.replies, statistics.median_reply_days)
+
+
+def test_reply_before_its_review_has_no_reply_time() -> None:
+    """It counted as a reply on the same day; ``check`` warns of it."""
+    statistics = Statistics()
+    for number, day in enumerate(("2024-02-29", "2024-02-28", "2024-03-05"), start=1):
+        reply = {"text": "Thanks.", "date": day}
+        statistics.add(
+            msgspec.convert(review(number, date="2024-03-01", owner_reply=reply), Review)
+        )
+    assert (3, 4) == (statistics.replies, statistics.median_reply_days)
