@@ -203,5 +203,9 @@ def _opening(hours: OpeningHours) -> Node:
 
 
 def _filled(node: Mapping[str, object]) -> Node:
-    """Return a node without its empty members."""
-    return {name: value for name, value in node.items() if value not in (None, "", [], {})}
+    """Return a node without its empty and blank members."""
+    return {
+        name: value
+        for name, value in node.items()
+        if value not in (None, [], {}) and not (isinstance(value, str) and not value.strip())
+    }

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewsd.http1 import urls
-from reviewsd.pages import machines
+from reviewsd.pages import contact, machines, structured_data
 from reviewsd.pages.catalogs import REVISIONS
 from tests.support.site import BASE_URL, for_machines, review, site
 
@@ -112,6 +112,10 @@ def test_blank_part_of_an_address_is_left_out() -> None:
     (entry,) = decoded(for_machines(here)[urls.AI_CATALOG])["entries"]
 
     assert {"address": "Springfield"} == entry["metadata"]
+    node = structured_data.brief(BASE_URL, here.business)
+    assert {"@type": "PostalAddress", "addressLocality": "Springfield"} == node["address"]
+    assert ["Springfield"] == contact.address_lines(here.business)
+    assert "Springfield" == contact.place(here.business)
 
 
 def test_facts_that_the_business_does_not_publish_are_left_out() -> None:
