@@ -31,6 +31,8 @@ UNSETTLED_WARNING_SECONDS = 60  # files that change for longer are reported
 class Watcher:
     """Calls ``wake`` when the files have changed and settled.
 
+    ``TaskSet.every`` is not used: polls are more frequent while the files settle.
+
     Args:
         clock: Schedules the polls.
         take_fingerprint: Takes the fingerprint, in production in a thread. At most one runs at a time;
