@@ -29,6 +29,7 @@ def reload(
             help="Publish although corrections.json is missing, and show the hidden reviews again.",
         ),
     ] = False,
+    _wait: Annotated[bool, typer.Option("--wait", hidden=True)] = False,  # units of older installs
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:

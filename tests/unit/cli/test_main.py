@@ -124,6 +124,7 @@ def scripted(daemon: AdminFake, **answers: Scripted) -> None:
         (["open", "--print"], 0),
         (["--version"], 0),
         (["reload"], 0),
+        (["reload", "--wait"], 0),  # ExecReload= of units that an earlier version installed
         (["--help"], 0),
         ([], 2),
         (["statsu"], 2),
