@@ -2,6 +2,7 @@
 
 import ipaddress
 import os
+import string
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
@@ -9,7 +10,11 @@ from urllib.parse import SplitResult, urlsplit
 
 from reviewsctl.daemon.errors import DaemonError
 
-MAX_KEY: Final = 4096  # bytes
+MAX_KEY: Final = 4096  # characters
+
+_MAX_HOST: Final = 253  # characters; RFC 1035 2.3.4
+_MAX_LABEL: Final = 63  # the same
+_HOST_CHARACTERS: Final = frozenset(f"{string.ascii_lowercase}{string.digits}-._")
 
 
 class ModelError(DaemonError):
@@ -19,29 +24,53 @@ class ModelError(DaemonError):
         super().__init__(title, detail, remedy=remedy)
 
 
-def parse(url: str) -> SplitResult:
-    """Return the address of a server.
+def parse_endpoint(url: str) -> SplitResult:
+    """Parse the base address of a server.
 
     Raises:
-        ModelError: It is none.
+        ModelError: It is not an address that can be used.
     """
     remedy = "Name it like http://127.0.0.1:11434/v1 or https://api.example.com/v1."
-    try:
-        parts = urlsplit(url)
-        host, _ = parts.hostname, parts.port  # ValueError: the port is no number
-        (host or "").encode("idna")  # UnicodeError, a ValueError: no name is that long
-    except ValueError as fault:
-        raise ModelError(f"the endpoint is no address: {fault}", remedy) from fault
-    if parts.scheme not in {"http", "https"} or not host:
-        raise ModelError("the endpoint is no http: or https: address", remedy)
-    if "@" in parts.netloc:
+    if "@" in url:  # first, since the other messages quote parts, which may be of a password
         raise ModelError(
             "the endpoint has a user or password in it, which others could read",
             "Put the key into a file: --key-file PATH",
         )
-    if parts.query or parts.fragment or not url.isascii() or not url.isprintable() or " " in url:
-        raise ModelError("the endpoint has a query, a fragment or characters that no URL has")
+    if not url.isascii() or not url.isprintable() or " " in url:
+        raise ModelError(
+            "the endpoint has characters that are not allowed in an address",
+            "Write the host in ASCII (xn--...), and other characters as %XX.",
+        )
+    try:
+        parts = urlsplit(url)
+        port = parts.port  # ValueError: it is not a number
+    except ValueError as fault:
+        raise ModelError(f"the endpoint is not an address: {fault}", remedy) from fault
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise ModelError("the endpoint is not an http: or https: address", remedy)
+    host = parts.netloc if port is None else parts.netloc.rpartition(":")[0]
+    if not _is_host(host.removesuffix(":").lower()):
+        raise ModelError(f"the endpoint is not an address: {host} is not a host", remedy)
+    if parts.query or parts.fragment:
+        raise ModelError("the endpoint has a query or a fragment", remedy)
     return parts
+
+
+def _is_host(host: str) -> bool:
+    """Return whether a lower-case host is a name or an IP address that the client accepts."""
+    labels = host.removesuffix(".").split(".")
+    try:
+        if host.startswith("["):
+            return ipaddress.IPv6Address(host[1:-1]).scope_id is None
+        if labels[-1].isdigit():
+            ipaddress.IPv4Address(host)
+    except ValueError:
+        return False
+    return (
+        len(host) <= _MAX_HOST
+        and all(0 < len(label) <= _MAX_LABEL for label in labels)
+        and _HOST_CHARACTERS.issuperset(host)
+    )
 
 
 def is_loopback(endpoint: SplitResult) -> bool:
@@ -53,16 +82,18 @@ def is_loopback(endpoint: SplitResult) -> bool:
         return False
 
 
-def key_of(
+def read_key(
     endpoint: SplitResult,
     file: Path | None,
     variable: str,
     environ: Mapping[str, str] = os.environ,
 ) -> str | None:
-    """Return the key of a file or an environment variable; other users can read the command line.
+    """Return the API key from a file or environment variable, or None if neither is named.
+
+    There is no option for the key itself, since other users can read command lines.
 
     Raises:
-        ModelError: There is no key in it, or it would be sent unencrypted.
+        ModelError: There is not one key in it, or it would be sent unencrypted.
     """
     if file is None and not variable:
         return None
@@ -72,14 +103,16 @@ def key_of(
         if file is None:
             content = environ.get(variable, "")
         else:
-            with file.open(encoding="ascii", errors="replace") as text:
+            with file.open(encoding="utf-8-sig", errors="replace") as text:
                 content = text.read(MAX_KEY + 2)
     except OSError as fault:
         raise ModelError(f"cannot read {file}: {fault.strerror}") from fault
     key = content.strip()
     if not key or len(key) > MAX_KEY or not key.isascii() or not key.isprintable() or " " in key:
-        where = file or f"the environment variable {variable}"
-        raise ModelError(f"{where} holds no key", "It is one line of letters, digits and marks.")
+        raise ModelError(
+            f"{file or f'the environment variable {variable}'} does not hold one key",
+            f"Expected one line of ASCII without spaces, at most {MAX_KEY:,} characters.",
+        )
     if endpoint.scheme != "https" and not is_loopback(endpoint):
         raise ModelError(
             "the key would be sent unencrypted", "Use an https: endpoint, or one on this machine."

@@ -18,7 +18,7 @@ from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.options import Prompts
 from reviewsctl.labelling import records
 from reviewsctl.labelling.counts import ANSWERED, BYTES, SERVED_INSTEAD, Counts, line
-from reviewsctl.labelling.endpoint import ModelError, is_loopback, key_of, parse
+from reviewsctl.labelling.endpoint import ModelError, is_loopback, parse_endpoint, read_key
 from reviewsctl.labelling.model import Model
 from reviewsctl.terminal.import_prompts import prompts
 from reviewsctl.terminal.output import echo
@@ -59,8 +59,8 @@ def label(options: Options) -> tuple[Path, Counts]:
         DaemonError: The data cannot be used, the answers of the model are of no use, or the user
             declined; labels of earlier batches are stored.
     """
-    endpoint = parse(options.endpoint)
-    key = key_of(endpoint, options.key_file, options.key_env)
+    endpoint = parse_endpoint(options.endpoint)
+    key = read_key(endpoint, options.key_file, options.key_env)
     try:
         with (
             contextlib.closing(Model(endpoint, key)) as model,

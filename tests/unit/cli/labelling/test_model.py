@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from reviewsctl.labelling.endpoint import ModelError, is_loopback, key_of, parse
+from reviewsctl.labelling.endpoint import ModelError, is_loopback, parse_endpoint, read_key
 from tests.support.authority import authority, self_signed
 from tests.support.commands import CLI
 from tests.support.language_model import Raw, honest, language_model
@@ -26,7 +26,7 @@ AT_ONCE = {"Retry-After-Ms": "1"}
 def ask(url: str, key: str | None = None, *, seconds: float = 30.0, retries: int = 0) -> "Reply":
     from reviewsctl.labelling.model import Model  # noqa: PLC0415  all workers would load openai
 
-    model = Model(parse(url), key, seconds=seconds, retries=retries)
+    model = Model(parse_endpoint(url), key, seconds=seconds, retries=retries)
     try:
         return model.ask("tiny", "label", json.dumps(REVIEWS), SCHEMA)
     finally:
@@ -195,45 +195,88 @@ def test_certificates_are_verified(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     ],
 )
 def test_loopback_endpoint_is_recognized_by_its_name(url: str, *, loopback: bool) -> None:
-    assert loopback == is_loopback(parse(url))
+    assert loopback == is_loopback(parse_endpoint(url))
 
 
 @pytest.mark.parametrize(
     ("url", "reason"),
     [
-        ("api.example.com/v1", "no http: or https:"),
-        ("file:///etc/passwd", "no http: or https:"),
-        ("http://", "no http: or https:"),
+        ("api.example.com/v1", "not an http: or https:"),
+        ("file:///etc/passwd", "not an http: or https:"),
+        ("http://", "not an http: or https:"),
         ("https://me:secret@example.com", "a user or password"),
-        ("https://example.com/v1?key=secret", "a query"),
-        ("https://example.com/\r\nHost: x", "a query"),
-        ("https://example.com:x", "no address"),
-        ("https://[::1", "no address"),
-        (f"https://{'a' * 64}.example", "no address"),
+        ("https://me:pa/secret@example.com", "a user or password"),
+        ("https://me:[secret@example.com", "a user or password"),
+        ("https://me:pa?secret@example.com", "a user or password"),
+        ("https://example.com/v1?key=secret", "a query or a fragment"),
+        ("https://example.com/v1#secret", "a query or a fragment"),
+        ("https://example.com/\r\nHost: x", "characters"),
+        ("https://bücher.example/v1", "characters"),
+        ("https://example.com:x", "not an address"),
+        ("https://[::1", "not an address"),
+        (f"https://{'a' * 64}.example", "is not a host"),
+        (f"https://{'a.' * 127}example", "is not a host"),
+        ("http://1.2.3.256/v1", "is not a host"),
+        ("http://127.1/v1", "is not a host"),
+        ("http://[v1.x]/", "is not a host"),
+        ("http://[fe80::1%25eth0]/", "is not a host"),
+        ("http://[::1]x/v1", "is not a host"),
+        ("http://x[::1]/v1", "is not a host"),
+        ("http://ho\\st/v1", "is not a host"),
+        ("http://<x>/v1", "is not a host"),
+        ("http://a..example/v1", "is not a host"),
     ],
 )
-def test_invalid_endpoint_is_refused(url: str, reason: str) -> None:
+def test_invalid_endpoint_is_refused_with_the_remedy(url: str, reason: str) -> None:
     with pytest.raises(ModelError, match=reason) as raised:
-        parse(url)
+        parse_endpoint(url)
     assert "secret" not in str(raised.value)
+    assert raised.value.remedy
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://[2001:db8::1]:8080/v1",
+        "http://192.0.2.1/v1",
+        "http://ollama:11434/v1",
+        "http://my_model.example./v1",
+        "https://API.example.com/users/%40me",
+        "https://xn--bcher-kva.example/v1",
+    ],
+)
+def test_client_accepts_each_valid_endpoint(url: str) -> None:
+    """Its parser of addresses is another one, whose errors would end in a traceback."""
+    from reviewsctl.labelling.model import Model  # noqa: PLC0415  all workers would load openai
+
+    Model(parse_endpoint(url), None).close()
+
+
+def test_key_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
+    """Notepad and PowerShell write one."""
+    file = tmp_path / "key"
+    file.write_text("k-1\r\n", encoding="utf-8-sig")
+    assert "k-1" == read_key(parse_endpoint("https://a.example"), file, "")
 
 
 def test_key_comes_from_a_file_or_a_variable(tmp_path: Path) -> None:
-    here, far, clear = map(parse, ("http://127.0.0.1", "https://a.example", "http://a.example"))
+    here, far, clear = map(
+        parse_endpoint, ("http://127.0.0.1", "https://a.example", "http://a.example")
+    )
     file = tmp_path / "key"
     file.write_text("k-1\n")
-    assert None is key_of(far, None, "", {"OPENAI_API_KEY": "k"})  # none is sent unasked
-    assert "k-1" == key_of(far, file, "")
-    assert "k-2" == key_of(here, None, "KEY", {"KEY": "k-2"})
+    assert None is read_key(far, None, "", {"OPENAI_API_KEY": "k"})  # none is sent unasked
+    assert "k-1" == read_key(far, file, "")
+    assert "k-2" == read_key(here, None, "KEY", {"KEY": "k-2"})
     with pytest.raises(ModelError, match="unencrypted"):
-        key_of(clear, file, "")
+        read_key(clear, file, "")
     with pytest.raises(ModelError, match="not both"):
-        key_of(far, file, "KEY", {"KEY": "k"})
-    for content in ("", "two\nlines", "a b", "k" * 5000, "\x00"):
+        read_key(far, file, "KEY", {"KEY": "k"})
+    for content in ("", "two\nlines", "a b", "k" * 5000, "\x00", "schlüssel"):
         file.write_text(content)
-        with pytest.raises(ModelError, match="holds no key"):
-            key_of(far, file, "")
-    with pytest.raises(ModelError, match="the environment variable KEY holds no key"):
-        key_of(far, None, "KEY", {})
+        with pytest.raises(ModelError, match="does not hold one key"):
+            read_key(far, file, "")
+    with pytest.raises(ModelError, match="the environment variable KEY does not hold one key"):
+        read_key(far, None, "KEY", {})
     with pytest.raises(ModelError, match="cannot read"):
-        key_of(far, tmp_path / "none", "")
+        read_key(far, tmp_path / "none", "")
