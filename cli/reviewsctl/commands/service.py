@@ -157,9 +157,8 @@ def uninstall(*, dry_run: DryRun = False, root: Root = _ROOT) -> None:
     if not dry_run:
         _refuse_if_impossible(root, "service uninstall", title="not removed")
     from reviewsctl.files.installation import removal
-    from reviewsctl.manual.shares import shares  # it reads all commands
 
-    for step in list(removal(shares(), root)):
+    for step in list(removal(root)):
         if dry_run:
             typer.echo(str(step))
         else:
@@ -172,11 +171,11 @@ def uninstall(*, dry_run: DryRun = False, root: Root = _ROOT) -> None:
 def _planned(installation: "Installation", root: Path) -> "list[Step]":
     """The steps of an installation."""
     from reviewsctl.files.installation import plan
-    from reviewsctl.manual.shares import shares  # it reads all commands
+    from reviewsctl.manual.shares import shared_files  # it reads all commands
 
     failed = _service_is("failed", root)
     try:
-        return list(plan(replace(installation, shares=shares(), failed=failed), root))
+        return list(plan(replace(installation, shared_files=shared_files(), failed=failed), root))
     except OSError as fault:
         _refuse_for(fault)
 

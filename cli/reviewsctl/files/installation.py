@@ -44,6 +44,15 @@ CREDENTIALS: Final = Path("/etc/reviewsd/credentials")
 """The folder of the secrets of sources, which systemd hands over."""
 DATA: Final = Path("/srv/reviews")
 SHARE: Final = Path("/usr/local/share")
+SHARED_FILES: Final = (
+    "man/man1/reviewsctl.1",
+    "man/man8/reviewsd.8",
+    "man/man5/reviewsd.yaml.5",
+    "bash-completion/completions/reviewsctl",
+    "zsh/site-functions/_reviewsctl",
+    "fish/vendor_completions.d/reviewsctl.fish",
+)
+"""The paths of manual pages and completion below ``SHARE``, which a removal knows without making them."""
 
 _SYSUSERS: Final = Path("/etc/sysusers.d/reviewsd.conf")
 _SYNC_SYSUSERS: Final = Path("/etc/sysusers.d/reviewsd-sync.conf")
@@ -67,7 +76,7 @@ class Installation:
     listen: Sequence[str]
     files: tuple[Path, ...] = ()
     """The files that the service reads and trusts: configuration and keys, whether they exist or not."""
-    shares: Mapping[str, str] = field(default_factory=dict)
+    shared_files: Mapping[str, str] = field(default_factory=dict)
     """Manual pages and completion, by their paths below ``SHARE``."""
     failed: bool = False
     """The service has failed, perhaps too often for systemd to start it again."""
@@ -109,7 +118,7 @@ def plan(installation: Installation, root: Path) -> Iterator[Step]:
         yield from _timer(installation, [copy.path for copy in copies], root)
     else:
         yield from _timer_removal(root)
-    for name, text in installation.shares.items():
+    for name, text in installation.shared_files.items():
         yield WriteFile(SHARE / name, text)
     if running:
         yield Run((str(programs.reviewsctl), "check", "--config", str(CONFIG)))
@@ -204,16 +213,15 @@ def _name(look_up: Callable[[int], Sequence[object]], number: int) -> str:
         return str(number)
 
 
-def removal(shares: Iterable[str], root: Path) -> Iterator[Step]:
+def removal(root: Path) -> Iterator[Step]:
     """Yield the steps that undo an installation; configuration, data, state and group stay.
 
     Args:
-        shares: Paths below ``SHARE``.
         root: Of the system, ``/`` for the running one.
     """
     yield systemctl(root, "disable", *SOCKETS, SERVICE, *sorted(_enabled_nodes(root)))
     yield from _timer_removal(root)
-    files = (*(OWN / name for name in UNITS), _SYSUSERS, *(SHARE / name for name in shares))
+    files = (*(OWN / name for name in UNITS), _SYSUSERS, *(SHARE / name for name in SHARED_FILES))
     yield from _removed(files, root)
     if root == ROOT:
         yield Run(("systemctl", "daemon-reload"))

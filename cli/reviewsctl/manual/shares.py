@@ -32,14 +32,14 @@ _WIDTH: Final = 72  # columns of the help, so that a page indents it on a termin
 def main() -> None:
     """Write the files."""
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
-    for name, text in shares().items():
+    for name, text in shared_files().items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
         typer.echo(path)
 
 
-def shares() -> dict[str, str]:
+def shared_files() -> dict[str, str]:
     """Return the files by their paths below ``share``."""
     files = {f"man/man{name.rpartition('.')[2]}/{name}": text for name, text in pages().items()}
     for shell, path in _COMPLETIONS.items():
@@ -50,24 +50,24 @@ def shares() -> dict[str, str]:
 
 def pages() -> dict[str, str]:
     """Return the manual pages in man(7), by file name."""
-    version = f'"" "reviewsd {own_version("reviewsd") or ""}" "Reviews Service"'
+    header = f'"" "reviewsd {own_version("reviewsd") or ""}" "Reviews Service"'
     command = [sys.executable, "-P", "-m", "reviewsd", "--help"]
     plain = {**os.environ, "COLUMNS": str(_WIDTH)}  # the same on every terminal
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=plain)  # noqa: S603  # ours
     return {
-        "reviewsctl.1": "\n".join(_tool(version)) + "\n",
+        "reviewsctl.1": "\n".join(_tool(header)) + "\n",
         "reviewsd.8": (SHIPPED / "reviewsd.8")
         .read_text()
-        .replace("@VERSION@", version)
+        .replace("@VERSION@", header)
         .replace("@HELP@", _verbatim(done.stdout)),
-        "reviewsd.yaml.5": "\n".join(_configuration(version)) + "\n",
+        "reviewsd.yaml.5": "\n".join(_configuration(header)) + "\n",
     }
 
 
-def _tool(version: str) -> Iterator[str]:
+def _tool(header: str) -> Iterator[str]:
     # Any: Typer brings a Click of its own, which it does not export
     root: Any = typer.main.get_command(app)
-    yield f".TH REVIEWSCTL 1 {version}"
+    yield f".TH REVIEWSCTL 1 {header}"
     yield ".SH NAME\nreviewsctl \\- look after reviewsd, the Reviews Service"
     yield ".SH DESCRIPTION"
     yield _verbatim(_help(root, _PROGRAM))
@@ -93,9 +93,9 @@ def _help(command: Any, name: str) -> str:  # noqa: ANN401  # see _tool
     return text
 
 
-def _configuration(version: str) -> Iterator[str]:
+def _configuration(header: str) -> Iterator[str]:
     head = (SHIPPED / "reviewsd.yaml").read_text().partition("\n\n")[0].splitlines()
-    yield f".TH REVIEWSD.YAML 5 {version}"
+    yield f".TH REVIEWSD.YAML 5 {header}"
     yield ".SH NAME\nreviewsd.yaml \\- the configuration of reviewsd\n.SH DESCRIPTION"
     yield _verbatim("\n".join(line.removeprefix("#").removeprefix(" ") for line in head))
     yield ".SH KEYS"

@@ -13,6 +13,7 @@ import yaml
 from reviewsctl.files.installation import (
     CONFIG,
     SHARE,
+    SHARED_FILES,
     Installation,
     data_dir,
     given,
@@ -23,7 +24,7 @@ from reviewsctl.files.steps import CopyFile, WriteFile
 from reviewsctl.files.unit_text import Programs, service_unit
 from reviewsctl.importing.undo import undo
 from reviewsctl.manual.keys import SHIPPED
-from reviewsctl.manual.shares import shares
+from reviewsctl.manual.shares import shared_files
 from reviewsd.api.places import DATA_FILES
 from tests.support.commands import reviewsctl
 from tests.support.shop import NOW, Shop, google
@@ -242,6 +243,28 @@ def test_uninstall_removes_what_install_wrote_and_nothing_else(
     assert "/var/lib/reviewsd" in done.stdout
 
 
+def test_broken_installation_is_uninstalled(environment: dict[str, str], tmp_path: Path) -> None:
+    """The manual pages are made by the programs, which need not work for their removal."""
+    broken = tmp_path / "broken"
+    broken.mkdir()
+    (broken / "sitecustomize.py").write_text(
+        "import sys\nif 'reviewsd' in sys.orig_argv: sys.exit('broken')\n"
+    )
+    environment["PYTHONPATH"] += f":{broken}"
+    root = tmp_path / "root"
+    page = root / "usr/local/share/man/man8/reviewsd.8"
+    for path in (page, root / "etc/systemd/system/reviewsd.service"):
+        path.parent.mkdir(parents=True)
+        path.touch()
+    done = reviewsctl(environment, "service", "uninstall", "--root", str(root), "--dry-run")
+    assert 0 == done.returncode, done.stderr
+    assert f" {page}\n" in done.stdout
+
+
+def test_uninstall_knows_each_shared_file() -> None:
+    assert list(SHARED_FILES) == list(shared_files())
+
+
 def test_debian_package_is_removed_by_apt(environment: dict[str, str], tmp_path: Path) -> None:
     packaged = tmp_path / "usr/lib/systemd/system/reviewsd.service"
     packaged.parent.mkdir(parents=True)
@@ -283,7 +306,7 @@ def test_a_dry_run_shows_every_step_and_takes_none(environment: dict[str, str], 
             for name in ("reviewsd@.socket", "reviewsd-admin@.socket", "reviewsd-failed@.target")
         ),
     ] == steps[:14]
-    shared = [f"write {SHARE}/{name}, mode 644: new, " for name in shares()]
+    shared = [f"write {SHARE}/{name}, mode 644: new, " for name in shared_files()]
     assert all(map(str.startswith, steps[14:20], shared))
     assert steps[20].endswith("/reviewsctl check --config /etc/reviewsd/reviewsd.yaml")
     assert [
