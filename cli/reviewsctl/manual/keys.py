@@ -9,11 +9,11 @@ SHIPPED: Final = Path(__file__).parents[1] / "shipped"
 
 
 def reference() -> Iterator[tuple[str, str, str]]:
-    """Yield key, default and description of the tables of docs/reference/configuration.md."""
+    """Yield key, default and description of the tables of docs/reference/configuration.md, as plain text."""
     for line in (SHIPPED / "configuration.md").read_text().splitlines():
         if line.startswith("| `"):
             key, default, text = line.split(" | ")
-            yield key.strip("| `"), default.strip("`"), text.removesuffix(" |")
+            yield key.strip("| `"), default.strip("`"), text.removesuffix(" |").replace("`", "")
 
 
 def described(schema: Mapping[str, Any], texts: Mapping[str, str]) -> dict[str, object]:

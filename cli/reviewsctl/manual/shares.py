@@ -2,7 +2,7 @@
 
 ``python -m reviewsctl.manual.shares DIR`` writes them there, for packages; ``reviewsctl service
 install`` writes them to ``/usr/local/share``. The pages are made of the help of both programs and of the
-reference of the configuration, from which they cannot differ; reviewsd(8) has words of its own in ``shipped``.
+reference of the configuration, from which they cannot differ; reviewsd(8) and reviewsd.yaml(5) also have words of their own in ``shipped``.
 """
 
 import os
@@ -56,11 +56,10 @@ def pages() -> dict[str, str]:
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=plain)  # noqa: S603  # ours
     return {
         "reviewsctl.1": "\n".join(_tool(header)) + "\n",
-        "reviewsd.8": (SHIPPED / "reviewsd.8")
-        .read_text()
-        .replace("@VERSION@", header)
-        .replace("@HELP@", _verbatim(done.stdout)),
-        "reviewsd.yaml.5": "\n".join(_configuration(header)) + "\n",
+        "reviewsd.8": _shipped("reviewsd.8", header).replace("@HELP@", _verbatim(done.stdout)),
+        "reviewsd.yaml.5": _shipped("reviewsd.yaml.5", header).replace(
+            "@KEYS@", "\n".join(_keys())
+        ),
     }
 
 
@@ -81,10 +80,9 @@ def _tool(header: str) -> Iterator[str]:
 def _commands(group: Any, path: str) -> Iterator[tuple[str, Any]]:  # noqa: ANN401  # see _tool
     for name in group.list_commands(None):
         command = group.get_command(None, name)
+        yield f"{path} {name}", command
         if hasattr(command, "commands"):
             yield from _commands(command, f"{path} {name}")
-        else:
-            yield f"{path} {name}", command
 
 
 def _help(command: Any, name: str) -> str:  # noqa: ANN401  # see _tool
@@ -93,16 +91,14 @@ def _help(command: Any, name: str) -> str:  # noqa: ANN401  # see _tool
     return text
 
 
-def _configuration(header: str) -> Iterator[str]:
-    head = (SHIPPED / "reviewsd.yaml").read_text().partition("\n\n")[0].splitlines()
-    yield f".TH REVIEWSD.YAML 5 {header}"
-    yield ".SH NAME\nreviewsd.yaml \\- the configuration of reviewsd\n.SH DESCRIPTION"
-    yield _verbatim("\n".join(line.removeprefix("#").removeprefix(" ") for line in head))
-    yield ".SH KEYS"
+def _shipped(name: str, header: str) -> str:
+    return (SHIPPED / name).read_text().replace("@VERSION@", header)
+
+
+def _keys() -> Iterator[str]:
     for key, default, text in reference():
         value = default if default == "required" else f"default {default}"
         yield f'.TP\n.B "{_escaped(key)}"\n{_escaped(f"{text} ({value})")}'
-    yield '.SH "SEE ALSO"\nreviewsd(8), reviewsctl(1); reviewsctl config show \\-\\-origin, reviewsctl check'
 
 
 def _verbatim(text: str) -> str:

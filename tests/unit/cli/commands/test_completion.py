@@ -43,6 +43,8 @@ def test_every_command_and_key_has_its_place_in_the_manual() -> None:
     pages = manual.pages()
     assert ["reviewsctl.1", "reviewsd.8", "reviewsd.yaml.5"] == list(pages)
     for words in (
+        '.SS "reviewsctl insights"\n',  # what its commands have in common
+        "\\&  Without a command it is \\(dqinsights show\\(dq.",
         '.SS "reviewsctl subs show"\n',
         "\\&Usage: reviewsctl subs show [OPTIONS] {ID}\n",
         "\\-\\-dry\\-run",
@@ -51,6 +53,14 @@ def test_every_command_and_key_has_its_place_in_the_manual() -> None:
         assert words in pages["reviewsctl.1"]
     assert '.B "hub.lease.default"\nSeconds that a subscription' in pages["reviewsd.yaml.5"]
     assert "5 minutes to 30 days. (default 864000)\n" in pages["reviewsd.yaml.5"]
+
+
+def test_page_of_the_configuration_is_plain_text_that_a_terminal_wraps() -> None:
+    """It had the comments of the sample as they are, and Markdown of the reference."""
+    page = manual.pages()["reviewsd.yaml.5"]
+    assert "Only base_url and data_dir are required" in page
+    for mark in ("`", ".nf\n", "@KEYS@", "reviewsd.yaml(5)"):
+        assert mark not in page, mark
 
 
 @pytest.mark.skipif(shutil.which("groff") is None, reason="groff is not installed")
