@@ -13,7 +13,11 @@ from functools import lru_cache
 LONGEST = 40
 """Longest name that is compared, in characters; every known name is shorter."""
 
-_SHORT = 6  # letters; a shorter name may have one typing error, others two (contract 3)
+_TINY, _SHORT = (
+    4,
+    6,
+)  # letters; shorter names may have no typing error and one, others two (contract 3)
+_MIN_SYNONYM = 5  # letters of a synonym that may have a typing error: "form" is not "from"
 
 _SYNONYMS_OF = {
     "rating": "stars star_rating score",
@@ -58,7 +62,10 @@ SYNONYMS = {
 """Names that clients often use instead of a known one, with the known ones they may mean."""
 
 _FILLERS = frozenset(
-    ("by", "date", "filter", "next", "number", "result", "results", "review", "reviews", "value")
+    (
+        *("by", "created", "date", "filter", "next", "number", "posted", "published", "range"),
+        *("result", "results", "review", "reviews", "value"),
+    )
 )
 """Words that occur in names of several parameters."""
 
@@ -66,10 +73,9 @@ _TRACKED = frozenset(("source",))
 """Last words of names that campaigns add to links, such as ``pk_source``; a prefix of theirs is no typing error."""
 
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_WORD = re.compile("[a-z]+|[0-9]+")
+_WORD = re.compile(r"[^\W\d_]+|[0-9]+")
 
 
-@lru_cache(maxsize=1024)
 def resembled(name: str, known_names: tuple[str, ...]) -> tuple[str, ...]:
     """Return the known names that an unknown one may mean: usually one, none where it resembles none.
 
@@ -77,12 +83,19 @@ def resembled(name: str, known_names: tuple[str, ...]) -> tuple[str, ...]:
         name: The unknown name, in any spelling of its words: ``minRating``, ``min-rating``.
         known_names: The names that exist.
     """
-    if len(name) > LONGEST:
-        return ()
+    return () if len(name) > LONGEST else _resembled(name, known_names)
+
+
+@lru_cache(maxsize=1024)
+def _resembled(name: str, known_names: tuple[str, ...]) -> tuple[str, ...]:
     words = words_of(name)
     candidates = _synonyms("_".join(words), known_names)
-    if len(words) == 1 or _TRACKED.isdisjoint(words[-1:]):
-        candidates = candidates or _mistyped("".join(words), known_names)
+    if not candidates and (len(words) == 1 or _TRACKED.isdisjoint(words[-1:])):
+        letters = "".join(words)
+        candidates = _mistyped(letters, known_names, 2)
+        if not candidates:
+            synonyms = _mistyped(letters, _long_synonyms(known_names), 1)
+            candidates = _synonyms("".join(synonyms), known_names)
     return candidates or _named_by(words, known_names)
 
 
@@ -92,14 +105,29 @@ def words_of(name: str) -> list[str]:
 
 
 def _synonyms(name: str, known_names: Sequence[str]) -> tuple[str, ...]:
-    return tuple(synonym for synonym in SYNONYMS.get(name, ()) if synonym in known_names)
+    names = SYNONYMS.get(name) or SYNONYMS.get(_singular(name), ())
+    return tuple(synonym for synonym in names if synonym in known_names)
 
 
-def _mistyped(name: str, known_names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the known name that is closest to a mistyped one."""
+def _singular(word: str) -> str:
+    if word.endswith("ies"):
+        return f"{word[:-3]}y"
+    return word[:-1] if len(word) >= _MIN_SYNONYM and word.endswith("s") else word
+
+
+@lru_cache(maxsize=64)
+def _long_synonyms(known_names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the synonyms of known names that may have a typing error."""
+    return tuple(
+        name for name in SYNONYMS if len(name) >= _MIN_SYNONYM and _synonyms(name, known_names)
+    )
+
+
+def _mistyped(name: str, names: tuple[str, ...], max_edits: int) -> tuple[str, ...]:
+    """Return the name that is closest to a mistyped one."""
     alphabet = set(name)
-    for edits in (0, 1, 2):
-        for candidate, letters in _candidates(known_names, edits):
+    for edits in range(max_edits + 1):
+        for candidate, letters in _candidates(names, edits):
             is_near = (
                 abs(len(letters) - len(name)) <= edits and len(set(letters) - alphabet) <= edits
             )
@@ -114,7 +142,7 @@ def _candidates(known_names: tuple[str, ...], edits: int) -> tuple[tuple[str, st
     return tuple(
         (name, name.replace("_", ""))
         for name in known_names
-        if edits <= (1 if len(name) < _SHORT else 2)
+        if edits <= (len(name) >= _TINY) + (len(name) >= _SHORT)
     )
 
 
@@ -139,12 +167,15 @@ def within_edits(name: str, other: str, edits: int) -> bool:
 
 def _named_by(words: Sequence[str], known_names: Sequence[str]) -> tuple[str, ...]:
     """Return the known name with most of the words of a name; none if a word is unknown."""
+    telling = [word for word in words if word not in _FILLERS]
+    if not telling and "date" in words:
+        return _synonyms("date", known_names)
     votes = Counter[str]()
-    for word in words:
-        if word not in _FILLERS:
-            names = [name for name in known_names if word in name.split("_")]
-            candidates = names or _synonyms(word, known_names)
-            if not candidates:
-                return ()
-            votes.update(candidates)
+    for word in telling:
+        forms = {word, _singular(word)}
+        names = [name for name in known_names if not forms.isdisjoint(name.split("_"))]
+        candidates = names or _synonyms(word, known_names)
+        if not candidates:
+            return ()
+        votes.update(candidates)
     return tuple(name for name, _ in votes.most_common(1))

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reviewsd.domain import near_misses
 from reviewsd.domain.embed_options import EMBED_PARAMETERS
 from reviewsd.domain.near_misses import LONGEST, SYNONYMS, resembled
 from reviewsd.domain.search_parameters import SEARCH_PARAMETERS
@@ -80,6 +81,20 @@ KNOWN = tuple(row.name for row in SEARCH_PARAMETERS)
         ("reply", "has_reply"),
         ("replied", "has_reply"),
         ("ownerReply", "has_reply"),
+        ("with_replies", "has_reply"),
+        ("star", "rating"),
+        ("keywords", "query"),
+        ("platforms", "source"),
+        ("technicians", "mentions_technician"),
+        ("employees", "mentions_technician"),
+        ("employe", "mentions_technician"),
+        ("problems", "mentions_problem"),
+        ("complaints", "mentions_problem"),
+        ("pagesize", "limit"),
+        ("created_after", "since"),
+        ("published_after", "since"),
+        ("posted_since", "since"),
+        ("sort_by_date", "sort"),
     ],
 )
 def test_typing_error_and_synonym_mean_a_known_name(name: str, candidates: str) -> None:
@@ -125,7 +140,7 @@ def test_typing_error_and_synonym_mean_a_known_name(name: str, candidates: str) 
             "timezone",
             "progressToken",
         ),
-        *("list", "listing", "train", "string", "sense", "queryId", "page_id", "größe"),
+        *("list", "listing", "train", "string", "sense", "queryId", "page_id", "größe", "form"),
     ],
 )
 def test_name_of_another_program_means_none(name: str) -> None:
@@ -140,8 +155,25 @@ def test_argument_of_a_gateway_means_none_of_any_tool(tool: object, name: str) -
     assert () == resembled(name, tuple(row.name for row in parameters))
 
 
-def test_two_names_may_be_meant() -> None:
-    assert ("since", "until") == resembled("date", KNOWN)
+@pytest.mark.parametrize("name", ["date", "dates", "review_date", "date_range"])
+def test_two_names_may_be_meant(name: str) -> None:
+    assert ("since", "until") == resembled(name, KNOWN)
+
+
+def test_plural_of_a_synonym_means_the_same() -> None:
+    assert ("kind",) == resembled("categories", ("kind",))
+
+
+@pytest.mark.parametrize("name", ["idé", "ida", "i"])
+def test_names_of_up_to_three_letters_have_no_typing_errors(name: str) -> None:
+    assert () == resembled(name, ("id",))
+
+
+def test_overlong_name_is_not_cached() -> None:
+    """A client could fill the memory with names of megabytes."""
+    cached = near_misses._resembled.cache_info().currsize
+    assert () == resembled("x" * (LONGEST + 1), KNOWN)
+    assert cached == near_misses._resembled.cache_info().currsize
 
 
 def test_synonym_comes_before_a_typing_error() -> None:
@@ -177,6 +209,6 @@ def test_synonyms_are_known_parameters(name: str) -> None:
 def test_comparing_takes_time_in_proportion() -> None:
     def comparing(size: int) -> Thunk:
         names = [f"gnitar{number}"[::-1] for number in range(size // 10)]
-        return lambda: [resembled.__wrapped__(name, KNOWN) for name in names]
+        return lambda: [near_misses._resembled.__wrapped__(name, KNOWN) for name in names]
 
     assert_linear(comparing)
