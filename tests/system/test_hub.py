@@ -305,15 +305,17 @@ def test_push_delivers_the_current_version_again(daemon: Daemon, subscriber: Sub
     subscribe(daemon, subscriber.url())
     subscribe(daemon, subscriber.url("/other"))
     subscribe(daemon, subscriber.url("/reviews"), topic="/reviews.json")
+    listings = map(json.loads, ctl(daemon, "subs", "list", "--json").splitlines())
+    ids = {listing["callback"]: listing["id"] for listing in listings}
     assert "pushed: 3 of 3 delivered\n" == ctl(daemon, "subs", "push")
     assert "pushed: 2 of 2 delivered\n" == ctl(daemon, "subs", "push", "--topic", "/feed.xml")
-    assert "pushed: 1 of 1 delivered\n" == ctl(daemon, "subs", "push", subscriber.url())
+    assert "pushed: 1 of 1 delivered\n" == ctl(daemon, "subs", "push", ids[subscriber.url()])
     assert [3, 2, 1] == [
         len(subscriber.deliveries(path)) for path in ("/callback", "/other", "/reviews")
     ]
     assert 1 == len({request.sha256 for request in subscriber.deliveries()})
     subscriber.reply = deliveries_get(500)
-    failed = daemon.ctl("subs", "push", subscriber.url("/other"))
+    failed = daemon.ctl("subs", "push", ids[subscriber.url("/other")])
     assert 1 == failed.returncode
     assert "0 of 1" in failed.stderr
 

@@ -198,7 +198,7 @@ def test_summary_is_written_of_checked_sentences(folder: Path) -> None:
         count = numbers["positive ones"]
         subject = {"about": "work_quality", "sentiment": "positive"}
         reviews = [r["id"] for r in data["reviews"] if r["rating"] == 5][:1]
-        texts = [f"{count} reviews praise the work.", f"{count} like it.", "99 like it."]
+        texts = [f"{count} reviews praise the quality.", f"{count} like it.", "99 like it."]
         sentences = [{**subject, "reviews": reviews, "text": text} for text in texts]
         return f"<think>{{}}</think>{json.dumps({'summary': sentences, 'faq': []})}"
 
@@ -207,7 +207,7 @@ def test_summary_is_written_of_checked_sentences(folder: Path) -> None:
         assert "Aldebrand" not in str(model.received[-1].body)
     assert (2, 0) == (result["sentences"], result["questions"])
     assert ["summary[2]: text: a number is not one of the figures"] == result["dropped"]
-    assert "12 reviews praise the work. 12 like it." == made(folder)["summary"]
+    assert "12 reviews praise the quality. 12 like it." == made(folder)["summary"]
 
 
 def test_two_useless_batches_end_the_run(folder: Path) -> None:
