@@ -10,6 +10,7 @@ locale data.
 
 import datetime
 from collections.abc import Mapping
+from decimal import ROUND_HALF_UP, Decimal
 from gettext import c2py
 from io import BytesIO
 from pathlib import Path
@@ -64,8 +65,9 @@ class Language(Struct, frozen=True, kw_only=True):
         return self.day_pattern.format(day=day.day, month=self.months[day.month - 1], year=day.year)
 
     def number(self, value: float, digits: int = 0) -> str:
-        """Format a number, as in ``1,234.5``."""
-        text = f"{value:,.{digits}f}"
+        """Format a number, as in ``1,234.5``; a half is rounded up, as in the average rating."""
+        rounded = Decimal(str(value)).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)
+        text = f"{rounded:,f}"
         return text.translate({ord(","): self.comma, ord("."): self.point})
 
 

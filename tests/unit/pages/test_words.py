@@ -141,6 +141,16 @@ def test_patterns_agree_with_babel(tag: str) -> None:
     assert format_decimal(4.5, locale=locale) == language.number(4.5, 1)
 
 
+def test_half_is_rounded_up_as_in_the_average_rating() -> None:
+    number = formats_of("en").language.number
+    assert ("4.3", "3.9", "3", "1,234.6") == (
+        number(4.25, 1),
+        number(3.85, 1),
+        number(2.5),
+        number(1234.55, 1),
+    )
+
+
 @pytest.mark.parametrize(
     ("tag", "percent", "month", "hours", "half_hours", "day"),
     [
