@@ -65,16 +65,15 @@ class ProseWriter:
         by_model: Counter[str] = Counter()
         for counts in models.values():
             by_model.update(counts)
-        total = sum(languages.values())
-        self.labelled = {"model": by_model.total(), "rules": total - by_model.total()}
-        """Reviews that language models and rules read."""
         read = {
             code: count if has_data(code) else by_model[code]
             for code, count in languages.items()
             if has_data(code) or by_model[code]
         }
-        is_part = sum(read.values()) < total
-        self._count_read = sum(read.values()) if is_part else 0
+        count_read = sum(read.values())
+        self.labelled = {"model": by_model.total(), "rules": count_read - by_model.total()}
+        """Numbers of reviews with words that ``model`` and ``rules`` read."""
+        self._count_read = count_read if count_read < sum(languages.values()) else 0
         """Number of reviews that were read; 0 if it is all or none."""
         names = [words(f"language_{code}") for code in read if has_data(code)]
         names += [words("language_other")] if len(names) < len(read) else []
@@ -85,10 +84,11 @@ class ProseWriter:
         """The method, and whose words were read if it was not all of them."""
         note = self._words("method_note")
         if self._models:
-            by_model, by_rules = map(self._number, self.labelled.values())
-            models = self._list(self._models)
             note = self._words(
-                "method_note_model", model=models, by_model=by_model, by_rules=by_rules
+                "method_note_model",
+                model=self._list(self._models),
+                by_model=self._number(self.labelled["model"]),
+                by_rules=self._number(self.labelled["rules"]),
             )
         if not self._count_read:
             return note
@@ -115,7 +115,7 @@ class ProseWriter:
         for aspect in aspects:
             insight = aspect.insight
             if insight.mention_count < MIN_MENTIONS or len(entries) == MAX_FAQ:
-                continue
+                break
             ranking = aspect.ranking
             sign: Sentiment = "positive" if ranking.positive >= ranking.negative else "negative"
             quoted_review = clearest(aspect, sign, evidence, review_of, quotations)
@@ -188,9 +188,10 @@ class ProseWriter:
         )
 
     def _label(self, insight: AspectInsight) -> str:
-        """Return a label for the middle of a sentence; German nouns have capitals."""
-        label = insight.label
-        return label if primary_language(self._words.language.tag) in _CAPITALS else label.lower()
+        """Return a label for the middle of a sentence: in lower case, except in German and the owner's."""
+        has_capitals = primary_language(self._words.language.tag) in _CAPITALS
+        is_own = insight.id not in ASPECTS
+        return insight.label if has_capitals or is_own else insight.label.lower()
 
     def _named(
         self,

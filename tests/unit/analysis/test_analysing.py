@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from reviewsd.analysis.explaining import explain
 from reviewsd.analysis.labels import Labels
 from reviewsd.analysis.rules import Rules
-from reviewsd.analysis.settings import InsightSettings, NamedTechnician
+from reviewsd.analysis.settings import AspectSetting, InsightSettings, NamedTechnician
 from reviewsd.domain.dataset import load
 from reviewsd.domain.diagnostic_text import headline
 from reviewsd.domain.lint import doubts
@@ -288,6 +288,13 @@ def test_explanation() -> None:
 def test_explanation_of_a_rating_without_words() -> None:
     (review,) = _reviews([(None, 4)])
     assert explain(review, _BUSINESS, _SETTINGS).clauses == ()
+
+
+def test_labels_of_the_owner_keep_their_capitals() -> None:
+    aspect = AspectSetting(label="HVAC", words=("hvac",), praise=("great hvac",))
+    reviews = _reviews([("They did great HVAC work in our old house.", 5)] * 5)
+    insights = analyse(reviews, _BUSINESS, InsightSettings(aspects={"hvac": aspect})).insights
+    assert "praised: HVAC" in str(insights.summary)
 
 
 def test_a_technician_has_the_aliases_that_the_owner_gave() -> None:

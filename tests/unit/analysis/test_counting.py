@@ -454,6 +454,16 @@ def test_statements_on_aspects_name_the_languages_with_rules() -> None:
     assert _count(*priced).method.note.endswith("misread.")
 
 
+def test_method_counts_the_same_reviews_in_all_its_sentences() -> None:
+    """Rules read no review in a language without data."""
+    by_model = [(_review(f"m{i}"), Labels(language="en", model="tiny")) for i in range(2)]
+    by_rules = [(_review(f"r{i}"), Labels(language="en")) for i in range(3)]
+    method = _count(*by_model, *by_rules, (_review("p"), Labels(language="pl"))).method
+    assert {"model": 2, "rules": 3} == method.labelled
+    assert "2 read by the language model tiny, 3 by rules" in method.note
+    assert method.note.endswith("Aspects are those of the 5 reviews in English.")
+
+
 def test_method_says_what_was_read() -> None:
     insights = _count(
         (_review("a"), Labels(language="pl")),
