@@ -14,6 +14,7 @@ from reviewsd.analysis.labels import WORDLESS, Labels, label_key, text_key
 from reviewsd.analysis.model_labels import Excerpted, ModelLabels
 from reviewsd.analysis.rules import Rules
 from reviewsd.analysis.settings import PROBLEMS, InsightSettings
+from reviewsd.analysis.text import has_words
 from reviewsd.analysis.value import LocalWords
 from reviewsd.domain.insights import PerReview
 from reviewsd.domain.reviews import Business, Review
@@ -82,7 +83,7 @@ class Analyser:
         for review in reviews:
             labels = WORDLESS
             text = review.text
-            if text is not None and text.strip():
+            if has_words(text):
                 key = label_key(text, review.rating, self.digest)
                 block_labels[key] = labels = self._labels(key, text, review.rating)
             entries.append((review.id, counter.add(review, labels)))

@@ -24,9 +24,14 @@ OVERRULES_EXTREME: Final = 0.6  # OVERRULES of one or five stars, more than a ph
 OVERRULES_EXTREME_CONTRASTED: Final = 0.4  # OVERRULES_EXTREME in a sentence with a contrast word
 NEUTRAL: Final = 0.2  # absolute score below which a clause of a three-star review is neutral
 
+SET_ASIDE: Final = {
+    ClauseMark.OTHERS: "speaks of another business",
+    ClauseMark.CONDITIONAL: "says what would have been or was expected",
+}
+"""Marks of clauses that do not count, with the reasons."""
+
 _NEUTRAL_STARS: Final = 3
 _EXTREME_STARS: Final = (1, 5)
-_SET_ASIDE: Final = (ClauseMark.OTHERS, ClauseMark.CONDITIONAL)
 _NOTHING: Final[frozenset[tuple[int, int]]] = frozenset()
 _NEAR: Final = 5  # tokens between a word that needs an opinion and that opinion
 
@@ -86,7 +91,7 @@ def decide(reading: ClauseReading, words: Sequence[str], rating: int, lexicon: L
         reading.opinions = lexicon.opinions(words, reading.words, reading.clause.start)
         reading.score = score(reading.opinions)
     senses = reading.senses
-    if not senses or (reading.mark is not None and reading.mark in _SET_ASIDE):
+    if not senses or (reading.mark is not None and reading.mark in SET_ASIDE):
         return
     decisions = []
     groups = _by_aspect(senses)

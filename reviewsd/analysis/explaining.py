@@ -1,21 +1,15 @@
 """Explains the labels of a review (insights.md 8, ``--explain``)."""
 
-from typing import Final
-
 from msgspec import Struct
 
-from reviewsd.analysis.aspects import ClauseMark
-from reviewsd.analysis.clause_rules import ClauseReading, Decision
+from reviewsd.analysis.clause_rules import SET_ASIDE, ClauseReading, Decision
 from reviewsd.analysis.labelling import Reading, labels_of
 from reviewsd.analysis.labels import WORDLESS, Labels
+from reviewsd.analysis.patterns import within_longer
 from reviewsd.analysis.rules import Rules
 from reviewsd.analysis.settings import InsightSettings
+from reviewsd.analysis.text import has_words
 from reviewsd.domain.reviews import Business, Review
-
-_MARKS: Final = {
-    ClauseMark.OTHERS: "speaks of another business",
-    ClauseMark.CONDITIONAL: "says what would have been or was expected",
-}
 
 
 class AspectExplanation(Struct, frozen=True, kw_only=True):
@@ -62,7 +56,7 @@ def explain(review: Review, business: Business, settings: InsightSettings) -> Ex
     """Explain a review clause by clause: words with valences, matches, and decisions with reasons."""
     rules = Rules(business, settings)
     text = review.text
-    if text is None or not text.strip():
+    if not has_words(text):
         return Explanation(
             id=review.id,
             rating=review.rating,
@@ -86,7 +80,10 @@ def _clause(clause: ClauseReading, reading: Reading) -> ClauseExplanation:
     cut = reading.tokens.cut
     decisions = {decision.aspect: decision for decision in clause.decisions}
     matches: dict[str, list[str]] = {}
+    inner = within_longer(match for match, _ in clause.senses)
     for match, sense in clause.senses:
+        if (match.start, match.end) in inner:
+            continue  # decisions leave it out as well
         matches.setdefault(sense.aspect, []).append(cut(match.start, match.end))
     return ClauseExplanation(
         text=cut(clause.clause.start, clause.clause.end),
@@ -95,7 +92,7 @@ def _clause(clause: ClauseReading, reading: Reading) -> ClauseExplanation:
         ),
         score=round(clause.score, 2),
         contrasted=clause.clause.contrasted,
-        set_aside=None if clause.mark is None else _MARKS.get(clause.mark),
+        set_aside=None if clause.mark is None else SET_ASIDE.get(clause.mark),
         aspects=tuple(
             _aspect(aspect, texts, decisions.get(aspect)) for aspect, texts in matches.items()
         ),

@@ -24,7 +24,7 @@ from reviewsd.analysis.names import TITLES, Naming, is_staff, person, place
 from reviewsd.analysis.patterns import Match, within_longer
 from reviewsd.analysis.presets import preset
 from reviewsd.analysis.settings import InsightSettings, ServiceSetting
-from reviewsd.analysis.text import Tokens, clauses, words_of
+from reviewsd.analysis.text import Tokens, clauses, has_words, words_of
 from reviewsd.domain.insights import slug
 from reviewsd.domain.reviews import Business, primary_language
 
@@ -69,7 +69,7 @@ class Rules:
 
     def label(self, text: str | None, rating: int) -> Labels:
         """Return the labels of a review."""
-        if text is None or not text.strip():
+        if not has_words(text):
             return WORDLESS
         return labels_of(self.read(text, rating), rating)
 

@@ -18,7 +18,7 @@ from reviewsd.analysis.lexicon import lexicon_of
 from reviewsd.analysis.prose import MAX_QUOTE
 from reviewsd.analysis.rules import Rules
 from reviewsd.analysis.settings import InsightSettings, ServiceSetting
-from reviewsd.analysis.text import BARRIERS, ENDS, Tokens, words_of
+from reviewsd.analysis.text import BARRIERS, ENDS, Tokens, has_words, words_of
 from reviewsd.analysis.wordlists import word_set
 from reviewsd.domain.reviews import Business, Review
 
@@ -147,7 +147,7 @@ def suggest(
     read = 0
     for review in islice(reviews, MAX_REVIEWS):
         text = review.text
-        if text is None or not text.strip():
+        if not has_words(text):
             continue
         reading = rules.read(text, review.rating)
         if reading.lexicon.language != ENGLISH:

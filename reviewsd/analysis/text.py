@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeGuard
 
 from msgspec import Struct
 
@@ -108,6 +108,11 @@ def tokenise(text: str, *, elides: bool = False) -> Tokens:
     pattern = _ELIDED_TOKEN if elides else _TOKEN
     parts = pattern.split(fold(text))  # gaps and tokens alternate
     return Tokens(text, parts[1::2], list(itertools.accumulate(map(len, parts))))
+
+
+def has_words(text: str | None) -> TypeGuard[str]:
+    """Return whether a text has letters; "!!! :)" and "10/10" are as good as none."""
+    return text is not None and any(map(str.isalpha, text))
 
 
 def words_of(text: str, *, elides: bool = False) -> list[str]:

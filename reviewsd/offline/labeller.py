@@ -21,6 +21,7 @@ from reviewsd.analysis.model_labels import (
     contradicts,
 )
 from reviewsd.analysis.rules import Rules
+from reviewsd.analysis.text import has_words
 from reviewsd.domain.reviews import Review
 from reviewsd.offline.insights import Folder
 from reviewsd.pages.locales import words_of_insights
@@ -182,7 +183,7 @@ class Labeller:
 
     def _add(self, position: int, review: Review) -> None:
         text = review.text
-        if text is None or not text.strip():
+        if not has_words(text):
             self._wordless += 1
             return
         key = text_key(text, review.rating)

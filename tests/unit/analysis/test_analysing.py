@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewsd.analysis.explaining import explain
-from reviewsd.analysis.labels import Labels
+from reviewsd.analysis.labels import WORDLESS, Labels
 from reviewsd.analysis.rules import Rules
 from reviewsd.analysis.settings import AspectSetting, InsightSettings, NamedTechnician
 from reviewsd.domain.dataset import load
@@ -285,9 +285,21 @@ def test_explanation() -> None:
     assert explanation.labels == Rules(_BUSINESS, _SETTINGS).label(review.text, 4)
 
 
-def test_explanation_of_a_rating_without_words() -> None:
-    (review,) = _reviews([(None, 4)])
-    assert explain(review, _BUSINESS, _SETTINGS).clauses == ()
+@pytest.mark.parametrize("text", [None, "", "!!! :)", "10/10"])
+def test_text_without_words_has_no_language(text: str | None) -> None:
+    (review,) = _reviews([(text, 4)])
+    explanation = explain(review, _BUSINESS, _SETTINGS)
+    assert ((), "", False) == (explanation.clauses, explanation.language, explanation.is_read)
+    assert WORDLESS == explanation.labels == Rules(_BUSINESS, _SETTINGS).label(text, 4)
+    method = analyse([review], _BUSINESS, _SETTINGS).insights.method
+    assert ({}, 1) == (method.languages, method.not_analysed)
+
+
+def test_explanation_shows_only_the_matches_that_count() -> None:
+    """ "expensive" is within "Less expensive", and decisions leave it out."""
+    (review,) = _reviews([("Less expensive than the others.", 4)])
+    (clause,) = explain(review, _BUSINESS, _SETTINGS).clauses
+    assert [("Less expensive",)] == [aspect.matched for aspect in clause.aspects]
 
 
 def test_labels_of_the_owner_keep_their_capitals() -> None:
