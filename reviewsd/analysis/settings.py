@@ -78,7 +78,7 @@ class InsightSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
             if name in ASPECTS:
                 yield path, "is one of the nine; choose another name"
             for kind in ("words", "praise", "complaint"):
-                yield from _wordless(getattr(aspect, kind), f"{path}.{kind}")
+                yield from _word_faults(getattr(aspect, kind), f"{path}.{kind}")
             if not aspect.words:
                 yield f"{path}.words", "must not be empty"
 
@@ -114,11 +114,14 @@ class InsightSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
                 yield f"{path}.id", f"duplicate of {place}"
             if not service.words:
                 yield f"{path}.words", "must not be empty"
-            yield from _wordless(service.words, f"{path}.words")
-            yield from _wordless(service.with_, f"{path}.with")
+            yield from _word_faults(service.words, f"{path}.words")
+            yield from _word_faults(service.with_, f"{path}.with")
 
 
-def _wordless(texts: tuple[str, ...], path: str) -> Iterator[tuple[str, str]]:
+def _word_faults(texts: tuple[str, ...], path: str) -> Iterator[tuple[str, str]]:
     for index, text in enumerate(texts):
-        if not words_of(text):
+        words = words_of(text)
+        if not words:
             yield f"{path}[{index}]", "has no letters"
+        elif len(words) == len(words[0]) == 1 < len(text.strip()):  # "C++"
+            yield f"{path}[{index}]", f'would match every "{words[0]}", since symbols do not count'

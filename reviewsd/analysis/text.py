@@ -25,7 +25,7 @@ _TOKEN: Final = re.compile(r"([^\W\d_]++(?:'[^\W\d_]++)*+" + _MARKS)  # word, di
 _ELIDED_TOKEN: Final = re.compile(r"([^\W\d_]++(?:'(?=\w))?+" + _MARKS)  # l', accueil
 
 ENDS: Final = frozenset(".!?\n\u2026")
-BREAKS: Final = frozenset({";", ":", "\u2013", "\u2014", "-", "(", ")"})
+BREAKS: Final = frozenset({";", ":", "\u2013", "\u2014", "-", "--", "---", "(", ")"})
 BARRIERS: Final = ENDS | BREAKS
 """Tokens that end all patterns."""
 

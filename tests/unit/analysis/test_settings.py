@@ -48,6 +48,12 @@ from reviewsd.analysis.settings import (
             ],
         ),
         (
+            InsightSettings(
+                services=(ServiceSetting(id="a", label="A", words=("C++", "c", "R&D")),)
+            ),
+            [("services[0].words[0]", 'would match every "c", since symbols do not count')],
+        ),
+        (
             InsightSettings(aspects={"pricing": AspectSetting(label="P", words=())}),
             [
                 ("aspects.pricing", "is one of the nine; choose another name"),

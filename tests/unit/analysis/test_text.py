@@ -52,6 +52,7 @@ def test_apostrophe_ends_a_word_where_the_language_elides() -> None:
         ("Nothing but good things", ["Nothing but good things"]),
         ("It took a while to fix", ["It took a while to fix"]),
         ("Fast; cheap: good \u2013 yes", ["Fast", "cheap", "good", "yes"]),
+        ("Fast -- cheap --- good", ["Fast", "cheap", "good"]),
         ("Kind although slow", ["Kind", "although slow"]),
         ("Dr. Kim was late", ["Dr. Kim was late"]),
         ("", []),
