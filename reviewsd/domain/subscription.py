@@ -74,7 +74,8 @@ class Intent:
     verify_token: bytes | None = None
     """``hub.verify_token`` of the request, which the verification echoes (W4)."""
     topic_version: int
-    """The version at the time of the request; later ones are delivered after the verification."""
+    """The version at the time of the request, or the subscriber's if that was older; later ones are
+    delivered after the verification."""
     requester: str
     """The client network of the request (H6)."""
     requested_at: int
@@ -189,7 +190,7 @@ def step(  # noqa: C901, PLR0912 - the specification's table in its order, a row
         # none | active -> pending verification | renewing | removal pending
         case SubscriptionRequested(intent=requested):
             if requested.mode is Mode.SUBSCRIBE or active is not None:
-                intent = requested
+                intent = requested if active is None else _requested(active, requested)
         # pending verification -> active; removal pending -> none
         case Confirmed():
             if intent is not None:
@@ -225,6 +226,12 @@ def step(  # noqa: C901, PLR0912 - the specification's table in its order, a row
     if active is None and intent is not None and intent.mode is Mode.UNSUBSCRIBE:
         intent = None  # there is no subscription to end
     return None if active is None and intent is None else Subscription(active, intent)
+
+
+def _requested(active: Active, intent: Intent) -> Intent:
+    """Keep the version of content that is due, in case the subscription ends before the confirmation."""
+    version = min(intent.topic_version, active.delivered_version)
+    return replace(intent, topic_version=version)
 
 
 def _confirmed(active: Active | None, intent: Intent, now: int) -> Active | None:

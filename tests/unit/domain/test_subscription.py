@@ -53,6 +53,9 @@ JOIN = Intent(
 LEAVE = replace(JOIN, mode=Mode.UNSUBSCRIBE, secret=None)
 NEWER = replace(JOIN, challenge="d")
 NEWER_LEAVE = replace(LEAVE, challenge="d")
+LEAVE_DUE = replace(LEAVE, topic_version=ACTIVE.delivered_version)
+NEWER_DUE = replace(NEWER, topic_version=ACTIVE.delivered_version)
+NEWER_LEAVE_DUE = replace(NEWER_LEAVE, topic_version=ACTIVE.delivered_version)
 JOINED = Active(
     secret=b"new",
     lease_seconds=300,
@@ -117,7 +120,7 @@ State = Subscription | None
         pytest.param(
             VERIFIED,
             SubscriptionRequested(LEAVE),
-            LEAVING,
+            Subscription(ACTIVE, LEAVE_DUE),
             id="active, POST with mode=unsubscribe: removal pending",
         ),
         pytest.param(LEAVING, Confirmed(), NONE, id="removal pending, challenge confirmed: none"),
@@ -162,8 +165,8 @@ MATRIX: dict[str, list[tuple[Event, State]]] = {
         (Removed(), None),
     ],
     "active": [
-        (SubscriptionRequested(NEWER), Subscription(ACTIVE, NEWER)),
-        (SubscriptionRequested(NEWER_LEAVE), Subscription(ACTIVE, NEWER_LEAVE)),
+        (SubscriptionRequested(NEWER), Subscription(ACTIVE, NEWER_DUE)),
+        (SubscriptionRequested(NEWER_LEAVE), Subscription(ACTIVE, NEWER_LEAVE_DUE)),
         (Confirmed(), VERIFIED),
         (NotConfirmed(), VERIFIED),
         (Unreachable(), VERIFIED),
@@ -175,8 +178,8 @@ MATRIX: dict[str, list[tuple[Event, State]]] = {
         (Removed(), None),
     ],
     "active (renewing)": [
-        (SubscriptionRequested(NEWER), Subscription(ACTIVE, NEWER)),
-        (SubscriptionRequested(NEWER_LEAVE), Subscription(ACTIVE, NEWER_LEAVE)),
+        (SubscriptionRequested(NEWER), Subscription(ACTIVE, NEWER_DUE)),
+        (SubscriptionRequested(NEWER_LEAVE), Subscription(ACTIVE, NEWER_LEAVE_DUE)),
         (Confirmed(), Subscription(RENEWED, None)),
         (NotConfirmed(), VERIFIED),
         (Unreachable(), Subscription(ACTIVE, RETRIED)),
@@ -188,8 +191,8 @@ MATRIX: dict[str, list[tuple[Event, State]]] = {
         (Removed(), None),
     ],
     "removal pending": [
-        (SubscriptionRequested(NEWER), Subscription(ACTIVE, NEWER)),
-        (SubscriptionRequested(NEWER_LEAVE), Subscription(ACTIVE, NEWER_LEAVE)),
+        (SubscriptionRequested(NEWER), Subscription(ACTIVE, NEWER_DUE)),
+        (SubscriptionRequested(NEWER_LEAVE), Subscription(ACTIVE, NEWER_LEAVE_DUE)),
         (Confirmed(), None),
         (NotConfirmed(), VERIFIED),
         (
@@ -272,6 +275,29 @@ def test_delivery_sets_version_whatever_the_earlier_state(before: Active) -> Non
 
 def test_a_renewal_forgives_failures_too() -> None:
     assert Subscription(RENEWED, None) == step(Subscription(TWICE, JOIN), Confirmed(), NOW)
+
+
+@pytest.mark.parametrize(
+    ("end", "at"), [(Passed(), ACTIVE.lease_expires_at), (Gone(), NOW), (Failed(WAITS), NOW)]
+)
+def test_content_that_was_due_at_a_renewal_is_still_delivered_after_the_lease(
+    end: Event, at: int
+) -> None:
+    """Every change reaches every subscriber, and the callback confirms before the request lapses."""
+    renewing = step(Subscription(TWICE, None), SubscriptionRequested(JOIN), NOW)
+    pending = step(renewing, end, at)
+    assert pending is not None
+    assert pending.active is None
+    confirmed = step(pending, Confirmed(), at)
+    assert confirmed is not None
+    assert confirmed.active is not None
+    assert TWICE.delivered_version == confirmed.active.delivered_version
+
+
+def test_push_keeps_the_failures() -> None:
+    """H14: it is no success."""
+    pushed = replace(TWICE, delivered_version=0, next_attempt_at=0)
+    assert Subscription(pushed, None) == step(Subscription(TWICE, None), Pushed(), NOW)
 
 
 def test_a_lease_ends_in_its_last_millisecond_and_not_before() -> None:
