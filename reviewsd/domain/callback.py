@@ -272,11 +272,11 @@ def _read_bracketed(authority: str, policy: CallbackPolicy) -> tuple[str, str]:
     """Return the normalized literal, and the port with its colon or ""."""
     match = _BRACKETED.fullmatch(authority)
     if match is None:
-        raise _ip_literal()
+        raise _malformed()
     try:
         address = IPv6Address(match[1])
     except AddressValueError:
-        raise _ip_literal() from None
+        raise _malformed() from None
     # An IPv4-mapped address is "another spelling", which E9 refuses.
     if address.ipv4_mapped is not None or not _lies_in(address, policy.networks):
         raise _ip_literal()
@@ -295,7 +295,8 @@ def _read_port(part: str, policy: CallbackPolicy) -> int:
         digits = _PORT.fullmatch(part)
         if digits is None or int(digits[1]) > MAX_PORT:
             raise CallbackRefusedError(
-                Refusal.BAD_PORT, f"the port must be a number from 1 to {MAX_PORT}"
+                Refusal.BAD_PORT,
+                f"the port must be a number from 1 to {MAX_PORT}, without leading zeros",
             )
         port = int(digits[1])
     if not any(low <= port <= high for low, high in policy.ports):
@@ -360,4 +361,10 @@ def _lies_in(
 
 
 def _ip_literal() -> CallbackRefusedError:
-    return CallbackRefusedError(Refusal.IP_LITERAL, "the host must be a name, not an address")
+    return CallbackRefusedError(
+        Refusal.IP_LITERAL, "the host must be a name, or an address in an allowed network"
+    )
+
+
+def _malformed() -> CallbackRefusedError:
+    return CallbackRefusedError(Refusal.IP_LITERAL, "the host has a malformed IP address or port")

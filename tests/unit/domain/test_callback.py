@@ -112,6 +112,23 @@ def test_of_several_faults_the_first_of_the_table_is_named(url: str, expected: R
     assert Refusal.TOO_LONG == refused(url + "#" * MAX_LENGTH).refusal
 
 
+@pytest.mark.parametrize("authority", ["example.com:1:2", "exa[mple.com", "[::1", "[1::2::3]"])
+def test_malformed_address_or_port_is_told_apart_from_one_that_is_not_allowed(
+    authority: str,
+) -> None:
+    error = refused(f"https://{authority}/")
+    assert ("ip-literal", "the host has a malformed IP address or port") == (
+        error.refusal.value,
+        error.detail,
+    )
+    allowed = "the host must be a name, or an address in an allowed network"
+    assert allowed == refused("https://[::1]/").detail == refused("https://10.0.0.1/").detail
+
+
+def test_port_has_no_leading_zeros() -> None:
+    assert "without leading zeros" in refused(f"{HOST}:0443/").detail
+
+
 def test_at_most_2048_bytes() -> None:
     longest = f"{HOST}/".ljust(2048, "a")
     assert longest == parse_callback(longest, POLICY).url
