@@ -1,4 +1,4 @@
-"""Explains the labels of a review (insights.md 8, ``--explain``)."""
+"""Explains how the rules read a review (insights.md 8, ``insights explain``)."""
 
 from msgspec import Struct
 
@@ -40,7 +40,7 @@ class ClauseExplanation(Struct, frozen=True, kw_only=True):
 
 
 class Explanation(Struct, frozen=True, kw_only=True):
-    """The reasons for the labels of a review, as ``insights explain --json`` prints them."""
+    """How the rules read a review, and its labels, as ``insights explain --json`` prints them."""
 
     id: str
     rating: int

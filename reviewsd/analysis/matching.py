@@ -14,14 +14,14 @@ _CURRENCIES: Final = "$\u00a3\u20ac"  # before an amount
 
 
 class OwnedWords(NamedTuple):
-    """Words of the owner, and what they mention."""
+    """A name or phrase from the settings, with the payload of its matches."""
 
     text: str
     payload: object
     has_plural: bool = False
     """Whether the last word is found in the plural as well."""
     is_person: bool = False
-    """Whether patterns take the last word for one of the staff: "Grace was kind"."""
+    """Whether ``{staff}`` in patterns matches the last word, as in "Grace was kind"."""
 
 
 class LanguageMatcher:
@@ -48,7 +48,7 @@ class LanguageMatcher:
         self._kinds.update(dict.fromkeys(BARRIERS, BARRIER))
 
     def tokenise(self, text: str) -> Tokens:
-        """Split a text into tokens, with the dictionary words of what customers spelled."""
+        """Split a text into tokens, and replace misspelled words by dictionary words."""
         tokens = self.lexicon.tokenise(text)
         if self._spelling is None:
             return tokens

@@ -81,7 +81,7 @@ class ProseWriter:
 
     @property
     def note(self) -> str:
-        """The method, and whose words were read if it was not all of them."""
+        """The method, and how many reviews in which languages were read, unless all were."""
         note = self._words("method_note")
         if self._models:
             note = self._words(
@@ -148,8 +148,8 @@ class ProseWriter:
             total: Sums of all reviews.
             aspects: The aspects.
             months: Sums by month.
-            shows: Returns whether a quotation shows an aspect with a sentiment; others, and those that
-                follow them, are not named.
+            shows: Returns whether a quotation supports the aspect. The list of named aspects ends before
+                the first one without.
             criticism: Whether to include the most criticized aspects.
         """
         if not total.count:
@@ -188,7 +188,7 @@ class ProseWriter:
         )
 
     def _label(self, insight: AspectInsight) -> str:
-        """Return a label for the middle of a sentence: in lower case, except in German and the owner's."""
+        """Return a label for the middle of a sentence: in lower case, except in German or the owner's."""
         has_capitals = primary_language(self._words.language.tag) in _CAPITALS
         is_own = insight.id not in ASPECTS
         return insight.label if has_capitals or is_own else insight.label.lower()
@@ -282,7 +282,10 @@ def clearest(
 def pull_quote(
     quotes: Iterable[Quote], evidence: Evidence, review_of: Callable[[str], Review]
 ) -> str | None:
-    """Return the clearest sentence of 40 to 160 characters that praises, of the best of its candidates."""
+    """Return the clearest praising sentence of the first candidates that have one.
+
+    It has 40 to 160 characters, and there are at most five candidates.
+    """
     sentences = (evidence.praise(review_of(q.example.id), MIN_QUOTE, MAX_QUOTE) for q in quotes)
     candidates = itertools.islice(filter(None, sentences), _PULLED)
     best = max(candidates, key=lambda quotation: quotation.clarity, default=None)
@@ -292,7 +295,7 @@ def pull_quote(
 def _leading(
     aspects: Sequence[RankedAspect], sign: Sentiment, least: int, share: float
 ) -> list[RankedAspect]:
-    """Return the aspects with enough reviews of a sign, by the lower bound of its share.
+    """Return the aspects with a large enough share of a sentiment, greatest lower bound first.
 
     Args:
         aspects: The aspects.

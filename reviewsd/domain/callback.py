@@ -49,7 +49,8 @@ SPECIAL_USE = frozenset(
         "alt",
     }
 )
-"""Last labels of names outside the public DNS (RFC 6761, 8375, 9476)."""
+"""Last labels that callbacks must not have: special-use domains (RFC 6761, 6762, 7686, 9476), common
+private ones, and arpa."""
 
 
 class Refusal(Enum):
@@ -87,7 +88,7 @@ class CallbackRefusedError(Exception):
 
     Attributes:
         refusal: The first of E1's checks that failed.
-        detail: One line for the developer, without any part of the URL.
+        detail: One line for the subscriber's developer, without any part of the URL.
     """
 
     def __init__(self, refusal: Refusal, detail: str) -> None:
@@ -97,7 +98,7 @@ class CallbackRefusedError(Exception):
 
     @property
     def forbidden(self) -> bool:
-        """Whether policy refuses the callback (403), not its form (400)."""
+        """Whether the callback is well-formed but forbidden by policy (403 instead of 400)."""
         return self.refusal in _POLICY
 
 
@@ -181,7 +182,7 @@ def rebuilt(url: str) -> Callback:
 
 
 def stored(url: str) -> Callback:
-    """Parse a URL from the store, 5 times as fast as ``rebuilt``, because the store has valid ones.
+    """Parse a URL from the store without repeating the checks.
 
     Raises:
         ValueError: It does not match the stored form.

@@ -52,7 +52,7 @@ _SYNONYMS_OF = {
     "kind": "type category",
     "id": "review review_id",
 }
-"""Known names, and those that clients often use instead of one of them."""
+"""Synonyms by the known names that they may mean; both separated by blanks."""
 
 SYNONYMS = {
     synonym: tuple(names.split())
@@ -70,7 +70,7 @@ _FILLERS = frozenset(
 """Words that occur in names of several parameters."""
 
 _TRACKED = frozenset(("source",))
-"""Last words of names that campaigns add to links, such as ``pk_source``; a prefix of theirs is no typing error."""
+"""Last words of names that campaigns add to links; ``pk_source`` is not a typing error of ``source``."""
 
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _WORD = re.compile(r"[^\W\d_]+|[0-9]+")
@@ -166,7 +166,7 @@ def within_edits(name: str, other: str, edits: int) -> bool:
 
 
 def _named_by(words: Sequence[str], known_names: Sequence[str]) -> tuple[str, ...]:
-    """Return the known name with most of the words of a name; none if a word is unknown."""
+    """Return the known name that most words vote for; empty if any word is unknown."""
     telling = [word for word in words if word not in _FILLERS]
     if not telling and "date" in words:
         return _synonyms("date", known_names)

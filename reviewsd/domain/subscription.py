@@ -10,8 +10,8 @@ needs no state of its own, and a failed renewal does not change the active fact 
     yes      subscribe     active (renewing)      active
     yes      unsubscribe   removal pending        removal pending
 
-Times are integer milliseconds since 1970 UTC, as in the store. The store drops outdated results
-(claims), so every event here counts.
+Times are integer milliseconds since 1970 UTC, as in the store. The store drops
+results of outdated claims before they reach ``step``.
 """
 
 from dataclasses import dataclass, replace
@@ -51,11 +51,11 @@ class Active:
     lease_seconds: int
     lease_expires_at: int
     delivered_version: int
-    """The topic's version that the subscriber has; 0 before the first delivery."""
+    """The version that the subscriber has, or had when it subscribed; 0 after a push by the operator."""
     failures: int = 0
     """Consecutive failed deliveries, 0 to 2."""
     next_attempt_at: int = 0
-    """Earliest time of the next delivery; 0 without failures."""
+    """Earliest time of the next delivery; 0 if it may start at once."""
     created_at: int
     verified_at: int
 
@@ -154,7 +154,7 @@ class Passed:
 
 @dataclass(frozen=True, slots=True)
 class Pushed:
-    """The operator requested another delivery of the current content."""
+    """The operator requested another delivery of the current content; failures in a row still count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,7 +267,7 @@ class Caps:
     """Numbers of subscriptions and requests that the hub accepts (H5)."""
 
     active: int = 10_000
-    """Subscriptions, those that wait for their first verification included."""
+    """Active and pending subscriptions."""
     active_per_host: int = 100
     """Subscriptions with callbacks at one host, pending ones included."""
     pending: int = 2_000
