@@ -25,7 +25,7 @@ app = typer.Typer(
       reviewsctl config schema > reviewsd.schema.json""",
 )
 
-_WIDTH: Final = 36  # of the longest keys
+_WIDTH: Final = 60  # columns, so that one long value does not move all origins away
 
 
 @app.command(
@@ -46,24 +46,29 @@ def show(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Shows the configuration in effect.
+    """Shows the configuration that reviewsd would start with.
 
     It prints the values of file and environment, with absolute paths and *** for passwords. With
     --json it prints all keys, each with its value, default and origin.
     """
     from reviewsctl.daemon import local  # 25 ms, see main
 
+    if as_json and (defaults or origin):
+        raise typer.BadParameter(
+            "--json has all keys and origins: leave out --defaults and --origin"
+        )
     answer = local.settings(config)
     if as_json:
         typer.echo(answer.text)
         return
     from reviewsctl.terminal.flow import flow
 
-    for setting in answer.value.settings:
-        if defaults or setting.origin != "default":
-            line = printable(f"{setting.key}: {flow(setting.value)}")
-            note = f"# {_origin(answer.value.file, setting)}"
-            typer.echo(f"{line:<{_WIDTH}}  {note}" if origin else line)
+    settings = [one for one in answer.value.settings if defaults or one.origin != "default"]
+    lines = [printable(f"{setting.key}: {flow(setting.value)}") for setting in settings]
+    width = min(_WIDTH, max(map(len, lines), default=0))
+    for setting, line in zip(settings, lines, strict=True):
+        note = f"# {_origin(answer.value.file, setting)}"
+        typer.echo(f"{line:<{width}}  {note}" if origin else line)
 
 
 @app.command(

@@ -153,6 +153,21 @@ def test_defaults_are_shown_when_asked_for(environment: dict[str, str], folder: 
     assert len(lines) == len(complete["settings"])
 
 
+def test_origins_are_aligned(environment: dict[str, str], folder: Path) -> None:
+    environment["REVIEWSD_HUB__STORE"] = "postgresql://u@a-host.example/db"
+    lines = reviewsctl(environment, "config", "show", "--origin").stdout.splitlines()
+    assert len({line.index("  # ") for line in lines if len(line.partition("  # ")[0]) < 61}) == 1
+
+
+@pytest.mark.parametrize("option", ["--defaults", "--origin"])
+def test_option_that_json_would_ignore_is_refused(
+    environment: dict[str, str], folder: Path, option: str
+) -> None:
+    done = reviewsctl(environment, "config", "show", "--json", option)
+    assert 2 == done.returncode
+    assert "--json has all keys and origins" in done.stderr.replace("\n", " ")
+
+
 def test_shown_configuration_is_yaml_of_the_same_values(
     folder: Path, environment: dict[str, str]
 ) -> None:
