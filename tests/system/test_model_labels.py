@@ -136,7 +136,7 @@ def test_a_run_that_is_stopped_loses_one_batch(folder: Path, number: signal.Sign
             _, output = running.communicate()
         if number == signal.SIGINT:
             assert (130, BATCH) == (running.returncode, labelled_texts(folder))
-            assert "the same command goes on from there" in output.replace("\n", " ")
+            assert "run the same command to continue" in output.replace("\n", " ")
         else:
             assert not (folder / "insights.labels").exists()
             with (folder / ".reviewsctl/insights.labels").open("ab") as journal:

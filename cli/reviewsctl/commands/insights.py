@@ -55,7 +55,9 @@ def _group(
     if ctx.invoked_subcommand is None:
         show(config=config, data=data, as_json=as_json)
     elif config is not None or data is not None or as_json:
-        raise typer.BadParameter(f"options go behind {ctx.invoked_subcommand}")
+        raise typer.BadParameter(
+            f"put the options after the command: reviewsctl insights {ctx.invoked_subcommand} ..."
+        )
 
 
 @app.command(
@@ -85,7 +87,11 @@ def show(*, config: ConfigFile = None, data: DataDir = None, as_json: Json = Fal
 )
 def explain(
     review_id: Annotated[
-        str, typer.Argument(metavar="ID", help="The id of a review, or its beginning.")
+        str,
+        typer.Argument(
+            metavar="ID",
+            help="The id of a review, its beginning or end, or the address of its page.",
+        ),
     ],
     *,
     config: ConfigFile = None,
@@ -217,7 +223,7 @@ def label(  # noqa: PLR0913  # these are the command's options
         bool,
         typer.Option(
             "--summary",
-            help="Have the model write the summary and questions, of sentences that are checked.",
+            help="Have the model write the summary and questions; sentences that are not true are dropped.",
         ),
     ] = False,
     yes: Annotated[
@@ -227,8 +233,9 @@ def label(  # noqa: PLR0913  # these are the command's options
 ) -> None:
     """Has a language model label the reviews.
 
-    It needs the extra "model": pip install 'reviewsd[model]'. The model is sent texts and stars, and
-    never who wrote them; before texts leave this machine you are asked. A label counts only if it
+    It needs the extra "model": pip install 'reviewsd[model]'. The texts and
+    stars of reviews are sent to the model, and the people named in insights.yaml, but no authors,
+    dates, ids or replies. You are asked before anything leaves this machine. A label counts only if it
     is of the known lists and its phrase stands in the review; counting is left to the rules. Labels
     are kept in insights.labels, which the daemon uses by itself, so that a run that was stopped is
     continued, and a later one pays for new texts only. Rules read the reviews that have no labels.
@@ -250,14 +257,14 @@ def label(  # noqa: PLR0913  # these are the command's options
         )
         file, counts = run.label(options)
     except KeyboardInterrupt:
-        detail = "labels of whole batches are kept; the same command goes on from there"
+        detail = "labels of finished batches are stored; run the same command to continue"
         fail("interrupted", detail, as_json=as_json, code=EXIT_INTERRUPTED)
     if warning := counts.warning(model):
         complain("warning", {"detail": warning}, as_json=as_json)
     if as_json:
         typer.echo(json_line(counts.document() | {"file": str(file)}))
         return
-    echo(*counts.lines(), f"labels are in {file}; a running daemon notices by itself")
+    echo(*counts.lines(), f"labels are in {file}; a running daemon picks them up")
 
 
 def _folder(config: Path | None, data: Path | None) -> "AbstractContextManager[Folder]":
@@ -304,9 +311,9 @@ def next_step(reviews: Path) -> str:
     if data is None or data.resolve() != reviews.parent:
         return f"next: reviewsctl check --data {shlex.quote(str(reviews.parent))}"
     if os.path.lexists(default_paths.admin_socket(os.environ)):  # False without permission
-        return "next: reviewsctl check; the running daemon notices by itself"
+        return "next: reviewsctl check; the running daemon picks them up"
     if in_container():
-        return "next: start the container that serves them; a running one notices by itself"
+        return "next: start the container that serves them; a running one picks them up"
     if config == SYSTEM:
         return f"next: reviewsctl check, then {install_command()}"
     return "next: reviewsctl check, then reviewsd, which serves them"

@@ -170,4 +170,4 @@ def test_options_before_a_command_are_refused(environment: dict[str, str], folde
     """They would be ignored."""
     done = reviewsctl(environment, "insights", "--data", str(folder), "suggest")
     assert 2 == done.returncode
-    assert "options go behind suggest" in done.stderr
+    assert "put the options after the command: reviewsctl insights suggest" in done.stderr
