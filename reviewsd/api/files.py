@@ -72,7 +72,7 @@ class Setting(Struct, frozen=True, kw_only=True, omit_defaults=True):
     variable: str | None = None
 
 
-class Shown(Struct, frozen=True, kw_only=True):
+class EffectiveConfig(Struct, frozen=True, kw_only=True):
     """The configuration in effect."""
 
     file: str

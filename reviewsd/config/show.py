@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from reviewsd.api.files import Setting, Shown
+from reviewsd.api.files import EffectiveConfig, Setting
 from reviewsd.config.load import Loaded, variable_of
 from reviewsd.config.schema import Config, keys
 from reviewsd.config.source_schema import NonEmptyText
@@ -21,9 +21,9 @@ _PARAMETER: Final = re.compile(r"([?&](?:password|sslpassword)=)[^&]*", re.IGNOR
 _QUERY: Final = re.compile(r"\?[\s\S]*")
 
 
-def shown(loaded: Loaded) -> Shown:
+def shown(loaded: Loaded) -> EffectiveConfig:
     """Return the configuration in effect."""
-    return Shown(file=str(loaded.file.absolute()), settings=tuple(_settings(loaded)))
+    return EffectiveConfig(file=str(loaded.file.absolute()), settings=tuple(_settings(loaded)))
 
 
 def schema() -> dict[str, object]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from reviewsctl.daemon.errors import DaemonError
     from reviewsctl.doctor.verdict import Diagnosis
-    from reviewsd.api.files import CheckReport, Shown
+    from reviewsd.api.files import CheckReport, EffectiveConfig
     from reviewsd.api.status import Status
 
 _VERDICT, _INDENT = 6, 22  # columns of the verdict, and with the name of the test
@@ -123,7 +123,7 @@ def _public(base_url: str, now: float) -> "Iterator[Diagnosis]":
         yield public.agents(base_url)
 
 
-def _settings(config: Path | None) -> "Shown | None":
+def _settings(config: Path | None) -> "EffectiveConfig | None":
     """Return the configuration in effect, or None if it is invalid, which another test reports."""
     from reviewsctl.daemon import local  # see main
 
@@ -139,7 +139,7 @@ def _serves(answer: "Status | DaemonError", report: "CheckReport") -> bool:
     return data is not None and data.dir == report.data_dir and data.state == "ok"
 
 
-def _texts(settings: "Shown", key: str) -> tuple[str, ...]:
+def _texts(settings: "EffectiveConfig", key: str) -> tuple[str, ...]:
     values = settings.value(key)
     return tuple(map(str, values)) if isinstance(values, list) else ()
 

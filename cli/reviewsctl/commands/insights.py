@@ -103,11 +103,11 @@ def explain(
     Each part of its text is shown with the aspects that are found in it, whether that is praise or
     criticism, and the words that decide it.
     """
-    from reviewsctl.terminal.insights import explained  # 25 ms, see main
+    from reviewsctl.terminal.insights import explanation_lines  # 25 ms, see main
 
     with _folder(config, data) as folder:
         value = folder.explanation(review_id)
-    _print(value, explained(value), as_json=as_json)
+    _print(value, explanation_lines(value), as_json=as_json)
 
 
 @app.command(
@@ -122,12 +122,12 @@ def suggest(*, config: ConfigFile = None, data: DataDir = None, as_json: Json = 
     They are people, services and aspects that reviews mention and no list has. All lines are
     commented out, so they publish nothing until you remove the marks.
     """
-    from reviewsctl.terminal.suggestions import suggested  # 25 ms, see main
+    from reviewsctl.terminal.suggestions import suggestion_lines  # 25 ms, see main
 
     with _folder(config, data) as folder:
         value = folder.suggestions()
     document = {"data_dir": str(folder.path), "suggestions": value}
-    _print(document, suggested(value), as_json=as_json)
+    _print(document, suggestion_lines(value), as_json=as_json)
 
 
 @app.command(
@@ -143,11 +143,11 @@ def compare(*, config: ConfigFile = None, data: DataDir = None, as_json: Json = 
     aspect, person, service, problem and place it shows how many reviews mention it and the share
     that is positive, on both sides, and in how many reviews both say the same.
     """
-    from reviewsctl.terminal.insights import compared  # 25 ms, see main
+    from reviewsctl.terminal.insights import comparison_lines  # 25 ms, see main
 
     with _folder(config, data) as folder:
         value = folder.compared()
-    _print(value, compared(value), as_json=as_json)
+    _print(value, comparison_lines(value), as_json=as_json)
 
 
 @app.command(

@@ -14,7 +14,7 @@ import msgspec
 from reviewsctl.daemon.errors import DaemonError, Missing
 from reviewsctl.daemon.transport import Answer
 from reviewsctl.terminal.escaping import printable
-from reviewsd.api.files import CheckReport, Shown
+from reviewsd.api.files import CheckReport, EffectiveConfig
 from reviewsd.api.jobs import Step
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def check(
     return _answer(inspect(config, data, os.environ, lambda progress: step(_answer(progress))))
 
 
-def settings(config: Path | None) -> Answer[Shown]:
+def settings(config: Path | None) -> Answer[EffectiveConfig]:
     """Return the configuration in effect.
 
     Raises:

@@ -69,7 +69,7 @@ def _row(entity: "Entity", *, has_bar: bool) -> str:
     return f"{row}  {'█' * filled}{'░' * (_BAR - filled)}  {share:3.0f} % positive"
 
 
-def explained(explanation: "Explanation") -> Iterator[str]:
+def explanation_lines(explanation: "Explanation") -> Iterator[str]:
     """Yield the lines of a review, clause by clause."""
     is_read = explanation.is_read or not explanation.clauses
     note = "" if is_read else f", in a language ({explanation.language}) without rules"
@@ -114,7 +114,7 @@ _KINDS: Final = {
 }
 
 
-def compared(result: "Compared") -> Iterator[str]:
+def comparison_lines(result: "Compared") -> Iterator[str]:
     """Yield the lines of ``insights compare``."""
     both = result.comparison
     yield "the reviews that mention each, and the share that is positive: in the file, and by the rules"

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from reviewsd.analysis.suggesting import Candidate, Suggestions
 
 
-def suggested(suggestions: "Suggestions") -> Iterator[str]:
+def suggestion_lines(suggestions: "Suggestions") -> Iterator[str]:
     """Yield the lines."""
     yield f"## Candidates for insights.yaml from {suggestions.reviews:,} reviews. A line counts once you"
     yield '## remove its "# "; lines with "##" are remarks.'

@@ -3,7 +3,7 @@
 import pytest
 import yaml
 
-from reviewsctl.terminal.suggestions import suggested
+from reviewsctl.terminal.suggestions import suggestion_lines
 from reviewsd.analysis.suggesting import Candidate, Suggestions
 
 
@@ -12,7 +12,9 @@ def test_suggested_line_is_the_candidate_as_yaml(name: str) -> None:
     """YAML would take some names for truth, numbers or remarks."""
     found = Candidate(name=name, also=("x", name), reviews=3, quotation="q", review_id="r")
     lines = list(
-        suggested(Suggestions(reviews=9, technicians=(found,), services=(), aspects=(), preset=()))
+        suggestion_lines(
+            Suggestions(reviews=9, technicians=(found,), services=(), aspects=(), preset=())
+        )
     )
 
     assert [{"name": name, "aliases": ["x", name]}] == yaml.safe_load(lines[-1].removeprefix("# "))
