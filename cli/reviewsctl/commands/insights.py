@@ -1,5 +1,6 @@
 """``reviewsctl insights``: show the insights and their reasons, and make better ones (insights.md 8)."""
 
+import itertools
 import os
 import shlex
 from pathlib import Path
@@ -28,7 +29,9 @@ FILE: Final = "insights.json"
 
 Replace = Annotated[
     bool,
-    typer.Option("--replace", help=f"Replace the {FILE} that is there; it is kept as .bak."),
+    typer.Option(
+        "--replace", help=f"Replace the {FILE} that is there; it is kept as .bak, .bak1 and so on."
+    ),
 ]
 
 app = typer.Typer(
@@ -169,7 +172,7 @@ def write(*, config: ConfigFile = None, data: DataDir = None, replace: Replace =
             fail(
                 "not written",
                 f"{path} is there already",
-                "Replace it with --replace; it is kept as .bak.",
+                "Replace it with --replace; it is kept as .bak, .bak1 and so on.",
                 as_json=False,
             )
         made = folder.members(folder.make(folder.settings))
@@ -290,13 +293,15 @@ def _write(folder: Path, insights: bytes) -> str:
     content = json.dumps(json.loads(insights), indent=2, ensure_ascii=False)
     try:
         with opened(folder) as place, draft(place, FILE) as new:
+            names = (f"{FILE}.bak{number or ''}" for number in itertools.count())
+            kept = next(name for name in names if place.look(name) is None)  # may have edits
             new.file.write(content.encode() + b"\n")
             is_replaced = place.look(FILE) is not None
-            new.commit(lambda: place.keep(FILE, f"{FILE}.bak"))
+            new.commit(lambda: place.keep(FILE, kept))
     except OSError as fault:
         remedy = to_write(folder, "name another --data DIR.")
         fail("not written", f"cannot write {path}: {fault.strerror}", remedy, as_json=False)
-    backup = f", the old one is {FILE}.bak" if is_replaced else ""
+    backup = f", the old one is {kept}" if is_replaced else ""
     return f"wrote {path}{backup}; from now on it is served unchanged, also with new reviews"
 
 

@@ -109,6 +109,9 @@ def test_insights_made_by_rules_are_written_and_replaced_only_on_request(
     output, _ = printed(environment, folder, "write", "--replace")
     assert "the old one is insights.json.bak" in output
     assert written == json.loads(file.read_bytes())
+    output, _ = printed(environment, folder, "write", "--replace")
+    assert "the old one is insights.json.bak1" in output
+    assert '{"model": "mine"}' == (folder / "insights.json.bak").read_text()
 
 
 def test_candidates_are_lines_of_insights_yaml_that_publish_nothing(
