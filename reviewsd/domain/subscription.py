@@ -65,7 +65,7 @@ class Intent:
     """A subscribe or unsubscribe request that the callback has not confirmed yet."""
 
     mode: Mode
-    topic_given: str
+    requested_topic: str
     """``hub.topic`` of the request, which the verification echoes (H17)."""
     secret: bytes | None
     lease_seconds: int
@@ -128,14 +128,14 @@ class Unreachable:
 
 
 @dataclass(frozen=True, slots=True)
-class Delivered:
+class DeliverySucceeded:
     """The callback accepted this version with a 2xx."""
 
     version: int
 
 
 @dataclass(frozen=True, slots=True)
-class Failed:
+class DeliveryFailed:
     """A delivery got no 2xx."""
 
     waits: tuple[int, int]
@@ -143,17 +143,17 @@ class Failed:
 
 
 @dataclass(frozen=True, slots=True)
-class Gone:
+class DeliveryGone:
     """A delivery was answered 410."""
 
 
 @dataclass(frozen=True, slots=True)
-class Passed:
-    """Time passed."""
+class DeadlinesChecked:
+    """Time passed; a lease or a request may be over."""
 
 
 @dataclass(frozen=True, slots=True)
-class Pushed:
+class RedeliveryRequested:
     """The operator requested another delivery of the current content; failures in a row still count."""
 
 
@@ -167,11 +167,11 @@ Event = (
     | Confirmed
     | NotConfirmed
     | Unreachable
-    | Delivered
-    | Failed
-    | Gone
-    | Passed
-    | Pushed
+    | DeliverySucceeded
+    | DeliveryFailed
+    | DeliveryGone
+    | DeadlinesChecked
+    | RedeliveryRequested
     | Removed
 )
 
@@ -202,21 +202,21 @@ def step(  # noqa: C901, PLR0912 - the specification's table in its order, a row
             if intent is not None:
                 intent = _retry(intent, now)
         # active -> active, or after the third consecutive failure -> none
-        case Delivered(version=version):
+        case DeliverySucceeded(version=version):
             if active is not None:
                 active = replace(active, delivered_version=version, failures=0, next_attempt_at=0)
-        case Failed(waits=waits):
+        case DeliveryFailed(waits=waits):
             if active is not None:
                 active = _failed(active, waits, now)
-        case Gone():
+        case DeliveryGone():
             active = None
         # the lease or the request expires -> none
-        case Passed():
+        case DeadlinesChecked():
             if active is not None and active.lease_expires_at <= now:
                 active = None
             if intent is not None and intent.expires_at <= now:
                 intent = None
-        case Pushed():
+        case RedeliveryRequested():
             if active is not None:
                 active = replace(active, delivered_version=0, next_attempt_at=0)
         case Removed():

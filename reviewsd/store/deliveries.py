@@ -18,9 +18,9 @@ from msgspec import Struct
 
 from reviewsd.domain.subscription import (
     MAX_FAILURES,
-    Delivered,
-    Failed,
-    Gone,
+    DeliveryFailed,
+    DeliveryGone,
+    DeliverySucceeded,
     Subscription,
     step,
 )
@@ -112,7 +112,7 @@ class DeliveryOutcome(Struct, frozen=True, kw_only=True):
     """The outcome of a delivery."""
 
     claim: DeliveryClaim
-    event: Delivered | Failed | Gone | None
+    event: DeliverySucceeded | DeliveryFailed | DeliveryGone | None
     """None if the claim was released without an attempt."""
     status: int | None = None
     """The status of the callback's response."""
@@ -209,7 +209,7 @@ def _settle(
         after = step(before, outcome.event, now)
         if after is None or after.active is None:
             save(cursor, claim.pair, before, after)
-            is_gone = isinstance(outcome.event, Gone)
+            is_gone = isinstance(outcome.event, DeliveryGone)
             reason = f"{MAX_FAILURES} deliveries in a row failed, the last: {outcome.error}"
             reason = "the callback answered 410 Gone" if is_gone else reason
             note_end(cursor, claim.pair, reason, now)
@@ -235,7 +235,7 @@ def _write_deliveries(
     undelivered: list[DeliveryOutcome] = []
     deliveries: dict[tuple[str, int, int | None], list[DeliveryOutcome]] = {}
     for outcome in outcomes:
-        if isinstance(outcome.event, Delivered):
+        if isinstance(outcome.event, DeliverySucceeded):
             key = outcome.claim.token, outcome.event.version, outcome.status
             deliveries.setdefault(key, []).append(outcome)
         else:

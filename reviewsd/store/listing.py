@@ -10,7 +10,7 @@ from typing import Any
 
 from reviewsd.api.hub import Listing, PendingIntent, TopicState
 from reviewsd.api.jobs import instant
-from reviewsd.domain.subscription import Active, Intent, Pushed, Removed, Subscription
+from reviewsd.domain.subscription import Active, Intent, RedeliveryRequested, Removed, Subscription
 from reviewsd.store.rows import (
     ACTIVE,
     ACTIVE_SIZE,
@@ -128,7 +128,7 @@ def make_due(
     )
     rows = cursor.fetchall()
     for row in rows:
-        change(cursor, Pair(*row[1:]), Pushed(), now, "")
+        change(cursor, Pair(*row[1:]), RedeliveryRequested(), now, "")
     return [row[0] for row in rows]
 
 

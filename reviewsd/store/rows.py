@@ -54,6 +54,7 @@ ACTIVE_SIZE = len(_ACTIVE_FIELDS)
 _OTHER_NAMES = {
     "secret": "secret_sealed",
     "failures": "consecutive_failures",
+    "requested_topic": "topic_given",
     "topic_version": "topic_version_at_request",
 }
 """The columns that are not named like their fields."""

@@ -18,7 +18,7 @@ from twisted.internet.interfaces import IReactorTime
 from reviewsd.api.hub import Block
 from reviewsd.api.jobs import instant
 from reviewsd.domain.addresses import hits
-from reviewsd.domain.subscription import Passed, Removed
+from reviewsd.domain.subscription import DeadlinesChecked, Removed
 from reviewsd.store.rows import Pair, change
 from reviewsd.store.transactions import SqlCursor, Store
 
@@ -90,7 +90,7 @@ def expired(cursor: SqlCursor, now: int) -> AbstractSet[tuple[Pair, int]]:
 def end_expired(cursor: SqlCursor, pairs: Iterable[Pair], now: int) -> int:
     """End the expired leases and requests of these pairs; return how many pairs changed."""
     reason = "the lease is over"  # is recorded of active subscriptions only
-    changes = [change(cursor, pair, Passed(), now, reason) for pair in pairs]
+    changes = [change(cursor, pair, DeadlinesChecked(), now, reason) for pair in pairs]
     return sum(before != after for before, after in changes)
 
 

@@ -14,7 +14,7 @@ from functools import partial
 from twisted.logger import Logger
 
 from reviewsd.domain.callback import stored
-from reviewsd.domain.subscription import Delivered, Failed, Gone
+from reviewsd.domain.subscription import DeliveryFailed, DeliveryGone, DeliverySucceeded
 from reviewsd.http1 import urls
 from reviewsd.http1.preconditions import parse_http_date
 from reviewsd.http1.representation import Buffer
@@ -41,7 +41,7 @@ GONE = 410
 DELAYING = (429, 503)
 """Statuses with a Retry-After that counts (H14)."""
 
-RESULTS = {Delivered: "delivered", Failed: "failed", Gone: "gone"}
+RESULTS = {DeliverySucceeded: "delivered", DeliveryFailed: "failed", DeliveryGone: "gone"}
 """Labels of ``delivery_attempts_total`` (O9)."""
 
 MAX_SIGNED_IN_REACTOR = 2**20
@@ -184,9 +184,13 @@ class Deliverer:
         self.slots.record(slot, answered=True)
         status: int = response.code
         if status in SUCCESS:
-            return DeliveryOutcome(claim=claim, event=Delivered(claim.topic.version), status=status)
+            return DeliveryOutcome(
+                claim=claim, event=DeliverySucceeded(claim.topic.version), status=status
+            )
         if status == GONE:
-            return DeliveryOutcome(claim=claim, event=Gone(), status=status, error="answered 410")
+            return DeliveryOutcome(
+                claim=claim, event=DeliveryGone(), status=status, error="answered 410"
+            )
         (delay,) = response.headers.getRawHeaders(b"Retry-After", [None])
         return self._fail(
             claim, status, f"answered {status}", delay if status in DELAYING else None
@@ -211,7 +215,7 @@ class Deliverer:
             if result.event is None:
                 continue
             self.context.counters.count("delivery_attempts_total", RESULTS[type(result.event)])
-            if isinstance(result.event, Delivered):
+            if isinstance(result.event, DeliverySucceeded):
                 versions[result.claim.topic.path, result.event.version] += 1
         for (topic, version), count in versions.items():
             self._log.info(
@@ -248,7 +252,9 @@ class Deliverer:
         )
         requested = retry_after(delay, self.context.now())
         delays = waits(self.retry_delays, self.context.random, requested)
-        return DeliveryOutcome(claim=claim, event=Failed(delays), status=status, error=error)
+        return DeliveryOutcome(
+            claim=claim, event=DeliveryFailed(delays), status=status, error=error
+        )
 
 
 def waits(

@@ -86,7 +86,7 @@ class HubRequest:
     mode: Mode
     topic: str
     """The path, one of ``urls.TOPICS``."""
-    topic_given: str
+    requested_topic: str
     """``hub.topic`` byte for byte; the verification returns it (H17)."""
     callback: Callback
     lease_seconds: int
@@ -243,7 +243,7 @@ class HubRequests:
             secret = self.secrets.seal(secret, request.callback.url, request.topic)
         return Intent(
             mode=request.mode,
-            topic_given=request.topic_given,
+            requested_topic=request.requested_topic,
             secret=secret,
             lease_seconds=request.lease_seconds,
             challenge=self.context.token(),
@@ -280,8 +280,8 @@ def parse_request(
         raise HubRequestError(too_large.status, too_large.detail)
     fields = _parse_form(body)
     mode = _parse_mode(_value(fields, "hub.mode", required=True))
-    topic_given = _value(fields, "hub.topic", required=True)
-    topic = _parse_topic(topic_given, base_url)
+    requested_topic = _value(fields, "hub.topic", required=True)
+    topic = _parse_topic(requested_topic, base_url)
     lease_seconds = lease
     if mode is Mode.SUBSCRIBE:
         lease_seconds = _parse_lease(_value(fields, "hub.lease_seconds"), lease)
@@ -298,7 +298,7 @@ def parse_request(
     return HubRequest(
         mode=mode,
         topic=topic,
-        topic_given=topic_given,
+        requested_topic=requested_topic,
         callback=callback,
         lease_seconds=lease_seconds,
         # an empty secret would sign nothing, and counts as none (H11)

@@ -169,7 +169,7 @@ def _query(intent: Intent) -> str:
     """Return the parameters of a verification (W11)."""
     parameters: dict[str, str | bytes] = {
         "hub.mode": intent.mode.value,
-        "hub.topic": intent.topic_given,
+        "hub.topic": intent.requested_topic,
         "hub.challenge": intent.challenge,
     }
     if intent.mode is Mode.SUBSCRIBE:

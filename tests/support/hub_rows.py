@@ -22,7 +22,7 @@ CLAIM = 90_000
 CAPS = Caps(active=100, active_per_host=100, pending=100, pending_per_client=100)
 ASKED = Intent(
     mode=Mode.SUBSCRIBE,
-    topic_given="feed.xml",
+    requested_topic="feed.xml",
     secret=b"sealed",
     lease_seconds=1000,
     challenge="c",

@@ -28,9 +28,9 @@ from twisted.internet.task import react
 from reviewsd.domain.subscription import (
     Caps,
     Confirmed,
-    Delivered,
-    Failed,
-    Gone,
+    DeliveryFailed,
+    DeliveryGone,
+    DeliverySucceeded,
     Intent,
     Mode,
     Unreachable,
@@ -89,7 +89,7 @@ class Hub:
     def _ask(self, number: int, mode: Mode, cursor: SqlCursor) -> None:
         intent = Intent(
             mode=mode,
-            topic_given=TOPICS[number % 3],
+            requested_topic=TOPICS[number % 3],
             secret=b"sealed %d" % number,
             lease_seconds=_LEASE,
             challenge=f"{mode} {number}",
@@ -136,11 +136,15 @@ class Hub:
 def _outcome(claim: deliveries.DeliveryClaim) -> deliveries.DeliveryOutcome:
     if claim.id == 3:
         return deliveries.DeliveryOutcome(
-            claim=claim, event=Failed((0, 0)), status=500, error="500"
+            claim=claim, event=DeliveryFailed((0, 0)), status=500, error="500"
         )
     if claim.id == 5:
-        return deliveries.DeliveryOutcome(claim=claim, event=Gone(), status=410, error="410")
-    return deliveries.DeliveryOutcome(claim=claim, event=Delivered(claim.topic.version), status=204)
+        return deliveries.DeliveryOutcome(
+            claim=claim, event=DeliveryGone(), status=410, error="410"
+        )
+    return deliveries.DeliveryOutcome(
+        claim=claim, event=DeliverySucceeded(claim.topic.version), status=204
+    )
 
 
 def digest(cursor: SqlCursor) -> str:

@@ -11,15 +11,15 @@ from reviewsd.domain.subscription import (
     UNREACHABLE_WAIT,
     Active,
     Confirmed,
-    Delivered,
+    DeadlinesChecked,
+    DeliveryFailed,
+    DeliveryGone,
+    DeliverySucceeded,
     Event,
-    Failed,
-    Gone,
     Intent,
     Mode,
     NotConfirmed,
-    Passed,
-    Pushed,
+    RedeliveryRequested,
     Removed,
     Subscription,
     SubscriptionRequested,
@@ -40,7 +40,7 @@ ACTIVE = Active(
 )
 JOIN = Intent(
     mode=Mode.SUBSCRIBE,
-    topic_given="feed.xml",
+    requested_topic="feed.xml",
     secret=b"new",
     lease_seconds=300,
     challenge="c",
@@ -101,19 +101,19 @@ State = Subscription | None
         ),
         pytest.param(
             VERIFIED,
-            Delivered(8),
+            DeliverySucceeded(8),
             Subscription(replace(ACTIVE, delivered_version=8), None),
             id="active, topic content changes: active",
         ),
         pytest.param(
             Subscription(TWICE, None),
-            Failed(WAITS),
+            DeliveryFailed(WAITS),
             NONE,
             id="active, 3 consecutive delivery failures: none",
         ),
         pytest.param(
             Subscription(replace(ACTIVE, lease_expires_at=NOW), None),
-            Passed(),
+            DeadlinesChecked(),
             NONE,
             id="active, the lease expires without re-subscription: none",
         ),
@@ -144,11 +144,11 @@ MATRIX: dict[str, list[tuple[Event, State]]] = {
         (Confirmed(), None),
         (NotConfirmed(), None),
         (Unreachable(), None),
-        (Delivered(8), None),
-        (Failed(WAITS), None),
-        (Gone(), None),
-        (Passed(), None),
-        (Pushed(), None),
+        (DeliverySucceeded(8), None),
+        (DeliveryFailed(WAITS), None),
+        (DeliveryGone(), None),
+        (DeadlinesChecked(), None),
+        (RedeliveryRequested(), None),
         (Removed(), None),
     ],
     "pending verification": [
@@ -157,11 +157,11 @@ MATRIX: dict[str, list[tuple[Event, State]]] = {
         (Confirmed(), Subscription(JOINED, None)),
         (NotConfirmed(), None),
         (Unreachable(), Subscription(None, RETRIED)),
-        (Delivered(8), PENDING),
-        (Failed(WAITS), PENDING),
-        (Gone(), PENDING),
-        (Passed(), PENDING),
-        (Pushed(), PENDING),
+        (DeliverySucceeded(8), PENDING),
+        (DeliveryFailed(WAITS), PENDING),
+        (DeliveryGone(), PENDING),
+        (DeadlinesChecked(), PENDING),
+        (RedeliveryRequested(), PENDING),
         (Removed(), None),
     ],
     "active": [
@@ -170,11 +170,11 @@ MATRIX: dict[str, list[tuple[Event, State]]] = {
         (Confirmed(), VERIFIED),
         (NotConfirmed(), VERIFIED),
         (Unreachable(), VERIFIED),
-        (Delivered(8), Subscription(SENT, None)),
-        (Failed(WAITS), FAILED),
-        (Gone(), None),
-        (Passed(), VERIFIED),
-        (Pushed(), Subscription(PUSHED, None)),
+        (DeliverySucceeded(8), Subscription(SENT, None)),
+        (DeliveryFailed(WAITS), FAILED),
+        (DeliveryGone(), None),
+        (DeadlinesChecked(), VERIFIED),
+        (RedeliveryRequested(), Subscription(PUSHED, None)),
         (Removed(), None),
     ],
     "active (renewing)": [
@@ -183,11 +183,11 @@ MATRIX: dict[str, list[tuple[Event, State]]] = {
         (Confirmed(), Subscription(RENEWED, None)),
         (NotConfirmed(), VERIFIED),
         (Unreachable(), Subscription(ACTIVE, RETRIED)),
-        (Delivered(8), Subscription(SENT, JOIN)),
-        (Failed(WAITS), Subscription(FAILED.active, JOIN)),
-        (Gone(), PENDING),
-        (Passed(), RENEWING),
-        (Pushed(), Subscription(PUSHED, JOIN)),
+        (DeliverySucceeded(8), Subscription(SENT, JOIN)),
+        (DeliveryFailed(WAITS), Subscription(FAILED.active, JOIN)),
+        (DeliveryGone(), PENDING),
+        (DeadlinesChecked(), RENEWING),
+        (RedeliveryRequested(), Subscription(PUSHED, JOIN)),
         (Removed(), None),
     ],
     "removal pending": [
@@ -199,11 +199,11 @@ MATRIX: dict[str, list[tuple[Event, State]]] = {
             Unreachable(),
             Subscription(ACTIVE, replace(RETRIED, mode=Mode.UNSUBSCRIBE, secret=None)),
         ),
-        (Delivered(8), Subscription(SENT, LEAVE)),
-        (Failed(WAITS), Subscription(FAILED.active, LEAVE)),
-        (Gone(), None),
-        (Passed(), LEAVING),
-        (Pushed(), Subscription(PUSHED, LEAVE)),
+        (DeliverySucceeded(8), Subscription(SENT, LEAVE)),
+        (DeliveryFailed(WAITS), Subscription(FAILED.active, LEAVE)),
+        (DeliveryGone(), None),
+        (DeadlinesChecked(), LEAVING),
+        (RedeliveryRequested(), Subscription(PUSHED, LEAVE)),
         (Removed(), None),
     ],
 }
@@ -256,19 +256,19 @@ def test_the_second_failure_waits_longer() -> None:
     once = replace(ACTIVE, failures=1)
 
     assert Subscription(replace(TWICE, next_attempt_at=NOW + WAITS[1]), None) == step(
-        Subscription(once, None), Failed(WAITS), NOW
+        Subscription(once, None), DeliveryFailed(WAITS), NOW
     )
 
 
 def test_a_success_forgives_failures_and_waits() -> None:
     """H14."""
-    assert Subscription(SENT, None) == step(Subscription(TWICE, None), Delivered(8), NOW)
+    assert Subscription(SENT, None) == step(Subscription(TWICE, None), DeliverySucceeded(8), NOW)
 
 
 @pytest.mark.parametrize("before", [ACTIVE, TWICE, SENT, PUSHED, RENEWED])
 def test_delivery_sets_version_whatever_the_earlier_state(before: Active) -> None:
     """The store writes it without reading (``store.deliveries``)."""
-    after = step(Subscription(before, None), Delivered(8), NOW)
+    after = step(Subscription(before, None), DeliverySucceeded(8), NOW)
     changed = replace(before, delivered_version=8, failures=0, next_attempt_at=0)
     assert Subscription(changed, None) == after
 
@@ -278,7 +278,12 @@ def test_a_renewal_forgives_failures_too() -> None:
 
 
 @pytest.mark.parametrize(
-    ("end", "at"), [(Passed(), ACTIVE.lease_expires_at), (Gone(), NOW), (Failed(WAITS), NOW)]
+    ("end", "at"),
+    [
+        (DeadlinesChecked(), ACTIVE.lease_expires_at),
+        (DeliveryGone(), NOW),
+        (DeliveryFailed(WAITS), NOW),
+    ],
 )
 def test_content_that_was_due_at_a_renewal_is_still_delivered_after_the_lease(
     end: Event, at: int
@@ -297,29 +302,29 @@ def test_content_that_was_due_at_a_renewal_is_still_delivered_after_the_lease(
 def test_push_keeps_the_failures() -> None:
     """H14: it is no success."""
     pushed = replace(TWICE, delivered_version=0, next_attempt_at=0)
-    assert Subscription(pushed, None) == step(Subscription(TWICE, None), Pushed(), NOW)
+    assert Subscription(pushed, None) == step(Subscription(TWICE, None), RedeliveryRequested(), NOW)
 
 
 def test_a_lease_ends_in_its_last_millisecond_and_not_before() -> None:
     last = Subscription(replace(ACTIVE, lease_expires_at=NOW + 1), None)
 
-    assert last == step(last, Passed(), NOW)
-    assert NONE == step(last, Passed(), NOW + 1)
+    assert last == step(last, DeadlinesChecked(), NOW)
+    assert NONE == step(last, DeadlinesChecked(), NOW + 1)
 
 
 def test_a_request_lapses_alone() -> None:
     lasting = replace(ACTIVE, lease_expires_at=JOIN.expires_at + 1)
     assert Subscription(lasting, None) == step(
-        Subscription(lasting, JOIN), Passed(), JOIN.expires_at
+        Subscription(lasting, JOIN), DeadlinesChecked(), JOIN.expires_at
     )
 
 
 def test_renewal_is_pending_after_its_lease_expires() -> None:
-    assert PENDING == step(RENEWING, Passed(), ACTIVE.lease_expires_at)
+    assert PENDING == step(RENEWING, DeadlinesChecked(), ACTIVE.lease_expires_at)
 
 
 def test_unsubscribe_ends_with_its_lease() -> None:
-    assert NONE == step(LEAVING, Passed(), ACTIVE.lease_expires_at)
+    assert NONE == step(LEAVING, DeadlinesChecked(), ACTIVE.lease_expires_at)
 
 
 # What never is ------------------------------------------------------------------------------------
@@ -335,7 +340,7 @@ def intents(draw: st.DrawFn) -> Intent:
     asked_at = draw(times)
     return Intent(
         mode=draw(st.sampled_from(Mode)),
-        topic_given="feed.xml",
+        requested_topic="feed.xml",
         secret=draw(sealed),
         lease_seconds=draw(leases),
         challenge=draw(st.sampled_from("abc")),
@@ -349,16 +354,16 @@ def intents(draw: st.DrawFn) -> Intent:
 
 events = st.one_of(
     st.builds(SubscriptionRequested, intents()),
-    st.builds(Delivered, versions),
+    st.builds(DeliverySucceeded, versions),
     st.sampled_from(
         [
             Confirmed(),
             NotConfirmed(),
             Unreachable(),
-            Failed(WAITS),
-            Gone(),
-            Passed(),
-            Pushed(),
+            DeliveryFailed(WAITS),
+            DeliveryGone(),
+            DeadlinesChecked(),
+            RedeliveryRequested(),
             Removed(),
         ]
     ),
@@ -427,15 +432,15 @@ def test_active_ends_for_the_known_reasons_only(history: list[tuple[Event, int]]
         if before is None or before.active is None or (after is not None and after.active):
             continue
         match event:
-            case Failed():
+            case DeliveryFailed():
                 assert before.active.failures == MAX_FAILURES - 1
             case Confirmed():
                 assert before.intent is not None
                 assert before.intent.mode is Mode.UNSUBSCRIBE
-            case Passed():
+            case DeadlinesChecked():
                 assert before.active.lease_expires_at <= now
             case _:
-                assert isinstance(event, Gone | Removed)
+                assert isinstance(event, DeliveryGone | Removed)
 
 
 @given(histories)

@@ -19,9 +19,9 @@ import reviewsd.store.sqlite  # noqa: F401  registers the adapter of lists
 from reviewsd.domain.subscription import (
     Caps,
     Confirmed,
-    Delivered,
-    Failed,
-    Gone,
+    DeliveryFailed,
+    DeliveryGone,
+    DeliverySucceeded,
     Intent,
     Mode,
     NotConfirmed,
@@ -92,7 +92,7 @@ def transact_randomly(both: Both, chance: random.Random, number: int) -> None:  
         host = one_of(HOSTS)
         request = Intent(
             mode=one_of([Mode.SUBSCRIBE, Mode.SUBSCRIBE, Mode.UNSUBSCRIBE]),
-            topic_given="given",
+            requested_topic="given",
             secret=one_of([None, b"\0sealed"]),
             verify_token=one_of([None, b"\0token"]),
             lease_seconds=one_of([5, 864_000]),
@@ -131,9 +131,18 @@ def transact_randomly(both: Both, chance: random.Random, number: int) -> None:  
         )
         results = []
         for claim in claims:
-            delivered = Delivered(claim.topic.version)
-            event = one_of([delivered, delivered, delivered, *[Failed(WAITS)] * 4, Gone(), None])
-            failed = isinstance(event, Failed)
+            delivered = DeliverySucceeded(claim.topic.version)
+            event = one_of(
+                [
+                    delivered,
+                    delivered,
+                    delivered,
+                    *[DeliveryFailed(WAITS)] * 4,
+                    DeliveryGone(),
+                    None,
+                ]
+            )
+            failed = isinstance(event, DeliveryFailed)
             status = one_of([None, 500]) if failed else 200
             results.append(
                 DeliveryOutcome(

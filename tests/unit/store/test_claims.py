@@ -2,7 +2,7 @@
 
 import pytest
 
-from reviewsd.domain.subscription import Confirmed, Delivered, Failed, Unreachable
+from reviewsd.domain.subscription import Confirmed, DeliveryFailed, DeliverySucceeded, Unreachable
 from reviewsd.store import rows as hub_rows
 from reviewsd.store.deliveries import DeliveryClaim, DeliveryOutcome
 from reviewsd.store.intents import IntentClaim, VerificationOutcome
@@ -57,8 +57,10 @@ def test_unclaimed_rows_are_due_at_once_after_a_start(rows: Rows) -> None:
     assert [0, 0] == [due.deaths for due in rows.owed()]
 
 
-@pytest.mark.parametrize("event", [Delivered(2), Failed(WAITS)])
-def test_any_outcome_of_a_delivery_resets_the_deaths(rows: Rows, event: Delivered | Failed) -> None:
+@pytest.mark.parametrize("event", [DeliverySucceeded(2), DeliveryFailed(WAITS)])
+def test_any_outcome_of_a_delivery_resets_the_deaths(
+    rows: Rows, event: DeliverySucceeded | DeliveryFailed
+) -> None:
     rows.subscribe()
     rows.bump()
     deliver(rows, START)
@@ -69,9 +71,11 @@ def test_any_outcome_of_a_delivery_resets_the_deaths(rows: Rows, event: Delivere
     assert [(0,)] == rows.sql("SELECT deaths FROM subscription")
 
 
-@pytest.mark.parametrize(("deaths", "event"), [(1, None), (hub_rows.MAX_DEATHS, Failed(WAITS))])
+@pytest.mark.parametrize(
+    ("deaths", "event"), [(1, None), (hub_rows.MAX_DEATHS, DeliveryFailed(WAITS))]
+)
 def test_outcome_without_an_attempt_leaves_the_deaths(
-    rows: Rows, deaths: int, event: Failed | None
+    rows: Rows, deaths: int, event: DeliveryFailed | None
 ) -> None:
     """A claim that is given back, and one that is too deadly to be attempted."""
     rows.subscribe()

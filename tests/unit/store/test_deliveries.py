@@ -3,9 +3,9 @@
 from functools import partial
 
 from reviewsd.domain.subscription import (
-    Delivered,
-    Failed,
-    Gone,
+    DeliveryFailed,
+    DeliveryGone,
+    DeliverySucceeded,
 )
 from reviewsd.store import deliveries
 from reviewsd.store.deliveries import DeliveryOutcome, EndedSubscription
@@ -46,7 +46,9 @@ def test_delivery_records_the_version_that_was_sent(rows: Rows) -> None:
     ((claim,), _) = rows.deliver()
     rows.run(lambda cursor: deliveries.bump(cursor, {**NEW, FEED: "f3"}, START, START))
     rows.deliver(
-        results=(DeliveryOutcome(claim=claim, event=Delivered(claim.topic.version), status=200),)
+        results=(
+            DeliveryOutcome(claim=claim, event=DeliverySucceeded(claim.topic.version), status=200),
+        )
     )
 
     assert [(2, 3)] == rows.sql(
@@ -71,7 +73,7 @@ def test_late_outcome_of_a_delivery_changes_nothing(rows: Rows) -> None:
     rows.deliver(START + CLAIM + 1)  # the claim has expired, so the next waits (``rows``)
     assert 1 == len(rows.deliver(START + CLAIM + 2_000, token="u")[0])
     before = rows.sql("SELECT * FROM subscription")
-    for event in (Delivered(2), Failed(WAITS), Gone(), None):
+    for event in (DeliverySucceeded(2), DeliveryFailed(WAITS), DeliveryGone(), None):
         outcome = DeliveryOutcome(claim=late, event=event, error="x")
         assert ([], []) == rows.deliver(START + CLAIM + 2_001, (outcome,), token="v")
 
@@ -88,7 +90,7 @@ def test_three_failures_in_a_row_end_a_subscription(rows: Rows) -> None:
     for failures in (1, 2, 3):
         ((claim,), _) = rows.deliver(now)
         outcome = DeliveryOutcome(
-            claim=claim, event=Failed(WAITS), status=500, error="answered 500"
+            claim=claim, event=DeliveryFailed(WAITS), status=500, error="answered 500"
         )
         _, ended = rows.run(
             partial(

@@ -8,8 +8,8 @@ import pytest
 
 from reviewsd.domain.subscription import (
     Confirmed,
-    Delivered,
-    Failed,
+    DeliveryFailed,
+    DeliverySucceeded,
     Removed,
     SubscriptionRequested,
     Unreachable,
@@ -39,11 +39,11 @@ def test_version_of_a_topic_rises_only_with_its_bytes(rows: Rows) -> None:
 def test_saved_state_is_loaded_unchanged(rows: Rows) -> None:
     states = [None, step(None, SubscriptionRequested(ASKED), START)]
     states.append(step(states[-1], Confirmed(), START + 1))
-    states.append(step(states[-1], Failed(WAITS), START + 2))
+    states.append(step(states[-1], DeliveryFailed(WAITS), START + 2))
     states.append(step(states[-1], SubscriptionRequested(replace(ASKED, challenge="d")), START + 3))
     states.append(step(states[-1], Unreachable(), START + 4))
     states.append(step(states[-1], Confirmed(), START + 5))
-    states.append(step(states[-1], Delivered(1), START + 6))
+    states.append(step(states[-1], DeliverySucceeded(1), START + 6))
     states.append(step(states[-1], Removed(), START + 7))
     for before, after in pairwise(states):
         rows.run(partial(save, pair=PAIR, before=before, after=after))

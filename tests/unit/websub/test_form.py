@@ -51,7 +51,7 @@ def test_request_has_the_values_of_its_fields() -> None:
     assert HubRequest(
         mode=Mode.SUBSCRIBE,
         topic="/feed.xml",
-        topic_given=f"{BASE_URL}/feed.xml",
+        requested_topic=f"{BASE_URL}/feed.xml",
         callback=Callback("sub.example.org", 443, "/cb?a=1"),
         lease_seconds=86_400,
         secret=b"s\xc3\xa9same",
@@ -300,7 +300,7 @@ def test_topic_is_a_url_or_a_relative_reference(text: str, path: str) -> None:
     """The text is kept, because the verification returns it (H17)."""
     request = request_with(topic=text)
 
-    assert (path, text) == (request.topic, request.topic_given)
+    assert (path, text) == (request.topic, request.requested_topic)
 
 
 @pytest.mark.parametrize("topic", UNKNOWN, ids=repr)
