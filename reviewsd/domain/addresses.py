@@ -23,7 +23,7 @@ from ipaddress import (
     ip_network,
 )
 
-from reviewsd.domain.callback import needs_opening
+from reviewsd.domain.callback import needs_open_network
 
 _REFUSED_IPV4 = {
     "0.0.0.0/8": "this-network",
@@ -152,7 +152,7 @@ class Addresses:
         Raises:
             AddressRefusedError: The host must not be dialled.
         """
-        if needs_opening(host):
+        if needs_open_network(host):
             opened = [address for address in answers if self.opened(address)]
             if answers and not opened:
                 raise AddressRefusedError(answers[0], self.refusal(answers[0]) or "not-opened")

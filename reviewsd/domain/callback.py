@@ -20,7 +20,6 @@ from ipaddress import (
     IPv4Network,
     IPv6Address,
     IPv6Network,
-    ip_network,
 )
 
 import idna
@@ -30,7 +29,7 @@ MAX_HOST_LENGTH = 253  # characters; RFC 1035 2.3.4
 MAX_PORT = 65535
 HTTPS_PORT = 443
 
-SPECIAL_USE = frozenset(
+REFUSED_LAST_LABELS = frozenset(
     {
         "localhost",
         "local",
@@ -97,7 +96,7 @@ class CallbackRefusedError(Exception):
         super().__init__(f"{refusal.value}: {detail}")
 
     @property
-    def forbidden(self) -> bool:
+    def is_forbidden(self) -> bool:
         """Whether the callback is well-formed but forbidden by policy (403 instead of 400)."""
         return self.refusal in _POLICY
 
@@ -129,7 +128,7 @@ class Callback:
     @property
     def is_literal(self) -> bool:
         """Whether the host is an address."""
-        return ":" in self.host or self.host.rpartition(".")[2].isdigit()
+        return _is_literal(self.host)
 
     @property
     def authority(self) -> str:
@@ -139,10 +138,10 @@ class Callback:
 
     @property
     def url(self) -> str:
-        """The stored form, which ``rebuilt`` parses."""
+        """The stored form, which ``parse_stored`` parses."""
         return f"https://{self.authority}{self.target}"
 
-    def adding(self, query: str) -> "Callback":
+    def with_parameters(self, query: str) -> "Callback":
         """Return the callback with more parameters after its own (W6).
 
         Args:
@@ -166,22 +165,7 @@ def parse_callback(text: str, policy: CallbackPolicy) -> Callback:
     return _parse(text, policy)
 
 
-def rebuilt(url: str) -> Callback:
-    """Parse the ``url`` of a Callback, whatever the policy is now.
-
-    Raises:
-        ValueError: It is not the ``url`` of a Callback.
-    """
-    try:
-        callback = _parse(url, _ANYTHING)
-    except CallbackRefusedError as error:
-        raise ValueError(f"not a stored callback: {error}") from None
-    if callback.url != url:
-        raise ValueError("not a stored callback: another spelling of one")
-    return callback
-
-
-def stored(url: str) -> Callback:
+def parse_stored(url: str) -> Callback:
     """Parse a URL from the store without repeating the checks.
 
     Raises:
@@ -194,22 +178,19 @@ def stored(url: str) -> Callback:
     return Callback(literal or name, int(port or HTTPS_PORT), target)
 
 
-def needs_opening(host: str) -> bool:
+def needs_open_network(host: str) -> bool:
     """Return whether a host is a literal or a local name, which needs an open network (E9).
 
     Args:
         host: ``Callback.host``.
     """
     _, dot, last = host.rpartition(".")
-    return not dot or last in SPECIAL_USE or last.isdigit()
+    return not dot or last in REFUSED_LAST_LABELS or _is_literal(host)
 
 
-_ANYTHING = CallbackPolicy(
-    own_host="",
-    own_ports=frozenset(),
-    networks=(ip_network("0.0.0.0/0"), ip_network("::/0")),
-    ports=((1, MAX_PORT),),
-)
+def _is_literal(host: str) -> bool:
+    return ":" in host or host.rpartition(".")[2].isdigit()
+
 
 _STORED = re.compile(r"https://(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::([0-9]+))?(/[!-~]*)")
 _VISIBLE = re.compile(r"[!-~]+")
@@ -326,11 +307,11 @@ def _read_host(text: str, policy: CallbackPolicy) -> str:
         raise CallbackRefusedError(
             Refusal.SINGLE_LABEL_HOST, "the host must be a full name, with its domain"
         )
-    if "--" in host and not all(map(_is_idna, host.split("."))):
+    if not all(map(_is_idna, host.split("."))):
         raise CallbackRefusedError(
             Refusal.BAD_IDNA, "the host has a label that IDNA 2008 (RFC 5891) does not allow"
         )
-    if last in SPECIAL_USE and not policy.networks:
+    if last in REFUSED_LAST_LABELS and not policy.networks:
         raise CallbackRefusedError(
             Refusal.SPECIAL_USE_DOMAIN, "the host must be a name in the public DNS"
         )

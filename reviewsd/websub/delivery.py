@@ -13,7 +13,7 @@ from functools import partial
 
 from twisted.logger import Logger
 
-from reviewsd.domain.callback import stored
+from reviewsd.domain.callback import parse_stored
 from reviewsd.domain.subscription import DeliveryFailed, DeliveryGone, DeliverySucceeded
 from reviewsd.http1 import urls
 from reviewsd.http1.preconditions import parse_http_date
@@ -169,7 +169,7 @@ class Deliverer:
             return self._fail(claim, None, "its secret was sealed with a key that is gone")
         request = CallbackRequest(
             method="POST",
-            callback=stored(claim.pair.callback),
+            callback=parse_stored(claim.pair.callback),
             slot=slot,
             headers=content.headers + signature,
             body=content.body,

@@ -293,7 +293,7 @@ def parse_request(
     try:
         callback = parse_callback(_value(fields, "hub.callback", required=True), callbacks)
     except CallbackRefusedError as error:
-        status = 403 if error.forbidden else 400
+        status = 403 if error.is_forbidden else 400
         raise HubRequestError(status, f"hub.callback: {error.detail}", error.refusal) from None
     return HubRequest(
         mode=mode,

@@ -16,7 +16,7 @@ from urllib.parse import urlencode
 from twisted.logger import Logger
 
 from reviewsd.domain.addresses import Addresses
-from reviewsd.domain.callback import stored
+from reviewsd.domain.callback import parse_stored
 from reviewsd.domain.subscription import Confirmed, Intent, Mode, NotConfirmed, Unreachable
 from reviewsd.runtime.tasks import TaskSet
 from reviewsd.store import intents
@@ -88,7 +88,7 @@ class Verifier:
         """Send the challenge and judge the response (H12)."""
         if claim.deadly:
             return self._conclude(claim, NotConfirmed(), DEADLY)
-        callback = stored(claim.pair.callback).adding(_query(claim.intent))
+        callback = parse_stored(claim.pair.callback).with_parameters(_query(claim.intent))
         request = CallbackRequest(method="GET", callback=callback, slot=slot)
         try:
             response = await self.client.send(request, TIMEOUT)
@@ -210,7 +210,7 @@ class Denials:
             "hub.topic": self.base_url + topic,
             "hub.reason": reason,
         }
-        callback = stored(pair.callback).adding(urlencode(parameters))
+        callback = parse_stored(pair.callback).with_parameters(urlencode(parameters))
         self.slots.begin(slot)
         try:
             request = CallbackRequest(method="GET", callback=callback, slot=slot)

@@ -26,7 +26,7 @@ from zope.interface import implementer
 from reviewsd.config import convert
 from reviewsd.config.hub_schema import HubConfig
 from reviewsd.config.schema import Config
-from reviewsd.domain.callback import Callback, rebuilt
+from reviewsd.domain.callback import Callback, parse_stored
 from reviewsd.http1 import urls
 from reviewsd.http1.representation import Rendered
 from reviewsd.snapshot.snapshots import Snapshot
@@ -311,7 +311,7 @@ class Callbacks:
         bodyProducer: IBodyProducer | None = None,  # noqa: N803
     ) -> Deferred[IResponse]:
         assert isinstance(bodyProducer, CallbackRequest)
-        callback = rebuilt(bodyProducer.callback.url)
+        callback = parse_stored(bodyProducer.callback.url)
         return Deferred.fromCoroutine(self._request(method, callback, bodyProducer))
 
     async def _request(

@@ -14,7 +14,7 @@ from twisted.internet.defer import Deferred, succeed
 from twisted.internet.task import Clock
 
 from reviewsd.domain.addresses import Addresses
-from reviewsd.domain.callback import Callback, rebuilt
+from reviewsd.domain.callback import Callback, parse_stored
 from reviewsd.http1.representation import Buffer
 from reviewsd.store.rows import Due
 from reviewsd.websub.outbound.agent import CallbackAgent
@@ -125,7 +125,11 @@ class Sender:
         sending_slot = slot or free_slot(slots)
         try:
             request = CallbackRequest(
-                method=method, callback=rebuilt(url), slot=sending_slot, headers=headers, body=body
+                method=method,
+                callback=parse_stored(url),
+                slot=sending_slot,
+                headers=headers,
+                body=body,
             )
             response = await self._client.send(request, seconds)
             content = await response.content()
@@ -142,7 +146,7 @@ class Sender:
 
 def callback(url: str) -> Callback:
     """Return a callback without the policy."""
-    return rebuilt(url)
+    return parse_stored(url)
 
 
 @asynccontextmanager

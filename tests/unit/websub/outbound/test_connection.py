@@ -53,7 +53,7 @@ def ca_file(tmp_path: Path) -> Path:
 
 async def verify(ca_file: Path, url: str) -> Outcome:
     async with sending(ca_file) as sender:
-        return await sender.verify(callback(url).adding(CHALLENGE).url)
+        return await sender.verify(callback(url).with_parameters(CHALLENGE).url)
 
 
 async def deliver(
