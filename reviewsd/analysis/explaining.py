@@ -12,7 +12,7 @@ from reviewsd.analysis.text import has_words
 from reviewsd.domain.reviews import Business, Review
 
 
-class AspectExplanation(Struct, frozen=True, kw_only=True):
+class AspectExplanation(Struct, frozen=True, kw_only=True, rename={"reason": "why"}):
     """The sentiment of a clause about an aspect."""
 
     aspect: str
@@ -21,10 +21,12 @@ class AspectExplanation(Struct, frozen=True, kw_only=True):
     sentiment: str | None
     """None if it was not counted."""
     score: float
-    why: str
+    reason: str
 
 
-class ClauseExplanation(Struct, frozen=True, kw_only=True):
+class ClauseExplanation(
+    Struct, frozen=True, kw_only=True, rename={"exclusion_reason": "set_aside"}
+):
     """One clause."""
 
     text: str
@@ -34,7 +36,7 @@ class ClauseExplanation(Struct, frozen=True, kw_only=True):
     """The score of all its words, -1 to 1."""
     contrasted: bool
     """Whether its sentence has a contrast word."""
-    set_aside: str | None
+    exclusion_reason: str | None
     """Why it does not count; None if it counts."""
     aspects: tuple[AspectExplanation, ...]
 
@@ -92,7 +94,7 @@ def _clause(clause: ClauseReading, reading: Reading) -> ClauseExplanation:
         ),
         score=round(clause.score, 2),
         contrasted=clause.clause.contrasted,
-        set_aside=None if clause.mark is None else SET_ASIDE.get(clause.mark),
+        exclusion_reason=None if clause.mark is None else SET_ASIDE.get(clause.mark),
         aspects=tuple(
             _aspect(aspect, texts, decisions.get(aspect)) for aspect, texts in matches.items()
         ),
@@ -105,5 +107,5 @@ def _aspect(aspect: str, texts: list[str], decision: Decision | None) -> AspectE
         matched=tuple(dict.fromkeys(texts)),
         sentiment=None if decision is None else decision.sentiment,
         score=0.0 if decision is None else round(decision.score, 2),
-        why="not counted" if decision is None else decision.reason.value,
+        reason="not counted" if decision is None else decision.reason.value,
     )

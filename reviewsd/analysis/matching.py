@@ -13,7 +13,7 @@ _PLURAL: Final = "n"
 _CURRENCIES: Final = "$\u00a3\u20ac"  # before an amount
 
 
-class OwnedWords(NamedTuple):
+class OwnerPhrase(NamedTuple):
     """A name or phrase from the settings, with the payload of its matches."""
 
     text: str
@@ -32,7 +32,7 @@ class LanguageMatcher:
         owned: The owner's words, which are found in every language.
     """
 
-    def __init__(self, lexicon: Lexicon, owned: Iterable[OwnedWords]) -> None:
+    def __init__(self, lexicon: Lexicon, owned: Iterable[OwnerPhrase]) -> None:
         self.lexicon = lexicon
         self._patterns = lexicon.matcher()
         self._spelling = lexicon.spelling()
@@ -58,7 +58,7 @@ class LanguageMatcher:
         """Return all matches in the words of a text, by start, shorter ones first."""
         return self._patterns.find(list(map(self._kinds.__getitem__, words)))
 
-    def _forms(self, item: OwnedWords) -> Iterator[list[str]]:
+    def _forms(self, item: OwnerPhrase) -> Iterator[list[str]]:
         words = self.lexicon.words_of(item.text)
         yield words
         if item.has_plural and item.text[-1:].isalpha() and _PLURAL in self.lexicon.endings.lines:

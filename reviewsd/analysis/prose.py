@@ -31,7 +31,7 @@ MIN_CRITICIZED, CRITICIZED_SHARE = 3, 1 / 3  # negative reviews, and their share
 _PULLED: Final = 5  # sentences from which the pull quote is chosen
 _NAMED: Final = 2  # aspects in a sentence
 _WORDINGS: Final = 3  # wordings of an aspect
-_SIGNS: Final[tuple[Sentiment, ...]] = ("positive", "neutral", "negative")
+_SENTIMENTS: Final[tuple[Sentiment, ...]] = ("positive", "neutral", "negative")
 _CAPITALS: Final = ("de",)  # languages whose nouns have capitals
 _Z: Final = 1.96  # quantile of the normal distribution for 95 %
 
@@ -117,8 +117,10 @@ class ProseWriter:
             if insight.mention_count < MIN_MENTIONS or len(entries) == MAX_FAQ:
                 break
             ranking = aspect.ranking
-            sign: Sentiment = "positive" if ranking.positive >= ranking.negative else "negative"
-            quoted_review = clearest(aspect, sign, evidence, review_of, quotations)
+            sentiment: Sentiment = (
+                "positive" if ranking.positive >= ranking.negative else "negative"
+            )
+            quoted_review = clearest_quotation(aspect, sentiment, evidence, review_of, quotations)
             if quoted_review is None:
                 continue
             text, review = quoted_review
@@ -171,9 +173,9 @@ class ProseWriter:
     def _answer(self, aspect: RankedAspect) -> str:
         ranking = aspect.ranking
         parts = [
-            self._words(f"answer_{sign}", count=self._number(ranking.of(sign)))
-            for sign in _SIGNS
-            if ranking.of(sign)
+            self._words(f"answer_{sentiment}", count=self._number(ranking.of(sentiment)))
+            for sentiment in _SENTIMENTS
+            if ranking.of(sentiment)
         ]
         label, split = self._label(aspect.insight), ", ".join(parts)
         if not self._count_read:
@@ -212,12 +214,12 @@ class ProseWriter:
             ("most_criticized", "negative", blamed),
         )
         parts = []
-        for name, sign, chosen in signed:
+        for name, sentiment, chosen in signed:
             contents = []
             for aspect in chosen[:_NAMED]:
-                if not shows(aspect, sign):
+                if not shows(aspect, sentiment):
                     break  # the next one is not the most praised
-                contents.append(self._content(aspect, sign))
+                contents.append(self._content(aspect, sentiment))
             if contents:
                 parts.append(self._words(name, aspects=self._list(contents)))
         text = "; ".join(parts)
@@ -226,14 +228,16 @@ class ProseWriter:
             text = self._words.plural("of_read", count, languages=languages, text=text)
         return text and f"{text[:1].upper()}{text[1:]}."
 
-    def _content(self, aspect: RankedAspect, sign: Sentiment) -> str:
+    def _content(self, aspect: RankedAspect, sentiment: Sentiment) -> str:
         """Return an aspect with its counts and the most shared wordings that do not repeat its label."""
         ranking = aspect.ranking
         label = self._label(aspect.insight)
         repeated = set(key(label).split())
-        texts = [t for t in ranking.top_phrases(sign) if not repeated.issuperset(key(t).split())]
+        texts = [
+            t for t in ranking.top_phrases(sentiment) if not repeated.issuperset(key(t).split())
+        ]
         wordings = [self._words("quotation", text=text) for text in texts[:_WORDINGS]]
-        part, count = ranking.of(sign), ranking.count
+        part, count = ranking.of(sentiment), ranking.count
         counted = self._words(
             "aspect_part" if part < count else "aspect_all",
             part=self._number(part),
@@ -260,18 +264,18 @@ class ProseWriter:
         return self._words("pair", first=", ".join(texts[:-1]), second=texts[-1])
 
 
-def clearest(
+def clearest_quotation(
     aspect: RankedAspect,
-    sign: Sentiment,
+    sentiment: Sentiment,
     evidence: Evidence,
     review_of: Callable[[str], Review],
     quoted: Container[str | None] = (),
 ) -> tuple[str, Review] | None:
     """Return the clearest quotation of an aspect that is not quoted yet, with its review."""
     best: tuple[Quotation, Review] | None = None
-    for example in aspect.ranking.best(sign):
+    for example in aspect.ranking.best(sentiment):
         review = review_of(example.id)
-        quotation = evidence.quotation(review, aspect.insight.id, sign, example.phrase)
+        quotation = evidence.quotation(review, aspect.insight.id, sentiment, example.phrase)
         if quotation is None or quotation.text in quoted:
             continue
         if best is None or quotation.clarity > best[0].clarity:
@@ -293,21 +297,22 @@ def pull_quote(
 
 
 def _leading(
-    aspects: Sequence[RankedAspect], sign: Sentiment, least: int, share: float
+    aspects: Sequence[RankedAspect], sentiment: Sentiment, min_reviews: int, share: float
 ) -> list[RankedAspect]:
     """Return the aspects with a large enough share of a sentiment, greatest lower bound first.
 
     Args:
         aspects: The aspects.
-        sign: The sentiment.
-        least: Required mentions for praise, and negative reviews for criticism.
+        sentiment: The sentiment.
+        min_reviews: Required mentions for praise, and negative reviews for criticism.
         share: Required share of the sentiment.
     """
     bounds = [
-        (_lower_bound(aspect.ranking.of(sign), aspect.ranking.count), aspect)
+        (_lower_bound(aspect.ranking.of(sentiment), aspect.ranking.count), aspect)
         for aspect in aspects
-        if aspect.ranking.of(sign) >= share * aspect.ranking.count
-        and (aspect.ranking.count if sign == "positive" else aspect.ranking.negative) >= least
+        if aspect.ranking.of(sentiment) >= share * aspect.ranking.count
+        and (aspect.ranking.count if sentiment == "positive" else aspect.ranking.negative)
+        >= min_reviews
     ]
     bounds.sort(key=lambda pair: (-pair[0], pair[1].insight.id))
     return [aspect for _, aspect in bounds]

@@ -19,7 +19,7 @@ from reviewsd.analysis.labels import RULES, WORDLESS, Labels
 from reviewsd.analysis.language import ENGLISH, Detector
 from reviewsd.analysis.language_data import has_data
 from reviewsd.analysis.lexicon import Lexicon, lexicon_of
-from reviewsd.analysis.matching import LanguageMatcher, OwnedWords
+from reviewsd.analysis.matching import LanguageMatcher, OwnerPhrase
 from reviewsd.analysis.names import TITLES, Naming, is_staff, person, place
 from reviewsd.analysis.patterns import Match, within_longer
 from reviewsd.analysis.presets import preset
@@ -63,7 +63,7 @@ class Rules:
         """The language in which reviews are quoted."""
         self._detector = Detector(primary_language(business.language), has_data)
         self._second = {service.id for service in self.services if service.with_}
-        self._owned = tuple(self._owned_words(settings))
+        self._owned = tuple(self._owner_phrases(settings))
         self._preset = self.services if settings.services is None else ()
         self._matchers: dict[str, LanguageMatcher] = {}
 
@@ -169,17 +169,17 @@ class Rules:
         for name in [n for n in services if n in self._second and n not in seconds]:
             del services[name]
 
-    def _owned_words(self, settings: InsightSettings) -> Iterator[OwnedWords]:
+    def _owner_phrases(self, settings: InsightSettings) -> Iterator[OwnerPhrase]:
         """Yield what is looked up in every text, whatever its language."""
         for name, owner in _names(settings):
-            yield OwnedWords(name, _Owned("technicians", owner), is_person=True)
+            yield OwnerPhrase(name, _Owned("technicians", owner), is_person=True)
         for area, name in self.areas.items():
-            yield OwnedWords(name, _Owned("service_areas", area))
+            yield OwnerPhrase(name, _Owned("service_areas", area))
         for name, aspect in settings.aspects.items():
             senses = ((aspect.words, 0.0), (aspect.praise, STRONG), (aspect.complaint, -STRONG))
             for texts, strength in senses:
                 for text in texts:
-                    yield OwnedWords(text, Sense(aspect=name, strength=strength))
+                    yield OwnerPhrase(text, Sense(aspect=name, strength=strength))
         if settings.services is not None:
             yield from _service_words(settings.services)
 
@@ -213,12 +213,12 @@ def _names(settings: InsightSettings) -> Iterator[tuple[str, str]]:
             yield name, owners.pop()
 
 
-def _service_words(services: Iterable[ServiceSetting]) -> Iterator[OwnedWords]:
+def _service_words(services: Iterable[ServiceSetting]) -> Iterator[OwnerPhrase]:
     for service in services:
         for text in service.words:
-            yield OwnedWords(text, _Owned("services", service.id), has_plural=True)
+            yield OwnerPhrase(text, _Owned("services", service.id), has_plural=True)
         for text in service.with_:
-            yield OwnedWords(text, _Owned("with", service.id), has_plural=True)
+            yield OwnerPhrase(text, _Owned("with", service.id), has_plural=True)
 
 
 def _weigh(

@@ -14,7 +14,7 @@ from reviewsd.analysis.counting import KINDS, Catalogue
 from reviewsd.analysis.counts import QUOTES, Counts, Quote, Sums
 from reviewsd.analysis.evidence import Evidence
 from reviewsd.analysis.labels import RULES
-from reviewsd.analysis.prose import ProseWriter, RankedAspect, clearest, pull_quote
+from reviewsd.analysis.prose import ProseWriter, RankedAspect, clearest_quotation, pull_quote
 from reviewsd.analysis.ranking import Ranking
 from reviewsd.analysis.settings import PROBLEMS
 from reviewsd.analysis.temporal import YEAR, Months
@@ -116,7 +116,7 @@ class Totals:
         public = bool(self._catalogue.problems)  # problems, and the sentence about criticism
 
         def shows(aspect: RankedAspect, sentiment: Sentiment) -> bool:
-            return clearest(aspect, sentiment, evidence, review_of) is not None
+            return clearest_quotation(aspect, sentiment, evidence, review_of) is not None
 
         return MadeInsights(
             generated_at=generated_at,

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 
-LONGEST = 40
+MAX_NAME_LENGTH = 40
 """Longest name that is compared, in characters; every known name is shorter."""
 
 _TINY, _SHORT = (
@@ -76,18 +76,18 @@ _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _WORD = re.compile(r"[^\W\d_]+|[0-9]+")
 
 
-def resembled(name: str, known_names: tuple[str, ...]) -> tuple[str, ...]:
+def similar_names(name: str, known_names: tuple[str, ...]) -> tuple[str, ...]:
     """Return the known names that an unknown one may mean: usually one, none where it resembles none.
 
     Args:
         name: The unknown name, in any spelling of its words: ``minRating``, ``min-rating``.
         known_names: The names that exist.
     """
-    return () if len(name) > LONGEST else _resembled(name, known_names)
+    return () if len(name) > MAX_NAME_LENGTH else _similar_names(name, known_names)
 
 
 @lru_cache(maxsize=1024)
-def _resembled(name: str, known_names: tuple[str, ...]) -> tuple[str, ...]:
+def _similar_names(name: str, known_names: tuple[str, ...]) -> tuple[str, ...]:
     words = words_of(name)
     candidates = _synonyms("_".join(words), known_names)
     if not candidates and (len(words) == 1 or _TRACKED.isdisjoint(words[-1:])):
@@ -101,7 +101,7 @@ def _resembled(name: str, known_names: tuple[str, ...]) -> tuple[str, ...]:
 
 def words_of(name: str) -> list[str]:
     """Return the words of a name in lower case, however they are put together."""
-    return _WORD.findall(_CAMEL.sub("_", name[:LONGEST]).lower())
+    return _WORD.findall(_CAMEL.sub("_", name[:MAX_NAME_LENGTH]).lower())
 
 
 def _synonyms(name: str, known_names: Sequence[str]) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from functools import lru_cache
 from urllib.parse import unquote_to_bytes
 
 from reviewsd.domain.issues import NUMBER, InvalidParametersError, Issue, invalid, shown
-from reviewsd.domain.near_misses import SYNONYMS, resembled
+from reviewsd.domain.near_misses import SYNONYMS, similar_names
 from reviewsd.domain.search_parameters import (
     SEARCH_PARAMETERS,
     SINCE_DATE,
@@ -122,7 +122,7 @@ def _split(
 def _similar(escaped: bytes, names: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
     """Return an unknown name unescaped, and the known names that it resembles."""
     name = unquote_to_bytes(escaped.replace(b"+", b" ")).decode(errors="replace")
-    return name, resembled(name, names)
+    return name, similar_names(name, names)
 
 
 def _near_miss(escaped: bytes, value: bytes, names: tuple[str, ...]) -> Issue | None:

@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Raw
 
 from reviewsd.domain.issues import InvalidParametersError, shown
-from reviewsd.domain.near_misses import resembled, words_of
+from reviewsd.domain.near_misses import similar_names, words_of
 from reviewsd.domain.parameters import MAX_COMPARED, bounds, check_together, read_value
 from reviewsd.domain.search_parameters import ParameterType, SearchParameter
 from reviewsd.domain.search_query import TRUTH
@@ -164,7 +164,7 @@ def _hints(
     """Return a hint for each unknown argument that resembles a known one or would sort the list."""
     names, hints = tuple(parameters), {}
     for name in islice(unknown, MAX_COMPARED):
-        matches = resembled(name, names)
+        matches = similar_names(name, names)
         if matches and not _is_nothing(parameters[matches[0]], bytes(unknown[name])):
             hints[name] = f"did you mean {' or '.join(map(quoted, matches))}?"
         elif not matches and order and not _SORTING.isdisjoint(words_of(name)):

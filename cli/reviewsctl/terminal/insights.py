@@ -88,12 +88,12 @@ def explanation_lines(explanation: "Explanation") -> Iterator[str]:
         for aspect in clause.aspects:
             matches = ", ".join(f'"{word}"' for word in aspect.matched)
             sentiment = aspect.sentiment or "not counted"
-            why = f"; {aspect.why}" if aspect.sentiment else ""
-            yield f"  {aspect.aspect}: {sentiment}, found by {matches}{why}"
+            reason = f"; {aspect.reason}" if aspect.sentiment else ""
+            yield f"  {aspect.aspect}: {sentiment}, found by {matches}{reason}"
         if not clause.aspects:
             yield "  no aspect is named, so nothing is counted"
-        if clause.set_aside is not None:
-            yield f"  left out, as it {clause.set_aside}"
+        if clause.exclusion_reason is not None:
+            yield f"  left out, as it {clause.exclusion_reason}"
         if clause.words:
             words = ", ".join(f"{word} {valence:+.1f}" for word, valence in clause.words)
             yield f"  opinion words: {words}; all together {clause.score:+.2f} ({_verdict(clause.score)})"

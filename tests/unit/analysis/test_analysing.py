@@ -272,17 +272,22 @@ def test_explanation() -> None:
         "but Priya was on time",
         "My last plumber was late",
     ]
-    assert [(a.aspect, a.sentiment, a.why) for a in first.aspects] == [
+    assert [(a.aspect, a.sentiment, a.reason) for a in first.aspects] == [
         ("pricing", "negative", "the clause says the opposite of the stars")
     ]
     assert second.contrasted
-    assert [(a.aspect, a.matched, a.why) for a in second.aspects] == [
+    assert [(a.aspect, a.matched, a.reason) for a in second.aspects] == [
         ("punctuality", ("on time",), "the phrase says so")
     ]
-    assert third.set_aside == "speaks of another business"
+    assert third.exclusion_reason == "speaks of another business"
     assert third.aspects[0].sentiment is None
     assert third.words[0][0] == "late"
     assert explanation.labels == Rules(_BUSINESS, _SETTINGS).label(review.text, 4)
+    printed = msgspec.to_builtins(explanation)["clauses"][2]
+    assert ("speaks of another business", "not counted") == (
+        printed["set_aside"],
+        printed["aspects"][0]["why"],
+    )
 
 
 @pytest.mark.parametrize("text", [None, "", "!!! :)", "10/10"])

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from reviewsd.domain import near_misses
 from reviewsd.domain.embed_options import EMBED_PARAMETERS
-from reviewsd.domain.near_misses import LONGEST, SYNONYMS, resembled
+from reviewsd.domain.near_misses import MAX_NAME_LENGTH, SYNONYMS, similar_names
 from reviewsd.domain.search_parameters import SEARCH_PARAMETERS
 from reviewsd.mcp.tools import TOOLS
 from tests.support.growth import Thunk, assert_linear
@@ -99,7 +99,7 @@ KNOWN = tuple(row.name for row in SEARCH_PARAMETERS)
 )
 def test_typing_error_and_synonym_mean_a_known_name(name: str, candidates: str) -> None:
     """A filter that is left out returns everything."""
-    assert (candidates,) == resembled(name, KNOWN)
+    assert (candidates,) == similar_names(name, KNOWN)
 
 
 @pytest.mark.parametrize(
@@ -145,52 +145,52 @@ def test_typing_error_and_synonym_mean_a_known_name(name: str, candidates: str) 
 )
 def test_name_of_another_program_means_none(name: str) -> None:
     """Trackers, caches and gateways add these; refusing them would break a link that works elsewhere."""
-    assert () == resembled(name, KNOWN)
+    assert () == similar_names(name, KNOWN)
 
 
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
 @pytest.mark.parametrize("name", ["toolCallId", "sessionId", "action", "chatInput", "user_id"])
 def test_argument_of_a_gateway_means_none_of_any_tool(tool: object, name: str) -> None:
     parameters = next(row.parameters for row in TOOLS if row is tool)
-    assert () == resembled(name, tuple(row.name for row in parameters))
+    assert () == similar_names(name, tuple(row.name for row in parameters))
 
 
 @pytest.mark.parametrize("name", ["date", "dates", "review_date", "date_range"])
 def test_two_names_may_be_meant(name: str) -> None:
-    assert ("since", "until") == resembled(name, KNOWN)
+    assert ("since", "until") == similar_names(name, KNOWN)
 
 
 def test_plural_of_a_synonym_means_the_same() -> None:
-    assert ("kind",) == resembled("categories", ("kind",))
+    assert ("kind",) == similar_names("categories", ("kind",))
 
 
 @pytest.mark.parametrize("name", ["idé", "ida", "i"])
 def test_names_of_up_to_three_letters_have_no_typing_errors(name: str) -> None:
-    assert () == resembled(name, ("id",))
+    assert () == similar_names(name, ("id",))
 
 
 def test_overlong_name_is_not_cached() -> None:
     """A client could fill the memory with names of megabytes."""
-    cached = near_misses._resembled.cache_info().currsize
-    assert () == resembled("x" * (LONGEST + 1), KNOWN)
-    assert cached == near_misses._resembled.cache_info().currsize
+    cached = near_misses._similar_names.cache_info().currsize
+    assert () == similar_names("x" * (MAX_NAME_LENGTH + 1), KNOWN)
+    assert cached == near_misses._similar_names.cache_info().currsize
 
 
 def test_synonym_comes_before_a_typing_error() -> None:
     """``offset`` of another interface is ``cursor`` here, and no misspelled ``offsets``."""
-    assert ("offsets",) == resembled("offset", ("offsets",))
-    assert ("cursor",) == resembled("offset", ("offsets", "cursor"))
+    assert ("offsets",) == similar_names("offset", ("offsets",))
+    assert ("cursor",) == similar_names("offset", ("offsets", "cursor"))
 
 
 @pytest.mark.parametrize("name", KNOWN)
 def test_short_names_may_have_one_typing_error_and_long_ones_two(name: str) -> None:
     most = 1 if len(name) < 6 else 2
-    assert (name,) == resembled(name + "x" * most, (name,))
-    assert () == resembled(name + "x" * (most + 1), (name,))
+    assert (name,) == similar_names(name + "x" * most, (name,))
+    assert () == similar_names(name + "x" * (most + 1), (name,))
 
 
 def test_names_that_are_no_synonym_of_a_known_one_mean_none() -> None:
-    assert () == resembled("stars", ("limit",))
+    assert () == similar_names("stars", ("limit",))
 
 
 def test_every_synonym_leads_somewhere() -> None:
@@ -201,14 +201,14 @@ def test_every_synonym_leads_somewhere() -> None:
     assert [] == [name for name, candidates in SYNONYMS.items() if known.isdisjoint(candidates)]
 
 
-@given(st.text(max_size=2 * LONGEST))
+@given(st.text(max_size=2 * MAX_NAME_LENGTH))
 def test_synonyms_are_known_parameters(name: str) -> None:
-    assert set(resembled(name, KNOWN)) <= set(KNOWN)
+    assert set(similar_names(name, KNOWN)) <= set(KNOWN)
 
 
 def test_comparing_takes_time_in_proportion() -> None:
     def comparing(size: int) -> Thunk:
         names = [f"gnitar{number}"[::-1] for number in range(size // 10)]
-        return lambda: [near_misses._resembled.__wrapped__(name, KNOWN) for name in names]
+        return lambda: [near_misses._similar_names.__wrapped__(name, KNOWN) for name in names]
 
     assert_linear(comparing)
