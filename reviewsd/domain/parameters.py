@@ -7,7 +7,6 @@ no blanks, no plus sign); dates are real days as ``YYYY-MM-DD``.
 import datetime
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
 from urllib.parse import unquote_to_bytes
 
 from reviewsd.domain.issues import NUMBER, InvalidParametersError, Issue, invalid, shown
@@ -118,7 +117,6 @@ def _split(
     return {name.decode(): parts for name, parts in texts.items()}, unknown_texts
 
 
-@lru_cache(maxsize=1024)
 def _similar(escaped: bytes, names: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
     """Return an unknown name unescaped, and the known names that it resembles."""
     name = unquote_to_bytes(escaped.replace(b"+", b" ")).decode(errors="replace")

@@ -4,6 +4,7 @@ import base64
 import datetime
 import json
 import re
+import tracemalloc
 from contextlib import suppress
 from urllib.parse import quote, urlencode
 
@@ -460,6 +461,17 @@ def test_name_that_resembles_a_parameter_is_refused(
 def test_names_that_are_wrong_come_after_values_that_are() -> None:
     paths = [item["path"] for item in issues_of(b"stars=5&q=x&limit=0&rating=9&zzz=1")]
     assert [["rating"], ["limit"], ["stars"], ["q"]] == paths
+
+
+def test_long_names_are_not_kept() -> None:
+    """Clients choose them, and queries are long."""
+    tracemalloc.start()
+    try:
+        for number in range(1000):
+            read_query(b"%d%s=1" % (number, b"x" * 1000))
+        assert tracemalloc.get_traced_memory()[0] < 500_000
+    finally:
+        tracemalloc.stop()
 
 
 def test_strange_names_are_compared_up_to_a_number() -> None:
