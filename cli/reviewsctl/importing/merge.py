@@ -16,6 +16,7 @@ from reviewsctl.importing.business import Declared, empty, filled
 from reviewsctl.importing.import_log import NOTHING, ImportLog, Written, digests, older_than
 from reviewsctl.importing.outcomes import Fate, Fates, MergeResult
 from reviewsctl.importing.readers.json_file import Document, Piece
+from reviewsctl.importing.review import NO_ID
 from reviewsctl.importing.review_merge import (
     CHANGED,
     STAMPS,
@@ -23,6 +24,7 @@ from reviewsctl.importing.review_merge import (
     alike_number,
     is_copy,
     is_double,
+    is_like,
     merge_review,
     stamp,
     stamped,
@@ -86,6 +88,7 @@ class Merge:
         self._now = stamp(plan.now)
         self._alikes = staged.alikes()
         self._doubles: dict[str, str] = {}  # by key, the other source that the file has it of
+        self._likes: set[str] = set()  # keys of those that may be edited ones of the file
         self._used: set[str] = set()  # keys
         self._removed_before: list[object] = []  # ``removed`` of the file
         self._result = MergeResult()
@@ -158,6 +161,8 @@ class Merge:
         fates: Fates = {Fate.NEW: ()}
         if key in self._plan.log.reviews:
             fates = {**fates, Fate.RETURNED: ()}
+        if entry.key in self._likes:
+            fates = {**fates, Fate.LIKE: ()}
         if not self._plan.by_owner:
             row = Written(entry.edited, entry.replied, digests(review))
             self._result.log_rows[key] = row
@@ -228,10 +233,12 @@ class Merge:
             self._result.log_rows[key] = self._plan.log.reviews[key]
 
     def _find_doubles(self, review: Review) -> None:
-        """Note the reviews of the export that say the same as one that stays, under another source."""
+        """Note the reviews of the export that may be one that stays: under another source, or edited."""
         for staged, record in self._alike(review):
             if is_double(review, record):
                 self._doubles[staged.entry.key] = str(review.get("source"))
+            elif NO_ID in staged.entry.notes and is_like(review, record):
+                self._likes.add(staged.entry.key)
 
     def _absence(self, review: Review, key: str) -> Fate:
         """Return whether a review that is not in the export is removed or kept, and why it is kept."""

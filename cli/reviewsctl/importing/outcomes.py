@@ -17,7 +17,7 @@ MAX_LISTED: Final = 10_000
 
 
 class Fate(Enum):
-    """The outcome for a review; the reviews of the last six are listed."""
+    """The outcome for a review; the reviews of the last seven are listed."""
 
     UNCHANGED = "unchanged"
     KEPT = "kept"
@@ -50,6 +50,8 @@ class Fate(Enum):
     """Changed, though it was edited by hand since the last import."""
     REPLY_REMOVED = "reply removed"
     """Changed so that the owner's reply goes."""
+    LIKE = "like"
+    """New, without an id of its own, and with the author, day and stars of one that stays: it may be an edited one."""
 
 
 Fates = Mapping[Fate, tuple[str, ...]]
@@ -58,7 +60,7 @@ Fates = Mapping[Fate, tuple[str, ...]]
 _LISTED: Final = frozenset(
     (
         *(Fate.NEW, Fate.CHANGED, Fate.REMOVED, Fate.RETURNED),
-        *(Fate.OVERWRITTEN, Fate.REPLY_REMOVED),
+        *(Fate.OVERWRITTEN, Fate.REPLY_REMOVED, Fate.LIKE),
     )
 )
 

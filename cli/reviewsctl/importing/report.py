@@ -8,8 +8,9 @@ from reviewsctl.importing.consent import line
 from reviewsctl.importing.exports import missing_pages
 from reviewsctl.importing.format import Format
 from reviewsctl.importing.options import ImportOptions
-from reviewsctl.importing.outcomes import Fate, MergeResult
+from reviewsctl.importing.outcomes import Change, Fate, MergeResult
 from reviewsctl.importing.recognize import Export
+from reviewsctl.importing.review import NO_ID
 from reviewsctl.importing.rows import RowCounts
 from reviewsctl.terminal.words import counted
 
@@ -132,7 +133,7 @@ def document(options: ImportOptions, result: ImportResult) -> dict[str, object]:
 
 
 _MENTIONED: Final = {
-    "no-id": "without an id of their own: {count}; theirs is made of source, author, date, stars and text, "
+    NO_ID: "without an id of their own: {count}; theirs is made of source, author, date, stars and text, "
     "so one that is edited will come as a new review",
     "no-source": "nothing says where these reviews were written: {count} have the source "
     '"import"; to name it: reviewsctl reviews undo, then import again with --source NAME or --map '
@@ -151,7 +152,7 @@ _MENTIONED: Final = {
 
 _DETAILS: Final = frozenset(
     (
-        *("no-id", "withheld-reply", "withheld-name", "undated-reply", "unsaid"),
+        *(NO_ID, "withheld-reply", "withheld-name", "undated-reply", "unsaid"),
         *(Fate.EXAMPLE, Fate.REPLY_KEPT),
     )
 )
@@ -197,6 +198,8 @@ def notes_of_merge(result: MergeResult) -> list[str]:
         for fate, text in _OF_REVIEWS.items()
         if (count := result.count(fate))
     ]
+    if count := result.count(Fate.LIKE):
+        notes.append(_likes(count, result.changes[Fate.LIKE]))
     if count := result.count(Fate.SHORT_NAME):
         new = "; new ones are in full (--set names=short)" if result.count(Fate.NEW) else ""
         notes.append(
@@ -205,3 +208,16 @@ def notes_of_merge(result: MergeResult) -> list[str]:
     if result.filled:
         notes.append(Detail(f"what the business got: {', '.join(result.filled)}"))
     return notes
+
+
+def _likes(count: int, changes: Sequence[Change]) -> str:
+    """Return the note on new reviews that may be edited ones of the file."""
+    names = [change.review.rpartition(", ")[0] for change in changes[:_SHOWN]]
+    named = "; ".join(names if count <= _SHOWN else [*names, "..."])
+    has, ones, were = (
+        ("has", "one that is", "it was") if count == 1 else ("have", "ones that are", "they were")
+    )
+    return (
+        f"{counted(count, 'new review')} {has} the author, day and stars of {ones} there ({named}); "
+        f"if {were} edited, import again with --replace"
+    )

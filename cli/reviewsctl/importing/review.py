@@ -28,6 +28,8 @@ MEMBERS: Final = (
 """The members that an import may overwrite, in the order of ``mask`` and of the import log."""
 
 
+NO_ID: Final = "no-id"
+"""The note on a review without an id of its own."""
 BITS: Final = {name: 1 << place for place, name in enumerate(MEMBERS)}
 """The bit of each member in a ``mask``."""
 
@@ -165,7 +167,7 @@ def _notes(review: PlatformReview, day: datetime.date, settings: Settings) -> tu
     """Return what the result mentions of a review."""
     conditions = {
         "future": day > settings.today,
-        "no-id": review.key is None,
+        NO_ID: review.key is None,
         "unsaid": review.verified is settings.verified is None,
         "undated-reply": isinstance(review.reply, tuple) and review.reply[1] is None,
     }

@@ -74,3 +74,32 @@ def test_rows_above_five_behind_the_first_ones_are_a_question_if_they_are_many(
     with pytest.raises(SayMoreError, match="ratings above five: 120, as in row 2102") as caught:
         report(shop, export(tmp_path, *many, *["2025-04-01,9,Eve,Wow"] * 120))
     assert "Correct them in the file if they are mistyped." in caught.value.remedy
+
+
+def test_new_review_that_may_be_an_edited_one_is_named(shop: Shop, tmp_path: Path) -> None:
+    """An owner corrects a text in the table, and has the review twice."""
+    report(shop, export(tmp_path, *GOOD, "2025-03-20,5,Anonymous,Fine"))
+    edited = export(tmp_path, *GOOD[:-1], f"{GOOD[-1]} work", "2025-03-20,5,Anonymous,Good")
+    note = (
+        "note: 1 new review has the author, day and stars of one that is there (Name 7, 2025-03-07); "
+        "if it was edited, import again with --replace"
+    )
+    assert note in report(shop, edited)
+    assert note not in report(shop, edited), "it is not new any more"
+
+    shop.imported(edited, settings=Settings(source="web"), replace=True)
+    assert "Fine work" == shop.reviews["Name 7"]["text"]
+    assert 8 == len(shop.file["reviews"])
+
+
+def test_many_that_may_be_edited_are_counted(shop: Shop, tmp_path: Path) -> None:
+    report(shop, export(tmp_path, *GOOD))
+    (note,) = [
+        line
+        for line in report(shop, export(tmp_path, *[f"{row} work" for row in GOOD]))
+        if "day and stars" in line
+    ]
+    assert note == (
+        "note: 7 new reviews have the author, day and stars of ones that are there (Name 1, 2025-03-01; "
+        "Name 2, 2025-03-02; Name 3, 2025-03-03; ...); if they were edited, import again with --replace"
+    )
