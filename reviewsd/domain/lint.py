@@ -11,7 +11,7 @@ from msgspec import Raw
 
 from reviewsd.api.files import Diagnostic
 from reviewsd.domain import times
-from reviewsd.domain.corrections import CORRECTIONS_FILE
+from reviewsd.domain.corrections import ANONYMOUS, CORRECTIONS_FILE
 from reviewsd.domain.data_errors import member, show
 from reviewsd.domain.dataset import REVIEWS_FILE, Dataset
 from reviewsd.domain.lint_insights import insight_warnings
@@ -101,7 +101,8 @@ def _finding(path: str, reason: str, review_id: str | None = None) -> Diagnostic
 
 def _records(text: bytes, now: datetime.datetime, progress: Progress) -> Iterator[Diagnostic]:
     items = _RECORDS.decode(text).reviews
-    first_indexes: dict[int, int] = {}
+    same: dict[int, int] = {}
+    alike: dict[int, tuple[int, str | None]] = {}
     for index, item in enumerate(items):
         if index % _STEP == 0:
             progress(STAGE, index, len(items))
@@ -111,12 +112,34 @@ def _records(text: bytes, now: datetime.datetime, progress: Progress) -> Iterato
             yield _finding(where, reason, review.id)
         for where, reason in _unknown(_MEMBERS.decode(item), Review.__struct_fields__, path):
             yield _finding(where, reason, review.id)
-        if review.text:
-            first = first_indexes.setdefault(hash((review.author, review.date, review.text)), index)
-            if first != index:
-                reason = f"same author, date and text as $.reviews[{first}]"
-                yield _finding(path, reason, review.id)
+        if reason := _likeness(review, index, same, alike):
+            yield _finding(path, reason, review.id)
     progress(STAGE, len(items), len(items))
+
+
+def _likeness(
+    review: Review, index: int, same: dict[int, int], alike: dict[int, tuple[int, str | None]]
+) -> str:
+    """Return why a review may be there twice; empty if nothing says so.
+
+    Args:
+        review: The review.
+        index: Its place.
+        same: The places of the first reviews with an author, date and text; this one is added.
+        alike: Those with a source, location, author, date and rating, with their texts; likewise.
+    """
+    if review.text:
+        first = same.setdefault(hash((review.author, review.date, review.text)), index)
+        if first != index:
+            return f"same author, date and text as $.reviews[{first}]"
+    author = review.author
+    if author == ANONYMOUS or (author.startswith("A ") and author.endswith(" user")):
+        return ""  # imports write "A Google user" for authors without a name
+    key = (review.source, review.location, author, review.date, review.rating)
+    first, text = alike.setdefault(hash(key), (index, review.text))
+    if text == review.text:
+        return ""
+    return f"same author, date and stars as $.reviews[{first}], with another text: was it edited?"
 
 
 def _record(review: Review, path: str) -> Iterator[tuple[str, str]]:

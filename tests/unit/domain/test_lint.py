@@ -164,6 +164,31 @@ def test_duplicate_words_are_reported_at_the_second_review() -> None:
     )
 
 
+def test_edited_text_is_reported_at_the_second_review() -> None:
+    """An import of a table without ids adds it beside the old one."""
+    (warning,) = found(review(0), review(1, date="2026-01-01", rating=4))
+    assert warning == (
+        f"$.reviews[1] (id {IDS[1]}): same author, date and stars as $.reviews[0], with another text: "
+        "was it edited?"
+    )
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        {"rating": 5},
+        {"source": "website"},
+        {"location": "north"},
+        {"author": "Anonymous"},
+        {"author": "A Google user"},
+    ],
+)
+def test_reviews_of_two_places_or_people_may_be_alike(members: dict[str, object]) -> None:
+    author = {"author": members.get("author", "A")}
+    second: dict[str, object] = {"date": "2026-01-01", "rating": 4, **members}
+    assert [] == found(review(0, **author), review(1, **second))
+
+
 def test_ratings_without_words_may_be_alike() -> None:
     assert [] == found(review(0, text=None), review(1, date="2026-01-01", text=None))
 
