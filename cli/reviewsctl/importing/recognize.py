@@ -244,11 +244,18 @@ def _table(
         if remaining < 0:
             break
 
+    width = max(map(len, sample), default=0)
+
     def rows() -> Iterator[tuple[str, Row]]:
+        before: object = None  # the number of the row before, where there is one
+        is_cut = False  # whether it has missing cells
         for number, fields in numbered():
             extra = fields.get(csv_file.TOO_MANY)
-            fault = "" if extra is None else f"more cells than columns: {shown(extra)}"
-            yield f"row {number}", Row(fields, fault)
+            fault = "" if extra is None else f"more cells than columns: {extra}"
+            hint = f"this may be the rest of row {before} (a line break without quotes)"
+            is_rest = before is not None and (is_cut or len(fields) == 1 < width)
+            yield f"row {number}", Row(fields, fault, hint=hint if is_rest else "")
+            before, is_cut = number, len(fields) < width
 
     return Source(part=part, head=_head(part, "table", sample, {}), rows=rows, writing=writing)
 

@@ -62,6 +62,9 @@ def lines(options: ImportOptions, result: ImportResult, *, undo: str) -> list[st
     hint = " (details with --verbose)" if has_more and not options.verbose else ""
     done = "would import" if options.dry_run else "imported"
     text = [f"{done} {_counts(result)}{hint}"]
+    rows = result.rows
+    if rows.refused * 2 > (count := rows.rows.total()):
+        text.append(f"warning: most rows were refused ({rows.refused:,} of {count:,})")
     text += _details(result) if options.verbose else _refusals(result.rows, _SHOWN)
     text += [f"note: {note}" for note in notes]
     if options.dry_run:

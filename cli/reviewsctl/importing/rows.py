@@ -147,7 +147,9 @@ def _outcome(read: Reader, row: Row, corrections: KnownCorrections) -> RowOutcom
     try:
         entry = read(row)
         return RowSkippedError(SKIPPED) if corrections.is_erased(entry) else entry
-    except (RowRefusedError, RowSkippedError) as error:
+    except RowRefusedError as error:
+        return RowRefusedError(f"{error}; {row.hint}", error.note) if row.hint else error
+    except RowSkippedError as error:
         return error
 
 

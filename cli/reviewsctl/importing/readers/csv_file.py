@@ -13,6 +13,7 @@ from reviewsctl.importing.bounds import MAX_COLUMNS, MAX_RECORD
 from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.format import Fields
 from reviewsctl.importing.readers.parts import Part
+from reviewsctl.importing.values import listed, shown
 
 _DELIMITERS = ",;\t"
 _BREAK = re.compile("\r\n|\r|\n")
@@ -55,6 +56,8 @@ def dialect_of(part: Part) -> Dialect:
     encoding = _encoding(part)
     with _text(part, encoding) as text:
         lines = text.read(_HEADER)
+    if not lines.strip():
+        raise ImportRefusedError(f"{part.name} is empty", "Export it again.")
     first, *rest = _BREAK.split(lines, maxsplit=1)
     announced = first.strip().lower().removeprefix("sep=")
     if first.lower().startswith("sep=") and announced in _DELIMITERS:
@@ -72,7 +75,7 @@ def dialect_of(part: Part) -> Dialect:
 
 
 TOO_MANY = "\0"
-"""In a row, the cells that no column is for: a text with a comma that is not in quotes."""
+"""In a row, the cells that no column is for, as a message shows them: a text with a comma that is not in quotes."""
 
 
 def rows(part: Part, dialect: Dialect) -> Iterator[tuple[int, Fields]]:
@@ -110,8 +113,8 @@ def rows(part: Part, dialect: Dialect) -> Iterator[tuple[int, Fields]]:
                     raise ImportRefusedError(f"{part.name}: more than {MAX_COLUMNS:,} columns")
             elif any(cells):
                 fields: dict[str, object] = dict(zip(header, cells, strict=False))
-                if any(cells[len(header) :]):
-                    fields[TOO_MANY] = cells[len(header) :]
+                if any(extra := cells[len(header) :]):
+                    fields[TOO_MANY] = listed([*map(shown, extra)])
                 yield number, fields
 
 

@@ -223,7 +223,7 @@ def test_a_text_with_a_comma_that_is_not_in_quotes_is_not_cut() -> None:
     part = Part(name="x.csv", size=len(content), room=1 << 20, open=lambda: io.BytesIO(content))
     rows = [row.fault for _, row in source_of(part).rows()]
 
-    assert ["more cells than columns: \"[' and clean']\"", ""] == rows
+    assert ['more cells than columns: " and clean"', ""] == rows
 
 
 def test_a_tar_archive_is_to_be_unpacked(tmp_path: Path) -> None:

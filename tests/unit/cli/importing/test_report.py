@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from reviewsctl.importing.errors import SayMoreError
+from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
 from reviewsctl.importing.options import ImportOptions
 from reviewsctl.importing.report import lines
 from reviewsctl.importing.settings import Settings
@@ -63,6 +63,36 @@ def test_first_refused_rows_are_listed_and_the_others_counted(shop: Shop, tmp_pa
         "  and 2 more refused",
     ] == shown[at + 1 : at + 5]
     assert '  row 13: date "x" is not understood' in report(shop, file, verbose=True)
+
+
+@pytest.mark.parametrize(
+    "rows", [("2025-03-01,5,Ann", "Lee,,,"), ("2025-03-01,5,Ann,Fine", "and quick")]
+)
+def test_a_row_that_is_the_rest_of_the_one_before_is_told_so(
+    shop: Shop, tmp_path: Path, rows: tuple[str, str]
+) -> None:
+    shown = report(shop, export(tmp_path, *rows, *GOOD, ",5,Max,Nice"))
+    at = shown.index("imported 8 new, 0 changed, 0 unchanged, 2 refused (details with --verbose)")
+    assert [
+        "  row 3: no rating; this may be the rest of row 2 (a line break without quotes)",
+        "  row 11: no date",
+    ] == shown[at + 1 : at + 3]
+
+
+@pytest.mark.parametrize("bad", [7, 8])
+def test_an_import_of_less_than_half_of_the_rows_warns(
+    shop: Shop, tmp_path: Path, bad: int
+) -> None:
+    """It ends with 0, as one of which a row in a thousand is refused."""
+    warning = "warning: most rows were refused (8 of 15)"
+    assert (bad == 8) is (warning in report(shop, export(tmp_path, *GOOD, *[",5,Max,Nice"] * bad)))
+
+
+@pytest.mark.parametrize("content", [b"", b"\n \n", b"\xef\xbb\xbf"])
+def test_empty_file_is_refused_as_that(shop: Shop, tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "r.csv").write_bytes(content)
+    with pytest.raises(ImportRefusedError, match="is empty"):
+        shop.imported(tmp_path / "r.csv")
 
 
 def test_rows_above_five_behind_the_first_ones_are_a_question_if_they_are_many(
