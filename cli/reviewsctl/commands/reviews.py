@@ -81,7 +81,9 @@ Yes = Annotated[bool, typer.Option("-y", "--yes", help="Answer every question wi
 )
 def list_(
     *,
-    hidden: Annotated[bool, typer.Option("--hidden", help="Only corrected reviews.")] = False,
+    hidden: Annotated[
+        bool, typer.Option("--hidden", help="Only what is hidden or anonymous.")
+    ] = False,
     source: Annotated[
         str, typer.Option(metavar="NAME", show_default=False, help="Only of this platform.")
     ] = "",
@@ -115,7 +117,7 @@ def list_(
     matches = [
         entry
         for entry in reviews.reviews
-        if (entry.correction is not None or not hidden)
+        if (not hidden or (entry.correction is not None and entry.correction.action != "restore"))
         and (not source or entry.review.source.casefold() == source.casefold())
         and (stars is None or entry.review.rating == stars)
         and (not unanswered or entry.review.owner_reply is None)

@@ -73,6 +73,6 @@ class KnownCorrections:
         from reviewsd.domain.reviews import Review  # see ``_read``
 
         correction = self._overlay.find(msgspec.json.decode(entry.record, type=Review))
-        is_erased = correction is not None and correction.action == "erase"
-        self.corrected += correction is not None and not is_erased
-        return is_erased
+        action = "restore" if correction is None else correction.action
+        self.corrected += action not in ("erase", "restore")
+        return action == "erase"

@@ -30,7 +30,7 @@ class Fate(Enum):
     OLDER = "older"
     """Not changed by a row of the export that is an older version of it; these are unchanged too."""
     COPY = "copy"
-    """In the file under another id, by another tool's export; these are unchanged or changed too."""
+    """In the file under another id, by another tool's export or edited by hand; these are unchanged or changed too."""
     EXAMPLE = "example"
     """Written by ``reviewsctl init``, and left out."""
     ANOTHER = "another"

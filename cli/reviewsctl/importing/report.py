@@ -139,8 +139,7 @@ _MENTIONED: Final = {
     NO_ID: "without an id of their own: {count}; theirs is made of source, author, date, stars and text, "
     "so one that is edited will come as a new review",
     "no-source": "nothing says where these reviews were written: {count} have the source "
-    '"import"; to name it: reviewsctl reviews undo, then import again with --source NAME or --map '
-    "source=COLUMN",
+    '"import"; to name it: {again} with --source NAME or --map source=COLUMN',
     "withheld-reply": "owner replies that are not public at the platform: {count}; they were left out",
     "withheld-name": "authors whose names are not public at the platform: {count}; they are not named",
     "undated-reply": "owner replies without a date: {count}; they got that of the review",
@@ -167,12 +166,14 @@ _OF_REVIEWS: Final = {
     Fate.TOO_OLD: "{reviews} not removed, since they are older than the export's oldest: it may begin there",
     Fate.OLDER: "older than what is there already: {count:,}; these rows change nothing",
     Fate.REPLY_KEPT: "owner replies that the export does not have: {count:,}; they stay",
-    Fate.COPY: "there already, by another tool's export: {count:,}; they stay one each, under the id they have",
+    Fate.COPY: "there already, by another tool's export or edited by hand: {count:,}; they stay one each, under "
+    "the id they have",
 }
 
 
-def notes_of_rows(exports: Sequence[Export], rows: RowCounts) -> list[str]:
-    """Return notes on the rows of exports."""
+def notes_of_rows(exports: Sequence[Export], rows: RowCounts, *, dry_run: bool) -> list[str]:
+    """Return notes on the rows of exports; after a dry run there is nothing to undo."""
+    again = "import" if dry_run else "reviewsctl reviews undo, then import again"
     notes = list(dict.fromkeys(export.format.terms for export in exports if export.format.terms))
     notes += [f"{count:,} skipped: {reason}" for reason, count in rows.skipped.items()]
     if rows.twice:
@@ -184,7 +185,7 @@ def notes_of_rows(exports: Sequence[Export], rows: RowCounts) -> list[str]:
     tabular = any(export.format.tabular for export in exports)
     for name, text in _MENTIONED.items():
         if (count := rows.notes.get(name)) and (tabular or name != "unsaid"):
-            notes.append(_note(name, text.format(count=f"{count:,}")))
+            notes.append(_note(name, text.format(count=f"{count:,}", again=again)))
     partial = dict.fromkeys(export.format.partial for export in exports if export.format.partial)
     notes += [f"this is no archive: {reason}" for reason in partial]
     return notes + missing_pages(exports, rows.rows)

@@ -98,6 +98,8 @@ def test_restored_review_is_shown_and_its_time_is_kept(shop: Shop) -> None:
     """Else ``changed_since`` would not have it (C9)."""
     shop.run("reviews", "hide", "r01", "--reason", "duplicate")
     out, _ = shop.run("reviews", "restore", "r01")
+    hidden, _ = shop.run("reviews", "list", "--hidden", "--json")
+    assert not hidden
     assert "readers are told: nothing, as all reviews are shown" in out
     assert "restore" == shop.corrections()["reviews"]["r01"]["action"]
 
@@ -233,6 +235,9 @@ def test_import_keeps_corrections_and_counts_them(shop: Shop, data: Path, tmp_pa
     out, _ = shop.run("import", str(export))
     assert "note: 1 review stays corrected" in out
     assert before == shop.corrections()
+    shop.run("reviews", "restore", "r01")
+    out, _ = shop.run("import", str(export), "--dry-run")
+    assert "stays corrected" not in out
 
 
 def test_import_with_broken_corrections_is_refused(shop: Shop, data: Path, tmp_path: Path) -> None:

@@ -133,3 +133,25 @@ def test_many_that_may_be_edited_are_counted(shop: Shop, tmp_path: Path) -> None
         "note: 7 new reviews have the author, day and stars of ones that are there (Name 1, 2025-03-01; "
         "Name 2, 2025-03-02; Name 3, 2025-03-03; ...); if they were edited, import again with --replace"
     )
+
+
+def test_a_dry_run_has_nothing_to_undo(shop: Shop, tmp_path: Path) -> None:
+    file = export(tmp_path, *GOOD)
+    dry, wet = (shop.imported(file, dry_run=dry_run).notes for dry_run in (True, False))
+    assert any("to name it: import with --source NAME or" in note for note in dry)
+    assert any(
+        "to name it: reviewsctl reviews undo, then import again with" in note for note in wet
+    )
+
+
+def test_text_that_was_edited_by_hand_and_in_the_table_is_one_review(
+    shop: Shop, tmp_path: Path
+) -> None:
+    report(shop, export(tmp_path, *GOOD))
+    shop.edit("Name 7", text="Fine work")
+    edited = export(tmp_path, *GOOD[:-1], f"{GOOD[-1]} work")
+    assert (
+        "note: there already, by another tool's export or edited by hand: 1; they stay one each, under the "
+        "id they have"
+    ) in report(shop, edited)
+    assert 7 == len(shop.file["reviews"])
