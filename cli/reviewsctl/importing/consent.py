@@ -227,7 +227,7 @@ def _older(plan: MergePlan, places: Collection[Place]) -> str:
     """Return why what the export says may be out of date; empty if it is not."""
     for place in sorted(places):
         return (
-            f"the export is older than the last import of {_named(place)}: its newest row is of "
+            f"the export is older than the last import of {_named(place)}: its newest review is of "
             f"{_day(plan.newest[place])}, the last import's of {_day(plan.log.newest[place])}; it may take edits back, "
             "and bring back what was removed"
         )

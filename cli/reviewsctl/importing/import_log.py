@@ -111,7 +111,7 @@ class _Location(msgspec.Struct, frozen=True):
     source: str
     location: str
     newest: Milliseconds
-    """The newest time in the rows of its last import."""
+    """The newest time of the reviews of its last import."""
 
 
 class _Imports(msgspec.Struct, frozen=True, kw_only=True):

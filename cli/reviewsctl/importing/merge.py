@@ -55,7 +55,7 @@ class MergePlan:
     is_gone: IsGone | None = None
     """Decides about each review that the export does not have; without it all of them are removed."""
     newest: Mapping[Place, int] = field(default_factory=dict)
-    """The newest time in the rows of each location, in POSIX milliseconds; none of an excerpt."""
+    """The newest time of the reviews of each location, in POSIX milliseconds; none of an excerpt."""
     log: ImportLog = field(default_factory=ImportLog)
     """The log of earlier imports."""
     full_names: bool = False

@@ -133,7 +133,7 @@ def _is_gone(options: ImportOptions, rows: RowCounts) -> IsGone | None:
 
 
 def _newest(options: ImportOptions, staged: Staging, exports: Sequence[Export]) -> dict[Place, int]:
-    """Return the newest time in the rows of each location; an excerpt says nothing of its age."""
+    """Return the newest time of the reviews of each location; an excerpt says nothing of its age."""
     is_current = options.synced is not None and options.synced.is_current
     if is_current or any(export.format.partial for export in exports):
         return {}

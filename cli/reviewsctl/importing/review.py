@@ -105,7 +105,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     that the operator declares. They overwrite less than others.
     """
     newest: int = 0
-    """The latest time in the row, in POSIX milliseconds; 0 where it has none."""
+    """The latest time of the review itself, in POSIX milliseconds: an export may be without its replies' times."""
     replied: int = 0
     """The time of the owner's reply, in POSIX milliseconds; 0 where the row has none."""
     notes: tuple[str, ...] = ()
@@ -157,7 +157,7 @@ def entry_of(review: PlatformReview, settings: Settings) -> Entry:
         day=day.isoformat(),
         blank=_blank(review, settings),
         weak=_weak(review, settings),
-        newest=max(milliseconds(review.created), edited, replied),
+        newest=max(milliseconds(review.created), edited),
         replied=replied,
         notes=review.notes + _notes(review, day, settings),
     )

@@ -47,7 +47,7 @@ class Extent(NamedTuple):
     oldest: str
     """The day of the oldest review, YYYY-MM-DD."""
     newest: int
-    """The latest time in any row, POSIX milliseconds; 0 without one."""
+    """The latest time of any review, POSIX milliseconds; 0 without one."""
 
 
 class Staging:

@@ -79,8 +79,6 @@ def parser(head: Head, settings: Settings) -> Parser:
             raise RowSkippedError("examples of reviewsctl init")
         location = row.fields.get("location")
         place = location if isinstance(location, str) else ""
-        reply = review.owner_reply
-        newest = review.date if reply is None else max(review.date, reply.date)
         return Entry(
             key=review.id,
             source=review.source,
@@ -88,7 +86,7 @@ def parser(head: Head, settings: Settings) -> Parser:
             record=record,
             day=review.date.isoformat(),
             blank=mask(name for name in _CERTAIN if getattr(review, name) is None),
-            newest=milliseconds(datetime.datetime.combine(newest, datetime.time())),
+            newest=milliseconds(datetime.datetime.combine(review.date, datetime.time())),
         )
 
     return read

@@ -184,7 +184,7 @@ def test_row_whose_reply_alone_is_older_keeps_the_newer_reply(shop: Shop, tmp_pa
 
 
 def test_older_export_with_something_to_change_is_a_question(shop: Shop, tmp_path: Path) -> None:
-    """A table has no times of edits, so that only its newest row says how old it is."""
+    """A table has no times of edits, so that only its newest review says how old it is."""
     head = "id,date,rating,author,text,source\n9,2025-01-01,5,Cy Do,Good,web\n"
     old = table(tmp_path / "old.csv", f"{head}1,2026-01-01,1,Ann Lee,Bad work,web\n")
     new = f"{head}1,2026-01-01,3,Ann Lee,Better work,web\n2,2026-03-01,5,Bo Li,Good,web\n"
@@ -198,6 +198,19 @@ def test_older_export_with_something_to_change_is_a_question(shop: Shop, tmp_pat
         shop.imported(old, verified=False)
     shop.imported(old, verified=False, yes=True)
     assert 1 == shop.reviews["Ann Lee"]["rating"]
+
+
+def test_age_of_an_export_is_that_of_its_reviews_without_their_replies(
+    shop: Shop, tmp_path: Path
+) -> None:
+    """The same table may be read without its column of the replies' dates."""
+    head = "id,date,rating,author,reply,{},source\n"
+    row = "1,2026-01-01,5,Ann Lee,{},2026-03-01,web\n"
+    dated = head.format("Reply date") + row.format("Thanks")
+    shop.imported(table(tmp_path / "a.csv", dated), verified=False)
+    undated = head.format("Extra") + row.format("Thanks a lot")
+    shop.imported(table(tmp_path / "b.csv", undated), verified=False)
+    assert "Thanks a lot" == shop.reviews["Ann Lee"]["owner_reply"]["text"]
 
 
 def test_export_of_earlier_years_is_no_question(shop: Shop, tmp_path: Path) -> None:
