@@ -33,6 +33,9 @@ STAGE: Final = "comparing"
 EXAMPLE: Final = "example"
 """The ``source`` of the sample reviews of ``reviewsctl init``."""
 
+NO_NAME: Final = "REPLACE ME with the name of your business"
+"""The name of the business in the sample of ``reviewsctl init``."""
+
 _STEP: Final = 10_000  # records between two calls of Progress
 _LATEST_ZONE: Final = datetime.timezone(datetime.timedelta(hours=14))
 """The time zone in which each day begins first; only later days are in the future everywhere."""
@@ -70,6 +73,8 @@ def doubts(
     business = _MEMBERS.decode(dataset.members["business"])
     for path, reason in _unknown(business, Business.__struct_fields__, "$.business"):
         yield _finding(path, reason)
+    if dataset.business.name == NO_NAME:
+        yield _finding("$.business.name", _UNNAMED)
     for path, reason in _aggregate(dataset):
         yield _finding(path, reason)
     if (selection := dataset.withheld.selection(dataset.stars)) is not None:
@@ -86,6 +91,10 @@ def doubts(
 
 _Moment: TypeAlias = datetime.datetime | None
 
+_UNNAMED: Final = (
+    "still to be replaced by the name of your business; "
+    "write it here, or: reviewsctl import EXPORT --set name=NAME"
+)
 _UNSTAMPED: Final = (
     "later than added_at and changed_at, so feeds and changed_since miss the reply; set changed_at"
 )

@@ -100,7 +100,9 @@ def init(
             remedy = f"Make room, or {remedy}" if full else to_write(path.parent, remedy)
             fail("not written", f"cannot write {path}: {fault.strerror}", remedy, as_json=False)
         typer.echo(f"wrote {path}")
-    typer.echo("\n".join(_next_steps(folder, base_url, system=system, sample=data / DATA in files)))
+    importing = "reviewsctl import EXPORT" + ("" if name else " --set name=NAME")
+    importing = importing if data / DATA in files else ""
+    typer.echo("\n".join(_next_steps(folder, base_url, system=system, import_command=importing)))
 
 
 _TEMPLATE: Final = """\
@@ -189,15 +191,15 @@ def _backup_name(name: str, names: Collection[str]) -> str:
     return next(backup for backup in backups if backup not in names)
 
 
-def _next_steps(folder: Path, base_url: str, *, system: bool, sample: bool) -> list[str]:
+def _next_steps(folder: Path, base_url: str, *, system: bool, import_command: str) -> list[str]:
     steps = []
     if not system:
         if folder.absolute() != Path.cwd():
             steps.append(("cd " + shlex.quote(str(folder)), ""))
         if os.environ.get("REVIEWSD_CONFIG"):
             steps.append(("unset REVIEWSD_CONFIG", "it names another configuration"))
-    if sample:
-        steps.append(("reviewsctl import EXPORT", "your reviews in place of the two samples"))
+    if import_command:
+        steps.append((import_command, "your reviews in place of the two samples"))
     steps.append(("reviewsctl check", "before anything is served"))
     if system:
         steps.append((install_command(), "run it, now and after a reboot"))

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from reviewsctl.manual.keys import SHIPPED
 from reviewsd.domain.dataset import load
 from reviewsd.domain.diagnostic_text import headline
 from reviewsd.domain.lint import doubts
@@ -62,6 +63,15 @@ def found(
     text = b"\xef\xbb\xbf" + json.dumps(document).encode()
     dataset = load(text, None if insights is None else json.dumps(insights).encode())
     return [headline(warning).partition(": ")[2] for warning in doubts(text, dataset, NOW)]
+
+
+def test_name_that_init_has_written_is_reported() -> None:
+    """All pages said REPLACE ME, and the check said that all is well."""
+    shipped = json.loads((SHIPPED / "reviews.json").read_text())["business"]
+    (warning,) = found(review(0), top={"business": shipped})
+    assert warning.startswith("$.business.name: ")
+    assert "still to be replaced" in warning
+    assert "reviewsctl import EXPORT --set name=NAME" in warning
 
 
 def test_member_that_is_not_served_is_reported() -> None:

@@ -34,6 +34,14 @@ def test_written_files_pass_the_check(environment: dict[str, str], tmp_path: Pat
     assert "2 warnings" in checked.stdout
 
 
+def test_next_steps_name_the_business_where_no_option_did(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    for number, options in enumerate(([], ["--name", "Acme"])):
+        done = reviewsctl(environment, "init", str(tmp_path / str(number)), *options)
+        assert (not options) == ("  reviewsctl import EXPORT --set name=NAME\n" in done.stdout)
+
+
 def test_of_the_business_only_the_name_is_written(
     environment: dict[str, str], tmp_path: Path
 ) -> None:
