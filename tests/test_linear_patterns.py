@@ -352,6 +352,7 @@ PATTERNS: dict[str, tuple[str, *tuple[Attack, ...]]] = {
     "reviewsctl.importing.values:_NO_ESCAPE": (SEARCH, ("", "%4", "1")),
     "reviewsctl.importing.values:_UNFIT": (SUB, ("", "%4", "1"), ("", "[", "")),
     "reviewsctl.terminal.columns:_COLOR": (SUB, ("\x1b[", "1;", "x"), ("", "\x1b[1", "")),
+    "reviewsctl.commands.init:_TAG": (FULL, ("de", "-a", "!"), ("de-", "a", "!")),
     "reviewsctl.commands.subs:_ID": (FULL, ("p", "1", "x")),
 }
 

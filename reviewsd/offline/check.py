@@ -31,6 +31,7 @@ from reviewsd.domain.json_location import TextLocation, locate, place_at
 from reviewsd.domain.lint import doubts
 from reviewsd.domain.reviews import mean
 from reviewsd.domain.withheld_words import withheld_places
+from reviewsd.offline.page_language import language_doubts
 from reviewsd.pages import pictures
 from reviewsd.publish import insights_settings, page_settings, sources
 from reviewsd.publish.operator_templates import template_fault
@@ -160,6 +161,7 @@ def inspect_data(
     _, logo_warnings = pictures.examine(files.logos)
     findings = chain(
         doubts(files.reviews, dataset, now, progress),
+        language_doubts(dataset),
         _withheld(files.insights, dataset),
         files.left_out,
         KeptLabels(files.labels).faults(),

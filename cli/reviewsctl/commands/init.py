@@ -5,6 +5,7 @@ import errno
 import itertools
 import json
 import os
+import re
 import shlex
 from collections.abc import Collection
 from pathlib import Path
@@ -26,12 +27,15 @@ SYSTEM: Final = Path("/etc/reviewsd")
 
 _LOCAL: Final = "http://localhost:8080"  # as the configuration listens
 
+_TAG: Final = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*")
+
 _COLUMN: Final = 36  # width of a command in the list of next steps
 
 EPILOG: Final = """\b
     Examples:
       reviewsctl init
       reviewsctl init shop --name "Acme Plumbing" --base-url https://reviews.acme.example
+      reviewsctl init laden --name "Müller Sanitär" --language de
       sudo reviewsctl init /etc/reviewsd"""
 
 
@@ -46,6 +50,9 @@ def init(
     name: Annotated[
         str, typer.Option(metavar="TEXT", show_default=False, help="What the business is called.")
     ] = "",
+    language: Annotated[
+        str, typer.Option(metavar="TAG", help="Of pages and insights (BCP 47): de, fr, en-GB.")
+    ] = "en",
     force: Annotated[
         bool,
         typer.Option(
@@ -69,12 +76,15 @@ def init(
         local.check_base_url(base_url)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--base-url") from error
+    if _TAG.fullmatch(language) is None:
+        message = f'"{language}" is no language tag (BCP 47), such as de or en-GB'
+        raise typer.BadParameter(message, param_hint="--language")
     system = folder.absolute() == SYSTEM
     data = Path("/srv/reviews") if system else folder / "data"
     files = {
         folder / CONFIG: configuration(base_url, system=system),
         folder / SCHEMA: schema_text(),
-        data / DATA: _sample(name),
+        data / DATA: _sample(name, language),
         data / INSIGHTS: (SHIPPED / INSIGHTS).read_text(),
     }
     if dry_run:
@@ -163,14 +173,13 @@ def schema_text() -> str:
     return json.dumps(described(local.schema(), texts), indent=2) + "\n"
 
 
-def _sample(name: str) -> str:
+def _sample(name: str, language: str) -> str:
     from reviewsctl.manual.keys import SHIPPED  # see main
 
-    text = (SHIPPED / DATA).read_text()
-    if not name:
-        return text
-    document = json.loads(text)
-    document["business"]["name"] = name
+    document = json.loads((SHIPPED / DATA).read_text())
+    document["business"]["language"] = language
+    if name:
+        document["business"]["name"] = name
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 

@@ -51,6 +51,21 @@ def test_of_the_business_only_the_name_is_written(
     assert {"name": "Roe & Roe", "language": "en"} == content
 
 
+def test_language_of_the_pages_is_written(environment: dict[str, str], tmp_path: Path) -> None:
+    reviewsctl(environment, "init", str(tmp_path), "--language", "de-AT")
+    content = json.loads((tmp_path / "data/reviews.json").read_text())["business"]
+    assert "de-AT" == content["language"]
+
+
+def test_language_that_is_no_tag_is_refused_and_nothing_is_written(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    done = reviewsctl(environment, "init", str(tmp_path / "shop"), "--language", "German!")
+    assert 2 == done.returncode
+    assert '"German!" is no language tag (BCP 47), such as de or en-GB' in done.stderr
+    assert not (tmp_path / "shop").exists()
+
+
 def test_written_files_are_writable_by_their_owner_only(
     environment: dict[str, str], tmp_path: Path
 ) -> None:
