@@ -1,6 +1,7 @@
 """``reviewsctl doctor``: tests everything that serving needs, a line each (interfaces.md 1.1)."""
 
 import datetime
+import os
 import time
 from dataclasses import asdict
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from reviewsctl.commands.data_options import ConfigFile
+from reviewsctl.daemon.default_paths import source_names
 from reviewsctl.daemon.session import Json, Quiet, Session, own_version
 from reviewsctl.terminal.escaping import printable
 from reviewsctl.terminal.output import EXIT_FOUND, colored, json_line
@@ -88,9 +90,11 @@ def _tests(session: Session, config: Path | None, outbound: str | None) -> "Iter
     if settings is not None:
         yield offline.disk(Path(settings.text("state_dir")), report)
     if report.data_dir is not None:
-        yield from overview.diagnoses(
-            Path(report.data_dir), datetime.datetime.fromtimestamp(now, datetime.UTC)
-        )
+        data = Path(report.data_dir)
+        file = None if report.config is None else Path(report.config)
+        names = source_names(file, data, os.environ)
+        moment = datetime.datetime.fromtimestamp(now, datetime.UTC)
+        yield from overview.diagnoses(data, moment, names)
     yield offline.clock(report, now)
     yield running.synchronized()
     yield running.serving(answer)

@@ -1,11 +1,13 @@
 """``reviewsctl status``: what the daemon serves and how its data is (interfaces.md 1.1)."""
 
 import datetime
+import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from reviewsctl.daemon.default_paths import configuration, source_names
 from reviewsctl.daemon.session import Json, Session
 from reviewsctl.terminal.columns import show_fields
 from reviewsctl.terminal.output import fail
@@ -49,5 +51,6 @@ def status(
     from reviewsctl.sources import overview
     from reviewsctl.terminal.status_views import status_fields
 
-    now = datetime.datetime.now(datetime.UTC)
-    show_fields(status_fields(answer.value, now, overview.line(Path(answer.value.data.dir), now)))
+    now, data = datetime.datetime.now(datetime.UTC), Path(answer.value.data.dir)
+    names = source_names(configuration(os.environ), data, os.environ)
+    show_fields(status_fields(answer.value, now, overview.line(data, now, names)))

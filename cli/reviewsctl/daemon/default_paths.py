@@ -52,17 +52,33 @@ def data_dir(file: Path, environ: Mapping[str, str]) -> Path | None:
     return _path(file, "data_dir")
 
 
+def source_names(file: Path | None, data: Path, environ: Mapping[str, str]) -> frozenset[str]:
+    """Return the names of the sources of a configuration; none if it is not that of ``data``."""
+    folder = None if file is None else data_dir(file, environ)
+    if file is None or folder is None or os.path.realpath(folder) != os.path.realpath(data):
+        return frozenset()
+    sources = _settings(file).get("sources")
+    listed = sources if isinstance(sources, list) else []
+    names = [source.get("name") for source in listed if isinstance(source, dict)]
+    return frozenset(name for name in names if isinstance(name, str))
+
+
 def _path(file: Path, key: str) -> Path | None:
     """Return the path of a key, if a configuration has it."""
+    value = _settings(file).get(key)
+    return file.absolute().parent / value if isinstance(value, str) and value else None
+
+
+def _settings(file: Path) -> Mapping[str, object]:
+    """Return what a configuration has; nothing if it cannot be read or parsed."""
     try:
         text = file.read_bytes()
     except OSError:
-        return None
+        return {}
     import yaml  # 20 ms, needed only here
 
     try:
         settings = yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506  it is safe
     except (yaml.YAMLError, ValueError, RecursionError):
-        return None
-    value = settings.get(key) if isinstance(settings, dict) else None
-    return file.absolute().parent / value if isinstance(value, str) and value else None
+        return {}
+    return settings if isinstance(settings, dict) else {}

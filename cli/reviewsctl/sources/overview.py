@@ -3,7 +3,7 @@
 import contextlib
 import datetime
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -16,21 +16,26 @@ _NAME: Final = "sources"
 _STATES: Final = ("ok", "failed", "stopped", "new")
 
 
-def states(data: Path) -> Mapping[str, SourceState]:
+def states(data: Path, names: Collection[str]) -> Mapping[str, SourceState]:
     """Return the states of the sources of a data directory, by name; none if it cannot be opened.
+
+    Args:
+        data: The data directory.
+        names: The configured sources, as the others were removed; empty where they are not known.
 
     Raises:
         StateUnreadableError: sources.json cannot be read.
     """
     with contextlib.suppress(OSError), opened(data) as folder:
-        return load(folder)
+        by_name = load(folder)
+        return {name: state for name, state in by_name.items() if not names or name in names}
     return {}
 
 
-def line(data: Path, now: datetime.datetime) -> str | None:
-    """Return the line of ``status``; None without sources."""
+def line(data: Path, now: datetime.datetime, names: Collection[str] = ()) -> str | None:
+    """Return the line of ``status``; None without sources. The arguments are those of ``states``."""
     try:
-        by_name = states(data)
+        by_name = states(data, names)
     except StateUnreadableError as error:
         return str(error)
     if not by_name:
@@ -42,10 +47,10 @@ def line(data: Path, now: datetime.datetime) -> str | None:
     return f"{', '.join(parts)}{last}"
 
 
-def diagnoses(data: Path, now: datetime.datetime) -> list[Diagnosis]:
-    """Return the diagnosis of each source for ``doctor``."""
+def diagnoses(data: Path, now: datetime.datetime, names: Collection[str] = ()) -> list[Diagnosis]:
+    """Return the diagnosis of each source for ``doctor``. The arguments are those of ``states``."""
     try:
-        by_name = states(data)
+        by_name = states(data, names)
     except StateUnreadableError as error:
         return [fail(_NAME, str(error), "Write it again: reviewsctl sync")]
     return [_diagnosis(name, state, now) for name, state in by_name.items()]

@@ -5,7 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from reviewsctl.daemon.default_paths import SOCKET, admin_socket, configuration, state_dir
+from reviewsctl.daemon.default_paths import (
+    SOCKET,
+    admin_socket,
+    configuration,
+    source_names,
+    state_dir,
+)
 from reviewsd.api.places import HERE, PLACES, SYSTEM
 
 
@@ -69,3 +75,15 @@ def test_configuration_of_another_user_is_passed_over(folder: Path) -> None:
 def test_invalid_configuration_names_no_socket(folder: Path, text: str) -> None:
     HERE.write_text(text)
     assert SOCKET == found(folder)
+
+
+def test_sources_are_those_of_the_configuration_of_the_data(folder: Path) -> None:
+    """A daemon in a container has another configuration than the sync beside it."""
+    HERE.write_text("data_dir: data\nsources: [{name: a}, {type: url}, 7, {name: b}]")
+    data = folder / "here/data"
+    assert {"a", "b"} == source_names(HERE, data, {})
+    assert set() == source_names(HERE, folder / "other", {})
+    assert set() == source_names(None, data, {})
+    for text in ("data_dir: data", "data_dir: data\nsources: 7", "data_dir: data\nsources: {a: b}"):
+        HERE.write_text(text)
+        assert set() == source_names(HERE, data, {})
