@@ -30,6 +30,7 @@ COMMANDS: Final = tuple(name for names in GROUPS.values() for name in names)
 _REFUSED: Final = {
     "import": "not imported",
     "export": "not exported",
+    "list": "not listed",
     "restore": "not restored",
     "undo": "not undone",
     "write": "not written",

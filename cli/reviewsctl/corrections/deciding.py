@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Final
 
 from reviewsctl.corrections import files
 from reviewsctl.corrections.output import STATES, Output
+from reviewsctl.daemon.default_paths import NOWHERE, is_nowhere
 from reviewsctl.daemon.session import Session
-from reviewsctl.importing.errors import ImportRefusedError
+from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
 from reviewsctl.importing.target import reviews_file
 from reviewsctl.terminal.words import counted
 
@@ -31,8 +32,12 @@ def reading(data: Path | None, config: Path | None) -> "tuple[Path, ReviewsWithC
     """Return the path of reviews.json, and its reviews with their corrections.
 
     Raises:
+        SayMoreError: No option or configuration names the data directory.
         ImportRefusedError: A file is missing or invalid.
     """
+    named_here = data or config or os.environ.get("REVIEWSD_DATA_DIR")
+    if not named_here and is_nowhere(os.environ):
+        raise SayMoreError(NOWHERE, "Go to the folder of your business, or say --config or --data.")
     target = reviews_file(data, config, os.environ)
     return target, files.read(target)
 

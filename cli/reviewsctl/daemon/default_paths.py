@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from reviewsd.api.places import PLACES, ForeignFileError, find_configuration
+from reviewsd.api.places import HERE, PLACES, SYSTEM, ForeignFileError, find_configuration
 
 STATE: Final = Path("/var/lib/reviewsd")
 SOCKET: Final = Path("/run/reviewsd/admin.sock")  # interfaces.md 1.5
@@ -18,6 +18,14 @@ def configuration(environ: Mapping[str, str], places: Sequence[Path] = PLACES) -
     except ForeignFileError as foreign:  # unsafe to use; a later place may be ours
         later = places[places.index(foreign.path) + 1 :]
         return configuration(environ, later)
+
+
+NOWHERE: Final = f"no ./{HERE} here and no {SYSTEM}"
+
+
+def is_nowhere(environ: Mapping[str, str], places: Sequence[Path] = PLACES) -> bool:
+    """Return whether no configuration is named, and none is at a usual place."""
+    return not environ.get("REVIEWSD_CONFIG") and not any(map(os.path.lexists, places))
 
 
 def admin_socket(environ: Mapping[str, str], places: Sequence[Path] = PLACES) -> Path:

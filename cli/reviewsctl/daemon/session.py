@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from reviewsctl.daemon.default_paths import admin_socket, state_dir
+from reviewsctl.daemon.default_paths import (
+    NOWHERE,
+    admin_socket,
+    is_nowhere,
+    node_sockets,
+    state_dir,
+)
 from reviewsctl.terminal.output import complain
 
 if TYPE_CHECKING:
@@ -61,6 +67,10 @@ class Session:
         try:
             yield client.Client(self.socket, observe=observe)
         except errors.NotRunning as error:
+            unused = not os.path.lexists(self.socket) and not node_sockets(self.socket)
+            if self.named_socket is None and unused and is_nowhere(os.environ):
+                remedy = "Go to the folder of your business, or name its socket with --socket."
+                raise errors.NotRunning(NOWHERE, remedy) from None
             directory = None if self.named_socket else state_dir(os.environ)
             raise start_failure.explained(error, directory) from None
 

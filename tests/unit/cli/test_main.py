@@ -13,7 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from reviewsctl.daemon.default_paths import SOCKET
 from reviewsctl.daemon.units import START
+from reviewsd.api.places import SYSTEM
 from tests.support.admin_fake import (
     HEADERS,
     AdminFake,
@@ -479,6 +481,30 @@ def test_removed_command_is_unknown(environment: dict[str, str], command: str) -
     run = reviewsctl(environment, command)
     assert 2 == run.returncode
     assert f"No such command '{command}'." in run.stderr or "Did you mean" in run.stderr
+
+
+@pytest.mark.skipif(SYSTEM.exists() or SOCKET.exists(), reason="a service is installed here")
+@pytest.mark.parametrize(
+    ("command", "code", "title"),
+    [
+        (("status",), 3, "reviewsd is not reachable"),
+        (("backup", "x.zip"), 3, "reviewsd is not reachable"),
+        (("reviews", "list"), 2, "not listed"),
+        (("reviews", "hide", "r1", "--reason", "spam"), 2, "not corrected"),
+    ],
+)
+def test_folder_without_a_configuration_is_told(
+    environment: dict[str, str], tmp_path: Path, command: tuple[str, ...], code: int, title: str
+) -> None:
+    """In a wrong folder it said how to start a service, or that no folder of data is known."""
+    del environment["REVIEWSD_ADMIN_SOCKET"]
+    run = reviewsctl(environment, *command, folder=tmp_path)
+    assert (code, "") == (run.returncode, run.stdout)
+    assert f"{title}: no ./reviewsd.yaml here and no /etc/reviewsd/reviewsd.yaml\n" in run.stderr
+    assert "Go to the folder of your business, or " in run.stderr
+
+    (tmp_path / "reviewsd.yaml").write_text("data_dir: data\nadmin_socket: admin.sock\n")
+    assert "here and no" not in reviewsctl(environment, *command, folder=tmp_path).stderr
 
 
 def test_an_unknown_command_suggests_the_nearest(environment: dict[str, str]) -> None:
