@@ -55,6 +55,7 @@ def nginx(place: Path, listen: int, daemon: int) -> list[str]:
         "nginx.conf",
         {
             "443 ssl": f"127.0.0.1:{listen} ssl",
+            "listen 80;": f"listen unix:{place}/plain.sock;",
             "127.0.0.1:8080": f"127.0.0.1:{daemon}",
             f"/etc/letsencrypt/live/{NAME}/fullchain.pem": str(place / "server.pem"),
             f"/etc/letsencrypt/live/{NAME}/privkey.pem": str(place / "server.pem"),
