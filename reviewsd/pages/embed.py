@@ -158,8 +158,10 @@ def _picture(renderer: Renderer, size: str, scheme: str) -> str:
 
 def _setup(renderer: Renderer) -> Page:
     """Return the page that configures the embed; its lines are those of the request."""
+    words = renderer.words
+    head = replace(SETUP, title=words("embed_setup"), description=words("embed_setup_text"))
     page = documentation.page_of(
-        renderer, SETUP, _text(renderer), "embed_setup.html", has_frame=True
+        renderer, head, _text(renderer), "embed_setup.html", has_frame=True
     )
     lines = {
         name: Verbatim(line_of(renderer.site.base_url, EmbedOptions(), _title(renderer)))

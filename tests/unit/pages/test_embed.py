@@ -294,6 +294,16 @@ def test_setup_page_shows_the_result_and_both_lines(harbor: Place) -> None:
     )
 
 
+def test_setup_page_has_its_heading_in_the_language_of_its_form(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    place.publish([], {"name": "Acme", "language": "de"})
+    source = place.page("/developers/embed").source
+    head, _, rest = source.partition("<h1>Auf Ihrer Website</h1>")
+    assert "Auf Ihrer Website: Acme" in head
+    assert '<div class="doc">' in head
+    assert "Theme" not in rest.partition('<div class="doc" lang="en" dir="ltr">')[0]
+
+
 def test_setup_page_has_no_links_to_the_documentation_of_programs(harbor: Place) -> None:
     """An owner chooses how the reviews look; one link leads to the rest."""
     links = {link["href"] for link in harbor.page("/developers/embed").named("a")}
