@@ -1,5 +1,6 @@
 """Opens the state store."""
 
+import sys
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -61,7 +62,7 @@ def make_store(
 
         return Postgres(config.hub.store, reactor, secrets, counters)
     except ImportError as error:
-        remedy = "pip install 'reviewsd[postgres]'"
+        remedy = f"{sys.prefix}/bin/pip install 'psycopg[binary]'"
         fault = f"PostgreSQL needs psycopg, which cannot be used ({error}): {remedy}"
     except ValueError as error:
         fault = str(error)

@@ -6,6 +6,7 @@ of its own; one that hangs delays no publication, and not the end of the process
 
 import logging
 import stat
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from threading import local
@@ -59,7 +60,7 @@ class AppriseSender:
         try:
             import apprise  # noqa: F401, PLC0415  an extra
         except ImportError as error:
-            remedy = "pip install 'reviewsd[notify]'"
+            remedy = f"{sys.prefix}/bin/pip install apprise"
             raise TargetError(f"needs apprise, which cannot be used ({error}): {remedy}") from error
         self._statuses = _Statuses()
         for name in _LIBRARIES:  # their lines have addresses, so none of them reaches our log

@@ -236,8 +236,8 @@ def label(  # noqa: PLR0913  # these are the command's options
 ) -> None:
     """Has a language model label the reviews.
 
-    It needs the extra "model": pip install 'reviewsd[model]'. The texts and
-    stars of reviews are sent to the model, and the people named in insights.yaml, but no authors,
+    It needs the package "openai", installed beside reviewsd. The texts and stars of reviews are sent to
+    the model, and the people named in insights.yaml, but no authors,
     dates, ids or replies. You are asked before anything leaves this machine. A label counts only if it
     is of the known lists and its phrase stands in the review; counting is left to the rules. Labels
     are kept in insights.labels, which the daemon uses by itself, so that a run that was stopped is

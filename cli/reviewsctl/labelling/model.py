@@ -5,6 +5,7 @@ a proxy or a key.
 """
 
 import ssl
+import sys
 from http import HTTPStatus
 from typing import Final, NamedTuple
 from urllib.parse import SplitResult
@@ -17,7 +18,8 @@ try:
     import openai
 except ImportError as error:
     raise ModelError(
-        f"the package {error.name} is not installed", "Install it: pip install 'reviewsd[model]'"
+        f"the package {error.name} is not installed",
+        f"Install it: {sys.prefix}/bin/pip install openai",
     ) from error
 
 SECONDS: Final = 300.0  # of silence; a small computer needs long for twenty reviews

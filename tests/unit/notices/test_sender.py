@@ -97,5 +97,5 @@ def test_target_without_any_file_is_refused() -> None:
 
 def test_missing_library_is_named_with_its_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "apprise", None)
-    with pytest.raises(TargetError, match=r"pip install 'reviewsd\[notify\]'"):
+    with pytest.raises(TargetError, match="/bin/pip install apprise"):
         AppriseSender(THREADS, [], {})

@@ -423,5 +423,5 @@ def test_missing_psycopg_is_reported_with_the_remedy(
     assert 78 == command(["--check", "--config", str(config)], {})
     error = capsys.readouterr().err
     assert error.startswith("reviewsd: hub.store: PostgreSQL needs psycopg")
-    assert error.endswith("pip install 'reviewsd[postgres]'\n")
+    assert error.endswith(f"{sys.prefix}/bin/pip install 'psycopg[binary]'\n")
     assert "s3cret" not in error

@@ -159,7 +159,7 @@ def test_missing_extra_is_reported_with_the_command_that_installs_it() -> None:
     )
     expected = (
         "Error: not labelled: the package openai is not installed\n"
-        "Install it: pip install 'reviewsd[model]'\n"
+        f"Install it: {sys.prefix}/bin/pip install openai\n"
     )
     assert (1, "", expected) == (run.returncode, run.stdout, run.stderr)
 
