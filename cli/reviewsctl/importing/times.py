@@ -36,6 +36,22 @@ _DAYS, _CLOCKS = CELLS.lists["days"], CELLS.lists["clocks"]
 PATTERNS = {day + clock: day for day in _DAYS for clock in _CLOCKS}
 """The patterns that are tried, each with that of its day."""
 _ISO = "ISO 8601"
+_CODES = {
+    "%d": "day",
+    "%m": "month",
+    "%Y": "year",
+    "%y": "year of two digits",
+    "%B": "month's name",
+    "%b": "month's short name",
+    "%A": "weekday",
+    "%a": "short weekday",
+    "%H": "hour",
+    "%I": "hour",
+    "%M": "minute",
+    "%S": "second",
+    "%p": "am or pm",
+}
+"""The codes of patterns, in words."""
 
 _MONTHS: Mapping[str, str] = {
     foreign: english for english, names in CELLS.table.items() for foreign in names
@@ -154,9 +170,18 @@ def by_pattern(pattern: str) -> Reading:
         except RowRefusedError:
             if relative(value):
                 raise
-            raise RowRefusedError(f'date {shown(value)} is not "{pattern}"') from None
+            raise RowRefusedError(
+                f'date {shown(value)} is not "{pattern}" ({_in_words(pattern)})'
+            ) from None
 
     return read
+
+
+def _in_words(pattern: str) -> str:
+    """Return a pattern as people say it: ``day.month.year``."""
+    for code, what in _CODES.items():
+        pattern = pattern.replace(code, what)
+    return pattern
 
 
 def _read(pattern: str, text: str) -> datetime.datetime | None:
@@ -235,6 +260,14 @@ def is_moment(value: object) -> bool:
     except RowRefusedError:
         return False
     return True
+
+
+def is_date(value: object) -> bool:
+    """Return whether a cell is a date in any spelling; a number alone may be anything."""
+    text = word(value) or ""
+    return not text.isdigit() and (
+        is_moment(text) or any(_spelling(day, text) is not None for day in _DAYS)
+    )
 
 
 @functools.lru_cache(maxsize=1 << 16)

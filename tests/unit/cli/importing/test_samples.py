@@ -346,7 +346,7 @@ def test_a_windows_table_with_semicolons_is_guessed_and_shown(tmp_path: Path) ->
         "not taken: Phone",
         "imported 0 new, 0 changed, 2 unchanged, 2 refused",
         "  row 4: no rating",
-        '  row 5: date "31.02.2025" is not "%d.%m.%Y"',
+        '  row 5: date "31.02.2025" is not "%d.%m.%Y" (day.month.year)',
         (
             "note: without an id of their own: 2; theirs is made of source, author, date, stars and text, "
             "so one that is edited will come as a new review"
