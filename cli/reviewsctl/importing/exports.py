@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from reviewsctl.importing.errors import ImportRefusedError, NoReviewsError, SayMoreError
+from reviewsctl.importing.format import NOTE
 from reviewsctl.importing.options import ImportOptions
 from reviewsctl.importing.readers.parts import Part, parts_of
 from reviewsctl.importing.recognize import Export, chosen
@@ -71,7 +72,10 @@ def described(export: Export, options: ImportOptions) -> list[str]:
     manner = ", ".join(filter(None, (first.writing, files)))
     lines = [f"{export.name}: {format_.title}{f' ({manner})' if manner else ''}"]
     columns = format_.describe_columns(first.head, options.settings)
+    notes = [line for line in columns if line.startswith(NOTE)]
+    columns = [line for line in columns if line not in notes]
     lines += columns if options.verbose else filter(None, ["; ".join(columns)])
+    lines += notes
     if unread := [
         f"{source.part.name}: {unread}" for source in export.sources for unread in source.unread
     ]:

@@ -29,6 +29,9 @@ RECOGNIZED: Final = 1.0
 FORCED: Final = 0.5
 """The likeness that ``--from NAME`` needs: some columns may have been left out by hand."""
 
+NOTE: Final = "note: "
+"""The beginning of a description of columns that is a line of its own."""
+
 _MAX_SAMPLE_ROWS, _MAX_LEVELS = 20, 3  # rows and levels of objects that names are taken from
 
 

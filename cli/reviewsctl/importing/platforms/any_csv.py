@@ -3,6 +3,8 @@
 It does not say which platform it comes from, and rarely whether the reviews are verified. Exports of platforms that are plain tables are read by the same rules.
 """
 
+import itertools
+import shlex
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -10,7 +12,7 @@ from typing import NamedTuple
 from msgspec import UNSET
 
 from reviewsctl.importing.errors import RowWithdrawnError
-from reviewsctl.importing.format import RECOGNIZED, Fields, Head, Parser, Row
+from reviewsctl.importing.format import NOTE, RECOGNIZED, Fields, Head, Parser, Row
 from reviewsctl.importing.platforms.columns import (
     Chosen,
     chosen,
@@ -23,11 +25,12 @@ from reviewsctl.importing.publicity.signs import sign_of
 from reviewsctl.importing.review import PlatformReview, reply_of
 from reviewsctl.importing.scales import ScaleOf, scale_of
 from reviewsctl.importing.settings import NO_SOURCE, Settings
-from reviewsctl.importing.times import Reading
+from reviewsctl.importing.times import Reading, is_date
 from reviewsctl.importing.values import (
     address,
     listed,
     normal,
+    shown,
     titled,
     truth,
     unhumped,
@@ -35,6 +38,10 @@ from reviewsctl.importing.values import (
     words,
 )
 from reviewsctl.importing.vocabulary.words import COLUMNS
+from reviewsctl.terminal.escaping import printable
+
+_PROBES = 5  # cells that say whether a column has dates
+_LONG = 100  # characters of a name in a message
 
 
 class _Understood(NamedTuple):
@@ -110,6 +117,9 @@ class Table:
             lines.append(f"whether public: {listed(signs)}")
         if unused := [name for name in there if name and name not in mapped and name not in signs]:
             lines.append(f"not taken: {listed(unused)}")
+        if "reply" in columns.names and not {"reply_date"} & {*columns.names, *settings.columns}:
+            sample = columns_of(head)
+            lines += [_hint(name) for name in unused if _has_dates(sample, name)]
         return lines
 
     def _understood(self, head: Head, settings: Settings) -> _Understood:
@@ -123,6 +133,19 @@ class Table:
         ]
         scale, evidence = scale_of(public or sample, single, settings.scale, native=self.best)
         return _Understood(names, dates, pattern, scale, evidence)
+
+
+def _has_dates(sample: Sequence[Fields], name: str) -> bool:
+    """Return whether the first cells of a column are dates."""
+    values = filter(None, (word(row.get(name)) for row in sample))
+    first = [*itertools.islice(values, _PROBES)]
+    return bool(first) and all(map(is_date, first))
+
+
+def _hint(name: str) -> str:
+    """Return the line on a column that may be that of the replies' dates."""
+    option = shlex.quote(f"reply_date={printable(name[:_LONG])}")
+    return f"{NOTE}column {shown(name)} has dates and is not taken; if they are the replies': --map {option}"
 
 
 def _is_public(judge: Callable[[Fields], object], row: Fields) -> bool:

@@ -80,6 +80,16 @@ LANGUAGES: dict[str, list[str]] = {
         "Property reply",
         "Unsere Antwort",
     ],
+    "reply_date": [
+        "Reply date",
+        "Antwort am",
+        "Datum der Antwort",
+        "Date de réponse",
+        "Fecha de respuesta",
+        "Data della risposta",
+        "Data de resposta",
+        "Datum van antwoord",
+    ],
     "date": ["Veröffentlicht am", "createdAt", "datePublished", "Data", "attributes.created_at"],
 }
 
