@@ -253,9 +253,10 @@ def _table(
             extra = fields.get(csv_file.TOO_MANY)
             fault = "" if extra is None else f"more cells than columns: {extra}"
             hint = f"this may be the rest of row {before} (a line break without quotes)"
-            is_rest = before is not None and (is_cut or len(fields) == 1 < width)
+            is_short = len(fields) < width
+            is_rest = before is not None and is_short and (is_cut or len(fields) == 1)
             yield f"row {number}", Row(fields, fault, hint=hint if is_rest else "")
-            before, is_cut = number, len(fields) < width
+            before, is_cut = number, is_short
 
     return Source(part=part, head=_head(part, "table", sample, {}), rows=rows, writing=writing)
 

@@ -113,8 +113,8 @@ def rows(part: Part, dialect: Dialect) -> Iterator[tuple[int, Fields]]:
                     raise ImportRefusedError(f"{part.name}: more than {MAX_COLUMNS:,} columns")
             elif any(cells):
                 fields: dict[str, object] = dict(zip(header, cells, strict=False))
-                if any(extra := cells[len(header) :]):
-                    fields[TOO_MANY] = listed([*map(shown, extra)])
+                if extra := [shown(cell) for cell in cells[len(header) :] if cell]:
+                    fields[TOO_MANY] = listed(extra)
                 yield number, fields
 
 
