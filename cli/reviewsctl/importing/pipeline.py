@@ -109,7 +109,7 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
         files=sum(len(export.sources) for export in exports),
         rows=rows,
         merge=merge,
-        notes=[*notes, *report.notes_of_merge(merge)],
+        notes=[*notes, *report.notes_of_merge(merge, has_refused=rows.refused > 0)],
     )
 
 

@@ -195,15 +195,15 @@ def _note(name: object, text: str) -> str:
     return Detail(text) if name in _DETAILS else text
 
 
-def notes_of_merge(result: MergeResult) -> list[str]:
-    """Return notes on the reviews that were there."""
+def notes_of_merge(result: MergeResult, *, has_refused: bool) -> list[str]:
+    """Return notes on the reviews that were there, where rows were refused or not."""
     notes = [
         _note(fate, text.format(count=count, reviews=counted(count, "review")))
         for fate, text in _OF_REVIEWS.items()
         if (count := result.count(fate))
     ]
     if count := result.count(Fate.LIKE):
-        notes.append(_likes(count, result.changes[Fate.LIKE]))
+        notes.append(_likes(count, result.changes[Fate.LIKE], has_refused=has_refused))
     if count := result.count(Fate.SHORT_NAME):
         new = "; new ones are in full (--set names=short)" if result.count(Fate.NEW) else ""
         notes.append(
@@ -214,8 +214,9 @@ def notes_of_merge(result: MergeResult) -> list[str]:
     return notes
 
 
-def _likes(count: int, changes: Sequence[Change]) -> str:
+def _likes(count: int, changes: Sequence[Change], *, has_refused: bool) -> str:
     """Return the note on new reviews that may be edited ones of the file."""
+    first = "correct the refused rows, and " if has_refused else ""  # else it removes nothing
     names = [change.review.rpartition(", ")[0] for change in changes[:_SHOWN]]
     named = "; ".join(names if count <= _SHOWN else [*names, "..."])
     has, ones, were = (
@@ -223,5 +224,5 @@ def _likes(count: int, changes: Sequence[Change]) -> str:
     )
     return (
         f"{counted(count, 'new review')} {has} the author, day and stars of {ones} there ({named}); "
-        f"if {were} edited, import again with --replace"
+        f"if {were} edited, {first}import again with --replace"
     )

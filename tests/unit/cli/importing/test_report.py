@@ -122,6 +122,18 @@ def test_new_review_that_may_be_an_edited_one_is_named(shop: Shop, tmp_path: Pat
     assert 8 == len(shop.file["reviews"])
 
 
+def test_refused_rows_are_to_be_corrected_before_a_review_is_replaced(
+    shop: Shop, tmp_path: Path
+) -> None:
+    """While a row is refused, --replace removes nothing."""
+    report(shop, export(tmp_path, *GOOD))
+    edited = export(tmp_path, *GOOD[:-1], f"{GOOD[-1]} work", ",5,Max,Nice")
+    assert (
+        "note: 1 new review has the author, day and stars of one that is there (Name 7, 2025-03-07); "
+        "if it was edited, correct the refused rows, and import again with --replace"
+    ) in report(shop, edited)
+
+
 def test_many_that_may_be_edited_are_counted(shop: Shop, tmp_path: Path) -> None:
     report(shop, export(tmp_path, *GOOD))
     (note,) = [
