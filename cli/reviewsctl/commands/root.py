@@ -96,7 +96,35 @@ class Command(TyperCommand):
             return super().invoke(context)
 
 
-class Group(TyperGroup):
+_MEANT: Final = {
+    "list": "Did you mean: reviewsctl reviews list",
+    "hide": "Did you mean: reviewsctl reviews hide",
+    "erase": "Did you mean: reviewsctl reviews erase",
+    "delete": "Did you mean: reviewsctl reviews erase, or reviewsctl reviews hide",
+    "undo": "Did you mean: reviewsctl reviews undo",
+    "version": "Did you mean: reviewsctl --version",
+    "help": "Did you mean: reviewsctl --help",
+    "reviews delete": "Did you mean: reviewsctl reviews erase, or reviewsctl reviews hide",
+    "reviews remove": "Did you mean: reviewsctl reviews erase, or reviewsctl reviews hide",
+    "reviews edit": "See docs/how-to/correct.md: how to correct a review",
+    "reviews show": "Did you mean: reviewsctl reviews list --text WORDS",
+    "reviews help": "Did you mean: reviewsctl reviews --help",
+}
+"""What unknown commands mean that newcomers try."""
+
+
+class _Hinting(TyperGroup):
+    """A group of commands that says what an unknown one probably means."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401  Typer's
+        """Return the name, the command and the arguments that are left."""
+        path = " ".join([*ctx.command_path.split()[1:], *args[:1]])
+        if path in _MEANT and self.get_command(ctx, args[0]) is None:
+            ctx.fail(f"No such command {args[0]!r}. {_MEANT[path]}")
+        return super().resolve_command(ctx, args)
+
+
+class Group(_Hinting):
     """A group of commands."""
 
     def __init__(self, **attributes: Any) -> None:  # noqa: ANN401  Typer's
@@ -135,7 +163,7 @@ def _explained(context: Any) -> Iterator[None]:  # noqa: ANN401  Typer's context
         raise typer.Exit(error.exit_code) from error
 
 
-class Root(TyperGroup):
+class Root(_Hinting):
     """All commands; none is imported yet."""
 
     def __init__(self, **attributes: Any) -> None:  # noqa: ANN401  Typer's

@@ -513,6 +513,28 @@ def test_an_unknown_command_suggests_the_nearest(environment: dict[str, str]) ->
     )
 
 
+@pytest.mark.parametrize(
+    ("command", "hint"),
+    [
+        ("list", "Did you mean: reviewsctl reviews list"),
+        ("hide r1 --reason spam", "Did you mean: reviewsctl reviews hide"),
+        ("undo", "Did you mean: reviewsctl reviews undo"),
+        ("version", "Did you mean: reviewsctl --version"),
+        ("help", "Did you mean: reviewsctl --help"),
+        ("reviews delete r1", "reviewsctl reviews erase, or reviewsctl reviews hide"),
+        ("reviews edit r1", "See docs/how-to/correct.md"),
+        ("reviews show r1", "Did you mean: reviewsctl reviews list --text WORDS"),
+    ],
+)
+def test_command_that_newcomers_guess_is_answered_with_the_one_that_is_meant(
+    environment: dict[str, str], command: str, hint: str
+) -> None:
+    run = reviewsctl(environment, *command.split())
+    assert (2, "") == (run.returncode, run.stdout)
+    assert "No such command '" in run.stderr
+    assert hint in run.stderr
+
+
 def test_the_socket_option_goes_before_the_environment(
     environment: dict[str, str], daemon: AdminFake
 ) -> None:
