@@ -76,10 +76,13 @@ def find_id(reference: str, ids: Collection[str]) -> str:
     name = name.casefold().removesuffix(".md")
     folded = [(review_id.casefold(), review_id) for review_id in ids]
     matches = [review_id for text, review_id in folded if text == name]
-    if not matches and len(name) >= _MIN_PART:
+    if not matches and name:
         matches = [
             review_id for text, review_id in folded if text.startswith(name) or text.endswith(name)
         ]
+        if matches and len(name) < _MIN_PART:
+            detail = f"{reference!r} is too short; {_MIN_PART} characters of an id are needed"
+            raise NoSuchReviewError(detail, matches)
     match matches:
         case [review_id]:
             return review_id

@@ -124,6 +124,10 @@ def list_(
         and words in f"{entry.review.author}\n{entry.review.text or ''}".casefold()
     ]
     output.list(matches, len(reviews.reviews))
+    sources = {entry.review.source.casefold(): entry.review.source for entry in reviews.reviews}
+    if source and source.casefold() not in sources and not as_json:
+        names = ", ".join(sorted(sources.values()))
+        echo(f"no review is from {source!r}. There are: {names}", err=True)
 
 
 @app.command(
@@ -233,18 +237,15 @@ def erase(  # noqa: PLR0913  options
     ends with a list of the copies that it cannot reach.
     """
     from reviewsctl.corrections.deciding import erase as erased  # msgspec, see main
-    from reviewsctl.corrections.deciding import named, reading
+    from reviewsctl.corrections.deciding import named, of_author, reading
     from reviewsctl.importing.errors import ImportRefusedError
 
     output = Output(as_json=as_json, yes=yes)
     target, reviews = reading(data, config)
-    of_author = (
-        entry.review.id for entry in reviews.reviews if author and entry.review.author == author
-    )
-    chosen = named([*(ids or []), *of_author], reviews)
+    more = of_author(author, reviews) if author else []
+    chosen = named([*(ids or []), *more], reviews)
     if not chosen:
-        detail = f"no review is of {author!r}" if author else "no review is named"
-        raise ImportRefusedError(detail, "List them: reviewsctl reviews list")
+        raise ImportRefusedError("no review is named", "List them: reviewsctl reviews list")
     output.show(chosen)
     if not dry_run:
         output.ask(f"Erase {counted(len(chosen), 'review')} for good? This cannot be undone.")

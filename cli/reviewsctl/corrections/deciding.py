@@ -23,9 +23,16 @@ _ELSEWHERE: Final = (
     "not erased: copies in caches and with subscribers, your own backups and exports, and the review on "
     "the platform itself"
 )
+_LIST: Final = "List them: reviewsctl reviews list"
 _CANDIDATES: Final = 5  # reviews that are listed for an ambiguous id
 _NAMED: Final = 3  # ids in the command that takes a correction back
 _SHORTEST_NAME: Final = 3  # letters of a part of a name that is searched for
+
+
+class UnknownReviewError(ImportRefusedError):
+    """No review is the one that the operator named."""
+
+    exit_code = 4
 
 
 def reading(data: Path | None, config: Path | None) -> "tuple[Path, ReviewsWithCorrections]":
@@ -46,21 +53,35 @@ def named(references: Iterable[str], reviews: "ReviewsWithCorrections") -> "list
     """Return the reviews of references, without duplicates.
 
     Raises:
-        ImportRefusedError: A reference matches no review, or several.
+        UnknownReviewError: A reference matches no review.
+        ImportRefusedError: A reference matches several.
     """
     from reviewsd.offline.corrections import NoSuchReviewError  # 0.1 s, see main
 
     try:
         return list({review.id: review for review in map(reviews.find, references)}.values())
     except NoSuchReviewError as error:
-        remedy = "List them: reviewsctl reviews list"
+        remedy = _LIST
         if error.candidates:
             candidates = [reviews.find(review_id) for review_id in error.candidates[:_CANDIDATES]]
             lines = [f"  {review.id}  {review.date}  {review.author}" for review in candidates]
             more = len(error.candidates) - len(candidates)
             lines += [f"  and {more:,} more"] if more else []
             remedy = "\n".join([*lines, "Name one of them with more of its id."])
-        raise ImportRefusedError(str(error), remedy) from error
+            raise ImportRefusedError(str(error), remedy) from error
+        raise UnknownReviewError(str(error), remedy) from error
+
+
+def of_author(author: str, reviews: "ReviewsWithCorrections") -> list[str]:
+    """Return the ids of the reviews of an author.
+
+    Raises:
+        UnknownReviewError: There are none.
+    """
+    ids = [entry.review.id for entry in reviews.reviews if entry.review.author == author]
+    if not ids:
+        raise UnknownReviewError(f"no review is of {author!r}", _LIST)
+    return ids
 
 
 class Decision:

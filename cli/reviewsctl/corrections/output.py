@@ -10,6 +10,7 @@ from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.terminal.columns import table
 from reviewsctl.terminal.escaping import printable
 from reviewsctl.terminal.output import complain, echo, json_line
+from reviewsctl.terminal.words import counted
 
 if TYPE_CHECKING:
     from reviewsd.domain.reviews import Review
@@ -70,7 +71,7 @@ class Output:
         headings = ("ID", "DAY", "STARS", "SOURCE", "AUTHOR", "STATE", "TEXT")
         for line in table(headings, rows) if rows else ():
             typer.echo(line)
-        typer.echo(f"{len(reviews):,} of {total:,} reviews", err=True)
+        typer.echo(f"{len(reviews):,} of {counted(total, 'review')}", err=True)
 
     @staticmethod
     def _list_json(reviews: "Sequence[ReviewEntry]") -> None:

@@ -23,6 +23,7 @@ from reviewsctl.labelling.model import Model
 from reviewsctl.terminal.import_prompts import prompts
 from reviewsctl.terminal.output import echo
 from reviewsctl.terminal.remedies import to_write
+from reviewsctl.terminal.words import counted
 from reviewsd.api.jobs import Step
 from reviewsd.api.places import LABELS_FILE
 from reviewsd.offline.labeller import Batch, Labeller, Plan
@@ -200,7 +201,7 @@ def _agree(options: Options, endpoint: SplitResult, plan: Plan, dialog: Prompts)
         return
     people = f" and the {plan.people:,} people named in insights.yaml" if plan.people else ""
     clear = "" if endpoint.scheme == "https" else ", unencrypted"
-    counts = [f"the text and stars of {plan.to_send:,} reviews"] if plan.to_send else []
+    counts = [f"the text and stars of {counted(plan.to_send, 'review')}"] if plan.to_send else []
     if options.summary:
         counts.append(f"those of {MAX_REVIEWS} reviews with figures for the summary")
     question = (

@@ -535,6 +535,17 @@ def test_command_that_newcomers_guess_is_answered_with_the_one_that_is_meant(
     assert hint in run.stderr
 
 
+def test_notices_without_targets_are_told(environment: dict[str, str], daemon: AdminFake) -> None:
+    """It said that there is no target of this name, and no name was given."""
+    run = reviewsctl(environment, "notify", "test")
+    assert (4, "") == (run.returncode, run.stdout)
+    assert "no such target: no targets are configured\n" in run.stderr
+    assert "docs/how-to/notices.md" in run.stderr
+    assert "There is no /v1/notify/test?name=x" in (
+        reviewsctl(environment, "notify", "test", "x").stderr
+    )
+
+
 def test_the_socket_option_goes_before_the_environment(
     environment: dict[str, str], daemon: AdminFake
 ) -> None:

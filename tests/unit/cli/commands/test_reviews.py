@@ -139,19 +139,19 @@ def test_dry_run_writes_nothing(shop: Shop, data: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "error"),
+    ("arguments", "error", "code"),
     [
-        (("hide", "r0", "--reason", "spam"), "no review has the id 'r0'"),
-        (("hide", "none-like-it", "--reason", "spam"), "no review has the id 'none-like-it'"),
-        (("erase", "--author", "Nobody", "--reason", "spam"), "no review is of 'Nobody'"),
-        (("erase", "--reason", "spam"), "no review is named"),
-        (("erase", "r01", "--reason", "spam"), "Agree with --yes."),
+        (("hide", "zz", "--reason", "spam"), "no review has the id 'zz'", 4),
+        (("hide", "none-like-it", "--reason", "spam"), "no review has the id 'none-like-it'", 4),
+        (("erase", "--author", "Nobody", "--reason", "spam"), "no review is of 'Nobody'", 4),
+        (("erase", "--reason", "spam"), "no review is named", 1),
+        (("erase", "r01", "--reason", "spam"), "Agree with --yes.", 1),
     ],
 )
 def test_unknown_review_is_refused_with_the_way_to_find_it(
-    shop: Shop, data: Path, arguments: tuple[str, ...], error: str
+    shop: Shop, data: Path, arguments: tuple[str, ...], error: str, code: int
 ) -> None:
-    _, message = shop.run("reviews", *arguments, code=1)
+    _, message = shop.run("reviews", *arguments, code=code)
     assert error in message
     assert not (data / "corrections.json").exists()
 
@@ -165,6 +165,32 @@ def test_reviews_that_a_part_of_an_id_could_mean_are_listed(shop: Shop, data: Pa
     assert first.endswith("7 reviews have an id like 'like'")
     assert [f"  like{n}  2026-01-01  Author of like{n}" for n in range(6, 1, -1)] == candidates
     assert ("  and 2 more", "Name one of them with more of its id.") == (more, remedy)
+
+
+def test_beginning_that_is_too_short_is_answered_with_its_reviews(shop: Shop) -> None:
+    """It said that no review has the id, although all ids begin with it."""
+    _, error = shop.run("reviews", "hide", "r1", "--reason", "spam", code=1)
+    assert (
+        "'r1' is too short; 4 characters of an id are needed\n  r19  2026-01-01  Author of r19\n"
+        in error
+    )
+    assert error.endswith("Name one of them with more of its id.\n")
+
+
+def test_source_without_reviews_is_answered_with_those_that_there_are(shop: Shop) -> None:
+    output, error = shop.run("reviews", "list", "--source", "gogle")
+    assert ("", "0 of 25 reviews\nno review is from 'gogle'. There are: google\n") == (
+        output,
+        error,
+    )
+    _, error = shop.run("reviews", "list", "--source", "Google", "--stars", "1")
+    assert "0 of 25 reviews\n" == error
+
+
+def test_list_of_one_review_counts_one(shop: Shop, data: Path) -> None:
+    document = {"business": {"name": "Acme"}, "reviews": REVIEWS[:1]}
+    (data / "reviews.json").write_text(json.dumps(document))
+    assert "1 of 1 review\n" == shop.run("reviews", "list")[1]
 
 
 def test_broken_corrections_are_refused_and_left_as_they_are(shop: Shop, data: Path) -> None:
