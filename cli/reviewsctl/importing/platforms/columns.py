@@ -87,6 +87,7 @@ def chosen(
         if ours == "author":
             free = _author(there, free)
         elif ours == "text":
+            free = [name for name in free if _is_no_rating(sample, name)]
             free = [*free[:1], *_halves(sample, there, {*used, *free[:1]})]
         else:
             free = free[:1]
@@ -160,6 +161,11 @@ def _halves(sample: Sequence[Fields], there: Mapping[str, str], used: Collection
         if compared in kind and _has_texts(sample, name)
     ]
     return list(dict.fromkeys(halves))
+
+
+def _is_no_rating(sample: Sequence[Fields], name: str) -> bool:
+    """Return whether a column is no second one of ratings: a "Bewertung" is a rating or a text."""
+    return normal(name) not in GUESSES["rating"] or _has_texts(sample, name)
 
 
 def _has_texts(sample: Sequence[Fields], name: str) -> bool:

@@ -106,6 +106,25 @@ def test_columns_are_known_in_seven_languages(header: str, ours: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("stars", "header"),
+    [
+        ("Sterne", "Bewertung"),
+        ("Étoiles", "Évaluation"),
+        ("Estrellas", "Valoración"),
+        ("Stelle", "Valutazione"),
+        ("Estrelas", "Avaliação"),
+        ("Sterren", "Beoordeling"),
+    ],
+)
+def test_word_for_ratings_and_texts_is_the_text_beside_stars(stars: str, header: str) -> None:
+    """Short texts of a German shop were left out."""
+    row = {"Datum": "2025-03-14", stars: "5", header: "Super Service"}
+    names = chosen([row], Settings(), ())
+    assert ([stars], [header]) == (names["rating"], names["text"])
+    assert "text" not in chosen([{**row, header: "5"}], Settings(), ())
+
+
+@pytest.mark.parametrize(
     ("header", "author"),
     [
         ("First Name,Last Name", ["First Name", "Last Name"]),
