@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from reviewsctl.commands.data_options import ConfigFile
-from reviewsctl.daemon.default_paths import source_names
+from reviewsctl.daemon.default_paths import GO, NOWHERE, source_names
 from reviewsctl.daemon.session import Json, Quiet, Session, own_version
 from reviewsctl.terminal.escaping import printable
 from reviewsctl.terminal.output import EXIT_FOUND, colored, json_line
@@ -69,7 +69,7 @@ def doctor(
 
 def _tests(session: Session, config: Path | None, outbound: str | None) -> "Iterator[Diagnosis]":
     from reviewsctl.daemon import client, local, start_failure  # all of them 60 ms, see main
-    from reviewsctl.daemon.errors import DaemonError
+    from reviewsctl.daemon.errors import DaemonError, NotRunning
     from reviewsctl.doctor import offline, public, running
     from reviewsctl.sources import overview
 
@@ -78,7 +78,9 @@ def _tests(session: Session, config: Path | None, outbound: str | None) -> "Iter
     configured = None if settings is None else Path(settings.text("admin_socket"))
     socket = session.named_socket or configured or session.socket
     answer = client.quick_status(socket)
-    if isinstance(answer, DaemonError):
+    if isinstance(answer, NotRunning) and configured is None and session.is_astray:
+        answer = NotRunning(NOWHERE, f"{GO}, or say --config.")
+    elif isinstance(answer, DaemonError):
         directory = None if settings is None else Path(settings.text("state_dir"))
         answer = start_failure.explained(answer, directory)
     yield running.socket(answer, socket, own_version("reviewsd"))

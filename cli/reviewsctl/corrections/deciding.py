@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from reviewsctl.corrections import files
 from reviewsctl.corrections.output import STATES, Output
-from reviewsctl.daemon.default_paths import NOWHERE, is_nowhere
+from reviewsctl.daemon.default_paths import GO, NOWHERE, is_nowhere
 from reviewsctl.daemon.session import Session
 from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
 from reviewsctl.importing.target import reviews_file
@@ -44,7 +44,7 @@ def reading(data: Path | None, config: Path | None) -> "tuple[Path, ReviewsWithC
     """
     named_here = data or config or os.environ.get("REVIEWSD_DATA_DIR")
     if not named_here and is_nowhere(os.environ):
-        raise SayMoreError(NOWHERE, "Go to the folder of your business, or say --config or --data.")
+        raise SayMoreError(NOWHERE, f"{GO}, or say --config or --data.")
     target = reviews_file(data, config, os.environ)
     return target, files.read(target)
 

@@ -20,6 +20,7 @@ def configuration(environ: Mapping[str, str], places: Sequence[Path] = PLACES) -
         return configuration(environ, later)
 
 
+GO: Final = "Go to the folder of your business"
 NOWHERE: Final = f"no ./{HERE} here and no {SYSTEM}"
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reviewsctl.daemon.default_paths import (
+    GO,
     NOWHERE,
     admin_socket,
     is_nowhere,
@@ -39,6 +40,13 @@ class Session:
         """The admin socket: the named one, else the configured one."""
         return self.named_socket or admin_socket(os.environ)
 
+    @property
+    def is_astray(self) -> bool:
+        """Whether nothing says which daemon is meant: no option, no configuration and no socket."""
+        if self.named_socket is not None or not is_nowhere(os.environ):
+            return False
+        return not os.path.lexists(self.socket) and not node_sockets(self.socket)
+
     @contextlib.contextmanager
     def daemon(self, *, as_json: bool = False, quiet: bool = False) -> "Iterator[Client]":
         """Yield a client of the daemon.
@@ -67,10 +75,10 @@ class Session:
         try:
             yield client.Client(self.socket, observe=observe)
         except errors.NotRunning as error:
-            unused = not os.path.lexists(self.socket) and not node_sockets(self.socket)
-            if self.named_socket is None and unused and is_nowhere(os.environ):
-                remedy = "Go to the folder of your business, or name its socket with --socket."
-                raise errors.NotRunning(NOWHERE, remedy) from None
+            if self.is_astray:
+                raise errors.NotRunning(
+                    NOWHERE, f"{GO}, or name its socket with --socket."
+                ) from None
             directory = None if self.named_socket else state_dir(os.environ)
             raise start_failure.explained(error, directory) from None
 

@@ -484,6 +484,18 @@ def test_removed_command_is_unknown(environment: dict[str, str], command: str) -
 
 
 @pytest.mark.skipif(SYSTEM.exists() or SOCKET.exists(), reason="a service is installed here")
+def test_doctor_tells_a_folder_without_a_configuration(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    del environment["REVIEWSD_ADMIN_SOCKET"]
+    first, remedy, *_ = reviewsctl(
+        environment, "doctor", "--offline", folder=tmp_path
+    ).stdout.splitlines()
+    assert "no ./reviewsd.yaml here and no /etc/reviewsd/reviewsd.yaml" in first
+    assert "Go to the folder of your business, or say --config." == remedy.strip()
+
+
+@pytest.mark.skipif(SYSTEM.exists() or SOCKET.exists(), reason="a service is installed here")
 @pytest.mark.parametrize(
     ("command", "code", "title"),
     [
