@@ -9,7 +9,7 @@ from contextlib import suppress
 from urllib.parse import quote, urlencode
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import fields, replace
 
@@ -641,12 +641,14 @@ ANYTHING = st.binary() | st.lists(PAIRS).map(b"&".join)
 
 
 @given(ANYTHING)
+@example(b"q")
 def test_any_bytes_are_read_or_refused_with_reasons(query: bytes) -> None:
     try:
         read = read_query(query)
     except InvalidParametersError as refused:
-        places = [NAMES.index(item.path[0]) for item in refused.issues]
+        names = [item.path[0] for item in refused.issues]
+        places = [NAMES.index(name) for name in names if name in NAMES]
+        assert names
         assert places == sorted(set(places))
-        assert places
     else:
         assert read == read_query(read.canonical().encode())
