@@ -138,16 +138,15 @@ class _Sentence(NamedTuple):
         """Return whether a clause contrasts, supposes, says the opposite or speaks of a relative."""
         lexicon = self.reading.lexicon
         words = self.reading.tokens.words[clause.clause.start : clause.clause.end]
+        has_joiner = words[0] in lexicon.grammar.joiners and len(words) > 1
+        is_about_a_relative = words[0] in DETERMINERS and not RELATIONS.isdisjoint(words[1:2])
         return (
             clause.mark is not None
             or clause.clause.contrasted
             or not lexicon.grammar.contrasts.isdisjoint(words)
-            or (
-                words[0] in DETERMINERS and not RELATIONS.isdisjoint(words[1:2])
-            )  # "my dog is kind"
+            or is_about_a_relative
             or (sign > 0 and not self.lists.weakens.isdisjoint(words))
-            or words[words[0] in lexicon.grammar.joiners and len(words) > 1]
-            in self.lists.conditions
+            or words[has_joiner] in self.lists.conditions
             or clause.score * sign <= -_OPPOSITE
             or any(decision.score * sign < 0 for decision in clause.decisions)
         )
