@@ -263,7 +263,7 @@ def test_clients_of_a_broken_configuration_do_not_start_it_again(machine: Machin
     finally:
         client.kill()
     assert "Connection re" in output  # refused, or reset while it waited
-    journal = machine.journal("-u", "reviewsd", f"--since=@{began:.0f}")
+    journal = machine.journal("-u", "reviewsd", f"--since=@{int(began)}")
     assert 1 == journal.count("status=78/CONFIG"), journal
     states = machine.run("systemctl", "show", "--value", "--property=ActiveState", *UNITS)
     assert ["failed", "inactive", "inactive"] == states.split()
