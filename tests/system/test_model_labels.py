@@ -272,3 +272,9 @@ def test_a_file_of_the_owner_is_served_instead(folder: Path) -> None:
     )
     assert "insights.json is there, and is served until you move it away" in done.stderr
     assert '{"model": "mine"}' == (folder / "insights.json").read_text()
+    with language_model() as model:
+        done = ctl(
+            *("insights", "label", f"--data={folder}", "--model=tiny", f"--endpoint={model.url}")
+        )
+    assert "a running daemon" not in done.stdout
+    assert "insights.json is there, and is served until you move it away\n" in done.stdout

@@ -245,6 +245,7 @@ def label(  # noqa: PLR0913  # these are the command's options
     """
     try:
         from reviewsctl.labelling import run  # openai takes a second
+        from reviewsctl.labelling.counts import SERVED_INSTEAD
 
         options = run.Options(
             config=config,
@@ -267,7 +268,8 @@ def label(  # noqa: PLR0913  # these are the command's options
     if as_json:
         typer.echo(json_line(counts.document() | {"file": str(file)}))
         return
-    echo(*counts.lines(), f"labels are in {file}; a running daemon picks them up")
+    use = SERVED_INSTEAD if counts.has_file else "a running daemon picks them up"
+    echo(*counts.lines(), f"labels are in {file}; {use}")
 
 
 def _folder(config: Path | None, data: Path | None) -> "AbstractContextManager[Folder]":
