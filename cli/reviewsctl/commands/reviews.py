@@ -274,7 +274,7 @@ def undo(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Undoes the last import or sync, or the last N.
+    """Undoes the last import, sync or edit by hand, or the last N.
 
     A review that was hidden or anonymized is shown again by restore, not by this command. Imports and
     syncs keep the last ten versions, and so does an undo: it can be undone as well. A file that was

@@ -263,7 +263,8 @@ def _one_source(result: MergeResult) -> str:
     names = [shlex.quote(printable(source)) for source, _ in result.doubles.most_common(1)]
     return (
         "If they are the same reviews, leave this export out; or name the source of a table: "
-        f"--source {''.join(names)} (import.source of a sync)"
+        f"--source {''.join(names)} (import.source of a sync); or, to give those another source, take their "
+        "import back first: reviewsctl reviews undo"
     )
 
 
