@@ -110,8 +110,8 @@ def _by_aspect(
     if len(senses) == 1:
         return {senses[0][1].aspect: senses}
     groups: dict[str, list[tuple[Match, Sense]]] = {}
-    names = [match for match, sense in senses if not sense.strength]
-    inner = within_longer([match for match, _ in senses]) if names else _NOTHING
+    has_names = not all(sense.strength for _, sense in senses)
+    inner = within_longer([match for match, _ in senses]) if has_names else _NOTHING
     for item in senses:
         match, sense = item
         if not sense.strength and (match.start, match.end) in inner:

@@ -1,12 +1,12 @@
 """The words that make a statement certain, of ``data/evidence.txt`` (insights.md 10, 1 and 3)."""
 
 import functools
-import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from reviewsd.analysis.aspects import ASPECTS
+from reviewsd.analysis.spelling import without_accents
 from reviewsd.analysis.wordlists import data_lines
 
 _BAR: Final = "|"
@@ -21,7 +21,7 @@ class WordSet:
     """
 
     def __init__(self, words: Iterable[str] = ()) -> None:
-        plain = [_without_accents(word) for word in words]
+        plain = [without_accents(word) for word in words]
         self._words = frozenset(word for word in plain if not word.endswith(_STEM))
         self._stems = tuple(word[:-1] for word in plain if word.endswith(_STEM))
 
@@ -29,7 +29,7 @@ class WordSet:
         return len(self._words) + len(self._stems)
 
     def __contains__(self, word: str) -> bool:
-        plain = _without_accents(word)
+        plain = without_accents(word)
         return plain in self._words or plain.startswith(self._stems)
 
     def isdisjoint(self, words: Collection[str]) -> bool:
@@ -113,10 +113,3 @@ def _languages() -> dict[str, dict[str, str]]:
             name, _, words = line.partition(": ")
             lists[name] = words
     return languages
-
-
-def _without_accents(word: str) -> str:
-    if word.isascii():
-        return word
-    parts = unicodedata.normalize("NFD", word)
-    return "".join(part for part in parts if not unicodedata.combining(part))

@@ -6,8 +6,9 @@ Patterns of the word lists have this syntax:
   ``peel(s|ed|ing)`` are endings, and so are those of a bracket after
   another one without a blank; a bracket may stand within another;
 - ``arrive/v`` is a word in all its forms (``language_data.Endings``);
-- ``{staff}`` is any word of a class, and this class has the people of the settings as well; ``{pos}`` and ``{neg}`` are positive and negative words of the
-  lexicon; ``#`` is a number, ``$`` an amount of money;
+- ``{staff}`` is any word of a class; this class has the people of the settings as well;
+- ``{pos}`` and ``{neg}`` are positive and negative words of the lexicon; ``#`` is a number, ``$`` an
+  amount of money;
 - ``~`` is up to three words of any kind, but never a barrier such as the end of a sentence.
 
 All patterns form one nondeterministic automaton. Its deterministic states are built when a text first

@@ -14,7 +14,7 @@ from reviewsd.analysis.evidence_words import evidence_words
 from reviewsd.analysis.lexicon import Lexicon, Opinion, score
 from reviewsd.analysis.names import DETERMINERS
 from reviewsd.analysis.patterns import Match
-from reviewsd.analysis.text import Tokens
+from reviewsd.analysis.text import Tokens, first_word
 from reviewsd.analysis.wordings import wordings
 from reviewsd.domain.insights import Sentiment
 
@@ -113,7 +113,6 @@ def _about(
     starts = iter(mentions)
     mention = next(starts, None)
     continued = False
-    links = lexicon.grammar.joiners | lexicon.grammar.contrasts
     lists = evidence_words(lexicon.language)
     for clause in clauses:
         start, end = clause.clause.start, clause.clause.end
@@ -122,7 +121,7 @@ def _about(
             if mention.start >= start:
                 named.append(mention)
             mention = next(starts, None)
-        subject = words[min(start + (words[start] in links), end - 1)]
+        subject = first_word(words, clause.clause, lexicon.grammar)
         continued = bool(named) or (continued and subject in lexicon.third_person)
         if not continued:
             continue

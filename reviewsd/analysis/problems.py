@@ -8,7 +8,7 @@ from reviewsd.analysis.clause_rules import ClauseReading, Decision
 from reviewsd.analysis.evidence_words import EvidenceWords, evidence_words
 from reviewsd.analysis.lexicon import Lexicon
 from reviewsd.analysis.names import RELATIONS
-from reviewsd.analysis.text import Tokens
+from reviewsd.analysis.text import Tokens, first_word
 
 _PRAISE: Final = 0.5  # score of a clause that is no complaint
 _NEAR: Final = 3  # tokens between a subject and what it does
@@ -39,7 +39,9 @@ def is_problem(
     around = list(_sentence(clauses, begin))
     if clause.score >= _PRAISE or any(c.mark is not None for c in around):
         return False
-    if not lists.conditions.isdisjoint([_subject(words, lexicon, c) for c in around]):
+    if not lists.conditions.isdisjoint(
+        [first_word(words, c.clause, lexicon.grammar) for c in around]
+    ):
         return False
     if not lists.feared.isdisjoint(words[clause.clause.start : decision.start]):
         return False
@@ -68,13 +70,6 @@ def _sentence(clauses: Sequence[ClauseReading], begin: int) -> Iterator[ClauseRe
         begin += 1
 
 
-def _subject(words: Sequence[str], lexicon: Lexicon, clause: ClauseReading) -> str:
-    """Return the first word of a clause, after one that joins or contrasts."""
-    start, end = clause.clause.start, clause.clause.end
-    links = lexicon.grammar.joiners | lexicon.grammar.contrasts
-    return words[min(start + (words[start] in links), end - 1)]
-
-
 def _is_of_others(
     words: Sequence[str],
     lexicon: Lexicon,
@@ -96,7 +91,7 @@ def _is_of_others(
     before = _sentence(clauses, _begin(clauses, begin - 1))
     if all(clause.mark is not _OTHERS for clause in before):
         return False
-    subject = _subject(words, lexicon, clauses[begin])
+    subject = first_word(words, clauses[begin].clause, lexicon.grammar)
     return subject in lexicon.grammar.pronouns and subject not in lists.customers
 
 

@@ -5,7 +5,7 @@ Tokens keep their offsets, so that quotations are verbatim.
 
 import itertools
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final, NamedTuple, TypeGuard
@@ -153,6 +153,12 @@ def clauses(words: list[str], grammar: Grammar) -> list[Clause]:
         elif word in joiners:
             start = at
     return result
+
+
+def first_word(words: Sequence[str], clause: Clause, grammar: Grammar) -> str:
+    """Return the first word of a clause, after one that joins or contrasts."""
+    has_link = words[clause.start] in grammar.joiners or words[clause.start] in grammar.contrasts
+    return words[min(clause.start + has_link, clause.end - 1)]
 
 
 def _ends_clause(words: list[str], at: int, word: str, grammar: Grammar) -> bool:

@@ -22,13 +22,13 @@ class DaemonThreads:
 
     Args:
         reactor: Receives the results.
-        name: Of the threads.
-        most: Calls that run at the same time; others wait.
+        name: The name of the threads.
+        max_calls: Calls that run at the same time; others wait.
     """
 
-    def __init__(self, reactor: IReactorFromThreads, name: str, most: int) -> None:
+    def __init__(self, reactor: IReactorFromThreads, name: str, max_calls: int) -> None:
         self._reactor = reactor
-        self._pool = ThreadPool(minthreads=0, maxthreads=most, name=name)
+        self._pool = ThreadPool(minthreads=0, maxthreads=max_calls, name=name)
         # Twisted only calls the "class"
         self._pool.threadFactory = partial(Thread, daemon=True)  # type: ignore[assignment]
         self._pool.start()
