@@ -9,6 +9,7 @@ from babel import Locale
 
 from reviewsd.analysis.language import Detector
 from reviewsd.analysis.language_data import has_data
+from reviewsd.analysis.text import has_words
 from reviewsd.api.files import Diagnostic
 from reviewsd.domain.dataset import REVIEWS_FILE, Dataset, texts_of
 from reviewsd.domain.reviews import primary_language
@@ -21,7 +22,7 @@ _FEWEST: Final = 5  # texts; fewer may be those of travellers
 def language_doubts(dataset: Dataset) -> Iterator[Diagnostic]:
     """Yield a warning if three quarters of the texts are in another language that pages can have."""
     own = primary_language(dataset.business.language)
-    texts = list(islice(filter(str.strip, texts_of(dataset.records)), _MOST))
+    texts = list(islice(filter(has_words, texts_of(dataset.records)), _MOST))
     if len(texts) < _FEWEST:
         return
     detector = Detector(own, has_data)

@@ -46,7 +46,7 @@ def test_reviews_in_the_language_of_the_pages_are_as_they_should_be() -> None:
 
 
 def test_three_quarters_of_the_texts_decide() -> None:
-    assert 1 == len(reasons(*[GERMAN] * 6, *[ENGLISH] * 2, "", " "))
+    assert 1 == len(reasons(*[GERMAN] * 6, *[ENGLISH] * 2, "", " ", "!!! :)", "10/10"))
     assert [] == reasons(*[GERMAN] * 5, *[ENGLISH] * 3)
 
 
