@@ -92,10 +92,9 @@ def compare(file: InsightsFile, rules: InsightsFile) -> Comparison:
 
 def _lists(insights: Insights) -> dict[str, list[Entity]]:
     """Return the entities by kind; a string is a label."""
-    lists = {kind: getattr(insights.entities, kind) for kind in KINDS}
     return {
         kind: [Entity(label=item) if isinstance(item, str) else item for item in items]
-        for kind, items in (lists | {"aspects": insights.aspects}).items()
+        for kind, items in insights.lists().items()
     }
 
 

@@ -72,7 +72,7 @@ def check(tree: object, folder: Path) -> Iterator[tuple[str, str]]:
     for path, reason in explain(tree, Config):
         yield path, _with_remedy(path, reason)
     for key, grammar in _GRAMMARS.items():
-        for path, section, name in _found(tree, key):
+        for path, section, name in _values_at(tree, key):
             try:
                 if isinstance(section[name], str):
                     grammar(section[name])
@@ -116,7 +116,7 @@ def _place(tree: dict[str, object], folder: Path) -> Iterator[tuple[str, str]]:
             yield from faults
             tree[key] = folder if faults else folder / str(tree[key])
     for key in _OPTIONAL_PATHS:
-        for _, section, name in _found(tree, key):
+        for _, section, name in _values_at(tree, key):
             if isinstance(section[name], str) and section[name]:
                 section[name] = str(folder / section[name])
     length = len(str(tree.get("admin_socket", "")).encode())
@@ -163,7 +163,7 @@ def _at(tree: object, key: str) -> object:
     return tree
 
 
-def _found(tree: object, key: str, path: str = "$") -> Iterator[tuple[str, Any, Any]]:
+def _values_at(tree: object, key: str, path: str = "$") -> Iterator[tuple[str, Any, Any]]:
     """Yield (JSON path, section, name) of each value at a dotted key; ``[]`` is every item of a list."""
     outer, _, inner = key.partition(".")
     name, is_list = outer.removesuffix("[]"), outer.endswith("[]")
@@ -175,6 +175,6 @@ def _found(tree: object, key: str, path: str = "$") -> Iterator[tuple[str, Any, 
         places = [(f"{path}.{name}[{index}]", items, index) for index in range(len(items))]
     for place, section, step in places:
         if inner:
-            yield from _found(section[step], inner, place)
+            yield from _values_at(section[step], inner, place)
         else:
             yield place, section, step

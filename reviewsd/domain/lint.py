@@ -110,8 +110,8 @@ def _finding(path: str, reason: str, review_id: str | None = None) -> Diagnostic
 
 def _records(text: bytes, now: datetime.datetime, progress: Progress) -> Iterator[Diagnostic]:
     items = _RECORDS.decode(text).reviews
-    same: dict[int, int] = {}
-    alike: dict[int, tuple[int, str | None]] = {}
+    by_text: dict[int, int] = {}
+    by_rating: dict[int, tuple[int, str | None]] = {}
     for index, item in enumerate(items):
         if index % _STEP == 0:
             progress(STAGE, index, len(items))
@@ -121,31 +121,34 @@ def _records(text: bytes, now: datetime.datetime, progress: Progress) -> Iterato
             yield _finding(where, reason, review.id)
         for where, reason in _unknown(_MEMBERS.decode(item), Review.__struct_fields__, path):
             yield _finding(where, reason, review.id)
-        if reason := _likeness(review, index, same, alike):
+        if reason := _duplicate_reason(review, index, by_text, by_rating):
             yield _finding(path, reason, review.id)
     progress(STAGE, len(items), len(items))
 
 
-def _likeness(
-    review: Review, index: int, same: dict[int, int], alike: dict[int, tuple[int, str | None]]
+def _duplicate_reason(
+    review: Review,
+    index: int,
+    by_text: dict[int, int],
+    by_rating: dict[int, tuple[int, str | None]],
 ) -> str:
     """Return why a review may be there twice; empty if nothing says so.
 
     Args:
         review: The review.
         index: Its place.
-        same: The places of the first reviews with an author, date and text; this one is added.
-        alike: Those with a source, location, author, date and rating, with their texts; likewise.
+        by_text: The places of the first reviews with an author, date and text; this one is added.
+        by_rating: Those with a source, location, author, date and rating, with their texts; likewise.
     """
     if review.text:
-        first = same.setdefault(hash((review.author, review.date, review.text)), index)
+        first = by_text.setdefault(hash((review.author, review.date, review.text)), index)
         if first != index:
             return f"same author, date and text as $.reviews[{first}]"
     author = review.author
     if author == ANONYMOUS or (author.startswith("A ") and author.endswith(" user")):
         return ""  # imports write "A Google user" for authors without a name
     key = (review.source, review.location, author, review.date, review.rating)
-    first, text = alike.setdefault(hash(key), (index, review.text))
+    first, text = by_rating.setdefault(hash(key), (index, review.text))
     if text == review.text:
         return ""
     return f"same author, date and stars as $.reviews[{first}], with another text: was it edited?"
@@ -206,8 +209,9 @@ def _not_served(members: Mapping[str, Raw]) -> Iterator[tuple[str, str]]:
     if "withheld" in members:
         yield "$.withheld", "not served: it counts the reviews of corrections.json"
     for index, review in enumerate(_ENTRIES.decode(members.get("removed", b"[]"))):
-        for name in review.keys() - RemovedReview.__struct_fields__:
-            yield member(f"$.removed[{index}]", name), "not served: only id and at are"
+        for name in review:
+            if name not in RemovedReview.__struct_fields__:
+                yield member(f"$.removed[{index}]", name), "not served: only id and at are"
 
 
 def _unknown(

@@ -13,10 +13,8 @@ from functools import lru_cache
 MAX_NAME_LENGTH = 40
 """Longest name that is compared, in characters; every known name is shorter."""
 
-_TINY, _SHORT = (
-    4,
-    6,
-)  # letters; shorter names may have no typing error and one, others two (contract 3)
+# Letters; shorter names may have no typing error and one, others two (contract 3)
+_TINY, _SHORT = 4, 6
 _MIN_SYNONYM = 5  # letters of a synonym that may have a typing error: "form" is not "from"
 
 _SYNONYMS_OF = {
@@ -93,9 +91,8 @@ def _similar_names(name: str, known_names: tuple[str, ...]) -> tuple[str, ...]:
     if not candidates and (len(words) == 1 or _TRACKED.isdisjoint(words[-1:])):
         letters = "".join(words)
         candidates = _mistyped(letters, known_names, 2)
-        if not candidates:
-            synonyms = _mistyped(letters, _long_synonyms(known_names), 1)
-            candidates = _synonyms("".join(synonyms), known_names)
+        if not candidates and (synonyms := _mistyped(letters, _long_synonyms(known_names), 1)):
+            candidates = _synonyms(synonyms[0], known_names)
     return candidates or _named_by(words, known_names)
 
 

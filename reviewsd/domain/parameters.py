@@ -60,7 +60,7 @@ def read_query(query: bytes, unknown: Unknown = lambda _: None) -> SearchQuery:
 def read_table(
     query: bytes, table: Sequence[SearchParameter], unknown: Unknown = lambda _: None
 ) -> dict[str, object]:
-    """Parse a query string with escaped, unknown or repeated names, or with invalid values.
+    """Parse any query string by a table of parameters, and collect every issue.
 
     Args:
         query: The bytes after the ``?``.
@@ -117,15 +117,10 @@ def _split(
     return {name.decode(): parts for name, parts in texts.items()}, unknown_texts
 
 
-def _similar(escaped: bytes, names: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
-    """Return an unknown name unescaped, and the known names that it resembles."""
-    name = unquote_to_bytes(escaped.replace(b"+", b" ")).decode(errors="replace")
-    return name, similar_names(name, names)
-
-
 def _near_miss(escaped: bytes, value: bytes, names: tuple[str, ...]) -> Issue | None:
     """Return the issue of an unknown name, or None if it resembles no known one."""
-    name, similar = _similar(escaped, names)
+    name = unquote_to_bytes(escaped.replace(b"+", b" ")).decode(errors="replace")
+    similar = similar_names(name, names)
     if not similar or (name in SYNONYMS and _DATES.issuperset(similar) and not value[:1].isdigit()):
         return None  # an app that shares links adds from=timeline
     return Issue(

@@ -190,7 +190,7 @@ def step(  # noqa: C901, PLR0912 - the specification's table in its order, a row
         # none | active -> pending verification | renewing | removal pending
         case SubscriptionRequested(intent=requested):
             if requested.mode is Mode.SUBSCRIBE or active is not None:
-                intent = requested if active is None else _requested(active, requested)
+                intent = requested if active is None else _keep_due_version(active, requested)
         # pending verification -> active; removal pending -> none
         case Confirmed():
             if intent is not None:
@@ -228,8 +228,11 @@ def step(  # noqa: C901, PLR0912 - the specification's table in its order, a row
     return None if active is None and intent is None else Subscription(active, intent)
 
 
-def _requested(active: Active, intent: Intent) -> Intent:
-    """Keep the version of content that is due, in case the subscription ends before the confirmation."""
+def _keep_due_version(active: Active, intent: Intent) -> Intent:
+    """Return the request with the subscriber's version if that is older.
+
+    The content stays due if the subscription ends before the confirmation.
+    """
     version = min(intent.topic_version, active.delivered_version)
     return replace(intent, topic_version=version)
 

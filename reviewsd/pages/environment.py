@@ -146,9 +146,11 @@ class Templates:
             loader, shared, autoescape=True, finalize=None if prepared else _finalize_html
         )
         self._text = _environment(loader, shared, autoescape=False, finalize=_finalize_markdown)
-        self._ours = _environment(loader, shared | _OURS, autoescape=False, finalize=None)
+        self._internal = _environment(
+            loader, shared | _INTERNAL_FUNCTIONS, autoescape=False, finalize=None
+        )
         self._ready: dict[str, jinja2.Template] = {}
-        for environment in (self._html, self._text, self._ours):
+        for environment in (self._html, self._text, self._internal):
             environment.bytecode_cache = bytecode
 
     def render(self, name: str, **context: object) -> str:
@@ -183,7 +185,7 @@ class Templates:
 
     def _of(self, name: str) -> jinja2.Environment:
         if "/" in name:
-            return self._ours
+            return self._internal
         return self._text if name.endswith((".md", ".txt")) else self._html
 
 
@@ -192,7 +194,7 @@ def _json(value: object, **_: object) -> str:
     return msgspec.json.encode(value).decode()
 
 
-_OURS = {
+_INTERNAL_FUNCTIONS = {
     "beginning": beginning,
     "json": _json,
     "line": line,

@@ -85,7 +85,7 @@ def _page(renderer: Renderer) -> Page:
             "sources": [
                 (
                     source_name(name),
-                    renderer.language.number(site.statistics.averages[name], 1),
+                    renderer.language.number(site.statistics.average(name), 1),
                     count,
                 )
                 for name, count in site.statistics.sources[:_SOURCES]

@@ -122,9 +122,8 @@ def raster(picture: Picture) -> "Image":
     with Image.open(BytesIO(picture.content)) as image:
         if not image.mode.startswith("I"):
             return image.convert("RGBA")
-        gray = image.point(lambda value: value * (1 / 256)).convert(
-            "L"
-        )  # convert would clip 16 bits
+        # convert would clip 16 bits
+        gray = image.point(lambda value: value * (1 / 256)).convert("L")
     if "transparency" in gray.info:  # a gray of 16 bits, too
         gray.info["transparency"] >>= 8
     return gray.convert("RGBA")

@@ -69,7 +69,7 @@ class Statistics(Struct):
     The compiler adds each review while it writes ``reviews.json``, newest first, so that no review is decoded twice.
     """
 
-    declared: Locations = Locations()
+    known_locations: Locations = Locations()
     """The declared locations; empty unless the business has several."""
     by_source: Counter[str] = msgspec.field(default_factory=Counter)
     """Reviews by source."""
@@ -91,12 +91,12 @@ class Statistics(Struct):
 
     def __post_init__(self) -> None:
         """Add every location, so that one without reviews is listed too."""
-        for location in self.declared.declared():
+        for location in self.known_locations.declared():
             self.by_location.setdefault(location.id, LocationReviews(location))
 
     def add(self, review: Review) -> None:
         """Count a review."""
-        if (location := self.declared.find(review.location)) is not None:
+        if (location := self.known_locations.find(review.location)) is not None:
             self.by_location[location.id].add(review)
         self.by_source[review.source] += 1
         self.rating_sums[review.source] += review.rating
@@ -116,10 +116,9 @@ class Statistics(Struct):
         """(source, reviews), the most frequent first."""
         return tuple(sorted(self.by_source.items(), key=lambda item: (-item[1], item[0])))
 
-    @property
-    def averages(self) -> Mapping[str, float]:
-        """The mean rating of each source."""
-        return {name: self.rating_sums[name] / count for name, count in self.by_source.items()}
+    def average(self, source: str) -> float:
+        """Return the mean rating of a source."""
+        return self.rating_sums[source] / self.by_source[source]
 
     @property
     def median_reply_days(self) -> int | None:

@@ -207,5 +207,5 @@ def _filled(node: Mapping[str, object]) -> Node:
     return {
         name: value
         for name, value in node.items()
-        if value not in (None, [], {}) and not (isinstance(value, str) and not value.strip())
+        if value not in (None, [], {}) and (not isinstance(value, str) or value.strip())
     }

@@ -5,7 +5,6 @@ decide where a block ends, so an added, removed or changed review affects only i
 directory of its blocks. A damaged file is treated as empty.
 """
 
-import contextlib
 import mmap
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -113,12 +112,10 @@ class KeptBlocks:
             key: The key; blocks come in their order.
             count: Counts the block.
         """
-        content = self._find(key)
-        if content is not None:
-            with contextlib.suppress(msgspec.MsgspecError):  # of another version
-                block = _decode_block(content)
-                self._add(key, content)
-                return block
+        if (earlier := self._find(key)) is not None:
+            content, block = earlier
+            self._add(key, content)
+            return block
         block = count()
         self._add(key, encode(block))
         return block
@@ -134,9 +131,8 @@ class KeptBlocks:
         if digest != self._digest:
             return EncodedLabels(labels)
         for key in self._earlier.keys() - set(keys):
-            content = self._find(key)
-            if content is not None:
-                labels |= _decode_encoded(_decode_block(content).labels)
+            if (earlier := self._find(key)) is not None:
+                labels |= _decode_encoded(earlier[1].labels)
         return EncodedLabels(labels)
 
     def finish(self, digest: bytes) -> None:
@@ -148,13 +144,18 @@ class KeptBlocks:
         self._file.write(encode(_Directory(digest, self._entries)))
         self._file.write(self._size.to_bytes(_NUMBER, "little"))
 
-    def _find(self, key: bytes) -> memoryview | None:
-        """Return the earlier block of a key; None if it is absent or damaged."""
+    def _find(self, key: bytes) -> tuple[memoryview, KeptBlock] | None:
+        """Return the earlier block of a key, encoded and decoded; None if absent, damaged or of another version."""
         entry = self._earlier.get(key)
         if entry is None:
             return None
         content = self._content[entry.begin : entry.begin + entry.size]
-        return content if zlib.crc32(content) == entry.checksum else None
+        if zlib.crc32(content) != entry.checksum:
+            return None
+        try:
+            return content, _decode_block(content)
+        except msgspec.MsgspecError:
+            return None
 
     def _add(self, key: bytes, content: bytes | memoryview) -> None:
         self._entries.append(_Entry(key, self._size, len(content), zlib.crc32(content)))

@@ -4,7 +4,6 @@ import datetime
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import partial
 from types import MappingProxyType
 
 import msgspec
@@ -52,8 +51,8 @@ def try_templates(
     site = make(dataset, base_url, settings, counted, templates)
     renderer = Renderer(replace(site, insights=site.insights or _SAMPLE))
     openapi = document.render(base_url, dataset.business)
-    frames, changed = reviews.frames(renderer), partial(changes, dataset.records)
-    deque(publication.documents(renderer, frames, openapi, MachineSettings(), changed), maxlen=0)
+    frames, no_changes = reviews.frames(renderer), lambda _: ()  # the sitemap is no template
+    deque(publication.documents(renderer, frames, openapi, MachineSettings(), no_changes), maxlen=0)
 
 
 _MENTIONED = (Entity(id="id", label="label", mention_count=2, positive_pct=50.0),)

@@ -29,15 +29,16 @@ def mention_positions(insights: InsightsFile, positions: Mapping[str, int]) -> M
     """Return the reviews of each entity, by each of its names; ``positions`` are those of the ids."""
     typed, spellings = insights.typed, insights.spellings
     index: MentionIndex = {}
-    for field, member, listed in (
-        (TECHNICIAN, "technicians", typed.entities.technicians),
-        (SERVICE, "services", typed.entities.services),
-        (PROBLEM, "problems", typed.entities.problems),
-        (TOPIC, "topics", typed.topics),
-        (AREA, "service_areas", typed.entities.service_areas),
-        (ASPECT, "aspects", typed.aspects),
+    lists = typed.lists()
+    for field, member in (
+        (TECHNICIAN, "technicians"),
+        (SERVICE, "services"),
+        (PROBLEM, "problems"),
+        (TOPIC, "topics"),
+        (AREA, "service_areas"),
+        (ASPECT, "aspects"),
     ):
-        entities = [*map(named, listed)]
+        entities = [*map(named, lists[member])]
         examples = [_examples(entity, positions) for entity in entities]
         index |= _of_field(field, spellings.lists[member], entities, examples)
     # examples of an aspect do not count: their sentiment is unknown

@@ -27,9 +27,8 @@ _NO_ESCAPE = re.compile("%(?![0-9A-Fa-f]{2})")
 _UNFIT = re.compile(rf"[{_ESCAPABLE}\[\]]|{_NO_ESCAPE.pattern}")
 _BLANK = re.compile(r"\s")
 ANONYMOUS = "Anonymous"
-_NOBODY = re.compile(
-    r"A [^\W\d_]+ user"
-)  # "A Yelp user": earlier imports wrote it for any platform
+# "A Yelp user": earlier imports wrote it for any platform
+_NOBODY = re.compile(r"A [^\W\d_]+ user")
 _EMAIL = re.compile(r"[^\s@]++@[^\s@][^\s@.]*+\.[^\s@]++")
 _SHOWN = 60  # characters of a value in a message
 _LISTED = 40  # names in a message
