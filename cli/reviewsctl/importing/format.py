@@ -178,7 +178,9 @@ class Format:
             except RowWithdrawnError as withdrawn:
                 withdrawn.key = _key_of(row, parse, settings)
                 raise
-            review = parse(row)
+            review = parse(
+                row if verdict.fields is row.fields else row._replace(fields=verdict.fields)
+            )
             if verdict.unknown:
                 has_reply = isinstance(review, Entry) or isinstance(review.reply, tuple)
                 settings.publicity.note(verdict, has_reply=has_reply)

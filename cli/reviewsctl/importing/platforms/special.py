@@ -104,10 +104,8 @@ def podium_place(fields: Fields, _head: Head) -> object:
 
 
 def podium_prepared(fields: Fields) -> Fields:
-    """Return a row of Podium with the first of its responses that is not deleted as ``response``."""
-    responses = fields.get("responses")
-    there = [*map(members, responses)] if isinstance(responses, list) else []
-    response = next((one for one in there if one.get("isDeleted") is not True), {})
+    """Return a row of Podium with the first of its responses as ``response``."""
+    response = _first_of(fields.get("responses"))
     replied_at = response.get("createdAt") or response.get("publishDate")
     return {**fields, "response": {"body": response.get("body"), "createdAt": replied_at}}
 

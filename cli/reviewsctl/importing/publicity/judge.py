@@ -34,6 +34,8 @@ Fields = Mapping[str, object]
 class Verdict:
     """The judgement on a row with a public review."""
 
+    fields: Mapping[str, object]
+    """The row, without replies in lists that are not public."""
     shows_reply: bool = True
     shows_name: bool = True
     unknown: list[tuple[Sign, object]] = field(default_factory=list)
@@ -157,7 +159,7 @@ class _Judge:
                 self._signs[name] = None  # of a country
 
     def judge(self, fields: Fields) -> Verdict:
-        verdict = Verdict()
+        verdict = Verdict(fields)
         self._judge(fields, "", verdict)
         return verdict
 
@@ -169,14 +171,14 @@ class _Judge:
             sign = signs[path] if path in signs else self._sign(path)
             if sign is None and type(value) in _SCALARS:
                 continue
-            if isinstance(value, list) and value and _are_replies(name):
-                value = value[0]  # noqa: PLW2901  # the one that is taken (columns.flat)
             if isinstance(value, dict):
                 inner = self._is_part(path) and self._judge(value, f"{path}.", verdict)
                 if inner or sign is None:
                     has_signs = has_signs or inner
                     continue
-            elif sign is None and isinstance(value, list):
+            elif sign is None and isinstance(value, list) and value and isinstance(value[0], dict):
+                if not prefix:
+                    self._prune(name, value, verdict)
                 continue
             elif prefix and len(fields) > 1 and name in _NUMBERED:
                 continue  # the number of a status that has a name
@@ -203,6 +205,21 @@ class _Judge:
         else:
             raise RowWithdrawnError(f"not public at the platform (column {shown(sign.name)})")
 
+    def _prune(self, name: str, elements: list[object], verdict: Verdict) -> None:
+        """Take the replies out of a list that are not public."""
+        if PUBLICITY.sets["replies"].isdisjoint(normal(name).split()):
+            return
+        public = []
+        for element in elements:
+            own = Verdict({})
+            if isinstance(element, dict):
+                self._judge(element, f"{name}.", own)
+            if own.shows_reply:
+                public.append(element)
+                verdict.unknown += own.unknown
+        if len(public) < len(elements):
+            verdict.fields = {**verdict.fields, name: public}
+
     def _is_part(self, path: str) -> bool:
         """Return whether an object is part of the review, and not a thing that it names."""
         return path.count(".") < _MAX_LEVELS and not is_thing(path)
@@ -221,7 +238,3 @@ class _Judge:
                 sign = None if not public or sign is None else replace(sign, public=public)
         self._signs[path] = sign
         return sign
-
-
-def _are_replies(name: str) -> bool:
-    return not PUBLICITY.sets["replies"].isdisjoint(normal(name).split())

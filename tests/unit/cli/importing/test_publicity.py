@@ -345,6 +345,15 @@ def test_row_that_is_refused_asks_no_question(tmp_path: Path) -> None:
     assert ["Ann"] == [review["author"] for review in reviews]
 
 
+def test_status_that_is_mapped_to_no_column_still_withholds(tmp_path: Path) -> None:
+    """It took all rows, spam as well."""
+    export = SHOP.format(status="spam")
+    outcome, [review] = imported(tmp_path, "shop.csv", export, mapped={"status": ""})
+
+    assert "Ann" == review["author"]
+    assert '2 skipped: not public at the platform (column "status")' in outcome.notes
+
+
 def test_column_is_a_status_where_the_operator_says_so(tmp_path: Path) -> None:
     export = "rating,date,author,text,Web\n5,2025-03-14,A,Good.,live\n5,2025-03-14,B,No.,hidden\n"
     _, reviews = imported(tmp_path, "x.csv", export, mapped={"status": "web"})
@@ -404,22 +413,32 @@ def test_reply_of_a_table_is_left_out_where_it_is_not_public(
     )
 
 
+def _podium(*responses: dict[str, object]) -> str:
+    review = {"rating": 5, "siteName": "Google", "body": "Good."}
+    item = {"uid": "1", "author": {"name": "Jane"}, "review": review}
+    return json.dumps([item | {"createdAt": "2025-03-14T10:00:00Z", "responses": responses}])
+
+
 def test_first_response_that_is_public_is_the_reply(tmp_path: Path) -> None:
-    items = [
-        {
-            "uid": "1",
-            "author": {"name": "Jane"},
-            "review": {"rating": 5, "siteName": "Google", "body": "Good."},
-            "createdAt": "2025-03-14T10:00:00Z",
-            "responses": [
-                {"body": "Oops", "isDeleted": True, "createdAt": "2025-03-15T10:00:00Z"},
-                {"body": "Thanks", "isDeleted": False, "createdAt": "2025-03-16T10:00:00Z"},
-            ],
-        }
-    ]
-    _, [review] = imported(tmp_path, "podium.json", json.dumps(items))
+    export = _podium(
+        {"body": "Oops", "isDeleted": True, "createdAt": "2025-03-15T10:00:00Z"},
+        {"body": "Draft", "status": "draft", "createdAt": "2025-03-15T10:00:00Z"},
+        {"body": "Thanks", "isDeleted": False, "createdAt": "2025-03-16T10:00:00Z"},
+    )
+    _, [review] = imported(tmp_path, "podium.json", export)
 
     assert {"text": "Thanks", "date": "2025-03-16"} == review["owner_reply"]
+
+
+def test_private_response_behind_a_deleted_one_is_no_reply(tmp_path: Path) -> None:
+    """It was published: the deleted one was judged, and the other one taken."""
+    export = _podium(
+        {"body": "Oops", "isDeleted": True, "createdAt": "2025-03-15T10:00:00Z"},
+        {"body": "Secret", "isPublic": False, "createdAt": "2025-03-16T10:00:00Z"},
+    )
+    _, [review] = imported(tmp_path, "podium.json", export)
+
+    assert None is review["owner_reply"]
 
 
 @pytest.mark.parametrize(
